@@ -1,46 +1,46 @@
-//! What the user got wrong: exit code 2, and a message that names the place, the value and the fix.
+//! Errors of the user: exit code 2, and a message that names the place, the value and the fix.
 
 use thiserror::Error;
 
 /// A command line or a file that cannot be used.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum UsageError {
-    /// A flag's value.
+    /// An invalid value of a flag.
     #[error("{flag} {value}: {problem}")]
     Flag {
         /// The flag with its dashes, or the subcommand.
         flag: &'static str,
-        /// What was given.
+        /// The value, as the user gave it.
         value: String,
-        /// What is wrong with it, and what to write instead.
+        /// The problem, and the fix.
         problem: String,
     },
-    /// A line of a file.
+    /// An invalid line of a file.
     #[error("{file}{}: {problem}", in_line(*line))]
     File {
-        /// The file, as it was named.
+        /// Name of the file, as the user gave it.
         file: String,
-        /// From 1. 0: the file as a whole.
+        /// Line number, from 1. 0 means the file as a whole.
         line: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// A cell of a CSV file.
+    /// An invalid cell of a CSV file.
     #[error("{file}, line {line}, {column}: {problem}")]
     Cell {
-        /// The file, as it was named.
+        /// Name of the file, as the user gave it.
         file: String,
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
-        /// The heading of its column.
+        /// The heading of the cell's column.
         column: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
 }
 
 impl UsageError {
-    /// A flag's value.
+    /// Returns the error for an invalid value of a flag.
     pub fn flag(
         flag: &'static str,
         value: &(impl ToString + ?Sized),
@@ -53,7 +53,8 @@ impl UsageError {
         }
     }
 
-    /// A line of a file.
+    /// Returns the error for an invalid line of a file. Line 0 means the file as a whole. Line breaks in `problem`
+    /// become `; `.
     pub fn file(file: &str, line: usize, problem: &str) -> Self {
         Self::File {
             file: file.to_owned(),

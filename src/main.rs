@@ -1,4 +1,4 @@
-//! Parse, dispatch, exit code.
+//! The program: parses the command line, runs the subcommand and turns its outcome into the exit code.
 
 use std::borrow::Cow;
 use std::env;
@@ -14,7 +14,7 @@ use udpbench::error::UsageError;
 use udpbench::sys::limits;
 use udpbench::term::escape;
 
-/// What the definition of the command line and its checks need at least, with plenty to spare.
+/// Stack that building and checking the clap definition needs, in bytes, with a wide margin.
 const STACK_BYTES: usize = 2 << 20;
 
 fn main() -> ExitCode {
@@ -23,10 +23,10 @@ fn main() -> ExitCode {
     if !limits::is_stack_below(STACK_BYTES) {
         return run();
     }
-    // Of threads, the program itself says how large their stacks are.
+    // A small stack limit (ulimit -s) binds the main thread only: a thread gets the stack size that the program sets.
     let thread = thread::Builder::new().stack_size(STACK_BYTES);
     match thread.spawn(run) {
-        // A panic has been reported; 101 is what one in main ends with.
+        // The panic message is already printed. 101 is the exit code of a panic in the main thread.
         Ok(running) => running.join().unwrap_or(ExitCode::from(101)),
         Err(error) => {
             explain(&anyhow!(error).context("cannot start a thread beside a stack this small"))
@@ -83,7 +83,7 @@ fn run() -> ExitCode {
     })
 }
 
-/// A sweep, or those of a suite; or what a log is of that is to go on.
+/// Resumes the experiment of the log that `--resume` names, runs a suite, or runs one sweep.
 fn measure(args: &RunArgs) -> anyhow::Result<ExitCode> {
     if let Some(code) = commands::resume::run(args)? {
         return Ok(code);
@@ -94,11 +94,11 @@ fn measure(args: &RunArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// What clap has to say: help, the version, or what is wrong with the command line.
+/// Prints what clap returns instead of a command: the help, the version, or an error. Returns clap's exit code.
 fn answer(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
     let shown = match escape::text(&text) {
-        // Help is as wide as the terminal already.
+        // clap has wrapped the help to the terminal's width.
         Cow::Borrowed(_) if !error.use_stderr() => error.print(),
         Cow::Borrowed(_) => commands::say_in_colours(&error.render().ansi().to_string()),
         Cow::Owned(text) => {
@@ -114,7 +114,7 @@ fn answer(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// 2: the command line or a file was wrong. 1: something broke.
+/// Prints the error and returns the exit code: 2 if the command line or a file is wrong, 1 for other failures.
 fn explain(error: &anyhow::Error) -> ExitCode {
     if let Some(error) = error.downcast_ref::<clap::Error>() {
         return answer(error);

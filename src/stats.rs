@@ -1,4 +1,4 @@
-//! Statistics of some windows. Pure.
+//! Statistics over windows: estimates with 95 % intervals, coverage, median, scatter. Pure functions.
 
 pub mod false_discovery;
 pub mod signed_rank;
@@ -10,21 +10,23 @@ use statrs::statistics::{Data, Distribution};
 
 use self::signed_rank::SignedRank;
 
-/// The middle of some values, and how far it can be trusted.
+/// An estimate of the middle of some values, with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The middle.
+    /// The estimate itself.
     pub middle: f64,
-    /// Lower bound of its interval. `None`: one value has no interval.
+    /// Lower bound of the interval. `None`: one value has no interval.
     pub low: Option<f64>,
-    /// Upper bound of its interval.
+    /// Upper bound of the interval. `None`: one value has no interval.
     pub high: Option<f64>,
 }
 
 impl Estimate {
-    /// The ratio to another one that was made of other windows. Its interval is made of theirs, on the logarithmic scale
-    /// (Zou & Donner 2008, Statistics in Medicine 27, 1693: the variances at the ends are recovered from the intervals).
-    /// `None`: the other one is 0.
+    /// Returns the ratio of this estimate to an independent one, which was made of other windows. `None`: the other one
+    /// is 0.
+    ///
+    /// The interval of the ratio is combined from both intervals on the logarithmic scale (Zou & Donner 2008,
+    /// Statistics in Medicine 27, 1693: the variances at the ends are recovered from the intervals).
     pub fn over(self, other: Self) -> Option<Self> {
         let end = |mine: Option<f64>, others: Option<f64>| {
             let (mine, others) = ((mine? / self.middle).ln(), (others? / other.middle).ln());
@@ -39,12 +41,13 @@ impl Estimate {
     }
 }
 
-/// The confidence that intervals aim for.
+/// Confidence of the intervals, as a fraction.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// The middle of `values`, by Hodges & Lehmann: the median of the means of each two of them. Few that are far off
-/// move it as little as they move a median, and of values that scatter normally it makes almost as much as their
-/// mean does. Its interval is that of the signed-rank test. `None`: no values.
+/// Estimates the middle of `values` by Hodges & Lehmann: the median of the means of all pairs. `None`: no values.
+///
+/// Like a median, the estimate hardly moves if a few values are far off. For normally distributed values it is almost
+/// as precise as the mean. The interval is that of the signed-rank test; for too few values it is their whole range.
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
     let test = SignedRank::of(values)?;
     let interval = (values.len() > 1).then(|| {
@@ -62,8 +65,8 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// How surely the intervals of `n` values hold the middle, as a fraction: at least [`CONFIDENCE`] from
-/// six values on. Below that even the whole range of the values holds it less surely.
+/// Returns the actual coverage of the interval of `n` values, as a fraction: the probability that it contains the true
+/// middle. At least [`CONFIDENCE`] from six values on. Below six, even the whole range of the values covers less.
 pub fn coverage(n: usize) -> f64 {
     if n < 2 {
         return 0.0;
@@ -71,7 +74,7 @@ pub fn coverage(n: usize) -> f64 {
     signed_rank::coverage(n, CONFIDENCE)
 }
 
-/// The middle one, or the mean of the two in the middle. `None`: there are none.
+/// Returns the median: the middle value, or the mean of the two in the middle. `None`: there are no values.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let upper = *values.get(values.len() / 2)?;
@@ -79,7 +82,7 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
-/// Coefficient of variation: the standard deviation (n - 1) as a fraction of the mean. `None` for fewer
+/// Returns the coefficient of variation: the standard deviation (n - 1) as a fraction of the mean. `None` for fewer
 /// than two values, or a mean of 0.
 pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     let data = Data::new(values.to_vec());
@@ -87,22 +90,22 @@ pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     (values.len() > 1 && mean != 0.0).then(|| deviation / mean)
 }
 
-/// The standard deviation (n - 1). `None` for fewer than two values.
+/// Returns the standard deviation (n - 1). `None` for fewer than two values.
 pub fn deviation(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| Data::new(values.to_vec()).std_dev())?
 }
 
-/// The standard deviation (n - 1) of the natural logarithms: for small values, that of the values as a
-/// fraction of their middle. `None` for fewer than two values, or one that is not positive.
+/// Returns the standard deviation (n - 1) of the natural logarithms. If it is small, it equals the standard deviation
+/// of the values as a fraction of their middle. `None` for fewer than two values, or if one is not positive.
 pub fn log_deviation(values: &[f64]) -> Option<f64> {
     let are_positive = values.iter().all(|&value| value > 0.0);
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     deviation(&logarithms).filter(|_| are_positive)
 }
 
-/// The standard error of the Hodges-Lehmann estimate of `n` values whose standard deviation is `deviation`: sqrt(pi / 3)
-/// times that of their mean where they scatter normally, less where some are far off (Hodges & Lehmann, Ann. Math.
-/// Stat. 34 (1963) 598-611).
+/// Returns the standard error of the Hodges-Lehmann estimate of `n` values whose standard deviation is `deviation`. It
+/// is sqrt(pi / 3) times the standard error of the mean for normally distributed values, and less than that of the mean
+/// if there are outliers (Hodges & Lehmann, Ann. Math. Stat. 34 (1963) 598-611).
 pub fn error_of_estimate(deviation: f64, n: f64) -> f64 {
     FRAC_PI_3.sqrt() * deviation / n.sqrt()
 }
@@ -113,8 +116,9 @@ mod tests {
 
     use super::*;
 
-    /// Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, table A.4: P(T+ >= 21) = 0.016 for n = 6,
-    /// 44 and 0.010 for 9, 73 and 0.024 (95 to 105 of them) for 15.
+    /// Exact upper tails of the signed-rank statistic (compare Hollander, Wolfe & Chicken, *Nonparametric Statistical
+    /// Methods*, table A.4). n = 5: P(T+ >= 15) = 0.031; n = 6: P(T+ >= 21) = 0.016; n = 7: P(T+ >= 26) = 0.023; n =
+    /// 10: P(T+ >= 47) = 0.024; n = 15: P(T+ >= 95) = 0.024.
     #[test]
     fn the_intervals_are_as_sure_as_the_textbook_says() {
         for (n, tail) in [(5, 0.031), (6, 0.016), (7, 0.023), (10, 0.024), (15, 0.024)] {
@@ -139,13 +143,13 @@ mod tests {
         assert!((cv - 0.1 / 1.2).abs() < 1e-13, "{cv}");
     }
 
-    /// Box & Muller, Ann. Math. Stat. 29 (1958) 610-611.
+    /// Returns a normally distributed random number (Box & Muller, Ann. Math. Stat. 29 (1958) 610-611).
     fn normal(dice: &mut fastrand::Rng) -> f64 {
         let radius = (-2.0 * (1.0 - dice.f64()).ln()).sqrt();
         radius * (std::f64::consts::TAU * dice.f64()).cos()
     }
 
-    /// As `--until` does, from the default number of rounds on.
+    /// Repeats the stopping rule of `--until`, from the default number of rounds on.
     #[test]
     fn stopping_at_a_narrow_interval_costs_little_coverage() {
         let mut dice = fastrand::Rng::with_seed(1);
@@ -162,7 +166,7 @@ mod tests {
             };
             holds += i32::from(low <= 0.0 && 0.0 <= high);
         }
-        // 92.6 to 96.8 % of them are the 95 % interval of 380 of 400.
+        // The 95 % interval of 380 in 400 is 92.6 to 96.8 %.
         assert!((370..=390).contains(&holds), "{holds} of 400");
     }
 

@@ -1,6 +1,6 @@
-//! `udpbench ab`, the whole program: two sides in turn, a log that it goes on from, and what is refused.
+//! Tests of `udpbench ab`, the whole program: two sides in turn, resuming from a log, and refused input.
 //!
-//! What its verdicts are worth is tested in `src/experiment/ab/tests.rs`, by dice.
+//! Tests of its verdicts with random data are in `src/experiment/ab/tests.rs`.
 
 mod common;
 

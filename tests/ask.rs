@@ -1,4 +1,4 @@
-//! `--workload ask`: clients ask, servers answer, and round trips are timed.
+//! Tests of `--workload ask`: clients send requests, servers respond, and round trips are timed.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Bad input: exit code 2, one message with the place, the value and the fix; nothing sent, nothing written.
+//! Bad input: exit code 2 and one message with the place, the value and the fix. Nothing is sent or written.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Runs with a name (`--baseline`), and the comparison with one at the end of another (`--against`).
+//! Tests of `--baseline`, which names a run, and of `--against`, which compares a run with it at the end.
 
 mod common;
 

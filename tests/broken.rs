@@ -1,4 +1,4 @@
-//! A connection that breaks while it is measured is a row with the reason, and no hang.
+//! Connections that break during a window: the row has the reason, and nothing hangs.
 
 mod common;
 

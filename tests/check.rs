@@ -1,4 +1,4 @@
-//! `udpbench check`, and how the sweep passes on what it finds.
+//! Tests of `udpbench check`, and of its findings in a sweep.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `udpbench compare`, the whole program: exit codes, and what becomes of files that are none.
+//! Tests of `udpbench compare`, the whole program: exit codes, and invalid files.
 
 mod common;
 

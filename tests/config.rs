@@ -1,4 +1,4 @@
-//! Options of sweeps from `udpbench.toml`.
+//! Tests of sweep options from `udpbench.toml`.
 
 mod common;
 

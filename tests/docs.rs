@@ -1,4 +1,4 @@
-//! The documents say what the program does.
+//! Checks that the documents agree with the program.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `--workload duplex`: flood in both directions at once, and in one beside it.
+//! Tests of `--workload duplex`: a flood in both directions at once, next to one in a single direction.
 
 mod common;
 

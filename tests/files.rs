@@ -1,4 +1,4 @@
-//! `udpbench files`: scripts learn what a command line would write by the program's own reading of it.
+//! Tests of `udpbench files`, which tells scripts the files that a command line would write.
 
 mod common;
 

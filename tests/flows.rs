@@ -1,4 +1,4 @@
-//! `--flows`: many sockets in one thread.
+//! Tests of `--flows`: many sockets in one thread.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `udpbench summarize`: every format has the same rows, and nothing is overwritten, cut or invented.
+//! Tests of `udpbench summarize`: every format has the same rows, and nothing is overwritten, cut or invented.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! What was measured is safe, however the program ends.
+//! Interruptions: results are safe however the program ends.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Lanes of every engine, over sockets that lose or refuse what is sent.
+//! Tests of bench threads of every engine, over sockets that lose or refuse datagrams.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `udpbench latency`: round trips of clients that wait, and under loads that follow from what these reach.
+//! Tests of `udpbench latency`: round trips of clients that wait, and under loads that are fractions of their rate.
 
 mod common;
 

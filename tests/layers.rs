@@ -1,6 +1,6 @@
-//! The table in `src/lib.rs` is true: modules use only those below them, and no files use each other, but for a
-//! module's own `mod.rs`. It holds for both packages as if they were one, as the upper one hands on the modules of the
-//! lower one.
+//! Checks the table of layers in `src/lib.rs`: modules use only those below them, and no two files use each other,
+//! except a module's own `mod.rs`. The rule covers both packages as if they were one, since the upper one re-exports
+//! the modules of the lower one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Limits that a shell, a container or systemd sets: a reason, never a panic.
+//! Resource limits set by a shell, a container or systemd: the program gives a reason and never panics.
 #![cfg(target_arch = "x86_64")] // An emulator needs descriptors and a stack of its own.
 
 mod common;

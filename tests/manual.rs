@@ -1,4 +1,4 @@
-//! The manual pages and the completions say what the command line is.
+//! Checks that the manual pages and the completions match the command line.
 #![cfg(feature = "manual")]
 
 mod common;

@@ -1,4 +1,4 @@
-//! Every registered engine over real sockets, in every combination: whatever the speed, the books close.
+//! Every registered engine over real sockets, in every combination. Every datagram is accounted for, at any speed.
 
 mod common;
 

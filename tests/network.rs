@@ -1,5 +1,5 @@
-//! Loopbacks that lose datagrams on the way: in network namespaces of their own, where a queueing discipline or
-//! a firewall drops them. Skipped, loudly, where this user may not have such a namespace.
+//! Loopbacks that lose datagrams, in network namespaces of their own where a queueing discipline or a firewall drops
+//! them. Skipped with a message if the user may not create a namespace.
 
 mod common;
 

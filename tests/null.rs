@@ -1,5 +1,5 @@
-//! The whole program on the engine that moves nothing: what it prints and writes, to the letter. Only
-//! what a clock or a machine decides is blotted out.
+//! The whole program with the engine that moves nothing: exact output and files. Only values of clocks and of the
+//! machine are masked.
 
 mod common;
 

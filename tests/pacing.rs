@@ -1,4 +1,4 @@
-//! `--rate`: floods at a rate.
+//! Tests of `--rate`: paced floods.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `udpbench rank` on files: what it prints, and its exit code.
+//! Tests of `udpbench rank` on files: its output and its exit code.
 
 mod common;
 

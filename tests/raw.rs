@@ -1,4 +1,4 @@
-//! The raw samples: everything that is reported follows from them, and a sweep goes on from them.
+//! Tests of the raw samples: all reported results follow from them, and a sweep is resumed from them.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `udpbench report`: one page that needs nothing else, and what may stand where it goes.
+//! Tests of `udpbench report`: a page that needs no other file, and the files that it may replace.
 #![cfg(feature = "report")]
 
 mod common;

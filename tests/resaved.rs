@@ -1,4 +1,5 @@
-//! Files that editors and spreadsheets saved again: read as they were, or refused with the place and the fix.
+//! Files that editors and spreadsheets saved again: they are read with the same values, or refused with the place and
+//! the fix.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Every run that is kept in `results/` can be read by the program of today.
+//! Checks that this program can read every run kept in `results/`.
 
 mod common;
 

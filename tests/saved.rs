@@ -1,4 +1,4 @@
-//! What was measured is saved when another program moves, removes, replaces or cuts off its files.
+//! Results are saved when another program moves, removes, replaces or truncates the output files.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `docs/raw.schema.json` says of every line of raw samples what it is, and of no other line.
+//! Checks that `docs/raw.schema.json` accepts every line of raw samples, describes each field, and rejects other lines.
 
 mod common;
 

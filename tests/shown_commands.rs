@@ -1,4 +1,4 @@
-//! Each command line and option that pages and help texts show is one that the program takes.
+//! Checks that the program accepts every command line and option shown in pages and help texts.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `--suite`: several sweeps, and what has been published about the like.
+//! Tests of `--suite`: several sweeps in turn, next to published results.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! The sweep as a library: what it tells its journal.
+//! Tests of the sweep as a library: the events that it passes to its journal.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Standard output and standard error: closed, full, or a terminal that nothing shall steer.
+//! Standard output and standard error: closed, full, or a terminal, which untrusted text must not control.
 
 mod common;
 

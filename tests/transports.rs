@@ -1,4 +1,4 @@
-//! `--transport`: the same cases over Unix sockets and TCP.
+//! Tests of `--transport`: the same cases over Unix sockets and TCP.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! What engines deliver is what was sent; and if it were not, `--verify` would say so.
+//! Engines deliver datagrams unchanged, and `--verify` reports any that are not.
 
 mod common;
 

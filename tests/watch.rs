@@ -1,4 +1,4 @@
-//! `udpbench watch`: one case, a line for each window.
+//! Tests of `udpbench watch`: one case, a line for each window.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Every table and message fits the width there is, from 60 columns up, and no word in it is broken.
+//! Checks that every table and message fits the width of the terminal, from 60 columns up, and breaks no word.
 
 mod common;
 

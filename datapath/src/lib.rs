@@ -1,6 +1,6 @@
-//! What each datagram of udpbench passes: the engines, the loops that are timed, and what both need of Linux.
+//! The code that each datagram of udpbench passes: the engines, the timed loops, and their interface to Linux.
 //!
-//! `src/lib.rs` hands these modules on, and has the table of layers that they stand in.
+//! `src/lib.rs` re-exports these modules. Its documentation has the table of layers that they belong to.
 
 pub mod data;
 pub mod engine;

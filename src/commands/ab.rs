@@ -1,4 +1,5 @@
-//! `udpbench ab`: did this change help.
+//! `udpbench ab`: compares two setups, measured in turn. It answers whether a change of program, options or settings
+//! helped.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -24,10 +25,11 @@ use crate::trial::agents::Agents;
 use crate::trial::spawned::THIS_PROGRAM;
 use crate::verdict::compare::table::Detail;
 
-/// Measures both sides in turn and prints what that says. Exit code 3: something is slower, dearer or broken.
+/// Measures both sides in turn and prints the comparison. Exit code 3: something is slower, costs more CPU time or is
+/// broken.
 ///
 /// # Errors
-/// Bad input, a program that cannot be started, a command that fails, or a log that cannot be written.
+/// Fails on bad input, if a program cannot be started, if a command fails, or if the log cannot be written.
 pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
     refuse_on_stdout(args.asked.format)?;
     let interrupt = interrupt_on_signals()?;
@@ -95,7 +97,7 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
     Ok(outcome.unwrap_or_else(judged).into())
 }
 
-/// What the windows say.
+/// Prints the comparison of the windows measured so far.
 fn show(args: &AbArgs, comparison: &Comparison) -> anyhow::Result<()> {
     let Comparison {
         record, question, ..
@@ -110,7 +112,7 @@ fn show(args: &AbArgs, comparison: &Comparison) -> anyhow::Result<()> {
     show_answers(args.asked.format, table, || rows::rows(&judgement))
 }
 
-/// The host of `--on`, if there is one, with that program.
+/// Connects to the host of `--on`, if the option was given, and uses `program` as its agent.
 fn on(
     link: &LinkArgs,
     program: Option<&str>,
@@ -125,7 +127,7 @@ fn on(
     OtherHost::on(&link, "auto", is_quiet, interrupt)
 }
 
-/// What each side runs in.
+/// Returns the agents of each side: one of a remote host per side, or local processes of that side's program.
 fn agents<'a>(
     header: &'a Header,
     others: &'a mut [OtherHost],
@@ -150,7 +152,7 @@ fn begin(
     let started_at = now();
     let peer = others.first().map(|other| &other.peer);
     let mut header = options::ab::header(args, peer, &started_at)?;
-    // Whether they can be started, and what they are, before there is a file.
+    // Starts both programs before a file is created, to see that they run and to learn their versions.
     let [a, b] = versions(&header, others, interrupt)?;
     (header.a.version, header.b.version) = (a, b);
     let name = (&*header.environment.board, &*started_at, "ab");
@@ -160,7 +162,7 @@ fn begin(
     Ok((comparison, outputs))
 }
 
-/// Starts both programs, and asks them.
+/// Starts both programs and returns their versions.
 fn versions(
     header: &Header,
     others: &mut [OtherHost],

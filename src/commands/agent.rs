@@ -1,4 +1,4 @@
-//! `udpbench agent`: threads of this process for a udpbench elsewhere, which drives them by messages.
+//! `udpbench agent`: runs trials in this process for a controller, which sends its messages to standard input.
 
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -12,10 +12,11 @@ use crate::error::UsageError;
 use crate::sys::files::Root;
 use crate::trial::serve::{self, Begins};
 
-/// Serves one udpbench until its messages end.
+/// Serves one controller until its messages end.
 ///
 /// # Errors
-/// When standard input is a terminal, or when the other side is no udpbench of this version, or sends what is no message.
+/// Fails if standard input is a terminal, if the controller has another version of udpbench, or if an invalid message
+/// arrives.
 pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
@@ -23,7 +24,7 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
                        command that makes no terminal (docker exec -i, not -it)";
         return Err(UsageError::flag("udpbench", "agent", problem).into());
     }
-    // Without a buffer: after it has begun anew, the process reads on.
+    // Unbuffered: the process may execute itself again, and the new image reads on where this one stopped.
     let input = File::from(stdin.as_fd().try_clone_to_owned()?);
     let begins = if args.again {
         Begins::Again
@@ -31,7 +32,7 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
         Begins::First
     };
     match serve::serve(input, io::stdout(), begins, &Root::new(&args.root)) {
-        // Called off while an answer was on its way: nobody is there to be told.
+        // The controller closed the connection while an answer was being written. Nobody is left to read an error.
         Err(error) if is_gone(&error) => {}
         served => served.context("the other side")?,
     }

@@ -1,4 +1,4 @@
-//! Baselines: runs with a name.
+//! Baselines: results saved under a name by `--baseline`, to compare later runs with (`--against`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use crate::term::nearest;
 
 const DIRECTORY: &str = "results/baselines";
 
-/// Where the rows of the baseline of that name are; its raw samples lie beside them.
+/// Returns the path of a baseline's CSV file. Its raw samples are in a `.jsonl` file beside it.
 pub(super) fn path(name: &str) -> PathBuf {
     Path::new(DIRECTORY).join(format!("{name}.csv"))
 }
 
-/// The same for a new one, in a directory that is there.
+/// Returns the CSV path for a new baseline and creates the directory.
 ///
 /// # Errors
-/// When there is one of that name, or no directory can be made.
+/// Fails if a baseline with this name exists or the directory cannot be created.
 pub(super) fn create(name: &str) -> Result<PathBuf, UsageError> {
     let path = path(name);
     let samples = path.with_extension("jsonl");
@@ -36,10 +36,11 @@ pub(super) fn create(name: &str) -> Result<PathBuf, UsageError> {
     Ok(path)
 }
 
-/// The results that `--against` names: a baseline, or a file.
+/// Opens the results that `--against` names: a baseline or a file.
 ///
 /// # Errors
-/// When there are neither, and what was probably meant; when they cannot be read.
+/// Fails if there is neither a baseline nor a file with this name, and suggests a similar name. Fails if the file
+/// cannot be read.
 pub(super) fn find(asked: &str) -> Result<Results, UsageError> {
     let paths = [path(asked), PathBuf::from(asked)];
     if let Some(path) = paths.iter().find(|path| path.is_file()) {
@@ -56,7 +57,7 @@ pub(super) fn find(asked: &str) -> Result<Results, UsageError> {
     Err(UsageError::flag("--against", asked, problem))
 }
 
-/// The baselines that there are, in alphabetical order.
+/// Lists the names of all baselines in alphabetical order.
 fn names() -> Vec<String> {
     let name = |entry: fs::DirEntry| {
         let file = entry.file_name().into_string().ok()?;

@@ -1,4 +1,4 @@
-//! `udpbench boards`: the profiles; one of them; which board this is; or a draft for a new one.
+//! `udpbench boards`: lists the board profiles, shows one, detects this board, or drafts a profile for it.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -10,10 +10,10 @@ use crate::host::facts::Host;
 use crate::sys::files::Root;
 use crate::term::table::Columns;
 
-/// Lists, shows, detects or drafts.
+/// Lists the profiles, shows one, detects the board, or drafts a profile.
 ///
 /// # Errors
-/// An unknown name, or standard output that is gone.
+/// Fails if the name is unknown or standard output cannot be written.
 pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
     let root = Root::new(&args.root);
     if args.detect {
@@ -31,7 +31,8 @@ pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The draft is what goes to standard output, so that it can be made a file.
+/// Returns a draft profile of this host. Remarks go to standard error, so that standard output can be redirected to a
+/// file.
 fn draft(host: &Host, root: &Root) -> anyhow::Result<String> {
     let detected = board::detect(host)?;
     if detected.board.name != board::GENERIC {
@@ -54,7 +55,7 @@ fn list(boards: &[Board]) -> String {
     columns.table(boards).draw(width().into())
 }
 
-/// The part of each target before its first dash.
+/// Joins the architectures of a board's targets: the part of each target triple before its first dash.
 fn architectures(board: &Board) -> String {
     let parts = board.targets.iter().map(|target| target.split('-').next());
     let mut parts: Vec<&str> = parts.flatten().collect();

@@ -1,4 +1,4 @@
-//! `udpbench check`: is this host fit to measure on? Each problem with its reason and its fix.
+//! `udpbench check`: checks that this host is fit for measuring. Each problem comes with its reason and its fix.
 
 use std::fmt::{self, Write};
 use std::process::ExitCode;
@@ -14,10 +14,10 @@ use crate::sys::temperature::Reading;
 use crate::term::nearest;
 use crate::workload;
 
-/// Reads the host and prints what was found. Exit code 1: something would invalidate a run.
+/// Reads the host facts and prints them and the findings. Exit code 1: at least one finding would invalidate a run.
 ///
 /// # Errors
-/// An unusable `--board`, or standard output that is gone.
+/// Fails if `--board` or `--interface` is unusable, or if standard output cannot be written.
 pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let root = Root::new(&args.root);
     let host = Host::read(&root);
@@ -51,7 +51,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(invalid > 0)))
 }
 
-/// The interfaces that were named, each once.
+/// Reads the interfaces of `--interface`, each once.
 fn interfaces(names: &[String], root: &Root) -> anyhow::Result<Vec<Interface>> {
     let mut interfaces: Vec<Interface> = Vec::new();
     for name in names {
@@ -76,7 +76,7 @@ fn no_interface(name: &str, root: &Root) -> UsageError {
     UsageError::flag("--interface", name, problem)
 }
 
-/// Those that were looked at; else the way to look at one.
+/// Returns a line for each checked interface. If none was named, says how to check the first one.
 fn interface_facts(subject: &Subject) -> Vec<(String, String)> {
     if let (true, Some(nic)) = (subject.interfaces.is_empty(), subject.host.nics.first()) {
         let name = &nic.name;
@@ -105,7 +105,7 @@ fn print(out: &mut impl Write, finding: &Finding) -> fmt::Result {
     Ok(())
 }
 
-/// What was looked at, in short. What the kernel does not show says so.
+/// Returns the host facts as name and text. A value that the kernel does not show is `unknown`.
 fn facts(subject: &Subject) -> Vec<(&'static str, String)> {
     let host = subject.host;
     let or_unknown = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());

@@ -1,4 +1,4 @@
-//! `udpbench compare`: did it change.
+//! `udpbench compare`: compares saved results with a base and says which cases changed.
 
 use std::process::ExitCode;
 
@@ -9,16 +9,17 @@ use crate::results::files::Results;
 use crate::verdict::compare::table::{self, Detail};
 use crate::verdict::compare::{Comparison, Options, compare, rows};
 
-/// Something is slower, dearer or broken.
+/// Exit code if something is slower, costs more CPU time or is broken.
 pub(super) const WORSE: u8 = 3;
 
-/// Nothing can be said.
+/// Exit code if the comparison is inconclusive.
 pub(super) const INCONCLUSIVE: u8 = 4;
 
-/// Compares and prints the answers. Exit code 3: something is slower, dearer or broken; 4: nothing can be said.
+/// Compares and prints the answers. Exit code 3: something is slower, costs more CPU time or is broken. Exit code 4:
+/// the comparison is inconclusive.
 ///
 /// # Errors
-/// Files that cannot be read, or of which nothing can be compared.
+/// Fails if a file cannot be read or has no case to compare.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let base = open(&args.base)?;
     let new = args.new.iter().map(|path| open(path));
@@ -45,7 +46,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     }))
 }
 
-/// A comparison of nothing must not look as if nothing were slower.
+/// Returns an error if a file has no case to compare: an empty comparison must not look like one without a slowdown.
 pub(super) fn refuse_nothing<'a>(
     comparison: &Comparison,
     mut files: impl Iterator<Item = &'a Results>,

@@ -1,4 +1,4 @@
-//! `udpbench completions`: a completion script, made from the definition of the command line.
+//! `udpbench completions`: prints a shell's completion script, generated from the clap definition.
 
 use std::process::ExitCode;
 
@@ -7,13 +7,13 @@ use clap_complete::{Generator, shells};
 
 use crate::cli::{Cli, CompletionsArgs, Shell};
 
-/// Prints the script.
+/// Prints the completion script of a shell.
 ///
 /// # Errors
-/// When standard output is gone.
+/// Fails if standard output cannot be written.
 pub fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    // Into memory first: clap_complete panics where it cannot write.
+    // Written to memory first: clap_complete panics if a write fails.
     match args.shell {
         Shell::Bash => generate(shells::Bash, &mut script),
         Shell::Fish => generate(shells::Fish, &mut script),

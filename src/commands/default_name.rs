@@ -1,5 +1,5 @@
-//! Names of files that nobody has typed: `results/<UTC time>-<board>`, and more. A name that is taken gets a number: two
-//! runs may begin in the same second, and a board without a battery begins in 1970 each time.
+//! Default names of output files: `results/<UTC time>-<board>` and an extension. If a name is taken, a number is
+//! appended: two runs may begin in the same second, and a board without a clock battery begins in 1970 at each boot.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,20 +8,20 @@ use std::time::SystemTime;
 use crate::error::UsageError;
 use crate::results::export::cannot_create;
 
-/// Where files without a typed name go.
+/// Directory of files with a default name.
 const DIRECTORY: &str = "results";
-/// With so many of one name, something else is wrong.
+/// Limit of the appended number. A further failure has another cause than a taken name.
 const MOST: u32 = 1000;
 
-/// UTC, as names have it.
+/// Returns the current UTC time in RFC 3339 format, in whole seconds.
 pub(super) fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
-/// Returns `results/<UTC time>-<board>`, in a directory that is there.
+/// Returns `results/<UTC time>-<board>` and creates the directory.
 ///
 /// # Errors
-/// When there can be no such directory.
+/// Fails if the directory cannot be created.
 pub(super) fn stem(started_at: &str, board: &str) -> Result<String, UsageError> {
     let directory = Path::new(DIRECTORY);
     fs::create_dir_all(directory).map_err(|error| cannot_create("--output", directory, &error))?;
@@ -29,11 +29,11 @@ pub(super) fn stem(started_at: &str, board: &str) -> Result<String, UsageError> 
     Ok(format!("{DIRECTORY}/{time}-{board}"))
 }
 
-/// Makes what `make` makes under the first name that is free: `<stem><end>`, then `<stem>-2<end>`. `make` takes a name, and
-/// makes nothing where one is taken; `others` are what it makes beside it.
+/// Calls `make` with the first free name of `<stem><end>`, `<stem>-2<end>`, `<stem>-3<end>`... `make` must fail if the
+/// name is taken. `others` are the extensions of files that `make` creates beside it.
 ///
 /// # Errors
-/// Those of `make`, but for a name that is taken.
+/// Returns the error of `make`, unless the cause is a taken name.
 pub(super) fn first_free<T, E>(
     stem: &str,
     end: &str,
@@ -60,9 +60,9 @@ pub(super) fn first_free<T, E>(
     }
 }
 
-/// Returns what is to be said of a clock that has not been set since the machine was switched on.
+/// Returns a warning if the clock has not been set since the host was switched on.
 pub(super) fn clock_remark(started_at: &str) -> Option<String> {
-    // Older than this program.
+    // Earlier than this program: a clock before it is wrong.
     const FIRST_YEAR: &str = "2024";
     (started_at < FIRST_YEAR).then(|| {
         format!(
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(next().expect("free"), file("time-board.csv"));
         assert_eq!(next().expect("free"), file("time-board-2.csv"));
         assert_eq!(next().expect("free"), file("time-board-3.csv"));
-        // Whatever else is wrong is said.
+        // Another failure than a taken name is returned.
         let nowhere = place.path().join("none/time").display().to_string();
         first_free(&nowhere, ".csv", &[], make).expect_err("no directory");
     }

@@ -1,4 +1,4 @@
-//! `udpbench engines`: each engine, whether it can run here, and if not, why.
+//! `udpbench engines`: lists the engines and whether each can run here, with the reason if it cannot.
 
 use std::process::ExitCode;
 
@@ -6,10 +6,10 @@ use crate::engine::Selection;
 use crate::engines::{self, Entry};
 use crate::term::table::Columns;
 
-/// Lists the registry.
+/// Prints a table of all engines, including those left out of this build.
 ///
 /// # Errors
-/// When standard output is gone.
+/// Fails if standard output cannot be written.
 pub fn run() -> anyhow::Result<ExitCode> {
     let built = engines::ALL.iter().map(row);
     let left_out = engines::NOT_BUILT.iter();

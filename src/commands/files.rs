@@ -1,5 +1,5 @@
-//! `udpbench files -- WORDS`: what a sweep with this command line would write, for `scripts/fleet`,
-//! which has to bring it home. Hidden, one line of JSON, measures and writes nothing.
+//! `udpbench files -- WORDS`: prints which files a sweep with this command line would write, as one line of JSON.
+//! `scripts/fleet` uses it to copy the results home. The command is hidden. It measures and writes nothing.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -19,25 +19,26 @@ use crate::cli::{self, Cli, Command, FilesArgs, RunArgs, WireArgs};
 use crate::experiment::suite;
 use crate::plan::{Plan, Schedule};
 
-/// What the command line says about files. A path is as it was typed or follows from
-/// `--baseline`, null if the program chooses.
+/// The files of a command line. Paths are as typed or follow from `--baseline`. A path is null if the program chooses
+/// it.
 #[derive(Debug, Default, Serialize)]
 struct Files<'a> {
-    /// False for another subcommand, `--help` and `--version`.
+    /// True for a sweep, false for another subcommand, `--help` and `--version`.
     sweep: bool,
     output: Option<&'a Path>,
     samples: Option<&'a Path>,
     resume: Option<&'a Path>,
-    /// What `udpbench plan` calls "about"; null for a sweep that goes on with another one.
+    /// Expected duration in seconds, which `udpbench plan` shows as "about". Null for a resumed sweep.
     expected_s: Option<u64>,
-    /// The same with all of `--max-time`, and every cool-down at its longest.
+    /// Longest duration in seconds: all of `--max-time` is used and every cool-down takes its maximum. Null for a
+    /// resumed sweep.
     longest_s: Option<u64>,
 }
 
-/// Prints the line.
+/// Prints the files of the command line as one line of JSON.
 ///
 /// # Errors
-/// What the sweep would refuse, too; standard output that is gone.
+/// Fails if the sweep would refuse the command line, or if standard output cannot be written.
 pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
     let words =
         iter::once(OsStr::new("udpbench")).chain(args.words.iter().map(OsString::as_os_str));
@@ -66,17 +67,18 @@ pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The other host is not asked: without it, the sweep is as long as one of this host for each direction.
+/// Returns the line of `udpbench wire` without connecting to the remote host. The sweep counts as one of this host for
+/// each direction.
 fn line_of_wire(wire: &WireArgs) -> anyhow::Result<String> {
     let mut args = wire.run.clone();
     options::wire::complete(&mut args.parameters);
     let directions = args.parameters.direction.take().unwrap_or_default();
-    // Those of the other host.
+    // An address of the remote host means nothing here.
     args.parameters.address = None;
     line_of(&args, directions.len().try_into()?)
 }
 
-/// `times`: how often its cases are measured.
+/// Returns the line of a sweep whose cases are measured `times` times.
 fn line_of(args: &RunArgs, times: u32) -> anyhow::Result<String> {
     let requests = match &args.suite {
         Some(name) => requests(&suite::find("--suite", name)?, args, None)?,

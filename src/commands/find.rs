@@ -1,4 +1,4 @@
-//! `udpbench find`: where something begins.
+//! `udpbench find`: searches for a threshold, such as the highest rate without loss, and tries settings (`find knob`).
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,10 +23,10 @@ use crate::term::shell;
 use crate::trial::agents::Agents;
 use crate::trial::settings::Settings;
 
-/// Searches on this host.
+/// Runs the search on this host, or on the host of `--on`.
 ///
 /// # Errors
-/// Bad input, or a log that cannot be written.
+/// Fails on bad input, or if the log cannot be written.
 pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
     let (what, interrupt) = (&args.what, super::interrupt_on_signals()?);
     let (output, board) = (what.output(), &what.placement().board);
@@ -36,10 +36,10 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The same with another host, if there is one.
+/// Runs the search, with a remote host if there is one.
 ///
 /// # Errors
-/// As for [`run()`].
+/// Fails on bad input, or if the log cannot be written.
 pub(super) fn with(
     what: &FindCommand,
     interrupt: &Interrupt,
@@ -49,7 +49,7 @@ pub(super) fn with(
     refuse_on_stdout(output.format)?;
     let root = Root::new(&output.root);
     let (mut agents, peer) = run::agents(other, &root, interrupt);
-    // Before the first setting is read: it may be in the middle of another search's trial.
+    // Locked before the first setting is read: another search may have changed it for a trial.
     let _lock = knob::lock(what, &mut agents.settings())?;
     let words = peer.map(|peer| peer.words.clone());
     let (mut record, mut outputs) = if let Some(path) = &output.resume {
@@ -102,7 +102,7 @@ pub(super) fn with(
     Ok(outcome.unwrap_or(found))
 }
 
-/// The words between the program's and the options that go on with it.
+/// Returns the subcommand for the resume command, with a trailing blank.
 fn command(header: &Header) -> String {
     format!("find {} ", header.question.name())
 }

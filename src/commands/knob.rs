@@ -1,4 +1,5 @@
-//! `udpbench find knob`: nothing is changed before it was shown, and asked for.
+//! `udpbench find knob`: shows the planned changes of kernel and NIC settings, changes nothing without `--yes`, and
+//! checks afterwards that all settings are restored.
 
 use std::io;
 use std::path::Path;
@@ -19,19 +20,19 @@ use crate::sys::files::Root;
 use crate::trial::settings::Settings;
 use crate::trial::watchdog;
 
-/// The watchdog.
+/// Runs the watchdog: the process that restores settings if the search dies.
 ///
 /// # Errors
-/// What could not be put back.
+/// Fails if a setting cannot be restored or an input line is invalid.
 pub fn put_back(args: &PutBackArgs) -> anyhow::Result<ExitCode> {
     watchdog::serve(io::stdin(), io::stdout(), &Root::new(&args.root))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Locks the settings of the machine for a search that changes them.
+/// Locks the machine's settings if this search changes them.
 ///
 /// # Errors
-/// Another one does so now.
+/// Fails if another search holds the lock.
 pub(super) fn lock(what: &FindCommand, settings: &mut Settings) -> anyhow::Result<Option<Lock>> {
     match what {
         FindCommand::Knob(args) if args.search.yes => {
@@ -42,10 +43,10 @@ pub(super) fn lock(what: &FindCommand, settings: &mut Settings) -> anyhow::Resul
     }
 }
 
-/// Reads back what a search has changed, and says whether all is as it was.
+/// Reads the changed settings back and says that all are as they were.
 ///
 /// # Errors
-/// What is not.
+/// Fails if a setting differs, and names it.
 pub(super) fn check_after(
     what: &FindCommand,
     record: &Record,
@@ -68,10 +69,10 @@ pub(super) fn check_after(
     Ok(())
 }
 
-/// Shows what would be changed. Whether to go on.
+/// Shows the planned changes and returns whether to go on, which needs `--yes`.
 ///
 /// # Errors
-/// When it cannot be shown, or there is nothing to try.
+/// Fails if the plan cannot be shown or no setting can be tried.
 pub(super) fn confirm(
     what: &FindCommand,
     header: &Header,
@@ -115,10 +116,10 @@ pub(super) fn confirm(
     Ok(false)
 }
 
-/// Whether a search can go on: it was asked for, and settings are as they were.
+/// Checks that a search that changes settings can be resumed: `--yes` was given, and all settings are as they were.
 ///
 /// # Errors
-/// What is missing or different, and the fix.
+/// Fails if `--yes` is missing or a setting differs, and names the fix.
 pub(super) fn check_resume(
     what: &FindCommand,
     record: &Record,

@@ -1,4 +1,5 @@
-//! `udpbench latency`: how soon an answer comes, of a client that waits, and under load.
+//! `udpbench latency`: measures request-response round-trip times, for clients that wait for each response and under
+//! load.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,14 +24,15 @@ use crate::trial::NoSample;
 use crate::trial::agents::Agents;
 use crate::trial::spec::TrialSpec;
 
-/// How long it is tried what clients reach, and how often: the best counts, as a busy machine only takes away.
+/// Length and number of the trials that find the capacity. The best trial counts, since a busy machine only lowers the
+/// result.
 const TRIED: (Duration, usize) = (Duration::from_millis(100), 3);
 
-/// Finds out what clients that wait for each answer reach, or reads what they bear, adds parts of it as loads, and measures
-/// all.
+/// Measures round-trip times at several loads. The loads are fractions of a capacity. It is measured first with clients
+/// that wait for each response, or read from the log of `--load`.
 ///
 /// # Errors
-/// As for [`run::run`].
+/// Fails as [`run::run`] does: on bad input, or if a file cannot be written.
 pub fn run(args: &LatencyArgs) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     let (board, is_quiet) = (&args.run.placement.board, args.run.output.quiet);
@@ -40,10 +42,10 @@ pub fn run(args: &LatencyArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The same with another host, if there is one.
+/// Measures the latency, with a remote host if there is one.
 ///
 /// # Errors
-/// As for [`run()`].
+/// Fails as [`run::run`] does: on bad input, or if a file cannot be written.
 pub(super) fn with(
     args: &LatencyArgs,
     interrupt: &Interrupt,
@@ -77,13 +79,13 @@ pub(super) fn with(
     Ok(run::sweep_of(&args, interrupt, other, request, draw)?.into())
 }
 
-/// What a search has found, by its log.
+/// Reads the results of a search from its log.
 fn borne(path: &Path) -> Result<Record, UsageError> {
     Record::of(&Log::open("--load", path)?)
 }
 
-/// The cases that run, each with what its clients reach: answers per second. What fails has no loads, and a row that
-/// says why.
+/// Measures the capacity of each runnable case, in responses per second. A case that fails gets no loads. Its row gives
+/// the reason.
 fn reached(request: &Request, mut agents: Agents) -> Result<Vec<(Case, f64)>, Interrupted> {
     let (window, tries) = TRIED;
     let settings = Settings {

@@ -1,5 +1,5 @@
-//! `udpbench manual`: the manual pages, made from the definition of the command line. One page per
-//! subcommand, as git has them, so that each is short and the list of them can grow.
+//! `udpbench manual`: writes the manual pages, generated from the clap definition. Each subcommand has a page of its
+//! own, as in git, so the pages stay short.
 
 use std::fs;
 use std::io;
@@ -14,10 +14,10 @@ use crate::VERSION;
 use crate::cli::{Cli, ManualArgs};
 use crate::error::UsageError;
 
-/// Writes the pages.
+/// Writes the manual pages to the directory.
 ///
 /// # Errors
-/// A directory that cannot be made or written to.
+/// Fails if the directory cannot be created or written to.
 pub fn run(args: &ManualArgs) -> anyhow::Result<ExitCode> {
     let directory = &args.directory;
     write_all(directory).map_err(|error| {
@@ -53,11 +53,12 @@ reason. No traffic leaves the machine, and no privilege is needed.
 A table goes to standard output, the results to a CSV file.";
 
 fn write_page(command: &Command, see_also: Option<&str>, directory: &Path) -> io::Result<()> {
-    // clap's usage lists the ways to call it; clap_mangen's own lists every option, as do the options.
+    // clap's usage lists the ways to call the command. clap_mangen's own lists every option, as the options section
+    // does.
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim().to_owned();
     let man = Man::new(command.clone().override_usage(usage))
-        // Not empty: roff drops an empty argument, and the next one would pass for the date.
+        // Not empty: roff drops an empty argument and takes the next one as the date.
         .date(" ")
         .source(format!("udpbench {VERSION}"))
         .manual("User Commands");
@@ -80,8 +81,8 @@ fn write_page(command: &Command, see_also: Option<&str>, directory: &Path) -> io
     fs::write(directory.join(man.get_filename()), page)
 }
 
-/// What `--help` shows at its end: headings with a colon, and under them indented lines, each an entry
-/// with its explanation after a gap, or running text.
+/// Converts the text after the options of `--help` to roff. Headings end in a colon. Indented lines below are running
+/// text, or an entry and its explanation, separated by two blanks or more.
 fn sections(after_help: &str, page: &mut Roff) {
     for line in after_help.lines().filter(|line| !line.is_empty()) {
         let Some(line) = line.strip_prefix("  ") else {

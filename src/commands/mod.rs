@@ -1,4 +1,5 @@
-//! One file per subcommand. Each returns the exit code.
+//! The subcommands, one file each. Each `run` returns the exit code. This file has what they share: opening results,
+//! and writing messages to standard error and answers to standard output.
 
 pub mod ab;
 pub mod agent;
@@ -50,14 +51,16 @@ use crate::term::escape;
 use crate::term::fold;
 use crate::verdict::rank::{Answer, BoardRanking, By};
 
-/// Reads results for people: see [`Row::shown`]. Says what of them is left out.
+/// Opens results for display, with control characters escaped: see [`Row::shown`]. Warns about a cut-off last line and
+/// about missing columns.
 fn open(path: &Path) -> Result<Results, UsageError> {
     let mut results = open_exact(path)?;
     results.rows = results.rows.iter().map(Row::shown).collect();
     Ok(results)
 }
 
-/// The same, with the rows as they are in the file.
+/// Opens results with the exact text of the file, for writing them to another file. Warns about a cut-off last line and
+/// about missing columns.
 fn open_exact(path: &Path) -> Result<Results, UsageError> {
     let results = Results::open(path)?;
     if results.is_torn {
@@ -74,7 +77,7 @@ fn open_exact(path: &Path) -> Result<Results, UsageError> {
     Ok(results)
 }
 
-/// What to use, by these rows: lines, below the name of the machine where there are several.
+/// Returns the lines that say which engine to use. With several machines, the name of each precedes its lines.
 fn advice(rows: &[Row]) -> Vec<String> {
     let answers = answers(rows).into_iter();
     let lines = answers.flat_map(|(machine, answer)| {
@@ -86,7 +89,7 @@ fn advice(rows: &[Row]) -> Vec<String> {
     lines.collect()
 }
 
-/// What to use on each machine, with its name where there are several.
+/// Ranks the rows and returns each machine's answer. With several machines, each answer has the machine's name.
 fn answers(rows: &[Row]) -> Vec<(Option<String>, Answer)> {
     let results = Results {
         rows: rows.to_vec(),
@@ -104,7 +107,7 @@ fn answers(rows: &[Row]) -> Vec<(Option<String>, Answer)> {
     ranking.boards.iter().map(of_board).collect()
 }
 
-/// The error of a command that was left out with its cargo feature.
+/// Returns the error of a command whose cargo feature is not in this build.
 #[cfg(not(all(feature = "manual", feature = "report")))]
 pub fn not_built(command: &'static str, value: &str, feature: &str) -> UsageError {
     let fix = "use one that was built with it";
@@ -112,48 +115,50 @@ pub fn not_built(command: &'static str, value: &str, feature: &str) -> UsageErro
     UsageError::flag(command, value, problem)
 }
 
-/// `about 1m 20s`, in whole seconds.
+/// Formats a time as in `about 1m 20s`, rounded down to whole seconds and at least 1 s.
 fn about(time: Duration) -> String {
     let seconds = Duration::from_secs(time.as_secs().max(1));
     format!("about {}", humantime::format_duration(seconds))
 }
 
-/// What Ctrl-C and the like set. To be made before the first file is there: from then on Ctrl-C must leave it complete.
+/// Installs the handlers of Ctrl-C and other termination signals, and returns the flag that they set. Call it before
+/// the first file is created: from then on, Ctrl-C must leave the file complete.
 ///
 /// # Errors
-/// What the system said.
+/// Fails if the system refuses a signal handler.
 fn interrupt_on_signals() -> anyhow::Result<Interrupt> {
     Interrupt::on_signals().context("cannot handle Ctrl-C")
 }
 
-/// A line for people, on standard error, which may be closed. All messages pass here, so that no name of a file
-/// and no text from one steers the terminal. On one, it is broken at words; elsewhere it stays whole.
+/// Writes a line for people to standard error. A closed standard error is no failure. All messages go through this
+/// function. It escapes control characters, so a file's name or text cannot control the terminal. On a terminal, the
+/// line is wrapped at words. Elsewhere it stays whole.
 pub fn say(line: &str) {
     let line = escape::line(line);
     let line = Width::of(&Term::stderr()).fold(&line);
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// The same for lines of this program's own, with escape sequences for colours, which are taken out where they do not
-/// belong.
+/// Writes this program's own text to standard error and wraps it at words on a terminal. Colour escape sequences are
+/// removed where standard error does not take them.
 ///
 /// # Errors
-/// When they cannot be written.
+/// Fails if the text cannot be written.
 pub fn say_in_colours(lines: &str) -> io::Result<()> {
     let lines = Width::of(&Term::stderr()).fold(lines);
     AutoStream::auto(io::stderr()).write_all(lines.as_bytes())
 }
 
-/// How many columns there are.
+/// Width of an output stream, in columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Width {
-    /// Of a terminal, or as COLUMNS says.
+    /// Width of the terminal, or of `COLUMNS` if the stream is no terminal.
     Known(u16),
-    /// It goes to a file or to another program.
+    /// Unknown width: the stream is a file or a pipe and `COLUMNS` is not set. Lines stay whole.
     Usual,
 }
 
-/// From how narrow to how wide tables are drawn.
+/// Range that known widths are clamped to, in columns.
 const WIDTHS: std::ops::RangeInclusive<u16> = 60..=120;
 
 impl Width {
@@ -166,7 +171,7 @@ impl Width {
         })
     }
 
-    /// Breaks lines at words, where that is known.
+    /// Wraps lines at words if the width is known.
     fn fold(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Usual => text.into(),
@@ -175,7 +180,7 @@ impl Width {
     }
 }
 
-/// How wide tables on standard output are, in columns: as the terminal, as COLUMNS says where there is none, or 100.
+/// Returns the width of tables on standard output, in columns: the terminal's width, else `COLUMNS`, else 100.
 pub fn width() -> u16 {
     match Width::of(&Term::stdout()) {
         Width::Known(width) => width,
@@ -183,19 +188,20 @@ pub fn width() -> u16 {
     }
 }
 
-/// Text for people, on standard output; on a terminal, lines are broken at words. `udpbench engines | head -1` is no error: the reader has what it wants.
+/// Writes text for people to standard output. On a terminal, lines are wrapped at words. A closed pipe is no error:
+/// `udpbench engines | head -1` has the line that it wants.
 ///
 /// # Errors
-/// When it cannot be written for another reason.
+/// Fails if standard output cannot be written for another reason than a closed pipe.
 pub fn show(text: &str) -> anyhow::Result<()> {
     show_to_reader(text).map(drop)
 }
 
-/// Like [`show`], in colours: of a text that was made safe when it was read. A reader that is gone does not change what
-/// is said by the exit code.
+/// Writes text with colours to standard output. The text must already be escaped, as results are when they are read. A
+/// closed pipe is no error: the reader's exit must not change the exit code.
 ///
 /// # Errors
-/// When it cannot be written for another reason.
+/// Fails if standard output cannot be written for another reason than a closed pipe.
 fn show_in_colours(text: &str) -> anyhow::Result<()> {
     let mut out = AutoStream::auto(io::stdout());
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -204,10 +210,10 @@ fn show_in_colours(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Answers, on standard output: the table that `draw` draws, or rows.
+/// Writes answers to standard output: the table that `draw` returns, or `rows` in the format of `shape`.
 ///
 /// # Errors
-/// When they cannot be written, or not there: see [`refuse_on_stdout`].
+/// Fails if standard output cannot be written or cannot take the format: see [`refuse_on_stdout`].
 fn show_answers(
     shape: Shape,
     draw: impl FnOnce() -> String,
@@ -220,10 +226,10 @@ fn show_answers(
     }
 }
 
-/// Refuses what standard output cannot take, before anything is measured.
+/// Returns an error if standard output cannot take the format. Call it before measuring.
 ///
 /// # Errors
-/// Such as a workbook on a terminal.
+/// Fails for a format that standard output cannot take, such as a workbook on a terminal.
 fn refuse_on_stdout(shape: Shape) -> Result<(), UsageError> {
     match shape {
         Shape::Table => Ok(()),
@@ -231,18 +237,18 @@ fn refuse_on_stdout(shape: Shape) -> Result<(), UsageError> {
     }
 }
 
-/// The same for the text of a file, whose lines stay whole.
+/// Writes the text of a file to standard output, with control characters escaped and without wrapping lines.
 ///
 /// # Errors
-/// As for [`show`].
+/// Fails if standard output cannot be written for another reason than a closed pipe.
 fn show_file(text: &str) -> anyhow::Result<()> {
     print(&escape::text(text)).map(drop)
 }
 
-/// The same. Says whether somebody still reads it.
+/// Writes text for people to standard output and returns whether the reader is still there.
 ///
 /// # Errors
-/// As for [`show`].
+/// Fails if standard output cannot be written for another reason than a closed pipe.
 fn show_to_reader(text: &str) -> anyhow::Result<bool> {
     print(&Width::of(&Term::stdout()).fold(&escape::text(text)))
 }

@@ -1,4 +1,4 @@
-//! `udpbench plan`: what would run, what is skipped and why, how long it takes. Measures nothing.
+//! `udpbench plan`: shows which cases would run, which are skipped and why, and how long it takes. Measures nothing.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
@@ -14,10 +14,10 @@ use crate::experiment::suite;
 use crate::plan::{Plan, Planned, Verdict};
 use crate::verdict::rank::table::counted;
 
-/// Prints the plan: how much and how long it is first.
+/// Prints the plan. Its first line is the number of cases and the duration.
 ///
 /// # Errors
-/// Bad input, or standard output that is gone.
+/// Fails on bad input, or if standard output cannot be written.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let PlanArgs { run, details } = args;
     if let Some(raw) = &run.output.resume {
@@ -70,7 +70,7 @@ fn machine(out: &mut String, request: &Request) -> std::fmt::Result {
     writeln!(out, "{machine} ({})", request.detected.because)
 }
 
-/// What varies, and what is skipped or may mislead, each once.
+/// Writes the values of each axis, and each skip reason and warning once.
 fn groups(out: &mut String, request: &Request) -> std::fmt::Result {
     let plan = &request.plan;
     let keys = || plan.blocks.iter().map(|block| block.key);
@@ -94,7 +94,7 @@ fn groups(out: &mut String, request: &Request) -> std::fmt::Result {
         ("CPUs", each(plan.runnable().filter_map(cpus))),
     ];
     for (name, values) in axes.iter().filter(|(_, values)| !values.is_empty()) {
-        // CPUs have commas of their own.
+        // CPU lists contain commas.
         let between = if *name == "CPUs" { "; " } else { ", " };
         writeln!(out, "  {name:<9}{}", values.join(between))?;
     }
@@ -104,7 +104,7 @@ fn groups(out: &mut String, request: &Request) -> std::fmt::Result {
     advice(out, request)
 }
 
-/// Each value once, in the order in which they come.
+/// Returns the distinct values in order of first occurrence.
 fn each<T: Display>(values: impl Iterator<Item = T>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for value in values.map(|value| value.to_string()) {
@@ -115,7 +115,7 @@ fn each<T: Display>(values: impl Iterator<Item = T>) -> Vec<String> {
     found
 }
 
-/// `2 threads: 1>0`.
+/// Formats the placement of a case that runs, as in `2 threads: 1>0`.
 fn cpus(planned: &Planned) -> Option<String> {
     let threads = counted(planned.case.threads.count(), "thread");
     match &planned.verdict {
@@ -124,7 +124,7 @@ fn cpus(planned: &Planned) -> Option<String> {
     }
 }
 
-/// Why cases are skipped, and what may mislead about others, with how many cases each concerns.
+/// Counts the cases of each skip reason and each warning.
 fn remarks(plan: &Plan) -> BTreeMap<(&str, &str), usize> {
     let mut remarks = BTreeMap::new();
     for planned in plan.cases() {
@@ -169,7 +169,7 @@ fn advice(out: &mut String, request: &Request) -> std::fmt::Result {
     }
 }
 
-/// One line: how much, on what, how long.
+/// Returns one line: the number of cases to run and to skip, the rounds, the window and the duration.
 pub fn summary(request: &Request) -> String {
     let runs = request.plan.runnable().count();
     let skipped = request.plan.skipped().count();

@@ -1,4 +1,4 @@
-//! `udpbench rank`: which engines are the fastest and the cheapest.
+//! `udpbench rank`: ranks the engines by speed and by CPU time per packet.
 
 use std::process::ExitCode;
 
@@ -8,10 +8,10 @@ use crate::results::files::Results;
 use crate::verdict::rank::table::{self, Detail, View};
 use crate::verdict::rank::{self, Ranking};
 
-/// Ranks the engines of the files, and prints that.
+/// Ranks the engines of the files and prints the table.
 ///
 /// # Errors
-/// A file that cannot be read, files without a row to rank, or standard output that is gone.
+/// Fails if a file cannot be read, if no row can be ranked, or if standard output cannot be written.
 pub fn run(args: &RankArgs) -> anyhow::Result<ExitCode> {
     let files = args.files.iter().map(|path| super::open(path));
     let results = files.collect::<Result<Vec<Results>, UsageError>>()?;

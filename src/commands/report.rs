@@ -1,4 +1,4 @@
-//! `udpbench report`: results as one page for a browser.
+//! `udpbench report`: writes results as one HTML page.
 
 use std::process::ExitCode;
 
@@ -7,17 +7,17 @@ use crate::cli::ReportArgs;
 /// Reads the files and writes the page.
 ///
 /// # Errors
-/// A file that cannot be read, a page that may not be overwritten, a disk that is full; and always in a program
-/// that was built without the feature `report`.
+/// Fails if a file cannot be read, if the page may not be overwritten, or if the disk is full. Always fails in a build
+/// without the feature `report`.
 #[cfg(feature = "report")]
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     writing::run(args)
 }
 
-/// Says that it is not there.
+/// Returns the error of a build without reports.
 ///
 /// # Errors
-/// Always.
+/// Always fails.
 #[cfg(not(feature = "report"))]
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let file = args
@@ -72,7 +72,7 @@ mod writing {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// A page replaces an earlier one, and nothing else unless told to.
+    /// Checks that the page may be written: it may replace an earlier page, and another file only with `--force`.
     fn may_be_written(args: &ReportArgs) -> Result<(), UsageError> {
         let path = &args.output;
         let refused = |problem: &str| UsageError::flag("--output", &path.display(), problem);
@@ -118,9 +118,10 @@ mod writing {
         read.is_ok() && start == report::MARK.as_bytes()
     }
 
-    /// Under another name first: a reader sees the old page or the new one, never half of it.
+    /// Writes the page to a temporary file and renames it, so that a reader sees the old page or the new one, never a
+    /// part.
     fn write(path: &Path, page: &[u8]) -> io::Result<()> {
-        // A link stays one.
+        // Resolves a symbolic link, so that the rename replaces its target and not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let unfinished: PathBuf = path.with_file_name(format!(".{name}.{}", std::process::id()));

@@ -1,4 +1,5 @@
-//! `udpbench --resume LOG` where the log is that of a search or a comparison: they go on as `find` and `ab` have them.
+//! `udpbench --resume LOG` for the log of a search or a comparison: continues it as `find --resume` or `ab --resume`
+//! does.
 
 use std::process::ExitCode;
 
@@ -8,10 +9,10 @@ use super::{ab, find};
 use crate::cli::{Cli, Command, RunArgs};
 use crate::experiment::register::Answers;
 
-/// Goes on with what the log is of. `None`: that is a sweep, or there is no log.
+/// Resumes the search or comparison of the log. Returns `None` if the log is of a sweep or no log was given.
 ///
 /// # Errors
-/// Those of `find` and `ab`.
+/// Fails if the log cannot be read, and as [`find::run`] and [`ab::run`] do.
 pub fn run(args: &RunArgs) -> anyhow::Result<Option<ExitCode>> {
     let Some(raw) = &args.output.resume else {
         return Ok(None);

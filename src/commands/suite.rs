@@ -1,4 +1,4 @@
-//! `udpbench --suite`: several sweeps and searches, one after the other, and what has been published about the like.
+//! `udpbench --suite`: runs several sweeps and searches in turn and shows the results beside published ones.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,10 +21,11 @@ use crate::results::row::Row;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::shell;
 
-/// Runs the sweeps and the searches of a suite, those that are interrupted from where they were.
+/// Runs the sweeps and searches of a suite. Interrupted ones are resumed.
 ///
 /// # Errors
-/// As of each of them; a directory that cannot be made, or that has logs of others.
+/// Fails if a sweep or search returns an error, if the directory cannot be created, or if it has logs of other
+/// experiments.
 pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     let (board, is_quiet) = (&args.placement.board, args.output.quiet);
@@ -34,10 +35,10 @@ pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The same with another host, if there is one.
+/// Runs the suite, with a remote host if there is one.
 ///
 /// # Errors
-/// As for [`run()`].
+/// Fails as [`run()`] does.
 pub(super) fn with(
     args: &RunArgs,
     name: &str,
@@ -45,7 +46,7 @@ pub(super) fn with(
     mut other: Option<&mut OtherHost>,
 ) -> anyhow::Result<ExitCode> {
     let suite = suite::find("--suite", name)?;
-    // What is wrong with any of them is said before the first runs.
+    // All errors in the options are reported before the first sweep runs.
     let peer = other.as_ref().map(|other| &other.peer);
     let requests = requests(&suite, args, peer)?;
     let searches = searches(&suite, args, peer)?;
@@ -97,7 +98,7 @@ pub(super) fn with(
     Ok(outcome.into())
 }
 
-/// How a part of a suite ended. Of one that did not, says how the whole goes on.
+/// Passes the outcome of one part on. If the part did not finish, says how to resume the whole suite.
 fn part(ended: anyhow::Result<Outcome>, directory: &Path) -> anyhow::Result<Outcome> {
     if !matches!(ended, Ok(Outcome::Done | Outcome::Failed)) {
         let shown = shell::path(directory);
@@ -115,7 +116,7 @@ fn announce(args: &RunArgs, sweep: &Sweep) {
     }
 }
 
-/// Where the files go.
+/// Creates the directory of the suite's files and returns its path.
 fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<PathBuf, UsageError> {
     let refused = |path: &Path, error: &io::Error| {
         let problem = format!("no directory can be made there: {error}; choose another place");
@@ -155,7 +156,7 @@ fn introduce(suite: &Suite, requests: &[Request], searches: &[Record], directory
     ));
 }
 
-/// Says what came of it: beside what has been published, and as a page.
+/// Writes the report page and prints the results beside the published ones.
 fn conclude(
     args: &RunArgs,
     suite: &Suite,

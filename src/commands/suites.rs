@@ -1,4 +1,4 @@
-//! `udpbench suites`: the suites, or one of them.
+//! `udpbench suites`: lists the suites, or shows one.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -7,10 +7,10 @@ use crate::cli::SuitesArgs;
 use crate::experiment::suite::{self, Suite};
 use crate::term::fold;
 
-/// Lists them, or shows one.
+/// Lists the suites, or shows the file of one.
 ///
 /// # Errors
-/// An unknown name, or standard output that is gone.
+/// Fails if the name is unknown or standard output cannot be written.
 pub fn run(args: &SuitesArgs) -> anyhow::Result<ExitCode> {
     match &args.name {
         Some(name) => {

@@ -1,4 +1,4 @@
-//! `udpbench summarize`: the results again, from the raw samples or from rows, in the format that is asked for.
+//! `udpbench summarize`: writes the results of raw samples or rows again, in another format or with other columns.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,8 +14,8 @@ use crate::results::files::Results;
 /// Reads the file and writes its rows.
 ///
 /// # Errors
-/// A file that cannot be read, a format that contradicts the name of the output or is not to be had, an output
-/// that exists; or one that cannot be written.
+/// Fails if the file cannot be read, if the format contradicts the output's name or is not available, or if the output
+/// exists or cannot be written.
 pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     let shape = choose(args)?;
     if let Some(found) = Answers::open("FILE", &args.file)? {
@@ -67,7 +67,7 @@ fn write(output: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let mut file = OutputFile::create("--output", output)?;
     let written = file.replace(bytes);
     if written.is_err() {
-        // It is empty: its results are where they were.
+        // The output is still empty. The results are safe in the input file.
         file.remove();
     }
     written

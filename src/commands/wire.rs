@@ -1,4 +1,4 @@
-//! `udpbench wire`: the sweep between this host and another one.
+//! `udpbench wire`: runs sweeps, searches and latency measurements between this host and a remote one.
 
 use std::process::ExitCode;
 
@@ -10,10 +10,10 @@ use crate::error::UsageError;
 use crate::results::export::table;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 
-/// Reaches the other host, and runs the sweep between the two, or searches there.
+/// Connects to the remote host and runs the sweep, search, suite or latency measurement between the two.
 ///
 /// # Errors
-/// As for [`run::run`], and when the other host cannot be had.
+/// Fails as [`run::run`] does, or if the remote host cannot be reached.
 pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     let given = match &args.what {
         Some(WireCommand::Find(asked)) => return search(args, asked),
@@ -59,7 +59,7 @@ fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
     Ok(find::with(&what, &interrupt, Some(&mut other))?.into())
 }
 
-/// How the other host is reached is not said by what is done with it.
+/// Returns an error for connection options typed after the subcommand: they belong behind `wire HOST`.
 fn refuse_late(link: &LinkArgs) -> Result<(), UsageError> {
     let fix = "write it right behind wire HOST";
     let refused = link
@@ -68,7 +68,7 @@ fn refuse_late(link: &LinkArgs) -> Result<(), UsageError> {
     refused.map_or(Ok(()), Err)
 }
 
-/// `None`: a signal came first.
+/// Connects to the remote host. Returns `None` if a signal arrives first.
 fn connect(
     args: &WireArgs,
     given: &mut ParameterArgs,

@@ -1,4 +1,5 @@
-//! Experiments: each decides which trial is next and what is known so far, from events alone. None of them opens a socket.
+//! Experiments: state machines that choose the next trial and keep the results. They work on events alone and open no
+//! socket.
 
 pub mod ab;
 pub mod find;

@@ -1,4 +1,5 @@
-//! What other experiments than sweeps have found, by their logs. One more is one more line at each place here.
+//! Logs of experiments other than sweeps: reads them, and gives their results as a table or as rows. A new experiment
+//! adds one branch to each function here.
 
 use std::path::Path;
 
@@ -11,20 +12,20 @@ use crate::results::log::{Log, is_of};
 use crate::session::Logged;
 use crate::verdict::compare::table::Detail;
 
-/// A log that was read.
+/// Results of an experiment, read from its log.
 #[derive(Clone, Debug)]
 pub enum Answers {
-    /// Of `udpbench find`.
+    /// Log of `udpbench find`.
     Search(Box<find::Record>),
-    /// Of `udpbench ab`.
+    /// Log of `udpbench ab`.
     Sides(Box<Comparison>),
 }
 
 impl Answers {
-    /// Reads a log. `None`: it is that of a sweep, or none.
+    /// Reads a log. `None`: it is the log of a sweep, or no log.
     ///
     /// # Errors
-    /// When it cannot be read, and the line that cannot be.
+    /// Returns an error if the log cannot be read. The error names the faulty line, if there is one.
     pub fn open(flag: &'static str, path: &Path) -> Result<Option<Self>, UsageError> {
         Ok(if is_of::<find::log::Header>(path) {
             let record = find::Record::of(&Log::open(flag, path)?)?;
@@ -37,7 +38,7 @@ impl Answers {
         })
     }
 
-    /// The words of the command that it is of.
+    /// Returns the words of the command that wrote the log.
     pub fn command(&self) -> Vec<&'static str> {
         match self {
             Self::Search(record) => vec!["find", record.header().question.name()],
@@ -45,7 +46,7 @@ impl Answers {
         }
     }
 
-    /// For people: a table, so many columns wide.
+    /// Draws the results as a table for people. `width` is in terminal columns.
     pub fn table(&self, width: u16) -> String {
         match self {
             Self::Search(record) => find::table::draw(record, width),
@@ -56,7 +57,7 @@ impl Answers {
         }
     }
 
-    /// For programs: rows.
+    /// Returns the results as rows for programs.
     pub fn rows(&self) -> Vec<Value> {
         match self {
             Self::Search(record) => find::rows::rows(record),

@@ -1,5 +1,5 @@
-//! The machine: what `/proc` and `/sys` say of it, its board's profile, whether it is fit to measure on, and which
-//! CPU runs what.
+//! The machine: host facts from `/proc` and `/sys`, board profiles, checks whether the host is fit to measure on,
+//! tunings, and the placement of threads on CPUs.
 
 pub mod board;
 pub mod check;

@@ -1,8 +1,8 @@
-//! Which CPU each thread of a case is pinned to.
+//! Chooses the CPU that each thread of a case is pinned to.
 //!
-//! On loopback all of the kernel's receive work runs on the sender's CPU (`loopback_xmit` hands the
-//! packet to the same CPU's backlog, drivers/net/loopback.c), so the sender gets the bigger CPU and a
-//! receiver, the lighter side, gets CPU 0 with its interrupts where CPU 0 must be used.
+//! On loopback all of the kernel's receive work runs on the sender's CPU (`loopback_xmit` hands the packet to the
+//! same CPU's backlog, drivers/net/loopback.c). So the sender gets the bigger CPU. A receiver, the lighter side, gets
+//! CPU 0 with its interrupts where CPU 0 must be used.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -12,17 +12,17 @@ use serde::{Deserialize, Serialize};
 use crate::data::Threads;
 use crate::host::facts::{self, Cpu, Host};
 
-/// The CPUs of a case's lanes. `None`: not pinned.
+/// The CPUs of a case's bench threads. `None`: not pinned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
-    /// One per sender; in the one-thread mode, the only thread.
+    /// The CPU of each sender; in the one-thread mode, of the only thread.
     pub senders: Vec<Option<usize>>,
-    /// One per receiver; empty in the one-thread mode.
+    /// The CPU of each receiver; empty in the one-thread mode.
     pub receivers: Vec<Option<usize>>,
 }
 
 impl Placement {
-    /// No thread is pinned.
+    /// Returns a placement that pins no thread.
     pub fn unpinned(threads: Threads) -> Self {
         Self {
             senders: vec![None; threads.senders()],
@@ -30,7 +30,7 @@ impl Placement {
         }
     }
 
-    /// The first CPUs of two lists, if they are long enough.
+    /// Takes the first CPUs of two lists. `None` if a list is too short.
     pub fn from_lists(threads: Threads, senders: &[usize], receivers: &[usize]) -> Option<Self> {
         let take = |cpus: &[usize], count: usize| -> Option<Vec<Option<usize>>> {
             Some(cpus.get(..count)?.iter().copied().map(Some).collect())
@@ -41,9 +41,9 @@ impl Placement {
         })
     }
 
-    /// Computed from the host's topology: pairs of CPUs of one kind that share a cache, big ones first,
-    /// one per core, CPU 0 last. With more threads than CPUs, senders and receivers go round the CPUs,
-    /// so that none is idle.
+    /// Computes a placement from the host's topology: pairs of CPUs of one kind that share a cache, big ones first,
+    /// one per core, CPU 0 last. With more threads than CPUs, senders and receivers go round the CPUs, so that none
+    /// is idle.
     pub fn generic(threads: Threads, cpus: &[Cpu]) -> Self {
         let order = preferred_order(cpus);
         if order.is_empty() {
@@ -58,8 +58,8 @@ impl Placement {
                 receivers: receivers.map(|n| at(2 * n + 1)).collect(),
             };
         }
-        // Receivers go on where senders end; where those end in a full circle, a step further, so that
-        // a pair does not share its CPU.
+        // Receivers continue after the last sender's CPU. If the senders end in a full circle, receivers start one
+        // CPU further, so that a pair does not share its CPU.
         let first = count + usize::from(count % cpus == 0);
         Self {
             senders: senders.map(at).collect(),
@@ -67,7 +67,8 @@ impl Placement {
         }
     }
 
-    /// So many CPUs for one role alone: as [`Placement::generic`] prefers them, those of `busy` last.
+    /// Returns CPUs for `count` threads of one role alone, in the order of [`Placement::generic`], the `busy` ones
+    /// last.
     pub fn apart(count: usize, cpus: &[Cpu], busy: &[usize]) -> Vec<Option<usize>> {
         let mut order = preferred_order(cpus);
         order.sort_by_key(|cpu| busy.contains(cpu));
@@ -75,15 +76,15 @@ impl Placement {
         (0..count).map(at).collect()
     }
 
-    /// The CPUs of the lanes, senders first.
+    /// Returns the CPUs of the bench threads, senders first.
     pub fn cpus(&self) -> impl Iterator<Item = Option<usize>> {
         self.senders.iter().chain(&self.receivers).copied()
     }
 }
 
 impl fmt::Display for Placement {
-    /// `2,1>3,0`: the senders' CPUs, the receivers'. Not with the colon of `--pin`, which spreadsheets
-    /// take for a time of day.
+    /// Writes the senders' CPUs and the receivers' CPUs, such as `2,1>3,0`. The colon of `--pin` is not used, as
+    /// spreadsheets take it for a time of day.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |cpus: &[Option<usize>]| {
             let cpus = cpus.iter().flatten().map(ToString::to_string);
@@ -130,15 +131,15 @@ fn preferred_order(cpus: &[Cpu]) -> Vec<usize> {
     order.into_iter().map(|cpu| cpu.id).collect()
 }
 
-/// What `--pin` said.
+/// The value of `--pin`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Pin {
-    /// As the board profile says.
+    /// Pins threads by the board profile.
     #[default]
     Board,
-    /// Not at all.
+    /// Pins no thread.
     None,
-    /// These CPUs for the senders, these for the receivers.
+    /// CPUs of the senders, then CPUs of the receivers.
     To(Vec<usize>, Vec<usize>),
 }
 
@@ -163,7 +164,7 @@ impl std::str::FromStr for Pin {
 }
 
 impl fmt::Display for Pin {
-    /// As it is typed; nothing where it was not.
+    /// Writes the value in the syntax of `--pin`. Writes nothing for the default.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Board => Ok(()),
@@ -185,7 +186,7 @@ impl Pin {
     /// Checks that this host has the CPUs and that there are enough of them for `threads`.
     ///
     /// # Errors
-    /// What is wrong, and the fix.
+    /// Fails if a CPU cannot be used or there are too few CPUs. The message names the fix.
     pub fn check(&self, threads: &[Threads], host: &Host) -> Result<(), String> {
         let Self::To(senders, receivers) = self else {
             return Ok(());
@@ -310,7 +311,7 @@ mod tests {
                 &[(1024, A55, 1958), (1024, A78, 2707), (1024, A78, 2400)],
                 "7>6",
             ),
-            // What the kernel measured comes first.
+            // The kernel's capacity comes first.
             (&[(1024, A53, 1000), (600, A73, 2000)], "3>2"),
         ];
         for (clusters, expected) in cases {

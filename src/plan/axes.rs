@@ -1,11 +1,12 @@
-//! What varies, and which values meet.
+//! The parameters that vary, and their combinations into blocks and cases.
 
 use crate::data::parameters::{column, parameters};
 use crate::data::{BlockKey, Case, Group, Sharing, Traits};
 use crate::engine::About;
 use crate::engines::{self, Engines, Entry};
 
-/// The values of a parameter: of `one` as they were given, of `some` see [`settled`].
+/// Expands to the values of a parameter: a parameter of kind `one` keeps them as they were given; for `some` see
+/// [`settled`].
 macro_rules! values {
     (one $given:expr, $applies:expr) => {
         $given.clone()
@@ -15,7 +16,7 @@ macro_rules! values {
     };
 }
 
-/// The values that apply, each once; `None` in the place of those that do not, and where none was given.
+/// Returns the values that apply, each once. `None` stands for the values that do not apply, and for an empty list.
 fn settled<T: Copy + PartialEq>(given: &[T], applies: impl Fn(T) -> bool) -> Vec<Option<T>> {
     let mut settled = Vec::new();
     for &value in given {
@@ -30,7 +31,7 @@ fn settled<T: Copy + PartialEq>(given: &[T], applies: impl Fn(T) -> bool) -> Vec
     settled
 }
 
-/// Whether a value applies to these engines.
+/// Binds the two engines to a predicate on a value and its engines.
 fn to<T>(
     about: (&About, &About),
     applies: impl Fn(T, (&About, &About)) -> bool,
@@ -38,7 +39,7 @@ fn to<T>(
     move |value| applies(value, about)
 }
 
-/// Every item with every value; those of the first item come first.
+/// Combines every item with every value; the combinations of the first item come first.
 fn with_each<I: Copy, V: Copy>(items: &[I], values: &[V], with: impl Fn(I, V) -> I) -> Vec<I> {
     let pairs = items
         .iter()
@@ -46,7 +47,7 @@ fn with_each<I: Copy, V: Copy>(items: &[I], values: &[V], with: impl Fn(I, V) ->
     pairs.map(|(item, value)| with(item, value)).collect()
 }
 
-/// Every value with every item; those of the first value come first.
+/// Combines every value with every item; the combinations of the first value come first.
 fn for_each<I: Copy, V: Copy>(values: &[V], items: &[I], with: impl Fn(I, V) -> I) -> Vec<I> {
     let pairs = values
         .iter()
@@ -54,7 +55,7 @@ fn for_each<I: Copy, V: Copy>(values: &[V], items: &[I], with: impl Fn(I, V) -> 
     pairs.map(|(item, value)| with(item, value)).collect()
 }
 
-/// Each item once, in the place where it came first.
+/// Removes duplicates; the first occurrence keeps its place.
 fn once_each<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
     let mut once = Vec::new();
     for item in items {
@@ -70,23 +71,23 @@ macro_rules! define {
         block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
         case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
     ) => {
-        /// What varies.
+        /// The values of all parameters that a plan combines.
         #[derive(Clone, Debug)]
         pub struct Axes {
-            /// Sender's and receiver's engine.
+            /// Engine pairs: the sender's and the receiver's.
             pub engines: Vec<Engines>,
-            /// Whether they were named. Of others, the cases that can run nowhere are left out.
+            /// True if the user named the engines. Otherwise the cases that can run nowhere are left out.
             pub engines_are_asked: bool,
             $($(#[$block_doc])* pub $block: Vec<$block_type>,)*
             $($(#[$case_doc])* pub $case: Vec<$case_type>,)*
-            /// How several receivers share the port.
+            /// Ways for several receivers to share the port.
             pub sharings: Vec<Sharing>,
-            /// Whether every block holds the reference case.
+            /// True if every block holds the reference case.
             pub reference: bool,
         }
 
         impl Axes {
-            /// The keys of the blocks; the first parameter varies slowest.
+            /// Returns the keys of the blocks; the first parameter varies slowest.
             pub(super) fn blocks(&self) -> Vec<BlockKey> {
                 let first = || Some(BlockKey {
                     $($block: *values!($block_kind self.$block, column!(applies { $($of_block)* })).first()?,)*
@@ -99,7 +100,7 @@ macro_rules! define {
                 once_each(keys.into_iter().map(BlockKey::pruned))
             }
 
-            /// The cases of a pair of engines in a block; the connection varies fastest.
+            /// Returns the cases of a pair of engines in a block; the connection varies fastest.
             pub(super) fn cases(&self, block: &BlockKey, (sender, receiver): Engines) -> Vec<Case> {
                 let about: (&About, &About) = (sender.about, receiver.about);
                 let mut cases = vec![Case::in_block(block, sender.name(), receiver.name())];
@@ -119,7 +120,7 @@ macro_rules! define {
 parameters!(define);
 
 impl Axes {
-    /// What is known of the engines, the reference among them where every block holds it.
+    /// Returns the traits of all engines, including the reference if every block holds it.
     pub(super) fn traits(&self) -> Vec<Traits> {
         let asked = self.engines.iter().flat_map(|&(s, r)| [s, r]);
         let reference = self.reference.then(engines::reference);
@@ -132,7 +133,7 @@ impl Axes {
         traits
     }
 
-    /// A better command line, where this one cannot answer the likely question.
+    /// Suggests a better command line if this one cannot answer the likely question.
     pub fn advice(&self) -> Option<String> {
         let is_limit = |sender: &Entry| sender.about.group != Group::Offload;
         let ranked = self.engines.iter().find(|(sender, receiver)| {

@@ -1,5 +1,6 @@
-//! The plan: every case of the matrix, each runnable or skipped with its reason. A pure function of
-//! axes, board and host.
+//! The plan: every case of the matrix, each runnable or skipped with its reason.
+//!
+//! A pure function of axes, board and host.
 
 mod axes;
 mod schedule;
@@ -19,68 +20,68 @@ use crate::host::board::Board;
 use crate::host::facts::Host;
 use crate::host::placement::{Pin, Placement};
 
-/// The rates at which `udpbench latency` asks, in percent of what clients that wait for each answer reach.
+/// Request rates of `udpbench latency`, in percent of the rate that closed-loop clients reach.
 pub const LOADS_PCT: [f64; 3] = [10.0, 50.0, 90.0];
 
-/// What the cases meet.
+/// Facts about the hosts that decide which cases run, and on which CPUs.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions<'a> {
-    /// The machine.
+    /// The local machine.
     pub host: &'a Host,
-    /// Its profile.
+    /// Profile of the local machine.
     pub board: &'a Board,
-    /// What `--pin` said.
+    /// Value of `--pin`.
     pub pin: &'a Pin,
-    /// Why the kernel cannot be told how to spread flows, if it cannot.
+    /// Reason why the kernel cannot be told how to spread flows, if it cannot.
     pub steering_refusal: Option<&'a str>,
-    /// The engines that cannot run here, and why.
+    /// Engines that cannot run on this host, each with the reason.
     pub engine_refusals: &'a [(&'static Entry, String)],
-    /// The other host. `None`: all threads are on this one.
+    /// The remote host. `None`: all threads are on this host.
     pub there: Option<There<'a>>,
 }
 
-/// The other host of cases across a wire.
+/// The remote host of cases across a wire.
 #[derive(Clone, Copy, Debug)]
 pub struct There<'a> {
-    /// It, and the ways to it.
+    /// The remote host, and the links to it.
     pub wire: &'a Wire,
-    /// Its profile.
+    /// Profile of the remote host.
     pub board: &'a Board,
-    /// As of this host.
+    /// Reason why its kernel cannot be told how to spread flows, if it cannot.
     pub steering_refusal: Option<&'a str>,
-    /// As of this host.
+    /// Engines that cannot run on the remote host, each with the reason.
     pub engine_refusals: &'a [(&'static Entry, String)],
 }
 
 /// Every case, in blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
-    /// What is known of its engines, each once.
+    /// Traits of the plan's engines, each once.
     pub engines: Vec<Traits>,
-    /// In the order of the axes; the sweep shuffles them.
+    /// Blocks in the order of the axes; the sweep shuffles them.
     pub blocks: Vec<Block>,
 }
 
-/// The cases that people hold side by side.
+/// Cases that are compared with each other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Block {
-    /// What they have in common.
+    /// Parameters that all cases of the block have in common.
     pub key: BlockKey,
-    /// The reference first, where it is wanted.
+    /// The cases; the reference comes first if it is wanted.
     pub cases: Vec<Planned>,
 }
 
-/// A case, and whether it runs.
+/// A case, and the decision to run or to skip it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Planned {
     /// The case.
     pub case: Case,
-    /// Whether it runs.
+    /// Decision to run or to skip the case.
     pub verdict: Verdict,
 }
 
 impl Plan {
-    /// Lays out the matrix.
+    /// Lays out the matrix of cases.
     pub fn new(axes: &Axes, conditions: &Conditions) -> Self {
         let blocks = axes.blocks().into_iter();
         Self {
@@ -91,12 +92,12 @@ impl Plan {
         }
     }
 
-    /// What is known of the engine of that name, if its cases have it.
+    /// Returns the traits of the engine with this name, if the plan has it.
     pub fn traits(&self, name: EngineName) -> Option<&Traits> {
         self.engines.iter().find(|traits| traits.name == name)
     }
 
-    /// What is known of the engines of one of its cases.
+    /// Returns the traits of both engines of a case.
     pub fn pair(&self, case: &Case) -> Pair<'_> {
         static UNKNOWN: Traits = Traits::PLAIN;
         Pair {
@@ -105,7 +106,7 @@ impl Plan {
         }
     }
 
-    /// The same cases, judged by these conditions.
+    /// Decides again, under other conditions, which of the same cases run.
     pub fn judged_again(&self, conditions: &Conditions) -> Self {
         let judge = |planned: &Planned| Planned {
             verdict: Verdict::of(&planned.case, conditions),
@@ -121,17 +122,17 @@ impl Plan {
         }
     }
 
-    /// Every case with its verdict.
+    /// Iterates over all cases with their verdicts.
     pub fn cases(&self) -> impl Iterator<Item = &Planned> {
         self.blocks.iter().flat_map(|block| &block.cases)
     }
 
-    /// The cases that run.
+    /// Iterates over the cases that run.
     pub fn runnable(&self) -> impl Iterator<Item = &Planned> {
         self.cases().filter(|planned| planned.runs())
     }
 
-    /// The cases that do not run, and why.
+    /// Iterates over the cases that do not run, with the reasons.
     pub fn skipped(&self) -> impl Iterator<Item = (&Case, &str)> {
         self.cases().filter_map(|planned| match &planned.verdict {
             Verdict::Run(..) => None,
@@ -149,7 +150,7 @@ impl Block {
         if !axes.engines_are_asked {
             cases = those_that_run_somewhere(cases, conditions);
         }
-        // Where it was not asked for, the reference comes first; where it was, it stays in its place.
+        // A reference that the user did not name comes first; one that the user named stays in its place.
         if let Some(first) = cases.first().filter(|_| axes.reference) {
             let reference = first.reference();
             if !cases.contains(&reference) {
@@ -167,7 +168,7 @@ impl Block {
     }
 }
 
-/// The cases that make sense; all, where none does: the reason is then the answer.
+/// Keeps the cases that make sense. If none does, keeps all, for their reasons to be shown.
 fn those_that_run_somewhere(cases: Vec<Case>, conditions: &Conditions) -> Vec<Case> {
     let runs = |case: &&Case| {
         engines::of(case).is_ok_and(|pair| can_run_nowhere(case, pair, conditions).is_none())
@@ -177,7 +178,7 @@ fn those_that_run_somewhere(cases: Vec<Case>, conditions: &Conditions) -> Vec<Ca
 }
 
 impl Block {
-    /// The cases that run, and where.
+    /// Iterates over the cases that run, with the CPUs of their threads.
     pub fn runnable(&self) -> impl Iterator<Item = (&Case, &Placement)> {
         self.cases
             .iter()
@@ -189,7 +190,7 @@ impl Block {
 }
 
 impl Planned {
-    /// Whether it runs.
+    /// Returns whether the case runs.
     pub fn runs(&self) -> bool {
         matches!(self.verdict, Verdict::Run(..))
     }

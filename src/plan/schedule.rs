@@ -1,4 +1,4 @@
-//! How a plan is gone through: how often, how long, and in which order.
+//! The schedule of a plan: rounds, durations and the shuffled order.
 
 use std::time::Duration;
 
@@ -11,65 +11,65 @@ use crate::term::duration::ns;
 #[cfg(feature = "calibration")]
 use crate::workload::delay::Delay;
 
-/// How every window of a sweep is run.
+/// Settings that every window of a sweep shares.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Settings {
     /// Time between the start of the threads and the opening of the window.
     #[serde(rename = "warmup_ns", with = "ns")]
     pub warmup: Duration,
-    /// How long a window is open.
+    /// Length of a window.
     #[serde(rename = "window_ns", with = "ns")]
     pub window: Duration,
-    /// Whether the kernels are asked why they drop packets.
+    /// True if the kernels are asked why they drop packets.
     pub drop_reasons: bool,
-    /// Where sensors are read.
+    /// Root of the file system that sensors are read from.
     #[serde(skip, default)]
     pub root: Root,
-    /// What slows engines down, to see whether that is found.
+    /// Artificial delay of the senders, to check that comparisons find it.
     #[cfg(feature = "calibration")]
     pub delay: Option<Delay>,
 }
 
-/// How a plan is gone through.
+/// Rounds, durations and order in which the cases of a plan are measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Schedule {
-    /// How each window is run.
+    /// Settings of each window.
     pub settings: Settings,
-    /// Windows per case; with [`Schedule::until`], at least.
+    /// Windows per case; the minimum if [`Schedule::until`] is set.
     pub rounds: u32,
-    /// What more rounds are measured for, if anything.
+    /// Goal for which more rounds are measured, if any.
     pub until: Option<Until>,
-    /// Whether the datagrams of each case are looked at first.
+    /// True if the datagrams of each case are verified first.
     pub verify: bool,
-    /// Traffic once before the first block.
+    /// Duration of the traffic that runs once, before the first block.
     #[serde(rename = "soak_ns", with = "ns")]
     pub soak: Duration,
-    /// When to wait before a round of a block.
+    /// Condition for waiting before a round of a block.
     pub cooldown: Option<Cooldown>,
-    /// Of the shuffles.
+    /// Seed of the shuffles.
     pub seed: u32,
 }
 
-/// What more rounds are measured for.
+/// Goal and time limit of additional rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Until {
     /// Half the width of every 95 % interval of a block, in percent of its estimate.
     pub half_width_pct: f64,
-    /// For no longer than this, over all blocks.
+    /// Time limit over all blocks.
     #[serde(rename = "max_time_ns", with = "ns")]
     pub max_time: Duration,
 }
 
 impl Until {
-    /// Beyond it, no interval gets narrower in a lifetime.
+    /// Upper limit of rounds: beyond it, no interval gets narrower in a lifetime.
     pub const MAX_ROUNDS: u32 = 10_000;
 }
 
-/// Sockets, threads, draining and closing the books.
+/// Time per window for sockets, threads, draining and the final accounting.
 const BETWEEN_WINDOWS: Duration = Duration::from_millis(4);
 
 impl Settings {
-    /// About how long a window takes, with all that belongs to it.
+    /// Estimates how long one window takes, with everything that belongs to it.
     pub fn time_per_window(&self) -> Duration {
         let traffic = self.warmup.saturating_add(self.window);
         traffic.saturating_add(BETWEEN_WINDOWS)
@@ -77,12 +77,12 @@ impl Settings {
 }
 
 impl Schedule {
-    /// How many windows a plan has at least.
+    /// Returns the minimum number of windows of a plan.
     pub fn windows(&self, plan: &Plan) -> u64 {
         plan.runnable().count() as u64 * u64::from(self.rounds)
     }
 
-    /// The most windows that a case may have.
+    /// Returns the maximum number of windows of a case.
     pub fn most_rounds(&self) -> u32 {
         match self.until {
             None => self.rounds,
@@ -90,19 +90,20 @@ impl Schedule {
         }
     }
 
-    /// About how long one of them takes, with all that belongs to it.
+    /// Estimates how long one window takes, with everything that belongs to it.
     pub fn time_per_window(&self) -> Duration {
         self.settings.time_per_window()
     }
 
-    /// About how long a plan takes, without cool-downs and `--until`.
+    /// Estimates how long a plan takes, without cool-downs and `--until`.
     pub fn expected_time(&self, plan: &Plan) -> Duration {
         let windows = u32::try_from(self.windows(plan)).unwrap_or(u32::MAX);
         let measuring = self.time_per_window().saturating_mul(windows);
         self.soak.saturating_add(measuring)
     }
 
-    /// The time after which a plan that works is over: with all of `--max-time`, and every cool-down at its longest.
+    /// Returns the time after which a plan that makes progress is over: all of `--max-time`, and every cool-down at its
+    /// longest.
     pub fn longest_time(&self, plan: &Plan) -> Duration {
         let until = self.until.map_or(Duration::ZERO, |until| until.max_time);
         let blocks = u32::try_from(self.order_of_blocks(plan, 1).len()).unwrap_or(u32::MAX);
@@ -112,8 +113,9 @@ impl Schedule {
             .saturating_add(cooldown.saturating_mul(blocks))
     }
 
-    /// The blocks in which something runs, by their place in the plan, in the order of this round. Every round has
-    /// a seed of its own, so that a sweep that is resumed goes on in the order in which it would have gone on.
+    /// Returns the order of the blocks in a round, as indices into the plan; blocks in which nothing runs are left out.
+    ///
+    /// Every round has its own seed, so that a resumed sweep continues in its original order.
     pub fn order_of_blocks(&self, plan: &Plan, round: u32) -> Vec<usize> {
         let blocks = plan.blocks.iter().enumerate();
         let runs = blocks.filter(|(_, block)| block.cases.iter().any(Planned::runs));
@@ -122,7 +124,7 @@ impl Schedule {
         order
     }
 
-    /// The places of `count` cases in one round of a block.
+    /// Returns the order of the `count` cases of a block in a round, as indices.
     pub fn order_of_round(&self, block: usize, round: u32, count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..count).collect();
         self.shuffle(&mut order, block + 1, round);

@@ -1,4 +1,4 @@
-//! Whether a case runs, and what may mislead about it.
+//! Decides which cases run, on which CPUs, and with which warnings.
 
 mod across;
 mod flows;
@@ -20,13 +20,13 @@ use crate::engines::{self, Engines, Entry};
 use crate::host::facts::Host;
 use crate::host::placement::{Pin, Placement};
 
-/// Whether a case runs.
+/// Decision to run or to skip a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// On these CPUs; what may mislead about it.
+    /// Run on these CPUs; the texts are warnings about results that may mislead.
     Run(Placement, Vec<String>),
-    /// Not; the reason.
+    /// Skip, for this reason.
     Skip(String),
 }
 
@@ -49,7 +49,7 @@ impl Verdict {
     }
 }
 
-/// The CPUs of a case's threads, and why they are not those of the profile, if they are not.
+/// Returns the CPUs of a case's threads, and the reasons where they are not those of the profile.
 fn placement(case: &Case, conditions: &Conditions) -> Result<(Placement, Vec<String>), String> {
     let threads = case.threads;
     Ok(match (conditions.pin, &conditions.there) {
@@ -67,7 +67,7 @@ fn placement(case: &Case, conditions: &Conditions) -> Result<(Placement, Vec<Str
     })
 }
 
-/// Which of these engines cannot run at a place, and why.
+/// Returns the first of these engines that cannot run at a place, with the reason.
 fn cannot_run(
     engines: &[&'static Entry],
     refusals: &[(&'static Entry, String)],
@@ -78,7 +78,7 @@ fn cannot_run(
     Some(format!("{entry} cannot run {place}: {reason}"))
 }
 
-/// So many threads on these CPUs of a host, if they share them.
+/// Returns a warning if more threads are busy than there are CPUs for them.
 fn sharing_cpus(
     busy: usize,
     pinned: impl Iterator<Item = Option<usize>>,
@@ -99,7 +99,7 @@ fn sharing_cpus(
     (busy > cpus).then(|| format!("{busy} threads share {cpus} CPU{plural}"))
 }
 
-/// How many lanes workers run.
+/// Counts the bench threads that run as tasks on workers.
 fn lanes_on_workers(case: &Case, (sender, receiver): Engines) -> usize {
     let threads = case.threads;
     let receivers = if threads.is_alone() {

@@ -1,4 +1,4 @@
-//! The other host of a sweep across a wire.
+//! The remote host of a sweep across a wire, and the links to it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,24 +6,24 @@ use crate::data::{Address, Case, HostAddress, Ip};
 use crate::host::facts::{Host, Interface};
 use crate::term::shell;
 
-/// The other host, and the ways to it.
+/// The remote host, and the links to it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Wire {
-    /// How it was reached, as it was typed.
+    /// Name of the host as the user typed it: `[USER@]HOST`.
     pub to: String,
-    /// At most one for each version of IP, or those of `--address`.
+    /// Links to it: at most one for each version of IP, or those of `--address`.
     pub links: Vec<WireLink>,
-    /// Its profile.
+    /// Name of its profile.
     pub board: String,
-    /// The machine.
+    /// The remote machine.
     pub host: Host,
 }
 
-/// The other host of rows across a wire, in texts.
+/// The remote host in rows across a wire, as texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of the columns")]
 pub struct OtherHost {
-    /// As it was typed.
+    /// Name of the host as the user typed it: `[USER@]HOST`.
     pub to: String,
     pub board: String,
     pub model: String,
@@ -33,37 +33,37 @@ pub struct OtherHost {
     pub governor: String,
 }
 
-/// Two interfaces that reach each other.
+/// A pair of interfaces, one on each host, that reach each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WireLink {
-    /// That of this host.
+    /// Interface of the local host.
     pub here: LinkEnd,
-    /// That of the other one.
+    /// Interface of the remote host.
     pub there: LinkEnd,
 }
 
-/// One of them.
+/// One end of a link: an interface and its address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkEnd {
-    /// What datagrams are sent from, and to. If it is one of a link, with the interface that has it.
+    /// Address that datagrams are sent from and to; a link-local address includes its interface.
     pub address: HostAddress,
-    /// What it is, as it was before the start.
+    /// The interface, as it was before the start.
     pub interface: Interface,
-    /// The longest payload that came through whole from here before the start, in bytes. `None`: it was not tried.
+    /// Longest payload, in bytes, that arrived in one piece from this end before the start. `None`: not tried.
     pub longest_payload: Option<u32>,
 }
 
-/// The addresses of the halves of a trial on two hosts.
+/// Addresses of the two ends of a trial on two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Between {
-    /// That of the receivers.
+    /// Address of the receivers.
     pub receivers: HostAddress,
-    /// That of the senders.
+    /// Address of the senders.
     pub senders: HostAddress,
 }
 
 impl Wire {
-    /// What rows say of it.
+    /// Returns the facts about the remote host that rows contain.
     pub fn told(&self) -> OtherHost {
         let known = |fact: &Option<String>| fact.clone().unwrap_or_default();
         OtherHost {
@@ -77,12 +77,12 @@ impl Wire {
         }
     }
 
-    /// The words with which it is reached again.
+    /// Returns the command-line words that reach the remote host again.
     pub fn words(&self) -> String {
         format!("wire {}", shell::word(&self.to))
     }
 
-    /// The way that a case takes.
+    /// Returns the link that a case uses.
     pub fn link(&self, case: &Case) -> Option<&WireLink> {
         let mut links = self.links.iter();
         links.find(|link| match case.address {
@@ -91,7 +91,7 @@ impl Wire {
         })
     }
 
-    /// The addresses of its halves. `None`: there is no way.
+    /// Returns the addresses of a case's two ends. `None`: no link fits.
     pub fn between(&self, case: &Case) -> Option<Between> {
         let link = self.link(case)?;
         let (here, there) = (link.here.address, link.there.address);
@@ -110,7 +110,8 @@ impl Wire {
 }
 
 impl LinkEnd {
-    /// The longest payload that its interface sends without cutting it. `None`: it does not say.
+    /// Returns the longest payload, in bytes, that the interface sends without fragmentation. `None`: its MTU is
+    /// unknown.
     pub fn most_payload(&self) -> Option<u32> {
         let is_v4 = self.address.ip.is_ipv4();
         let headers = if is_v4 { 20 + 8 } else { 40 + 8 };
@@ -119,18 +120,18 @@ impl LinkEnd {
 }
 
 impl WireLink {
-    /// Whether it leads to this address, seen from here.
+    /// Returns whether the link leads to this remote address, from the local interface that the address names.
     fn is_to(&self, address: HostAddress) -> bool {
         self.there.address.ip == address.ip && self.here.address.link == address.link
     }
 
-    /// As far as the two interfaces know. `None`: they do not say.
+    /// Returns the longest payload, in bytes, that both interfaces send without fragmentation. `None`: no MTU is known.
     pub fn most_of_interfaces(&self) -> Option<u32> {
         let ends = [&self.here, &self.there].into_iter();
         ends.filter_map(LinkEnd::most_payload).min()
     }
 
-    /// The version of IP that it has.
+    /// Returns the IP version of the link.
     pub fn ip(&self) -> Ip {
         if self.there.address.ip.is_ipv4() {
             Ip::V4

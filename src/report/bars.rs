@@ -1,5 +1,5 @@
-//! What throughput and CPU time have in common: a bar for each engine, with its interval and its value. Those of a
-//! second file lie on that of the first.
+//! Bar charts of throughput and CPU time: one bar per engine, with its interval and value. With several files, the
+//! bars of the others are drawn over those of the first.
 
 use maud::{Markup, html};
 
@@ -10,23 +10,23 @@ use crate::results::row::{Row, Status};
 use crate::stats;
 use crate::term::digits::reach_pct;
 
-/// A kind of bars.
+/// A kind of bar chart.
 pub(super) struct Bars {
     pub(super) unit: &'static str,
-    /// A value with the ends of its interval.
+    /// Returns the value and the ends of its interval.
     pub(super) value: fn(&Row) -> [Option<f64>; 3],
-    /// How much of the value is of the second kind, which is hatched.
+    /// Returns the part of the value that is hatched.
     pub(super) hatched: fn(&Row) -> f64,
 }
 
-/// An interval that reaches further than this many times beyond all values ends at the edge.
+/// Limit of intervals, in multiples of the largest value: longer ones end at the edge.
 const BEYOND: f64 = 1.5;
-/// A value that is so many times the median of all has a bar that ends there, too: gso hands over 60 times as many
-/// datagrams per second as most engines, whose bars would be too short to be told apart.
+/// Limit of bars, in multiples of the median: longer ones end at the edge. gso hands over 60 times the datagrams per
+/// second of most engines, whose bars would be too short to compare.
 const MANY_TIMES: f64 = 6.0;
 
 impl Bars {
-    /// The facets of a panel side by side, on one axis.
+    /// Draws the facets of a panel side by side, on one axis.
     pub(super) fn draw(&self, facets: &[Facet], panel: &str) -> Markup {
         let engines = || facets.iter().flat_map(|facet| &facet.engines);
         let all = engines().flat_map(|engine| engine.values(|row| (self.value)(row)[0]));
@@ -52,7 +52,7 @@ impl Bars {
         }
     }
 
-    /// `usual`: longer bars end at the edge.
+    /// Returns the bars of an engine. Bars longer than `usual` end at the edge.
     fn track(&self, engine: &Engine, usual: f64) -> Track {
         let files = engine.runs.len();
         let (mut drawn, mut values) = (Vec::new(), Vec::new());
@@ -95,12 +95,12 @@ impl Bars {
     }
 }
 
-/// Whether bars of other files lie on those of this one.
+/// Returns whether bars of other files are drawn over this file's bars.
 fn is_behind(n: usize, files: usize) -> bool {
     n == 0 && files > 1
 }
 
-/// Of a single file, the whole height. Of several, the first is behind the others, which share it.
+/// Returns the vertical position of a file's bars. The first file has the whole height, and the others share it.
 fn lane(n: usize, files: usize) -> (usize, usize) {
     if n == 0 { WHOLE } else { (n - 1, files - 1) }
 }
@@ -120,8 +120,8 @@ fn bars((value, hatched): (f64, f64), class: &str, (n, files): (usize, usize)) -
     std::iter::once(plain).chain(rest).collect()
 }
 
-/// How far the interval reaches to either side, and the letter of the file. One with unlike sides is only drawn: there is
-/// no room for two figures.
+/// Returns the half-width of the interval and the letter of the file. An asymmetric interval is only drawn, because
+/// two numbers do not fit.
 fn about(value: f64, interval: Option<(f64, f64)>, (n, files): (usize, usize)) -> String {
     let reach = interval.and_then(|(low, high)| {
         let reach = reach_pct(value, low, high)?;
@@ -132,7 +132,7 @@ fn about(value: f64, interval: Option<(f64, f64)>, (n, files): (usize, usize)) -
     parts.join(" ")
 }
 
-/// What a file is called at its values: A, B, and numbers after Z.
+/// Returns the letter of a file: A to Z, and a number after Z.
 pub(super) fn letter(n: usize) -> String {
     let letters = 'A'..='Z';
     letters

@@ -1,4 +1,4 @@
-//! What was measured on.
+//! Sections on the machine: the lead below the title, the host, and the numbers of cases.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::{date, number};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 
-/// The sentence below the title: how many cases of what, and when they were measured.
+/// Returns the sentence below the title: the number of cases, the files, and the time of measurement.
 pub(super) fn lead(files: &[Results]) -> String {
     let names: Vec<String> = files.iter().map(|file| shown(file, files)).collect();
     let rows: Vec<&Row> = files.iter().flat_map(|file| &file.rows).collect();
@@ -21,14 +21,14 @@ pub(super) fn lead(files: &[Results]) -> String {
     format!("{cases} in {}{measured}", names.join(", "))
 }
 
-/// When the first case began, and the last.
+/// Returns the start times of the first case and of the last.
 fn first_and_last<'a>(rows: &[&'a Row]) -> Option<(&'a str, &'a str)> {
     let times = || rows.iter().map(|row| row.started_at.as_str());
     let times = || times().filter(|time| !time.is_empty());
     times().min().zip(times().max())
 }
 
-/// The name of a file on the page: without its directory, unless another file has the same name.
+/// Returns the name of a file on the page: without its directory, unless another file has the same name.
 pub(super) fn shown(file: &Results, files: &[Results]) -> String {
     let base = |file: &Results| {
         let base = Path::new(&file.name).file_name();
@@ -46,7 +46,7 @@ pub(super) fn shown(file: &Results, files: &[Results]) -> String {
     }
 }
 
-/// The machine, the kernel, the program.
+/// Returns a list of facts about the machine, the kernel and the program.
 pub(super) fn host(file: &Results) -> Markup {
     let entries = machine(&file.rows).into_iter();
     html! {
@@ -58,7 +58,7 @@ pub(super) fn host(file: &Results) -> Markup {
     }
 }
 
-/// The number of cases of each status.
+/// Returns the number of cases of each status.
 pub(super) fn cases(file: &Results) -> Markup {
     let rows = &file.rows;
     let count = |status| rows.iter().filter(|row| row.status == status).count();
@@ -126,7 +126,7 @@ fn machine(rows: &[Row]) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The different texts of the rows; a file that was merged from many has too many to name.
+/// Returns the distinct texts of the rows, limited to four: a file merged from many has more than fit.
 fn joined(rows: &[Row], text: &dyn Fn(&Row) -> String) -> String {
     const MOST: usize = 4;
     let texts: BTreeSet<String> = rows

@@ -1,4 +1,4 @@
-//! Which rows go into one picture.
+//! Grouping of rows into charts, and the labels of rows.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -6,10 +6,10 @@ use std::fmt::{self, Write as _};
 use crate::data::{Address, BlockKey, Connection, Payload, Transport};
 use crate::results::row::Row;
 
-/// What all points of a picture have in common: all but payload, engine and what the messages go over.
+/// Parameters that all points of a chart share: everything except payload, engine, transport and address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Setting {
-    /// Its payload is that of any point.
+    /// The block, with the payload, transport and address cleared.
     block: BlockKey,
     connection: Connection,
 }
@@ -40,7 +40,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// The rows by block, those without the value left out.
+/// Groups the rows by block. Rows without the value are omitted.
 pub(super) fn by_block(
     rows: &[Row],
     value: impl Fn(&Row) -> Option<f64>,
@@ -48,7 +48,7 @@ pub(super) fn by_block(
     grouped(rows, value, Row::block)
 }
 
-/// The rows by setting, those without the value left out.
+/// Groups the rows by setting. Rows without the value are omitted.
 pub(super) fn by_setting(
     rows: &[Row],
     value: impl Fn(&Row) -> Option<f64>,
@@ -56,7 +56,7 @@ pub(super) fn by_setting(
     grouped(rows, value, Setting::of)
 }
 
-/// The rows by whatever `key` says, those without the value left out.
+/// Groups the rows by `key`. Rows without the value are omitted.
 pub(super) fn grouped<K: Ord>(
     rows: &[Row],
     value: impl Fn(&Row) -> Option<f64>,
@@ -72,17 +72,18 @@ pub(super) fn grouped<K: Ord>(
     groups
 }
 
-/// The labels of the rows, each once, in the order of the file.
+/// Returns the distinct labels of the rows, in the order of the file.
 pub(super) fn labels(rows: &[&Row]) -> Vec<String> {
     once_each(rows.iter().map(|row| row.label()))
 }
 
-/// The labels with what the messages go over, if it is not UDP over loopback: `std, tcp, local`.
+/// Returns the distinct labels of the rows, with transport and address if these are not UDP over loopback: `std, tcp,
+/// local`.
 pub(super) fn line_labels(rows: &[&Row]) -> Vec<String> {
     once_each(rows.iter().map(|row| line_label(row)))
 }
 
-/// That of a row.
+/// Returns the label of a row, with transport and address if these are not UDP over loopback.
 pub(super) fn line_label(row: &Row) -> String {
     let mut label = row.label();
     if row.transport != Transport::default() {
@@ -104,7 +105,8 @@ fn once_each(all: impl Iterator<Item = String>) -> Vec<String> {
     once
 }
 
-/// What has a place on an axis. A file may say anything; its table has it all.
+/// Returns the value if it can be drawn on an axis: 0 to 10^15. A file may contain any value; its table shows all of
+/// them.
 pub(super) fn drawable(value: f64) -> Option<f64> {
     (0.0..=1e15).contains(&value).then_some(value)
 }

@@ -1,4 +1,4 @@
-//! Tables and a picture of changes, each with its interval and its verdict: of files, and of A and B.
+//! Tables and a chart of changes, with intervals and verdicts: between files, and between A and B.
 
 mod picture;
 
@@ -15,14 +15,14 @@ use crate::verdict::compare::{By, Change, Verdict};
 pub(super) struct Row<'a> {
     /// An engine, a part of one, or a case.
     pub(super) label: String,
-    /// `None`: there is nothing to say.
+    /// Change. `None`: it could not be computed.
     pub(super) change: Option<Change>,
     pub(super) verdict: &'a Verdict,
-    /// A text for each further column.
+    /// Texts of the additional columns.
     pub(super) more: Vec<String>,
 }
 
-/// The heading of changes of that kind.
+/// Returns the heading of this kind of changes.
 pub(super) fn what(by: By) -> &'static str {
     match by {
         By::Speed => "Speed",
@@ -30,7 +30,7 @@ pub(super) fn what(by: By) -> &'static str {
     }
 }
 
-/// Engines and parts of them: drawn, and as a table. `more`: the names of its further columns.
+/// Returns a chart and a table of engines and their parts. `more`: names of the additional columns.
 pub(super) fn engines(by: By, caption: &str, more: &[&str], rows: &[Row]) -> Markup {
     let all: Vec<&Row> = rows.iter().collect();
     html! {
@@ -48,7 +48,7 @@ pub(super) fn engines(by: By, caption: &str, more: &[&str], rows: &[Row]) -> Mar
     }
 }
 
-/// The engines and all their parts, in a fold.
+/// Returns a collapsed table of the engines and all their parts.
 pub(super) fn parts(by: By, more: &[&str], rows: &[Row]) -> Markup {
     let all: Vec<&Row> = rows.iter().collect();
     let caption = format!("{}: each engine and all its parts", what(by));
@@ -60,7 +60,7 @@ pub(super) fn parts(by: By, more: &[&str], rows: &[Row]) -> Markup {
     }
 }
 
-/// The cases that are better, worse or broken; all of them in a fold.
+/// Returns a table of the cases that are better, worse or broken, and a collapsed table of all cases.
 pub(super) fn cases(by: By, more: &[&str], rows: &[Row]) -> Markup {
     let [news, all] = [Detail::Changes, Detail::All]
         .map(|detail| table::largest_first(rows, detail, |row| (row.change, row.verdict)));
@@ -92,7 +92,7 @@ fn table_of(by: By, caption: &str, first: &str, more: &[&str], rows: &[&Row]) ->
                 thead { tr { @for name in columns.iter().chain(more) { th scope="col" { (name) } } } }
                 tbody {
                     @for row in rows {
-                        // Without end tags, which HTML does not need: there may be thousands.
+                        // HTML does not need these end tags, and there may be thousands.
                         tr;
                         th scope="row" { (row.label) }
                         td; (said(by, row.verdict))
@@ -106,7 +106,7 @@ fn table_of(by: By, caption: &str, first: &str, more: &[&str], rows: &[&Row]) ->
     }
 }
 
-/// The verdict after its sign: told apart without colours, too.
+/// Returns the verdict with its sign, which distinguishes verdicts without colours.
 fn said(by: By, verdict: &Verdict) -> Markup {
     html! {
         span class=(class(verdict)) { span aria-hidden="true" { (sign(verdict)) } " " (verdict.word(by)) }

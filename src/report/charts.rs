@@ -1,5 +1,5 @@
-//! The three charts that are read first, of files that are laid over each other: throughput, CPU time, and loss
-//! against throughput. One choice of payload and sockets holds for all three.
+//! The three main charts of files that are drawn over each other: throughput, CPU time, and loss against throughput.
+//! One choice of payload and sockets applies to all three.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,21 +12,21 @@ use super::panels::{Facet, Panels};
 use super::{board, cost, engines, loss, speed};
 use crate::results::files::Results;
 
-/// The charts of some files, and what tells them from other charts on the page.
+/// The charts of some files, with a number that distinguishes them from other charts on the page.
 pub(super) struct Charts<'a> {
     files: &'a [Results],
     panels: Panels<'a>,
     n: usize,
 }
 
-/// An id, a heading, and what is below it.
+/// A chart: id, heading and contents.
 pub(super) type Chart = (String, &'static str, Markup);
 
-/// More lines than these are more than a page for each chart.
+/// Maximum number of lines in a printed chart. More do not fit on a page.
 const MOST_PRINTED: usize = 60;
 
 impl<'a> Charts<'a> {
-    /// `n`: their number on the page, from 0.
+    /// Creates the charts. `n`: their number on the page, from 0.
     pub(super) fn new(files: &'a [Results], n: usize) -> Self {
         Self {
             files,
@@ -35,7 +35,7 @@ impl<'a> Charts<'a> {
         }
     }
 
-    /// In their order. The first has the choice.
+    /// Returns the charts in their order. The first one contains the choice of payload and sockets.
     pub(super) fn draw(&self) -> Vec<Chart> {
         let id = |name: &str| match self.n {
             0 => name.to_owned(),
@@ -51,15 +51,15 @@ impl<'a> Charts<'a> {
         vec![(speed.0, speed.1, first), cpu, loss]
     }
 
-    /// Which panels are hidden: all but the chosen one, where the browser knows how to tell. On paper there are all
-    /// payloads, unless that is too long.
+    /// Returns the style that hides all panels except the chosen one, in browsers that support it. On paper, the
+    /// panels of all payloads are shown, unless these are too long.
     pub(super) fn style(&self) -> String {
         let n = self.n;
         let (mut style, mut paper) = (String::new(), String::new());
         for (payload, sockets) in self.places() {
             let chosen_sockets = format!(":has(#sockets-{n}-{sockets}:checked)");
             let panel = format!(".at-{n}-{payload}-{sockets}{{display:block}}");
-            // A String takes everything.
+            // Writing to a String cannot fail.
             let _ = write!(
                 style,
                 "main:has(#payload-{n}-{payload}:checked){chosen_sockets} {panel}"
@@ -73,7 +73,7 @@ impl<'a> Charts<'a> {
         )
     }
 
-    /// All that can be chosen.
+    /// Returns all choices of payload and sockets, by index.
     fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (payloads, sockets) = (self.panels.payloads.len(), self.panels.sockets.len());
         (0..payloads).flat_map(move |payload| (0..sockets).map(move |sockets| (payload, sockets)))
@@ -113,7 +113,7 @@ impl<'a> Charts<'a> {
         }
     }
 
-    /// One of several; hidden where there is only one.
+    /// Returns radio buttons for a choice. They are hidden if there is only one.
     fn choice(&self, name: &str, legend: &str, names: &[String], chosen: usize) -> Markup {
         let group = format!("{name}-{}", self.n);
         html! {
@@ -130,7 +130,7 @@ impl<'a> Charts<'a> {
         }
     }
 
-    /// The colours, and the letters of the files.
+    /// Returns the legend of colours and of the files' letters.
     fn legend(&self) -> Markup {
         let facets = self.panels.all.values().flatten();
         let rows = facets
@@ -162,5 +162,5 @@ impl<'a> Charts<'a> {
     }
 }
 
-/// The cases of a panel as a picture, and what tells the panel from others.
+/// Function that draws the facets of a panel, with the panel's name.
 type Draw = fn(&[Facet], &str) -> Markup;

@@ -1,4 +1,4 @@
-//! The comparison of files, from [`crate::verdict::compare`].
+//! Section of the comparison of files, from [`crate::verdict::compare`].
 
 use maud::{Markup, html};
 
@@ -10,7 +10,7 @@ use crate::verdict::compare::{
     Against, By, CaseChange, Comparison, EngineChange, Options, compare, footnotes,
 };
 
-/// By speed and by CPU time.
+/// Compares the files by speed and by CPU time.
 fn comparisons(base: &Results, new: &[Results]) -> [Comparison; 2] {
     [By::Speed, By::Cpu].map(|by| {
         let options = Options {
@@ -21,7 +21,7 @@ fn comparisons(base: &Results, new: &[Results]) -> [Comparison; 2] {
     })
 }
 
-/// What became of each other file, by speed and by CPU time.
+/// Returns the verdict on each file after the first, by speed and by CPU time.
 pub(super) fn verdicts(files: &[Results]) -> Markup {
     let Some((base, new)) = files.split_first().filter(|(_, new)| !new.is_empty()) else {
         return html! {};
@@ -51,7 +51,7 @@ fn verdict(by: By, file: &Against) -> String {
     counts(by, file)
 }
 
-/// Every other file against the first. `None`: there is only one.
+/// Returns the changes of each other file against the first. `None`: only one file is given.
 pub(super) fn changes(files: &[Results]) -> Option<Markup> {
     let (base, new) = files.split_first().filter(|(_, new)| !new.is_empty())?;
     let comparisons = comparisons(base, new);
@@ -123,7 +123,7 @@ fn of_case(case: &CaseChange) -> Row<'_> {
     }
 }
 
-/// The lines of a legend as one paragraph.
+/// Returns the lines of a legend as one paragraph.
 pub(super) fn legend_of(text: &str) -> Markup {
     html! { p .legend { @for line in text.lines() { (line) " " } } }
 }

@@ -1,4 +1,4 @@
-//! CPU time per datagram.
+//! Chart of CPU time per datagram.
 
 use maud::Markup;
 
@@ -22,12 +22,12 @@ const BARS: Bars = Bars {
     hatched: of_senders,
 };
 
-/// Engines by CPU time.
+/// Draws the engines by CPU time.
 pub(super) fn draw(facets: &[Facet], panel: &str) -> Markup {
     BARS.draw(facets, panel)
 }
 
-/// What is not the receivers', where senders are other threads.
+/// Returns the part of the CPU time that is not the receivers'. 0 if the same threads send and receive.
 fn of_senders(row: &Row) -> f64 {
     let all = row.cpu_ns_per_packet.and_then(drawable);
     let receivers = row.receiver_cpu_ns_per_packet.and_then(drawable);

@@ -1,4 +1,4 @@
-//! Dates as people write them.
+//! Formats dates for people.
 
 const MONTHS: [&str; 12] = [
     "January",
@@ -15,7 +15,7 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// `24 November 2026, 03:21 UTC` for `2026-11-24T03:21:07Z`; any other text as it is.
+/// Formats a time stamp: `24 November 2026, 03:21 UTC` for `2026-11-24T03:21:07Z`. Returns any other text unchanged.
 pub(super) fn shown(text: &str) -> String {
     split(text).map_or_else(
         || text.to_owned(),
@@ -23,7 +23,7 @@ pub(super) fn shown(text: &str) -> String {
     )
 }
 
-/// From one moment to another, the day once.
+/// Formats a time span. A common day is written once.
 pub(super) fn span(first: &str, last: &str) -> String {
     match (split(first), split(last)) {
         (Some(from), Some(to)) if from == to => shown(first),
@@ -34,7 +34,7 @@ pub(super) fn span(first: &str, last: &str) -> String {
     }
 }
 
-/// The day and the minute of a time stamp in RFC 3339 and UTC.
+/// Returns the day and the minute of an RFC 3339 time stamp in UTC.
 fn split(text: &str) -> Option<(String, &str)> {
     let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
     let mut parts = date.splitn(3, '-');

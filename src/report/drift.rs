@@ -1,4 +1,4 @@
-//! The windows over time: did the board drift?
+//! Charts of the windows over time, which show drift of the machine.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::data::Sample;
 use crate::results::files::Results;
 use crate::stats;
 
-/// The speed of each window beside its case's median, and how hot it was.
+/// Returns charts of each window's speed relative to its case's median, and of the temperature.
 pub(super) fn charts(file: &Results) -> Markup {
     let windows: Vec<&Sample> = file
         .windows
@@ -63,7 +63,7 @@ fn speed(points: &[(f64, f64)]) -> Markup {
     }
 }
 
-/// Within how many percent of 100 nearly all windows are.
+/// Returns the range around 100 %, in percent, that contains nearly all windows.
 fn spread(points: &[(f64, f64)]) -> f64 {
     let mut aside: Vec<f64> = points
         .iter()
@@ -92,7 +92,7 @@ fn temperature(points: &[(f64, f64)]) -> Markup {
     figure("Hottest sensor of the CPUs", &picture.draw())
 }
 
-/// Seconds since the first window, and the rate in % of the median of the case.
+/// Returns seconds since the first window, with the rate in % of the case's median.
 fn relative_speeds(windows: &[&Sample]) -> Points {
     let mut by_case: HashMap<&str, Vec<f64>> = HashMap::new();
     for window in windows {
@@ -113,7 +113,7 @@ fn relative_speeds(windows: &[&Sample]) -> Points {
     })
 }
 
-/// Seconds since the first window, and degrees.
+/// Returns seconds since the first window, with degrees Celsius.
 fn temperatures(windows: &[&Sample]) -> Points {
     over_time(windows, |window| {
         Some(f64::from(window.climate.hottest_millic?) / 1000.0)
@@ -131,13 +131,13 @@ fn over_time(windows: &[&Sample], value: impl Fn(&Sample) -> Option<f64>) -> Poi
     windows.iter().filter_map(point).collect()
 }
 
-/// Datagrams per second.
+/// Returns the received datagrams per second. `None`: the window has no length.
 fn rate(window: &Sample) -> Option<f64> {
     let received = window.lanes.iter().map(|lane| lane.result().0 as f64);
     (window.window_ns > 0).then(|| received.sum::<f64>() * 1e9 / window.window_ns as f64)
 }
 
-/// So many parts of the time have a median each.
+/// Number of equal parts of the time, each with a median.
 const PARTS: usize = 20;
 
 fn medians(points: &[(f64, f64)]) -> Points {

@@ -1,11 +1,11 @@
-//! Engines on the page: always in one order, and in the colour of their group.
+//! Order and colours of engines on the page. An engine has the colour of its group.
 
 use super::chart::Look;
 use crate::data::{Group, Traits};
 use crate::engines;
 use crate::results::row::Row;
 
-/// What rows are sorted by: the place of their engines in the registry; those of other builds come last, by name.
+/// Returns the sort key of a row: the positions of its engines in the registry. Unknown engines come last, by name.
 pub(super) fn order(row: &Row) -> (usize, usize, String) {
     let place = |name: &str| {
         let mut all = engines::ALL.iter();
@@ -15,13 +15,13 @@ pub(super) fn order(row: &Row) -> (usize, usize, String) {
     (place(&row.sender), place(&row.receiver), row.label())
 }
 
-/// The group of the receiver, which decides what is received. `None`: not known.
+/// Returns the group of the receiver, which determines the received rate. `None`: unknown engine.
 pub(super) fn group(row: &Row) -> Option<Group> {
     let name = row.receiver.parse().ok()?;
     Traits::known(name).map(|engine| engine.group)
 }
 
-/// A colour that all can tell from those of the other groups; see `page.css`.
+/// Returns the colour of a group. All readers can distinguish it from the colours of the other groups; see `page.css`.
 pub(super) fn colour(group: Option<Group>) -> u8 {
     match group {
         Some(Group::Blocking) => 1,
@@ -33,7 +33,7 @@ pub(super) fn colour(group: Option<Group>) -> u8 {
     }
 }
 
-/// How rows look that are in one picture: those of a group in its colour, told apart by shape.
+/// Returns the looks of the rows of one chart: the colour of the group, and a shape for each row of the group.
 pub(super) fn looks(rows: &[&Row]) -> Vec<Look> {
     let groups: Vec<Option<Group>> = rows.iter().map(|row| group(row)).collect();
     let looks = groups.iter().enumerate().map(|(n, group)| {

@@ -1,4 +1,4 @@
-//! Three figures of a run: the fastest, the cheapest, and what was lost.
+//! Three figures of a run: the fastest case, the least CPU time, and the highest loss.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use crate::data::{BlockKey, Traits};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 
-/// Of all files; where there are several, each says of which.
+/// Returns the figures over all files. With several files, each figure names its file.
 pub(super) fn three(files: &[Results]) -> Markup {
     let asks = measured(files).any(|(_, row)| row.rtt_p50_us.is_some());
     let first = if asks { round_trip } else { speed };
@@ -30,7 +30,7 @@ struct Figure {
     about: String,
 }
 
-/// The rows that say something of a board, with their files.
+/// Returns the measured rows whose engines move datagrams, with their files.
 fn measured(files: &[Results]) -> impl Iterator<Item = (&Results, &Row)> {
     let rows = files
         .iter()
@@ -46,7 +46,7 @@ fn moves_datagrams(row: &Row) -> bool {
     moves(&row.sender) && moves(&row.receiver)
 }
 
-/// The row with the least of a value.
+/// Returns the smallest value, with its file and row.
 fn least(files: &[Results], value: impl Fn(&Row) -> Option<f64>) -> Option<(f64, &Results, &Row)> {
     let values = measured(files);
     let values = values.filter_map(|(file, row)| Some((value(row)?, file, row)));
@@ -109,7 +109,7 @@ fn loss(files: &[Results]) -> Option<Figure> {
     })
 }
 
-/// Which case of which file.
+/// Returns the name of a case, with its file if there are several.
 fn of(row: &Row, file: &Results, files: &[Results]) -> String {
     let block = BlockKey {
         transport: None,

@@ -1,4 +1,4 @@
-//! Whether the numbers can be believed: the accounting of datagrams, and the warnings.
+//! Sections on the validity of the numbers: the accounting of datagrams, and the warnings.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::number;
 use crate::results::files::Results;
 use crate::results::row::Row;
 
-/// The datagrams of all cases, by outcome.
+/// Returns the datagrams of all cases, by outcome.
 pub(super) fn accounting(file: &Results) -> Markup {
     let rows = &file.rows;
     let sum = |count: fn(&Row) -> Option<u64>| -> i128 {
@@ -56,7 +56,7 @@ pub(super) fn accounting(file: &Results) -> Markup {
     }
 }
 
-/// Each warning once, with the number of its cases.
+/// Returns each distinct warning, with the number of its cases.
 pub(super) fn warnings(file: &Results) -> Markup {
     let rows = &file.rows;
     let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();

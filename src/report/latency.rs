@@ -1,4 +1,4 @@
-//! Round trips: how many take how long, and what they become under load.
+//! Section of round-trip times: their distribution, and the times under load.
 
 mod load;
 mod over_time;
@@ -14,7 +14,7 @@ use crate::data::{BlockKey, Connection};
 use crate::results::files::Results;
 use crate::results::row::Row;
 
-/// Pictures of all that was asked. `None`: nobody asked.
+/// Returns the function that draws the charts of a file. `None`: no row has round trips.
 pub(super) fn charts(files: &[Results]) -> Option<fn(&Results) -> Markup> {
     let mut rows = files.iter().flat_map(|file| &file.rows);
     rows.any(|row| half(row).is_some()).then_some(of_file)
@@ -95,7 +95,7 @@ fn mark((_, of): &Quantile, row: &Row, look: Look) -> Option<Mark> {
     })
 }
 
-/// A picture for as many engines as can be told apart.
+/// Returns the lines of each chart. A chart has at most [`LOOKS`] engines.
 fn tails(block: &BlockKey, rows: &[&Row]) -> Vec<(String, Vec<Line>)> {
     let line = |(row, look): (&&Row, Look)| {
         let marks = QUANTILES.iter().enumerate();

@@ -1,4 +1,4 @@
-//! Logs of what is no sweep: a section of the page each.
+//! Sections of logs other than sweeps.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use crate::host::facts::Host;
 use crate::session::Logged;
 
 impl Answers {
-    /// The section of the n-th log on the page.
+    /// Returns the section of the n-th log on the page.
     pub(super) fn section(&self, n: usize) -> Markup {
         let id = self.id(n);
         let (command_line, started_at) = match self {
@@ -28,7 +28,7 @@ impl Answers {
         }
     }
 
-    /// Where the section of the n-th log is.
+    /// Returns the id of the n-th log's section.
     pub(super) fn id(&self, n: usize) -> String {
         match self {
             Self::Search(_) => format!("search-{n}"),
@@ -36,7 +36,7 @@ impl Answers {
         }
     }
 
-    /// What was asked.
+    /// Returns the heading of the section.
     pub(super) fn title(&self) -> &'static str {
         match self {
             Self::Search(record) => searches::title(record),
@@ -44,7 +44,7 @@ impl Answers {
         }
     }
 
-    /// Both, across a wire.
+    /// Returns the machine. Between two hosts, both.
     pub(super) fn machine(&self) -> String {
         match self {
             Self::Search(record) => {
@@ -75,7 +75,8 @@ fn model(host: &Host, board: &str) -> String {
     model.unwrap_or(board).to_owned()
 }
 
-/// A machine that is not real says so: its numbers are not those of the board.
+/// Returns the name of a machine. An emulated or virtual machine is marked, because its numbers are not those of the
+/// board.
 fn real(host: &Host, board: &str) -> String {
     let model = model(host, board);
     match &host.virtualization {

@@ -1,4 +1,4 @@
-//! Loss against throughput.
+//! Chart of loss against throughput.
 
 use maud::{Markup, html};
 
@@ -10,7 +10,7 @@ use crate::results::row::Row;
 pub(super) const ABOUT: &str = "Datagrams sent and not received, in % of those sent: further right is faster, further down \
                                 is better. Engines without loss are not named.";
 
-/// Panels without loss are only named.
+/// Draws the facets with loss. Facets without loss are only named.
 pub(super) fn draw(facets: &[Facet], panel: &str) -> Markup {
     let most = |facet: &Facet| {
         let engines = facet.engines.iter().map(points);
@@ -26,7 +26,7 @@ pub(super) fn draw(facets: &[Facet], panel: &str) -> Markup {
         let values = engines.flat_map(|engine| engine.values(value));
         values.map(|(.., value)| value).collect()
     };
-    // Engines may be a hundred times as fast as others.
+    // The throughput of engines may differ by a factor of a hundred.
     let axes = [
         Scale::logarithmic(values(kpps)),
         Scale::linear(values(loss)),
@@ -71,7 +71,7 @@ fn of_facet(facet: &Facet, panel: &str, [x, y]: [Scale; 2]) -> Markup {
     }
 }
 
-/// The first of several files hollow, the others filled.
+/// Returns the points of an engine. Of several files, the first has hollow points, the others filled ones.
 fn points(engine: &Engine) -> Points {
     let files = engine.runs.len();
     let at = engine.values(loss).filter_map(|(n, row, pct)| {

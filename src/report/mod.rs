@@ -1,23 +1,22 @@
-//! The report: results as one page for a browser. A file of its own, without network and without scripts that
-//! are needed to read it.
+//! The report: results as one HTML page. The page is self-contained: it needs no network, and no scripts to be read.
 //!
-//! | part | says |
+//! | part | contents |
 //! |---|---|
-//! | [`page`] | what is on it, in which order |
-//! | `summary`, `figures` | what to use, how far the numbers can be believed, three of them |
-//! | `board`, `fitness` | what was measured on, and what may mislead about the numbers |
-//! | `ranking` | the places of all engines, as [`crate::verdict::rank`] has them |
-//! | `comparison` | what differs between the files, as [`crate::verdict::compare`] has it |
-//! | `changes` | tables and a picture of changes with their verdicts |
-//! | `published` | what others have measured, beside the sweeps of a suite |
-//! | `logs` | logs of what is no sweep, a section each: `searches` of `udpbench find`, comparisons of `udpbench ab` (`sides`) |
-//! | `charts` | the three charts that are read first: `speed`, `cost` (both of `bars`) and `loss` |
-//! | `latency`, `over_payload`, `drift`, `shares`, `reasons`, `tables` | a section each |
-//! | `chart` | pictures: SVG and tables, with classes that the page's style colours |
-//! | `panels`, `cases` | which rows go into one picture |
+//! | [`page`] | the sections of the page and their order |
+//! | `summary`, `figures` | recommendation, quality of the numbers, three figures |
+//! | `board`, `fitness` | the machine; accounting of datagrams and warnings |
+//! | `ranking` | ranks of all engines, from [`crate::verdict::rank`] |
+//! | `comparison` | differences between files, from [`crate::verdict::compare`] |
+//! | `changes` | tables and a chart of changes with their verdicts |
+//! | `published` | published results of others, next to the sweeps of a suite |
+//! | `logs` | a section for each log other than a sweep: `searches` of `find`, comparisons of `ab` (`sides`) |
+//! | `charts` | the three main charts: `speed`, `cost` (both of `bars`) and `loss` |
+//! | `latency`, `over_payload`, `drift`, `shares`, `reasons`, `tables` | one section each |
+//! | `chart` | charts: SVG and tables, with classes that the page's style colours |
+//! | `panels`, `cases` | selection of the rows of each chart |
 //! | `engines` | the order of engines, and their colours |
 //!
-//! The same results always make the same page, to the byte.
+//! Equal results make equal pages, byte for byte.
 #![cfg(feature = "report")]
 
 mod bars;

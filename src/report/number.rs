@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Formats numbers for people.
 
-/// Three digits and a letter for thousands: `1.23M`.
+/// Formats a number with three digits and a letter for thousands: `1.23M`.
 pub(super) fn short(value: f64) -> String {
     const STEPS: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
     let found = STEPS.iter().find(|(step, _)| value.abs() >= *step * 0.9995);
@@ -21,7 +21,7 @@ pub(super) fn short(value: f64) -> String {
     format!("{text}{letter}")
 }
 
-/// Three digits or all of a whole number, in groups: `1,234`, `22.8`, `0.05`.
+/// Formats a number with three digits, or all digits of a whole number in groups: `1,234`, `22.8`, `0.05`.
 pub(super) fn plain(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 99.95 => 0,
@@ -36,7 +36,7 @@ pub(super) fn plain(value: f64) -> String {
     }
 }
 
-/// Digits in groups of three: `1,234,567`.
+/// Formats a whole number in groups of three digits: `1,234,567`.
 pub(super) fn grouped(value: i128) -> String {
     let digits = value.unsigned_abs().to_string();
     let mut text = String::from(if value < 0 { "-" } else { "" });
@@ -49,7 +49,7 @@ pub(super) fn grouped(value: i128) -> String {
     text
 }
 
-/// `1 case`, `2 cases`.
+/// Formats a count with its noun: `1 case`, `2 cases`.
 pub(super) fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {what}{plural}", grouped(count as i128))

@@ -1,4 +1,4 @@
-//! Throughput over payload, where there are few engines and several payloads.
+//! Charts of throughput over payload, for few engines and several payloads.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::engines;
 use crate::results::files::Results;
 use crate::results::row::Row;
 
-/// Of each file. `None`: there are too many engines, or fewer than three payloads.
+/// Returns the function that draws the charts of a file. `None`: too many engines, or fewer than three payloads.
 pub(super) fn charts(files: &[Results]) -> Option<fn(&Results) -> Markup> {
     let rows = || files.iter().flat_map(|file| &file.rows);
     let measured: Vec<&Row> = rows().filter(|row| received(row).is_some()).collect();
@@ -65,7 +65,7 @@ fn of_file(file: &Results) -> Markup {
     }
 }
 
-/// The engines with their looks, the same in every picture.
+/// Returns the engines with their looks, which are equal in every chart.
 fn looks(rows: &[&Row]) -> Vec<(String, Look)> {
     let mut firsts: Vec<&Row> = Vec::new();
     for row in rows {
@@ -80,7 +80,7 @@ fn looks(rows: &[&Row]) -> Vec<(String, Look)> {
     labels.zip(engines::looks(&firsts)).collect()
 }
 
-/// A line for each engine.
+/// Returns a line for each engine.
 fn of_engines(
     labels: &[(String, Look)],
     rows: &[&Row],

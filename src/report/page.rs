@@ -1,4 +1,4 @@
-//! What is on the page, in which order.
+//! The sections of the page, and their order.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -13,15 +13,15 @@ use crate::experiment::suite::Suite;
 use crate::results::files::Results;
 use crate::results::row::Row;
 
-/// How a report begins: what does not begin so is not ours to overwrite.
+/// Start of each report. A file without it is not a report, and is not overwritten.
 pub const MARK: &str = "<!DOCTYPE html><!-- a report of udpbench -->";
 
-/// The whole page. With several files, the others are compared with the first. Each log has a section of its own.
+/// Returns the whole page. With several files, the others are compared with the first. Each log has its own section.
 pub fn page(files: &[Results], logs: &[Answers]) -> String {
     page_of(files, logs, None)
 }
 
-/// The page of a suite's sweeps and searches, beside what has been published.
+/// Returns the page of a suite's sweeps and searches, next to published results.
 pub fn suite_page(files: &[Results], logs: &[Answers], suite: &Suite) -> String {
     page_of(files, logs, Some(suite))
 }
@@ -86,8 +86,8 @@ fn page_of(files: &[Results], logs: &[Answers], suite: Option<&Suite>) -> String
     page.into_string()
 }
 
-/// Files that are compared are laid over each other. The sweeps of a suite are of different things: each has charts
-/// of its own.
+/// Returns the charts. Compared files are drawn over each other. The sweeps of a suite measure different things, so
+/// each has its own charts.
 fn all_charts<'a>(files: &'a [Results], suite: Option<&Suite>) -> Vec<Charts<'a>> {
     let together = if suite.is_some() {
         1
@@ -98,7 +98,7 @@ fn all_charts<'a>(files: &'a [Results], suite: Option<&Suite>) -> Vec<Charts<'a>
     groups.map(|(n, files)| Charts::new(files, n)).collect()
 }
 
-/// `name`: of the sweep, in a suite.
+/// Returns the sections of the charts. `name`: the sweep's name, in a suite.
 fn of_files(charts: &Charts, n: usize, name: Option<&str>) -> Markup {
     html! {
         @if let Some(name) = name { h2 id={ "sweep-" (n) } { (name) } }
@@ -111,7 +111,7 @@ fn of_files(charts: &Charts, n: usize, name: Option<&str>) -> Markup {
     }
 }
 
-/// What follows the charts.
+/// Returns the part after the charts: details and appendix.
 fn rest(files: &[Results], suite: Option<&Suite>) -> Markup {
     html! {
         h2 #details { "Details" }
@@ -130,11 +130,11 @@ fn rest(files: &[Results], suite: Option<&Suite>) -> Markup {
     }
 }
 
-/// Nothing from elsewhere, whatever is in the results.
+/// Content security policy: the page loads nothing from the network, whatever the results contain.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
-/// Where the reader may go from the top, and what is there.
+/// Returns the table of contents: ids and titles.
 fn contents(files: &[Results], logs: &[Answers], suite: Option<&Suite>) -> Vec<(String, String)> {
     let entry = |(id, title): (&str, &str)| (id.to_owned(), title.to_owned());
     let charts = [
@@ -160,7 +160,7 @@ struct Section {
     id: &'static str,
     title: &'static str,
     body: Markup,
-    /// Of those that can be folded: whether it is not, at first.
+    /// True if a collapsible section is open at first.
     is_open: bool,
 }
 
@@ -173,7 +173,7 @@ fn section(id: &'static str, title: &'static str, body: Markup) -> Section {
     }
 }
 
-/// What is folded. A single file has nothing that it could differ from.
+/// Returns the collapsible sections. The comparison needs more than one file.
 fn details(files: &[Results], suite: Option<&Suite>) -> Vec<Section> {
     let published = suite.and_then(|suite| published::tables(suite, files));
     let changes = comparison::changes(files).filter(|_| suite.is_none());
@@ -217,7 +217,7 @@ fn details(files: &[Results], suite: Option<&Suite>) -> Vec<Section> {
     sections
 }
 
-/// What it was measured on, and what may mislead.
+/// Returns the sections on the machine and on warnings.
 fn appendix(files: &[Results]) -> Vec<Section> {
     vec![
         section("host", "Host", each(files, board::host)),
@@ -225,7 +225,7 @@ fn appendix(files: &[Results]) -> Vec<Section> {
     ]
 }
 
-/// The part of each file; with several files, under its name.
+/// Returns the part of each file, under the file's name if there are several.
 fn each(files: &[Results], part: impl Fn(&Results) -> Markup) -> Markup {
     html! {
         @for file in files {
@@ -235,7 +235,7 @@ fn each(files: &[Results], part: impl Fn(&Results) -> Markup) -> Markup {
     }
 }
 
-/// Every question once, and every machine.
+/// Returns the title of a page of logs: each distinct question and machine once.
 fn title_of(logs: &[Answers]) -> String {
     let distinct = |of: &dyn Fn(&Answers) -> String| {
         let mut all: Vec<String> = Vec::new();
@@ -250,7 +250,8 @@ fn title_of(logs: &[Answers]) -> String {
     format!("{asked}: UDP on {}", distinct(&Answers::machine))
 }
 
-/// Every machine once. One that is not real says so at once: its numbers are not those of the board.
+/// Returns the title of a page of sweeps: each distinct machine once. An emulated or virtual machine is marked,
+/// because its numbers are not those of the board.
 fn title(files: &[Results]) -> String {
     let mut machines: Vec<String> = Vec::new();
     for machine in rows(files).filter_map(machine) {
@@ -270,7 +271,7 @@ fn title(files: &[Results]) -> String {
     }
 }
 
-/// Both, across a wire: `a laptop to Raspberry Pi 4 Model B`.
+/// Returns the machine of a row. Between two hosts, both: `a laptop to Raspberry Pi 4 Model B`.
 fn machine(row: &Row) -> Option<String> {
     let known = |names: [&String; 3]| names.into_iter().find(|name| !name.is_empty()).cloned();
     let here = known([&row.model, &row.cpu_model, &row.board])?;

@@ -1,5 +1,5 @@
-//! What is shown at once: the cases of one payload and one kind of sockets, beside each other those of other
-//! threads and whatever else is not as usual, and in them an engine per line with its row of each file.
+//! Panels of the main charts. A panel has the cases of one payload and one kind of sockets. Its facets, side by side,
+//! differ in threads and other parameters. A facet has one line per engine, with the engine's row from each file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,34 +9,34 @@ use crate::data::{BlockKey, Connection, Ip, Payload};
 use crate::results::files::Results;
 use crate::results::row::Row;
 
-/// All panels of files that are laid over each other.
+/// Panels of several files that are drawn over each other.
 pub(super) struct Panels<'a> {
     pub(super) payloads: Vec<Payload>,
     pub(super) sockets: Vec<Sockets>,
-    /// By index of payload and sockets. What is not in it was not measured.
+    /// Facets by index of payload and sockets. Missing combinations were not measured.
     pub(super) all: BTreeMap<(usize, usize), Vec<Facet<'a>>>,
 }
 
-/// What is chosen besides the payload.
+/// The second choice of the reader, besides the payload.
 pub(super) type Sockets = (Ip, Connection);
 
-/// Cases that differ in their engines alone.
+/// Cases that differ only in their engines.
 pub(super) struct Facet<'a> {
-    /// Of what they have in common: threads, and what is not as usual.
+    /// Name, from the parameters that the cases share: threads, and unusual values.
     pub(super) name: String,
     pub(super) engines: Vec<Engine<'a>>,
 }
 
-/// An engine, or a pair of them, over some transport.
+/// An engine, or a pair of engines, over one transport.
 pub(super) struct Engine<'a> {
     pub(super) label: String,
     pub(super) colour: u8,
-    /// Its row of each file.
+    /// The engine's row from each file.
     pub(super) runs: Vec<Option<&'a Row>>,
 }
 
 impl<'a> Engine<'a> {
-    /// Its values, each with the index of its file.
+    /// Returns the values that can be drawn, with the index of their file and their row.
     pub(super) fn values(
         &self,
         value: impl Fn(&Row) -> Option<f64>,
@@ -74,7 +74,7 @@ impl<'a> Panels<'a> {
         }
     }
 
-    /// What is shown at first: the panel with the most measured cases, of several the first.
+    /// Returns the panel to show first: the one with the most measured cases, and of equals the first.
     pub(super) fn first(&self) -> (usize, usize) {
         let size = |facets: &Vec<Facet>| {
             let engines = facets.iter().flat_map(|facet| &facet.engines);
@@ -95,14 +95,14 @@ impl<'a> Panels<'a> {
             .1
     }
 
-    /// How many lines the panels of such sockets have.
+    /// Returns the number of lines in the panels of one kind of sockets.
     pub(super) fn lines(&self, sockets: usize) -> usize {
         let panels = self.all.iter().filter(|((_, of), _)| *of == sockets);
         let facets = panels.flat_map(|(_, facets)| facets);
         facets.map(|facet| facet.engines.len()).sum()
     }
 
-    /// The name of a panel, of what tells it from others.
+    /// Returns the name of a panel, from the parameters that distinguish it.
     pub(super) fn name(&self, (payload, sockets): (usize, usize)) -> String {
         let payload = self
             .payloads
@@ -119,8 +119,8 @@ fn of_row(row: &Row) -> Sockets {
     (row.ip, row.connection)
 }
 
-/// With the index of their file. What was asked at a given rate has no speed of its own; it is there where nothing
-/// else is.
+/// Returns the rows to draw, with the index of their file. Rows with a target rate have no speed of their own: they
+/// are returned only if no other row was measured.
 fn rows(files: &[Results]) -> Vec<(usize, &Row)> {
     let all = files.iter().enumerate();
     let all = all.flat_map(|(n, file)| file.rows.iter().map(move |row| (n, row)));
@@ -148,7 +148,7 @@ fn facets<'a>(rows: Vec<(usize, &'a Row)>, files: usize) -> Vec<Facet<'a>> {
         };
         let label = line_label(row);
         let engines = facets.entry(block).or_default();
-        // A case may be there twice, when runs were merged.
+        // Merged runs may contain a case twice.
         let mut nth = 1;
         let engine = loop {
             let key = (engines::order(row), label.clone(), nth);

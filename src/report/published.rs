@@ -1,4 +1,4 @@
-//! What others have published, beside the sweeps of a suite.
+//! Section of published results of others, next to the sweeps of a suite.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ use super::tables::table;
 use crate::experiment::suite::{self, Beside, Suite, Swept, beside, sources};
 use crate::results::files::Results;
 
-/// Its tables. `None`: nothing has been published.
+/// Returns the tables of a suite. `None`: nothing has been published.
 pub(super) fn tables(suite: &Suite, files: &[Results]) -> Option<Markup> {
     let sweeps: Vec<Swept> = files.iter().map(|file| file.rows.as_slice()).collect();
     let tables = beside(suite, &sweeps);

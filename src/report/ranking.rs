@@ -1,4 +1,4 @@
-//! The ranking, from [`crate::verdict::rank`].
+//! Section of the ranking, from [`crate::verdict::rank`].
 
 use maud::{Markup, html};
 
@@ -10,7 +10,7 @@ use crate::verdict::rank::{
     self, Averaged, BoardRanking, Measure, Place, SettingRanking, Standing, Unit,
 };
 
-/// The ranking of all files together, each machine apart.
+/// Returns the ranking over all files, separately for each machine.
 pub(super) fn places(files: &[Results]) -> Markup {
     let ranking = rank::rank(files);
     html! {
@@ -55,7 +55,7 @@ fn picture(averaged: &Averaged, label: &str) -> Markup {
         .places
         .iter()
         .filter_map(|place| place.reading.interval());
-    // Where an interval is wide, values stay readable: it ends at the edge.
+    // Wide intervals end at the edge, so that values stay readable.
     let highs = intervals.map(|(_, high)| high.min(1.5 * most));
     Tracks {
         unit: unit(standing),
@@ -102,7 +102,7 @@ fn shown(place: &Place) -> String {
         .map_or_else(|| "-".to_owned(), |n| n.to_string())
 }
 
-/// What [`Standing::figure`] is in.
+/// Returns the unit of [`Standing::figure`].
 fn unit(standing: &Standing) -> &'static str {
     match (standing.unit, standing.measure) {
         (Unit::TimesStd, _) => "times std",
@@ -111,7 +111,7 @@ fn unit(standing: &Standing) -> &'static str {
     }
 }
 
-/// The same in tables, which count in thousands.
+/// Returns the unit for tables, which count in thousands.
 fn unit_in_words(standing: &Standing) -> &'static str {
     match (standing.unit, standing.measure) {
         (Unit::Absolute, Measure::Speed) => "kpps",
@@ -169,7 +169,7 @@ fn interval(standing: &Standing, place: &Place) -> String {
     place.reading.interval().map_or_else(String::new, text)
 }
 
-/// The first place in each setting.
+/// Returns a collapsed table of the best engines in each setting.
 fn leaders(board: &BoardRanking) -> Markup {
     html! {
         details {

@@ -1,4 +1,4 @@
-//! Cases that were not measured, with the reason.
+//! Section of the cases that were not measured, with the reasons.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::number;
 use crate::results::files::Results;
 use crate::results::row::Status;
 
-/// Each reason once, with its cases.
+/// Returns each distinct reason, with its cases.
 pub(super) fn table(file: &Results) -> Markup {
     let mut reasons: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
     for row in file.rows.iter().filter(|row| row.status != Status::Ok) {

@@ -1,4 +1,4 @@
-//! A search of `udpbench find`: what it found, drawn, and the table of the terminal.
+//! Section of a `udpbench find` search: a chart of the results, and the table of the terminal.
 
 use maud::{Markup, html};
 
@@ -12,7 +12,7 @@ use crate::experiment::find::log::Question;
 use crate::experiment::find::table::answers;
 use crate::experiment::find::{Record, Search, Searched};
 
-/// The answers.
+/// Returns the results of a search.
 pub(super) fn found(record: &Record) -> Markup {
     let answers = answers(record);
     html! {
@@ -25,7 +25,7 @@ pub(super) fn found(record: &Record) -> Markup {
     }
 }
 
-/// What was asked.
+/// Returns the heading of a search.
 pub(super) fn title(record: &Record) -> &'static str {
     match record.header().question {
         Question::Lossless(_) => "The highest rate without loss",
@@ -53,7 +53,7 @@ fn picture(record: &Record) -> Markup {
     }
 }
 
-/// A bound for each case.
+/// Draws the result of each case with its interval.
 fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
     let of = |searched: &Searched| {
         let (found, parts) = match &searched.search {
@@ -81,7 +81,7 @@ fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
     .draw(&tracks)
 }
 
-/// With the highest value that is drawn.
+/// Returns a track of one value with its interval, and the highest value on it.
 fn bound(label: String, value: f64, interval: Option<(f64, f64)>) -> (Track, f64) {
     let mut drawn = Vec::new();
     if let Some((low, high)) = interval {
@@ -108,7 +108,7 @@ fn bound(label: String, value: f64, interval: Option<(f64, f64)>) -> (Track, f64
     (track, interval.map_or(value, |(_, high)| high))
 }
 
-/// What each setting changes.
+/// Draws the change by each setting.
 fn changes(record: &Record) -> Markup {
     let knobs = record.header().knobs.iter().flat_map(|knobs| &knobs.tried);
     let names: Vec<&str> = knobs.map(|knob| knob.name.text()).collect();
@@ -153,10 +153,10 @@ const SILENCE: Over = Over {
     is_log: true,
 };
 
-/// Steps, and microseconds at each.
+/// Labels of steps, with a time in microseconds.
 type Points = Vec<(String, f64)>;
 
-/// Time over what is searched, a line for each case.
+/// Draws time over the searched parameter, one line per case.
 fn curves(record: &Record, over: Over) -> Markup {
     let measured = record.cases().iter().filter_map(|searched| {
         let points = points(&searched.search);
@@ -200,7 +200,7 @@ fn line(n: usize, label: &str, points: &Points) -> Line {
     }
 }
 
-/// Microseconds by step. Where nothing was answered, 0, which is not drawn.
+/// Returns the time of each step in microseconds. 0, which is not drawn, if no response was received.
 fn points(search: &Search) -> Points {
     match search {
         Search::Cliff(search) => {

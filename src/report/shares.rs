@@ -1,4 +1,4 @@
-//! How evenly the datagrams were spread over several receivers.
+//! Section of receiver shares: the distribution of datagrams over several receivers.
 
 use maud::{Markup, html};
 
@@ -9,7 +9,7 @@ use crate::data::Connection;
 use crate::results::files::Results;
 use crate::results::row::Row;
 
-/// The smallest share of one receiver, for each number of receivers.
+/// Draws the smallest share of one receiver, for each number of receivers.
 pub(super) fn charts(file: &Results) -> Markup {
     let share = |row: &Row| row.receiver_share_min_pct.filter(|_| row.receivers > 1);
     let counts = grouped(&file.rows, share, |row| row.receivers);
@@ -39,7 +39,7 @@ fn smallest(row: &Row) -> Option<f64> {
     row.receiver_share_min_pct.and_then(drawable)
 }
 
-/// An engine's cases on one line, and the smallest share of all.
+/// Returns one track per engine, with its cases and its smallest share.
 fn tracks(mut rows: Vec<&Row>) -> Vec<Track> {
     rows.sort_by_cached_key(|row| engines::order(row));
     let track = |label: String| {

@@ -1,4 +1,4 @@
-//! A comparison of `udpbench ab`: what A and B are, and what changed from one to the other.
+//! Section of a `udpbench ab` comparison: the setups of A and B, and the changes from A to B.
 
 use maud::{Markup, html};
 
@@ -10,7 +10,7 @@ use crate::experiment::ab::{Judgement, Question, Record, Side, judge};
 use crate::verdict::compare::table::{Detail, value};
 use crate::verdict::compare::{By, Threshold, place};
 
-/// The answers, by speed and by CPU time.
+/// Returns the results, by speed and by CPU time.
 pub(super) fn found(record: &Record) -> Markup {
     let judged = [By::Speed, By::Cpu].map(|by| {
         let threshold = Threshold::default();
@@ -29,7 +29,7 @@ pub(super) fn found(record: &Record) -> Markup {
     }
 }
 
-/// What A and B are.
+/// Returns a table of the setups of A and B.
 fn setups(record: &Record) -> Markup {
     html! {
         .scroll tabindex="0" role="region" aria-label="Sides" {
@@ -56,7 +56,7 @@ fn setup(side: Side, setup: &Setup) -> Markup {
     }
 }
 
-/// What came of it, in a sentence each.
+/// Returns the result in one sentence for speed and one for CPU time.
 fn summary(judged: &[Judgement]) -> Markup {
     let is_worse = judged.iter().any(Judgement::is_worse);
     let rounds = judged.iter().map(|judgement| judgement.rounds).max();
@@ -68,7 +68,7 @@ fn summary(judged: &[Judgement]) -> Markup {
     }
 }
 
-/// Each engine, followed by the parts that tell most; all parts in a fold.
+/// Returns the changes of each engine and of its most informative parts, and a collapsed table of all parts.
 fn engines(judgement: &Judgement) -> Markup {
     let by = judgement.question.by;
     let rows = |parts| -> Vec<Row> {
@@ -101,7 +101,7 @@ fn cases(judgement: &Judgement) -> Markup {
     changes::cases(judgement.question.by, &["A", "B"], &rows)
 }
 
-/// What the numbers cannot say, once each.
+/// Returns the distinct notes on the limits of the numbers.
 fn all_notes(record: &Record, judged: &[Judgement]) -> Vec<String> {
     let notes = judged.iter().map(|judgement| notes(record, judgement));
     let mut lines: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Throughput.
+//! Chart of throughput.
 
 use maud::Markup;
 
@@ -21,7 +21,7 @@ const BARS: Bars = Bars {
     hatched: |_| 0.0,
 };
 
-/// Engines by throughput.
+/// Draws the engines by throughput.
 pub(super) fn draw(facets: &[Facet], panel: &str) -> Markup {
     BARS.draw(facets, panel)
 }

@@ -1,4 +1,4 @@
-//! How the page opens: what to use, how far the numbers can be believed, and three of them.
+//! Opening section of the page: the recommendation, the quality of the numbers, and three figures.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use crate::results::files::Results;
 use crate::verdict::quality::{Grade, Quality};
 use crate::verdict::rank::{self, By, Gain};
 
-/// The recommendation, what changed between files that are compared, the quality of each file, three figures.
+/// Returns the recommendation, the changes between compared files, the quality of each file, and three figures.
 pub(super) fn summary(files: &[Results], are_compared: bool) -> Markup {
     html! {
         (verdicts(files))
@@ -18,7 +18,7 @@ pub(super) fn summary(files: &[Results], are_compared: bool) -> Markup {
     }
 }
 
-/// What to use on each machine, and below it what that is known by.
+/// Returns the recommendation for each machine, with its evidence.
 fn verdicts(files: &[Results]) -> Markup {
     let ranking = rank::rank(files);
     html! {
@@ -45,7 +45,7 @@ fn quality(file: &Results, files: &[Results]) -> Markup {
         1 => String::new(),
         _ => format!(" of {}", board::shown(file, files)),
     };
-    // Told apart without colours, too.
+    // The sign distinguishes the grades without colours.
     let (class, sign) = match quality.grade {
         Grade::Good => ("c3", "●"),
         Grade::Fair => ("c2", "◐"),

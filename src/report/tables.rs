@@ -1,4 +1,4 @@
-//! Every number: as tables, and as the CSV that they came from.
+//! Section of all numbers: as tables, and as downloadable CSV.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -7,7 +7,7 @@ use crate::results::files::Results;
 use crate::results::row::Row;
 use crate::term::table::Table;
 
-/// A table of the terminal.
+/// Returns a table of the terminal as HTML.
 pub(super) fn table(caption: &str, table: &Table) -> Markup {
     let is_named = table
         .headings()
@@ -32,7 +32,7 @@ pub(super) fn table(caption: &str, table: &Table) -> Markup {
     }
 }
 
-/// The tables of each file.
+/// Returns the tables of each file.
 pub(super) fn tables(files: &[Results]) -> Markup {
     html! {
         p {
@@ -48,7 +48,7 @@ pub(super) fn tables(files: &[Results]) -> Markup {
     }
 }
 
-/// Hidden where scripts do not run.
+/// Returns the download button of a file. It is hidden if scripts do not run.
 fn buttons(n: usize, file: &Results) -> Markup {
     let name = std::path::Path::new(&file.name).file_stem();
     let name = name.map_or_else(|| "results".into(), std::ffi::OsStr::to_string_lossy);
@@ -61,8 +61,8 @@ fn buttons(n: usize, file: &Results) -> Markup {
     }
 }
 
-/// The rows of each file as CSV, once, for the buttons. As a JSON string without `<`: whatever is in the
-/// rows, it does not end the block.
+/// Returns the rows of each file as CSV, for the download buttons. The CSV is a JSON string without `<`, so that no
+/// text in the rows can end the script element.
 pub(super) fn data(files: &[Results]) -> Markup {
     html! {
         @for (n, file) in files.iter().enumerate() {
@@ -74,30 +74,31 @@ pub(super) fn data(files: &[Results]) -> Markup {
     }
 }
 
-/// As the sweep writes them.
+/// Returns the rows as CSV, in the format of a sweep.
 fn csv<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
-        // To memory, and every row has the same columns: nothing can fail.
+        // Writing to memory cannot fail, and every row has the same columns.
         let _ = writer.serialize(row);
     }
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// The rows as they are in the CSV.
+/// The cells of the rows, in the format of the CSV.
 struct Cells {
     header: csv::StringRecord,
     rows: Vec<csv::StringRecord>,
 }
 
-/// Those from the first to before the second say what case it is, as its key in the first column does.
+/// Range of the columns that identify the case, from the first to before the second. The key in the first column of
+/// the CSV contains the same information.
 const OF_THE_CASE: [&str; 2] = ["sender", "pin"];
-/// The reasons have a section.
+/// Columns that are shown elsewhere: reasons have a section of their own.
 const SAID_ELSEWHERE: [&str; 2] = ["case", "reason"];
 
 impl Cells {
-    /// Ordered as people compare; the CSV keeps the order of the file.
+    /// Reads the cells of the rows, sorted for comparison. The CSV keeps the order of the file.
     fn of(rows: &[Row]) -> Self {
         let mut rows: Vec<&Row> = rows.iter().collect();
         rows.sort_by_cached_key(|row| (row.block(), row.label(), row.connection));
@@ -113,7 +114,7 @@ impl Cells {
         self.header.get(column).unwrap_or_default()
     }
 
-    /// The columns in which all rows say the same.
+    /// Returns the columns with the same value in all rows.
     fn constant(&self) -> Vec<usize> {
         if self.rows.len() < 2 {
             return Vec::new();
@@ -128,7 +129,7 @@ impl Cells {
         (0..self.header.len()).filter(same).collect()
     }
 
-    /// The columns that tell rows apart and are not said elsewhere.
+    /// Returns the columns that distinguish rows and are not shown elsewhere.
     fn varying(&self) -> Vec<usize> {
         let constant = self.constant();
         let place = |name: &str| (0..self.header.len()).find(|&column| self.name(column) == name);
@@ -141,7 +142,7 @@ impl Cells {
         (0..self.header.len()).filter(tells).collect()
     }
 
-    /// The text in a table: of texts of a sentence or more, the count.
+    /// Returns the text of a cell. For warnings, which are sentences, their number.
     fn shown(&self, row: &csv::StringRecord, column: usize) -> String {
         let text = row.get(column).unwrap_or_default();
         if self.name(column) == "warnings" && !text.is_empty() {
@@ -170,7 +171,7 @@ fn differing(cells: &Cells) -> Markup {
                     }
                     tbody {
                         @for row in &cells.rows {
-                            // Without end tags, which HTML does not need: large sweeps have 20,000 cells.
+                            // HTML does not need these end tags, and large sweeps have 20,000 cells.
                             tr;
                             th scope="row" { (row.get(0).unwrap_or_default()) }
                             @for &column in &columns { td; (cells.shown(row, column)) }

@@ -1,4 +1,4 @@
-//! Pages of rows that are ordinary, hostile, odd or many.
+//! Tests of the page, with ordinary, hostile, unusual and many rows.
 
 use super::page;
 use crate::data::Sample;
@@ -19,7 +19,7 @@ fn page_of(rows: Vec<Row>) -> String {
     page(&[results(rows)], &[])
 }
 
-/// All cases of these engines, payloads and thread counts.
+/// Returns rows of all cases of these engines and payloads.
 fn sweep(engines: &[String], payloads: &[u32]) -> Vec<Row> {
     let mut rows = Vec::new();
     for engine in engines {
@@ -59,7 +59,7 @@ fn count(page: &str, what: &str) -> usize {
     page.matches(what).count()
 }
 
-/// The part of the page from one section to the next.
+/// Returns the part of the page from one section to the next.
 fn section<'a>(page: &'a str, id: &str) -> &'a str {
     let (_, rest) = page
         .split_once(&format!("<section aria-labelledby=\"{id}\">"))
@@ -181,7 +181,7 @@ fn windows_become_points_over_time() {
     assert_eq!(count(section(&without, "drift"), "<svg"), 0);
 }
 
-/// A window of 10 ms, half a second after the one before it.
+/// Returns a window of 10 ms, half a second after the previous one.
 fn window(n: u64, received: u64) -> Sample {
     let mut sample = crate::results::row::tests::window(1);
     sample.opened_unix_ms = 1_000_000 + 500 * n;

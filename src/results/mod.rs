@@ -1,4 +1,4 @@
-//! Results on disk: the log that everything follows from, the rows computed from it, and the files that hold rows.
+//! Results on disk: the log of raw samples, the rows computed from it, and the files that hold rows.
 
 pub mod export;
 pub mod files;

@@ -1,7 +1,7 @@
-//! The only loop that measures: it takes one step after the other, and writes down what happened.
+//! The measuring loop: takes the steps of an experiment one after the other, and logs the events.
 //!
-//! An [`Experiment`] says which step is next. It learns from events alone, live and from a log alike: so it goes on from its
-//! log at any moment, and is tested without a socket.
+//! An [`Experiment`] chooses the next step. It learns from events alone, live or from a log. So it resumes from its log
+//! at any moment, and tests need no socket.
 
 mod preparing;
 mod run;
@@ -18,86 +18,87 @@ use crate::error::UsageError;
 use crate::results::log::{Event, First, Log};
 use crate::results::row::Row;
 
-/// A plan, what is known of it so far, and what to do next.
+/// A plan, its results so far, and the choice of the next step.
 pub trait Experiment {
-    /// The next step, at that moment. `None`: nothing is left to do, or no time.
+    /// Returns the next step at the time `now`. `None`: nothing is left to do, or the time is used up.
     fn next(&mut self, now: Instant) -> Option<Step>;
 
-    /// Takes what happened, and gives the rows that are final now.
+    /// Takes an event and returns the rows that it makes final.
     ///
     /// # Errors
-    /// Why that cannot have happened, after what did before.
+    /// Fails with the reason if the event cannot follow the earlier ones.
     fn take(&mut self, event: &Event) -> Result<Vec<Row>, String>;
 
-    /// Whether nothing is left to do.
+    /// Returns whether nothing is left to do.
     fn is_complete(&self) -> bool;
 
-    /// How far it is.
+    /// Returns the progress of the experiment.
     fn work(&self) -> Work;
 
-    /// The rows that are not final, and those of what never runs.
+    /// Returns the rows that are not final, and the rows of cases that never run.
     fn rest(&self) -> Vec<Row> {
         Vec::new()
     }
 
-    /// What is wrong with a trial, if anything: it is made once more.
+    /// Returns the fault of a trial, if it has one. A faulty trial is repeated.
     fn fault(&self, _trial: &Trial, sample: &Sample) -> Option<String> {
-        // A link that went down explains the rest.
+        // A link that went down explains all other faults.
         sample.link_fault().or_else(|| sample.fault())
     }
 
-    /// Whether a trial that was faulty twice is kept, for its row to say so. Otherwise its case has failed.
+    /// Returns whether a trial that was faulty twice is kept, with the fault in its row. Otherwise its case has failed.
     fn keeps_faulty(&self) -> bool {
         false
     }
 
-    /// Whether other programs may be why a trial tells nothing: it is made again while there is time.
+    /// Returns whether other programs may have spoilt the result of a trial. A spoilt trial is repeated while there is
+    /// time.
     fn is_spoilt(&self, _trial: &Trial, _sample: &Sample, _now: Instant) -> bool {
         false
     }
 }
 
-/// An experiment that goes on from its log.
+/// An experiment that can resume from its log.
 pub trait Logged: Experiment + Sized {
-    /// The first line of the log: what is to be done.
+    /// The first line of the log, which describes the task.
     type Header: First;
 
-    /// Nothing has happened yet.
+    /// Creates the experiment before its first event.
     ///
     /// # Errors
-    /// Why that cannot be done.
+    /// Fails with the reason if the task of the header cannot be done.
     fn begin(header: Self::Header) -> Result<Self, String>;
 
-    /// What is to be done.
+    /// Returns the header of the log.
     fn header(&self) -> &Self::Header;
 
-    /// What about the counts of an event cannot be, if anything. It is asked before that is taken.
+    /// Returns an inconsistency in the counts of an event, if there is one. Called before [`Experiment::take`].
     fn contradiction(&self, event: &Event) -> Option<String>;
 
-    /// What a log says, and the rows that are final by it.
+    /// Restores the experiment from a log, with the rows that are final by then.
     ///
     /// # Errors
-    /// The line that says what cannot have happened.
+    /// Fails with the line of an event that cannot have happened.
     fn replay(log: &Log<Self::Header>) -> Result<(Self, Vec<Row>), UsageError> {
         log.replay(Self::begin, Self::contradiction, Self::take)
     }
 
-    /// The same without rows.
+    /// Restores the experiment from a log, without the rows.
     ///
     /// # Errors
-    /// As for [`Logged::replay`].
+    /// Fails with the line of an event that cannot have happened.
     fn of(log: &Log<Self::Header>) -> Result<Self, UsageError> {
         Ok(Self::replay(log)?.0)
     }
 }
 
-/// How far an experiment is.
+/// Progress of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Parts of it that are done.
+    /// Parts that are done.
     pub done: u64,
-    /// Parts that there are in all, as far as that is known.
+    /// Parts in total, as known so far.
     pub all: u64,
-    /// About how long each takes.
+    /// Approximate time per part.
     pub each: Duration,
 }

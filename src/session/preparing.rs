@@ -1,4 +1,4 @@
-//! What comes before measuring: the board wakes up, and cools down.
+//! Steps before measuring: soaking (traffic that is not counted) and cooling down.
 
 use std::time::{Duration, Instant};
 
@@ -11,8 +11,10 @@ use crate::trial::NoSample;
 use crate::trial::agents::{Agents, End};
 use crate::trial::spec::TrialSpec;
 
-/// Traffic for so long, which shows how long traffic takes to settle where it is long enough and all on one host: between two,
-/// nothing can be asked meanwhile.
+/// Returns the soak of this length.
+///
+/// If it is long enough, it is cut into courses, which show how long traffic takes to settle. It is not if `spec` runs
+/// between two hosts: no rates can be requested there while traffic runs.
 pub fn soak_of(spec: TrialSpec, length: Duration) -> Soak {
     let courses = u32::try_from(length.as_nanos() / COURSE.as_nanos());
     let courses = courses.unwrap_or(u32::MAX);
@@ -25,7 +27,7 @@ pub fn soak_of(spec: TrialSpec, length: Duration) -> Soak {
 }
 
 impl Session<'_, '_> {
-    /// If the case breaks, its block will say so.
+    /// Runs a soak. A case that fails here is ignored: its block reports the failure.
     pub(super) fn soak(&mut self, soak: &Soak) -> Result<(), End> {
         let Soak { spec, courses } = soak;
         let length = match courses {
@@ -49,7 +51,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// A round of a block begins: with its warnings.
+    /// Begins a round of a block: cools down, and logs the block with its warnings.
     pub(super) fn begin(&mut self, begin: &Begin) -> Result<(), End> {
         let block = begin.block;
         let hot = match begin.cooldown {
@@ -71,7 +73,7 @@ impl Session<'_, '_> {
         Ok(())
     }
 
-    /// Waits until the board is cool enough, or for as long as it may take: then there is a warning.
+    /// Waits until the board is cool enough. Returns a warning if it is not at the end of the cool-down.
     fn cool_down(&mut self, cooldown: Cooldown, has_begun: bool) -> Result<Option<String>, End> {
         const LOOK: Duration = Duration::from_secs(1);
         let since = Instant::now();
@@ -102,7 +104,7 @@ impl Session<'_, '_> {
     }
 }
 
-/// How long traffic takes to settle, by so many courses.
+/// Measures this number of courses and returns the time after which traffic settles.
 fn settled(
     agents: &mut Agents,
     spec: &TrialSpec,

@@ -1,4 +1,4 @@
-//! The loop.
+//! The measuring loop, and the interfaces to its surroundings: [`Journal`] and [`Means`].
 
 use std::time::{Duration, Instant};
 
@@ -13,58 +13,59 @@ use crate::sys::interrupt::Interrupt;
 use crate::trial::NoSample;
 use crate::trial::agents::{Agents, End};
 
-/// What is told meanwhile. Errors of a journal end the session.
+/// Receiver of progress, events and rows. An error that it returns ends the session.
 pub trait Journal {
-    /// What is about to happen, for the progress display.
+    /// Shows what is about to happen, in the progress display.
     fn doing(&mut self, what: &str);
-    /// Something that takes a while and is not measuring, for the screen and for logs of it.
+    /// Tells of a wait that is not measuring, on the screen and in logs of it.
     fn waiting(&mut self, what: &str);
-    /// A round of that block of the plan begins.
+    /// Tells that a round of this block of the plan begins.
     fn block(&mut self, block: usize);
-    /// Something happened, and how far the experiment is now.
+    /// Stores an event, with the progress of the experiment by now.
     ///
     /// # Errors
-    /// When it cannot be kept.
+    /// Fails if the event cannot be stored.
     fn event(&mut self, event: &Event, work: Work) -> anyhow::Result<()>;
-    /// These rows are final.
+    /// Stores rows that are final.
     ///
     /// # Errors
-    /// When they cannot be kept.
+    /// Fails if the rows cannot be stored.
     fn rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()>;
-    /// A round is over: what happened is to outlive a power cut.
+    /// Makes the events so far outlive a power cut. Called when a round is over.
     ///
     /// # Errors
-    /// When it cannot be kept.
+    /// Fails if the events cannot be stored.
     fn sync(&mut self) -> anyhow::Result<()>;
 }
 
-/// With what it is measured.
+/// Agents, side commands and interrupt that a session works with.
 pub struct Means<'a> {
-    /// What trials run in; where two sides are compared, A's and B's.
+    /// Agents that run the trials; in an A/B comparison, those of A and those of B.
     pub agents: Vec<Agents<'a>>,
     /// Runs the command of a side.
     pub command: &'a dyn Fn(Side, &str) -> anyhow::Result<()>,
-    /// Ends it all.
+    /// Ends the session when it is triggered.
     pub interrupt: &'a Interrupt,
 }
 
-/// How a session ended.
+/// Reason why a session ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Nothing is left to do.
     Complete,
-    /// With the time that it had.
+    /// The time is used up.
     OutOfTime,
-    /// It was asked to end.
+    /// A signal interrupted the session.
     Interrupted,
-    /// The other host was not heard of any more, and why.
+    /// The remote host does not answer any more, with the reason.
     Lost(String),
 }
 
-/// Measures what `experiment` asks for, until nothing is left of it.
+/// Runs the steps of `experiment` until none is left, or until the session is interrupted or loses the remote host. A
+/// case that fails is a result, not an error.
 ///
 /// # Errors
-/// Those of `journal`, of commands, and of settings that cannot be put back: a case that breaks is a result.
+/// Fails if `journal` fails, if a command fails, or if a setting cannot be put back.
 pub fn run(
     experiment: &mut dyn Experiment,
     means: &mut Means,
@@ -84,14 +85,14 @@ pub fn run(
         Err(End::Interrupted) => session.broken_off(Ending::Interrupted)?,
         Err(End::Lost(reason)) => session.broken_off(Ending::Lost(reason))?,
     };
-    // What was measured in full is what people look for: these come last.
+    // People look for rows that were measured in full. The rest comes last.
     session.journal.rows(session.experiment.rest())?;
     Ok(ending)
 }
 
-/// A trial is made so often at most, where others disturb it each time.
+/// Number of times that a trial runs at most if others disturb it each time.
 const MOST_TIMES: u32 = 3;
-/// A trial that is faulty so often is over.
+/// Number of faults after which a trial is not repeated any more.
 const MOST_FAULTY: u32 = 2;
 
 pub(super) struct Session<'a, 'm> {
@@ -129,22 +130,22 @@ impl<'m> Session<'_, 'm> {
         Ok(ending)
     }
 
-    /// Has the machine be that of this side.
+    /// Runs the command that prepares the machine for a side.
     fn prepare(&mut self, side: Side, command: &str) -> Result<(), End> {
         self.journal.doing(&format!("{side}: {command}"));
         let done = (self.command)(side, command);
-        // Ctrl-C goes to the command, too, which is no failure of it.
+        // Ctrl-C also goes to the command. An interrupted command has not failed.
         self.interrupt.sleep(Duration::ZERO)?;
         Ok(done?)
     }
 
-    /// One window, measured once more if something is wrong with it.
+    /// Measures a window, and repeats it if something is wrong with it.
     fn trial(&mut self, trial: &Trial) -> Result<(), End> {
         self.journal.doing(&trial.told);
         let (mut times, mut faults) = (0, u32::from(trial.is_repeated));
         loop {
             if times > 0 || trial.is_alone {
-                // Whatever was wrong with the process goes with it.
+                // A fresh process leaves the problem of the old one behind.
                 self.agents_of(trial).renew();
             }
             let measured = self.measure(trial)?;
@@ -162,7 +163,7 @@ impl<'m> Session<'_, 'm> {
         }
     }
 
-    /// Writes down that a trial is made once more. That of a verification is in no round.
+    /// Logs that a trial is repeated. A repeated verification is not logged, as it belongs to no round.
     fn repeated(
         &mut self,
         trial: &Trial,
@@ -182,7 +183,7 @@ impl<'m> Session<'_, 'm> {
         })?)
     }
 
-    /// Writes down what came of a trial.
+    /// Logs the outcome of a trial.
     fn measured(
         &mut self,
         trial: &Trial,
@@ -210,11 +211,11 @@ impl<'m> Session<'_, 'm> {
         Ok(self.emit(&event)?)
     }
 
-    /// There are no more such trials.
+    /// Logs that a case failed. It has no more trials.
     ///
     /// # Errors
-    /// When it is not the case that failed: the other host is gone. A setting may take it away for a while; whether it comes
-    /// back, the next trial shows.
+    /// Returns an error if the cause is not the case: the remote host is gone. A trial that changes a setting is
+    /// exempt: the setting may disconnect the host for a while, and the next trial shows if it comes back.
     fn fail(&mut self, trial: &Trial, reason: String) -> Result<(), End> {
         let interrupt = self.interrupt;
         let may_be_lost = trial.knob.is_none();
@@ -249,10 +250,10 @@ impl<'m> Session<'_, 'm> {
         }
     }
 
-    /// Changes a setting, makes the trial, and puts it back.
+    /// Changes a setting, runs the trial, and puts the setting back.
     ///
     /// # Errors
-    /// When it cannot be put back, or nothing would do so.
+    /// Fails if the setting cannot be put back, or if nothing would put it back.
     fn changed(&mut self, trial: &Trial, knob: &Knob) -> Result<Result<Sample, NoSample>, End> {
         let interrupt = self.interrupt;
         let time = trial.spec.settings.warmup + trial.spec.settings.window;
@@ -274,7 +275,8 @@ impl<'m> Session<'_, 'm> {
         }
     }
 
-    /// A setting could not be changed or put back, as the other host is gone or for another reason.
+    /// Returns the error for a setting that could not be changed or put back: the remote host is gone, or another
+    /// reason.
     fn unkept(&mut self, trial: &Trial, error: anyhow::Error) -> End {
         let interrupt = self.interrupt;
         let agents = self.agents_of(trial);
@@ -287,7 +289,7 @@ impl<'m> Session<'_, 'm> {
         }
     }
 
-    /// What is wrong with a window, if anything: one bad window on a busy machine must not fail its case.
+    /// Returns the fault of a window, if it has one. One bad window on a busy machine must not fail its case.
     fn fault(&self, trial: &Trial, measured: &Result<Sample, NoSample>) -> Option<String> {
         match measured {
             Ok(_) if trial.spec.verifies => None,
@@ -297,7 +299,7 @@ impl<'m> Session<'_, 'm> {
         }
     }
 
-    /// Why a trial is to be made again although nothing is wrong with it.
+    /// Returns the reason to repeat a trial without a fault, if there is one.
     fn spoilt(&self, trial: &Trial, measured: &Result<Sample, NoSample>) -> Option<String> {
         let sample = measured.as_ref().ok()?;
         let is_spoilt = self.experiment.is_spoilt(trial, sample, Instant::now());
@@ -308,7 +310,7 @@ impl<'m> Session<'_, 'm> {
         &mut self.agents[trial.agents()]
     }
 
-    /// Writes down what happened, and the rows that follow from it.
+    /// Logs an event, and the rows that follow from it.
     pub(super) fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         let taken = self.experiment.take(event);
         self.journal.event(event, self.experiment.work())?;

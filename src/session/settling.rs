@@ -1,22 +1,26 @@
-//! How long traffic takes to become what it then stays: threads that wake up, queues that fill, caches, clocks that
-//! rise. A warm-up that is shorter measures that, too.
+//! Settling time: how long the rate of a case takes to become steady. Threads wake up, queues and caches fill, clocks
+//! rise. A shorter warm-up would let these effects into the window.
+//!
+//! A course is the list of rates in consecutive slices, from the start of the threads on.
 
 use std::time::Duration;
 
 use crate::stats;
 
-/// One look at the rate.
+/// Time over which one rate of a course is measured.
 pub(super) const SLICE: Duration = Duration::from_millis(5);
-/// From the start of the threads on: three times the longest warm-up of a board's profile.
+/// Slices of a course, from the start of the threads on. Together they take three times the longest warm-up of a
+/// board's profile.
 pub(super) const SLICES: usize = 30;
 pub(super) const COURSE: Duration = Duration::from_millis(150);
-/// The fewest courses. Of three, single rates of two threads are still off by a third at any time.
+/// Smallest number of courses. With three, single rates of two threads are still off by a third at any time.
 pub(super) const LEAST_COURSES: u32 = 10;
-/// By so much a rate may differ from what it stays at: as much as windows differ by where nothing disturbs them.
+/// Tolerated deviation of a rate from the steady rate, as a fraction: windows differ by this much where nothing
+/// disturbs them.
 const TOLERANCE: f64 = 0.05;
 
-/// After which time all rates are what they stay at, over several courses of one case: the median course is then within
-/// [`TOLERANCE`], or three standard deviations, of its second half. `None`: nothing was received there.
+/// Returns the settling time of a case from several courses: afterwards the median course stays within [`TOLERANCE`],
+/// or three standard deviations, of its second half. `None`: the second half received nothing.
 pub(super) fn settled_after(courses: &[Vec<f64>]) -> Option<Duration> {
     let at = |slice: usize| {
         let rates: Vec<f64> = courses.iter().map(|course| course[slice]).collect();
@@ -31,7 +35,7 @@ pub(super) fn settled_after(courses: &[Vec<f64>]) -> Option<Duration> {
     let deviation = stats::coefficient_of_variation(second)?;
     let tolerance = TOLERANCE.max(3.0 * deviation);
     let is_off = |rate: &f64| (rate / stays - 1.0).abs() > tolerance;
-    // One that is off alone is noise, unless it is the first.
+    // A single rate that is off is noise, unless it is the first.
     let mut pairs = first.windows(2).enumerate();
     let last = pairs.rfind(|(_, two)| two.iter().all(is_off));
     let slices = match last {
@@ -45,7 +49,7 @@ pub(super) fn settled_after(courses: &[Vec<f64>]) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    /// Three courses, of which each begins with these parts of what it stays at.
+    /// Returns the settling time of three courses. Each begins with these fractions of its steady rate.
     fn settled(beginning: &[f64]) -> Option<Duration> {
         let course = |scale: f64| {
             let rest = (beginning.len()..SLICES).map(|slice| 1.0 + 0.01 * (slice % 3) as f64);

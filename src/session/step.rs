@@ -1,4 +1,4 @@
-//! What an experiment asks for.
+//! Steps that an experiment asks the session for.
 
 use crate::data::Case;
 use crate::host::board::Cooldown;
@@ -6,76 +6,76 @@ use crate::host::knob::Knob;
 use crate::results::log::{Event, Of, Side};
 use crate::trial::spec::TrialSpec;
 
-/// What is done next.
+/// The next action of a session.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// A round begins: its trials run in processes of their own.
+    /// Begins a round, whose trials run in fresh processes.
     Renew,
-    /// Traffic that is not counted.
+    /// Runs traffic that is not counted.
     Soak(Box<Soak>),
-    /// A round of a block begins, once the CPUs are cool enough.
+    /// Begins a round of a block, once the CPUs are cool enough.
     Begin(Begin),
-    /// A command has the machine be that of a side.
+    /// Runs the command that prepares the machine for a side of an A/B comparison.
     Prepare {
-        /// Of which side.
+        /// The side to prepare for.
         side: Side,
-        /// For a shell.
+        /// The command, for a shell.
         command: String,
     },
-    /// A window is measured.
+    /// Measures a window.
     Trial(Box<Trial>),
-    /// Something is decided, and written down.
+    /// Logs a decision.
     Note(Box<Event>),
 }
 
-/// Traffic before the first window: clocks come up, the board leaves its idle state.
+/// Traffic before the first window, in which clocks rise and the board leaves its idle state.
 #[derive(Clone, Debug)]
 pub struct Soak {
-    /// What is run.
+    /// Specification of the traffic.
     pub spec: TrialSpec,
-    /// Into how many courses it is cut, which show how long traffic takes to settle. 0: into none.
+    /// Number of courses that the soak is cut into, to measure how long traffic takes to settle. 0: it is not cut.
     pub courses: u32,
 }
 
-/// A round of a block that begins.
+/// Begin of a round of a block.
 #[derive(Clone, Debug)]
 pub struct Begin {
-    /// Its place in the plan, from 0.
+    /// Index of the block in the plan, from 0.
     pub block: usize,
-    /// Whether the block had begun before.
+    /// True if the block had begun before.
     pub has_begun: bool,
-    /// How cool the CPUs are to be, and how long that is waited for.
+    /// Temperature to cool down to, and the longest wait for it.
     pub cooldown: Option<Cooldown>,
 }
 
-/// A window that is measured.
+/// A trial of one case, with its place in the experiment.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// What the log calls it.
+    /// Identity of the trial in the log.
     pub of: Of,
-    /// In which round; 0: before the first, or there are none.
+    /// Number of the round. 0: before the first round, or there are no rounds.
     pub round: u32,
-    /// Which place it has in the order of its round, from 1; 0 where there are no rounds.
+    /// Position in the order of its round, from 1. 0: there are no rounds.
     pub position: u32,
-    /// What is run.
+    /// Specification of the traffic.
     pub spec: TrialSpec,
-    /// The setting of this machine that is changed meanwhile.
+    /// Setting of this machine that is changed during the trial.
     pub knob: Option<Knob>,
-    /// Whether processes of its own run it.
+    /// True if the trial runs in processes of its own.
     pub is_alone: bool,
-    /// Whether the log says that it was measured once, and is to be again.
+    /// True if the log says that the trial was measured once and has to be repeated.
     pub is_repeated: bool,
-    /// What people are told while it runs.
+    /// Text of the progress display while it runs.
     pub told: String,
 }
 
 impl Trial {
-    /// Which of [`Means::agents`](super::Means::agents) run it.
+    /// Returns the index into [`Means::agents`](super::Means::agents) of the agents that run the trial.
     pub(super) fn agents(&self) -> usize {
         self.of.side.map_or(0, |side| side as usize)
     }
 
-    /// One of a case, outside of any round.
+    /// Creates a trial of a case outside of any round.
     pub fn new(case: &Case, spec: TrialSpec, told: String) -> Self {
         Self {
             of: Of::case(case),

@@ -1,7 +1,8 @@
-//! Many questions at once: which answers are no accident.
+//! Correction of verdicts for multiple testing (Benjamini & Hochberg).
 
-/// The largest of these p-values that is still no accident, if in the mean at most the part `rate` of those up to it
-/// may be one: Benjamini & Hochberg, J. R. Stat. Soc. B 57 (1995) 289-300. Negative: there is none.
+/// Returns the largest p-value that is still significant if, in the mean, at most the fraction `rate` of all
+/// significant ones may be false (Benjamini & Hochberg, J. R. Stat. Soc. B 57 (1995) 289-300). Negative: none is
+/// significant.
 pub fn limit(p_values: &[f64], rate: f64) -> f64 {
     let mut sorted = p_values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -15,7 +16,8 @@ pub fn limit(p_values: &[f64], rate: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Of four questions at 2 %: 0.005, 0.01, 0.015, 0.02. The third lets the second in.
+    /// The limits for four p-values at 2 % are 0.005, 0.01, 0.015 and 0.02. The third p-value passes, so the second
+    /// does.
     #[test]
     fn the_limit_is_that_of_benjamini_and_hochberg() {
         let found = limit(&[0.014, 0.9, 0.004, 0.012], 0.02);

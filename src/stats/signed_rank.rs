@@ -1,17 +1,18 @@
-//! Wilcoxon's signed-rank test (Biometrics Bulletin 1 (1945) 80-83), and the estimate and interval that belong to
-//! it (Hodges & Lehmann, Ann. Math. Stat. 34 (1963) 598-611). Of paired differences it asks only that they scatter
-//! alike to both sides; one that is far off counts no more than its rank.
+//! Wilcoxon's signed-rank test (Biometrics Bulletin 1 (1945) 80-83), with its estimate and interval (Hodges & Lehmann,
+//! Ann. Math. Stat. 34 (1963) 598-611).
+//!
+//! The test assumes only that paired differences scatter symmetrically. An outlier counts no more than its rank.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Up to so many differences the distribution is exact; beyond, it is the normal one, whose tails are then a little
-/// longer, and nowhere off by more than 0.001.
+/// Largest number of differences for which the exact distribution is used. Beyond, the normal distribution replaces it:
+/// its tails are a little longer, and it differs by no more than 0.001 anywhere.
 const MOST_EXACT: usize = 100;
 
-/// Some differences, and what their ranks say.
+/// Differences, prepared for the signed-rank test.
 ///
-/// All of it follows from the mean of each two of them, and of each with itself: Walsh's averages. They are counted
-/// and found without being listed (as in Johnson & Mizoguchi, SIAM J. Comput. 7 (1978) 147-153).
+/// All results follow from Walsh averages: the mean of each pair of differences, and of each difference with itself.
+/// The averages are counted and selected without listing them (Johnson & Mizoguchi, SIAM J. Comput. 7 (1978) 147-153).
 #[derive(Clone, Debug)]
 pub struct SignedRank {
     sorted: Vec<f64>,
@@ -19,7 +20,7 @@ pub struct SignedRank {
 }
 
 impl SignedRank {
-    /// Of these differences. `None`: there are none, or one is no number.
+    /// Prepares the test of `differences`. `None`: there are none, or one is not finite.
     pub fn of(differences: &[f64]) -> Option<Self> {
         if differences.is_empty() || differences.iter().any(|value| !value.is_finite()) {
             return None;
@@ -32,7 +33,7 @@ impl SignedRank {
         })
     }
 
-    /// The median of the averages.
+    /// Returns the Hodges-Lehmann estimate: the median of the Walsh averages.
     pub fn estimate(&self) -> f64 {
         let (count, middle) = (self.averages(), self.averages() / 2);
         if count % 2 == 1 {
@@ -42,7 +43,8 @@ impl SignedRank {
         }
     }
 
-    /// Where the middle lies with at least this confidence. Infinite: there are too few differences to say.
+    /// Returns the interval that contains the middle with at least this confidence. The bounds are infinite if there
+    /// are too few differences.
     pub fn interval(&self, confidence: f64) -> (f64, f64) {
         let count = self.averages();
         match self.null.rank(count, confidence) {
@@ -51,30 +53,32 @@ impl SignedRank {
         }
     }
 
-    /// The least and the greatest difference.
+    /// Returns the smallest and the largest difference.
     pub fn range(&self) -> (f64, f64) {
         (self.sorted[0], self.sorted[self.sorted.len() - 1])
     }
 
-    /// How probable so much is at most, if the middle lies within `margin` of 0: two-sided.
+    /// Returns the two-sided p-value: how probable differences of this size are at most, if the middle lies within
+    /// `margin` of 0.
     pub fn p_value(&self, margin: f64) -> f64 {
         let count = self.averages();
-        // One at the margin itself speaks for neither side.
+        // An average at the margin itself counts for neither side.
         let above = count - self.count(|average| average <= margin);
         let below = self.count(|average| average < -margin);
         let tail = self.null.at_most(count - above.max(below));
         (2.0 * tail).min(1.0)
     }
 
-    /// How many averages there are.
+    /// Returns the number of Walsh averages.
     fn averages(&self) -> usize {
         self.sorted.len() * (self.sorted.len() + 1) / 2
     }
 
-    /// How many averages are low enough, if each lower one is.
+    /// Returns the number of averages for which `is_low` holds. `is_low` has to hold for each average below one for
+    /// which it holds.
     fn count(&self, is_low: impl Fn(f64) -> bool) -> usize {
         let mut count = 0;
-        // The further up one is, the fewer of those from it on make a low average with it.
+        // The larger `one` is, the fewer of the differences from it on make a low average with it.
         let mut end = self.sorted.len();
         for (n, &one) in self.sorted.iter().enumerate() {
             while end > n && !is_low(f64::midpoint(one, self.sorted[end - 1])) {
@@ -85,7 +89,7 @@ impl SignedRank {
         count
     }
 
-    /// The average with so many below it, by halving what it may be.
+    /// Returns the average at position `rank` in ascending order, from 0, by bisection of the values.
     fn average(&self, rank: usize) -> f64 {
         let (mut low, mut high) = self.range();
         loop {
@@ -107,8 +111,8 @@ impl SignedRank {
     }
 }
 
-/// How surely the interval of so many differences that is to have this confidence holds the middle; where there are too
-/// few, their range.
+/// Returns the actual coverage of the interval for this number of differences and this nominal confidence. If there are
+/// too few differences, the interval is their range.
 pub fn coverage(differences: usize, confidence: f64) -> f64 {
     let null = Null::of(differences);
     let averages = differences * (differences + 1) / 2;
@@ -116,8 +120,8 @@ pub fn coverage(differences: usize, confidence: f64) -> f64 {
     1.0 - 2.0 * null.at_most(rank)
 }
 
-/// How many averages lie below the middle, if the middle is all that there is to the differences: how probable it is
-/// that they are so many at most.
+/// Null distribution of the test: the probability that at most a given number of averages lies below the middle, if the
+/// differences scatter symmetrically around it.
 #[derive(Clone, Debug)]
 enum Null {
     Exact(Vec<f64>),
@@ -134,7 +138,8 @@ impl Null {
         ) {
             return Self::Normal(normal);
         }
-        // Each rank is of a positive difference or not: the sum of those that are, rank by rank.
+        // Each rank belongs to a positive difference or not. The distribution of the sum of the positive ranks is built
+        // rank by rank.
         let mut of_sum = vec![0.0; differences * (differences + 1) / 2 + 1];
         of_sum[0] = 1.0;
         let mut most = 0;
@@ -153,8 +158,8 @@ impl Null {
         Self::Exact(of_sum)
     }
 
-    /// From 0: of so many averages, the lowest one that is the lower end of the interval: that fewer of them lie below
-    /// the middle is rare enough. `None`: even that of none is not.
+    /// Returns the position, from 0, of the average that is the lower bound of the interval: the highest position at
+    /// which the tail is rare enough. `None`: even position 0 is not.
     fn rank(&self, averages: usize, confidence: f64) -> Option<usize> {
         let tail = (1.0 - confidence) / 2.0;
         let (mut rare, mut end) = (0, averages.div_ceil(2));
@@ -183,7 +188,8 @@ mod tests {
 
     use super::*;
 
-    /// Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, table 3.1: depression factors before and after.
+    /// Depression factors before and after (Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, table
+    /// 3.1).
     const HAMILTON: [f64; 9] = [
         -0.952, 0.147, -1.022, -0.430, -0.620, -0.590, -0.490, 0.080, -0.010,
     ];
@@ -191,14 +197,14 @@ mod tests {
     #[test]
     fn the_textbooks_example_has_the_textbooks_answers() {
         let test = SignedRank::of(&HAMILTON).expect("numbers");
-        // 40 of 45 averages are below 0: P(T+ >= 40) = 0.0195 for one side.
+        // 40 of 45 averages are below 0: P(T+ >= 40) = 0.0195, one-sided.
         assert!((test.p_value(0.0) - 2.0 * 0.019_53).abs() < 1e-4);
         assert!(
             (test.estimate() - -0.46).abs() < 1e-9,
             "{}",
             test.estimate()
         );
-        // The interval of 96 %.
+        // The 96 % interval.
         let (low, high) = test.interval(0.96);
         assert!((low - -0.786).abs() < 1e-9 && (high - -0.010).abs() < 1e-9);
     }
@@ -240,7 +246,7 @@ mod tests {
     }
 
     proptest! {
-        /// Each average is where it is when all of them are listed and sorted.
+        /// Compares counts and positions with a sorted list of all averages.
         #[test]
         fn averages_are_found_without_listing_them(
             differences in proptest::collection::vec(
@@ -261,7 +267,7 @@ mod tests {
             }
         }
 
-        /// An interval holds what the test of the same error does not refute.
+        /// Checks that the interval contains exactly the values that the test at the same error does not reject.
         #[test]
         fn test_and_interval_agree(
             differences in proptest::collection::vec(-1.0_f64..1.0, 6..30), at in -1.0_f64..1.0

@@ -1,24 +1,25 @@
-//! Whether values rise or fall with time: the test of Mann (Econometrica 13 (1945) 245-259) and Kendall (*Rank
-//! Correlation Methods*, 1948), which asks only which of two values is the larger, not by how much.
+//! Test for a trend over time by Mann (Econometrica 13 (1945) 245-259) and Kendall (*Rank Correlation Methods*, 1948).
+//!
+//! The test compares each pair of values and uses only which is larger, not by how much.
 
 use std::cmp::Ordering;
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Below so many values the normal distribution is not near enough to the exact one.
+/// Smallest number of values for which the normal distribution is close enough to the exact one.
 const LEAST: usize = 8;
 
-/// What two values at a time say.
+/// Result of the trend test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
-    /// How probable so clear a trend is, or a clearer one, where there is none: two-sided.
+    /// Two-sided p-value: the probability of a trend this clear, or clearer, if there is none.
     pub p_value: f64,
-    /// Whether it goes up.
+    /// True if the values rise.
     pub rises: bool,
 }
 
 impl Trend {
-    /// Of values in the order of time. `None`: they are too few, or all alike.
+    /// Tests values in the order of time. `None`: they are fewer than 8, or all equal.
     pub fn of(values: &[f64]) -> Option<Self> {
         let n = values.len() as f64;
         let later = |(place, first): (usize, &f64)| -> f64 {
@@ -35,7 +36,7 @@ impl Trend {
         if values.len() < LEAST || variance <= 0.0 {
             return None;
         }
-        // The score goes in steps of two.
+        // Continuity correction: the score moves in steps of two.
         let z = (score.abs() - 1.0).max(0.0) / variance.sqrt();
         Some(Self {
             p_value: 2.0 * Normal::standard().sf(z),
@@ -48,7 +49,7 @@ fn sign(order: Ordering) -> f64 {
     f64::from(order as i8)
 }
 
-/// How many there are of each value.
+/// Returns how often each distinct value occurs.
 fn ties(values: &[f64]) -> Vec<usize> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -62,7 +63,7 @@ fn ties(values: &[f64]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// The probability of each number of inversions of `n` values in random order (Kendall 1948, chapter 5).
+    /// Returns the probability of each number of inversions of `n` values in random order (Kendall 1948, chapter 5).
     fn inversions(n: usize) -> Vec<f64> {
         let mut known = vec![1.0];
         for of in 2..=n {
@@ -77,7 +78,8 @@ mod tests {
         known
     }
 
-    /// The values from 0 up with so many inversions: the first places take the largest that may be taken.
+    /// Returns the values from 0 to `n` - 1 in an order with this number of inversions: the first positions take the
+    /// largest value that is possible.
     fn with_inversions(n: usize, inversions: usize) -> Vec<f64> {
         let (mut values, mut left) = ((0..n).collect::<Vec<_>>(), inversions);
         let mut order = Vec::new();

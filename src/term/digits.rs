@@ -1,6 +1,6 @@
-//! How many digits a number is worth, and how far its interval reaches.
+//! Rounding of numbers by the width of their interval, and text for the interval.
 
-/// So many decimals that the first digit of half of an interval shows, or one more, and no more than three.
+/// Returns the number of decimals that show the first digit of half of an interval, or one more. 3 at most.
 #[must_use]
 pub fn decimals(half_width: f64) -> usize {
     match half_width {
@@ -11,14 +11,15 @@ pub fn decimals(half_width: f64) -> usize {
     }
 }
 
-/// A side of an interval that is less than this part of the other one is shown by itself.
+/// Fraction of the longer side of an interval below which the shorter side is shown by itself.
 const LOPSIDED: f64 = 0.5;
-/// Sides of less than this, in percent, look alike in one decimal.
+/// Smallest length of the longer side, in percent, for which two sides are shown: shorter ones look alike in one
+/// decimal.
 const LEAST_PCT: f64 = 0.2;
 
-/// How far an interval reaches to either side of its middle, in percent of that: half of it, `5.1`, or both sides where
-/// one is less than half of the other, `-8.5/+1.8`; `>99` where half of it would reach below nothing. `None`: the middle
-/// is not positive.
+/// Returns the reach of an interval to either side of its middle, in percent of the middle: half of the interval,
+/// `5.1`, or both sides if one is less than half of the other, `-8.5/+1.8`. `>99` if half of the interval would reach
+/// below zero. `None`: the middle is not positive.
 #[must_use]
 pub fn reach_pct(middle: f64, low: f64, high: f64) -> Option<String> {
     if middle.is_nan() || middle <= 0.0 {
@@ -64,7 +65,7 @@ mod tests {
             (5.0, 105.0, "-95/+5.0"),
             (99.85, 100.0, "0.1"),
             (100.0, 100.0, "0.0"),
-            // A middle that is no median of these.
+            // A middle outside of its interval.
             (101.0, 103.0, "-0.0/+3.0"),
         ] {
             assert_eq!(reach_pct(100.0, low, high).as_deref(), Some(shown));

@@ -1,14 +1,14 @@
-//! Durations as people write them: `200ms`, `1s`.
+//! Durations as people write them, such as `200ms` or `1s`: parsing and text.
 
 use std::time::Duration;
 
-/// Nothing here is meant to take longer.
+/// Longest duration that is accepted.
 const MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Reads a duration.
+/// Parses a duration of at most one day. It needs a unit.
 ///
 /// # Errors
-/// What is wrong with it, and the fix.
+/// Returns the problem and the fix if the text is not such a duration.
 pub fn parse(text: &str) -> Result<Duration, String> {
     if text
         .bytes()
@@ -24,14 +24,14 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// As people write it.
+/// Returns a duration as people write it, without blanks.
 pub fn text(duration: Duration) -> String {
     humantime::format_duration(duration)
         .to_string()
         .replace(' ', "")
 }
 
-/// A duration as whole nanoseconds, in files.
+/// Serialization of a duration as whole nanoseconds, for files.
 pub(crate) mod ns {
     use std::time::Duration;
 

@@ -1,24 +1,24 @@
-//! Text from files and file names, as a terminal may have it.
+//! Escapes control characters and direction marks in text from files and in file names, so that a terminal can show it.
 //!
-//! A control character may move the cursor, colour or overwrite what stands there, and a mark of direction may
-//! turn around what is read (CVE-2021-42574). Both are shown as the escapes that Rust's strings have: `\u{1b}`.
+//! A control character may move the cursor, change colours or overwrite text. A direction mark may reverse the text
+//! that follows (CVE-2021-42574). Both are shown as Rust's string escapes: `\u{1b}`.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Text of several lines: only line breaks and tabs stay what they are.
+/// Escapes text of several lines. Line breaks and tabs stay.
 pub fn text(text: &str) -> Cow<'_, str> {
     escaped(text, |letter| {
         steers(letter) && letter != '\n' && letter != '\t'
     })
 }
 
-/// Text that stays within its line.
+/// Escapes text of one line, line breaks and tabs included.
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, steers)
 }
 
-/// The name of a file, for people.
+/// Returns the name of a file, escaped for people.
 pub fn name(path: &Path) -> String {
     line(&path.to_string_lossy()).into_owned()
 }
@@ -38,8 +38,8 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Whether a letter is no letter: a control character, a mark, override or isolate of direction (UAX #9), or
-/// a line break of Unicode's.
+/// Returns whether a character is a control character, a direction mark, override or isolate (UAX #9), or a Unicode
+/// line break.
 fn steers(letter: char) -> bool {
     letter.is_control()
         || matches!(

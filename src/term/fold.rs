@@ -1,17 +1,17 @@
-//! Lines that are wider than the terminal, broken at words.
+//! Folds lines that are wider than the terminal, at words.
 
 use textwrap::core::{Word, display_width};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// The text with each line in at most `width` columns. What follows a break stands below what was broken: behind the
-/// last gap of two spaces or more near the beginning of the line, else where it begins. A word that is wider than all
-/// that stays whole.
+/// Folds each line to at most `width` columns. A continuation is indented to the column behind the last gap of two
+/// spaces or more near the beginning of the line, else to the first letter of the line. A word that is wider than the
+/// line stays whole.
 pub fn text(text: &str, width: usize) -> String {
     let lines = text.split_inclusive('\n');
     lines.map(|one| folded(one, width)).collect()
 }
 
-/// No gap further right than this is where a line's text begins.
+/// Rightmost column to which a continuation is indented.
 const MOST_HANGING: usize = 24;
 
 fn folded(line: &str, width: usize) -> String {
@@ -32,7 +32,8 @@ fn folded(line: &str, width: usize) -> String {
     folded.trim_end().to_owned() + end
 }
 
-/// The same, for text from elsewhere: of a word that is wider than all that, its beginning is shown.
+/// Folds each line to at most `width` columns, for text from elsewhere. Cuts a word that is wider than the line, and
+/// adds `...`.
 pub fn cut(text: &str, width: usize) -> String {
     let cut = |line: &str| match columns(line) {
         fits if fits <= width => line.to_owned(),
@@ -46,12 +47,12 @@ pub fn cut(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// How many columns of the terminal a text takes: escape sequences for colours take none.
+/// Returns the width of a text in terminal columns. Escape sequences for colours have no width.
 pub fn columns(text: &str) -> usize {
     display_width(text)
 }
 
-/// Where what follows a break begins, in columns.
+/// Returns the column to which continuations of a line are indented.
 fn hanging(line: &str) -> usize {
     let chars: Vec<char> = line.chars().take(MOST_HANGING + 1).collect();
     let is_begin = |n: &usize| n >= &2 && chars[*n] != ' ' && chars[n - 2..*n] == [' ', ' '];

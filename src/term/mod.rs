@@ -1,4 +1,4 @@
-//! Text for people at a terminal, and from them: tables, digits, folded lines, typed units, quoted words.
+//! Text to and from people at a terminal: tables, digits, folded lines, units, quoted words.
 
 pub mod digits;
 pub mod duration;

@@ -1,9 +1,9 @@
-//! What was probably meant by a name that does not exist.
+//! Suggestions for names that do not exist.
 
-/// Less alike than this is something else.
+/// Smallest Jaro-Winkler similarity of a name that is suggested.
 const LEAST_LIKENESS: f64 = 0.75;
 
-/// `did you mean tokio? `, where one of the names is much like `typed`; else nothing.
+/// Returns `did you mean tokio? ` if one of `names` is similar to `typed`, else an empty text.
 pub fn hint<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let likeness = |name: &'a str| (strsim::jaro_winkler(&typed.to_lowercase(), name), name);
     let nearest = names.into_iter().map(likeness);
@@ -14,10 +14,10 @@ pub fn hint<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> String
     }
 }
 
-/// The one of that name.
+/// Returns the element of this name.
 ///
 /// # Errors
-/// There is none: the hint.
+/// Returns the text of [`hint`] if no element has this name.
 pub fn named<T>(mut all: Vec<T>, name: &str, name_of: impl Fn(&T) -> &str) -> Result<T, String> {
     match all.iter().position(|one| name_of(one) == name) {
         Some(found) => Ok(all.swap_remove(found)),

@@ -1,9 +1,9 @@
-//! Percentages as people write them: `2%`.
+//! Parsing of percentages as people write them, such as `2%`.
 
-/// Reads a percentage above 0 and up to 100.
+/// Parses a percentage above 0 and up to 100.
 ///
 /// # Errors
-/// What is wrong with it, and the fix.
+/// Returns the problem and the fix if the text is not such a percentage.
 pub fn parse(text: &str) -> Result<f64, String> {
     let Some(number) = text.strip_suffix('%') else {
         return Err(format!("{text:?} has no unit: write {text}%"));
@@ -14,10 +14,10 @@ pub fn parse(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a percentage from 0 to below 100.
+/// Parses a percentage from 0 to below 100.
 ///
 /// # Errors
-/// What is wrong with it, and the fix.
+/// Returns the problem and the fix if the text is not such a percentage.
 pub fn parse_from_zero(text: &str) -> Result<f64, String> {
     let zero = text.strip_suffix('%').map(|number| number.trim().parse());
     match zero {
@@ -26,10 +26,10 @@ pub fn parse_from_zero(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a percentage above 0 and below 100.
+/// Parses a percentage above 0 and below 100.
 ///
 /// # Errors
-/// What is wrong with it, and the fix.
+/// Returns the problem and the fix if the text is not such a percentage.
 pub fn parse_within(text: &str) -> Result<f64, String> {
     match parse(text)? {
         percent if percent < 100.0 => Ok(percent),

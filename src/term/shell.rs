@@ -1,15 +1,16 @@
-//! Words of a command that is printed to be pasted, or handed to a shell: none of them does more than it says.
+//! Quotes words of a command that is printed to be pasted, or handed to a shell. A quoted word has no effect besides
+//! its text.
 
 use std::borrow::Cow;
 use std::path::Path;
 
 /// Quotes a word for a POSIX shell, if it has to be.
 pub fn word(text: &str) -> Cow<'_, str> {
-    // It refuses NUL only, which no argument and no name of a file can have.
+    // Only NUL is refused. No argument and no file name can contain it.
     shlex::try_quote(text).unwrap_or(Cow::Borrowed("''"))
 }
 
-/// Quotes the name of a file. One that begins with a dash is no option.
+/// Quotes the name of a file. A name that begins with a dash gets `./` in front, so that it is not taken for an option.
 pub fn path(path: &Path) -> String {
     let shown = path.display().to_string();
     let is_option = shown.starts_with('-') && shown != "-";

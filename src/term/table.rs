@@ -1,10 +1,10 @@
-//! Tables for people: columns say what they show, the table how that fits the terminal.
+//! Tables for people: columns define headings and cells, and the table fits them into the terminal.
 
 use std::borrow::Borrow;
 
 use crate::term::fold;
 
-/// What a table shows of values of the type `R`, from left to right.
+/// Columns of a table of values of type `R`, from left to right.
 pub struct Columns<'a, R>(Vec<Column<'a, R>>);
 
 struct Column<'a, R> {
@@ -33,7 +33,7 @@ impl<R> Default for Columns<'_, R> {
 }
 
 impl<'a, R> Columns<'a, R> {
-    /// Adds a left-aligned column. A long word before the numbers gets a line of its own where there is no room for it.
+    /// Adds a left-aligned column. If a long word left of the numbers does not fit, it gets a line of its own.
     pub fn word(self, heading: &'static str, cell: impl Fn(&R) -> String + 'a) -> Self {
         self.column(heading, Kind::Word, Box::new(cell))
     }
@@ -43,7 +43,7 @@ impl<'a, R> Columns<'a, R> {
         self.column(heading, Kind::Number, Box::new(cell))
     }
 
-    /// Adds a number that a narrow terminal goes without: see [`Columns::leaves`].
+    /// Adds a right-aligned column that a narrow terminal omits: see [`Columns::leaves`].
     pub fn spare(self, nth: u8, heading: &'static str, cell: impl Fn(&R) -> String + 'a) -> Self {
         self.number(heading, cell).leaves(nth)
     }
@@ -68,7 +68,7 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
-    /// Lets a narrow terminal go without the last column so far: 1 leaves first, 0 never.
+    /// Lets a narrow terminal omit the last column so far. Columns are omitted in the order of `nth`, from 1. 0: never.
     pub fn leaves(mut self, nth: u8) -> Self {
         if let Some(last) = self.0.last_mut() {
             last.head.leaves = nth;
@@ -76,19 +76,19 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
-    /// Leaves out columns that have nothing to say of any row.
+    /// Removes columns whose cells are empty in all rows.
     pub fn known_of(mut self, rows: &[R]) -> Self {
         let is_known = |it: &Column<R>| rows.iter().any(|row| !(it.cell)(row).is_empty());
         self.0.retain(is_known);
         self
     }
 
-    /// The cells of a row.
+    /// Returns the cells of a row.
     pub fn cells(&self, row: &R) -> Vec<String> {
         self.0.iter().map(|column| (column.cell)(row)).collect()
     }
 
-    /// The table of these rows.
+    /// Returns the table of these rows.
     pub fn table(&self, rows: impl IntoIterator<Item: Borrow<R>>) -> Table {
         let mut table = self.empty();
         for row in rows {
@@ -97,7 +97,7 @@ impl<'a, R> Columns<'a, R> {
         table
     }
 
-    /// A table without rows.
+    /// Returns a table without rows.
     pub fn empty(&self) -> Table {
         Table {
             heads: self.0.iter().map(|column| column.head).collect(),
@@ -107,7 +107,7 @@ impl<'a, R> Columns<'a, R> {
     }
 }
 
-/// Rows of cells, and lines of text between them.
+/// Rows of cells, and lines of text between the rows.
 #[derive(Clone, Debug)]
 pub struct Table {
     heads: Vec<Head>,
@@ -122,27 +122,27 @@ enum Line {
     Text(String),
 }
 
-/// How a table fits into some width.
+/// Layout of a table for some width.
 struct Fit {
-    /// The columns that are shown.
+    /// Indices of the columns that are shown.
     shown: Vec<usize>,
-    /// Of each of them.
+    /// Widths of these columns.
     widths: Vec<usize>,
-    /// Longer words have a line of their own.
+    /// Longest word that stays in its row. Longer ones get a line of their own.
     longest: usize,
 }
 
-/// Text has so many columns of the terminal or more, if others can leave for it.
+/// Smallest width of a text column, in columns of the terminal, while other columns can be omitted for it.
 const LEAST_TEXT: usize = 28;
 
-/// Lines of a heading.
+/// Largest number of lines of a heading.
 const MOST_LINES: usize = 2;
 
-/// A word that is longer may get a line of its own.
+/// Longest word that never gets a line of its own while numbers fit beside it.
 const LONGEST: usize = 20;
 
 impl Table {
-    /// Sets columns close to each other.
+    /// Sets the gap between columns to one blank.
     #[must_use]
     pub fn dense(mut self) -> Self {
         self.gap = 1;
@@ -159,7 +159,7 @@ impl Table {
         self.lines.push(Line::Text(text.into()));
     }
 
-    /// The cells of all rows.
+    /// Returns the cells of all rows.
     pub fn rows(&self) -> impl Iterator<Item = &[String]> {
         self.lines.iter().filter_map(|line| match line {
             Line::Row(cells) => Some(&**cells),
@@ -167,25 +167,25 @@ impl Table {
         })
     }
 
-    /// Whether there is no row.
+    /// Returns whether the table has no row.
     pub fn is_empty(&self) -> bool {
         self.rows().next().is_none()
     }
 
-    /// Each heading, in one line, and whether numbers are below it.
+    /// Returns each heading in one line, and whether its column has numbers.
     pub fn headings(&self) -> impl Iterator<Item = (String, bool)> {
         let heads = self.heads.iter();
         heads.map(|head| (head.heading.replace('\n', " "), head.kind == Kind::Number))
     }
 
-    /// Draws the table in so many columns of the terminal. Of what does not fit, columns leave, and are named below;
-    /// long words stand above their row.
+    /// Draws the table for `width` columns of the terminal. Columns that do not fit are omitted, and named below the
+    /// table. Long words stand above their row.
     pub fn draw(&self, width: usize) -> String {
         let header = (!self.is_empty()).then(|| self.header(width));
         header.unwrap_or_default() + &self.body(width) + &self.not_shown(width)
     }
 
-    /// The headings. One with fewer lines than others stands at the bottom.
+    /// Draws the headings. A heading with fewer lines than others stands at the bottom.
     pub fn header(&self, width: usize) -> String {
         let fit = self.fit(width);
         let nth = |nth| {
@@ -195,12 +195,12 @@ impl Table {
         };
         let keys = (0..self.heads.len()).filter(|&it| fit.longest == 0 && self.is_key(it));
         let keys: Vec<&str> = keys.map(|it| self.heads[it].heading).collect();
-        // Empty lines are none.
+        // Empty lines are not drawn.
         let lines: String = (0..MOST_LINES).rev().map(nth).collect();
         own_line(&keys, width) + &lines
     }
 
-    /// What is below the headings.
+    /// Draws the rows and texts below the headings.
     pub fn body(&self, width: usize) -> String {
         let fit = self.fit(width);
         let lines = self.lines.iter().map(|line| match line {
@@ -221,7 +221,7 @@ impl Table {
         fit.unwrap_or_else(|too_wide| too_wide)
     }
 
-    /// Has columns leave until the others fit; if they never do, those are an error.
+    /// Omits columns until the others fit. Returns the layout as an error if it is still too wide.
     fn fitting(&self, mut shown: Vec<usize>, longest: &[usize], width: usize) -> Result<Fit, Fit> {
         loop {
             let mut fits = longest.iter().map(|&it| self.measured(&shown, it));
@@ -261,14 +261,15 @@ impl Table {
         }
     }
 
-    /// Whether a column is of words before the numbers, which may stand above them.
+    /// Returns whether a column has words and is left of numbers. Its words may stand above the numbers.
     fn is_key(&self, column: usize) -> bool {
         let is_number = |head: &Head| head.kind == Kind::Number;
         let numbers_end = self.heads.iter().rposition(is_number);
         self.heads[column].kind == Kind::Word && numbers_end.is_some_and(|end| column < end)
     }
 
-    /// Takes long words out of a row, and what stands first in it then.
+    /// Splits a row into the words that stand above it and the cells that stay. If long words are taken out, so is the
+    /// first word.
     fn split<'a>(&self, row: &'a [String], longest: usize) -> (Vec<&'a str>, Vec<&'a str>) {
         let mut cells: Vec<&str> = row.iter().map(String::as_str).collect();
         let is_long = |&n: &usize| self.is_key(n) && fold::columns(&row[n]) > longest;
@@ -281,7 +282,7 @@ impl Table {
         (above, cells)
     }
 
-    /// One row, without blanks at the ends of its lines; nothing of empty cells.
+    /// Draws one row, without blanks at the ends of its lines. A row of empty cells draws nothing.
     fn line(&self, cells: &[&str], fit: &Fit, room: usize) -> String {
         let (mut line, mut used) = (String::new(), 0);
         for (&column, &width) in fit.shown.iter().zip(&fit.widths) {
@@ -321,7 +322,7 @@ impl Table {
     }
 }
 
-/// Words above the numbers.
+/// Draws the words that stand above a row, in one line.
 fn own_line(words: &[&str], width: usize) -> String {
     if words.is_empty() {
         return String::new();

@@ -1,24 +1,24 @@
-//! Text files as editors and spreadsheets save them: UTF-8 or UTF-16.
+//! Decodes text files as editors and spreadsheets save them: UTF-8 or UTF-16.
 
 use std::borrow::Cow;
 
 use crate::error::UsageError;
 
-/// The byte-order marks that editors put in front: of UTF-8, and of UTF-16.
+/// Byte-order marks that editors put in front: of UTF-8, of little-endian and of big-endian UTF-16.
 pub const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
 
-/// Decodes a text file: UTF-8 with or without a byte-order mark, or UTF-16 with one. A letter that is cut off at the end
-/// becomes U+FFFD.
+/// Decodes a text file: UTF-8 with or without a byte-order mark, or UTF-16 with one. A character that is cut off at the
+/// end becomes U+FFFD.
 ///
 /// # Errors
-/// The line with bytes of another encoding, and the fix.
+/// Fails if the bytes are of another encoding. The error has the line and the fix.
 pub fn decode<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, str>, UsageError> {
     let text = match bytes {
         [0xff, 0xfe, rest @ ..] => Cow::Owned(utf16(rest, u16::from_le_bytes)),
         [0xfe, 0xff, rest @ ..] => Cow::Owned(utf16(rest, u16::from_be_bytes)),
         _ => utf8(name, bytes.strip_prefix(MARKS[0]).unwrap_or(bytes))?,
     };
-    // A power cut leaves NULs after the last line, too: that line is not read.
+    // A power cut may leave NULs after the last line. That line is not checked.
     let lines = text.rfind('\n').map_or("", |end| &text[..end]);
     match lines.find('\0') {
         Some(at) => Err(UsageError::file(name, line_at(lines.as_bytes(), at), NUL)),
@@ -29,7 +29,7 @@ pub fn decode<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, str>, UsageErro
 const NUL: &str =
     "a NUL byte: the file is damaged, or UTF-16 without a byte-order mark; save it as UTF-8";
 
-/// The line of a text in which a byte is, from 1.
+/// Returns the number of the line that contains a byte, from 1.
 pub fn line_at(text: &[u8], byte: usize) -> usize {
     let ends = text.iter().take(byte).filter(|&&byte| byte == b'\n');
     ends.count() + 1

@@ -1,4 +1,4 @@
-//! A trial between two hosts, seen from the controller: what it tells each end, and when.
+//! A trial between two hosts, seen from the controller: the requests to each end, and their order.
 
 use std::net::SocketAddr;
 
@@ -14,10 +14,10 @@ use super::token::Token;
 use crate::data::{Case, Counts, Sample};
 use crate::engines::{self, Entry};
 
-/// Runs it. `here` has the end that is on this host.
+/// Runs a trial between two hosts; `here` is the agent on the local host.
 ///
 /// # Errors
-/// What could not be built, or broke, and when an end is gone: both are to begin anew then.
+/// Fails if something cannot be built or breaks, and if an end is gone. Both agents must be renewed then.
 pub(super) fn run(spec: &TrialSpec, here: &mut Agent, far: &mut Agent) -> anyhow::Result<Sample> {
     let case = &spec.case;
     let engines = engines::of(case).map_err(anyhow::Error::msg)?;
@@ -39,29 +39,29 @@ pub(super) fn run(spec: &TrialSpec, here: &mut Agent, far: &mut Agent) -> anyhow
     ready.map_err(|error| explained(error, receivers))?;
 
     let length = spec.runs_for();
-    // Whatever has been sent when the receivers' window opens is then of no window.
+    // The receivers start first: datagrams sent before their window opens are in neither window.
     receivers.call::<()>(&Request::Go)?;
     receivers.expect_silence(length);
     let sent: Counts = senders.call_for(length, &Request::Go)?;
 
     let expected = sent.taken();
     receivers.ask(&Request::Drain { expected })?;
-    // An answer to each request; what else may come back, only the other end knows.
+    // Each request has one response. How many other datagrams come back, only the other end knows.
     let expected = if case.asks() { expected } else { 0 };
     senders.ask(&Request::Drain { expected })?;
     let halves: [Half; 2] = [receivers.answer(length)?, senders.answer(length)?];
     Ok(Sample {
-        // By the clock of this host.
+        // Time by the clock of the local host.
         opened_unix_ms: halves[usize::from(!case.sends_from_there())].opened_unix_ms,
         ..sample::of(case, engines, &halves)
     })
 }
 
-/// The longest payload, in bytes, up to `most`, of which a datagram gets to the receivers' end whole, and an answer comes
-/// back. `None`: not even short ones do.
+/// Finds the longest payload, in bytes and up to `most`, that arrives in one piece at the receivers' end and is
+/// answered. `None`: not even short payloads arrive.
 ///
 /// # Errors
-/// When an end is gone.
+/// Fails if an end is gone.
 pub(super) fn reach(
     spec: &TrialSpec,
     most: u32,
@@ -78,16 +78,16 @@ pub(super) fn reach(
     })
 }
 
-/// Both ends, of which one is bound.
+/// Both ends of a trial whose receivers are bound.
 struct Begun<'a> {
     receivers: &'a mut Agent,
     senders: &'a mut Agent,
     token: Token,
-    /// Where the one receives.
+    /// Addresses that the receivers are bound to.
     bound: Vec<SocketAddr>,
 }
 
-/// Has the end that receives make its sockets.
+/// Makes a token, and has the receiving end bind its sockets.
 fn begin<'a>(
     spec: &TrialSpec,
     here: &'a mut Agent,
@@ -111,7 +111,7 @@ fn begin<'a>(
     })
 }
 
-/// Whether the ends of a case can be on two hosts.
+/// Checks that the two ends of a case can be on two hosts.
 fn may_be_split(case: &Case, sender: &Entry) -> anyhow::Result<()> {
     ensure!(
         !case.threads.is_alone(),
@@ -129,7 +129,9 @@ fn may_be_split(case: &Case, sender: &Entry) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says what was tried between two hosts that both answer their controller, where no datagram came through.
+/// Explains a [`Blocked`] error: asks the receivers whether a probe arrived, and names the direction that is blocked.
+///
+/// Both hosts still answer the controller. Other errors are returned unchanged.
 fn explained(error: anyhow::Error, receivers: &mut Agent) -> anyhow::Error {
     let Some(&Blocked {
         source,

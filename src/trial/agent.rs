@@ -1,4 +1,4 @@
-//! An agent, seen from the controller: a process on this host, or on another one behind a program such as ssh.
+//! An agent, seen from the controller: a process on this host, or on another host behind a program such as ssh.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -23,40 +23,41 @@ use crate::data::Sample;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Asked, Interrupted};
 
-/// Nothing that is asked takes so long, on however slow a board, besides the trial itself: it is stuck.
+/// Time after which an agent counts as stuck. No request takes longer on any slow board, apart from the trial itself.
 const LONGEST_ANSWER: Duration = Duration::from_secs(30);
-/// How often a wait for an answer looks for a signal.
+/// Interval at which a wait for an answer checks for a signal.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What stands for the only one in messages about itself.
+/// Name of the only agent in messages about itself.
 const NAMELESS: &str = "the agent";
 
-/// Dropping it closes the streams, which ends the agent and whatever it does.
+/// Connection to an agent. Dropping it closes the streams, which ends the agent and whatever it does.
 pub struct Agent {
-    /// `None`: it is the only one.
+    /// Name in messages. `None`: it is the only agent.
     name: Option<String>,
     version: String,
-    /// `None` once something went wrong: an answer that comes late would be taken for that to the next
-    /// request.
+    /// Stream to the agent. `None` after an error: a late answer would be taken for the answer to the next request.
     output: Option<Output>,
     answers: Receiver<anyhow::Result<Vec<u8>>>,
     heard: Heard,
-    /// Of an agent on another host.
+    /// Heartbeat with an agent on another host.
     pulse: Option<Pulse>,
     asked: Asked,
-    /// The agent, or the program that carries its messages. `None`: somebody else has started it.
+    /// Process of the agent, or of the program that carries its messages. `None`: somebody else has started it.
     process: Option<Carrier>,
 }
 
 impl Agent {
-    /// Starts `program agent` on this host, which reads sensors below `root`. Once this program is `asked` to end, it is not
-    /// waited for.
+    /// Starts `program agent` on this host, which reads sensors below `root`.
+    ///
+    /// Once `asked` says that this program is to end, no answer of the agent is waited for.
     ///
     /// # Errors
-    /// When it cannot be started, or is no udpbench that speaks as this one does.
+    /// Fails if the agent cannot be started, or speaks another version of the protocol.
     pub fn start(program: &Path, root: &Root, asked: &Asked) -> anyhow::Result<Self> {
         let mut command = spawned::agent(program, root);
-        // Ctrl-C goes to all processes of a terminal's group: this one decides what becomes of a trial then.
+        // Ctrl-C goes to all processes of a terminal's group. In its own group, the agent leaves it to this process to
+        // decide about the trial.
         command.process_group(0);
         let (process, input, output) = Carrier::start(command)
             .with_context(|| format!("cannot start {}", program.display()))?;
@@ -66,11 +67,13 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Starts `carrier`, such as ssh, which is to start an agent on another host. In messages, `name` stands for the host,
-    /// `shown` for the command. From now on, both ends notice within 3 s when the other one is gone.
+    /// Starts an agent on another host by `carrier`, a program such as ssh.
+    ///
+    /// In messages, `name` stands for the host and `shown` for the command. From now on, both ends notice within 3 s if
+    /// the other one is gone.
     ///
     /// # Errors
-    /// When it cannot be started, or no agent of this version answers.
+    /// Fails if `carrier` cannot be started, or no agent of this version answers.
     pub fn reach(name: &str, shown: &str, carrier: Command, asked: &Asked) -> anyhow::Result<Self> {
         let started = Carrier::start(carrier);
         let (mut process, input, output) =
@@ -81,7 +84,7 @@ impl Agent {
                 Ok(agent)
             }
             Err(error) => {
-                // Otherwise it says itself what is wrong, and ends.
+                // Unless interrupted, the carrier is given time to say what is wrong, and to end by itself.
                 let status = process.end(error.is::<Interrupted>());
                 Err(if error.is::<NoGreeting>() {
                     no_agent(&error, shown, status)
@@ -92,10 +95,12 @@ impl Agent {
         }
     }
 
-    /// Connects to the agent that `name` stands for in messages (`None`: it is the only one), by its standard output and input.
+    /// Connects to an agent by its standard output (`input`) and its standard input (`output`).
+    ///
+    /// In messages, `name` stands for the agent; `None`: it is the only one.
     ///
     /// # Errors
-    /// When no agent answers, or one that speaks otherwise.
+    /// Fails if no agent answers, or if it speaks another version of the protocol.
     pub fn connect(
         name: Option<&str>,
         input: impl Read + Send + 'static,
@@ -106,10 +111,11 @@ impl Agent {
         Ok(agent)
     }
 
-    /// The same to an agent on another host.
+    /// Connects to an agent on another host by its standard output (`input`) and its standard input (`output`), and
+    /// starts the heartbeat.
     ///
     /// # Errors
-    /// As for [`Agent::connect`], and when it is of another version.
+    /// Fails if no agent answers, or if it is of another version.
     pub fn connect_across(
         name: &str,
         input: impl Read + Send + 'static,
@@ -128,7 +134,7 @@ impl Agent {
         );
         let output = agent.output.clone().context("it has ended")?;
         let lost = move || {
-            // Nobody may wait any more.
+            // Sending fails if nobody waits for messages any more.
             let _ = lost.send(Err(anyhow!("nothing was heard of it for 3 s")));
         };
         agent.pulse = Some(Pulse::start(output, agent.heard.clone(), lost)?);
@@ -147,11 +153,11 @@ impl Agent {
             let (heard, send) = (heard.clone(), send.clone());
             move || {
                 let error = forward(input, &heard, &send);
-                // Nobody may wait any more.
+                // Sending fails if nobody waits for messages any more.
                 let _ = send.send(Err(error));
             }
         };
-        // It ends when the agent does, which nobody waits for.
+        // The thread is never joined: it ends when the agent ends.
         thread::Builder::new()
             .name(format!("from {}", name.unwrap_or(NAMELESS)))
             .spawn(reader)
@@ -175,7 +181,7 @@ impl Agent {
 
     fn meet(&mut self, own: &Hello) -> anyhow::Result<Hello> {
         let greeted = self.output.as_ref().map_or(Ok(()), |to| to.greet(own));
-        // What came says more than that nothing can be sent.
+        // A received message says more than an error of sending, which is returned only after it.
         let hello: Hello = self.receive(Duration::ZERO)?;
         hello.check()?;
         greeted?;
@@ -186,47 +192,47 @@ impl Agent {
         self.name.as_deref().unwrap_or(NAMELESS)
     }
 
-    /// Of the agent.
+    /// Returns the version of the agent.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Whether nothing more can be asked of it.
+    /// Returns whether the connection is closed, so that no request can be sent any more.
     pub fn is_lost(&self) -> bool {
         self.output.is_none()
     }
 
-    /// What its host is.
+    /// Returns the facts about the agent's host.
     ///
     /// # Errors
-    /// When it is gone.
+    /// Fails if the agent is gone.
     pub fn facts(&mut self) -> anyhow::Result<Facts> {
         self.call(&Request::Facts)
     }
 
-    /// Has it end whatever it does, and begin anew as another process.
+    /// Has the agent end whatever it does, and begin anew as another process.
     ///
     /// # Errors
-    /// When it is gone.
+    /// Fails if the agent is gone.
     pub fn renew(&mut self) -> anyhow::Result<()> {
         self.ask(&Request::Renew)?;
-        // What it said before is of no use any more.
+        // Answers to earlier requests are discarded.
         while !matches!(self.next::<IgnoredAny>(Duration::ZERO)?, Answer::Renewed) {}
         Ok(())
     }
 
-    /// Asks for something, and waits for the answer.
+    /// Sends a request and waits for the answer.
     ///
     /// # Errors
-    /// When it failed, and when the agent is gone.
+    /// Fails if the request failed, or if the agent is gone.
     pub fn call<T: DeserializeOwned>(&mut self, request: &Request) -> anyhow::Result<T> {
         self.call_for(Duration::ZERO, request)
     }
 
-    /// The same, where it takes so long. Nothing is heard meanwhile.
+    /// Sends a request that takes `length`, and waits for the answer. The heartbeat is suspended for `length`.
     ///
     /// # Errors
-    /// As for [`Agent::call`].
+    /// Fails if the request failed, or if the agent is gone.
     pub fn call_for<T: DeserializeOwned>(
         &mut self,
         length: Duration,
@@ -237,31 +243,31 @@ impl Agent {
         self.answer(length)
     }
 
-    /// Runs a trial whose ends are both on its host.
+    /// Runs a trial whose two ends are both on the agent's host.
     ///
     /// # Errors
-    /// As for [`Agent::call`].
+    /// Fails if the trial failed, or if the agent is gone.
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
         let request = Request::Run(Box::new(spec.clone()));
         self.call_for(spec.runs_for(), &request)
     }
 
-    /// Neither is anything heard for so long, nor is it said.
+    /// Suspends the heartbeat in both directions for `length`.
     pub(super) fn expect_silence(&self, length: Duration) {
         self.heard.expect_silence(length);
     }
 
-    /// Asks for something, and does not wait for the answer.
+    /// Sends a request without waiting for the answer.
     ///
     /// # Errors
-    /// When the agent is gone, or this program was asked to end.
+    /// Fails if the agent is gone, or if this program was asked to end.
     pub fn ask(&mut self, request: &Request) -> anyhow::Result<()> {
         ensure!(!self.asked.to_end(), Interrupted);
         let name = self.shown_name().to_owned();
         let output = self.output.as_ref();
         let output = output.with_context(|| format!("{name}: the connection is closed"))?;
         if let Err(error) = output.write(request) {
-            // What came says more than that nothing can be sent.
+            // A received message says more than the error of sending.
             let came = self.receive::<IgnoredAny>(Duration::ZERO).err();
             (self.output, self.pulse) = (None, None);
             return Err(came.unwrap_or(error).context(name));
@@ -269,10 +275,10 @@ impl Agent {
         Ok(())
     }
 
-    /// The answer to what was asked, which takes so long.
+    /// Waits for the answer to the last request, which takes `length`.
     ///
     /// # Errors
-    /// As for [`Agent::call`].
+    /// Fails if the request failed, or if the agent is gone.
     pub(super) fn answer<T: DeserializeOwned>(&mut self, length: Duration) -> anyhow::Result<T> {
         match self.next(length)? {
             Answer::Done(value) => Ok(value),
@@ -315,16 +321,16 @@ impl Agent {
 impl Drop for Agent {
     fn drop(&mut self) {
         let is_lost = self.is_lost();
-        // The end of its input.
+        // Closes the agent's input.
         (self.output, self.pulse) = (None, None);
         if let Some(process) = &mut self.process {
-            // One that does not answer does not end by itself, either: ssh would wait for a host that is not there any more.
+            // An agent that does not answer is killed: ssh, for example, would go on waiting for a host that is gone.
             process.end(is_lost);
         }
     }
 }
 
-/// Hands on all that comes. Returns why nothing more will.
+/// Forwards every message to `send`. Returns the reason why no more will come.
 fn forward(
     mut input: impl Read,
     heard: &Heard,
@@ -346,7 +352,7 @@ fn forward(
     }
 }
 
-/// Without how it was built.
+/// Returns a version without the part that says how it was built.
 fn release(version: &str) -> &str {
     version.split('-').next().unwrap_or_default()
 }

@@ -1,8 +1,8 @@
-//! What trials run in: a process of its own for each round, and across a wire an agent on the other host.
+//! The processes that run trials: a new one for each round, and across a wire an agent on the remote host.
 //!
-//! Where the stack, the heap, the code and the buffers of a process happen to lie makes a case faster or slower for
-//! as long as it lives, so that all its windows are one observation (Kalibera & Jones, ISMM 2013). With a process
-//! for each round, rounds differ by that, too.
+//! The positions of the stack, the heap, the code and the buffers of a process make a case faster or slower for the
+//! lifetime of the process. All windows in one process are therefore one observation (Kalibera & Jones, ISMM 2013).
+//! With a process for each round, the scatter between rounds includes this effect.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,41 +23,41 @@ use crate::sys::files::Root;
 use crate::sys::interrupt::{Asked, Interrupt, Interrupted};
 use crate::sys::temperature;
 
-/// A signal to all processes of a terminal has come to all of them by then.
+/// Time after which a signal to all processes of a terminal has reached all of them.
 const LATE_SIGNAL: Duration = Duration::from_millis(100);
 
-/// Where trials run.
+/// The agents that run trials, on one host or on two.
 pub struct Agents<'a> {
     near: Near<'a>,
-    /// The other host, across a wire.
+    /// Agent on the remote host, across a wire.
     far: Option<&'a mut Agent>,
 }
 
-/// The end that is not the far one, or both.
+/// The agent that is not across a wire; it runs one end of a trial, or both.
 enum Near<'a> {
-    /// On this host.
+    /// An agent on this host.
     Here {
-        /// What processes run.
+        /// Program that the agent's process runs.
         program: PathBuf,
         root: &'a Root,
-        /// Started when it is needed.
+        /// The agent, started when it is needed.
         agent: Option<Box<Agent>>,
-        /// Why there is none, if none can be started, as below qemu-user: then this process runs trials itself.
+        /// Reason why no agent can be started, for example below qemu-user. This process then runs the trials itself.
         refusal: Option<String>,
         itself: Box<Here>,
         asked: Asked,
     },
-    /// On another one.
+    /// An agent on another host.
     On(&'a mut Agent),
 }
 
-/// Why what is measured ends before it is complete.
+/// Reason why a measurement ends before it is complete.
 pub(crate) enum End {
-    /// It was asked to.
+    /// The program was asked to end.
     Interrupted,
-    /// The other host is gone.
+    /// The remote host is gone.
     Lost(String),
-    /// What was measured cannot be kept.
+    /// The results cannot be kept.
     Unkept(anyhow::Error),
 }
 
@@ -77,7 +77,7 @@ impl From<anyhow::Error> for End {
 }
 
 impl<'a> Agents<'a> {
-    /// On this host, processes of `program`. Across a wire, `far` is the other host.
+    /// Runs trials in processes of `program` on this host. Across a wire, `far` is the agent on the remote host.
     pub fn new(
         program: &Path,
         root: &'a Root,
@@ -97,7 +97,7 @@ impl<'a> Agents<'a> {
         }
     }
 
-    /// All on another host.
+    /// Runs all trials on another host.
     pub fn on(agent: &'a mut Agent) -> Self {
         Self {
             near: Near::On(agent),
@@ -105,7 +105,7 @@ impl<'a> Agents<'a> {
         }
     }
 
-    /// The next trial runs in another process, on each host.
+    /// Has the next trial run in a new process, on each host.
     pub fn renew(&mut self) {
         let elsewhere = match &mut self.near {
             Near::Here { agent, refusal, .. } => {
@@ -115,15 +115,16 @@ impl<'a> Agents<'a> {
             Near::On(agent) => Some(&mut **agent),
         };
         for agent in elsewhere.into_iter().chain(self.far.as_deref_mut()) {
-            // Whether it is gone is seen when it is needed.
+            // A later request finds out that an agent is gone.
             let _ = agent.renew();
         }
     }
 
-    /// Whether the other host is gone, so that nothing can be measured any more.
+    /// Returns whether the remote host is gone, so that nothing can be measured any more.
     ///
     /// # Errors
-    /// When it was a signal that ended what carries its messages: Ctrl-C comes to all processes of a terminal.
+    /// Fails if a signal has ended the program that carries the agent's messages: Ctrl-C goes to all processes of a
+    /// terminal.
     pub(crate) fn has_lost_the_other_host(
         &self,
         interrupt: &Interrupt,
@@ -155,7 +156,7 @@ impl<'a> Agents<'a> {
         Ok((near, self.far.as_deref_mut()))
     }
 
-    /// The settings of the host of the near end.
+    /// Returns the settings of the host of the near end.
     pub fn settings(&mut self) -> Settings<'_> {
         match &mut self.near {
             Near::Here { root, .. } => Settings::Here(root),
@@ -163,7 +164,7 @@ impl<'a> Agents<'a> {
         }
     }
 
-    /// What may mislead about where the next trial runs.
+    /// Returns a warning if trials run in this process because no agent can be started.
     pub fn warning(&mut self) -> Option<String> {
         self.itself()?.ok()?;
         let Near::Here { refusal, .. } = &self.near else {
@@ -175,7 +176,8 @@ impl<'a> Agents<'a> {
         ))
     }
 
-    /// This process, where no other one can be started, unless it is asked to end.
+    /// Returns this process if no agent can be started, or `Interrupted` if it was asked to end. `None`: an agent runs
+    /// the trials.
     fn itself(&mut self) -> Option<Result<&mut Here, Interrupted>> {
         let is_known = matches!(
             self.near,
@@ -194,7 +196,7 @@ impl<'a> Agents<'a> {
         else {
             return None;
         };
-        // One that is asked to end is no refusal.
+        // An agent that was asked to end could have been started.
         let error = error.filter(|error| !error.is::<Interrupted>());
         *refusal = refusal.take().or(error.map(|error| format!("{error:#}")));
         refusal.as_ref()?;
@@ -208,8 +210,8 @@ impl<'a> Agents<'a> {
     /// Runs a trial: warm-up, window, drain.
     ///
     /// # Errors
-    /// [`NoSample::Interrupted`] as soon as the program is asked to end, else what could not be built or broke, and when
-    /// an agent is gone. Whatever was wrong with the processes goes with them.
+    /// Returns [`NoSample::Interrupted`] as soon as the program is asked to end. Returns another error if something
+    /// cannot be built or breaks, or if an agent is gone; the next trial then has new processes.
     pub fn run(&mut self, spec: &TrialSpec) -> Result<Sample, NoSample> {
         if let Some(itself) = self.itself().filter(|_| spec.between.is_none()) {
             return itself?.run(spec).map_err(NoSample::from);
@@ -221,7 +223,7 @@ impl<'a> Agents<'a> {
             None => near.run(spec),
         })?;
         Ok(Sample {
-            // A board may have no clock that goes on without power.
+            // A board may have no battery-backed clock, so the time is that of this host.
             opened_unix_ms: if is_elsewhere {
                 unix_ms(opens_at)
             } else {
@@ -231,17 +233,17 @@ impl<'a> Agents<'a> {
         })
     }
 
-    /// The version of what trials run in.
+    /// Returns the version of the program that runs trials.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// Fails if the agent cannot be started.
     pub fn version(&mut self) -> anyhow::Result<String> {
         let (near, _) = self.both()?;
         Ok(near.version().to_owned())
     }
 
-    /// The temperature of the hottest sensor of the CPUs, in millidegrees Celsius. `None`: there is none, or it cannot be
-    /// asked any more.
+    /// Returns the temperature of the hottest CPU sensor, in millidegrees Celsius. `None`: there is no sensor, or the
+    /// agent is gone.
     pub fn hottest_millic(&mut self) -> Option<i32> {
         match &mut self.near {
             Near::Here { root, .. } => temperature::hottest_millic(root),
@@ -249,18 +251,19 @@ impl<'a> Agents<'a> {
         }
     }
 
-    /// What memory datagrams of these payloads take up in the receive queue of a socket on loopback, in bytes by bytes, as far
-    /// as that is known.
+    /// Returns the memory that a datagram takes up in the receive queue of a loopback socket, for each of these
+    /// payloads, both in bytes. Payloads for which it is unknown are missing.
     pub fn truesizes(&mut self, payloads: Vec<u32>) -> BTreeMap<u32, u32> {
         let sizes = self.with(|near, _| near.call(&Request::Truesizes(payloads)));
         sizes.unwrap_or_default()
     }
 
-    /// How fast datagrams were received on one host in each of so many slices of time since the threads started, per
-    /// second.
+    /// Measures the receive rate on one host, in datagrams per second, in each of `slices` slices of time since the
+    /// threads started.
     ///
     /// # Errors
-    /// As for [`Agents::run`].
+    /// Returns [`NoSample::Interrupted`] if the program is asked to end. Returns another error if something cannot be
+    /// built or breaks, or if the agent is gone.
     pub fn course(
         &mut self,
         spec: &TrialSpec,
@@ -279,11 +282,12 @@ impl<'a> Agents<'a> {
         self.with(|here, _| here.call_for(length, &request))
     }
 
-    /// How long a payload may be to get to the other host whole, from there if `is_down`: see
+    /// Finds the longest payload that arrives in one piece at the remote host, or at this one if `is_down`: see
     /// [`LinkEnd::longest_payload`](crate::plan::LinkEnd::longest_payload).
     ///
     /// # Errors
-    /// As for [`Agents::run`].
+    /// Returns [`NoSample::Interrupted`] if the program is asked to end. Returns another error if something cannot be
+    /// built or breaks, or if an agent is gone.
     pub fn longest_payload(
         &mut self,
         link: &WireLink,
@@ -296,7 +300,7 @@ impl<'a> Agents<'a> {
             let far = far.context("there is no other host")?;
             across::reach(&path_mtu::spec(link, is_down)?, most, here, far)
         });
-        // The receivers wait for a trial.
+        // The receiving end still waits for a trial.
         self.renew();
         longest
     }

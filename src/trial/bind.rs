@@ -1,4 +1,4 @@
-//! Sockets made, sized and bound.
+//! Creates, sizes and binds UDP sockets.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
@@ -11,29 +11,29 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::data::{Case, Connection, Ip, Sharing, Tos};
 use crate::sys::buffers;
 
-/// A receiving socket has so many bytes at least, however many share what a receiver has: seven datagrams of 1500 B,
-/// or one of any length.
+/// Minimum receive buffer of a socket, in bytes, however many sockets share a receiver's buffer: seven datagrams of
+/// 1500 B, or one of any length.
 const LEAST_RCVBUF: usize = 16 << 10;
 
-/// The address that receivers of a case have on one host.
+/// Returns the address of a case's receivers on one host.
 ///
 /// # Errors
-/// When this host has none.
+/// Fails if this host has no such address.
 pub(super) fn receivers_address(case: &Case) -> anyhow::Result<IpAddr> {
     let address = case.receivers_address();
     address.with_context(|| format!("no interface has an IP{} address", case.ip))
 }
 
-/// Ports of one address. IPv4 loopback has many addresses, for when one has no port left.
+/// Allocates ports of one address. IPv4 loopback has many addresses: if one has no port left, the next one is used.
 pub(super) struct Ports {
-    /// With port 0.
+    /// First address, with port 0.
     first: SocketAddr,
-    /// How many addresses have no port left.
+    /// Number of addresses that have no port left.
     full: u8,
 }
 
 impl Ports {
-    /// Those of this address.
+    /// Starts with this address.
     pub(super) fn of(first: SocketAddr) -> Self {
         Self { first, full: 0 }
     }
@@ -51,7 +51,7 @@ impl Ports {
     /// Binds to a port that the kernel chooses.
     ///
     /// # Errors
-    /// The error of the system call: `AddrInUse` where no address has a port left.
+    /// Returns the error of the system call: `AddrInUse` if no address has a port left.
     fn bind(&mut self, socket: &Socket) -> io::Result<()> {
         loop {
             let bound = socket.bind(&self.any_port().into());
@@ -67,7 +67,7 @@ impl Ports {
     }
 }
 
-/// The receiving sockets: bound to one address that the kernel chose, or to one each.
+/// Makes the receiving sockets, bound to one shared address or to one each; the kernel chooses the ports.
 pub(super) fn receivers(case: &Case, ports: &mut Ports) -> anyhow::Result<Vec<UdpSocket>> {
     let count = case.receiver_sockets();
     let mut receivers: Vec<UdpSocket> = Vec::with_capacity(count);
@@ -92,7 +92,7 @@ pub(super) fn receivers(case: &Case, ports: &mut Ports) -> anyhow::Result<Vec<Ud
         };
         bound.with_context(|| format!("cannot bind receiver {} of {count}", n + 1))?;
         if let (0, Some(sharing)) = (n, case.sharing) {
-            // Only now: with SO_REUSEPORT set, port 0 may well be answered with a port that another
+            // Only after the first bind: with SO_REUSEPORT set, the kernel may choose for port 0 a port that another
             // group of the same user shares already (`udp_lib_lport_inuse`, net/ipv4/udp.c).
             share(&socket, sharing)?;
         }
@@ -113,10 +113,10 @@ fn share(socket: &Socket, sharing: Sharing) -> anyhow::Result<()> {
     }
 }
 
-/// A sender's socket with a source port of its own.
+/// Makes a sender's socket with its own source port.
 ///
 /// # Errors
-/// The error of the system call.
+/// Returns the error of the system call.
 pub(super) fn sender(case: &Case, peer: SocketAddr, ports: &mut Ports) -> io::Result<UdpSocket> {
     let socket = socket(case.ip)?;
     prepare_to_send(&socket, case)?;
@@ -130,17 +130,18 @@ pub(super) fn sender(case: &Case, peer: SocketAddr, ports: &mut Ports) -> io::Re
     Ok(socket.into())
 }
 
-/// The sockets of a thread share what it has, whether it receives datagrams, requests or responses.
+/// Sets the receive buffer of one of a thread's `sockets`, which share the size of the case, whether they receive
+/// datagrams, requests or responses.
 fn set_receive_buffer(socket: &Socket, case: &Case, sockets: usize) -> io::Result<()> {
     let asked = case.rcvbuf.bytes();
     let each = asked / sockets.max(1);
     buffers::set_receive(socket, each.max(LEAST_RCVBUF.min(asked)))
 }
 
-/// What senders ask of their sockets.
+/// Sets the options of a sending socket: send buffer, traffic class, error reports.
 ///
 /// # Errors
-/// The error of the system call.
+/// Returns the error of the system call.
 pub(super) fn prepare_to_send(socket: &Socket, case: &Case) -> io::Result<()> {
     if let Some(sndbuf) = case.sndbuf {
         buffers::set_send(socket, sndbuf.bytes())?;
@@ -151,11 +152,13 @@ pub(super) fn prepare_to_send(socket: &Socket, case: &Case) -> io::Result<()> {
     have_refusals_told(socket, case)
 }
 
-/// Between hosts, has each send say whether the queue of the interface had room: without, what that drops is sent
-/// for all that a program knows (ip(7), `udp_send_skb` in net/ipv4/udp.c).
+/// Has each send between hosts report whether the queue of the interface had room.
+///
+/// Without IP_RECVERR, a datagram that is dropped there looks sent to the program (ip(7), `udp_send_skb` in
+/// net/ipv4/udp.c).
 ///
 /// # Errors
-/// The error of the system call.
+/// Returns the error of the system call.
 fn have_refusals_told(socket: &Socket, case: &Case) -> io::Result<()> {
     if case.direction.is_none() || case.transport.is_some() {
         return Ok(());
@@ -167,10 +170,10 @@ fn have_refusals_told(socket: &Socket, case: &Case) -> io::Result<()> {
     Ok(set?)
 }
 
-/// Marks what a socket sends (ip(7), ipv6(7)).
+/// Sets the traffic class of a socket's datagrams (ip(7), ipv6(7)).
 ///
 /// # Errors
-/// What the system said, or that it keeps another mark.
+/// Fails if a system call fails, or if the kernel keeps another value.
 fn mark(socket: &Socket, ip: Ip, tos: Tos) -> io::Result<()> {
     let kept = match ip {
         Ip::V4 => {

@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 
-/// How long it may take to end once its streams are closed.
+/// Time that the process has to end after its streams are closed.
 const ENDING: Duration = Duration::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// One that was started. It ends soon after its streams; dropping it waits for that.
+/// A started process. It ends soon after its streams are closed; dropping it waits for that.
 pub(super) struct Carrier(Child);
 
 impl Carrier {
-    /// Starts it with pipes for its output and its input.
+    /// Starts a command with pipes for its output and its input.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// Fails if the command cannot be started.
     pub(super) fn start(
         mut command: Command,
     ) -> anyhow::Result<(
@@ -33,13 +33,13 @@ impl Carrier {
         Ok((Self(process), output, input))
     }
 
-    /// Waits until it has ended, or ends it: `at_once`, or after a while.
+    /// Waits until the process has ended; kills it if it has not ended in time, or `at_once`.
     pub(super) fn end(&mut self, at_once: bool) -> Option<ExitStatus> {
         let end = Instant::now() + if at_once { Duration::ZERO } else { ENDING };
         while matches!(self.0.try_wait(), Ok(None)) && Instant::now() < end {
             thread::sleep(GLANCE);
         }
-        // One that has ended already is not there to be killed.
+        // Killing fails if the process has already ended.
         let _ = self.0.kill();
         self.0.wait().ok()
     }
@@ -51,13 +51,13 @@ impl Drop for Carrier {
     }
 }
 
-/// Says which command has not started an agent, and what to type instead.
+/// Returns an error that names the command which started no agent, and what to type instead.
 pub(super) fn no_agent(
     error: &anyhow::Error,
     shown: &str,
     status: Option<ExitStatus>,
 ) -> anyhow::Error {
-    /// That of ssh when it has not reached the host, of which it says why.
+    /// Exit code of ssh when it has not reached the host. It has said why.
     const OF_SSH: i32 = 255;
     let ended = match status {
         Some(status) => format!("`{shown}` ended with {status}"),

@@ -1,4 +1,4 @@
-//! The ends of connections: TCP over loopback, or pairs of Unix sockets. Each flow has one of its own.
+//! The two ends of connections: TCP over loopback, or pairs of Unix sockets. Each flow has its own connection.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,15 +18,16 @@ use crate::engines::Engines;
 use crate::engines::stream;
 use crate::sys::buffers;
 
-/// Connections that may wait to be accepted: as many as the kernel lets (`net.core.somaxconn`, 4096 since Linux 5.4).
+/// Connections that may wait to be accepted: the most that the kernel allows (`net.core.somaxconn`, 4096 since Linux
+/// 5.4).
 const BACKLOG: i32 = 4096;
 
 pub(super) struct Connections {
     case: Case,
     transport: Transport,
-    /// Where TCP connections are accepted.
+    /// Socket that accepts TCP connections.
     listener: Option<Socket>,
-    /// The other ends of Unix sockets, by what the sending ones are known by.
+    /// Receiving ends, by the address that identifies the sending end.
     far: BTreeMap<SocketAddr, Socket>,
     receivers: Vec<Socket>,
     senders: BTreeMap<SocketAddr, Socket>,
@@ -52,7 +53,7 @@ impl Connections {
         Socket::new(domain, Type::STREAM, Some(Protocol::TCP))
     }
 
-    /// Before it is connected: TCP settles its window then.
+    /// Sets the receive buffer of a socket that is not connected yet: TCP negotiates its window when it connects.
     fn prepare_to_receive(&self, socket: &Socket) -> io::Result<()> {
         match self.case.rcvbuf_asked() {
             Some(rcvbuf) => buffers::set_receive(socket, rcvbuf.bytes()),
@@ -60,7 +61,7 @@ impl Connections {
         }
     }
 
-    /// Turns Nagle's algorithm off where each message is waited for.
+    /// Turns Nagle's algorithm off if a thread waits for each message.
     fn hurry(&self, socket: &Socket) -> io::Result<()> {
         if self.case.asks() || self.case.threads.is_alone() {
             socket.set_tcp_nodelay(true)
@@ -100,7 +101,7 @@ impl Connections {
         Ok(source)
     }
 
-    /// Accepts the connections of these flows, whichever comes first.
+    /// Accepts the connections of these flows, in the order in which they arrive.
     fn accept(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
         let listener = self.listener.take().context("no receiver is bound")?;
         for _ in flows {
@@ -117,7 +118,7 @@ impl Connections {
     }
 }
 
-/// Stands for the address of a Unix socket that has none: the n-th of its case.
+/// Returns a placeholder for the address of the n-th Unix socket of a case, which has no address.
 fn nth(n: usize) -> SocketAddr {
     (Ipv4Addr::UNSPECIFIED, u16::try_from(n).unwrap_or(u16::MAX)).into()
 }

@@ -1,4 +1,4 @@
-//! What an agent hears and says while it runs a trial: one answer to each request.
+//! An agent's messages with the controller during a trial: one answer to each request.
 
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
@@ -10,15 +10,15 @@ use super::flows::Blocked;
 use super::message::{Answer, Request};
 use super::pulse::{Heard, Output};
 
-/// The controller is gone: the process ends.
+/// Error that ends the process.
 const GONE: &str = "the controller is gone";
 
-/// Its requests, and where answers go.
+/// Requests of the controller, and the stream for the answers.
 pub(super) struct Conversation {
     pub(super) requests: Receiver<Request>,
     pub(super) output: Output,
     pub(super) heard: Heard,
-    /// Whether a request waits for its answer.
+    /// True while a request waits for its answer.
     pub(super) owes: bool,
 }
 
@@ -26,17 +26,17 @@ impl Conversation {
     /// Waits for the next request.
     ///
     /// # Errors
-    /// When none will come any more.
+    /// Fails if the controller is gone.
     pub(super) fn next(&mut self) -> anyhow::Result<Request> {
         let request = self.requests.recv().context(GONE)?;
         self.owes = true;
         Ok(request)
     }
 
-    /// The next request, if it is there.
+    /// Returns the next request if it has already arrived.
     ///
     /// # Errors
-    /// As for [`Conversation::next`].
+    /// Fails if the controller is gone.
     pub(super) fn next_if_any(&mut self) -> anyhow::Result<Option<Request>> {
         match self.requests.try_recv() {
             Ok(request) => {
@@ -48,34 +48,34 @@ impl Conversation {
         }
     }
 
-    /// Waits for a request that is known.
+    /// Waits for the request that has to come next.
     ///
     /// # Errors
-    /// When another one comes, or none.
+    /// Fails if another request comes, or if the controller is gone.
     pub(super) fn expect(&mut self, expected: &Request) -> anyhow::Result<()> {
         let (name, expected) = (self.next()?.name(), expected.name());
         ensure!(name == expected, "{name} is out of turn: not {expected}");
         Ok(())
     }
 
-    /// Says what a request has led to.
+    /// Sends the result of a request.
     ///
     /// # Errors
-    /// When nobody hears it.
+    /// Fails if the answer cannot be sent.
     pub(super) fn answer(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
         self.owes = false;
         self.output.write(&Answer::Done(value))
     }
 
-    /// Nothing is said, and nothing will be heard, for so long.
+    /// Suspends the heartbeat in both directions for `length`.
     pub(super) fn expect_silence(&self, length: Duration) {
         self.heard.expect_silence(length);
     }
 
-    /// Says why a trial is over: in place of an answer that is awaited, or that will be.
+    /// Reports why a trial is over, as the answer to the current request, or to the next one.
     ///
     /// # Errors
-    /// When nobody hears it.
+    /// Fails if the answer cannot be sent, or if the controller is gone.
     pub(super) fn fail(&mut self, error: &anyhow::Error) -> anyhow::Result<()> {
         if !self.owes {
             self.next()?;

@@ -1,5 +1,6 @@
-//! The two ends of all flows at one site, all built before any thread starts: what cannot be built is an error, never a
-//! thread that waits for ever.
+//! The sockets of all flows at one end of a trial, all made before any thread starts.
+//!
+//! Whatever cannot be built is an error here, and never a thread that waits for ever.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,68 +14,71 @@ use super::taps::Taps;
 use crate::data::Case;
 use crate::engines::Engines;
 
-/// Sockets of one transport, from the first until threads take them.
+/// The sockets of one transport, from the first one until threads take them.
 pub(super) trait Ends {
-    /// Makes the receiving ends. Returns where each can be reached.
+    /// Makes the receiving sockets. Returns the address of each.
     fn bind(&mut self) -> anyhow::Result<Vec<SocketAddr>>;
 
-    /// Makes a sending end towards one of those. Returns what it is known by from now on.
+    /// Makes a sending socket towards a receiver. Returns the address that identifies it from now on.
     fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr>;
 
-    /// Those of UDP, whose datagrams may end elsewhere than they should.
+    /// Returns the probes of UDP sockets, whose datagrams may end at an unexpected receiver. `None`: connections need
+    /// none.
     fn probes(&mut self) -> Option<&mut dyn Probes>;
 
-    /// Ties each receiving end to its sending one.
+    /// Ties each receiving socket to its sending socket.
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()>;
 
-    /// What sees the ends from outside.
+    /// Returns taps that read drops and unread datagrams of the receiving sockets from outside.
     fn taps(&self, engines: Engines) -> anyhow::Result<Taps>;
 
-    /// What the kernel granted.
+    /// Returns the buffer sizes that the kernel granted.
     fn buffers(&self) -> anyhow::Result<Buffers>;
 
-    /// Hands over the receiving ends.
+    /// Hands over the receiving sockets.
     fn take_receivers(&mut self) -> Vec<OwnedFd>;
 
-    /// Hands over the sending end that is known by that.
+    /// Hands over the sending socket with this address.
     fn take_sender(&mut self, source: SocketAddr) -> anyhow::Result<OwnedFd>;
 }
 
-/// What finds out where datagrams end, before there are any threads.
+/// Probes that find out where datagrams end, before any thread starts.
 pub(super) trait Probes {
-    /// Has what the sender with this address sends get there whole or not at all.
+    /// Forbids fragmentation of the datagrams from the sender with this address.
     ///
     /// # Errors
-    /// What the system refused.
+    /// Fails if a system call fails.
     fn keep_whole(&self, source: SocketAddr) -> anyhow::Result<()>;
 
-    /// Sends a datagram from the sender with this address, of so many bytes at least. `Some`: why the kernel refused it.
+    /// Sends a datagram of at least `least_bytes` bytes from the sender with this address. Returns why the kernel
+    /// refused it, if it did.
     ///
     /// # Errors
-    /// When there is no such sender.
+    /// Fails if there is no such sender.
     fn probe(&self, source: SocketAddr, least_bytes: usize) -> anyhow::Result<Option<String>>;
 
-    /// The receiver that a datagram from `source` has reached, after waiting for that for 100 ms at most: seen on this host,
-    /// or told by the other one.
+    /// Returns the receiver that a datagram from `source` has reached, after waiting for 100 ms at most. It is seen on
+    /// this host, or reported by the remote host.
     ///
     /// # Errors
-    /// When there is no such sender, or what the system refused.
+    /// Fails if there is no such sender, or if a system call fails.
     fn reached(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>>;
 
-    /// Answers whoever asks a receiver here by the token, after waiting for that for a moment.
+    /// Answers the questions with the token that have reached a receiver here, after waiting for a moment.
     ///
     /// # Errors
-    /// What the system refused.
+    /// Fails if a system call fails.
     fn answer(&mut self) -> anyhow::Result<()>;
 
-    /// Whether something that was asked from there has come.
+    /// Returns whether a question from this address has arrived.
     fn was_asked_by(&self, source: SocketAddr) -> bool;
 }
 
-/// The receivers and the senders of a case, these in the order of `flows`; none of them where they are not here.
+/// Takes the receiving sockets, and the sending sockets in the order of `flows`. A side that is not on this host is
+/// empty.
 ///
 /// # Errors
-/// When the flows are not those of the case, or of its senders.
+/// Fails if the flows are not those of the case, or not those of its senders.
 pub(super) fn into_sides(
     mut ends: Box<dyn Ends>,
     case: &Case,
@@ -92,7 +96,7 @@ pub(super) fn into_sides(
     Ok((ends.take_receivers(), senders))
 }
 
-/// The sizes of the buffers that the kernel granted, in bytes: the smallest of each kind.
+/// Buffer sizes that the kernel granted, in bytes: the smallest of each kind.
 #[derive(Clone, Copy)]
 pub(super) struct Buffers {
     pub(super) rcvbuf_bytes: Option<u64>,
@@ -100,7 +104,8 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Reads those of a receiver and of a sender; each of the two does both where something comes back.
+    /// Reads the buffer sizes of a receiver and of a sender. Both sockets count on both sides if datagrams also come
+    /// back.
     pub(super) fn of<S: AsFd>(
         case: &Case,
         receiver: Option<&S>,

@@ -1,4 +1,4 @@
-//! What the script has to know of another host before it makes a plan.
+//! Facts about another host that the controller needs before it makes a plan.
 
 use std::net::IpAddr;
 
@@ -16,33 +16,34 @@ use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
 use crate::sys::reuseport_bpf;
 
-/// What a host is, and what can run there.
+/// Facts about a host, and about the engines that can run there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Facts {
     /// The machine.
     pub host: Host,
     /// The addresses of its interfaces.
     pub addresses: Vec<OfInterface>,
-    /// These.
+    /// The interfaces that have addresses.
     pub interfaces: Vec<Interface>,
-    /// That by which ssh reached it, and that from which, as its own ends see them. `None`: ssh did not.
+    /// Address by which ssh reached the host, and address of the ssh client, as the ends on the host see them. `None`:
+    /// not reached by ssh.
     pub ssh: Option<(IpAddr, IpAddr)>,
-    /// The engines that cannot run there, and why.
+    /// Engines that cannot run there, each with the reason.
     pub engine_refusals: Vec<(String, String)>,
-    /// Why its kernel cannot be told how to spread flows, if it cannot.
+    /// Reason why its kernel cannot be told how to spread flows, if it cannot.
     pub steering_refusal: Option<String>,
-    /// What about it may mislead.
+    /// Properties of the host that may make results misleading.
     pub findings: Vec<Finding>,
-    /// How fast its CPUs run when all are busy.
+    /// Speed of its CPUs when all are busy.
     pub paces: Vec<CpuSpeed>,
-    /// What its interfaces drop of other traffic.
+    /// Drops of other traffic at its interfaces.
     pub drops_of_others: Vec<String>,
-    /// Why its kernel does not tell why it drops packets, if it does not.
+    /// Reason why its kernel does not report why it drops packets, if it does not.
     pub no_drop_reasons: Option<String>,
 }
 
 impl Facts {
-    /// Those of this host.
+    /// Reads the facts about this host.
     pub fn read(root: &Root) -> Self {
         let refused = engines::ALL
             .iter()
@@ -80,8 +81,10 @@ fn findings(host: &Host, root: &Root) -> Vec<Finding> {
     Subject::new(host, &detected.board, Buffer::DEFAULT.into(), root).findings()
 }
 
-/// `203.0.113.7 51234 203.0.113.9 22`: the client's address and port, the server's (ssh(1)). Those of a link have the
-/// interface there after them: `fe80::7%eth0`.
+/// Parses `SSH_CONNECTION`, and returns the server's address, then the client's.
+///
+/// The variable contains the client's address and port, then the server's (ssh(1)): `203.0.113.7 51234 203.0.113.9 22`.
+/// A link-local address is followed by the interface on that host: `fe80::7%eth0`.
 fn ssh_connection(text: &str) -> Option<(IpAddr, IpAddr)> {
     let mut words = text.split_whitespace();
     let address = |word: &str| word.split('%').next()?.parse::<IpAddr>().ok();

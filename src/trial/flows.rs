@@ -1,10 +1,9 @@
-//! Which flow ends at which receiver.
+//! Determines which flow ends at which receiver.
 //!
-//! `SO_REUSEPORT` spreads flows by a hash of addresses and ports (socket(7)). With two senders and two
-//! receivers, half of all runs would put both flows on one receiver, and the result would be a coin toss.
+//! `SO_REUSEPORT` spreads flows by a hash of addresses and ports (socket(7)). With two senders and two receivers, half
+//! of all runs would put both flows on one receiver, and the result would be a coin toss.
 //!
-//! It is found out by the end that sends, on one host and between two: `find`, then `pair` where the receivers are, then
-//! `confirm`.
+//! The sending end finds out, on one host and between two: `find` first, then `pair` at the receivers, then `confirm`.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -17,16 +16,16 @@ use super::ends::Ends;
 use super::spec::Flow;
 use crate::data::{Case, Connection, Sharing, Spread};
 
-/// How long a probe may take on loopback, on however busy a machine, before it counts as lost.
+/// Time after which a probe counts as lost; enough for loopback on any busy machine.
 const PROBE_PATIENCE: Duration = Duration::from_secs(3);
 
-/// After so long a probe is sent once more, as a firewall or a queueing discipline may have dropped it.
+/// Time after which a probe is repeated, since a firewall or a queueing discipline may have dropped it.
 const PROBE_AGAIN: Duration = Duration::from_millis(500);
 
-/// Makes the senders, and finds out where the datagrams of each end. The flows are in the order of the senders.
+/// Makes the senders, and finds out where the datagrams of each one end. The flows are in the order of the senders.
 ///
 /// # Errors
-/// [`Blocked`] where nothing comes through, and when no even spread is found.
+/// Returns [`Blocked`] if nothing comes through. Returns another error if no even spread is found.
 pub(super) fn find(
     case: &Case,
     receivers: &[SocketAddr],
@@ -47,17 +46,17 @@ pub(super) fn find(
         return aimed(&receivers[..1], case.threads.senders(), ends, |n| n % count);
     }
     let mut flows = spread(case, receivers, ends)?;
-    // A case pairs sender n with receiver n where it can: placements rely on it.
+    // A case pairs sender n with receiver n if it can: placements rely on it.
     if is_one_to_one(case, &flows) {
         flows.sort_unstable_by_key(|flow| flow.receiver);
     }
     Ok(flows)
 }
 
-/// Has the receivers take these flows and no others, where the case asks for it and each has exactly one.
+/// Has the receivers take these flows and no others, if the case asks for it and each receiver has exactly one flow.
 ///
 /// # Errors
-/// What the system refused.
+/// Fails if a system call fails.
 pub(super) fn pair(case: &Case, flows: &[Flow], ends: &mut dyn Ends) -> anyhow::Result<()> {
     if is_paired(case, flows) {
         ends.pair(flows)?;
@@ -65,17 +64,17 @@ pub(super) fn pair(case: &Case, flows: &[Flow], ends: &mut dyn Ends) -> anyhow::
     Ok(())
 }
 
-/// Looks whether what [`pair`] did changed where datagrams end, as it may.
+/// Checks that datagrams still end at the same receivers, which [`pair`] may have changed.
 ///
 /// # Errors
-/// [`Blocked`] where nothing comes through, and when they end elsewhere.
+/// Returns [`Blocked`] if nothing comes through. Returns another error if datagrams end elsewhere.
 pub(super) fn confirm(case: &Case, flows: &[Flow], ends: &mut dyn Ends) -> anyhow::Result<()> {
     if case.transport.is_some() {
-        // A connection is made only where nothing is in the way.
+        // A connection can only be made if nothing is in the way.
         return Ok(());
     }
     if has_flows_of_its_own(case) {
-        // That the first one gets there shows that nothing is in the way; how the others fare is in their counts.
+        // If the first flow comes through, nothing is in the way. The counts of the other flows show how they do.
         let first = flows.first().context("a case has a flow")?;
         return probe(first.source, first.peer, ends).map(drop);
     }
@@ -85,7 +84,7 @@ pub(super) fn confirm(case: &Case, flows: &[Flow], ends: &mut dyn Ends) -> anyho
             reached == flow.receiver || !is_steered(case),
             "this kernel ignores the BPF program of --spread bpf; use --spread even"
         );
-        // Kernels before 5.4 had it wrong.
+        // Kernels before 5.4 have this bug.
         ensure!(
             reached == flow.receiver,
             "this kernel delivers a connected flow to another socket of its SO_REUSEPORT group; use \
@@ -95,12 +94,12 @@ pub(super) fn confirm(case: &Case, flows: &[Flow], ends: &mut dyn Ends) -> anyho
     Ok(())
 }
 
-/// Whether each flow ends at a socket of its own, or at that of its server.
+/// Returns whether each flow ends at its own socket, or at the socket of its server.
 fn has_flows_of_its_own(case: &Case) -> bool {
     case.flows.is_some() || case.transport.is_some()
 }
 
-/// Whether the kernel is told which receiver each source port belongs to.
+/// Returns whether the kernel is told which receiver each source port belongs to.
 fn is_steered(case: &Case) -> bool {
     case.sharing == Some(Sharing::Reuseport(Spread::Bpf))
 }
@@ -115,7 +114,7 @@ fn is_paired(case: &Case, flows: &[Flow]) -> bool {
     is_steered(case) || (can_be && case.connection == Connection::Connected)
 }
 
-/// So many flows, each to the receiver that it should end at.
+/// Makes `count` flows, each to the receiver that it should end at.
 fn aimed(
     peers: &[SocketAddr],
     count: usize,
@@ -124,7 +123,7 @@ fn aimed(
 ) -> anyhow::Result<Vec<Flow>> {
     let flows = (0..count).map(|n| {
         let receiver = receiver_of(n);
-        // Where they share one address, it is that of any of them.
+        // Receivers that share one address all have that address.
         let peer = peers[receiver % peers.len()];
         let source = ends.aim(peer)?;
         Ok(Flow {
@@ -144,8 +143,8 @@ fn spread(case: &Case, receivers: &[SocketAddr], ends: &mut dyn Ends) -> anyhow:
     } else {
         Room::unlimited(receivers.len())
     };
-    // The last sender has one free receiver to hit: that takes as many tries as there are receivers,
-    // on average, and hardly ever (e^-50) fifty times as many.
+    // The last sender has to hit the one receiver that is still free. On average that takes one try per receiver; fifty
+    // times as many are hardly ever needed (e^-50).
     let mut tries = 50 * receivers.len() * senders;
     let mut flows = Vec::with_capacity(senders);
     while flows.len() < senders {
@@ -154,7 +153,7 @@ fn spread(case: &Case, receivers: &[SocketAddr], ends: &mut dyn Ends) -> anyhow:
             "no source ports found that spread {senders} flows evenly over the receivers"
         );
         tries -= 1;
-        // Where they share one address, it is that of any of them.
+        // Receivers that share one address all have that address.
         let peer = receivers[flows.len() % receivers.len()];
         let source = ends.aim(peer)?;
         let receiver = probe(source, peer, ends)?;
@@ -175,7 +174,7 @@ fn spread(case: &Case, receivers: &[SocketAddr], ends: &mut dyn Ends) -> anyhow:
     Ok(flows)
 }
 
-/// Sends a datagram, several times if it must be, and returns the receiver that it reached.
+/// Sends a datagram, repeatedly if necessary, and returns the receiver that it reached.
 fn probe(source: SocketAddr, peer: SocketAddr, ends: &mut dyn Ends) -> anyhow::Result<usize> {
     let probes = ends.probes().context("a connection is not probed")?;
     let deadline = Instant::now() + PROBE_PATIENCE;
@@ -200,14 +199,14 @@ fn probe(source: SocketAddr, peer: SocketAddr, ends: &mut dyn Ends) -> anyhow::R
     }
 }
 
-/// No probe came through, although the kernel took all of them.
+/// Error: no probe came through, although the kernel took all of them.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Blocked {
-    /// From where.
+    /// Address of the sender.
     pub source: SocketAddr,
-    /// To where.
+    /// Address that it sends to.
     pub peer: SocketAddr,
-    /// How often it was tried.
+    /// Number of probes that were sent.
     pub tries: u32,
 }
 
@@ -225,11 +224,11 @@ impl fmt::Display for Blocked {
 
 impl std::error::Error for Blocked {}
 
-/// How many more flows each receiver may have.
+/// Number of flows that each receiver may have.
 struct Room {
     taken: Vec<usize>,
     each: usize,
-    /// How many receivers may have one more than `each`.
+    /// Number of receivers that may have one flow more than `each`.
     larger: usize,
 }
 

@@ -1,7 +1,7 @@
-//! One end of a trial between two hosts: what it does between one message of the controller and the next.
+//! One end of a trial between two hosts: its steps from one message of the controller to the next.
 //!
-//! From the start of the threads until the window is over, nothing is said: a message would have to find its way beside the
-//! datagrams. Each end keeps time by its own clock.
+//! No message is sent from the start of the threads until the window is over, since it would compete with the
+//! datagrams. Each end measures time by its own clock.
 
 use std::net::SocketAddr;
 
@@ -19,10 +19,10 @@ use super::token::Token;
 use super::wait::{drain, window};
 use crate::engines;
 
-/// The end that receives.
+/// Runs the receiving end of a trial.
 ///
 /// # Errors
-/// What could not be built, or broke, and a message out of turn.
+/// Fails if something cannot be built or breaks, and if a message is out of turn.
 pub(super) fn receivers(
     spec: &TrialSpec,
     token: Token,
@@ -57,10 +57,10 @@ pub(super) fn receivers(
     talk.answer(&running.finish(window)?)
 }
 
-/// The end that sends, to these receivers.
+/// Runs the sending end of a trial, towards these receivers.
 ///
 /// # Errors
-/// As for [`receivers`].
+/// Fails if something cannot be built or breaks, and if a message is out of turn.
 pub(super) fn senders(
     spec: &TrialSpec,
     token: Token,
@@ -86,11 +86,11 @@ pub(super) fn senders(
     talk.answer(&running.finish(window)?)
 }
 
-/// The longest payload, in bytes, up to `most`, of which a datagram gets to this receiver whole, and an answer comes back.
-/// `None`: not even short ones do.
+/// Finds the longest payload, in bytes and up to `most`, that arrives in one piece at this receiver and is answered.
+/// `None`: not even short payloads arrive.
 ///
 /// # Errors
-/// As for [`receivers`].
+/// Fails if something cannot be built or breaks.
 pub(super) fn reach(
     spec: &TrialSpec,
     token: Token,
@@ -115,7 +115,7 @@ fn open<'a>(
     Ok((here.open(spec, part, Some(token))?, Scope::of(Some(own))?))
 }
 
-/// What the controller says next. Meanwhile, whoever knows the token is answered.
+/// Waits for the next request of the controller. Meanwhile, questions with the token are answered.
 fn next_request(opened: &mut Opened, talk: &mut Conversation) -> anyhow::Result<Request> {
     loop {
         if let Some(request) = talk.next_if_any()? {
@@ -126,7 +126,7 @@ fn next_request(opened: &mut Opened, talk: &mut Conversation) -> anyhow::Result<
     }
 }
 
-/// Waits until what was sent here has come, if anything was.
+/// Waits until the datagrams that were sent to this end have arrived, if it receives any.
 fn drain_across(
     spec: &TrialSpec,
     running: &mut Running,

@@ -1,4 +1,4 @@
-//! A trial in this process, by its own clock, and the setting that is changed for it.
+//! Trials in this process, by its own clock, and the setting that is changed for a trial.
 
 use std::time::{Duration, Instant};
 
@@ -18,16 +18,16 @@ use crate::host::knob::Knob;
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 
-/// What all trials in this process share.
+/// State that all trials in this process share.
 pub struct Here {
     root: Root,
     reasons: ReasonWatch,
-    /// Of the setting that is changed.
+    /// Keeper of the setting that is changed.
     keeper: Option<Keeper>,
 }
 
 impl Here {
-    /// Sensors are read below `root`.
+    /// Starts without a changed setting; sensors are read below `root`.
     pub fn new(root: &Root) -> Self {
         Self {
             root: root.clone(),
@@ -36,15 +36,16 @@ impl Here {
         }
     }
 
-    /// Where sensors are read.
+    /// Returns the root of the file system that sensors are read from.
     pub(super) fn root(&self) -> &Root {
         &self.root
     }
 
-    /// Changes a setting for a trial, which takes about so long.
+    /// Changes a setting for a trial that takes about `trial`.
     ///
     /// # Errors
-    /// Why it cannot be changed. The outer ones: it could not be put back, or nothing would do so.
+    /// Fails if the setting could not be put back, or if no watchdog would put it back. The inner error is the reason
+    /// why the setting cannot be changed.
     pub(super) fn change(
         &mut self,
         knob: &Knob,
@@ -54,22 +55,22 @@ impl Here {
         Ok(changed.map(|keeper| self.keeper = Some(keeper)))
     }
 
-    /// Puts it back. Whether it was changed until now.
+    /// Puts a setting back. Returns whether it stayed changed until now.
     ///
     /// # Errors
-    /// What could not be put back.
+    /// Fails if the setting cannot be put back.
     pub(super) fn put_back(&mut self, knob: &Knob) -> anyhow::Result<bool> {
         match self.keeper.take() {
             Some(keeper) => keeper.put_back(knob, &Interrupt::never()?),
-            // This process began anew, as the trial failed: the watchdog does the same now.
+            // This process began anew since the trial failed; the watchdog puts the setting back at the same time.
             None => put_back(&knob.settings, &self.root).map(|()| true),
         }
     }
 
-    /// Runs a trial whose ends are both on this host: sockets, threads, start, warm-up, window, drain, closed books.
+    /// Runs a trial whose two ends are both on this host: sockets, threads, start, warm-up, window, drain, accounting.
     ///
     /// # Errors
-    /// What could not be built, or broke.
+    /// Fails if something cannot be built or breaks.
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
         let engines = engines::of(&spec.case).map_err(anyhow::Error::msg)?;
         let mut running = self.begin(spec)?;
@@ -80,10 +81,11 @@ impl Here {
         Ok(sample::of(&spec.case, engines, &[half]))
     }
 
-    /// How fast datagrams were received in each of so many slices of time since the threads started, per second.
+    /// Measures the receive rate, in datagrams per second, in each of `slices` slices of time since the threads
+    /// started.
     ///
     /// # Errors
-    /// As for [`Here::run`].
+    /// Fails if something cannot be built or breaks.
     pub fn course(
         &mut self,
         spec: &TrialSpec,
@@ -112,10 +114,10 @@ impl Here {
         Ok(rates)
     }
 
-    /// One end of a trial, with no socket yet.
+    /// Prepares one end of a trial, without making a socket.
     ///
     /// # Errors
-    /// When this host has no address for it.
+    /// Fails if this host has no address for it.
     pub(super) fn open<'a>(
         &'a mut self,
         spec: &'a TrialSpec,
@@ -126,7 +128,7 @@ impl Here {
         Opened::new(spec, part, token, &self.root, reasons)
     }
 
-    /// Up to the start of the threads, which wait for it.
+    /// Prepares a trial up to the start barrier, where the threads wait.
     fn begin<'a>(&'a mut self, spec: &'a TrialSpec) -> anyhow::Result<Running<'a>> {
         let mut opened = self.open(spec, Part::Both, None)?;
         let receivers = opened.ends.bind()?;

@@ -1,4 +1,5 @@
-//! What interfaces drop while nothing is measured: other traffic, which would be taken for what is.
+//! Drops of other traffic at the interfaces while nothing is measured. They would be taken for drops of the measured
+//! traffic.
 
 use std::thread;
 use std::time::Duration;
@@ -6,10 +7,10 @@ use std::time::Duration;
 use crate::host::facts::Interface;
 use crate::sys::nic::{PathCounters, PathReader, driver_drops, named_since};
 
-/// How long it is looked at.
+/// Time for which the counters are observed.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// The drops of other traffic, a sentence for each interface that has some.
+/// Returns a sentence about the drops of other traffic, for each interface that has some.
 pub fn drops_of_others(interfaces: &[Interface]) -> Vec<String> {
     let readers = interfaces.iter().filter_map(|interface| {
         let mut reader = PathReader::open(&interface.name).ok()?;
@@ -28,7 +29,10 @@ pub fn drops_of_others(interfaces: &[Interface]) -> Vec<String> {
     moved.collect()
 }
 
-/// Of what the counters say and, in and out, of what the driver's own do: a driver may add them to the others.
+/// Returns a sentence about the drops at an interface, if it has some.
+///
+/// `driver` are the drops that the driver itself counts, in and out. The larger count of the two is used, since a
+/// driver may add its drops to the kernel's counters.
 fn told(interface: &str, moved: &PathCounters, driver: (u64, u64)) -> Option<String> {
     let places = [
         ("by its queueing discipline", moved.qdisc_drops),

@@ -1,4 +1,4 @@
-//! A setting of this machine that is changed for a trial, and put back: by this process, or by its watchdog.
+//! A setting of this machine that is changed for a trial and put back, by this process or by its watchdog.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -15,21 +15,23 @@ use crate::host::knob::{Knob, Place, Setting};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 
-/// The hidden command that is the watchdog.
+/// Name of the hidden command that runs the watchdog.
 pub const WATCHDOG: &str = "put-back";
 
-/// How long the watchdog may take for an answer.
+/// Time that the watchdog has for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Besides its trial, a change may last so long: processes start, a link comes up, the other host is not heard of.
+/// Time that a change may last besides its trial: processes start, a link comes up, the remote host stays silent.
 const BESIDES_TRIAL: Duration = Duration::from_secs(60);
-/// How long a link may take to come up again.
+/// Time that a link has to come up again.
 const LINK: Duration = Duration::from_secs(10);
-/// Without an interrupt of the PHY, the kernel looks once per second whether the link is still there
-/// (`PHY_STATE_TIME`, drivers/net/phy/phy.c).
+/// Time until a link that is down shows as down.
+///
+/// Without an interrupt of the PHY, the kernel checks once per second whether the link is still up (`PHY_STATE_TIME`,
+/// drivers/net/phy/phy.c).
 const UNTIL_LINK_SHOWS: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// How long the link is waited for at least when that is changed for a trial, and put back.
+/// Returns the minimum time that changing a setting for a trial, and putting it back, waits for the link.
 pub fn waiting(knob: &Knob) -> Duration {
     if knob.name.resets_link() {
         2 * UNTIL_LINK_SHOWS
@@ -38,21 +40,22 @@ pub fn waiting(knob: &Knob) -> Duration {
     }
 }
 
-/// A setting that is changed until this is dropped.
+/// A setting that stays changed until the keeper is dropped.
 pub struct Keeper {
     root: Root,
     watchdog: Child,
-    /// `None` while it ends.
+    /// Pipe to the watchdog. `None` while the watchdog ends.
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
     changed: Vec<Setting>,
 }
 
 impl Keeper {
-    /// Changes what the knob is for, for about so long, on the machine below `root`.
+    /// Changes the settings of a tuning for a trial that takes about `trial`, on the machine below `root`.
     ///
     /// # Errors
-    /// Why it cannot be changed: then all is as before. The outer ones: it could not be put back, or nothing would do so.
+    /// Fails if a setting could not be put back, or if no watchdog would put it back. The inner error is the reason why
+    /// the settings cannot be changed; all of them are then as before.
     pub fn change(
         knob: &Knob,
         trial: Duration,
@@ -60,7 +63,7 @@ impl Keeper {
         interrupt: &Interrupt,
     ) -> anyhow::Result<Result<Self, String>> {
         let mut keeper = Self::start(root).map_err(|error| {
-            // Ctrl-C reaches the watchdog, too, until it is ready.
+            // Until it is ready, the watchdog also receives Ctrl-C.
             let ended = interrupt.signal().map(|_| Interrupted.into());
             ended.unwrap_or(error)
         })?;
@@ -71,7 +74,8 @@ impl Keeper {
         let mut command = Command::new(THIS_PROGRAM);
         command.arg0("udpbench").arg(WATCHDOG);
         command.arg("--root").arg(root.path(""));
-        // No group of its own: the leader of one could not have a session of its own (setsid(2)).
+        // The watchdog gets no process group of its own, since the leader of a group could not start a session
+        // (setsid(2)).
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut watchdog = command.spawn().context("cannot start the watchdog")?;
         let pipes = watchdog.stdin.take().zip(watchdog.stdout.take());
@@ -110,7 +114,7 @@ impl Keeper {
         let set = set.and_then(|()| self.wait_for(&links, knob.name.resets_link(), interrupt));
         if set.is_err() {
             self.restore()?;
-            // Whatever is wrong with the link then, the next trial says.
+            // The next trial reports whatever is wrong with the link then.
             let _ = self.wait_for(&links, knob.name.resets_link(), interrupt);
         }
         Ok(set)
@@ -124,10 +128,11 @@ impl Keeper {
         Ok(answer == Answer::Released)
     }
 
-    /// Puts it back, and waits until the link is there again. Whether it was changed until now.
+    /// Puts the setting back and waits until the link is up again. Returns whether the setting stayed changed until
+    /// now.
     ///
     /// # Errors
-    /// What could not be put back: the watchdog tries again.
+    /// Fails if the setting cannot be put back; the watchdog tries again.
     pub fn put_back(mut self, knob: &Knob, interrupt: &Interrupt) -> anyhow::Result<bool> {
         let links = self.links(knob);
         let lasted = self.restore()?;
@@ -135,7 +140,7 @@ impl Keeper {
         Ok(lasted)
     }
 
-    /// The interfaces whose links are up, and that the knob may take down.
+    /// Returns the interfaces whose links are up, and may go down by the change.
     fn links(&self, knob: &Knob) -> Vec<String> {
         let interfaces = knob.settings.iter().filter_map(|it| it.place.interface());
         let is_up = |interface: &&str| has_carrier(&self.root, interface);
@@ -190,7 +195,7 @@ impl Keeper {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        // What fails here, the watchdog tries, and says.
+        // If this fails, the watchdog tries again and reports the result.
         let _ = self.restore();
         self.orders = None;
         let end = Instant::now() + PATIENCE;
@@ -204,10 +209,10 @@ fn has_carrier(root: &Root, interface: &str) -> bool {
     root.number(format!("sys/class/net/{interface}/carrier")) == Some(1)
 }
 
-/// Whether settings are what they were when the search began.
+/// Checks that settings have the values that they had when the search began.
 ///
 /// # Errors
-/// One that is not, or cannot be read.
+/// Returns an error for the first setting that has another value or cannot be read.
 pub fn is_as_before(settings: &[Setting], root: &Root) -> Result<(), String> {
     settings.iter().try_for_each(|setting| {
         let now = now(&setting.place, root)?;

@@ -1,4 +1,4 @@
-//! One thread: how it lives, pinned to its CPU, and how the coordinator sees it.
+//! One bench thread: its life, pinned to a CPU, and the coordinator thread's view of it.
 
 use std::io;
 use std::sync::Arc;
@@ -16,35 +16,36 @@ use crate::sys::{clock, wakeup};
 use crate::workload::lane::{Control, LaneContext};
 use crate::workload::{PaceMeter, RoundTripMeter};
 
-/// So much CPU time empties any receive queue: 8 MiB of the smallest datagrams are 10,000, at 1 us each.
+/// CPU time in which any receive queue is emptied, in nanoseconds: 8 MiB hold 10,000 of the smallest datagrams, at 1 us
+/// each.
 const FAIR_CHANCE_NS: u64 = 50_000_000;
 
-/// One thread, seen from the coordinator.
+/// One bench thread, seen from the coordinator thread.
 pub(super) struct Lane {
     pub(super) side: Side,
     pub(super) meter: Arc<Meter>,
     pub(super) cpu: Option<usize>,
-    /// Whether workers run it.
+    /// True if workers run it as a task.
     pub(super) is_pooled: bool,
-    /// How fast its CPU ran when it had just stopped. Known once it is joined.
+    /// Speed of its CPU right after the thread stopped. Known once the thread is joined.
     pub(super) pace: Option<CpuSpeed>,
-    /// What its engine has to say. Known once it is joined.
+    /// Remark of its engine. Known once the thread is joined.
     pub(super) remark: Remark,
-    /// What it had received when that was last looked at: see
+    /// Received datagrams at the last look: see
     /// [`LaneThreads::wake_stalled`](super::threads::LaneThreads::wake_stalled).
     pub(super) last_look: Option<Tally>,
-    /// Of a client.
+    /// Round trips of a client.
     pub(super) round_trips: Option<Arc<RoundTripMeter>>,
-    /// Of a sender that floods at a rate.
+    /// Pacing of a sender that floods at a rate.
     pub(super) pace_meter: Option<Arc<PaceMeter>>,
-    /// Of what its flows are counted in, if there are many.
+    /// Counts of each flow, if the thread has many flows.
     pub(super) flow_counts: Option<FlowCounts>,
     pub(super) thread: Option<JoinHandle<io::Result<ThreadOutcome>>>,
-    /// How long it waits for a CPU. Known from the start barrier on, where the kernel counts it.
+    /// Time that the thread waits for a CPU. Known from the start barrier on, if the kernel counts it.
     pub(super) wait: Option<RunQueueWait>,
 }
 
-/// What a thread leaves behind: see the fields of [`Lane`].
+/// Result of a bench thread: the remark of its engine, and the speed of its CPU.
 pub(super) type ThreadOutcome = (Remark, Option<CpuSpeed>);
 
 impl Lane {
@@ -65,38 +66,38 @@ impl Lane {
         }
     }
 
-    /// The CPU that the lane is really pinned to.
+    /// Returns the CPU that the thread is really pinned to.
     pub(super) fn pinned_cpu(&self) -> Option<u32> {
         let pinned = self.meter.pinned.load(Ordering::Relaxed);
         self.cpu.filter(|_| pinned)?.try_into().ok()
     }
 
-    /// The thread that does the lane's work, if it is one.
+    /// Returns the ID of the thread, unless workers do its work.
     fn tid(&self) -> Option<i32> {
         (!self.is_pooled).then(|| self.meter.tid.load(Ordering::Relaxed))
     }
 
-    /// CPU time that the lane has used so far, in nanoseconds.
+    /// Returns the CPU time of the thread so far, in nanoseconds.
     pub(super) fn cpu_ns(&self) -> Option<u64> {
         clock::thread_cpu_ns(self.tid()?)
     }
 
-    /// Looks at how long the lane waits for a CPU, from now on.
+    /// Starts to watch how long the thread waits for a CPU.
     pub(super) fn watch_wait(&mut self) {
         self.wait = self.tid().and_then(RunQueueWait::of);
     }
 
-    /// Time that the lane has waited for a CPU so far, in nanoseconds.
+    /// Returns the time that the thread has waited for a CPU so far, in nanoseconds.
     pub(super) fn waited_ns(&self) -> Option<u64> {
         self.wait.as_ref()?.ns()
     }
 
-    /// The lane's context switches so far.
+    /// Returns the context switches of the thread so far.
     pub(super) fn switches(&self) -> Option<clock::Switches> {
         clock::thread_switches(self.tid()?)
     }
 
-    /// What it has received so far, and nothing else of what it did.
+    /// Returns a sample with the received datagrams so far, and nothing else.
     pub(super) fn received_so_far(&self) -> LaneSample {
         let received = self.meter.received.read();
         LaneSample {
@@ -106,7 +107,7 @@ impl Lane {
         }
     }
 
-    /// What it did in the window, with what is known once it is joined.
+    /// Completes the sample of the window with the facts that are known once the thread is joined.
     pub(super) fn sample(&self, in_window: &LaneSample) -> LaneSample {
         LaneSample {
             cpu: self.pinned_cpu(),
@@ -118,7 +119,7 @@ impl Lane {
     }
 
     pub(super) fn interrupt(&self) {
-        // 0 would be the process itself.
+        // 0 would mean the process itself.
         match self.meter.tid.load(Ordering::Relaxed) {
             0 => {}
             tid => wakeup::interrupt(tid),
@@ -126,9 +127,11 @@ impl Lane {
         self.meter.wakeups.interrupt();
     }
 
-    /// Whether the lane, with its CPU clock at `cpu_ns` when something last moved, could have moved more
-    /// if there were anything that it can move: it sleeps, or has run for a while since. On a busy
-    /// machine, the time of day says nothing of this kind.
+    /// Returns whether the thread had a chance to move more datagrams since its CPU clock stood at `cpu_ns`, when
+    /// something last moved.
+    ///
+    /// A thread had its chance if it sleeps, or has run for a while since. On a busy machine, elapsed time tells
+    /// nothing.
     pub(super) fn had_its_chance(&self, cpu_ns: Option<u64>) -> bool {
         let ran = self
             .cpu_ns()
@@ -138,7 +141,7 @@ impl Lane {
         asleep.unwrap_or(true) || ran.is_none_or(|ran_ns| ran_ns >= FAIR_CHANCE_NS)
     }
 
-    /// Whether it is a server that has received more requests than it has answered, or was refused to answer.
+    /// Returns whether this is a server that has received more requests than it has answered, or tried to answer.
     pub(super) fn owes_answers(&self) -> bool {
         self.side == Side::Server && self.meter.sent.read() < self.meter.received.read().packets
     }
@@ -152,7 +155,7 @@ impl Lane {
         }
     }
 
-    /// Waits until `seen`, or until the thread has ended, nudging it out of whatever it waits for.
+    /// Waits until `seen` returns true or the thread has ended, and interrupts whatever the thread waits for.
     pub(super) fn wait_until(&self, seen: impl Fn() -> bool) {
         let Some(thread) = &self.thread else { return };
         while !seen() && !thread.is_finished() {
@@ -162,19 +165,19 @@ impl Lane {
     }
 }
 
-/// Pins the calling thread to a CPU. Whether that worked.
+/// Pins the calling thread to a CPU. Returns whether that worked.
 fn pin_to(id: usize) -> bool {
     core_affinity::set_for_current(core_affinity::CoreId { id })
 }
 
-/// The life of one lane's thread: pins itself, runs its program, and times its CPU.
+/// Runs a bench thread: pins it, runs its program, and measures the speed of its CPU.
 pub(super) fn live(
     run: impl FnOnce(&Arc<LaneContext>) -> io::Result<Remark>,
     cpu: Option<usize>,
     control: &Control,
     context: &Arc<LaneContext>,
 ) -> io::Result<ThreadOutcome> {
-    /// Also when the lane panics: no thread may wait for it at the start barrier.
+    /// Opens the start barrier on failure, also if the thread panics: no other thread may wait for it there.
     struct OpenToFailure<'a>(&'a Control);
     impl Drop for OpenToFailure<'_> {
         fn drop(&mut self) {
@@ -191,7 +194,7 @@ pub(super) fn live(
     context.meter.tid.store(tid, Ordering::Relaxed);
     let remark = run(context)?;
     std::mem::forget(guard);
-    // At once: an idle CPU lowers its clock.
+    // Measured at once, since an idle CPU lowers its clock.
     let pace = if context.is_pooled() {
         None
     } else {

@@ -1,8 +1,8 @@
-//! What the controller and an agent say to each other: frames of JSON over any pair of streams.
+//! Messages between the controller and an agent: frames of JSON over any pair of streams.
 //!
-//! Each side begins with [`MAGIC`] and a [`Hello`]. Then the controller sends one [`Request`] after the other,
-//! and the agent an [`Answer`] to each. A trial on one host is one of them, [`Request::Run`]; between two hosts it is these,
-//! of which `Drain` goes to both at once:
+//! Each side begins with [`MAGIC`] and a [`Hello`]. Then the controller sends one [`Request`] after the other, and the
+//! agent sends an [`Answer`] to each. A trial on one host is a single request, [`Request::Run`]. A trial between two
+//! hosts consists of these requests, of which `Drain` goes to both ends at once:
 //!
 //! | | request | answer |
 //! |---|---|---|
@@ -12,9 +12,10 @@
 //! | to the end that sends | [`Ready`](Request::Ready) | its threads are there |
 //! | to the end that receives | [`Go`](Request::Go) | its threads run |
 //! | to the end that sends | [`Go`](Request::Go) | warm-up and window are over: its counts |
-//! | to both | [`Drain`](Request::Drain) | what it knows: a [`Half`](super::half::Half) |
-//! A frame is the length of its body in bytes, 32 bits, big-endian, and
-//! the body. One without a body says only that somebody is there.
+//! | to both | [`Drain`](Request::Drain) | its result: a [`Half`](super::half::Half) |
+//!
+//! A frame consists of the length of its body in bytes (32 bits, big-endian) and the body. A frame without a body is a
+//! heartbeat.
 
 use std::fmt::Display;
 use std::io::{self, Read, Write};
@@ -35,109 +36,111 @@ use crate::host::knob::{Knob, Setting, Wanted};
 use crate::sys::host_id::HostId;
 use crate::term::duration::ns;
 
-/// Counts up with each change of the messages.
+/// Version of the protocol, increased with each change of the messages.
 pub const PROTOCOL: u32 = 12;
 
-/// The longest body, in bytes: twice the addresses of as many flows as there can be.
+/// Longest body, in bytes: twice the addresses of the most flows that are possible.
 pub const MAX_BYTES: u32 = 1 << 24;
 
-/// Who speaks.
+/// Greeting of one side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hello {
-    /// [`PROTOCOL`].
+    /// Version of the protocol: [`PROTOCOL`].
     pub protocol: u32,
-    /// [`VERSION`]: what the engines of another one do may differ, which whoever compares them wants.
+    /// Version of the program: [`VERSION`]. Engines of another version may behave differently, so comparisons need it.
     pub version: String,
-    /// Where it runs.
+    /// Host that this side runs on.
     pub host: HostId,
-    /// Of the controller: the agent is on another host. Then both ends say twice a second that they are there.
+    /// True in the controller's greeting if the agent is on another host. Both ends then send a heartbeat twice a
+    /// second.
     pub is_across: bool,
 }
 
-/// What an agent is asked to do.
+/// Request of the controller to an agent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
-    /// Say what the host is.
+    /// Return the facts about the host.
     Facts,
-    /// Say how hot its CPUs are: the hottest of their sensors, in millidegrees Celsius.
+    /// Return the temperature of the hottest CPU sensor, in millidegrees Celsius.
     HottestMillic,
-    /// Say what memory datagrams of these payloads take up in the receive queue of a socket on loopback, in bytes by bytes.
+    /// Return the memory that a datagram takes up in the receive queue of a loopback socket, for each of these
+    /// payloads, both in bytes.
     Truesizes(Vec<u32>),
-    /// End whatever goes on, and begin anew, as a process that was just started.
+    /// End whatever goes on, and begin anew as a process that was just started.
     Renew,
-    /// Say which of these settings the host has.
+    /// Return the settings of the host that can be tried, out of these.
     Choose(Wanted),
-    /// Take the right to change settings of the host, for as long as the agent lives.
+    /// Take the right to change settings of the host, for the lifetime of the agent.
     Lock,
-    /// Say whether these are what they were before.
+    /// Check that these settings have the values that they had before.
     AreAsBefore(Vec<Setting>),
-    /// Change a setting.
+    /// Change a setting for a trial.
     Change {
-        /// Which.
+        /// Setting to change.
         knob: Knob,
-        /// How long the trial takes that it is changed for.
+        /// Length of the trial that the setting is changed for.
         #[serde(rename = "trial_ns", with = "ns")]
         trial: Duration,
     },
-    /// Put it back, and say whether it was changed until now.
+    /// Put a setting back, and return whether it stayed changed until now.
     PutBack(Knob),
-    /// Run a trial whose ends are both on that host: a [`Sample`](crate::data::Sample).
+    /// Run a trial whose two ends are both on that host, and return its [`Sample`](crate::data::Sample).
     Run(Box<TrialSpec>),
-    /// Say how fast datagrams come in slices of time since the threads have started.
+    /// Return the receive rate in each of several slices of time since the threads started.
     Course {
-        /// What is run meanwhile.
+        /// Trial that runs meanwhile.
         spec: Box<TrialSpec>,
-        /// How many slices.
+        /// Number of slices.
         slices: usize,
-        /// How long each is.
+        /// Length of each slice.
         #[serde(rename = "slice_ns", with = "ns")]
         slice: Duration,
     },
-    /// Be the end of a trial that receives.
+    /// Be the receiving end of a trial.
     Receive {
-        /// What is run.
+        /// Trial to run.
         spec: Box<TrialSpec>,
-        /// What proves the other end.
+        /// Token that proves the identity of the other end.
         token: Token,
     },
-    /// Be the end of a trial that sends.
+    /// Be the sending end of a trial.
     Send {
-        /// What is run.
+        /// Trial to run.
         spec: Box<TrialSpec>,
-        /// What proves the other end.
+        /// Token that proves the identity of the other end.
         token: Token,
-        /// Where it receives.
+        /// Addresses of the receivers.
         receivers: Vec<SocketAddr>,
     },
-    /// Take these flows and no others, where the case asks for that.
+    /// Take these flows and no others, if the case asks for that.
     Accept(Vec<Flow>),
-    /// Say whether a probe of this sender has come.
+    /// Return whether a probe of this sender has arrived.
     HasCome(SocketAddr),
     /// Have the threads wait for the start.
     Ready,
-    /// Start.
+    /// Start the threads.
     Go,
-    /// Wait until what the other end has sent, so many datagrams, is there, and end the trial.
+    /// Wait until the datagrams of the other end have arrived, and end the trial.
     Drain {
-        /// As far as that is known; it ends when nothing comes any more, too.
+        /// Number of these datagrams, if it is known. The wait also ends when nothing arrives any more.
         expected: u64,
     },
-    /// Say how long a payload may be, up to `most` bytes, to get to a receiver whole.
+    /// Return the longest payload, up to `most` bytes, that arrives in one piece at a receiver.
     Reach {
-        /// Whose sockets are used.
+        /// Trial whose sockets are used.
         spec: Box<TrialSpec>,
-        /// What proves the other end.
+        /// Token that proves the identity of the other end.
         token: Token,
-        /// Its address.
+        /// Address of the receiver.
         receiver: SocketAddr,
-        /// What is tried first, in bytes.
+        /// Payload that is tried first, in bytes.
         most: u32,
     },
 }
 
 impl Request {
-    /// What it is called in messages to people.
+    /// Returns the name of the request for messages to people.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Facts => "facts",
@@ -163,13 +166,13 @@ impl Request {
     }
 }
 
-/// What came of a request.
+/// Outcome of a request.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer<T> {
-    /// It was done.
+    /// The request was done, with this result.
     Done(T),
-    /// It failed, and why.
+    /// The request failed, for this reason.
     Failed(String),
     /// No datagram came through.
     Blocked(Blocked),
@@ -178,7 +181,7 @@ pub enum Answer<T> {
 }
 
 impl Hello {
-    /// That of this process.
+    /// Returns the greeting of this process.
     pub fn here() -> Self {
         Self {
             protocol: PROTOCOL,
@@ -188,10 +191,10 @@ impl Hello {
         }
     }
 
-    /// Whether the other side speaks as this one does, of whatever version it is.
+    /// Checks that the other side speaks the same protocol, whatever its version is.
     ///
     /// # Errors
-    /// Where it does not: both versions and the fix.
+    /// Fails if it speaks another one; the error names both versions and the fix.
     pub fn check(&self) -> anyhow::Result<()> {
         let Self {
             protocol, version, ..
@@ -205,19 +208,19 @@ impl Hello {
     }
 }
 
-/// Sends the hello of this process.
+/// Sends a greeting.
 ///
 /// # Errors
-/// When it cannot be written.
+/// Fails if the greeting cannot be written.
 pub fn greet(output: &mut impl Write, hello: &Hello) -> anyhow::Result<()> {
     output.write_all(&MAGIC).context("cannot send a message")?;
     write(output, hello)
 }
 
-/// Waits for the hello of the other side.
+/// Waits for the greeting of the other side.
 ///
 /// # Errors
-/// When something else comes, or nothing.
+/// Fails if something else arrives, or nothing.
 pub fn greeting(input: &mut impl Read) -> anyhow::Result<Hello> {
     expect_magic(input)?;
     read(input)?.context("it ended before it said its version")
@@ -226,7 +229,7 @@ pub fn greeting(input: &mut impl Read) -> anyhow::Result<Hello> {
 /// Sends one message.
 ///
 /// # Errors
-/// When it is too long, or cannot be written.
+/// Fails if the message is too long or cannot be written.
 pub fn write(output: &mut impl Write, message: &impl Serialize) -> anyhow::Result<()> {
     let body = serde_json::to_vec(message).context("cannot make a message")?;
     let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
@@ -237,7 +240,7 @@ pub fn write(output: &mut impl Write, message: &impl Serialize) -> anyhow::Resul
     sent.context("cannot send a message")
 }
 
-/// Says that somebody is there.
+/// Sends a heartbeat: a frame without a body.
 pub(super) fn write_beat(output: &mut impl Write) -> io::Result<()> {
     output.write_all(&0_u32.to_be_bytes())?;
     output.flush()
@@ -246,14 +249,14 @@ pub(super) fn write_beat(output: &mut impl Write) -> io::Result<()> {
 /// Receives one message. `None`: the other side has ended.
 ///
 /// # Errors
-/// When it is cut off, too long, or not what is expected.
+/// Fails if the message is cut off, too long, or of an unexpected kind.
 pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> anyhow::Result<Option<T>> {
     read_body(input, || ())?
         .map(|body| decode(&body))
         .transpose()
 }
 
-/// Receives one message as it came. Each sign that somebody is there is told to `heard`.
+/// Receives the body of one message. Calls `heard` for each frame, including heartbeats.
 pub(super) fn read_body(
     input: &mut impl Read,
     heard: impl Fn(),
@@ -261,7 +264,7 @@ pub(super) fn read_body(
     loop {
         let body = read_frame(input)?;
         heard();
-        // Nothing but such a sign is empty.
+        // Only heartbeats are empty.
         if body.as_ref().is_none_or(|body| !body.is_empty()) {
             return Ok(body);
         }
@@ -277,7 +280,7 @@ fn read_frame(input: &mut impl Read) -> anyhow::Result<Option<Vec<u8>>> {
     let Ok(length) = length.try_into().map(u32::from_be_bytes) else {
         bail!("a message was cut off within its length");
     };
-    // Before there is any memory for it.
+    // Checked before memory is allocated.
     ensure!(length <= MAX_BYTES, too_long(length));
     let length = length as usize;
     let mut body = Vec::new();
@@ -344,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_frame_that_is_too_long_is_refused_by_its_length() {
-        // Nothing follows: its body is not waited for.
+        // No body follows: the length alone has to be refused.
         let length = (MAX_BYTES + 1).to_be_bytes();
         let expected = "a message of 16777217 B is longer than 16777216 B";
         assert_eq!(error(read::<Request>(&mut &length[..])), expected);

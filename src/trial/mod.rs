@@ -1,8 +1,8 @@
-//! One trial: sockets, threads, warm-up, window, drain, closed books.
+//! One trial: sockets, threads, warm-up, window, drain, accounting.
 //!
-//! It runs in an agent, a process of its own, by its own clock: [`here`] is the script for one host, `halves` that of each
-//! end between two. The controller, [`agents`], only says what is to be run, and takes the sample. The order of events is the
-//! heart of the method; `docs/METHODOLOGY.md` says why it is so.
+//! A trial runs in an agent, a separate process, by the agent's own clock. [`here`] has the steps for one host,
+//! `halves` the steps of each end between two hosts. The controller, [`agents`], only says what to run, and takes the
+//! sample. The order of events is the heart of the method; `docs/METHODOLOGY.md` explains it.
 
 mod across;
 pub mod agent;
@@ -49,7 +49,7 @@ use std::time::Duration;
 
 use crate::sys::interrupt::Interrupted;
 
-/// Why there is no sample.
+/// Reason why a trial has no sample.
 #[derive(Debug)]
 pub enum NoSample {
     /// The program was asked to end.
@@ -73,7 +73,7 @@ impl From<anyhow::Error> for NoSample {
     }
 }
 
-/// How often the coordinator looks while it waits for lanes to drain or to stop.
+/// Poll interval of the coordinator thread while it waits for bench threads to drain or to stop.
 const GLANCE: Duration = Duration::from_micros(100);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What the other side prints before its first message: skipped, or shown where no message comes.
+//! Output of the other side before its first message: skipped, or shown if no message comes.
 
 use std::fmt;
 use std::io::{ErrorKind, Read};
@@ -7,20 +7,20 @@ use anyhow::{Context, bail};
 
 use crate::term::escape;
 
-/// Where messages begin: no shell and no program for people prints a zero byte.
+/// Marker at the start of the messages: no shell and no program for people prints a zero byte.
 pub const MAGIC: [u8; 9] = *b"\0udpbench";
 
-/// The most that may come before [`MAGIC`], in bytes.
+/// Maximum of the bytes before [`MAGIC`].
 const MAX_NOISE: usize = 1 << 16;
 
-/// Skips what comes before [`MAGIC`], such as what start-up files of a shell print.
+/// Skips everything before [`MAGIC`], for example the output of a shell's start-up files.
 ///
 /// # Errors
-/// [`NoGreeting`], when it does not come within 64 KiB, or the stream cannot be read.
+/// Returns [`NoGreeting`] if [`MAGIC`] does not come within 64 KiB. Returns another error if the stream cannot be read.
 pub(super) fn expect_magic(input: &mut impl Read) -> anyhow::Result<()> {
     let mut noise = Vec::new();
     let mut byte = [0];
-    // No byte more: what follows may be for another process.
+    // No further byte is read: it may be for another process.
     while noise.len() < MAX_NOISE + MAGIC.len() {
         match input.read_exact(&mut byte) {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => break,
@@ -34,7 +34,7 @@ pub(super) fn expect_magic(input: &mut impl Read) -> anyhow::Result<()> {
     bail!(NoGreeting(noise))
 }
 
-/// The other side is no udpbench, or could not start. Holds what it said instead.
+/// Error: the other side is no udpbench, or could not start. Holds its output.
 #[derive(Debug)]
 pub(super) struct NoGreeting(Vec<u8>);
 
@@ -54,7 +54,7 @@ impl fmt::Display for NoGreeting {
 impl std::error::Error for NoGreeting {}
 
 impl NoGreeting {
-    /// The end of what it said, quoted line by line.
+    /// Returns the end of the output, quoted line by line.
     fn last_lines(&self) -> String {
         const LINES: usize = 5;
         const BYTES: usize = 500;

@@ -1,4 +1,4 @@
-//! One end of a trial up to the start barrier: its sockets, and what is read before there are any.
+//! One end of a trial up to the start barrier: its sockets, and the readings from before there are any.
 
 use anyhow::Context;
 
@@ -18,21 +18,22 @@ use crate::sys::files::Root;
 use crate::sys::kernel::Discards;
 use crate::sys::sensors::Watch;
 
-/// What is made before there are threads.
+/// The parts of a trial's end that exist before its threads.
 pub(super) struct Opened<'a> {
     spec: &'a TrialSpec,
     part: Part,
     start: Start<'a>,
-    /// Its sockets.
+    /// Sockets of this end.
     pub(super) ends: Box<dyn Ends>,
 }
 
 impl<'a> Opened<'a> {
-    /// Reads the sensors below `root` and the kernel's counters for the first time. Between two hosts, `token` is what proves
-    /// to each that the other one is there.
+    /// Prepares an end: reads the sensors below `root` and the kernel's counters for the first time.
+    ///
+    /// Between two hosts, `token` proves to each host that the other one is there.
     ///
     /// # Errors
-    /// When this host has no address for the sockets.
+    /// Fails if this host has no address for the sockets.
     pub(super) fn new(
         spec: &'a TrialSpec,
         part: Part,
@@ -63,10 +64,11 @@ impl<'a> Opened<'a> {
         })
     }
 
-    /// Starts the threads and waits until all of them are at the start barrier. Senders are those of `flows`, in that order.
+    /// Starts the threads and waits until all of them are at the start barrier. The senders are in the order of
+    /// `flows`.
     ///
     /// # Errors
-    /// What cannot be built, never a thread that waits for ever.
+    /// Fails if something cannot be built. No thread is left waiting for ever.
     pub(super) fn assemble(self, flows: &[Flow]) -> anyhow::Result<Running<'a>> {
         let Self {
             spec,
@@ -77,7 +79,7 @@ impl<'a> Opened<'a> {
         let case = spec.case;
         let engines = engines::of(&case).map_err(anyhow::Error::msg)?;
         let taps = ends.taps(engines)?;
-        // Probes that were sent more than once.
+        // Probes that were sent more than once may be left.
         taps.take_unread();
         let buffers = ends.buffers()?;
         let (receivers, senders) =
@@ -97,7 +99,7 @@ impl<'a> Opened<'a> {
         let programs = programs.context("cannot assemble the threads")?;
         let placement = placement_of(part, &spec.placement);
         let threads = LaneThreads::assemble(&case, engines, part, programs, &placement)?;
-        // After the probes.
+        // Watched only after the probes, which do not count.
         let own = spec.across(part).map(|(own, _)| own);
         start.path = own.map(PathWatch::start).transpose()?;
         if let Some(reasons) = &mut start.reasons {
@@ -119,7 +121,7 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// The CPUs of the threads that run here.
+/// Returns the CPUs of the threads that run at this end.
 fn placement_of(part: Part, placement: &Placement) -> Placement {
     let here = |cpus: &Vec<Option<usize>>, runs_here| {
         if runs_here { cpus.clone() } else { Vec::new() }

@@ -1,4 +1,4 @@
-//! How long a datagram may be to get to the other host whole.
+//! The longest datagram that arrives in one piece at the other host.
 
 use std::net::SocketAddr;
 
@@ -11,13 +11,14 @@ use crate::data::Case;
 use crate::host::placement::Placement;
 use crate::plan::{Between, Settings, WireLink};
 
-/// Each length is tried so often before it counts as too long.
+/// Probes of each length before it counts as too long.
 const TRIES: usize = 3;
 
-/// A sender at one end of this link and a receiver at the other one; the sender is there if `is_down`.
+/// Returns a trial with a sender at one end of a link and a receiver at the other end. The sender is on the remote host
+/// if `is_down`.
 ///
 /// # Errors
-/// None: the case is one.
+/// Never fails: the key of the case is valid.
 pub(super) fn spec(link: &WireLink, is_down: bool) -> anyhow::Result<TrialSpec> {
     let way = if is_down { "down" } else { "up" };
     let key = format!("std:std/2t/{QUESTION}B/connected/{}/{way}", link.ip());
@@ -33,11 +34,13 @@ pub(super) fn spec(link: &WireLink, is_down: bool) -> anyhow::Result<TrialSpec> 
     Ok(spec.between(Some(Between { receivers, senders })))
 }
 
-/// The longest payload, up to `most`, that gets through from this sender: nearly always that, and then one probe says so.
-/// `None`: not even short ones do.
+/// Finds the longest payload, in bytes and up to `most`, that arrives from this sender. `None`: not even short payloads
+/// arrive.
+///
+/// Nearly always that is `most`, and a single probe shows it.
 ///
 /// # Errors
-/// When there is no such sender.
+/// Fails if there is no such sender.
 pub(super) fn longest(
     probes: &mut dyn Probes,
     source: SocketAddr,
@@ -45,7 +48,7 @@ pub(super) fn longest(
 ) -> anyhow::Result<Option<u32>> {
     let mut gets_through = |bytes: u32| -> anyhow::Result<bool> {
         for _ in 0..TRIES {
-            // Longer than the interface takes: the kernel says so at once.
+            // The kernel refuses at once what is longer than the MTU of the interface.
             if probes.probe(source, bytes as usize)?.is_some() {
                 return Ok(false);
             }
@@ -58,7 +61,7 @@ pub(super) fn longest(
     if gets_through(most)? {
         return Ok(Some(most));
     }
-    // Below it, IPv6 would not work at all (RFC 8200), and hardly anything else.
+    // If not even this length arrives, IPv6 would not work at all (RFC 8200), and hardly anything else.
     let (mut least, mut most) = (QUESTION.try_into().unwrap_or(u32::MAX), most);
     if !gets_through(least)? {
         return Ok(None);

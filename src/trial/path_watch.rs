@@ -1,4 +1,4 @@
-//! What the interface of a trial across a wire counts meanwhile.
+//! Growth of an interface's counters during a trial across a wire.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use crate::data::HostAddress;
 use crate::sys::addresses;
 use crate::sys::nic::{PathCounters, PathReader, named_since};
 
-/// An interface, and what it had counted at first.
+/// An interface, and its counters at the start.
 pub(super) struct PathWatch {
     reader: PathReader,
     before: PathCounters,
-    /// Its counters of lost packets by name.
+    /// Counters of lost packets at the start, by name.
     named_before: BTreeMap<String, u64>,
 }
 
 impl PathWatch {
-    /// Of the interface that has this address.
+    /// Starts to watch the interface that has this address.
     ///
     /// # Errors
-    /// When none has it, or its counters cannot be read.
+    /// Fails if no interface has the address, or if its counters cannot be read.
     pub(super) fn start(address: HostAddress) -> anyhow::Result<Self> {
         let interface = match address.link {
             Some(link) => Some(link.as_str().to_owned()),
@@ -39,10 +39,11 @@ impl PathWatch {
         })
     }
 
-    /// What it has counted since then, and its counters of lost packets that moved, by name.
+    /// Returns the growth of the counters since the start, and the growth of the counters of lost packets that moved,
+    /// by name.
     ///
     /// # Errors
-    /// When the interface is gone.
+    /// Fails if the interface is gone.
     pub(super) fn moved(&mut self) -> anyhow::Result<(PathCounters, BTreeMap<String, u64>)> {
         let unreadable = "cannot read the counters of the network interface any more";
         let now = self.reader.read().context(unreadable)?;

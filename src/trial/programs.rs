@@ -1,6 +1,7 @@
-//! What the threads of a site do: a program each, with the ports that it opens.
+//! The programs of the bench threads at one end of a trial, each with the endpoints that it opens.
 //!
-//! Floods and requests have a file each; what both need of links, their numbers and their options is here.
+//! Floods and requests have a file each. This file has the parts that both need: endpoints, their numbers and their
+//! options.
 
 mod flood;
 mod requests;
@@ -16,17 +17,17 @@ use crate::engine::{Direction, FlowCounts, Link, PortOptions};
 use crate::engines::{Engines, Entry};
 use crate::workload::{Program, Schedule};
 
-/// What datagrams are entered in while an engine is verified.
+/// Trackers that record datagrams while an engine is verified.
 #[derive(Clone, Default)]
 pub(super) struct Trackers {
-    /// What receivers and servers get.
+    /// Datagrams at receivers and servers.
     received: Option<Arc<SequenceTracker>>,
-    /// What clients get.
+    /// Responses at clients.
     answers: Option<Arc<SequenceTracker>>,
 }
 
 impl Trackers {
-    /// For a case that is verified.
+    /// Makes the trackers of a case that is verified.
     pub(super) fn of(case: &Case) -> Self {
         let tracker = || Arc::new(SequenceTracker::new(case.payload.bytes()));
         Self {
@@ -35,7 +36,7 @@ impl Trackers {
         }
     }
 
-    /// What was found at the threads of `part`. Where floods go both ways, senders receive, too.
+    /// Returns the result at the threads of `part`. In a bidirectional flood, senders also receive.
     pub(super) fn verified(&self, part: Part) -> Option<Verified> {
         let has_looked = |tracker: &SequenceTracker| tracker.verified().packets > 0;
         let received = self.received.iter();
@@ -49,7 +50,7 @@ impl Trackers {
     }
 }
 
-/// What the programs of a case follow from.
+/// Inputs from which the programs of a case are built.
 pub(super) struct ProgramBuilder<'a> {
     pub(super) case: &'a Case,
     pub(super) engines: Engines,
@@ -58,10 +59,10 @@ pub(super) struct ProgramBuilder<'a> {
 }
 
 impl ProgramBuilder<'_> {
-    /// Those of the threads here, senders first.
+    /// Returns the programs of the threads at this end, senders first.
     ///
     /// # Errors
-    /// When a socket cannot be had twice.
+    /// Fails if a socket cannot be duplicated.
     pub(super) fn programs(
         &self,
         receivers: Vec<OwnedFd>,
@@ -84,13 +85,13 @@ impl ProgramBuilder<'_> {
         }
     }
 
-    /// When each thread that sends at a rate is to send; `None`: as fast as it can.
+    /// Returns the times at which each thread has to send at a rate. `None`: as fast as it can.
     fn schedule(&self) -> Option<Schedule> {
         let arrivals = self.case.arrivals.unwrap_or_default();
         Some(Schedule::new(self.case.gap_ns()?, arrivals))
     }
 
-    /// The links of each receiver, from those of each receiving socket.
+    /// Groups the endpoints of the receiving sockets by receiver.
     fn by_receiver(&self, links: impl Iterator<Item = (usize, Link)>) -> Vec<Vec<Link>> {
         let mut receivers: Vec<Vec<Link>> = Vec::new();
         for (socket, link) in links {
@@ -101,7 +102,7 @@ impl ProgramBuilder<'_> {
         receivers
     }
 
-    /// The links of each sender, and the number of the first, from those of all flows.
+    /// Groups the endpoints of all flows by sender, each group with the number of its first flow.
     fn by_sender(
         &self,
         links: impl Iterator<Item = Link>,
@@ -116,7 +117,7 @@ impl ProgramBuilder<'_> {
         })
     }
 
-    /// Where the flows of a thread are counted, if it has many.
+    /// Returns counters for the flows of a thread, if it has many.
     fn flow_counts(&self, flows: usize) -> Option<FlowCounts> {
         self.case.flows.map(|_| FlowCounts::new(flows))
     }
@@ -125,10 +126,10 @@ impl ProgramBuilder<'_> {
         let (case, verifies) = (self.case, self.trackers.received.is_some());
         let payload_bytes = case.payload.bytes();
         PortOptions {
-            // Verification has to see datagrams that are too long, too.
+            // Verification has to notice datagrams that are too long.
             buffer_bytes: payload_bytes + usize::from(verifies),
             batch: case.batch.map_or(1, Batch::count),
-            // Two ports over one socket have to wait in one way.
+            // Two threads that share a socket have to wait in the same way.
             spins: (direction.receives() || case.receives_at_both_ends())
                 && case.wait == Some(Wait::Spin)
                 && engine.about.can_spin,
@@ -138,8 +139,8 @@ impl ProgramBuilder<'_> {
     }
 }
 
-/// As many flows as that, as a number of flows is written in datagrams.
+/// Converts a number of flows to the integer type of flow numbers in datagrams.
 fn number_of(flows: usize) -> u16 {
-    // The plan has no more of them than that.
+    // The plan allows no more flows.
     u16::try_from(flows).unwrap_or(u16::MAX)
 }

@@ -1,4 +1,5 @@
-//! Whether somebody is at the other end of a stream: both ends say so each second, and silence is an end.
+//! The heartbeat between the two ends of a stream: both ends send it twice a second, and an end that stays silent is
+//! gone.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,15 +13,17 @@ use serde::Serialize;
 
 use super::message;
 
-/// How often each end says that it is there.
+/// Interval of the heartbeat.
 const BEAT: Duration = Duration::from_millis(500);
-/// An end that was silent for so long is gone: its host, the cable, or what carries the stream.
+/// Silence after which an end counts as gone: its host, the cable, or the program that carries the stream.
 const SILENCE: Duration = Duration::from_millis(2500);
-/// Nothing is said while datagrams flow that would wait behind them, but no longer than this: somebody has to notice that
-/// nobody is there any more.
+/// Longest suspension of the heartbeat.
+///
+/// The heartbeat is suspended while datagrams flow: it would wait behind them. An end that is gone has to be noticed
+/// nevertheless.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Where messages go, from several threads.
+/// Stream for messages, shared by several threads.
 #[derive(Clone)]
 pub(super) struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
 
@@ -29,7 +32,7 @@ impl Output {
         Self(Arc::new(Mutex::new(Box::new(to))))
     }
 
-    /// Does something while nobody else writes.
+    /// Runs `write` while no other thread writes.
     pub(super) fn with<T>(&self, write: impl FnOnce(&mut Box<dyn Write + Send>) -> T) -> T {
         write(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -42,7 +45,7 @@ impl Output {
         self.with(|mut to| message::write(&mut to, message))
     }
 
-    /// Says that this end is there, unless something is being said.
+    /// Sends a heartbeat, unless another thread is writing.
     fn beat(&self) -> io::Result<()> {
         match self.0.try_lock() {
             Ok(mut to) => message::write_beat(&mut *to),
@@ -51,7 +54,7 @@ impl Output {
     }
 }
 
-/// When something was heard last, or until when nothing will be.
+/// Time at which something was heard last, or the end of an expected silence.
 #[derive(Clone)]
 pub(super) struct Heard {
     since: Instant,
@@ -66,18 +69,19 @@ impl Heard {
         }
     }
 
-    /// Something was.
+    /// Notes that something was heard.
     pub(super) fn note(&self) {
         self.note_at(self.since.elapsed());
     }
 
     fn note_at(&self, at: Duration) {
         let ms = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
-        // What was under way does not end a silence that is expected.
+        // A message that was already on its way does not end an expected silence.
         self.at_ms.fetch_max(ms, Ordering::Relaxed);
     }
 
-    /// For so long, up to the end of a window, nothing will be, and nothing is to be said.
+    /// Suspends the heartbeat in both directions for `length`, up to the end of a window, but not for longer than
+    /// `LONGEST`.
     pub(super) fn expect_silence(&self, length: Duration) {
         self.note_at(self.since.elapsed() + length.min(LONGEST));
     }
@@ -95,16 +99,16 @@ impl Heard {
     }
 }
 
-/// A thread that says that this end is there, until this is dropped.
+/// A thread that sends heartbeats until this is dropped.
 pub(super) struct Pulse {
     _end: Sender<()>,
 }
 
 impl Pulse {
-    /// Calls `lost` once nothing was heard for [`SILENCE`].
+    /// Starts the thread. It calls `lost` once nothing was heard for [`SILENCE`].
     ///
     /// # Errors
-    /// When there can be no thread.
+    /// Fails if the thread cannot be started.
     pub(super) fn start(
         output: Output,
         heard: Heard,
@@ -119,7 +123,7 @@ impl Pulse {
                     return;
                 }
                 if !heard.expects_silence() {
-                    // Whoever reads notices that it is broken.
+                    // The thread that reads notices a broken stream.
                     let _ = output.beat();
                 }
             }

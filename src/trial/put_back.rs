@@ -1,4 +1,4 @@
-//! Settings as they were before.
+//! Puts settings back to their values before a change.
 
 use std::thread;
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 use crate::host::knob::Setting;
 use crate::sys::files::Root;
 
-/// A driver that resets may be busy for a while.
+/// Attempts for each setting: a driver that resets may be busy for a while.
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Puts back what was changed last first.
+/// Puts settings back, in the reverse order of their changes.
 ///
 /// # Errors
-/// Those that could not be, what they were, and how to put them back by hand.
+/// Returns an error that names the settings that could not be put back, their previous values, and the fix by hand.
 pub(super) fn put_back(settings: &[Setting], root: &Root) -> anyhow::Result<()> {
     let failed: Vec<String> = settings
         .iter()
@@ -28,7 +28,7 @@ pub(super) fn put_back(settings: &[Setting], root: &Root) -> anyhow::Result<()> 
 
 fn failure(setting: &Setting, root: &Root) -> Option<String> {
     let Setting { place, before, .. } = setting;
-    // What cannot be set at all, such as an interrupt that the kernel manages, was not changed either.
+    // A setting that cannot be set at all, such as an interrupt that the kernel manages, was not changed either.
     if place
         .read(root)
         .is_ok_and(|now| place.is_same(&now, before))

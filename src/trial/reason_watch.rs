@@ -1,10 +1,11 @@
-//! Why the kernel of this machine drops packets, over a trial.
+//! The kernel's reasons for dropping packets during a trial.
 
 use std::collections::BTreeMap;
 
 use crate::sys::drop_reasons::DropReasons;
 
-/// Counts them from the first trial that asks on: to begin and to end takes longer than a window.
+/// Counters of drop reasons, running from the first trial that asks for them: starting and ending them takes longer
+/// than a window.
 #[derive(Default)]
 pub(super) struct ReasonWatch {
     counters: Counters,
@@ -15,13 +16,13 @@ pub(super) struct ReasonWatch {
 enum Counters {
     #[default]
     NotAsked,
-    /// The kernel does not tell, as was said before the start.
+    /// The kernel does not report reasons; a message before the start has said so.
     Silent,
     Told(DropReasons),
 }
 
 impl ReasonWatch {
-    /// A trial begins.
+    /// Notes the counters at the start of a trial.
     pub(super) fn start(&mut self) {
         if matches!(self.counters, Counters::NotAsked) {
             self.counters = DropReasons::open().map_or(Counters::Silent, Counters::Told);
@@ -29,7 +30,7 @@ impl ReasonWatch {
         self.before = self.read();
     }
 
-    /// What was dropped since then, without reasons that there were none for.
+    /// Returns the drops since the start of the trial, by reason; reasons without drops are left out.
     pub(super) fn moved(&self) -> BTreeMap<String, u64> {
         let before = |reason| self.before.get(reason).copied().unwrap_or(0);
         let moved = self.read().into_iter();

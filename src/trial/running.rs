@@ -1,4 +1,4 @@
-//! One end of a trial from the start barrier on: its threads, and what is read of them.
+//! One end of a trial from the start barrier on: its threads, and the readings of their counters.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -23,57 +23,58 @@ use crate::sys::kernel::{self, Discarded, Discards};
 use crate::sys::sensors::Watch;
 use crate::workload::{PaceMeter, RoundTripMeter};
 
-/// What was read first, before there was any socket.
+/// Readings from before there were any sockets.
 pub(super) struct Start<'a> {
     pub(super) watch: Watch<'a>,
     pub(super) discards: Discards,
-    /// Where the other end is on another host: its interface.
+    /// Watch of the interface, if the other end is on another host.
     pub(super) path: Option<PathWatch>,
-    /// Why the kernel drops packets, if it is asked.
+    /// Watch of the kernel's drop reasons, if they are asked for.
     pub(super) reasons: Option<&'a mut ReasonWatch>,
 }
 
-/// The threads, and what is read of them. Dropping it stops and joins them, whatever they are doing.
+/// The running threads, and everything that reads their counters. Dropping it stops and joins the threads, whatever
+/// they are doing.
 pub(super) struct Running<'a> {
     pub(super) case: Case,
     pub(super) part: Part,
     pub(super) threads: LaneThreads,
     pub(super) taps: Taps,
     pub(super) buffers: Buffers,
-    /// The CPUs of the threads.
+    /// CPUs of the threads.
     pub(super) placement: Placement,
-    /// Of the datagrams, if they are looked at.
+    /// Trackers of the datagrams, if they are verified.
     pub(super) trackers: Trackers,
     pub(super) start: Start<'a>,
-    /// The counts when they were last asked for, and the lanes' CPU clocks when those had just moved.
+    /// Counts at the last reading, and the CPU clocks of the threads when these counts had just changed.
     pub(super) last: Option<(Counts, Vec<Option<u64>>)>,
 }
 
-/// What was read when the window opened.
+/// Readings at the opening of the window.
 pub(super) struct Opening {
     at: SystemTime,
     snapshot: Snapshot,
-    /// What CPUs had idled.
+    /// Idle times of the CPUs so far.
     idle_times: IdleTimes,
 }
 
-/// What was read when the window opened, and when it closed.
+/// Readings at the opening and at the closing of the window.
 pub(super) struct Window {
     opened_at: SystemTime,
     opening: Snapshot,
     closing: Snapshot,
-    /// What CPUs idled meanwhile.
+    /// Idle times of the CPUs in the window.
     idle_times: IdleTimes,
 }
 
 impl Running<'_> {
-    /// Opens the window: reads everything for the first time.
+    /// Opens the window: reads all counters for the first time.
     ///
     /// # Errors
-    /// When something cannot be read.
+    /// Fails if something cannot be read.
     pub(super) fn open_window(&mut self) -> anyhow::Result<Opening> {
         let at = SystemTime::now();
-        // To read what CPUs idled takes long enough to lie outside of the window.
+        // Reading the idle times takes so long that it has to lie outside of the window.
         let idle_times = self.idle_times();
         let snapshot = Snapshot::opening(&self.threads, &self.taps, &self.start.discards)?;
         let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
@@ -86,10 +87,10 @@ impl Running<'_> {
         })
     }
 
-    /// Closes it.
+    /// Closes the window: reads all counters again.
     ///
     /// # Errors
-    /// When something cannot be read any more.
+    /// Fails if something cannot be read any more.
     pub(super) fn close_window(&mut self, opening: Opening) -> anyhow::Result<Window> {
         let discards_move = opening.snapshot.discards_move;
         let closing = Snapshot::closing(&self.threads, &self.taps, discards_move)?;
@@ -108,32 +109,32 @@ impl Running<'_> {
         self.start.watch.idle_times(self.placement.cpus().flatten())
     }
 
-    /// Looks at the sensors, and at counters that begin anew when they are full.
+    /// Reads the sensors, and the counters that wrap around.
     ///
     /// # Errors
-    /// When a thread has ended.
+    /// Fails if a thread has ended, or if something cannot be read.
     pub(super) fn look(&mut self) -> anyhow::Result<()> {
         if self.threads.has_one_ended() {
             self.threads.finish()?;
             bail!("a benchmark thread ended too early");
         }
         self.start.watch.look();
-        // Counts of 32 bits are not to begin anew twice.
+        // Counters of 32 bits must not wrap around twice between two readings.
         self.read_counts().map(drop)
     }
 
-    /// Stops the senders. Their counts are final then.
+    /// Stops the senders. Their counts are final afterwards.
     pub(super) fn stop(&mut self) {
-        // Before the CPUs are idle.
+        // The clocks are read before the CPUs are idle.
         let cpus = self.placement.cpus().flatten();
         self.start.watch.look_at_clocks(cpus);
         self.threads.stop_sending();
     }
 
-    /// The counts so far.
+    /// Returns the counts so far.
     ///
     /// # Errors
-    /// When the kernel does not say what sockets dropped.
+    /// Fails if the kernel does not report the drops of a socket.
     pub(super) fn counts(&mut self) -> anyhow::Result<Counts> {
         let now = self.read_counts()?;
         if self.last.as_ref().is_none_or(|(last, _)| *last != now) {
@@ -153,19 +154,20 @@ impl Running<'_> {
         })
     }
 
-    /// Whether nothing waits in any queue, neither of a socket nor of a CPU, where datagrams may wait for ksoftirqd.
+    /// Returns whether all queues are empty: the queues of the sockets, and those of the CPUs, where datagrams may wait
+    /// for ksoftirqd.
     pub(super) fn are_queues_empty(&self) -> bool {
         self.taps.are_empty() && kernel::backlog_is_empty() == Some(true)
     }
 
-    /// Whether, since the counts moved last, each thread has slept or had CPU time to move something.
+    /// Returns whether each thread has slept, or had CPU time to move something, since the counts moved last.
     pub(super) fn had_their_chance(&self) -> bool {
         let clocks = self.last.iter().flat_map(|(_, clocks)| clocks);
         let mut lanes = self.threads.lanes.iter().zip(clocks);
         lanes.all(|(lane, &cpu_ns)| lane.had_its_chance(cpu_ns))
     }
 
-    /// Whether a server has received more requests than it has answered.
+    /// Returns whether a server has received more requests than it has answered.
     pub(super) fn owes_answers(&self) -> bool {
         self.threads.lanes.iter().any(Lane::owes_answers)
     }
@@ -173,7 +175,7 @@ impl Running<'_> {
     /// Stops and joins all threads, and empties the queues.
     ///
     /// # Errors
-    /// The first error that ended a thread, and what could not be read any more.
+    /// Returns the first error that ended a thread, or an error if something cannot be read any more.
     pub(super) fn finish(mut self, window: Window) -> anyhow::Result<Half> {
         self.threads.finish()?;
         self.start.watch.look();
@@ -223,21 +225,21 @@ impl Running<'_> {
         })
     }
 
-    /// CPU time of threads that are neither lanes nor the coordinator, in the window: a library's helpers, and the
-    /// kernel's workers for io_uring.
+    /// Returns the CPU time in the window of all threads that are neither bench threads nor the coordinator thread: a
+    /// library's helpers, and the kernel's workers for io_uring.
     fn other_cpu_ns(&self, opening: &Snapshot, closing: &Snapshot) -> Option<u64> {
         let lanes = opening.lanes.iter().zip(&closing.lanes);
         let lanes = self.threads.lanes.iter().zip(lanes);
-        // The time of a lane that workers run is in theirs.
+        // The CPU time of a task that workers run is part of the workers' time.
         let have_clocks = lanes.filter(|(lane, _)| !lane.is_pooled);
         let of_lanes = have_clocks.map(|(_, (open, close))| grown(open.cpu_ns, close.cpu_ns));
         let of_lanes = of_lanes.sum::<Option<u64>>()?;
         let all = |snapshot: &Snapshot| snapshot.cpu_ns.map(|(all, _)| all);
-        // The clocks are read one after the other, so the little that lies between may come out negative.
+        // The clocks are read one after the other, so the small remainder may come out negative.
         Some(grown(all(opening), all(closing))?.saturating_sub(of_lanes))
     }
 
-    /// What each lane did in the window.
+    /// Returns the counts of each thread in the window.
     fn lanes(&self, opening: &[LaneSample], closing: Vec<LaneSample>) -> Vec<LaneSample> {
         let in_window = closing.into_iter().zip(opening);
         let in_window = in_window.map(|(close, open)| close.since(open));
@@ -245,7 +247,7 @@ impl Running<'_> {
         lanes.map(|(lane, sample)| lane.sample(&sample)).collect()
     }
 
-    /// Those of all clients.
+    /// Merges the round trips of all clients.
     fn round_trips(&self) -> Option<RoundTrips> {
         let meters = self.threads.round_trips();
         meters
@@ -256,7 +258,7 @@ impl Running<'_> {
             })
     }
 
-    /// That of all senders at a rate.
+    /// Merges the pacing of all senders at a rate.
     fn pacing(&self) -> Option<Pacing> {
         let meters = self.threads.pace_meters();
         meters.map(PaceMeter::pacing).reduce(|mut all, one| {
@@ -266,12 +268,12 @@ impl Running<'_> {
     }
 }
 
-/// By how much a clock went on between two readings.
+/// Returns the growth of a clock between two readings.
 fn grown(open: Option<u64>, close: Option<u64>) -> Option<u64> {
     Some(close?.saturating_sub(open?))
 }
 
-/// Milliseconds since 1970-01-01 UTC.
+/// Converts a time to milliseconds since 1970-01-01 UTC.
 pub(super) fn unix_ms(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! What all ends know becomes one sample.
+//! Merges the results of all ends of a trial into one sample.
 
 use super::half::Half;
 use crate::data::{
@@ -9,8 +9,9 @@ use crate::sys::idle::IdleTimes;
 use crate::sys::kernel::Discarded;
 use crate::sys::sensors::SensorReadings;
 
-/// The sample of all ends, the receivers' first. The window is as long as it was by the clock of those who take
-/// the result: receivers, or clients.
+/// Returns the sample of a trial from the results of all ends, the receivers' end first.
+///
+/// The length of the window is that on the clock of the threads that take the result: receivers, or clients.
 pub(super) fn of(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Sample {
     let sent_in_pieces = sender.about.group == Group::Offload;
     let conclude = if case.asks() {
@@ -36,7 +37,7 @@ pub(super) fn of(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> S
             at_closing: sum(each().map(|half| half.counts[1])),
             at_end: sum(each().map(|half| half.counts[2])),
             unread: each().map(|half| half.unread).sum(),
-            // Without offload there are no pieces: loopback itself has no GRO.
+            // Without offload there are no GRO aggregates: loopback itself has no GRO.
             dropped_in_pieces: receiver.about.joins && sent_in_pieces,
             discarded_in_pieces: sent_in_pieces,
             kernel_discards_at_opening: discarded(halves, 0),
@@ -61,12 +62,12 @@ pub(super) fn of(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> S
     }
 }
 
-/// The least of the sizes that are known.
+/// Returns the least of the known sizes, or 0 if none is known.
 fn least(sizes: impl Iterator<Item = Option<u64>>) -> u64 {
     sizes.flatten().min().unwrap_or(0)
 }
 
-/// The directions between two hosts, that of the senders first.
+/// Returns the directions between two hosts, the senders' direction first.
 fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path> {
     let (Some(_), [receivers, senders]) = (case.direction, halves) else {
         return Vec::new();
@@ -104,7 +105,7 @@ fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path>
     paths
 }
 
-/// That of all senders: where they flood both ways, they are at both ends.
+/// Merges the pacing of all senders; in a bidirectional flood, both ends have senders.
 fn pacing(halves: &[Half]) -> Option<Pacing> {
     let each = halves.iter().filter_map(|half| half.pacing.clone());
     each.reduce(|mut all, one| {
@@ -113,7 +114,7 @@ fn pacing(halves: &[Half]) -> Option<Pacing> {
     })
 }
 
-/// The counts of all ends.
+/// Adds up the counts of all ends.
 fn sum(counts: impl IntoIterator<Item = Counts>) -> Counts {
     let add = |all: Counts, one: Counts| Counts {
         sent: all.sent + one.sent,
@@ -124,8 +125,8 @@ fn sum(counts: impl IntoIterator<Item = Counts>) -> Counts {
     counts.into_iter().fold(Counts::default(), add)
 }
 
-/// The discards of all ends at one of three times, those of a machine or a network namespace that two of them share counted
-/// once.
+/// Adds up the discards of all ends at one of the three times. A machine or a network namespace that two ends share
+/// counts once.
 fn discarded(halves: &[Half], at: usize) -> u64 {
     let own = halves.iter().enumerate().map(|(n, half)| {
         let before = || halves[..n].iter().map(|other| &other.host);
@@ -147,8 +148,10 @@ fn discarded(halves: &[Half], at: usize) -> u64 {
     own.sum()
 }
 
-/// What was found in the datagrams, wherever they were looked at. A request that comes twice is answered twice, with one
-/// number, so that of requests it is not known how many never came.
+/// Merges the results of verification at all ends.
+///
+/// A request that arrives twice is answered twice, with the same number. The number of requests that never arrived is
+/// therefore unknown.
 fn verified(case: &Case, halves: &[Half], paths: &[Path]) -> Option<Verified> {
     let found = halves.iter().filter_map(|half| half.verified);
     let found = found.reduce(|mut all, one| {
@@ -163,7 +166,7 @@ fn verified(case: &Case, halves: &[Half], paths: &[Path]) -> Option<Verified> {
     })
 }
 
-/// What each lane did in the window: senders first, workers last.
+/// Merges the counts of all threads in the window: senders first, workers last.
 fn lanes(halves: &[Half]) -> Vec<LaneSample> {
     let lanes = halves.iter().flat_map(|half| half.lanes.iter().cloned());
     let mut lanes: Vec<LaneSample> = lanes.collect();

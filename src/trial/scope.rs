@@ -1,5 +1,5 @@
-//! The interface in socket addresses of a link (fe80::/10): a number that each host gives to its own interfaces, and that
-//! means nothing to the other one.
+//! Interface numbers in link-local socket addresses (fe80::/10). Each host numbers its own interfaces, so a number
+//! means nothing to the other host.
 
 use std::net::SocketAddr;
 
@@ -9,15 +9,16 @@ use super::spec::Flow;
 use crate::data::HostAddress;
 use crate::sys::nic;
 
-/// The number that socket addresses have on this host. 0: none.
+/// Interface number in socket addresses on this host. 0: none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope(u32);
 
 impl Scope {
-    /// That of a trial whose sockets here have this address. `None`: both parts are on this host.
+    /// Returns the interface number for a trial whose local sockets have this address. `None`: both ends are on this
+    /// host.
     ///
     /// # Errors
-    /// When its interface is gone.
+    /// Fails if the interface is gone.
     pub(super) fn of(own: Option<HostAddress>) -> anyhow::Result<Self> {
         let Some(link) = own.and_then(|own| own.link) else {
             return Ok(Self(0));
@@ -29,12 +30,12 @@ impl Scope {
             .with_context(|| format!("there is no interface {name} any more"))
     }
 
-    /// An address of a message, as sockets here have it.
+    /// Converts an address in a message to an address for local sockets.
     pub(super) fn here(self, address: SocketAddr) -> SocketAddr {
         with_number(address, self.0)
     }
 
-    /// The same of both addresses of flows.
+    /// Converts both addresses of flows in a message to addresses for local sockets.
     pub(super) fn flows_here(self, flows: &[Flow]) -> Vec<Flow> {
         let here = |flow: &Flow| Flow {
             source: self.here(flow.source),
@@ -45,12 +46,12 @@ impl Scope {
     }
 }
 
-/// An address of a socket here, as messages have it.
+/// Converts an address of a local socket to an address for messages.
 pub(super) fn told(address: SocketAddr) -> SocketAddr {
     with_number(address, 0)
 }
 
-/// The same of both addresses of flows.
+/// Converts both addresses of flows to addresses for messages.
 pub(super) fn flows_told(flows: &[Flow]) -> Vec<Flow> {
     Scope(0).flows_here(flows)
 }

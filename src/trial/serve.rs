@@ -1,7 +1,7 @@
 //! `udpbench agent`: a process that runs trials for a controller, on this host or on another one.
 //!
-//! One thread reads what comes, another one runs trials. So the end of the input, and a request to begin anew, end whatever
-//! goes on at once: the process ends, or is another one, and its sockets are closed.
+//! One thread reads messages, another one runs trials. The end of the input, or a request to begin anew, therefore ends
+//! whatever goes on at once: the process ends or is replaced, and its sockets are closed.
 
 use std::io::{Read, Write};
 use std::mem;
@@ -24,20 +24,21 @@ use crate::host::knob::Lock;
 use crate::sys::files::Root;
 use crate::sys::{drops, temperature};
 
-/// Whether the process has just begun anew: then it has greeted already.
+/// First start of an agent's process, or a new beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begins {
-    /// It greets.
+    /// First start: the process sends a greeting.
     First,
-    /// It says that it is there.
+    /// New beginning: the process has greeted before, and now reports that it is back.
     Again,
 }
 
-/// Does what the messages on `input` say until that ends, or until nothing was heard from another host for 3 s. Reads
-/// nothing but whole messages: what comes after one is there for whoever reads next.
+/// Serves the requests on `input` until it ends, or until nothing was heard from another host for 3 s.
+///
+/// Only whole messages are read: the bytes after a message are left for the next reader.
 ///
 /// # Errors
-/// When the other side is no udpbench of this version, or sends what is no message.
+/// Fails if the other side does not speak this version of the protocol, or sends something that is no message.
 pub fn serve(
     mut input: impl Read,
     output: impl Write + Send + 'static,
@@ -48,12 +49,12 @@ pub fn serve(
     let is_across = match begins {
         Begins::First => {
             let hello = message::greeting(&mut input)?;
-            // Also to one of another version, which then knows this one.
+            // Also sent to another version, which then knows the version of this one.
             output.greet(&Hello::here())?;
             hello.check()?;
             hello.is_across
         }
-        // Only an agent on another host is asked to.
+        // Only an agent on another host is asked to begin anew.
         Begins::Again => {
             output.write(&Answer::<()>::Renewed)?;
             true
@@ -76,46 +77,46 @@ pub fn serve(
         .spawn(move || obey_all(talk, here))
         .context("cannot start a thread")?;
     if listen(input, &heard, &send)? == Next::BeginAnew {
-        // Nothing of what is said is cut off.
+        // No other thread writes meanwhile, so no message is cut off.
         return output.with(|_| begin_anew(root));
     }
     Ok(())
 }
 
-/// What is to be done once no more requests are handed on.
+/// Next step once no more requests are forwarded.
 #[derive(PartialEq, Eq)]
 enum Next {
     End,
     BeginAnew,
 }
 
-/// Hands on all requests, up to the end of the input or to the one to begin anew.
+/// Forwards all requests until the end of the input, or until the request to begin anew.
 fn listen(mut input: impl Read, heard: &Heard, send: &Sender<Request>) -> anyhow::Result<Next> {
     while let Some(body) = message::read_body(&mut input, || heard.note())? {
         let request = message::decode(&body)?;
         if matches!(request, Request::Renew) {
             return Ok(Next::BeginAnew);
         }
-        // Nobody obeys any more once nobody listens to answers, and then the input ends soon.
+        // Sending fails if answers cannot be sent any more; the input ends soon then.
         let _ = send.send(request);
     }
     Ok(Next::End)
 }
 
-/// Has this process be as one that was just started: memory, threads, sockets. It keeps its streams.
+/// Replaces this process by a fresh one: memory, threads, sockets. The streams stay open.
 fn begin_anew(root: &Root) -> anyhow::Result<()> {
     let mut command = spawned::agent(THIS_PROGRAM.as_ref(), root);
     command.arg("--again");
     Err(command.exec()).context("cannot begin anew")
 }
 
-/// Of one that was asked from another host.
+/// Ends an agent whose controller is on another host and has been silent.
 fn end_process() {
     eprintln!("the other end was not heard of for 3 s: the agent ends");
     std::process::exit(1);
 }
 
-/// Runs what is asked for, until nobody asks or listens.
+/// Runs the requests until no more come, or until answers cannot be sent.
 fn obey_all(mut talk: Conversation, mut here: Here) {
     while let Ok(request) = talk.next() {
         let done = obey(request, &mut talk, &mut here);
@@ -134,7 +135,7 @@ fn obey(request: Request, talk: &mut Conversation, here: &mut Here) -> anyhow::R
         Request::Choose(wanted) => talk.answer(&Settings::Here(here.root()).choose(wanted)?),
         Request::Lock => {
             let lock = Lock::take(here.root());
-            // It outlives this process's beginning anew, and is held until its end.
+            // The lock survives when this process begins anew, and is held until it ends.
             talk.answer(&lock.map(mem::forget))
         }
         Request::AreAsBefore(settings) => talk.answer(&is_as_before(&settings, here.root())),

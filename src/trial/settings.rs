@@ -1,4 +1,4 @@
-//! The settings of the host where trials run, or from where they cross a wire: this one, or another one by its agent.
+//! Settings of the host where trials run, or from which they cross a wire: this host, or another one through its agent.
 
 use std::time::Duration;
 
@@ -10,24 +10,24 @@ use crate::host::knob::{Knob, Knobs, Lock, Setting, Wanted, choose};
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 
-/// Whose they are.
+/// Host whose settings are read and changed.
 pub enum Settings<'a> {
-    /// This host's, below this root.
+    /// This host, with its files below this root.
     Here(&'a Root),
-    /// Those of the host of an agent.
+    /// The host of this agent.
     There(&'a mut Agent),
 }
 
 impl Settings<'_> {
-    /// Whether nothing can be learned of them any more.
+    /// Returns whether the agent is gone, so that its settings cannot be read any more.
     pub fn are_lost(&self) -> bool {
         matches!(self, Self::There(agent) if agent.is_lost())
     }
 
-    /// Those of the wanted ones that can be tried. Nothing is touched.
+    /// Returns the wanted settings that can be tried. Changes nothing.
     ///
     /// # Errors
-    /// When the agent is gone.
+    /// Fails if the agent is gone.
     pub fn choose(&mut self, wanted: Wanted) -> anyhow::Result<Knobs> {
         match self {
             Self::Here(root) => Ok(choose(&wanted, &Host::read(root), root)),
@@ -35,10 +35,10 @@ impl Settings<'_> {
         }
     }
 
-    /// Takes the right to change them: until the lock is dropped, or the agent there ends.
+    /// Takes the right to change settings, until the lock is dropped or the agent ends.
     ///
     /// # Errors
-    /// Who has it. The outer one: the agent is gone.
+    /// Fails if the agent is gone. The inner error names the process that has the right.
     pub fn lock(&mut self) -> anyhow::Result<Result<Option<Lock>, String>> {
         match self {
             Self::Here(root) => Ok(Lock::take(root).map(Some)),
@@ -49,10 +49,10 @@ impl Settings<'_> {
         }
     }
 
-    /// Whether these are what they were when the search began.
+    /// Checks that settings have the values that they had when the search began.
     ///
     /// # Errors
-    /// One that is not. The outer one: the agent is gone.
+    /// Fails if the agent is gone. The inner error names a setting with another value.
     pub fn are_as_before(&mut self, settings: &[Setting]) -> anyhow::Result<Result<(), String>> {
         match self {
             Self::Here(root) => Ok(is_as_before(settings, root)),
@@ -60,11 +60,13 @@ impl Settings<'_> {
         }
     }
 
-    /// Changes one for a trial, which takes about so long. An agent there is its keeper itself; where that ends or begins
-    /// anew, its watchdog puts it back.
+    /// Changes a setting for a trial that takes about `trial`.
+    ///
+    /// An agent on another host is the keeper itself. If it ends or begins anew, its watchdog puts the setting back.
     ///
     /// # Errors
-    /// Why it cannot be changed. The outer ones: nothing would put it back, or the agent is gone.
+    /// Fails if no watchdog would put the setting back, or if the agent is gone. The inner error is the reason why the
+    /// setting cannot be changed.
     pub fn change(
         &mut self,
         knob: &Knob,
@@ -86,10 +88,10 @@ impl Settings<'_> {
         }
     }
 
-    /// Puts it back. Whether it was changed until now.
+    /// Puts a setting back. Returns whether it stayed changed until now.
     ///
     /// # Errors
-    /// What could not be put back, and when the agent is gone.
+    /// Fails if the setting cannot be put back, or if the agent is gone.
     pub fn put_back(
         &mut self,
         keeper: Option<Keeper>,

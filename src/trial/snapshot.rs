@@ -1,4 +1,4 @@
-//! One edge of a window: everything that is read when it opens, and again when it closes.
+//! Readings at one edge of a window: everything that is read when it opens, and again when it closes.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -11,29 +11,29 @@ use crate::sys::clock::{self, Switches};
 use crate::sys::kernel::Discards;
 use crate::sys::run_queue::{self, CpuTaken};
 
-/// The readings at one edge.
+/// Readings at one edge of a window.
 pub(super) struct Snapshot {
     pub(super) at: Instant,
-    /// Of the threads and sockets of this process.
+    /// Counts of the threads and sockets of this process.
     pub(super) counts: Counts,
-    /// The kernel's discards just before and just after the counts: to read them takes longer than a datagram.
-    /// Where they rest, one reading outside the window is both.
+    /// The kernel's discards just before and just after the counts: reading them takes longer than a datagram. If they
+    /// do not move, one reading outside of the window serves as both.
     pub(super) discards: [Discards; 2],
-    /// Whether they had moved since the run began, when the window opened.
+    /// True if the discards had moved between the start of the run and the opening of the window.
     pub(super) discards_move: bool,
-    /// How long it took to read all this.
+    /// Time that these readings took.
     took: Duration,
-    /// CPU time of the process, less that of the coordinator, which reads it, and that, in nanoseconds.
+    /// CPU time of the process without the coordinator thread, and that of the coordinator thread, in nanoseconds.
     pub(super) cpu_ns: Option<(u64, u64)>,
-    /// What each thread did so far, senders first, workers last.
+    /// Counts of each thread so far, senders first, workers last.
     pub(super) lanes: Vec<LaneSample>,
-    /// What came over each flow: see [`LaneThreads::flow_packets`].
+    /// Datagrams received over each flow so far: see [`LaneThreads::flow_packets`].
     pub(super) flow_packets: Vec<u64>,
 }
 
 impl Snapshot {
-    /// Opens the window: what is slow to read comes first, so that it lies outside. `start` are the kernel's
-    /// discards before the run.
+    /// Opens the window. Slow readings come first, so that they lie outside of it. `start` are the kernel's discards
+    /// before the run.
     pub(super) fn opening(
         threads: &LaneThreads,
         taps: &Taps,
@@ -49,7 +49,7 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// Closes the window: what is slow to read comes last.
+    /// Closes the window. Slow readings come last, so that they lie outside of it.
     pub(super) fn closing(
         threads: &LaneThreads,
         taps: &Taps,
@@ -62,14 +62,14 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// Reads everything at about the same time: anew, if the coordinator was held up in between.
+    /// Reads everything at about the same time, and repeats that if the coordinator thread was held up in between.
     fn counters(
         threads: &LaneThreads,
         taps: &Taps,
         discards: fn() -> Discards,
     ) -> anyhow::Result<Self> {
         const TRIES: usize = 4;
-        // To ask a socket for its drops takes a fraction of a microsecond, at both edges alike.
+        // Reading the drops of a socket takes a fraction of a microsecond, at both edges alike.
         let held_up = Duration::from_millis(1) + Duration::from_micros(1) * taps.count();
         let mut snapshot = Self::read(threads, taps, discards)?;
         for _ in 1..TRIES {
@@ -88,14 +88,14 @@ impl Snapshot {
     ) -> anyhow::Result<Self> {
         let discards_before = discards();
         let at = Instant::now();
-        // A datagram is sent before it is dropped or received: reading in the opposite order keeps
-        // what is in flight from looking negative.
+        // A datagram is sent before it is dropped or received. Reading in the opposite order keeps the number of
+        // datagrams in flight from looking negative.
         let received = threads.lanes.iter().map(Lane::received_so_far);
         let mut lanes: Vec<LaneSample> = received.collect();
         let flow_packets = threads.flow_packets();
         let dropped_socket = taps.drops()?;
         for (reading, lane) in lanes.iter_mut().zip(&threads.lanes) {
-            // What is refused is counted before it is sent.
+            // A refused datagram is counted as refused before it is counted as sent.
             reading.refused_packets = lane.meter.refusals.packets();
             reading.sent_packets = lane.meter.sent.read();
             reading.would_blocks = lane.meter.would_blocks.load(Ordering::Relaxed);
@@ -137,7 +137,7 @@ impl Snapshot {
     }
 }
 
-/// What is slow to read of each lane.
+/// Readings of each thread that are slow.
 struct Slow(Vec<(Option<Switches>, Option<CpuTaken>)>);
 
 impl Slow {
@@ -157,8 +157,10 @@ impl Slow {
     }
 }
 
-/// Where discards rest they are not read among the counts: on a slow CPU that would keep the window open for
-/// milliseconds, and look as if the coordinator had been held up.
+/// Returns the function that reads the discards among the counts, which does nothing if they do not move.
+///
+/// On a slow CPU, that reading would keep the window open for milliseconds, and look like a coordinator thread that was
+/// held up.
 fn read_if(discards_move: bool) -> fn() -> Discards {
     if discards_move {
         Discards::read

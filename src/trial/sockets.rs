@@ -1,4 +1,4 @@
-//! The UDP sockets of one end.
+//! The UDP sockets of one end of a trial, and their probes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -19,38 +19,40 @@ use crate::data::{Case, HostAddress, Sharing, Spread};
 use crate::engines::{Engines, Entry};
 use crate::sys::{path_mtu, reuseport_bpf};
 
-/// How long one look for a datagram may take, in milliseconds.
+/// Time that one look for a datagram may take, in milliseconds.
 const LOOK_MS: u16 = 100;
 
-/// The other host of a trial.
+/// The other host of a trial, seen from this one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Across {
-    /// The address that the sockets here are bound to. If it is one of a link, with the interface that has it.
+    /// Address that the local sockets are bound to; a link-local address includes its interface.
     pub(super) own: HostAddress,
-    /// The only address that is sent to.
+    /// The only address that datagrams are sent to.
     pub(super) other: IpAddr,
-    /// What is sent first.
+    /// Token that probes contain and that is answered.
     pub(super) token: Token,
 }
 
-/// Receivers share one address, every sender has its own.
+/// The UDP sockets of one end. Receivers share one address; every sender has its own address.
 pub(super) struct Sockets {
     case: Case,
-    /// `None`: both parts are on this host.
+    /// The other host. `None`: both ends are on this host.
     across: Option<Across>,
-    /// The addresses that have answered a probe.
+    /// Addresses that have answered a probe.
     proven: BTreeSet<IpAddr>,
-    /// The senders whose probes have come.
+    /// Senders whose probes have arrived.
     asked: BTreeSet<SocketAddr>,
     ports: Ports,
     receivers: Vec<UdpSocket>,
-    /// By their addresses: of each the socket, and whom it sends to.
+    /// Sending sockets by their own addresses, each with the address that it sends to.
     senders: BTreeMap<SocketAddr, (UdpSocket, SocketAddr)>,
 }
 
 impl Sockets {
+    /// Starts without any socket.
+    ///
     /// # Errors
-    /// When this host has no address for them.
+    /// Fails if this host has no address for the sockets.
     pub(super) fn of(case: Case, across: Option<Across>) -> anyhow::Result<Self> {
         let own = across.map(|across| across.own);
         let ip = own.map_or_else(|| bind::receivers_address(&case), |own| Ok(own.ip))?;
@@ -87,7 +89,7 @@ impl Sockets {
             return Ok(None);
         }
         let mut held = [0; QUESTION + 1];
-        // A refusal of an earlier datagram comes here, too.
+        // An error may be the refusal of an earlier datagram.
         let Ok((QUESTION, from)) = socket.recv_from(&mut held) else {
             return Ok(None);
         };
@@ -102,12 +104,13 @@ impl Sockets {
         Ok(Some(receiver))
     }
 
-    /// Those that receive, each with the engine that it receives with.
+    /// Returns all sockets that receive, each with the engine that receives on it.
     fn receiving(
         &self,
         (sender, receiver): Engines,
     ) -> impl Iterator<Item = (&'static Entry, &UdpSocket)> {
-        // What comes back is received by the engine of a client, or by that of the receivers.
+        // Responses are received by the clients' engine. In a bidirectional flood, senders receive with the receivers'
+        // engine.
         let engine = if self.case.asks() { sender } else { receiver };
         let both = self
             .senders
@@ -153,7 +156,7 @@ impl Probes for Sockets {
         for receiver in readable(&self.receivers, MOMENT_MS)? {
             let socket = &self.receivers[receiver];
             let mut held = [0; QUESTION];
-            // What a longer datagram holds besides is cut off.
+            // The rest of a longer datagram is cut off.
             let (length, from) = socket.recv_from(&mut held)?;
             if held[..length] != token.question {
                 continue;
@@ -161,7 +164,7 @@ impl Probes for Sockets {
             self.asked.insert(from);
             let number = u16::try_from(receiver).unwrap_or(u16::MAX);
             let answer = [&token.answer[..], &number.to_be_bytes()].concat();
-            // It is asked again if that gets lost.
+            // If the answer gets lost, the sender asks again.
             let _ = socket.send_to(&answer, from);
         }
         Ok(())
@@ -247,7 +250,7 @@ impl Ends for Sockets {
     }
 }
 
-/// Those that have something to read, after waiting for that for so long at most.
+/// Returns the positions of the readable sockets, after waiting for at most `most_ms` milliseconds.
 fn readable<'a>(
     sockets: impl IntoIterator<Item = &'a UdpSocket>,
     most_ms: u16,
@@ -273,7 +276,7 @@ mod tests {
 
     const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-    /// The two ends of a trial, as if they were on two hosts: a sender, a receiver, and their addresses.
+    /// Makes the two ends of a trial as if they were on two hosts: a sender, a receiver, and their addresses.
     fn ends() -> (Sockets, SocketAddr, Sockets, SocketAddr) {
         let case = Case::of_key("std:std/2t/300B/unconnected/v4/up").expect("a case");
         let across = Across {
@@ -316,7 +319,7 @@ mod tests {
         stranger.set_read_timeout(short).expect("it can be set");
         let token = receivers.across.expect("it is across").token;
         let mut garbage: Vec<Vec<u8>> = (0..40).map(|length| vec![7; length]).collect();
-        // What is nearly right.
+        // Datagrams that are nearly right.
         garbage.push([&[0], &token.question[..]].concat());
         garbage.push(token.question[..QUESTION - 1].to_vec());
         garbage.push(token.answer.to_vec());

@@ -1,4 +1,4 @@
-//! Programs that this one starts.
+//! Starts other processes, and waits for their end.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -11,13 +11,13 @@ use anyhow::bail;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 
-/// This program, also once its file was replaced.
+/// Path of this program, even after its file was replaced.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// `program agent`, which reads sensors below `root`.
+/// Returns the command `program agent`, which reads sensors below `root`.
 pub(super) fn agent(program: &Path, root: &Root) -> Command {
     let mut command = Command::new(program);
-    // As it is to be seen among processes.
+    // Name in lists of processes.
     command.arg0("udpbench").arg("agent");
     if !root.is_real() {
         command.arg("--root").arg(root.path(""));
@@ -25,12 +25,12 @@ pub(super) fn agent(program: &Path, root: &Root) -> Command {
     command
 }
 
-/// Waits until a program has ended. It is ended when this one is asked to.
+/// Waits until a program has ended. Kills it when this program is asked to end.
 ///
 /// # Errors
-/// That, or when it cannot be waited for.
+/// Fails if this program is asked to end, or if the other one cannot be waited for.
 pub fn ended(mut child: Child, interrupt: &Interrupt) -> anyhow::Result<ExitStatus> {
-    /// Ctrl-C has come to the program, too, which may end by itself.
+    /// Time that the program has to end by itself: it also received Ctrl-C.
     const AFTER_REQUEST: Duration = Duration::from_millis(500);
     const LOOK: Duration = Duration::from_millis(10);
     let mut end = None;

@@ -1,4 +1,4 @@
-//! What is to be run: plain data, that means the same to another process.
+//! Description of a trial: plain data that means the same to another process.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,28 +9,28 @@ use crate::data::{Case, HostAddress, Sample};
 use crate::host::placement::Placement;
 use crate::plan::{Between, Settings};
 
-/// How long datagrams are verified: enough for every buffer of a batch and every turn of a ring.
+/// Window of a verification: long enough for every buffer of a batch and every turn of a ring.
 const VERIFYING: Duration = Duration::from_millis(20);
-/// The same where nothing came in less.
+/// Longest window of a verification, if nothing arrived in shorter ones.
 const VERIFYING_LONGEST: Duration = Duration::from_millis(64 * 20);
 
 /// One run of a case: warm-up, window, drain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialSpec {
-    /// What is measured.
+    /// Case to measure.
     pub case: Case,
-    /// The CPUs of all threads, wherever they run.
+    /// CPUs of all threads, on whichever host they run.
     pub placement: Placement,
-    /// How long, and what is looked at meanwhile.
+    /// Durations of the trial, and readings during it.
     pub settings: Settings,
-    /// The addresses of its two halves, if they are on two hosts.
+    /// Addresses of the two ends, if they are on two hosts.
     pub between: Option<Between>,
-    /// Whether each datagram is told apart from the others and looked at: see [`Sample::verified`].
+    /// True if the datagrams are distinguishable and each one is checked: see [`Sample::verified`].
     pub verifies: bool,
 }
 
 impl TrialSpec {
-    /// Of a case whose datagrams are not looked at, on one host.
+    /// Describes a trial on one host, without verification.
     pub fn new(case: &Case, placement: &Placement, settings: &Settings) -> Self {
         Self {
             case: *case,
@@ -41,19 +41,19 @@ impl TrialSpec {
         }
     }
 
-    /// The same with its halves at these addresses, if there are any.
+    /// Sets the addresses of the two ends, if they are on two hosts.
     pub fn between(self, between: Option<Between>) -> Self {
         Self { between, ..self }
     }
 
-    /// Has it run for a short while with datagrams that can be told apart: see [`Sample::verified`]. Where nothing came, for
-    /// longer.
+    /// Runs the trial for a short while with distinguishable datagrams: see [`Sample::verified`]. Repeats it with
+    /// longer windows while nothing arrives.
     ///
     /// # Errors
-    /// Those of `run`.
+    /// Returns the errors of `run`.
     pub fn verify<E>(&self, mut run: impl FnMut(&Self) -> Result<Sample, E>) -> Result<Sample, E> {
         const DATAGRAMS: f64 = 100.0;
-        // Where they go at a rate, jitter is to settle.
+        // Datagrams at a rate need some time until jitter settles.
         let gap_ns = self.case.gap_ns().unwrap_or_default() * self.case.flows_each() as f64;
         let most_s = VERIFYING_LONGEST.as_secs_f64();
         let settled = Duration::from_secs_f64((DATAGRAMS * gap_ns / 1e9).min(most_s));
@@ -67,17 +67,17 @@ impl TrialSpec {
             if !is_empty || spec.settings.window >= VERIFYING_LONGEST {
                 return Ok(sample);
             }
-            // On a busy machine, a thread may have had no turn.
+            // On a busy machine, a thread may not have had a turn yet.
             spec.settings.window *= 4;
         }
     }
 
-    /// From the start of the threads until the window closes.
+    /// Returns the time from the start of the threads until the window closes.
     pub(super) fn runs_for(&self) -> Duration {
         self.settings.warmup.saturating_add(self.settings.window)
     }
 
-    /// The address of the end that has this part, and the other one's; `None`: both are on one host.
+    /// Returns the address of the end with this part, then that of the other end. `None`: both are on one host.
     pub(super) fn across(&self, part: Part) -> Option<(HostAddress, HostAddress)> {
         let between = self.between?;
         Some(match part {
@@ -87,36 +87,36 @@ impl TrialSpec {
     }
 }
 
-/// Which threads of a case an end runs.
+/// The bench threads of a case that run at one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// All of them.
+    /// Senders and receivers.
     Both,
-    /// Those that receive.
+    /// The threads that receive.
     Receivers,
-    /// Those that send.
+    /// The threads that send.
     Senders,
 }
 
 impl Part {
-    /// Whether it has senders.
+    /// Returns whether this part has senders.
     pub(super) fn sends(self) -> bool {
         self != Self::Receivers
     }
 
-    /// Whether it has receivers.
+    /// Returns whether this part has receivers.
     pub(super) fn receives(self) -> bool {
         self != Self::Senders
     }
 }
 
-/// A sender's datagrams, and where they end.
+/// The datagrams of one sender, and the socket that receives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
-    /// The sender's address.
+    /// Address of the sender.
     pub source: SocketAddr,
-    /// The address that it sends to.
+    /// Address that the sender sends to.
     pub peer: SocketAddr,
-    /// The receiving socket that gets them, from 0.
+    /// Index of the receiving socket, from 0.
     pub receiver: usize,
 }

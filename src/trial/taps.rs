@@ -1,4 +1,4 @@
-//! The taps of all receiving ends of a site: what was dropped there, and what was left.
+//! Taps on all receiving sockets of one end: dropped datagrams, and datagrams that were left in the queues.
 
 use std::io;
 
@@ -6,11 +6,14 @@ use anyhow::Context;
 
 use crate::engine::Tap;
 
-/// One for each socket that receives.
+/// One tap for each receiving socket.
 pub(super) struct Taps(Vec<Box<dyn Tap>>);
 
 impl Taps {
-    /// Of these, if they could all be made.
+    /// Collects the taps.
+    ///
+    /// # Errors
+    /// Fails if a tap could not be made.
     pub(super) fn new(
         taps: impl IntoIterator<Item = io::Result<Box<dyn Tap>>>,
     ) -> anyhow::Result<Self> {
@@ -18,15 +21,15 @@ impl Taps {
         Ok(Self(taps.context("cannot read the drops of a socket")?))
     }
 
-    /// How many there are.
+    /// Returns the number of taps.
     pub(super) fn count(&self) -> u32 {
         self.0.len().try_into().unwrap_or(u32::MAX)
     }
 
-    /// Datagrams dropped at the receivers so far.
+    /// Returns the number of datagrams dropped at the receiving sockets so far.
     ///
     /// # Errors
-    /// When the kernel does not say.
+    /// Fails if the kernel does not report the drops of a socket.
     pub(super) fn drops(&self) -> anyhow::Result<u64> {
         let drops = self.0.iter().map(|tap| tap.drops());
         drops
@@ -34,13 +37,12 @@ impl Taps {
             .context("cannot read the drops of a socket")
     }
 
-    /// Whether nothing waits to be received. Where the kernel does not say: `false`.
+    /// Returns whether no socket has a datagram to receive; `false` if the kernel does not say.
     pub(super) fn are_empty(&self) -> bool {
         self.0.iter().all(|tap| tap.is_empty())
     }
 
-    /// Takes what waits to be received, and returns how many datagrams that were. For after the receivers have
-    /// stopped.
+    /// Takes the datagrams that were not received, and returns their number. Called after the receivers have stopped.
     pub(super) fn take_unread(&self) -> u64 {
         self.0.iter().map(|tap| tap.take_unread()).sum()
     }

@@ -1,4 +1,4 @@
-//! A run whose threads do not do what they should, and what two hosts say to each other.
+//! Tests of a run with a failing thread, and of messages between hosts.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -46,7 +46,7 @@ fn a_thread_that_dies_ends_the_run_at_once() {
     );
 }
 
-/// One may have 32 bits and the other 64: the bytes hang on neither.
+/// Checks that a message has the same bytes on a host of 32 bits and on one of 64 bits.
 #[test]
 fn counts_beyond_32_bits_are_the_same_bytes_on_every_host() {
     let counts = Counts {

@@ -1,4 +1,4 @@
-//! The threads of one run, from the start to the last join.
+//! The bench threads of one run, from the start to the last join.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use crate::sys::wakeup;
 use crate::workload::lane::{Control, LaneContext};
 use crate::workload::{CALLED_OFF, PaceMeter, Program, RoundTripMeter};
 
-/// The lanes of one run. Dropping it stops and joins them, whatever they are doing.
+/// The bench threads of one run. Dropping it stops and joins them, whatever they are doing.
 pub(super) struct LaneThreads {
     control: Arc<Control>,
-    /// The workers last.
+    /// The bench threads, workers last.
     pub(super) lanes: Vec<Lane>,
     pool: Option<Pool>,
-    /// Can be read once a lane has ended.
+    /// Readable once a bench thread has ended.
     ended: Arc<EventFd>,
 }
 
@@ -36,7 +36,7 @@ impl LaneThreads {
     /// Starts a thread for each program and waits until all of them are at the start barrier.
     ///
     /// # Errors
-    /// When a thread cannot be started, or an engine cannot open its port. No thread is left waiting.
+    /// Fails if a thread cannot be started, or if an engine cannot open its sockets. No thread is left waiting.
     pub(super) fn assemble(
         case: &Case,
         engines: Engines,
@@ -55,8 +55,8 @@ impl LaneThreads {
         };
         let workers = workers::start(case, engines, part, placement)?;
         threads.pool = workers.as_ref().map(|workers| Arc::clone(&workers.pool));
-        // Those that collect answers, last, share a CPU with those that asked; what goes the other way of a full
-        // duplex goes over the same CPUs.
+        // Collectors of responses come last and share the CPUs of the threads that send the requests. The other
+        // direction of a bidirectional flood also uses the same CPUs.
         let mut cpus = placement.cpus().chain(placement.cpus());
         for program in programs {
             threads.start(case, engines, program, cpus.next().flatten())?;
@@ -127,13 +127,13 @@ impl LaneThreads {
         Ok(())
     }
 
-    /// Waits for so long, or until a lane has ended. Whether one has.
+    /// Waits for `duration`, or until a bench thread has ended. Returns whether one has.
     pub(super) fn wait_for_an_end(&self, duration: Duration) -> bool {
         let end = Instant::now() + duration;
         let mut ended = [PollFd::new(self.ended.as_fd(), PollFlags::POLLIN)];
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            // An error (EINTR) only leads to the next look.
+            // After an error (EINTR), the loop only looks again.
             let _ = ppoll(&mut ended, Some(TimeSpec::from_duration(left)), None);
             if ended[0].any().unwrap_or(false) {
                 return true;
@@ -144,13 +144,13 @@ impl LaneThreads {
         }
     }
 
-    /// Whether a lane has ended since this was last asked.
+    /// Returns whether a bench thread has ended since the last call.
     pub(super) fn has_one_ended(&self) -> bool {
         self.ended.read().is_ok()
     }
 
-    /// Ends the wait of each lane that waits for what it sent itself, or for an answer, and in which nothing has
-    /// moved since the last look: it waits for a datagram that is lost.
+    /// Interrupts each thread that waits for its own datagram or for a response, and has received nothing since the
+    /// last look: it waits for a lost datagram.
     pub(super) fn wake_stalled(&mut self) {
         let waits = |lane: &&mut Lane| lane.side == Side::Alone || lane.round_trips.is_some();
         for lane in self.lanes.iter_mut().filter(waits) {
@@ -163,21 +163,21 @@ impl LaneThreads {
         }
     }
 
-    /// Where the clients count their round trips.
+    /// Returns the meters of the clients' round trips.
     pub(super) fn round_trips(&self) -> impl Iterator<Item = &RoundTripMeter> {
         self.lanes
             .iter()
             .filter_map(|lane| lane.round_trips.as_deref())
     }
 
-    /// Where those that flood at a rate count how they keep to it.
+    /// Returns the meters of the senders at a rate, which record how they keep to it.
     pub(super) fn pace_meters(&self) -> impl Iterator<Item = &PaceMeter> {
         self.lanes
             .iter()
             .filter_map(|lane| lane.pace_meter.as_deref())
     }
 
-    /// What has come over each flow so far. Empty, where there is one for each thread.
+    /// Returns the datagrams received over each flow so far. Empty if each thread has only one flow.
     pub(super) fn flow_packets(&self) -> Vec<u64> {
         let counts = self
             .lanes
@@ -186,24 +186,24 @@ impl LaneThreads {
         counts.flat_map(FlowCounts::read).collect()
     }
 
-    /// Lets the lanes go.
+    /// Opens the start barrier, so that the threads start.
     pub(super) fn open_start(&self) {
         self.control.start_barrier.open();
     }
 
-    /// Makes the senders do so many operations more for each datagram.
+    /// Has the senders do `iterations` more operations for each datagram.
     #[cfg(feature = "calibration")]
     pub(super) fn delay_senders(&self, iterations: u32) {
         self.control.delay_senders(iterations.into());
     }
 
-    /// Datagrams that the queue of the interface had no room for, as each send was told.
+    /// Returns the number of datagrams that found no room in the queue of the interface, as each send was told.
     pub(super) fn no_room(&self) -> u64 {
         let lanes = self.lanes.iter();
         lanes.map(|lane| lane.meter.refusals.no_room()).sum()
     }
 
-    /// Datagrams that were refused for a reason that no send was told.
+    /// Returns the number of datagrams that were refused for a reason that no send was told.
     pub(super) fn unsaid(&self) -> u64 {
         let lanes = self.lanes.iter();
         lanes.map(|lane| lane.meter.refusals.unsaid()).sum()
@@ -217,10 +217,10 @@ impl LaneThreads {
         }
     }
 
-    /// Stops and joins every lane.
+    /// Stops and joins every bench thread.
     ///
     /// # Errors
-    /// The first error that ended a lane.
+    /// Returns the first error that ended a bench thread.
     pub(super) fn finish(&mut self) -> anyhow::Result<()> {
         self.control.stop_sending();
         self.control.stop_receiving();
@@ -235,32 +235,32 @@ impl LaneThreads {
                     (lane.remark, lane.pace) = outcome;
                     Ok(())
                 }
-                // Not the cause, and the cause is another lane's error.
+                // This error is not the cause: another thread has failed.
                 Ok(Err(error)) if error.kind() == CALLED_OFF => Ok(()),
                 Ok(Err(error)) => Err(anyhow!(error).context(format!("the {} failed", lane.side))),
                 Err(_) => Err(anyhow!("the {} panicked", lane.side)),
             };
             outcome = outcome.and(ended);
         }
-        // Ends the workers: this was the last reference.
+        // Dropping the last reference ends the workers.
         self.pool = None;
         outcome
     }
 }
 
-/// Tells that a lane has ended, also when it panics.
+/// Guard that reports the end of a bench thread, also if it panics.
 struct Ended(Arc<EventFd>);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        // It can only fail where 2^64 lanes have ended.
+        // Writing can only fail after 2^64 threads have ended.
         let _ = self.0.write(1);
     }
 }
 
 impl Drop for LaneThreads {
     fn drop(&mut self) {
-        // No thread waits at the start barrier any more, or all are to leave it.
+        // Either no thread waits at the start barrier any more, or all of them have to leave it.
         self.control.start_barrier.fail();
         let _ = self.finish();
     }

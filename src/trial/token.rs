@@ -1,31 +1,32 @@
-//! What proves that a datagram comes from the host that a trial was agreed with.
+//! The token that proves that a datagram comes from the host with which a trial was agreed.
 
 use std::fs::File;
 use std::io::{self, Read};
 
 use serde::{Deserialize, Serialize};
 
-/// Of what is asked, in bytes: what is answered, and the number of a receiver.
+/// Length of a question in bytes: that of an answer with the number of a receiver.
 pub(super) const QUESTION: usize = ANSWER + size_of::<u16>();
-/// Of what is answered, in bytes, before the number of the receiver.
+/// Length of an answer in bytes, without the number of the receiver.
 pub(super) const ANSWER: usize = 16;
 
-/// At least 128 bits that only the two hosts of a trial know, for each way: no datagram flows before the one was
-/// received and the other came back. Whoever does not know them is not answered, and the answer is no longer than the
-/// question, so that nobody can have a stranger flooded.
+/// Secret that only the two hosts of a trial know: at least 128 bits for each direction.
+///
+/// No other datagram is sent before the question was received and the answer came back. Only holders of the token are
+/// answered, never with more bytes than they sent, so that nobody can have a stranger flooded.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
-    /// What a sender sends first.
+    /// Bytes that a sender sends first.
     pub(super) question: [u8; QUESTION],
-    /// What the receiver sends back, and then which one it is.
+    /// Bytes that the receiver sends back, followed by its number.
     pub(super) answer: [u8; ANSWER],
 }
 
 impl Token {
-    /// Another one, from the kernel's random numbers (random(4)).
+    /// Makes a new token from the kernel's random numbers (random(4)).
     ///
     /// # Errors
-    /// When there are none.
+    /// Fails if there are no random numbers.
     pub fn random() -> io::Result<Self> {
         let mut token = Self {
             question: [0; QUESTION],
@@ -39,7 +40,7 @@ impl Token {
 }
 
 impl std::fmt::Debug for Token {
-    /// Not what it is.
+    /// Hides the secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Token")
     }

@@ -1,4 +1,4 @@
-//! What is waited for while the threads of this process run: the edges of the window, and queues that are empty.
+//! Waits of the coordinator thread while the bench threads run: for the edges of the window, and for empty queues.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,28 +10,28 @@ use super::running::{Running, Window};
 use crate::data::{Case, Counts};
 use crate::plan::Settings;
 
-/// How often sensors and drops are looked at.
+/// Poll interval for sensors and drops.
 const LOOK: Duration = Duration::from_secs(1);
-/// Queues that have not moved for so long, with no sender left and receivers that had their chance, will
-/// not move any more.
+/// Time after which queues that have not moved will not move any more, if no sender is left and the receivers had their
+/// chance.
 const QUIET: Duration = Duration::from_millis(500);
-/// The same where nothing is left in any queue, neither of a socket nor of a CPU: only a queueing discipline,
-/// or a CPU that is held up in the middle of a softirq, has a datagram then.
+/// Time after which nothing will move any more if all queues of sockets and CPUs are empty. Only a queueing discipline,
+/// or a CPU that is held up in the middle of a softirq, may then still have a datagram.
 const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(50);
-/// The same between two hosts, where what the path lost is in flight for all that is known: longer than the queues of
-/// interfaces and switches hold what they have.
+/// Time after which nothing will move any more between two hosts, where datagrams that the path lost look like
+/// datagrams in flight. Longer than the queues of interfaces and switches hold datagrams.
 const QUIET_ON_A_PATH: Duration = Duration::from_millis(200);
-/// For so long what comes across a path is waited for where nothing seems to be missing: strangers may never end.
+/// Longest wait for datagrams across a path while none seems to be missing: strangers may never stop.
 const MOST_OF_SURPLUS: Duration = Duration::from_secs(2);
-/// A thread that sends and receives in turn, and in which nothing moved for so long, waits for a lost datagram.
+/// Time without progress after which a thread that sends and receives in turn waits for a lost datagram.
 const STALLED: Duration = Duration::from_millis(50);
-/// How often clients are to look for requests that are overdue. Each time may delay an answer.
+/// Interval at which clients look for overdue requests. Each look may delay a response.
 const OVERDUE: Duration = Duration::from_millis(250);
 
-/// Lets the threads go, and opens and closes the window.
+/// Lets the threads start, and opens and closes the window.
 ///
 /// # Errors
-/// When a thread has ended, or something could not be read.
+/// Fails if a thread has ended, or if something cannot be read.
 pub(super) fn window(settings: &Settings, running: &mut Running) -> anyhow::Result<Window> {
     running.threads.open_start();
     let started = Instant::now();
@@ -46,12 +46,14 @@ pub(super) fn window(settings: &Settings, running: &mut Running) -> anyhow::Resu
     running.close_window(opening)
 }
 
-/// Lets time pass. If it is for long, looks at the sensors meanwhile, since the firmware forgets within 2 s that it
-/// throttled, and at the drops, since the kernel counts them with 32 bits. Windows of ordinary length are left alone,
-/// but for threads that would wait for a lost datagram.
+/// Waits for `duration`.
+///
+/// A long wait also reads the sensors, since the firmware forgets within 2 s that it throttled, and the drops,
+/// since the kernel counts them with 32 bits. Windows of ordinary length are not disturbed, except to wake threads that
+/// would wait for a lost datagram.
 ///
 /// # Errors
-/// When a thread has ended.
+/// Fails if a thread has ended, or if something cannot be read.
 pub(super) fn pass(duration: Duration, case: &Case, running: &mut Running) -> anyhow::Result<()> {
     let stalled = stalled(case);
     let now = Instant::now();
@@ -77,7 +79,7 @@ pub(super) fn pass(duration: Duration, case: &Case, running: &mut Running) -> an
     }
 }
 
-/// After how long threads are woken that may wait for a lost datagram, if any may.
+/// Returns the interval at which threads that may wait for a lost datagram are woken, if there may be any.
 fn stalled(case: &Case) -> Option<Duration> {
     match () {
         () if case.asks() => Some(OVERDUE),
@@ -86,18 +88,19 @@ fn stalled(case: &Case) -> Option<Duration> {
     }
 }
 
-/// Waits until the receivers here, in their own loops, have taken what the senders left in the queues. `expected`: how many
-/// datagrams the other host has sent here; `None`: all of the trial is on this one.
+/// Waits until the receivers here, in their own loops, have taken the datagrams that the senders left in the queues.
 ///
-/// A path may repeat datagrams, and strangers may send some: what came too often stands for nothing that has not come. So
-/// across a path the end is when nothing moves, whatever the sums are.
+/// `expected` is the number of datagrams that the other host has sent here; `None`: all of the trial is on this host.
 ///
-/// Where the kernel counts drops by the piece, how many are in flight is not known once there are drops.
-/// There the queues themselves are looked at, and those of the CPUs before them, as datagrams may wait there
-/// for ksoftirqd.
+/// A path may repeat datagrams, and strangers may send some. A surplus therefore does not make up for a missing
+/// datagram: across a path, the wait ends when nothing moves, whatever the sums are.
+///
+/// If the kernel counts a GRO aggregate of several datagrams as one drop, the number of datagrams in flight is unknown
+/// once there are drops. The wait then checks the queues themselves: those of the sockets, and those of the CPUs before
+/// them, where datagrams may wait for ksoftirqd.
 ///
 /// # Errors
-/// When the kernel does not say what sockets dropped.
+/// Fails if the kernel does not report the drops of a socket.
 pub(super) fn drain(
     case: &Case,
     joins: bool,
@@ -134,8 +137,8 @@ pub(super) fn drain(
     Ok(())
 }
 
-/// Whether a server has still to answer, or something has moved since the counts were `last`: a request that a server
-/// holds is not in flight.
+/// Returns whether a server still has to answer, or something has moved since the counts were `last`. A request that a
+/// server holds is not in flight.
 fn is_owed(last: Counts, running: &mut Running) -> anyhow::Result<bool> {
     let owes = running.owes_answers();
     Ok(owes || running.counts()? != last)

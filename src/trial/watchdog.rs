@@ -1,9 +1,9 @@
-//! A process that puts settings back when the one that changed them cannot, however that ended: SIGKILL, the OOM killer, a
-//! closed ssh.
+//! The watchdog: a process that puts settings back when the process that changed them cannot, however that one ended:
+//! SIGKILL, the OOM killer, a closed ssh.
 //!
-//! It is told what settings were before they are changed, and answers. At the end of its input, and when a change has
-//! lasted longer than was said, it puts back what was not. It is in a session of its own and outlives Ctrl-C, SIGTERM and
-//! SIGHUP. What nothing helps against: a SIGKILL of both, or of the machine.
+//! The watchdog is told the values of settings before they are changed, and answers. At the end of its input, or when a
+//! change lasts longer than announced, it puts back all settings that are still changed. It has its own session and
+//! survives Ctrl-C, SIGTERM and SIGHUP. Nothing helps against a SIGKILL of both processes, or the end of the machine.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
@@ -21,42 +21,42 @@ use crate::sys::files::Root;
 use crate::sys::interrupt;
 use crate::term::duration::ns;
 
-/// To the watchdog: a line each.
+/// Order to the watchdog, one line each.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Order {
-    /// These are about to be changed, for no longer than this.
+    /// Announcement of settings that are about to be changed for a limited time.
     Hold {
-        /// With what they are.
+        /// The settings with their current values.
         settings: Vec<Setting>,
-        /// Then they are put back, whatever the other process does.
+        /// Longest time until they are put back, whatever the other process does.
         #[serde(rename = "longest_ns", with = "ns")]
         longest: Duration,
     },
-    /// All was put back.
+    /// Notice that all settings were put back.
     Release,
 }
 
-/// From the watchdog, a line for each order, and one at first.
+/// Answer of the watchdog: one line at the start, and one for each order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Answer {
-    /// It outlives whatever it should.
+    /// The watchdog survives the signals that it has to survive.
     Ready,
-    /// It knows what to put back.
+    /// The watchdog has noted the settings to put back.
     Held,
-    /// It has forgotten it.
+    /// The watchdog has forgotten the settings.
     Released,
-    /// It has put it back before, as that was too long.
+    /// The watchdog has already put the settings back, since the change took too long.
     TooLong,
 }
 
 /// Serves the process at the other end of these pipes.
 ///
 /// # Errors
-/// What could not be put back, or a line that is no order.
+/// Fails if a setting could not be put back, or if a line is no order.
 pub fn serve(input: impl Read + AsFd, mut output: impl Write, root: &Root) -> anyhow::Result<()> {
-    // Away from the terminal, where a job that writes to it may be stopped. It fails only for who leads a group already.
+    // Leaves the terminal, where a job that writes to it may be stopped. Fails only for the leader of a process group.
     let _ = setsid();
     interrupt::outlive_requests()?;
     let mut input = BufReader::new(input);
@@ -65,7 +65,7 @@ pub fn serve(input: impl Read + AsFd, mut output: impl Write, root: &Root) -> an
     loop {
         let mut line = serde_json::to_vec(&answer)?;
         line.push(b'\n');
-        // The other one may be gone: that shows below.
+        // If the other process is gone, the next read shows it.
         let _ = output.write_all(&line).and_then(|()| output.flush());
         let order = held.next_order(&mut input, root);
         answer = match order {
@@ -77,7 +77,7 @@ pub fn serve(input: impl Read + AsFd, mut output: impl Write, root: &Root) -> an
     }
 }
 
-/// What is to be put back.
+/// Settings to put back.
 #[derive(Debug, Default)]
 struct Held {
     settings: Vec<Setting>,
@@ -108,20 +108,20 @@ impl Held {
         put_back(&std::mem::take(&mut self.settings), root)
     }
 
-    /// `None`: there will be none any more.
+    /// Waits for the next order, and puts settings back when their time is over. `None`: no more orders will come.
     fn next_order<R: Read + AsFd>(
         &mut self,
         input: &mut BufReader<R>,
         root: &Root,
     ) -> anyhow::Result<Option<Order>> {
-        // There is one order at a time: none waits in the buffer.
+        // Only one order is sent at a time: none waits in the buffer.
         while !is_readable(input.get_ref(), self.until)? {
             self.was_too_long = true;
             self.restore(root)?;
         }
         let mut line = Vec::new();
         input.read_until(b'\n', &mut line)?;
-        // Half of an order is from one that was killed while it wrote: nothing was changed yet.
+        // Half an order comes from a process that was killed while it wrote: nothing was changed yet.
         if !line.ends_with(b"\n") {
             return Ok(None);
         }
@@ -129,11 +129,11 @@ impl Held {
     }
 }
 
-/// Waits for more input, or its end. `false`: the time is over.
+/// Waits for more input, or its end. Returns `false` if the time is over.
 pub(super) fn is_readable(input: &impl AsFd, until: Option<Instant>) -> anyhow::Result<bool> {
     loop {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        // A millisecond more: a wait that is rounded down would turn round.
+        // One more millisecond: a wait that is rounded down would spin.
         let timeout = left.map(|left| PollTimeout::try_from(left + Duration::from_millis(1)));
         let timeout = timeout.map_or(PollTimeout::NONE, |it| it.unwrap_or(PollTimeout::MAX));
         let mut watched = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];

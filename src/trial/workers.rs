@@ -1,4 +1,4 @@
-//! The worker threads of `--tokio-workers`: they run lanes of both sides.
+//! The worker threads of `--tokio-workers`, which run bench threads of both sides as tasks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,24 +14,24 @@ use crate::engine::{Meter, Pool, PoolBrief, Remark};
 use crate::engines::{Engines, Entry};
 use crate::host::placement::Placement;
 
-/// Threads that have started.
+/// Workers that have started.
 pub(super) struct Workers {
-    /// What they run.
+    /// Runtime that the workers run.
     pub(super) pool: Pool,
-    /// One for each, with its thread id.
+    /// Meters of the workers, each with a thread ID.
     pub(super) meters: Vec<Arc<Meter>>,
-    /// What the row should say about them.
+    /// Remark about the workers for the row.
     pub(super) remark: Remark,
 }
 
-/// Starts those that `case` asks for.
+/// Starts the workers that `case` asks for, if any.
 ///
-/// Each may run on any of the CPUs that the lanes which they run would have had, as the runtime moves lanes
-/// from worker to worker: a CPU for each worker would be a CPU for no lane in particular, and with fewer
-/// workers than CPUs, some would be left out.
+/// Each worker may run on all the CPUs that its tasks would have as bench threads, since the runtime moves tasks from
+/// worker to worker. With one CPU for each worker, no task would have a CPU of its own, and with fewer workers than
+/// CPUs, some CPUs would be left out.
 ///
 /// # Errors
-/// When the engine cannot start them.
+/// Fails if the engine cannot start the workers.
 pub(super) fn start(
     case: &Case,
     (sender, receiver): Engines,
@@ -58,7 +58,7 @@ pub(super) fn start(
                 cpus.is_some_and(|cpus| sched_setaffinity(Pid::from_raw(0), &cpus).is_ok());
             meter.pinned.store(pinned, Ordering::Relaxed);
             meter.tid.store(gettid().as_raw(), Ordering::Relaxed);
-            // The receiver is gone only if a worker could not be started.
+            // Sending fails only if the receiver is gone because a worker could not be started.
             let _ = arrive.send(());
         }
     };
@@ -68,7 +68,7 @@ pub(super) fn start(
     };
     let pool = (entry.pool)(brief)
         .with_context(|| format!("cannot start the {count} workers that {entry} shares"))?;
-    // They start one by one, and all need a clock when the window opens.
+    // Workers start one by one, and all of them need a CPU clock when the window opens.
     for _ in &meters {
         arrivals.recv().context("a worker did not start")?;
     }
@@ -81,7 +81,7 @@ pub(super) fn start(
     }))
 }
 
-/// The CPUs of the lanes that workers run. `None`: they are not pinned.
+/// Returns the CPUs of the bench threads that workers run as tasks. `None`: they are not pinned.
 fn cpus(case: &Case, (sender, receiver): Engines, placement: &Placement) -> Option<CpuSet> {
     let run_by_workers = |entry: &Entry, cpus| {
         if entry.runs_on_workers(case) {

@@ -1,4 +1,4 @@
-//! How far the numbers of a run can be believed: a grade, and the reasons for it.
+//! Grades the quality of a run, with the reasons for the grade.
 
 mod doubts;
 
@@ -10,16 +10,16 @@ use crate::data::Workload;
 use crate::results::row::{Row, Status};
 use crate::stats;
 
-/// From the best to the worst.
+/// Grades of a run, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
-    /// The machine is set up, no case failed, lost 1 % or more, was contaminated or unsteady, and half of the intervals are
-    /// within ± 3 %.
+    /// The machine is set up, no case failed, lost 1 % or more, was contaminated or unsteady, and half of the
+    /// intervals are within ± 3 %.
     Good,
     /// Half of the intervals are within ± 10 %, at most half of the cases lost 1 % or more, and at most a quarter are in
     /// doubt for other reasons.
     Fair,
-    /// Neither.
+    /// Neither good nor fair.
     Poor,
 }
 
@@ -33,21 +33,22 @@ impl fmt::Display for Grade {
     }
 }
 
-/// The quality of a run. Its `Display` is a line: the grade, and the first three reasons.
+/// The quality of a run. Its `Display` is one line: the grade and the first three reasons.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quality {
     /// The grade.
     pub grade: Grade,
-    /// Why it is not good: the most frequent doubt first, then what was lost and how wide the intervals are. Empty: it is.
+    /// Reasons for a grade below good: the most frequent doubt first, then the loss and the width of the intervals.
+    /// Empty for a good run.
     pub reasons: Vec<String>,
-    /// What to do about the first of these that can be helped, if the run is poor.
+    /// The fix for the most frequent problem that has one. `None` unless the run is poor.
     pub fix: Option<&'static str>,
-    /// Half of the median width of the intervals of rates, or of round trips at given rates, in percent. `None`: there
-    /// is no interval.
+    /// Half of the median width of the intervals of rates, or of round-trip times at given rates, in percent. `None`
+    /// if there is no interval.
     pub half_width_pct: Option<f64>,
 }
 
-/// Who loses more than that, in percent of the datagrams sent, is no basis for a decision: a drop skips work, so that the
+/// Loss in percent of the datagrams sent, from which on a case is no basis for a decision: a drop skips work, so the
 /// sender seems cheaper, and an application would have to send again.
 pub const LOSSY_PCT: f64 = 1.0;
 
@@ -55,7 +56,7 @@ const GOOD_PCT: f64 = 3.0;
 const FAIR_PCT: f64 = 10.0;
 
 impl Quality {
-    /// Of all cases of a run. Skipped ones were not to be measured, and do not count.
+    /// Grades the cases of a run. Skipped cases were not to be measured and do not count.
     pub fn of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Self {
         let cases = rows.into_iter();
         let cases: Vec<&Row> = cases.filter(|row| row.status != Status::Skipped).collect();
@@ -95,7 +96,8 @@ fn grade(cases: &[&Row], half_width_pct: Option<f64>) -> Grade {
     }
 }
 
-/// Half of the interval of a case's rate, in percent of the rate; of its round trips, where the rate was given.
+/// Returns half of the interval of a case's rate, in percent of the rate. For rr at a given rate, uses the round-trip
+/// times instead.
 fn half_width_pct_of(row: &Row) -> Option<f64> {
     let has_rate = row.rate_asked_rps.is_some();
     let (middle, low, high) = if has_rate && row.workload == Workload::Ask {
@@ -115,7 +117,7 @@ fn is_lossy(row: &Row) -> bool {
     row.loss_pct.is_some_and(|loss_pct| loss_pct >= LOSSY_PCT)
 }
 
-/// What to do about a poor run.
+/// Returns the fix for a poor run.
 fn fix(cases: &[&Row]) -> &'static str {
     let count = |doubt: &Doubt| cases.iter().filter(|row| doubt.is_of(row)).count();
     let lossy = cases.iter().filter(|row| is_lossy(row)).count();
@@ -130,8 +132,8 @@ fn fix(cases: &[&Row]) -> &'static str {
     }
 }
 
-/// With the number of their cases: the most frequent doubt, what was lost, how wide the intervals are, then other doubts,
-/// the most frequent first, of equally many in the order of [`DOUBTS`].
+/// Returns the reasons with their numbers of cases: the most frequent doubt, the loss, the width of the intervals,
+/// then the other doubts, the most frequent first. Doubts with equal counts keep the order of [`DOUBTS`].
 fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     if cases.is_empty() {
         return vec!["no case was measured".to_owned()];
@@ -164,7 +166,7 @@ mod tests {
     use super::*;
     use crate::results::row::tests::ordinary_row;
 
-    /// A case with such an interval, in percent, and such warnings.
+    /// Returns a case with this half width of its interval, in percent, and these warnings.
     fn row(half_width_pct: f64, warnings: &[&str]) -> Row {
         let rate = 1000.0;
         Row {

@@ -1,4 +1,4 @@
-//! Every datagram is accounted for, wherever senders and receivers run.
+//! Accounting: every datagram is accounted for, on whichever agents senders and receivers run.
 
 use std::time::Duration;
 

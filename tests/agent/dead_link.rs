@@ -1,4 +1,4 @@
-//! A link that dies takes nobody's time: streams that stay open, and nothing comes through them any more.
+//! A dead connection between controller and agent: the streams stay open, nothing arrives, and nobody waits forever.
 
 use std::io::Write;
 use std::os::unix::net::UnixStream;

@@ -1,4 +1,4 @@
-//! What is refused, what fails, and what is left behind: nothing.
+//! Refused cases, failed and cancelled trials: each ends with its reason and leaves nothing behind.
 
 use std::fs;
 use std::process::{Child, Stdio};

@@ -1,5 +1,5 @@
-//! A trial in agents, on one host and as if between two: its packet counts add up, and no end of a connection leaves
-//! anything behind.
+//! Tests of trials in agents, on one host and as if between two. The packet counts add up, and neither end leaves
+//! anything behind when the connection ends.
 
 mod books;
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! What comes from elsewhere is no message, or one that is cut off: each is refused with its reason.
+//! Invalid and cut-off messages: each is refused with its reason.
 
 use std::fs::File;
 use std::io::{self, Cursor, Write};

@@ -1,4 +1,4 @@
-//! What a client sees of a server that stands still.
+//! Round trips of a client whose server is stopped for a while, in an open and in a closed loop.
 
 use std::thread;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! No text makes the parser panic.
+//! Property tests: no text makes the parser of board profiles panic.
 
 use proptest::prelude::*;
 use udpbench::data::Threads;

@@ -1,4 +1,4 @@
-//! Which board is this?
+//! Board detection from the files of a host.
 
 use std::fmt::Write;
 

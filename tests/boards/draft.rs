@@ -1,4 +1,4 @@
-//! A draft of a profile for a board that has none.
+//! Drafts of profiles for boards that have none.
 
 use std::fs;
 

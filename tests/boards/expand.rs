@@ -1,5 +1,5 @@
-//! Hosts in one file each: a line for each file of their tree, with its path, a tab, and its text as a JSON string of
-//! Latin-1 letters, or `-> ` and the target of a link.
+//! Expands hosts stored in one text file each. A line has a file's path, a tab, and its text as a JSON string of
+//! Latin-1 characters, or `-> ` and the target of a symbolic link.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! The fixtures themselves.
+//! Checks of the fixtures themselves.
 
 use std::fs;
 use std::path::{Path, PathBuf};

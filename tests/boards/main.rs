@@ -1,7 +1,7 @@
-//! Board profiles and the machines they are for: which profile a host gets, where its threads go, and what
-//! the author of a broken profile is told.
+//! Tests of board profiles and the machines that they are for: the profile of a host, the placement of its threads, and
+//! the messages about broken profiles.
 //!
-//! The hosts are trees of `/proc` and `/sys` in `tests/fixtures/hosts`, or a text file that lists the files of one; see
+//! The hosts are trees of `/proc` and `/sys` in `tests/fixtures/hosts`, or text files that list the files of one. See
 //! the README beside them.
 
 mod any_text;

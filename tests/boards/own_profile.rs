@@ -1,4 +1,4 @@
-//! A profile of one's own, whole and broken.
+//! Users' own profiles, valid and broken.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Where do the threads go?
+//! Placement of threads on CPUs by the profiles.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! The profiles of this build.
+//! Checks of the built-in profiles.
 
 use std::collections::BTreeSet;
 use std::fs;

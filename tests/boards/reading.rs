@@ -1,4 +1,4 @@
-//! What does the host show?
+//! Host facts read from `/proc` and `/sys`.
 
 use udpbench::sys::files::Root;
 use udpbench::sys::{sensors, temperature};

@@ -1,4 +1,4 @@
-//! Cases of every registered engine.
+//! Cases of every registered engine, and functions that run them in this process.
 
 use std::net::UdpSocket;
 
@@ -9,13 +9,13 @@ use udpbench::plan::Settings;
 use udpbench::trial::here::Here;
 use udpbench::trial::spec::TrialSpec;
 
-/// What a window of a case gives that runs in this process, on whichever CPUs.
+/// Runs a window of a case in this process, without pinning.
 pub fn window(case: &Case, settings: &Settings) -> Sample {
     let key = case.key();
     run(&spec(case, settings)).expect(&key)
 }
 
-/// The same of a window in which every datagram is looked at.
+/// Runs a window of a case in this process and verifies every datagram.
 pub fn verify(case: &Case, settings: &Settings) -> Sample {
     let key = case.key();
     spec(case, settings).verify(run).expect(&key)
@@ -29,12 +29,13 @@ fn run(spec: &TrialSpec) -> anyhow::Result<Sample> {
     Here::new(&spec.settings.root).run(spec)
 }
 
-/// The engines that this kernel can run.
+/// Returns the engines that this kernel can run.
 pub fn built_and_runnable() -> impl Iterator<Item = &'static Entry> {
     engines::ALL.iter().filter(|entry| entry.probe().is_ok())
 }
 
-/// Every engine with itself or its partner, over every connection, ip and 1 to 4 threads, where one thread can do it.
+/// Returns cases of every engine with itself or its partner, over every connection, IP version and 1 to 4 threads. One
+/// thread only if the engine can use one.
 pub fn matrix(payload: u32) -> Vec<Case> {
     let mut cases = Vec::new();
     for entry in built_and_runnable() {
@@ -64,7 +65,7 @@ pub fn matrix(payload: u32) -> Vec<Case> {
     cases
 }
 
-/// A case on connected IPv4 sockets that are made as always.
+/// Returns a case on connected IPv4 sockets with default values.
 pub fn case(sender: &'static Entry, receiver: &'static Entry, threads: u16, payload: u32) -> Case {
     let key = format!("{sender}:{receiver}/{threads}t/{payload}B/connected/v4/rcvbuf1048576");
     let case = Case::of_key(&key).expect("the key of a case");
@@ -75,12 +76,12 @@ pub fn case(sender: &'static Entry, receiver: &'static Entry, threads: u16, payl
     }
 }
 
-/// The senders' engine and the receivers'.
+/// Returns the engines of the senders and of the receivers.
 pub fn engines_of(case: &Case) -> (&'static Entry, &'static Entry) {
     engines::of(case).expect("of this build")
 }
 
-/// The same case with receivers that spin, if its receiving engine can.
+/// Returns the case with receivers that spin, if its receiving engine can.
 pub fn spinning(case: &Case) -> Option<Case> {
     let (_, receiver) = engines_of(case);
     receiver.about.can_spin.then_some(Case {
@@ -89,7 +90,8 @@ pub fn spinning(case: &Case) -> Option<Case> {
     })
 }
 
-/// The same case on shared workers, if its engines can: one for each lane, as some give way to no other.
+/// Returns the case on shared workers, if its engines can use them. Each thread has a worker, since some engines never
+/// yield.
 pub fn on_workers(case: &Case) -> Option<Case> {
     let workers = Workers::try_from(u16::from(case.threads).max(2)).ok();
     let (sender, receiver) = engines_of(case);

@@ -1,4 +1,4 @@
-//! What the whole-program tests share.
+//! Helpers of the tests that run the whole program: a working directory, running the program, and reading its files.
 #![allow(
     unreachable_pub,
     reason = "a module of each test program, public to it"
@@ -20,18 +20,18 @@ use udpbench::results::files::Results;
 use udpbench::results::log::{Event, Header, Log};
 use udpbench::results::row::Row;
 
-/// A sweep of many blocks, each of them short.
+/// Options of a sweep of many short blocks.
 pub const LONG_SWEEP: &str = "--full --engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 \
                           --duration 5ms --threads 2 -o out.csv --payload \
                           1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20";
 
-/// The program: run by the emulator in `CARGO_TARGET_<TRIPLE>_RUNNER` where there is one, as cargo runs the
-/// tests themselves.
+/// Returns the command of the program. With `CARGO_TARGET_<TRIPLE>_RUNNER`, an emulator runs it, as cargo runs the
+/// tests.
 pub fn program() -> Command {
     Command::cargo_bin("udpbench").expect("cargo has built it")
 }
 
-/// A directory to run in, which goes away at the end.
+/// A temporary working directory, removed at the end.
 pub struct Place(TempDir);
 
 impl Place {
@@ -43,7 +43,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// The program, run in this place.
+    /// Returns the command of the program in this directory.
     pub fn udpbench(&self, arguments: &str) -> Command {
         let mut command = program();
         command
@@ -52,14 +52,14 @@ impl Place {
         command
     }
 
-    /// Runs the program to its end.
+    /// Runs the program and waits for its end.
     pub fn run(&self, arguments: &str) -> Output {
         self.udpbench(arguments)
             .output()
             .expect("the program starts")
     }
 
-    /// Runs a sweep that succeeds, and whose log can be read. Returns its rows.
+    /// Runs a sweep, checks that it succeeds and that its log can be read, and returns its rows.
     pub fn sweep(&self, arguments: &str) -> Vec<Row> {
         let output = self.run(&format!("{arguments} -o out.csv"));
         assert!(output.status.success(), "{}", stderr(&output));
@@ -69,14 +69,14 @@ impl Place {
         rows
     }
 
-    /// Has the rows of that sweep made again from its raw samples: they are the same.
+    /// Makes the rows again from the raw samples of [`Place::sweep`] and checks that they are the same.
     pub fn has_them_made_again(&self, rows: &[Row]) {
         let again = self.run("summarize out.jsonl --format csv --columns all -o again.csv");
         assert!(again.status.success(), "{}", stderr(&again));
         assert_eq!(self::rows(&self.path("again.csv")), rows);
     }
 
-    /// Runs a shell script, in which the program is `$udpbench`, to its end.
+    /// Runs a shell script and waits for its end. `$udpbench` is the program.
     pub fn shell(&self, script: &str) -> Output {
         let program = program();
         let mut words = vec![program.get_program()];
@@ -88,7 +88,7 @@ impl Place {
         shell.current_dir(self.0.path()).output().expect("a shell")
     }
 
-    /// What lies in this place, by name.
+    /// Returns the names of the files in this directory, sorted.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).expect("it is there");
         let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
@@ -106,8 +106,8 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("UTF-8")
 }
 
-/// The rows of a CSV file that may still be growing, or that was torn: whole lines only, with all columns if the log is
-/// beside it.
+/// Returns the complete rows of a CSV file, which may still be growing or cut off. They have all columns if the log is
+/// beside the file.
 pub fn rows(csv: &Path) -> Vec<Row> {
     if whole_lines(csv).is_empty() {
         return Vec::new();
@@ -123,7 +123,7 @@ pub fn rows_of(csv: &str) -> Vec<Row> {
     results.expect("every whole row parses").rows
 }
 
-/// The windows of a raw file.
+/// Returns the windows of a log.
 pub fn samples(jsonl: &Path) -> Vec<Sample> {
     let window = |line| match line {
         Event::Window(window) => Some(window.sample),
@@ -132,7 +132,7 @@ pub fn samples(jsonl: &Path) -> Vec<Sample> {
     lines(jsonl).into_iter().filter_map(window).collect()
 }
 
-/// How many whole windows a raw file has.
+/// Counts the complete windows of a log.
 pub fn windows(jsonl: &Path) -> usize {
     let text = whole_lines(jsonl);
     text.lines()
@@ -140,14 +140,14 @@ pub fn windows(jsonl: &Path) -> usize {
         .count()
 }
 
-/// What was to be done, by a raw file: its first line. `None`: it has none yet.
+/// Returns the first line of a log: the plan. `None` if it is not written yet.
 pub fn header(jsonl: &Path) -> Option<Header> {
     let text = whole_lines(jsonl);
     let log = || Log::parse("raw", text.as_bytes()).expect("every whole line parses");
     (!text.is_empty()).then(|| log().header)
 }
 
-/// What a raw file says happened, line by line.
+/// Returns the events of a log, one per line.
 pub fn lines(jsonl: &Path) -> Vec<Event> {
     whole_lines(jsonl)
         .lines()
@@ -162,7 +162,7 @@ fn whole_lines(path: &Path) -> String {
     text[..end].to_owned()
 }
 
-/// Waits for something that is bound to happen, or fails after a generous while.
+/// Waits until the condition is true. Fails after four minutes.
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !condition() {
@@ -170,7 +170,7 @@ pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
             start.elapsed().as_secs() < 240,
             "{what} did not happen within four minutes"
         );
-        // Not without a pause: what is waited for needs the CPU, too.
+        // Sleeps between polls, since the awaited process needs the CPU.
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }

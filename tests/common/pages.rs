@@ -1,4 +1,4 @@
-//! The pages of this repository.
+//! The Markdown pages of this repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every page in Markdown.
+/// Returns the paths of all Markdown pages.
 pub fn pages() -> Vec<PathBuf> {
     let names = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"];
     let mut pages: Vec<PathBuf> = names.iter().map(|name| root().join(name)).collect();

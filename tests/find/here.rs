@@ -1,4 +1,4 @@
-//! On one host: a log that it goes on from, the answers that follow from it, and what is refused.
+//! Searches on one host: resuming from a log, answers that follow from it, and refused input.
 
 use std::fs;
 use std::process::Stdio;

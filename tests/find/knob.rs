@@ -1,4 +1,5 @@
-//! Settings that are tried and put back: on a machine made of files, which needs no privilege; and on a real one, ignored.
+//! Settings that are tried and restored: on a machine made of files, without privilege, and on the real one (ignored by
+//! default).
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

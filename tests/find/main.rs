@@ -1,4 +1,5 @@
-//! `udpbench find`, the whole program. Whether searches find the truth is tested by dice in `src/experiment/find/tests`, too.
+//! Tests of `udpbench find`, the whole program. Tests of the searches' results with random data are in
+//! `src/experiment/find/tests`.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! Where the truth is known: wires that take what they were told to, and places that are made to give way.
+//! Searches with a known answer: on wires of a set capacity, with a limiting place that the test chooses.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `udpbench wire` over ssh: every datagram is where it was lost, whoever dropped it.
+//! Accounting of `udpbench wire` over ssh: every lost datagram is reported at the place that dropped it.
 
 use std::process::{Command, Output};
 

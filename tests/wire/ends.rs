@@ -1,4 +1,5 @@
-//! However a sweep across a wire ends, nothing of it is left at either end, and what was measured is whole.
+//! Ends of a sweep between two hosts: however it ends, neither host keeps a process of it, and its results are
+//! complete.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A firewall is in the way of some cases: they fail with that, and the others are measured.
+//! A firewall that blocks some cases: they fail with that reason, and the others are measured.
 
 use std::path::Path;
 use std::process::Output;

@@ -1,4 +1,4 @@
-//! Queues on the way that are full: what was handed over is sent, and what was refused is lost.
+//! Full queues on the path: accepted datagrams count as sent, refused ones as lost.
 
 use udpbench::results::row::Row;
 

@@ -1,4 +1,4 @@
-//! Two hosts on this one, from tests: drives `scripts/wire-lab`, which makes and removes them.
+//! Two network namespaces as two hosts: drives `scripts/wire-lab`, which creates and removes them.
 #![allow(
     unreachable_pub,
     reason = "a module of this test program, public to it"

@@ -1,5 +1,5 @@
-//! Two hosts on this one: network namespaces, joined by a cable whose losses are known. Skipped, loudly, where this
-//! user may not have them.
+//! Tests between two hosts: network namespaces on this host, joined by a cable whose losses are known. Skipped with a
+//! message if the user may not create namespaces.
 
 mod books;
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! Everything on another host (`--on`): what is measured there is kept here, and nothing is left there.
+//! Whole trials on a remote host (`--on`): the results are kept on this host, and nothing is left on the remote one.
 
 use std::fs;
 use std::process::{Command, Output};

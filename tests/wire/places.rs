@@ -1,4 +1,5 @@
-//! Places that no counter of ours names, or that others move: each is said for what it is.
+//! Loss places that no counter of this program names, or whose counters other traffic moves: each is reported
+//! correctly.
 
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};

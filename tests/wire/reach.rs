@@ -1,4 +1,4 @@
-//! How the other host is reached: by ssh, and with udpbench copied there first.
+//! Connecting to the remote host by ssh, and copying udpbench there first (`--deploy`).
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

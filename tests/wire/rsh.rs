@@ -1,5 +1,5 @@
-//! The command by which the other host is reached (`--rsh`): ssh, what enters a namespace or a container, and what goes
-//! wrong with them.
+//! The command that runs programs on the remote host (`--rsh`): ssh, commands that enter a namespace or a container,
+//! and their failures.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Whoever sends to a host that measures gets nothing back, and changes nothing.
+//! Datagrams of strangers to a measuring host: no reply is sent, and results do not change.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

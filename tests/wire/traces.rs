@@ -1,4 +1,4 @@
-//! A lab comes up, and goes away without a trace, whatever ends it.
+//! Setup and removal of a lab: nothing of it is left, however it ends.
 
 use std::fs;
 use std::path::PathBuf;

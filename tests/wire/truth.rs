@@ -1,4 +1,4 @@
-//! The test wire does exactly what its rules say, as sockets at both ends see it, and says so.
+//! Checks of the test wire: it does exactly what its rules say, as the sockets at both ends see it, and reports it.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -1,81 +1,84 @@
-//! Where every datagram of a run ended.
+//! Accounting of datagrams: the counts of a run, and those of its window.
 
 use serde::{Deserialize, Serialize};
 
 use super::places::Places;
 
-/// Where every datagram of a run ended: counts from the start of the threads on, taken twice.
+/// Accounting of all datagrams of a run: counts since the start of the threads, read when the window opens, when it
+/// closes and at the end.
 ///
-/// Warm-up and window are one uninterrupted run, so some datagrams are in flight when the window opens.
-/// Queues are first in, first out: they are the first that are received afterwards. That is how the
-/// counts of the window's own datagrams are told from those of the warm-up ([`Books::of_window`]).
+/// Warm-up and window are one uninterrupted run, so some datagrams are in flight when the window opens. Queues are
+/// first in, first out, so these are the first that are received afterwards. [`Books::of_window`] uses this to
+/// separate the window's own datagrams from those of the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Books {
-    /// When the window opened.
+    /// Counts at the opening of the window.
     pub at_opening: Counts,
-    /// When the window closed.
+    /// Counts at the closing of the window.
     pub at_closing: Counts,
-    /// When the run was over: senders stopped, queues drained.
+    /// Counts at the end of the run: senders stopped, queues drained.
     pub at_end: Counts,
-    /// Found in the receive queues after the receivers had stopped.
+    /// Datagrams left in the receive queues after the receivers had stopped.
     pub unread: u64,
-    /// How much the kernel's own discard counters grew during the run. Other programs move them too.
+    /// Growth of the kernel's own discard counters during the run. Other programs move them as well.
     pub kernel_discards: u64,
-    /// How much of that until the window opened.
+    /// Growth of the kernel's discard counters until the window opened.
     pub kernel_discards_at_opening: u64,
-    /// How much of that until the window closed.
+    /// Growth of the kernel's discard counters until the window closed.
     pub kernel_discards_at_closing: u64,
-    /// Whether several datagrams may have been in one piece when it was dropped at a socket, which the kernel
-    /// counts as one (UDP_GRO).
+    /// True if a drop at a socket may be a GRO aggregate (UDP_GRO). The kernel counts an aggregate of several
+    /// datagrams as one drop.
     pub dropped_in_pieces: bool,
-    /// Whether several datagrams may have been in one piece when the kernel discarded it on the way, which it
-    /// counts as one (UDP_SEGMENT).
+    /// True if a discard on the way may be a GSO train (UDP_SEGMENT). The kernel counts a train of several datagrams
+    /// as one discard.
     pub discarded_in_pieces: bool,
 }
 
-/// Datagrams that the kernel cuts from, and joins into, one piece at most: UDP_MAX_SEGMENTS since Linux 6.9
+/// Maximum number of datagrams in a GSO train or GRO aggregate: UDP_MAX_SEGMENTS since Linux 6.9
 /// (include/linux/udp.h), half of it before.
 pub const MOST_IN_A_PIECE: u64 = 128;
 
-/// Running counts over all lanes and sockets of a run.
+/// Running counts over all bench threads and sockets of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Datagrams that the program handed to the kernel, whether or not it refused them.
+    /// Datagrams that the program handed to the kernel, including refused ones.
     pub sent: u64,
-    /// Those of them that it refused: lost at the sender, as the call was told.
+    /// Sent datagrams that the kernel refused with an error of the call: lost at the sender.
     pub refused: u64,
-    /// Taken from the kernel.
+    /// Datagrams received from the kernel.
     pub received: u64,
-    /// Dropped at a receiving socket.
+    /// Datagrams dropped at a receiving socket.
     pub dropped_socket: u64,
 }
 
-/// The counts of the datagrams that were sent in one window, or in several.
+/// Accounting of the datagrams that were sent in one or several windows.
 ///
-/// `sent + surplus = received + unread + refused + dropped_socket + dropped_kernel + unaccounted`, and what was lost at the other
-/// places, always.
+/// Invariant: `sent + surplus = received + unread + refused + dropped_socket + dropped_kernel + unaccounted` plus the
+/// losses at the other places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowBooks {
-    /// Handed to the kernel from the opening of the window until the senders had stopped.
+    /// Datagrams handed to the kernel from the opening of the window until the senders had stopped.
     pub sent: u64,
-    /// Refused by the kernel in that call. Between two hosts: but for want of room in a queue, which is among the places.
+    /// Datagrams that the kernel refused with an error of the call. Between two hosts, refusals because of a full
+    /// queue are among the loss places instead.
     pub refused: u64,
-    /// Received, in the window or in the drain after it.
+    /// Datagrams received, in the window or in the drain after it.
     pub received: u64,
-    /// Left in the queue by a receiver that starved.
+    /// Datagrams left in the queue by a receiver that starved.
     pub unread: u64,
-    /// Dropped at a receiving socket, mostly because its buffer was full.
+    /// Datagrams dropped at a receiving socket, mostly because its buffer was full.
     pub dropped_socket: u64,
-    /// Dropped elsewhere in the kernel, by its own counters.
+    /// Datagrams dropped elsewhere in the kernel, by its own counters.
     pub dropped_kernel: u64,
-    /// The rest. Not 0 on loopback: something is wrong with the run. Negative: strangers sent to us.
+    /// Datagrams that no counter explains. Not 0 on loopback: the run is invalid. Negative: other programs sent
+    /// datagrams to our sockets.
     pub unaccounted: i64,
-    /// Between two hosts, where the others were lost, in place of `dropped_kernel`.
+    /// Losses by place between two hosts, instead of `dropped_kernel`.
     pub places: Places,
 }
 
 impl WindowBooks {
-    /// Datagrams that were sent and not received, as far as is known: what came twice hides others.
+    /// Returns the datagrams that were sent and not received. Duplicates may hide further losses.
     pub fn lost(&self) -> u64 {
         let lost = (self.sent + self.places.surplus).saturating_sub(self.received);
         lost.min(self.sent)
@@ -83,33 +86,33 @@ impl WindowBooks {
 }
 
 impl Counts {
-    /// Sent, and neither refused nor received nor dropped so far. Negative by a few when a receiver was quicker to
-    /// publish its count than the sender.
+    /// Returns the datagrams in flight: sent, and so far neither refused nor received nor dropped. Negative by a few
+    /// if a receiver published its count earlier than the sender.
     pub fn in_flight(&self) -> i64 {
         signed(self.taken()) - signed(self.received) - signed(self.dropped_socket)
     }
 
-    /// Datagrams that the kernel took.
+    /// Returns the datagrams that the kernel accepted.
     pub fn taken(&self) -> u64 {
         self.sent.saturating_sub(self.refused)
     }
 }
 
 impl Books {
-    /// How many more datagrams were in flight when the window closed than when it opened.
+    /// Returns the growth of the datagrams in flight from the opening of the window to its closing.
     pub fn queue_growth(&self) -> i64 {
         let at_opening = self.in_flight(self.at_opening, self.kernel_discards_at_opening);
         self.in_flight(self.at_closing, self.kernel_discards_at_closing) - at_opening
     }
 
-    /// Datagrams in flight when the counts were `counts` and the kernel's discards `discards`.
+    /// Returns the datagrams in flight when the counts were `counts` and the kernel's discards `discards`.
     fn in_flight(&self, counts: Counts, discards: u64) -> i64 {
         let under_way = self.in_datagrams(counts).in_flight();
         under_way - signed(self.lost_by(discards)).min(under_way.max(0))
     }
 
-    /// Datagrams of the run that are missing at its end although they were sent, and were not dropped at a
-    /// socket: as far as the kernel's discards can explain them.
+    /// Returns the datagrams missing at the end of the run, without drops at a socket, as far as the kernel's discards
+    /// can explain them.
     fn lost(&self) -> u64 {
         let missing = self.in_datagrams(self.at_end).in_flight() - signed(self.unread);
         let most_each = if self.discarded_in_pieces {
@@ -121,17 +124,17 @@ impl Books {
         explained.min(u64::try_from(missing).unwrap_or(0))
     }
 
-    /// How many of them were lost when the kernel's counters stood at `discards`. Where other programs moved
-    /// the counters as well, or pieces were discarded, ours are taken to be spread evenly among them all.
+    /// Returns the lost datagrams when the kernel's counters stood at `discards`. If other programs moved the
+    /// counters, or trains were discarded, our losses are assumed to be spread evenly over all discards.
     fn lost_by(&self, discards: u64) -> u64 {
         let all = u128::from(self.kernel_discards.max(1));
         let share = u128::from(self.lost()) * u128::from(discards.min(self.kernel_discards)) / all;
         u64::try_from(share).unwrap_or(u64::MAX)
     }
 
-    /// Counts in which every drop is a datagram. Where pieces were dropped, all were of one size, as a sender
-    /// makes them: what is missing at the end, over the number of drops. If that does not come out even,
-    /// something else is missing, and the books shall not close.
+    /// Converts drops to datagrams. Dropped aggregates are assumed to be of one size, as a sender makes them: the
+    /// datagrams missing at the end, divided by the number of drops. If the result is not a whole number, something
+    /// else is missing, and the accounting is left unbalanced on purpose.
     fn in_datagrams(&self, counts: Counts) -> Counts {
         let dropped = self.at_end.dropped_socket;
         let missing =
@@ -149,24 +152,23 @@ impl Books {
         }
     }
 
-    /// Closes the books over the datagrams that were sent from the opening of the window on.
+    /// Returns the accounting of the datagrams sent since the opening of the window.
     pub fn of_window(&self) -> WindowBooks {
         let (before, end) = (
             self.in_datagrams(self.at_opening),
             self.in_datagrams(self.at_end),
         );
         let in_flight = self.in_flight(self.at_opening, self.kernel_discards_at_opening);
-        // Before the opening, no more was lost than was under way.
+        // Losses before the opening are at most the datagrams that were in flight.
         let lost_before = before.in_flight() - in_flight;
         let lost = self.lost() - u64::try_from(lost_before).unwrap_or(0);
         let dropped = end.dropped_socket - before.dropped_socket;
-        // What was in flight at the opening came out of the queues first ...
+        // Datagrams in flight at the opening came out of the queues first ...
         let arrived = end.received - before.received + self.unread;
         let early = in_flight.min(signed(arrived));
         let arrived = arrived.saturating_add_signed(-early);
         let unread = self.unread.min(arrived);
-        // ... or was lost after all. The counters cannot be read in one instant, so this takes up what
-        // they were apart, too.
+        // ... or were lost. The counters cannot be read in one instant. This term also absorbs their differences.
         let late = in_flight - early;
         let late = u64::try_from(late).unwrap_or(0);
         let dropped_socket = dropped.saturating_sub(late);
@@ -188,7 +190,7 @@ impl Books {
     }
 }
 
-/// No run lasts for 2^63 datagrams.
+/// Converts a count to a signed number. No run reaches 2^63 datagrams.
 pub(super) fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Where messages go.
+//! Destination of the messages: loopback, an address of this host, or a remote host.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use super::axes::Ip;
 use super::bounded::stored_as_text;
 use super::host_address::HostAddress;
 
-/// Which address the messages go to.
+/// Destination address of the messages.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -19,14 +19,14 @@ pub enum Address {
     /// 127.0.0.1 or `::1`.
     #[default]
     Loopback,
-    /// The first that an interface of this host has. They do not leave it.
+    /// The first address of an interface of this host. Messages do not leave the host.
     Local,
-    /// This one, of another host.
+    /// An address of a remote host.
     Of(HostAddress),
 }
 
 impl Address {
-    /// The version of IP that it has. `None`: either.
+    /// Returns the IP version of a given address. `None`: either version.
     pub fn ip(self) -> Option<Ip> {
         match self {
             Self::Loopback | Self::Local => None,

@@ -1,4 +1,4 @@
-//! The axes' types: what cannot be is refused when it is parsed.
+//! Types of the parameters that span the matrix of cases. Parsing refuses impossible values.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -6,88 +6,89 @@ use super::bounded::{bounded, choice};
 use crate::sys::addresses;
 
 bounded! {
-    /// How many threads: one sends and receives in turn; more are divided between senders and receivers,
-    /// and an odd one out is a sender, as the sender is the bottleneck on loopback.
+    /// Number of threads. One thread sends and receives in turn. More are divided between senders and receivers; an
+    /// odd one is a sender, because the sender is the bottleneck on loopback.
     Threads(u16, "u16"), 1, Self::MAX, "use a number from {} to {}"
 }
 
 impl Threads {
-    /// The most that one case may have. Beyond this the limits are descriptors and memory, not UDP.
+    /// Maximum of one case. Beyond it, descriptors and memory are the limits, not UDP.
     pub const MAX: u16 = 256;
 
-    /// How many threads in all.
+    /// Returns the total number of threads.
     pub fn count(self) -> usize {
         usize::from(self.0)
     }
 
-    /// One thread that sends and receives in turn.
+    /// Returns whether one thread sends and receives in turn.
     pub fn is_alone(self) -> bool {
         self.0 == 1
     }
 
-    /// How many sender sockets.
+    /// Returns the number of sending threads.
     pub fn senders(self) -> usize {
         self.count().div_ceil(2)
     }
 
-    /// How many receiver sockets.
+    /// Returns the number of receiving threads.
     pub fn receivers(self) -> usize {
         (self.count() / 2).max(1)
     }
 }
 
 bounded! {
-    /// Payload of each datagram or message, in bytes: 0 to [`Payload::MAX`], and to [`Payload::MAX_DATAGRAM`] of what is
-    /// sent in one piece.
+    /// Payload of each datagram or message, in bytes: 0 to [`Payload::MAX`], and to [`Payload::MAX_DATAGRAM`] for
+    /// transports that keep messages whole.
     Payload(u32, "u32", bytes), 0, Self::MAX,
     "use a number of bytes from {} to {}; a UDP datagram carries 65507 at most"
 }
 
 impl Payload {
-    /// None at all.
+    /// Empty payload.
     pub const MIN: Self = Self(0);
-    /// The most that a message in a stream may have here: 1 MiB.
+    /// Maximum payload of a message in a stream: 1 MiB.
     pub const MAX: u32 = 1 << 20;
-    /// The most that one datagram carries over IPv4: 65535 less 20 B of IP header and 8 B of UDP header (RFC 768, 791).
+    /// Maximum payload of a datagram over IPv4: 65535 B less 20 B of IP header and 8 B of UDP header (RFC 768, 791).
     pub const MAX_DATAGRAM: u32 = 65_507;
-    /// The most that fits one packet of the loopback's 65536 B MTU over IPv6; above it, two fragments.
+    /// Maximum payload that fits one packet over IPv6 with the loopback's MTU of 65536 B. Above it, two fragments are
+    /// sent.
     pub const MAX_UNFRAGMENTED_V6: u32 = 65_488;
 
-    /// In bytes.
+    /// Returns the payload in bytes.
     pub fn bytes(self) -> usize {
         self.0 as usize
     }
 }
 
 bounded! {
-    /// Datagrams that one system call may move, of an engine that batches: 1 to [`Batch::MAX`].
+    /// Maximum number of datagrams per system call, for engines that batch: 1 to [`Batch::MAX`].
     Batch(u16, "u16"), 1, Self::MAX, "use a number of datagrams from {} to {}"
 }
 
 impl Batch {
-    /// The most that sendmmsg(2) and recvmmsg(2) take (UIO_MAXIOV).
+    /// Maximum that sendmmsg(2) and recvmmsg(2) accept (UIO_MAXIOV).
     pub const MAX: u16 = 1024;
-    /// Beyond it, little is left to gain.
+    /// Default. Larger batches gain little.
     pub const DEFAULT: Self = Self(32);
 
-    /// How many.
+    /// Returns the number of datagrams.
     pub fn count(self) -> usize {
         usize::from(self.0)
     }
 }
 
 bounded! {
-    /// Worker threads of one tokio runtime that all lanes of a case share: up to [`Workers::MAX`].
+    /// Number of worker threads of one tokio runtime that all bench threads of a case share: up to [`Workers::MAX`].
     Workers(u16, "u16"), 0, Self::MAX, "use a number from {} to {}"
 }
 
 impl Workers {
-    /// Each lane has a runtime of its own.
+    /// No workers: each bench thread has a runtime of its own.
     pub const NONE: Self = Self(0);
-    /// As many as there may be lanes.
+    /// Maximum: the maximum number of bench threads.
     pub const MAX: u16 = Threads::MAX;
 
-    /// How many.
+    /// Returns the number of worker threads.
     pub fn count(self) -> usize {
         usize::from(self.0)
     }
@@ -106,7 +107,7 @@ choice! {
 }
 
 impl Connection {
-    /// As tables have it.
+    /// Returns the abbreviation for tables.
     pub fn short(self) -> &'static str {
         match self {
             Self::Connected => "conn",
@@ -136,12 +137,12 @@ choice! {
 }
 
 impl Transport {
-    /// Whether it keeps messages apart by itself.
+    /// Returns whether it preserves message boundaries.
     pub fn keeps_messages(self) -> bool {
         matches!(self, Self::Udp | Self::UnixDgram)
     }
 
-    /// Whether it stays within the kernel's Unix sockets, without IP.
+    /// Returns whether it is a Unix socket, without IP.
     pub fn is_unix(self) -> bool {
         matches!(self, Self::UnixDgram | Self::UnixStream)
     }
@@ -180,7 +181,7 @@ choice! {
 }
 
 impl Ip {
-    /// The loopback address itself.
+    /// Returns the loopback address.
     pub fn loopback(self) -> IpAddr {
         match self {
             Self::V4 => Ipv4Addr::LOCALHOST.into(),
@@ -188,7 +189,7 @@ impl Ip {
         }
     }
 
-    /// The first address that an interface has, if one has any.
+    /// Returns the first address of an interface of this host. `None`: no interface has one.
     pub fn local(self) -> Option<IpAddr> {
         addresses::of_interfaces()
             .into_iter()

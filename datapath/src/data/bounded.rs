@@ -1,8 +1,8 @@
-//! Types of parameters: numbers with limits, where what is beyond them is refused when it is parsed, with the fix;
-//! and choices by name.
+//! Types of parameters: bounded numbers, and choices by name. Parsing a number outside its limits fails with a message
+//! that gives the fix.
 
-/// A number from `least` to `most`, of a primitive type that serde is told by its name. One of `bytes` may be typed with
-/// k or M, as for iperf3: 1024 or 1024 times 1024 of them.
+/// Defines a number from `least` to `most`, of a primitive type that is named to serde as a literal. A number of
+/// `bytes` may be typed with k (1024) or M (1024 times 1024), like the sizes of iperf3.
 macro_rules! bounded {
     (@parse bytes, $text:expr, $number:ty) => { super::bounded::bytes::<$number>($text) };
     (@parse $text:expr, $number:ty) => { $text.parse::<$number>().ok() };
@@ -59,7 +59,7 @@ macro_rules! bounded {
     };
 }
 
-/// A number of bytes: `9000`, `1k`, `4M`. `None`: it is none, or too large for its type.
+/// Parses a number of bytes: `9000`, `1k`, `4M`. `None`: not a number, or too large for its type.
 pub(super) fn bytes<T: TryFrom<u64>>(text: &str) -> Option<T> {
     let (number, times) = match text.strip_suffix(['k', 'K']) {
         Some(number) => (number, 1 << 10),
@@ -71,7 +71,7 @@ pub(super) fn bytes<T: TryFrom<u64>>(text: &str) -> Option<T> {
     T::try_from(bytes).ok()
 }
 
-/// A choice: parsed, shown and stored by the names that its variants have on the command line.
+/// Defines a choice. Its variants are parsed, shown and stored by their names on the command line.
 macro_rules! choice {
     ($(#[$meta:meta])* $name:ident { $($(#[$of_variant:meta])* $variant:ident,)+ }) => {
         $(#[$meta])*
@@ -103,7 +103,7 @@ macro_rules! choice {
     };
 }
 
-/// Stored as the text by which it is parsed and shown.
+/// Stores a type as the text that it is parsed from and shown as.
 macro_rules! stored_as_text {
     ($name:ident) => {
         impl TryFrom<std::borrow::Cow<'_, str>> for $name {

@@ -1,4 +1,4 @@
-//! A case, one point of the matrix, and what is measured side by side with it.
+//! A case: one combination of parameters. A block: cases that are compared with each other.
 
 use std::net::IpAddr;
 
@@ -24,18 +24,18 @@ macro_rules! define {
             pub receiver: EngineName,
             $($(#[$block_doc])* pub $block: value!($block_kind $block_type),)*
             $($(#[$case_doc])* pub $case: value!($case_kind $case_type),)*
-            /// How several receivers share the port. `None`: there is one, or each flow has a port.
+            /// Method by which several receivers share the port. `None`: one receiver, or a port for each flow.
             pub sharing: Option<Sharing>,
         }
 
-        /// The parameters that the cases of one block share.
+        /// The parameters that are equal in all cases of a block. Only these cases are compared with each other.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub struct BlockKey {
             $($(#[$block_doc])* pub $block: value!($block_kind $block_type),)*
         }
 
         impl Case {
-            /// The case of these engines in a block in which all else is as usual, on connected sockets.
+            /// Returns the case of these engines in this block, with connected sockets and the usual values elsewhere.
             pub fn in_block(block: &BlockKey, sender: EngineName, receiver: EngineName) -> Self {
                 Self {
                     sender,
@@ -46,7 +46,7 @@ macro_rules! define {
                 }
             }
 
-            /// What this case is held side by side with.
+            /// Returns the block of this case: the parameters of the cases that it is compared with.
             pub fn block(&self) -> BlockKey {
                 BlockKey { $($block: self.$block),* }
             }
@@ -56,39 +56,39 @@ macro_rules! define {
 parameters!(define);
 
 impl Case {
-    /// The reference case of this case's block: `std` on connected sockets, flows spread evenly.
+    /// Returns the reference case of this case's block: `std` on connected sockets, flows spread evenly.
     pub fn reference(&self) -> Self {
         Self::in_block(&self.block(), EngineName::REFERENCE, EngineName::REFERENCE)
     }
 
-    /// Whether this is the reference case of its block.
+    /// Returns whether this is the reference case of its block.
     pub fn is_reference(&self) -> bool {
         *self == self.reference()
     }
 
-    /// Whether workers run the threads of this engine, on its side of this case.
+    /// Returns whether tokio's shared workers run the bench threads of this engine in this case.
     pub fn runs_on_workers(&self, engine: &Traits) -> bool {
         self.tokio_workers.is_some() && engine.shares_workers
     }
 }
 
 impl BlockKey {
-    /// Whether several receivers share a port.
+    /// Returns whether several receivers share a port.
     pub fn receivers_share(&self) -> bool {
         self.threads.receivers() > 1 && self.flows.is_none() && self.transport.is_none()
     }
 
-    /// Without what means nothing to its workload.
+    /// Removes the parameters that do not apply to the workload.
     pub fn pruned(self) -> Self {
         let asks = self.workload == Some(Workload::Ask);
-        // Both directions at once are held against one, each as fast as it goes.
+        // Bidirectional flood is compared with one direction, each at full speed, so no rate applies.
         let rate = self
             .rate
             .filter(|_| self.workload != Some(Workload::Duplex));
         let closed = asks && rate.is_none();
         let is_unix = self.transport.is_some_and(Transport::is_unix);
         Self {
-            // Neither of them is IP.
+            // Unix sockets do not use IP.
             ip: if is_unix {
                 Ip::V4
             } else {
@@ -96,7 +96,7 @@ impl BlockKey {
             },
             address: self.address.filter(|_| !is_unix),
             tos: self.tos.filter(|_| !is_unix),
-            // Nor do they heed it (unix(7)).
+            // Unix sockets ignore SO_RCVBUF (unix(7)).
             rcvbuf: if is_unix {
                 Buffer::DEFAULT
             } else {
@@ -114,12 +114,12 @@ impl BlockKey {
 }
 
 impl Case {
-    /// What carries its messages.
+    /// Returns the transport of the messages: UDP unless another one is set.
     pub fn transport(&self) -> Transport {
         self.transport.unwrap_or_default()
     }
 
-    /// The address that its receivers have. `None`: no interface has one.
+    /// Returns the address of the receivers. `None`: no interface has a suitable one.
     pub fn receivers_address(&self) -> Option<IpAddr> {
         match self.address.unwrap_or_default() {
             Address::Loopback => Some(self.ip.loopback()),
@@ -128,27 +128,28 @@ impl Case {
         }
     }
 
-    /// What its receivers ask for as SO_RCVBUF. Connections have the size that the kernel chooses, and changes as it sees
-    /// fit, unless another one than that for datagrams was asked for.
+    /// Returns the SO_RCVBUF that receivers request. `None`: the kernel chooses the size, and changes it over time,
+    /// for other transports than UDP unless a size other than the default for datagrams is set.
     pub fn rcvbuf_asked(&self) -> Option<Buffer> {
         let is_for_datagrams = self.rcvbuf == Buffer::DEFAULT;
         (self.transport.is_none() || !is_for_datagrams).then_some(self.rcvbuf)
     }
 
-    /// Whether each flow has a socket of its own at its receiver.
+    /// Returns whether each flow has a socket of its own at its receiver.
     pub fn has_a_socket_per_flow(&self) -> bool {
         (self.flows.is_some() || self.transport.is_some()) && !self.serves_from_one_socket()
     }
 
-    /// Whether its threads ask and answer.
+    /// Returns whether the workload is request and response (rr).
     pub fn asks(&self) -> bool {
         self.workload == Some(Workload::Ask)
     }
 
-    /// Without what means nothing to it: clients and servers move one datagram per call, and flows share no port.
+    /// Removes the parameters that do not apply to this case: clients and servers move one datagram per call, and
+    /// flows share no port.
     pub fn pruned(self) -> Self {
         Self {
-            // Both ends of all others are connected.
+            // Other transports than UDP connect both ends.
             connection: if self.transport.is_some() {
                 Connection::Connected
             } else {
@@ -163,22 +164,22 @@ impl Case {
         }
     }
 
-    /// Flows of each thread that sends.
+    /// Returns the number of flows of each thread that sends.
     pub fn flows_each(&self) -> usize {
         self.flows.unwrap_or(Flows::DEFAULT).count()
     }
 
-    /// All flows.
+    /// Returns the number of flows of all threads.
     pub fn flow_count(&self) -> usize {
         self.threads.senders() * self.flows_each()
     }
 
-    /// Whether each server answers all its clients over one socket: it need not be connected to any of them.
+    /// Returns whether each server serves all its clients over one socket. That socket is not connected to any client.
     pub fn serves_from_one_socket(&self) -> bool {
         self.asks() && self.connection == Connection::Unconnected
     }
 
-    /// Sockets of the receivers: one each, or one for each flow.
+    /// Returns the number of receiving sockets: one per receiver, or one per flow.
     pub fn receiver_sockets(&self) -> usize {
         if self.has_a_socket_per_flow() {
             self.flow_count()
@@ -187,7 +188,7 @@ impl Case {
         }
     }
 
-    /// The receiving socket, from 0, at which a flow ends, where flows are many.
+    /// Returns the number, from 0, of the receiving socket at the end of a flow, for cases with many flows.
     pub fn socket_of_flow(&self, flow: usize) -> usize {
         if self.serves_from_one_socket() {
             self.receiver_of_flow(flow)
@@ -196,7 +197,7 @@ impl Case {
         }
     }
 
-    /// The receiver, from 0, that has the socket of that number.
+    /// Returns the number, from 0, of the receiver that owns a receiving socket.
     pub fn receiver_of_socket(&self, socket: usize) -> usize {
         if self.serves_from_one_socket() {
             socket
@@ -209,22 +210,22 @@ impl Case {
         flow / self.flows_each() % self.threads.receivers()
     }
 
-    /// In how many directions sockets are flooded, where that is asked.
+    /// Returns the number of directions (one or both) for the bidirectional workload, `None` for the others.
     pub fn duplex(&self) -> Option<Duplex> {
         (self.workload == Some(Workload::Duplex)).then(|| self.duplex.unwrap_or_default())
     }
 
-    /// Whether its sockets are flooded in both directions at once.
+    /// Returns whether its sockets are flooded in both directions at once.
     pub fn is_full_duplex(&self) -> bool {
         self.duplex() == Some(Duplex::Full) || self.direction == Some(Direction::Both)
     }
 
-    /// Whether its senders, or clients, are at the other host.
+    /// Returns whether its senders, or clients, run on the remote host.
     pub fn sends_from_there(&self) -> bool {
         self.direction == Some(Direction::Down)
     }
 
-    /// The same in one direction, if this is in both.
+    /// Returns the equivalent case in one direction. `None`: this case does not flood in both.
     pub fn half_duplex(&self) -> Option<Self> {
         (self.duplex() == Some(Duplex::Full)).then_some(Self {
             duplex: Some(Duplex::Half),
@@ -232,34 +233,34 @@ impl Case {
         })
     }
 
-    /// Whether its clients or senders receive, too.
+    /// Returns whether both ends receive.
     pub fn receives_at_both_ends(&self) -> bool {
         self.asks() || self.is_full_duplex()
     }
 
-    /// Whether clients send requests at a rate, whether or not answers come.
+    /// Returns whether clients send requests at a fixed rate without waiting for responses.
     pub fn is_open_loop(&self) -> bool {
         self.asks() && self.rate.is_some()
     }
 
-    /// Whether senders flood at a rate.
+    /// Returns whether senders flood at a fixed rate.
     pub fn is_paced(&self) -> bool {
         !self.asks() && self.rate.is_some()
     }
 
-    /// The mean time between two datagrams of each thread that sends, in nanoseconds, if they go at a rate.
+    /// Returns the mean time between two datagrams of each sending thread, in nanoseconds. `None`: no rate is set.
     pub fn gap_ns(&self) -> Option<f64> {
         let senders = self.threads.senders() as f64;
         Some(1e9 * senders / self.rate?.per_second(self.payload))
     }
 
-    /// The rate that was asked for, as the nearest whole number of datagrams or requests per second.
+    /// Returns the target rate, rounded to a whole number of datagrams or requests per second.
     pub fn rate_in_datagrams(&self) -> Option<Rate> {
         let rate = self.rate?.per_second(self.payload);
         Some(Rate::nearest(rate))
     }
 
-    /// Requests that each client of a closed loop has outstanding at a time.
+    /// Returns the number of requests that each client of a closed loop keeps outstanding.
     pub fn outstanding_requests(&self) -> usize {
         self.outstanding.unwrap_or(Outstanding::DEFAULT).count()
     }

@@ -1,4 +1,4 @@
-//! Engines as data: their names, and what results need to know of them. The code is in [`crate::engines`].
+//! Engines as data: names, groups and traits that results depend on. Their code is in [`crate::engines`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 
 use super::bounded::stored_as_text;
 
-/// The name of an engine on the command line and in files: 1 to 24 lowercase letters, digits and hyphens. The
-/// engine itself may be one that this build does not have.
+/// The name of an engine on the command line and in files: 1 to 24 lowercase letters, digits and hyphens. This build
+/// may lack the engine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Cow<'_, str>", into = "String")]
 pub struct EngineName {
-    /// ASCII, filled up with zeros.
+    /// ASCII text, padded with zeros.
     text: [u8; Self::MAX_BYTES],
     bytes: u8,
 }
 
 impl EngineName {
     const MAX_BYTES: usize = 24;
-    /// The engine that every other one is held against, on connected sockets.
+    /// The engine that all others are compared with, on connected sockets.
     pub const REFERENCE: Self = Self::new("std");
 
-    /// A name that is part of the program.
+    /// Returns a name that is written in the program's source.
     ///
     /// # Panics
-    /// If it is none: while compiling, where it is a constant.
+    /// Panics if the name is not valid. In a constant, this is a compile-time error.
     pub const fn new(name: &str) -> Self {
         match Self::parse(name.as_bytes()) {
             Some(name) => name,
@@ -52,7 +52,7 @@ impl EngineName {
         Some(Self { text, bytes })
     }
 
-    /// The text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.text[..usize::from(self.bytes)]).unwrap_or_default()
     }
@@ -87,22 +87,22 @@ impl fmt::Debug for EngineName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Group {
-    /// One blocking call per datagram, or one that spins.
+    /// One datagram per call, on blocking sockets or in a spin loop.
     Blocking,
-    /// Many datagrams per call.
+    /// Several datagrams per call.
     Batch,
-    /// Wait until a socket is ready, then call.
+    /// Engines that wait until a socket is ready, then call.
     Readiness,
     /// Futures on a runtime.
     Async,
-    /// The kernel cuts and joins datagrams.
+    /// Segmentation offload: the kernel splits (GSO) and coalesces (GRO) datagrams.
     Offload,
-    /// For measuring the harness.
+    /// Engines that measure the overhead of the benchmark itself.
     Harness,
 }
 
 impl Group {
-    /// Those that `--engine` takes.
+    /// The groups that `--engine` accepts.
     pub const NAMED: [Self; 5] = [
         Self::Blocking,
         Self::Batch,
@@ -111,7 +111,7 @@ impl Group {
         Self::Offload,
     ];
 
-    /// As `--engine` takes it.
+    /// Returns the name of the group for `--engine`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Blocking => "blocking",
@@ -130,29 +130,29 @@ impl fmt::Display for Group {
     }
 }
 
-/// What the rows of an engine depend on besides its counts. It is in the header of a log, so that a build without
-/// the engine makes the same rows.
+/// Properties of an engine that its rows depend on, apart from its counts. They are in the header of a log, so that a
+/// build without the engine makes the same rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traits {
-    /// Its name.
+    /// Name of the engine.
     pub name: EngineName,
-    /// Its kind.
+    /// Group of the engine.
     pub group: Group,
-    /// Whether it uses sockets.
+    /// True if it moves datagrams over sockets.
     pub moves_datagrams: bool,
-    /// Whether its receiver may get several datagrams as one. The kernel then counts those that it drops
-    /// as one, too.
+    /// True if its receiver may get several datagrams as one GRO aggregate. The kernel counts a dropped aggregate as
+    /// one datagram.
     pub joins: bool,
-    /// How many of those one call may receive.
+    /// Maximum number of GRO aggregates that one call receives.
     pub joined_per_call: u32,
-    /// Whether its lanes can run on worker threads that they share.
+    /// True if its bench threads can run on shared worker threads.
     pub shares_workers: bool,
-    /// Why a receiver of this engine may sleep on a full queue, if it may.
+    /// Reason why a receiver of this engine may sleep on a full queue. `None`: it cannot.
     pub starves: Option<String>,
 }
 
 impl Traits {
-    /// An engine with nothing special about it.
+    /// Traits of an engine without special properties.
     pub const PLAIN: Self = Self {
         name: EngineName::REFERENCE,
         group: Group::Blocking,
@@ -164,12 +164,12 @@ impl Traits {
     };
 }
 
-/// What is known of the engines of a case.
+/// Traits of the two engines of a case.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
-    /// Of the senders.
+    /// Traits of the senders' engine.
     pub sender: &'a Traits,
-    /// Of the receivers.
+    /// Traits of the receivers' engine.
     pub receiver: &'a Traits,
 }
 

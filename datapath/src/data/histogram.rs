@@ -1,33 +1,33 @@
-//! Times, counted by how long they were: log-linear, as HDR histograms are.
+//! Histogram of times with log-linear buckets, like HDR histograms.
 //!
-//! Times below [`LINEAR`] ns have a bucket each; above, each power of two is divided into as many buckets. So a
-//! bucket is never wider than 1/128 of its time, whatever the time is, and histograms are added without loss.
+//! Times below [`LINEAR`] ns have one bucket each. Above, each power of two is divided into [`LINEAR`] buckets. No
+//! bucket is wider than 1/128 of its times, and histograms are added without loss.
 
 use serde::{Deserialize, Serialize};
 
-/// Buckets of each power of two, and times that have a bucket of their own, in nanoseconds.
+/// Number of buckets per power of two, and of times that have a bucket of their own, in nanoseconds.
 const LINEAR: u64 = 1 << LINEAR_BITS;
 const LINEAR_BITS: u32 = 7;
-/// Times of 2^40 ns, 18 minutes, and above are in the last bucket.
+/// Times of 2^40 ns (18 minutes) and above are in the last bucket.
 const LONGEST_BITS: u32 = 40;
 
-/// How many buckets there are.
+/// Number of buckets.
 pub const BUCKETS: usize = ((LONGEST_BITS - LINEAR_BITS + 1) as usize) << LINEAR_BITS;
 
-/// The bucket of a time in nanoseconds.
+/// Returns the bucket of a time in nanoseconds.
 #[inline]
 pub fn bucket_of(ns: u64) -> usize {
     let ns = ns.min((1 << LONGEST_BITS) - 1);
     let bits = (ns | (LINEAR - 1)).ilog2();
     let octave = bits + 1 - LINEAR_BITS;
-    // The bits below the first LINEAR_BITS of the time, without the highest of them, which the octave says.
+    // The LINEAR_BITS bits below the highest set bit. The octave stands for the highest bit.
     let within = (ns >> (octave.saturating_sub(1))) & (LINEAR - 1);
     #[expect(clippy::cast_possible_truncation, reason = "below BUCKETS")]
     let bucket = (u64::from(octave) * LINEAR + within) as usize;
     bucket
 }
 
-/// The times of a bucket, in nanoseconds: the first, and the first that is not its any more.
+/// Returns the first time of a bucket and the first time after it, in nanoseconds.
 fn range_of(bucket: usize) -> (u64, u64) {
     let (octave, within) = (bucket as u64 / LINEAR, bucket as u64 % LINEAR);
     if octave == 0 {
@@ -39,16 +39,16 @@ fn range_of(bucket: usize) -> (u64, u64) {
     }
 }
 
-/// How many times fell into each bucket.
+/// Number of times in each bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Histogram {
-    /// Buckets in which there are any, in their order, and how many.
+    /// Non-empty buckets in ascending order, with their counts.
     counts: Vec<(u16, u64)>,
 }
 
 impl Histogram {
-    /// Of the counts of all buckets, from the first on.
+    /// Creates a histogram from the counts of all buckets, from the first on.
     pub fn of_counts(counts: impl IntoIterator<Item = u64>) -> Self {
         let counts = (0..).zip(counts);
         Self {
@@ -56,17 +56,17 @@ impl Histogram {
         }
     }
 
-    /// How many times there are.
+    /// Returns the total number of times.
     pub fn count(&self) -> u64 {
         self.counts().fold(0, u64::saturating_add)
     }
 
-    /// How many there are in each bucket that has any.
+    /// Returns the counts of the non-empty buckets.
     pub fn counts(&self) -> impl Iterator<Item = u64> {
         self.counts.iter().map(|&(_, count)| count)
     }
 
-    /// Adds those of another.
+    /// Adds the counts of another histogram.
     pub fn add(&mut self, other: &Self) {
         let mut sum = vec![0; BUCKETS];
         for &(bucket, count) in self.counts.iter().chain(&other.counts) {
@@ -76,14 +76,14 @@ impl Histogram {
         *self = Self::of_counts(sum);
     }
 
-    /// The time that a share of all times does not exceed, in nanoseconds: `0.5` is the median, `1.0` the longest.
-    /// The middle of its bucket, so right to within 0.4 %. `None`: there are none.
+    /// Returns a quantile of the times, in nanoseconds: `0.5` is the median, `1.0` the maximum. The result is the
+    /// middle of a bucket, accurate to 0.4 %. `None`: the histogram is empty.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         self.quantile_among(share, 0)
     }
 
-    /// The same if there were so many more times that are longer than all of these, whatever they are. `None`: it is
-    /// one of those.
+    /// Returns a quantile as if there were `longer` additional times, longer than all times in the histogram. `None`:
+    /// the quantile is one of the additional times.
     pub fn quantile_among(&self, share: f64, longer: u64) -> Option<f64> {
         #[expect(
             clippy::cast_possible_truncation,
@@ -101,7 +101,7 @@ impl Histogram {
         found.map(|&(bucket, _)| middle_of(bucket))
     }
 
-    /// Standard deviation, in nanoseconds, about their mean. `None`: there are fewer than two.
+    /// Returns the standard deviation about `mean`, in nanoseconds. `None`: fewer than two times.
     pub fn standard_deviation(&self, mean: f64) -> Option<f64> {
         let count = self.count();
         let squares = self.counts.iter().map(|&(bucket, count)| {
@@ -111,7 +111,7 @@ impl Histogram {
         (count > 1).then(|| (squares.sum::<f64>() / (count - 1) as f64).sqrt())
     }
 
-    /// Whether its buckets are there, each once and in their order, and none of them is empty.
+    /// Returns whether all buckets exist, are in ascending order without duplicates, and are not empty.
     pub fn is_valid(&self) -> bool {
         let exist = self
             .counts

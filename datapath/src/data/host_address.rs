@@ -1,4 +1,4 @@
-//! Addresses of hosts, with the interface where an address means nothing without.
+//! Addresses of hosts, with the interface for link-local addresses.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,35 +10,35 @@ use serde::{Deserialize, Serialize};
 use super::bounded::stored_as_text;
 use crate::sys::addresses;
 
-/// An IP address, and the interface of this host by whose link it is reached, where it is one of a link (fe80::/10,
-/// RFC 4291): `fe80::1%eth0`.
+/// An IP address, with the interface of this host through which a link-local address (fe80::/10, RFC 4291) is reached:
+/// `fe80::1%eth0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Cow<'_, str>", into = "String")]
 pub struct HostAddress {
-    /// The address.
+    /// IP address.
     pub ip: IpAddr,
-    /// The interface. `None`: the address is not one of a link, or it was not said.
+    /// Interface of a link-local address. `None`: the address is not link-local, or the interface was not given.
     pub link: Option<InterfaceName>,
 }
 
-/// The name of a network interface, such as `eth0`, filled up with zeros.
+/// Name of a network interface, such as `eth0`, padded with zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InterfaceName([u8; Self::LONGEST]);
 
 impl HostAddress {
-    /// That of an interface.
+    /// Returns an address of an interface. The interface is kept only if the address is link-local.
     pub fn at(ip: IpAddr, interface: &str) -> Self {
         let link = interface.parse().ok().filter(|_| is_of_one_link(ip));
         Self { ip, link }
     }
 
-    /// Whether the interface is missing that it means nothing without.
+    /// Returns whether the address is link-local and lacks its interface.
     pub fn lacks_link(self) -> bool {
         is_of_one_link(self.ip) && self.link.is_none()
     }
 }
 
-/// Whether it means nothing without the interface.
+/// Returns whether the address is link-local: ambiguous without an interface.
 pub fn is_of_one_link(ip: IpAddr) -> bool {
     matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local())
 }
@@ -85,10 +85,10 @@ impl fmt::Display for HostAddress {
 stored_as_text!(HostAddress);
 
 impl InterfaceName {
-    /// In bytes (`IFNAMSIZ` of linux/if.h, without the zero at the end).
+    /// Maximum length in bytes (`IFNAMSIZ` of linux/if.h, without the terminating zero).
     const LONGEST: usize = 15;
 
-    /// It.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         let text = std::str::from_utf8(&self.0).unwrap_or_default();
         text.trim_end_matches('\0')
@@ -99,7 +99,7 @@ impl FromStr for InterfaceName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // What the kernel takes (`dev_valid_name`, net/core/dev.c).
+        // The kernel's rules for names (`dev_valid_name`, net/core/dev.c).
         let is_odd = |it: char| it == '/' || it == ':' || it == '\0' || it.is_whitespace();
         if text.is_empty() || text.len() > Self::LONGEST || text.contains(is_odd) {
             return Err(format!("{text:?} cannot be the name of an interface"));

@@ -1,4 +1,4 @@
-//! How a case is written: its key, by which the results of two runs are matched, and its label in tables.
+//! Text forms of a case: its key, which matches results of two runs, and its label in tables.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::parameters::{column, parameters};
 use super::{BlockKey, Case, Sharing};
 
-/// A value that is not as usual, if it is one.
+/// Expands to the value if it differs from the usual one, else `None`.
 macro_rules! unusual {
     (one $value:expr, { flag $flag:literal, key $key:literal, usual [$usual:expr], $($rest:tt)* }) => {
         Some($value).filter(|value| *value != $usual)
@@ -19,7 +19,7 @@ macro_rules! unusual {
     };
 }
 
-/// The text of a value in labels, if it has one.
+/// Expands to the text of a value in labels, if the parameter has one.
 macro_rules! in_label {
     ($value:expr, { flag $flag:literal, key $key:literal, label [$label:literal], $($rest:tt)* }) => {
         $value.map(|value| format!($label, value))
@@ -29,7 +29,7 @@ macro_rules! in_label {
     };
 }
 
-/// The value in the parts of a key; the usual one where no part has it.
+/// Expands to the value that a part of the key holds, or else to the usual one.
 macro_rules! from_key {
     (one $type:ty, $parts:expr, { flag $flag:literal, key $key:literal, usual [$usual:expr], $($rest:tt)* }) => {
         find::<$type>($key, $parts).unwrap_or($usual)
@@ -48,7 +48,7 @@ macro_rules! define {
         case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
     ) => {
         impl Case {
-            /// The case of that key (see [`Case::key`]). `None`: it is no key of a case.
+            /// Parses a key (see [`Case::key`]). `None`: not a valid key.
             pub fn of_key(key: &str) -> Option<Self> {
                 let (engines, parts) = key.split_once('/')?;
                 let (sender, receiver) = engines.split_once(':')?;
@@ -65,7 +65,8 @@ macro_rules! define {
                 (case.key() == key).then_some(case)
             }
 
-            /// The texts in keys of the values that are no block's, but for the connection.
+            /// Returns the texts for keys of this case's unusual values, without the block's parameters and the
+            /// connection.
             fn own_in_key(&self) -> impl Iterator<Item = String> {
                 let values = [$(
                     unusual!($case_kind self.$case, { $($of_case)* })
@@ -74,7 +75,7 @@ macro_rules! define {
                 values.into_iter().flatten()
             }
 
-            /// The texts in labels of the same values.
+            /// Returns the texts for labels of this case's values, without the block's parameters and the connection.
             fn own_in_label(&self) -> impl Iterator<Item = String> {
                 let values = [$(in_label!(self.$case, { $($of_case)* }),)*];
                 values.into_iter().flatten()
@@ -82,7 +83,7 @@ macro_rules! define {
         }
 
         impl BlockKey {
-            /// The values that are not as usual. Threads, payload and ip are never among them.
+            /// Returns the values that differ from the usual ones. Threads, payload and ip are never among them.
             pub fn unusual(&self) -> impl Iterator<Item = Unusual> + use<> {
                 let values = [$(
                     unusual!($block_kind self.$block, { $($of_block)* }).map(|value: $block_type| Unusual {
@@ -98,14 +99,14 @@ macro_rules! define {
 }
 parameters!(define);
 
-/// A parameter whose value is not the usual one.
+/// A parameter whose value differs from the usual one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unusual {
-    /// Its name.
+    /// Name of the parameter.
     pub name: &'static str,
-    /// Its value.
+    /// Value, as text.
     pub value: String,
-    /// Its text in keys.
+    /// Text of the value in keys.
     pub key: String,
 }
 
@@ -115,7 +116,7 @@ impl Display for Unusual {
     }
 }
 
-/// The first part that is the pattern with a value in the place of its `{}`.
+/// Parses the value from the first part that matches the pattern. `{}` in the pattern stands for the value.
 fn find<T: FromStr>(pattern: &str, parts: &[&str]) -> Option<T> {
     let (before, after) = pattern.split_once("{}")?;
     let value = |part: &&str| part.strip_prefix(before)?.strip_suffix(after)?.parse().ok();
@@ -123,8 +124,8 @@ fn find<T: FromStr>(pattern: &str, parts: &[&str]) -> Option<T> {
 }
 
 impl Case {
-    /// The stable text by which the results of two runs are matched. What is as usual goes without saying, so that
-    /// keys stay the same when a parameter is added.
+    /// Returns the stable text that matches results of two runs. It omits usual values, so that keys stay the same
+    /// when a parameter is added.
     pub fn key(&self) -> String {
         let mut key = format!(
             "{}:{}/{}t/{}B/{}/{}",
@@ -142,8 +143,8 @@ impl Case {
         key
     }
 
-    /// The engine's name, or both where they differ, and what else tells the case from those beside it, but for the
-    /// connection: `gso>mmsg/32`, `tokio/w2`, `std/separate`.
+    /// Returns the engine's name (both if they differ) and the parameters that distinguish the case within its block,
+    /// without the connection: `gso>mmsg/32`, `tokio/w2`, `std/separate`.
     pub fn label(&self) -> String {
         let engines = if self.sender == self.receiver {
             self.sender.to_string()

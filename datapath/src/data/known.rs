@@ -1,4 +1,4 @@
-//! What tables of rows do not say of their engines.
+//! Traits of known engines, by name: tables of rows do not contain them.
 
 use super::{EngineName, Group, Traits};
 
@@ -6,8 +6,8 @@ const MIO_ONCE_STARVES: &str = "mio is edge-triggered: one receive per event lea
                                 the queue is full no new edge comes: use mio-exhaustive or mio-level";
 
 impl Traits {
-    /// Returns what is known of an engine by its name alone, whether or not this build has it: for pictures and
-    /// rankings of rows. An engine that is not here is ranked. A test holds this against the registry.
+    /// Returns the traits of an engine by its name alone, even if this build lacks the engine. Charts and rankings of
+    /// rows use it. An engine that is unknown here is ranked. A test compares this list with the registry.
     pub fn known(name: EngineName) -> Option<Self> {
         let group = match name.as_str() {
             "std" | "socket2" | "nix" | "spin" => Group::Blocking,

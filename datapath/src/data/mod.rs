@@ -1,4 +1,4 @@
-//! What is measured and what was counted, as data: cases and their parameters, engines by name, samples, books.
+//! Plain data: cases and their parameters, engines by name, samples, and the accounting of datagrams.
 
 pub(crate) mod accounting;
 mod address;

@@ -1,23 +1,23 @@
-//! How well what was to go at a rate kept to it.
+//! Accuracy of paced sending: late datagrams and the gaps between datagrams.
 
 use serde::{Deserialize, Serialize};
 
 use super::Histogram;
 
-/// How the senders of a flood at a rate kept to their schedules in a window.
+/// Accuracy of the senders of a paced flood in one window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pacing {
-    /// Datagrams that went only when the next one was due, too: their thread was behind.
+    /// Datagrams sent when the next one was already due, because their thread was behind.
     pub late: u64,
-    /// Times from one datagram of the first flow of a sender to the next one, in nanoseconds, as the kernel stamped them
-    /// when they left. Of some bursts. Empty where it stamps none.
+    /// Gaps between datagrams of the first flow of a sender, in nanoseconds, by the kernel's transmit timestamps. A
+    /// sample of some batches. Empty if the kernel makes no timestamps.
     pub left: Histogram,
-    /// The same from the end of one call that sent to the end of the next one. Of all of them.
+    /// Gaps between the ends of consecutive send calls, in nanoseconds. Every call is counted.
     pub returned: Histogram,
 }
 
 impl Pacing {
-    /// Those of another sender, or of another window, too.
+    /// Adds the counts of another sender or window.
     pub fn add(&mut self, other: &Self) {
         self.late += other.late;
         self.left.add(&other.left);

@@ -1,4 +1,4 @@
-//! Where every datagram between two hosts ended.
+//! Accounting of the datagrams between two hosts, by loss place.
 
 use std::collections::BTreeMap;
 
@@ -9,70 +9,72 @@ use super::axes::Direction;
 use super::places::Places;
 use crate::sys::nic::{PathCounters, driver_drops};
 
-/// The raw counts of one direction between two hosts, over a whole run: from the start of the threads until the queues
-/// were empty. Counters of an interface cannot be read in the same instant as those of a program, so that its edges,
-/// where nothing moves, are the only ones at which they agree.
+/// Raw counts of one direction between two hosts over a whole run, from the start of the threads until the queues were
+/// empty. Counters of an interface and of a program cannot be read in the same instant. They agree only at the edges
+/// of the run, where nothing moves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Path {
-    /// Up or down.
+    /// Direction: up or down.
     pub direction: Direction,
-    /// Datagrams that the sender's kernel took.
+    /// Datagrams that the sender's kernel accepted.
     pub sent: u64,
-    /// Datagrams that the sender's kernel had no room for, as each call was told (`ENOBUFS`): mostly its queueing
-    /// discipline, but also an interface that cannot hand them on.
+    /// Datagrams refused with `ENOBUFS`: mostly the queueing discipline was full, sometimes the interface could not
+    /// send them.
     pub refused: u64,
-    /// Datagrams that were refused for another reason, as each call was told.
+    /// Datagrams refused with another error.
     pub failed: u64,
-    /// Datagrams that were refused for a reason that was lost: one of several in a call (sendmmsg(2)), or one that a
-    /// library keeps to itself.
+    /// Datagrams refused without a known error: one of several in a call (sendmmsg(2)), or one that a library does not
+    /// report.
     pub unsaid: u64,
-    /// Datagrams that were received.
+    /// Datagrams received.
     pub received: u64,
-    /// Found in the receive queues after the receivers had stopped.
+    /// Datagrams left in the receive queues after the receivers had stopped.
     pub unread: u64,
-    /// Dropped at a receiving socket.
+    /// Datagrams dropped at a receiving socket.
     pub dropped_socket: u64,
-    /// Whether several datagrams may have been in one piece when it was dropped at a socket, which the kernel counts as
-    /// one (UDP_GRO).
+    /// True if a drop at a socket may be a GRO aggregate (UDP_GRO). The kernel counts an aggregate of several
+    /// datagrams as one drop.
     pub dropped_in_pieces: bool,
-    /// The same of what was dropped on the way (UDP_SEGMENT).
+    /// True if a drop on the way may be a GSO train (UDP_SEGMENT). A counter may count a train of several datagrams as
+    /// one drop.
     pub sent_in_pieces: bool,
-    /// By how much the counters of the sender's host grew. Other traffic moves them, too.
+    /// Growth of the counters of the sender's host. Other traffic moves them as well.
     pub at_sender: PathCounters,
-    /// By how much those of the receiver's host grew.
+    /// Growth of the counters of the receiver's host. Other traffic moves them as well.
     pub at_receiver: PathCounters,
-    /// Counters of lost packets at the sender's interface that moved, by name: the kernel's, and its driver's own
-    /// (`ethtool -S`). Other traffic moves them, too. Absent: none moved.
+    /// Counters of lost packets at the sender's interface that moved, by name: the kernel's, and the driver's own
+    /// (`ethtool -S`). Other traffic moves them as well. Absent: none moved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub nic_at_sender: BTreeMap<String, u64>,
-    /// The same at the receiver's interface. Absent: none moved.
+    /// Counters of lost packets at the receiver's interface that moved, by name. Absent: none moved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub nic_at_receiver: BTreeMap<String, u64>,
-    /// What the sender's machine dropped meanwhile, by the kernel's reasons, where it was asked. Other traffic is among it.
-    /// Absent: it was not asked, or dropped nothing.
+    /// Packets that the sender's kernel dropped during the run, by the kernel's drop reasons, if requested. Other
+    /// traffic is included. Absent: not requested, or nothing dropped.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reasons_at_sender: BTreeMap<String, u64>,
-    /// The same of the receiver's machine. Absent: it was not asked, or dropped nothing.
+    /// Packets that the receiver's kernel dropped during the run, by the kernel's drop reasons. Absent: not requested,
+    /// or nothing dropped.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reasons_at_receiver: BTreeMap<String, u64>,
 }
 
-/// A counter that other traffic moves, too, beside what it was taken to explain.
+/// A counter that explains losses although other traffic moves it as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// The place that it counts for.
+    /// Loss place that the counter belongs to.
     pub place: &'static str,
-    /// By how much it moved.
+    /// Growth of the counter.
     pub counted: u64,
-    /// Datagrams that it explains.
+    /// Lost datagrams that the counter explains.
     pub taken: u64,
 }
 
-/// Datagrams that are still to be explained.
+/// Lost datagrams that no counter explains yet.
 struct Missing(u64);
 
 impl Missing {
-    /// As far as `counted` can explain it: no more than there is to explain.
+    /// Attributes up to `counted` of the missing datagrams to a counter. Returns the number attributed.
     fn take(&mut self, counted: u64) -> u64 {
         let taken = counted.min(self.0);
         self.0 -= taken;
@@ -96,7 +98,7 @@ impl Refused {
 }
 
 impl Path {
-    /// Datagrams in what a counter counts once, at most.
+    /// Returns the maximum number of datagrams per count of a counter.
     fn each(&self) -> u64 {
         if self.sent_in_pieces {
             MOST_IN_A_PIECE
@@ -105,21 +107,22 @@ impl Path {
         }
     }
 
-    /// Dropped by the sender's interface or its driver. Some drivers add their own counters to the kernel's, and others
-    /// do not, so the larger one counts.
+    /// Returns the packets dropped by the sender's interface or driver. Some drivers add their own counters to the
+    /// kernel's, others do not, so the larger of the two is taken.
     fn nic_out(&self) -> u64 {
         let (_, of_driver) = driver_drops(&self.nic_at_sender);
         self.at_sender.nic_out_drops.max(of_driver)
     }
 
-    /// The same at the receiver's.
+    /// Returns the packets dropped by the receiver's interface or driver: the larger of the kernel's and the driver's
+    /// counter.
     fn nic_in(&self) -> u64 {
         let (of_driver, _) = driver_drops(&self.nic_at_receiver);
         self.at_receiver.nic_in_drops.max(of_driver)
     }
 
-    /// Datagrams that were refused without a reason, and that the sender's kernel has counted as dropped on the way out. None
-    /// where every call that was told a reason was told another one: an interface drops much that no call hears of.
+    /// Returns the datagrams refused without a known error that the sender's kernel counted as dropped on the way out.
+    /// 0 if every known error was another one than `ENOBUFS`: an interface drops many packets that no call reports.
     fn refused_without_a_word(&self) -> u64 {
         if self.failed > 0 && self.refused == 0 {
             return 0;
@@ -128,9 +131,11 @@ impl Path {
         self.unsaid.min(counted.saturating_sub(self.refused))
     }
 
-    /// Only what counted a drop can have refused a datagram. A `clsact` qdisc has one counter for what its filters drop
-    /// on the way out, which each send is told of, and on the way in, which no send is: it explains only refusals, and
-    /// of these only what nothing else does.
+    /// Attributes refused sends to the places whose counters moved: no other place can have refused a datagram.
+    ///
+    /// A `clsact` qdisc has one counter for drops by its egress filters, which each send reports, and by its ingress
+    /// filters, which no send reports. This counter therefore explains only refusals, and only the refusals that no
+    /// other counter does.
     fn refusals(&self) -> Refused {
         let refused = self.refused + self.refused_without_a_word();
         let at_most = |counted: u64| counted.saturating_mul(self.each());
@@ -146,23 +151,23 @@ impl Path {
         }
     }
 
-    /// Datagrams that were refused for another reason than want of room.
+    /// Returns the datagrams refused for other reasons than a full queue.
     pub fn failed_otherwise(&self) -> u64 {
         self.failed + self.unsaid - self.refused_without_a_word()
     }
 
-    /// Closes the books. What was refused counts as sent, for whatever reason: the program had handed it over.
+    /// Returns the accounting of all datagrams. Refused datagrams count as sent, because the program handed them over.
     pub fn books(&self) -> WindowBooks {
         self.explained().0
     }
 
-    /// The counters that explain losses although other traffic moves them, too.
+    /// Returns the counters that explain losses although other traffic moves them as well.
     pub fn shared_counters(&self) -> Vec<Shared> {
         self.explained().1
     }
 
     fn explained(&self) -> (WindowBooks, Vec<Shared>) {
-        // Of all counters, that of a socket is ours alone.
+        // Only the socket's counter counts nothing but our datagrams.
         let whole = if self.dropped_in_pieces {
             0
         } else {
@@ -171,8 +176,8 @@ impl Path {
         let known = self.received + self.unread + whole;
         let mut missing = Missing(self.sent.saturating_sub(known));
         let (refused, into) = (self.refusals(), &self.at_receiver);
-        // The surest first: a veth counts as dropped on the way out what the backlog at its other end refused, and a port
-        // of ours is closed to nobody. The sender counts what it refused, too.
+        // The most reliable counters come first. A veth counts refusals by the backlog at its other end as dropped on
+        // the way out, and none of our ports is closed. The sender's counters include the datagrams that it refused.
         let counters = [
             (
                 "qdisc",
@@ -186,7 +191,7 @@ impl Path {
             (CLOSED_PORTS, into.udp_no_ports),
         ];
         let mut taken = counters.map(|(_, counted)| missing.take(counted));
-        // Where trains are sent some counters count each of them as one, and nobody knows which.
+        // With GSO, some counters count a train as one. Which counters do is unknown.
         for (taken, (_, counted)) in taken.iter_mut().zip(counters) {
             let most = counted.saturating_mul(self.each());
             *taken += missing.take(most.saturating_sub(*taken));
@@ -236,7 +241,7 @@ impl Path {
         (books, shared.collect())
     }
 
-    /// Where the link of an interface came or went meanwhile: at the sender, at the receiver, or both.
+    /// Returns the ends whose interface lost or regained its link during the run: "sender", "receiver", or both.
     pub fn links_that_changed(&self) -> Vec<&'static str> {
         let ends = [("sender", &self.at_sender), ("receiver", &self.at_receiver)];
         let changed = ends.into_iter().filter(|(_, at)| at.carrier_changes > 0);
@@ -244,8 +249,8 @@ impl Path {
     }
 }
 
-/// The name of [`Shared::place`] for datagrams to ports that no socket has. Ours were open all the time, so that these are
-/// other traffic's, unless something changes the port on the way.
+/// The value of [`Shared::place`] for datagrams to closed ports. Our ports were open during the whole run, so these
+/// datagrams belong to other traffic, unless a device on the way changes the port.
 pub const CLOSED_PORTS: &str = "closed ports";
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! The places between two programs on two hosts at which a datagram can be lost.
+//! Loss places: the points between programs on two hosts where a datagram can be lost.
 
-/// Datagrams that did not arrive, by the place between the two programs at which they were last, in its order.
+/// Datagrams that did not arrive, by loss place. The fields follow the way from sender to receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// The sender's kernel refused it, and no counter says where.
@@ -9,22 +9,22 @@ pub struct Places {
     pub qdisc: u64,
     /// The sender's interface, or its driver, dropped it.
     pub nic_out: u64,
-    /// The rest: no counter of either host explains it.
+    /// Lost anywhere else: no counter of either host explains it.
     pub path: u64,
     /// The receiver's interface, or its driver, dropped it.
     pub nic_in: u64,
-    /// The queue of a CPU of the receiver's host was full (`net.core.netdev_max_backlog`).
+    /// The backlog queue of a CPU of the receiver's host was full (`net.core.netdev_max_backlog`).
     pub backlog: u64,
-    /// The receiver's interface received it, and it came to no protocol: a firewall, tc or XDP.
+    /// The receiver's interface received it, but no protocol did: a firewall, tc or XDP dropped it.
     pub kernel_in: u64,
-    /// The receiver's IP or UDP discarded it: a checksum, a port that is closed.
+    /// The receiver's IP or UDP discarded it: a bad checksum, or a closed port.
     pub protocol: u64,
-    /// Received although nobody had sent it: the path duplicated it, or a stranger sent it. Not lost.
+    /// Received, but not sent by this run: the path duplicated it, or another program sent it. Not a loss.
     pub surplus: u64,
 }
 
 impl Places {
-    /// Those that were lost, with the names of their places.
+    /// Returns the names of the loss places and the datagrams lost at each.
     pub fn lost(&self) -> [(&'static str, u64); 8] {
         [
             ("kernel out", self.kernel_out),

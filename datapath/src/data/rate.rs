@@ -1,4 +1,4 @@
-//! Rates: how many requests or datagrams go per second, and how people ask for them.
+//! Rates in requests or datagrams per second, or in bits per second, and their text forms.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 
 use super::Payload;
 
-/// Requests or datagrams per second, of all threads that send them together: 1 to [`Rate::MAX`]. Typed as a number, or
-/// in thousands or millions: `20k`, `1.5M`.
+/// Requests or datagrams per second, the sum of all sending threads: 1 to [`Rate::MAX`]. Parsed from a number, or from
+/// thousands or millions: `20k`, `1.5M`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Rate(u32);
 
 impl Rate {
-    /// More than any kernel answers.
+    /// Maximum. No kernel reaches it.
     pub const MAX: u32 = 100_000_000;
 
-    /// How many.
+    /// Returns the number per second.
     pub fn per_second(self) -> f64 {
         f64::from(self.0)
     }
 
-    /// The whole number that is nearest, within the limits.
+    /// Returns the nearest whole rate within the limits.
     pub fn nearest(per_second: f64) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
@@ -70,13 +70,13 @@ impl fmt::Display for Rate {
     }
 }
 
-/// A rate as it was asked for: in datagrams or requests, or in bits of their payload, as of `iperf3 -b`: `100Mbit`.
+/// Target rate: in datagrams or requests per second, or in bits of payload per second like `iperf3 -b`: `100Mbit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub enum AskedRate {
-    /// So many per second.
+    /// Datagrams or requests per second.
     Datagrams(Rate),
-    /// So many bits of UDP payload per second.
+    /// Bits of UDP payload per second.
     Bits(BitRate),
 }
 
@@ -86,7 +86,8 @@ pub struct BitRate(u64);
 
 impl BitRate {
     const MAX: u64 = 1_000_000_000_000;
-    /// How many zeros each has. As of network interfaces, powers of 1000 and not of 1024.
+    /// Units, with their number of zeros and their factor. Powers of 1000, not of 1024, as is usual for network
+    /// interfaces.
     const UNITS: [(&'static str, usize, u64); 4] = [
         ("Gbit", 9, 1_000_000_000),
         ("Mbit", 6, 1_000_000),
@@ -96,8 +97,8 @@ impl BitRate {
 }
 
 impl AskedRate {
-    /// How many datagrams or requests of that payload per second, all threads together. Infinite, where they are empty
-    /// and bits were asked for.
+    /// Returns the datagrams or requests of this payload per second, the sum of all threads. Infinite for a rate in
+    /// bits and an empty payload.
     pub fn per_second(self, payload: Payload) -> f64 {
         match self {
             Self::Datagrams(rate) => rate.per_second(),
@@ -105,7 +106,7 @@ impl AskedRate {
         }
     }
 
-    /// Why datagrams of that payload cannot have it, if they cannot.
+    /// Returns the reason why this rate is impossible with this payload. `None`: it is possible.
     pub fn refusal(self, payload: Payload) -> Option<String> {
         let per_second = self.per_second(payload);
         if payload == Payload::MIN && matches!(self, Self::Bits(_)) {
@@ -159,7 +160,7 @@ impl fmt::Display for AskedRate {
     }
 }
 
-/// In logs: a number of datagrams, as always, or a text.
+/// Form of a target rate in logs: a number of datagrams, or a text.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Stored<'a> {
@@ -187,7 +188,7 @@ impl From<AskedRate> for Stored<'_> {
     }
 }
 
-/// A number that so many zeros follow. It may have as many decimals: 1.5k is 1500.
+/// Parses a number and multiplies it by 10^`zeros`. It may have up to `zeros` decimals: 1.5k is 1500.
 fn scaled(number: &str, zeros: usize) -> Option<u64> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     let is_number = !whole.is_empty() && !number.ends_with('.') && decimals.len() <= zeros;

@@ -1,4 +1,4 @@
-//! How soon requests were answered.
+//! Response times of requests.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,26 +7,28 @@ use super::Histogram;
 /// The round trips of the requests that clients sent in a window, or that were due in it, whenever they ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundTrips {
-    /// From before a request was sent until its answer was there, in nanoseconds.
+    /// Times from before a request was sent until its response was received, in nanoseconds.
     pub times: Histogram,
-    /// The sum of these times, in nanoseconds.
+    /// Sum of these times, in nanoseconds.
     pub sum_ns: u64,
-    /// Requests without an answer, or without one in time.
+    /// Requests without a response before the timeout.
     pub unanswered: u64,
-    /// What came in the whole run that nobody waited for any more: answers after that time, and what is no answer.
+    /// Datagrams of the whole run that no request waited for: responses after the timeout, and datagrams that are no
+    /// response.
     pub late: u64,
-    /// Of some of the answers, from when the kernel had them until the client did. Empty where it does not say.
+    /// Times from when the kernel received a response until the client did, in nanoseconds. A sample of some
+    /// responses. Empty if the kernel does not report it.
     pub wakeups: Histogram,
 }
 
 impl RoundTrips {
-    /// The mean time, in nanoseconds. `None`: there were none.
+    /// Returns the mean time, in nanoseconds. `None`: no response was received.
     pub fn mean_ns(&self) -> Option<f64> {
         let count = self.times.count();
         (count > 0).then(|| self.sum_ns as f64 / count as f64)
     }
 
-    /// Those of another client, or of another window, too.
+    /// Adds the round trips of another client or window.
     pub fn add(&mut self, other: &Self) {
         self.times.add(&other.times);
         self.sum_ns += other.sum_ns;

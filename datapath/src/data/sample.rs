@@ -1,5 +1,4 @@
-//! The raw counters of one window: integers only. What is derived from them is computed where it is
-//! shown, never stored.
+//! The raw counters of one window, as integers. Derived values are computed where they are shown, and never stored.
 
 use std::fmt;
 
@@ -11,62 +10,62 @@ use crate::sys::idle::IdleTimes;
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
 
-/// One window of one case.
+/// Raw counters of one window of one case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// [`Case::key`](crate::data::Case::key).
+    /// Key of the case: [`Case::key`](crate::data::Case::key).
     pub case: String,
-    /// Which round of its block, from 1.
+    /// Round of its block, from 1.
     pub round: u32,
-    /// Which window of its round, from 1, in the shuffled order.
+    /// Position in its round, from 1, in the shuffled order.
     pub position: u32,
-    /// When the window opened, in milliseconds since 1970-01-01 UTC.
+    /// Time when the window opened, in milliseconds since 1970-01-01 UTC.
     pub opened_unix_ms: u64,
-    /// How long it was open, in nanoseconds.
+    /// Length of the window, in nanoseconds.
     pub window_ns: u64,
-    /// What each lane did while it was open; senders first, workers last.
+    /// Counters of each bench thread in the window; senders first, workers last.
     pub lanes: Vec<LaneSample>,
-    /// CPU time of this process's threads that are neither lanes nor the coordinator while it was open, in
-    /// nanoseconds: a library's helpers, the kernel's workers for io_uring. `None` where a clock cannot be
-    /// read.
+    /// CPU time in the window, in nanoseconds, of this process's threads that are neither bench threads nor the
+    /// coordinating thread: helper threads of a library, the kernel's workers for io_uring. `None` if a clock cannot
+    /// be read.
     pub other_cpu_ns: Option<u64>,
-    /// CPU time of the coordinators, which open and close the window, between the two, in nanoseconds. `None`
-    /// as above.
+    /// CPU time in the window of the coordinating threads, which open and close it, in nanoseconds. `None` if a clock
+    /// cannot be read.
     pub coordinator_cpu_ns: Option<u64>,
-    /// Where every datagram of the run ended.
+    /// Accounting of the datagrams of the run.
     pub books: Books,
-    /// The same between two hosts, for each direction. Absent on one host.
+    /// Accounting between two hosts, for each direction. Absent on one host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<Path>,
-    /// What the kernel granted as SO_RCVBUF, in bytes (twice what was asked for, socket(7)).
+    /// SO_RCVBUF granted by the kernel, in bytes (twice the requested value, socket(7)).
     pub rcvbuf_bytes: u64,
-    /// What SO_SNDBUF says, in bytes.
+    /// SO_SNDBUF as the kernel reports it, in bytes.
     pub sndbuf_bytes: u64,
-    /// What the sensors said meanwhile.
+    /// Readings of the sensors during the window.
     pub climate: SensorReadings,
-    /// What the CPUs of its lanes did meanwhile while they had nothing to do. Empty where nothing counts it, or no lane
+    /// Idle times of the bench threads' CPUs during the window. Empty if the kernel does not count them, or no thread
     /// is pinned.
     pub idle_times: IdleTimes,
-    /// The round trips that ended while it was open. `None`: nobody asked.
+    /// Round trips of the window. `None`: the workload has no requests.
     pub round_trips: Option<RoundTrips>,
-    /// How the senders kept to their rate while it was open. Absent: they send as fast as they can, or requests.
+    /// Accuracy of the pacing in the window. Absent if senders send at full speed, or send requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<Pacing>,
-    /// What came over each flow while it was open: datagrams, or answers. Absent where each thread has one.
+    /// Datagrams, or responses, received over each flow in the window. Absent if each thread has one flow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow_packets: Vec<u64>,
-    /// What was found in the datagrams, in the one window that looks at them: it comes before the first
-    /// round, and its speed says nothing.
+    /// Result of verifying the datagrams. Only one window before the first round verifies them; its speed is
+    /// meaningless.
     pub verified: Option<Verified>,
 }
 
 impl Sample {
-    /// Whether its books close and its receivers emptied their queues.
+    /// Returns whether the accounting balances and the receivers emptied their queues.
     pub fn is_sound(&self) -> bool {
         self.fault().is_none()
     }
 
-    /// Where its datagrams ended: those of the window, or between two hosts those of the whole run.
+    /// Returns the accounting of the window, or of the whole run between two hosts.
     pub fn account(&self) -> WindowBooks {
         if self.paths.is_empty() {
             return self.books.of_window();
@@ -78,8 +77,8 @@ impl Sample {
         all
     }
 
-    /// How many more datagrams were in flight when the window closed than when it opened. Between two hosts, what was
-    /// lost cannot be told from that.
+    /// Returns the growth of the datagrams in flight from the opening of the window to its closing. 0 between two
+    /// hosts, where the counts in flight include losses.
     pub fn queue_growth(&self) -> i64 {
         if self.paths.is_empty() {
             self.books.queue_growth()
@@ -88,7 +87,7 @@ impl Sample {
         }
     }
 
-    /// Says which link went down or came up meanwhile, if one did. Its datagrams were then lost for another reason than
+    /// Describes a link that went down or came up during the run. `None`: no link did. Such losses are not caused by
     /// the engines, and the window is worth another try.
     pub fn link_fault(&self) -> Option<String> {
         let mut ends: Vec<&str> = self
@@ -98,7 +97,7 @@ impl Sample {
             .collect();
         ends.sort_unstable();
         ends.dedup();
-        // Of both directions, the sender of one is the receiver of the other.
+        // With two directions, the sender of one is the receiver of the other.
         match (&self.paths[..], &ends[..]) {
             (_, []) => None,
             ([_], [end]) => Some(format!(
@@ -108,7 +107,7 @@ impl Sample {
         }
     }
 
-    /// What is wrong with its packet counts, if anything.
+    /// Returns an inconsistency of the packet counts. `None`: they are consistent.
     pub fn fault(&self) -> Option<String> {
         let unaccounted = self.account().unaccounted;
         match (self.books.unread, unaccounted) {
@@ -122,49 +121,51 @@ impl Sample {
     }
 }
 
-/// What one lane did during the window.
+/// Counters of one bench thread in the window.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneSample {
-    /// Its side of the workload.
+    /// Side of the workload that the thread runs.
     pub side: Side,
-    /// The CPU that it is pinned to. `None`: it runs where the scheduler puts it.
+    /// CPU that the thread is pinned to. `None`: the scheduler chooses.
     pub cpu: Option<u32>,
-    /// Datagrams that it handed to the kernel, whether or not they were refused.
+    /// Datagrams that the thread handed to the kernel, including refused ones.
     pub sent_packets: u64,
-    /// Those of them that the kernel refused.
+    /// Sent datagrams that the kernel refused.
     pub refused_packets: u64,
-    /// Why the last of those was refused that were not for want of room in a queue: the name of its `errno`. Absent: there
-    /// is none, or it is not known.
+    /// Name of the `errno` of the last refusal that was not caused by a full queue. Absent: there is none, or it is
+    /// not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
-    /// Datagrams taken from the kernel.
+    /// Datagrams received from the kernel.
     pub received_packets: u64,
-    /// UDP payload in them.
+    /// UDP payload of the received datagrams, in bytes.
     pub received_bytes: u64,
-    /// Calls that found nothing to do.
+    /// Calls that found nothing to do (EWOULDBLOCK).
     pub would_blocks: u64,
-    /// Calls that failed otherwise than by a refusal.
+    /// Calls that failed, apart from refusals.
     pub errors: u64,
-    /// CPU time of its thread. `None` where the clock cannot be read, and where workers run the lane.
+    /// CPU time of the thread, in nanoseconds. `None` if the clock cannot be read, and if workers run the bench
+    /// thread.
     pub cpu_ns: Option<u64>,
-    /// Time that its thread was ready to run while something else ran on its CPU, in nanoseconds: other lanes,
-    /// too. `None` where the kernel does not count it, and where workers run the lane.
+    /// Preempted time: the thread was runnable while another one, which may be a bench thread, ran on its CPU, in
+    /// nanoseconds. `None` if the kernel does not count it, and if workers run the bench thread.
     pub waited_ns: Option<u64>,
-    /// What interrupts and the hypervisor took of the CPU that it is pinned to. `None` as above, and where it is
-    /// not pinned.
+    /// Time that interrupts and the hypervisor used on the thread's CPU. `None` if the thread is not pinned, if the
+    /// kernel does not count it, and if workers run the bench thread.
     pub taken: Option<CpuTaken>,
-    /// Times its thread waited.
+    /// Voluntary context switches: the thread waited.
     pub voluntary_switches: Option<u64>,
-    /// Times its thread was preempted: involuntary context switches.
+    /// Involuntary context switches: the thread was preempted.
     pub involuntary_switches: Option<u64>,
-    /// How fast its CPU ran when it had just stopped. `None`: the thread was moved meanwhile.
+    /// Speed of the thread's CPU right after the thread stopped. `None`: the thread was moved to another CPU
+    /// meanwhile.
     pub pace: Option<CpuSpeed>,
-    /// What its engine has to say about how it went.
+    /// Remark of the engine about the run.
     pub remark: Option<String>,
 }
 
 impl LaneSample {
-    /// One that did nothing, and of which nothing else is known.
+    /// Returns a sample without any counts.
     pub fn idle(side: Side) -> Self {
         Self {
             side,
@@ -186,7 +187,7 @@ impl LaneSample {
         }
     }
 
-    /// What it did since `before`, where both are what it had done so far.
+    /// Returns the growth of the counters since `before`. Both samples count from the start of the thread.
     pub fn since(self, before: &Self) -> Self {
         let grown = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
         Self {
@@ -205,7 +206,7 @@ impl LaneSample {
         }
     }
 
-    /// Datagrams and payload bytes that it received and that are the result: see [`Side::concludes`].
+    /// Returns the received datagrams and payload bytes that count as the result: see [`Side::concludes`].
     pub fn result(&self) -> (u64, u64) {
         if self.side.concludes() {
             (self.received_packets, self.received_bytes)
@@ -215,41 +216,41 @@ impl LaneSample {
     }
 }
 
-/// A lane's side of the workload.
+/// Side of the workload that a bench thread runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
-    /// It sends.
+    /// Sends.
     Sender,
-    /// It receives.
+    /// Receives.
     Receiver,
-    /// It does both in turn.
+    /// Sends and receives in turn.
     Alone,
-    /// It sends requests and receives the answers.
+    /// Sends requests and receives the responses.
     Client,
-    /// It receives requests and sends the answers.
+    /// Receives requests and sends the responses.
     Server,
-    /// It runs lanes of either side, which then have no CPU time of their own.
+    /// Runs bench threads of either side. Their CPU time is counted here.
     Worker,
 }
 
 impl Side {
-    /// Whether it receives.
+    /// Returns whether this side receives.
     pub fn receives(self) -> bool {
         !matches!(self, Self::Sender | Self::Worker)
     }
 
-    /// Whether it sends.
+    /// Returns whether this side sends.
     pub fn sends(self) -> bool {
         !matches!(self, Self::Receiver | Self::Worker)
     }
 
-    /// Whether it sends of its own accord: what others send is over soon after it has stopped.
+    /// Returns whether this side starts the traffic. Other sides stop sending soon after it has stopped.
     pub fn initiates(self) -> bool {
         matches!(self, Self::Sender | Self::Alone | Self::Client)
     }
 
-    /// Whether what it receives is the result: with requests, their answers.
+    /// Returns whether the datagrams that this side receives are the result. With requests, these are the responses.
     pub fn concludes(self) -> bool {
         matches!(self, Self::Receiver | Self::Alone | Self::Client)
     }

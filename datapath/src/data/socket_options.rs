@@ -1,4 +1,4 @@
-//! How the sockets of a case are made: axes of their own.
+//! Socket options of a case, each of which is a parameter.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,40 +8,41 @@ use serde::{Deserialize, Serialize};
 use super::bounded::{bounded, choice};
 
 bounded! {
-    /// What is asked for as SO_RCVBUF or SO_SNDBUF, in bytes: 1 to [`Buffer::MAX`]. The kernel grants twice
-    /// as much, up to its limit (socket(7)).
+    /// Requested SO_RCVBUF or SO_SNDBUF, in bytes: 1 to [`Buffer::MAX`]. The kernel grants twice the value, up to its
+    /// limit (socket(7)).
     Buffer(u32, "u32", bytes), 1, Self::MAX, "use a number of bytes from {} to {}"
 }
 
 impl Buffer {
-    /// The kernel takes an `int`, and doubles it.
+    /// Maximum: the kernel accepts an `int`, and doubles it.
     pub const MAX: u32 = i32::MAX as u32 / 2;
-    /// Of receivers: one that loses 4 ms of small datagrams needs about 1300 slots of 832 B to 2.3 KiB each.
+    /// Default for receivers. To bridge 4 ms of small datagrams, a receiver needs about 1300 slots of 832 B to 2.3 KiB
+    /// each.
     pub const DEFAULT: Self = Self(4 << 20);
 
-    /// How many.
+    /// Returns the size in bytes.
     pub fn bytes(self) -> usize {
         self.0 as usize
     }
 }
 
-/// How several receivers share the port, and which of them gets what.
+/// Method by which several receivers share the port and the flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sharing {
     /// One address by SO_REUSEPORT; the kernel chooses a receiver per flow.
     Reuseport(Spread),
-    /// One address by SO_REUSEADDR; the kernel gives all unicast to one of them.
+    /// One address by SO_REUSEADDR; the kernel delivers all unicast to one of the receivers.
     Reuseaddr,
-    /// None: each has a port of its own, and senders know which is theirs.
+    /// No sharing: each receiver has a port of its own, and each sender has a fixed receiver.
     Separate,
 }
 
 impl Sharing {
-    /// What everything else is held against.
+    /// Default, and reference for comparisons.
     pub const DEFAULT: Self = Self::Reuseport(Spread::Even);
 
-    /// How the port is shared, as `--sharing` calls it.
+    /// Returns the method without its [`Spread`], as `--sharing` names it.
     pub fn kind(self) -> SharingKind {
         match self {
             Self::Reuseport(_) => SharingKind::Reuseport,
@@ -50,7 +51,7 @@ impl Sharing {
         }
     }
 
-    /// How flows are spread, where the kernel chooses per flow.
+    /// Returns the distribution of the flows. `None`: the kernel does not choose a receiver per flow.
     pub fn spread(self) -> Option<Spread> {
         match self {
             Self::Reuseport(spread) => Some(spread),
@@ -58,7 +59,7 @@ impl Sharing {
         }
     }
 
-    /// Whether every receiver is meant to get as many flows as the next.
+    /// Returns whether all receivers are meant to get the same number of flows.
     pub fn is_even(self) -> bool {
         !matches!(self, Self::Reuseport(Spread::Hash) | Self::Reuseaddr)
     }
@@ -115,13 +116,13 @@ choice! {
     }
 }
 
-/// The byte that says how a datagram is to be treated: TOS in IPv4, traffic class in IPv6. A DSCP (RFC 2474) is in
-/// the upper 6 bits, ECN (RFC 3168) in the lower 2.
+/// The TOS byte in IPv4, or traffic class in IPv6. A DSCP (RFC 2474) is in the upper 6 bits, ECN (RFC 3168) in the
+/// lower 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tos(u8);
 
-/// The code points that have names: RFC 2474 (cs), 2597 (af), 3246 (ef), 5865 (va), 8622 (le).
+/// Names of DSCP code points: RFC 2474 (cs), 2597 (af), 3246 (ef), 5865 (va), 8622 (le).
 const NAMES: [(&str, u8); 24] = [
     ("cs0", 0),
     ("le", 1),
@@ -150,10 +151,10 @@ const NAMES: [(&str, u8); 24] = [
 ];
 
 impl Tos {
-    /// As sockets have it.
+    /// Default of a new socket.
     pub const DEFAULT: Self = Self(0);
 
-    /// As setsockopt(2) takes it.
+    /// Returns the byte for setsockopt(2).
     pub fn byte(self) -> u32 {
         self.0.into()
     }
@@ -176,7 +177,7 @@ impl FromStr for Tos {
     }
 }
 
-/// The name where there is one: `ef`; else the byte: `185`.
+/// Shows the name if there is one (`ef`), else the byte (`185`).
 impl fmt::Display for Tos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (dscp, ecn) = (self.0 >> 2, self.0 & 0b11);

@@ -1,4 +1,4 @@
-//! What `--verify` found in datagrams, and which it can look at.
+//! Results of `--verify`, and the datagrams that can be verified.
 
 use std::ops::AddAssign;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{Direction, Payload, Traits};
 
-/// What a datagram must hold at least to be told from others: 2 B of lane, 6 B of number, 4 B that follow
-/// from them.
+/// Minimum payload to tell datagrams apart, in bytes: 2 B of bench thread, 6 B of sequence number, and 4 B that are
+/// derived from them.
 pub const LEAST_BYTES: usize = 12;
 
-/// What one must hold at least to say when it was sent, too: 8 B more.
+/// Minimum payload that has room for the send time (8 B more), in bytes.
 pub const TIMED_BYTES: usize = LEAST_BYTES + 8;
 
-/// Why datagrams of that payload from such a sender cannot be verified, if they cannot.
+/// Returns the reason why datagrams of this payload from this sender cannot be verified. `None`: they can.
 pub fn refusal(payload: Payload, sender: &Traits) -> Option<String> {
     if !sender.moves_datagrams {
         return Some(format!("{} moves no datagrams", sender.name));
@@ -23,32 +23,33 @@ pub fn refusal(payload: Payload, sender: &Traits) -> Option<String> {
     })
 }
 
-/// What was found in the datagrams of one run.
+/// Results of verifying the datagrams of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verified {
-    /// Looked at.
+    /// Datagrams verified.
     pub packets: u64,
-    /// Sent meanwhile and came never, duplicates and strangers left out. `None`: nobody took them together.
+    /// Datagrams that were sent and never received, without duplicates and foreign datagrams. `None`: the counts of
+    /// both ends were not combined.
     pub missing: Option<u64>,
-    /// Came before.
+    /// Datagrams received more than once.
     pub duplicated: u64,
-    /// Came after one that was sent later by the same lane.
+    /// Datagrams received after a datagram that the same thread sent later.
     pub reordered: u64,
-    /// Of those, how many others of its lane came at most since the first one that was sent later: the reordering extent
-    /// of RFC 4737. 0: none was reordered.
+    /// Reordering extent of RFC 4737, the maximum of all reordered datagrams: the number of datagrams of the same
+    /// thread received since the first one that was sent later. 0: none was reordered.
     pub reordering_extent: u64,
-    /// The interarrival jitter of RFC 3550 at the end, in nanoseconds, of the lane with the most. `None`: too few came, or
-    /// they had no room for a time.
+    /// Interarrival jitter of RFC 3550 at the end of the run, in nanoseconds, of the thread with the highest value.
+    /// `None`: too few datagrams were received, or they had no room for a time.
     pub jitter_ns: Option<u64>,
-    /// Shorter than it was sent, and right as far as it goes.
+    /// Datagrams shorter than sent, and otherwise correct.
     pub truncated: u64,
-    /// Anything else than what was sent, and what was said to come from somebody else.
+    /// Datagrams with other contents than sent, or with a wrong source address.
     pub corrupted: u64,
 }
 
 impl Verified {
-    /// What the engines are to blame for, if anything. To reorder is UDP's own right, and on the way between two hosts, to
-    /// duplicate, too.
+    /// Returns the errors that the engines caused. `None`: there are none. UDP may reorder datagrams, and the path
+    /// between two hosts may duplicate them, so these are not errors of an engine.
     pub fn fault(&self, direction: Option<Direction>) -> Option<String> {
         let Self {
             packets,
@@ -72,7 +73,8 @@ impl Verified {
         })
     }
 
-    /// Of that many that were sent, those that never came: the numbers of the others are known.
+    /// Returns the number of datagrams that never arrived, out of `sent`. The received ones are known by their
+    /// numbers.
     pub fn missing_of(&self, sent: u64) -> u64 {
         let ours = self
             .packets
@@ -80,7 +82,8 @@ impl Verified {
         sent.saturating_sub(ours)
     }
 
-    /// What the way between two hosts did to them, if anything.
+    /// Returns a description of duplication and reordering by the path between two hosts. `None`: the path did
+    /// neither.
     pub fn done_on_the_way(&self) -> Option<String> {
         let Self {
             packets,

@@ -1,4 +1,4 @@
-//! What the threads of a case do, and the parameters that only some workloads have.
+//! Workloads, and the parameters that only some of them have.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -35,62 +35,63 @@ choice! {
     }
 }
 
-/// What a request must hold at least, in bytes: the numbers of its client and its own.
+/// Minimum size of a request, in bytes: the client's number and the request's number.
 pub const LEAST_REQUEST_BYTES: usize = 8;
 
 bounded! {
-    /// Requests that a client has outstanding at a time: 1 to [`Outstanding::MAX`].
+    /// Number of requests that a client keeps outstanding: 1 to [`Outstanding::MAX`].
     Outstanding(u16, "u16"), 1, Self::MAX, "use a number of requests from {} to {}"
 }
 
 impl Outstanding {
-    /// Four times what a receive buffer of the kernel's default size holds: 212,992 B, of which a small datagram takes
-    /// 832.
+    /// Maximum: about four times the capacity of a receive buffer of the kernel's default size (212,992 B; a small
+    /// datagram takes 832 B).
     pub const MAX: u16 = 1024;
-    /// Each request waits for the answer to the one before.
+    /// Default: each request waits for the response to the previous one.
     pub const DEFAULT: Self = Self(1);
 
-    /// How many.
+    /// Returns the number of requests.
     pub fn count(self) -> usize {
         usize::from(self.0)
     }
 }
 
 bounded! {
-    /// Flows of each thread that sends: 1 to [`Flows::MAX`].
+    /// Number of flows of each thread that sends: 1 to [`Flows::MAX`].
     Flows(u16, "u16"), 1, Self::MAX, "use a number of flows from {} to {}"
 }
 
 impl Flows {
-    /// Two sockets for each of them, at a port each: as many as one sender finds on loopback's first two addresses.
+    /// Maximum. Each flow needs two sockets, each with a port: one sender finds this number of ports on loopback's
+    /// first two addresses.
     pub const MAX: u16 = 30_000;
-    /// One socket for each thread.
+    /// Default: one flow per thread.
     pub const DEFAULT: Self = Self(1);
 
-    /// How many.
+    /// Returns the number of flows.
     pub fn count(self) -> usize {
         usize::from(self.0)
     }
 }
 
-/// How requests, or datagrams, that are sent at a rate are spread over time.
+/// Distribution over time of requests, or datagrams, that are sent at a fixed rate.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 #[serde(try_from = "Cow<'_, str>", into = "String")]
 pub enum Arrivals {
-    /// Each thread sends one after the other at equal distances.
+    /// Each thread sends one at a time, at equal intervals.
     #[default]
     Even,
-    /// At random: distances are exponentially distributed.
+    /// Random: intervals are exponentially distributed.
     Poisson,
-    /// Of each thread so many follow one another at once, 2 to [`Arrivals::LONGEST_TRAIN`]; the trains begin at equal
-    /// distances.
+    /// Trains: each thread sends this number back to back, 2 to [`Arrivals::LONGEST_TRAIN`]. Trains begin at equal
+    /// intervals.
     Train(u32),
 }
 
 impl Arrivals {
-    /// Some seconds at the highest rate.
+    /// Maximum length of a train, in datagrams. At the highest rates it lasts some seconds.
     pub const LONGEST_TRAIN: u32 = 10_000_000;
 }
 
@@ -142,7 +143,7 @@ choice! {
 }
 
 impl ServerModel {
-    /// How many requests are worked on at a time.
+    /// Returns the maximum number of requests that are processed in parallel.
     pub fn at_a_time(self) -> usize {
         match self {
             Self::Inline => 1,
@@ -152,18 +153,18 @@ impl ServerModel {
     }
 }
 
-/// What a server does before it answers, for each request: `50us` of computing, or `sleep:1ms`.
+/// Work of a server for each request before it responds: computing, such as `50us`, or sleeping, such as `sleep:1ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Cow<'_, str>", into = "String")]
 pub struct ServiceTime {
-    /// How long, in nanoseconds.
+    /// Duration, in nanoseconds.
     pub ns: u64,
-    /// Whether it sleeps, as one that waits for a disk or a database, and does not compute.
+    /// True if the server sleeps, like one that waits for a disk or a database. False: it computes.
     pub sleeps: bool,
 }
 
 impl ServiceTime {
-    /// A request that takes longer is given up: [`crate::workload::TIMEOUT_NS`].
+    /// Maximum. A request that takes longer is given up: [`crate::workload::TIMEOUT_NS`].
     const MOST_NS: u64 = 200_000_000;
 }
 
@@ -194,11 +195,11 @@ impl fmt::Display for ServiceTime {
 
 stored_as_text!(ServiceTime);
 
-/// How long a client waits between an answer and its next request: 1us to 10s.
+/// Pause of a client between a response and its next request: 1us to 10s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Cow<'_, str>", into = "String")]
 pub struct ThinkTime {
-    /// How long, in nanoseconds.
+    /// Duration, in nanoseconds.
     pub ns: u64,
 }
 
@@ -231,7 +232,7 @@ const UNITS: [(&str, u64); 4] = [
     ("s", 1_000_000_000),
 ];
 
-/// Of a whole number and its unit.
+/// Parses a whole number with a unit, such as `50us`, to nanoseconds.
 fn ns_of(text: &str) -> Option<u64> {
     UNITS.iter().find_map(|(unit, times)| {
         let digits = text.strip_suffix(unit)?;
@@ -241,7 +242,7 @@ fn ns_of(text: &str) -> Option<u64> {
     })
 }
 
-/// In the largest unit of which it is a whole number.
+/// Formats a time in the largest unit that gives a whole number.
 fn text_of(ns: u64) -> String {
     let mut units = UNITS.iter().rev();
     let (unit, times) = units

@@ -1,8 +1,8 @@
-//! What people need to know of an engine before they choose it, and what the plan decides by.
+//! Description of an engine for its users, and the properties by which the plan decides.
 
 use crate::data::{EngineName, Group, Traits};
 
-/// What people need to know of an engine before they choose it.
+/// Description and properties of an engine.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct About {
@@ -10,48 +10,49 @@ pub struct About {
     pub name: &'static str,
     /// One line for `udpbench engines`.
     pub summary: &'static str,
-    /// Its kind: a selection of the command line, too.
+    /// Kind of engine. It is also a selection on the command line.
     pub group: Group,
-    /// Whether it forbids the kernel to fragment.
+    /// True if the engine forbids the kernel to fragment.
     pub never_fragments: bool,
-    /// Whether `--batch` says how many datagrams a call may send.
+    /// True if `--batch` limits the datagrams per send call.
     pub sends_batches: bool,
-    /// Whether `--batch` says how many datagrams a call may receive.
+    /// True if `--batch` limits the datagrams per receive call.
     pub receives_batches: bool,
-    /// Whether its lanes can run on worker threads that they share.
+    /// True if the bench threads' loops can run on shared worker threads.
     pub shares_workers: bool,
-    /// Whether it only sends or only receives, and what does the rest.
+    /// The engine at the other end, for engines that only send or only receive.
     pub partner: Partner,
-    /// Whether its receiver may get several datagrams as one. The kernel then counts those that it drops
-    /// as one, too.
+    /// True if the receiver may get several datagrams joined into one GRO aggregate. The kernel then counts the drop
+    /// of an aggregate as one.
     pub joins: bool,
-    /// How many of those one call may receive.
+    /// Maximum number of GRO aggregates per receive call.
     pub joined_per_call: u32,
-    /// Whether the kernel takes datagrams from the socket before its receiver asks for them.
+    /// True if the kernel takes datagrams from the socket before the receiver asks for them.
     pub takes_ahead: bool,
-    /// How one thread serves many sockets.
+    /// Way in which one thread serves many sockets.
     pub many_links: ManyLinks,
-    /// Whether its receiver can do without waiting (`--wait spin`): see [`PortOptions::spins`](super::PortOptions::spins).
+    /// True if the receiver can run without waiting (`--wait spin`): see
+    /// [`PortOptions::spins`](super::PortOptions::spins).
     pub can_spin: bool,
-    /// Whether it never waits.
+    /// True if the engine never waits.
     pub always_spins: bool,
-    /// Which selections include it.
+    /// Selections that include the engine.
     pub selection: Selection,
-    /// Whether one thread can send and receive in turn with it, or the reason why not.
+    /// `Ok` if one thread can send and receive in turn, else the reason why not.
     pub one_thread: Result<(), &'static str>,
-    /// Whether its calls move one datagram if told so, out to [whom it came from](super::payload::Fill::destination):
-    /// so that it can ask and answer; or the reason why not.
+    /// `Ok` if the engine can serve requests and responses, else the reason why not. Its calls must be able to move
+    /// one datagram, and to send it to the [source of the request](super::payload::Fill::destination).
     pub answers: Result<(), &'static str>,
-    /// Whether it has threads for what blocks: see [`Engine::spawner`](super::Engine::spawner).
+    /// True if the engine has threads for blocking jobs: see [`Engine::spawner`](super::Engine::spawner).
     pub spawns_blocking: bool,
-    /// Why a receiver of this engine may sleep on a full queue, if it may.
+    /// Reason why a receiver of this engine may sleep on a full queue. `None`: it does not.
     pub starves: Option<&'static str>,
-    /// Whether it uses sockets. An engine that does not can only meet itself.
+    /// True if the engine uses sockets. An engine without sockets can only be paired with itself.
     pub moves_datagrams: bool,
 }
 
 impl About {
-    /// An engine with nothing special about it, for others to change.
+    /// An engine without special properties, as a base for others.
     pub const PLAIN: Self = Self {
         name: "",
         summary: "",
@@ -75,12 +76,12 @@ impl About {
         moves_datagrams: true,
     };
 
-    /// Whether `all` and the groups include it: it moves datagrams, and does not starve.
+    /// Returns whether `all` and the groups include the engine: it moves datagrams and does not starve.
     pub fn is_fair(&self) -> bool {
         self.moves_datagrams && self.starves.is_none()
     }
 
-    /// What the header of a log says of it.
+    /// Returns the properties that the header of a log records.
     pub fn traits(&self) -> Traits {
         Traits {
             name: EngineName::new(self.name),
@@ -94,33 +95,33 @@ impl About {
     }
 }
 
-/// The engine at the other end, where only one engine is named.
+/// The engine at the other end, if the command line names only one engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partner {
-    /// It sends and receives.
+    /// The engine itself: it sends and receives.
     Itself,
-    /// It only sends; the engine of this name receives.
+    /// The engine of this name receives. The engine itself only sends.
     ReceivedBy(&'static str),
-    /// It only receives; the engine of this name sends.
+    /// The engine of this name sends. The engine itself only receives.
     SentBy(&'static str),
 }
 
-/// How one thread serves many sockets.
+/// Way in which one thread serves many sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManyLinks {
-    /// Not at all: its calls wait for one.
+    /// One thread cannot serve many sockets: a call waits for one socket.
     No,
-    /// Over one port.
+    /// One I/O object serves all sockets.
     OnePort,
-    /// Over a port each, whose futures take turns.
+    /// Each socket has its own I/O object, and their futures take turns.
     PortEach,
 }
 
-/// Which selections include an engine.
+/// Selections that include an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// In the default sweep.
+    /// Included in the default sweep.
     Default,
-    /// Only when it is named.
+    /// Included only by name.
     ByName,
 }

@@ -1,4 +1,4 @@
-//! What a lane has done so far: it writes, the coordinator reads.
+//! Counters of one bench thread, which it writes and the coordinating thread reads.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -10,12 +10,12 @@ use super::{Burst, Wakeups};
 pub struct Tally {
     /// Datagrams.
     pub packets: u64,
-    /// UDP payload in them.
+    /// UDP payload in bytes.
     pub bytes: u64,
 }
 
 impl Tally {
-    /// Adds a burst and returns the new total.
+    /// Adds a batch and returns the new total.
     #[inline]
     pub fn add(&mut self, burst: Burst) -> Self {
         self.packets += burst.packets;
@@ -24,27 +24,27 @@ impl Tally {
     }
 }
 
-/// A count that one lane raises and others read.
+/// A counter that one bench thread increases and others read.
 ///
-/// The lane stores a machine word: to store 64 bits at once, a CPU of 32 bits needs a loop (ARMv7), or a call of the
-/// kernel (ARMv6). Whoever reads adds up what is new, so that the word may begin anew, as long as it is read at least
-/// once in 2^32 datagrams: the coordinator looks every second.
+/// The bench thread stores a machine word: to store 64 bits at once, a 32-bit CPU needs a loop (ARMv7) or a system
+/// call (ARMv6). The reader adds up the increases, so the word may wrap. It must be read at least once in 2^32
+/// datagrams; the coordinating thread reads it every second.
 #[derive(Debug, Default)]
 pub struct SharedCount {
     word: AtomicUsize,
-    /// The word when it was last read, and the whole count then.
+    /// The word at the last reading, and the total then.
     read: Mutex<(usize, u64)>,
 }
 
 impl SharedCount {
-    /// Makes a new total visible. Relaxed: a counter orders nothing.
+    /// Publishes a new total. The store is relaxed: a counter orders nothing.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the reader widens it")]
     pub fn publish(&self, total: u64) {
         self.word.store(total as usize, Ordering::Relaxed);
     }
 
-    /// Adds to it, for the one thread that writes it: without a total of its own.
+    /// Increases the counter, for its only writer when that keeps no total of its own.
     #[inline]
     pub fn add(&self, more: u64) {
         #[expect(clippy::cast_possible_truncation, reason = "the reader widens it")]
@@ -65,17 +65,17 @@ impl SharedCount {
     }
 }
 
-/// A [`Tally`] that one lane writes and the coordinator reads.
+/// A [`Tally`] that one bench thread writes and the coordinating thread reads.
 #[derive(Debug, Default)]
 pub struct SharedTally {
     packets: SharedCount,
-    /// A machine word, as in [`SharedCount`].
+    /// Payload bytes, as a machine word like that of [`SharedCount`].
     bytes: AtomicUsize,
     payload_bytes: u64,
 }
 
 impl SharedTally {
-    /// Makes a tally of datagrams that mostly hold `payload_bytes` each.
+    /// Creates a tally for datagrams that mostly hold `payload_bytes` each.
     pub fn new(payload_bytes: usize) -> Self {
         Self {
             payload_bytes: payload_bytes as u64,
@@ -83,7 +83,7 @@ impl SharedTally {
         }
     }
 
-    /// Makes a new total visible, as [`SharedCount::publish`].
+    /// Publishes a new total: see [`SharedCount::publish`].
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the reader widens it")]
     pub fn publish(&self, tally: Tally) {
@@ -91,7 +91,7 @@ impl SharedTally {
         self.bytes.store(tally.bytes as usize, Ordering::Relaxed);
     }
 
-    /// Adds a burst, as [`SharedCount::add`].
+    /// Adds a batch: see [`SharedCount::add`].
     #[inline]
     pub fn add(&self, burst: Burst) {
         self.packets.add(burst.packets);
@@ -101,8 +101,9 @@ impl SharedTally {
         self.bytes.store(total, Ordering::Relaxed);
     }
 
-    /// Returns the total so far. Packets and bytes of one moment, to within a burst: who is held up between the two
-    /// reads again. A lane that is quicker than that each time moves nothing (`null`).
+    /// Returns the total so far. Packets and bytes belong to the same moment, to within a batch: a reader that is
+    /// delayed between the two reads again, up to 16 times. Only a thread that moves nothing (`null`) is fast enough
+    /// to change the counters every time.
     pub fn read(&self) -> Tally {
         const TRIES: usize = 16;
         let (mut packets, mut word) = (self.packets.read(), 0);
@@ -114,8 +115,8 @@ impl SharedTally {
             }
             packets = again;
         }
-        // Bytes begin anew after seconds where a word has 32 bits. How many there should be is known, and how far they
-        // are from that fits: 2 GiB in datagrams of another length.
+        // A 32-bit word of bytes wraps after seconds. The expected number of bytes is known, and the difference from
+        // it fits into the word: 2 GiB in datagrams of another length.
         let expected = packets.wrapping_mul(self.payload_bytes);
         #[expect(
             clippy::cast_possible_truncation,
@@ -130,7 +131,7 @@ impl SharedTally {
     }
 }
 
-/// The requests that threads beside a server's loop are working on. One of them counts at a time.
+/// Requests in progress on threads other than the server's loop. One thread counts at a time.
 #[derive(Debug, Default)]
 pub struct Beside {
     under_way: Mutex<usize>,
@@ -138,7 +139,8 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// One more, once fewer than `most` are under way: what more there is waits where its drops are counted.
+    /// Begins a request, once fewer than `most` are in progress. Further requests wait in the socket, where the
+    /// kernel counts drops.
     pub fn begin(&self, most: usize) {
         let under_way = self
             .under_way
@@ -149,7 +151,7 @@ impl Beside {
         *under_way.unwrap_or_else(PoisonError::into_inner) += 1;
     }
 
-    /// One is done; `count` is called by one thread at a time.
+    /// Ends a request. `count` is called by one thread at a time.
     pub fn end(&self, count: impl FnOnce()) {
         let mut under_way = self
             .under_way
@@ -162,37 +164,37 @@ impl Beside {
     }
 }
 
-/// What one lane has done so far. Two cache lines of its own (adjacent-line prefetch pairs 64 B lines,
-/// and some ARM cores have 128 B ones), so that lanes do not slow each other down.
+/// Counters of one bench thread. They have two cache lines to themselves, so that bench threads do not slow each
+/// other down (adjacent-line prefetch pairs 64-byte lines, and some ARM cores have lines of 128 bytes).
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Meter {
     /// Datagrams handed to the kernel, whether or not it refused them.
     pub sent: SharedCount,
-    /// Taken from the kernel.
+    /// Datagrams taken from the kernel.
     pub received: SharedTally,
     /// Calls that found nothing to do.
     pub would_blocks: AtomicU64,
-    /// Calls that failed otherwise than by a refusal.
+    /// Failed calls, without refusals.
     pub errors: AtomicU64,
-    /// Those of [`Meter::sent`] that the kernel refused.
+    /// Datagrams in [`Meter::sent`] that the kernel refused.
     pub refusals: Refusals,
-    /// Kernel thread id, 0 before the lane has started.
+    /// Kernel thread id; 0 before the bench thread has started.
     pub tid: AtomicI32,
-    /// Whether the lane runs on the CPU that it was given.
+    /// True if the bench thread runs on its assigned CPU.
     pub pinned: AtomicBool,
-    /// Set when the lane sends no more.
+    /// Set when the bench thread has stopped sending.
     pub done_sending: AtomicBool,
-    /// Counts up now and then while a lane waits for answers: some may be overdue.
+    /// Counter that is increased from time to time while a bench thread waits for responses: some may be overdue.
     pub overdue: AtomicU32,
-    /// Who answers beside the lane's loop.
+    /// Requests in progress on threads other than the bench thread.
     pub beside: Beside,
-    /// How futures of the lane are woken. See [`Wakeups`].
+    /// Wakers of the bench thread's futures. See [`Wakeups`].
     pub wakeups: Arc<Wakeups>,
 }
 
 impl Meter {
-    /// Makes the meter of a lane that receives datagrams of `payload_bytes`.
+    /// Creates the counters of a bench thread that receives datagrams of `payload_bytes`.
     pub fn new(payload_bytes: usize) -> Self {
         Self {
             received: SharedTally::new(payload_bytes),
@@ -201,23 +203,23 @@ impl Meter {
     }
 }
 
-/// Datagrams that were handed to the kernel and that it did not take: they are lost.
+/// Datagrams that were handed to the kernel, which refused them: they are lost.
 ///
-/// A call that is to be made again (`EAGAIN`, `EINTR`) refuses nothing.
+/// A call to repeat (`EAGAIN`, `EINTR`) refuses nothing.
 #[derive(Debug, Default)]
 pub struct Refusals {
     packets: AtomicU64,
-    /// Those that the queue of the network interface had no room for (`ENOBUFS`, which only sockets with `IP_RECVERR`
-    /// are told: ip(7)).
+    /// Datagrams for which the queue of the network interface had no room (`ENOBUFS`, which the kernel reports only
+    /// to sockets with `IP_RECVERR`: ip(7)).
     no_room: AtomicU64,
-    /// Those of which the reason is not known.
+    /// Datagrams refused for an unknown reason.
     unsaid: AtomicU64,
-    /// The `errno` of the last of the others. 0: there is none.
+    /// The last `errno` other than `ENOBUFS`. 0: none.
     errno: AtomicI32,
 }
 
 impl Refusals {
-    /// Counts datagrams that were refused for that reason. 0: it is not known.
+    /// Counts datagrams refused with `errno`. 0: the reason is unknown.
     #[cold]
     pub fn add(&self, packets: u64, errno: i32) {
         self.packets.fetch_add(packets, Ordering::Relaxed);
@@ -228,54 +230,54 @@ impl Refusals {
         }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of refused datagrams.
     pub fn packets(&self) -> u64 {
         self.packets.load(Ordering::Relaxed)
     }
 
-    /// Returns how many of them the queue of the network interface had no room for.
+    /// Returns the number of datagrams for which the queue of the network interface had no room.
     pub fn no_room(&self) -> u64 {
         self.no_room.load(Ordering::Relaxed)
     }
 
-    /// Returns of how many of them the reason is not known.
+    /// Returns the number of datagrams refused for an unknown reason.
     pub fn unsaid(&self) -> u64 {
         self.unsaid.load(Ordering::Relaxed)
     }
 
-    /// Returns the `errno` of the last one that was refused for another reason. `None`: there is none, or it is not known.
+    /// Returns the last `errno` other than `ENOBUFS`. `None`: there was none, or the reason is unknown.
     pub fn errno(&self) -> Option<i32> {
         Some(self.errno.load(Ordering::Relaxed)).filter(|&errno| errno != 0)
     }
 }
 
-/// Datagrams of each flow of a lane: it writes, the coordinator reads.
+/// Datagrams of each flow of a bench thread, which it writes and the coordinating thread reads.
 #[derive(Clone, Debug)]
 pub struct FlowCounts(Arc<[AtomicU64]>);
 
 impl FlowCounts {
-    /// Of so many flows.
+    /// Creates the counters of `flows` flows, all 0.
     pub fn new(flows: usize) -> Self {
         Self((0..flows).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// The counts so far.
+    /// Returns the counts so far.
     pub fn read(&self) -> impl Iterator<Item = u64> + '_ {
         self.0.iter().map(|count| count.load(Ordering::Relaxed))
     }
 }
 
-/// Where the flows of one port are counted.
+/// Counters of the flows of one I/O object.
 #[derive(Clone, Debug)]
 pub struct FlowMeter {
-    /// Those of its lane.
+    /// Counters of all flows of the bench thread.
     pub counts: FlowCounts,
-    /// The flow of its first link.
+    /// Flow of the first endpoint.
     pub first: usize,
 }
 
 impl FlowMeter {
-    /// One more datagram of a link. Only one thread counts.
+    /// Counts one datagram of an endpoint. Only one thread may count.
     #[inline]
     pub fn count(&self, link: usize) {
         let count = &self.counts.0[self.first + link];

@@ -1,10 +1,11 @@
-//! The contract between engines and the loops that time them: what an engine is, and what it may count on.
+//! The contract between the engines and the loops that time them.
 //!
-//! An engine opens a [`Port`] on a list of links; a link is a socket and its peer. A port moves one burst out
-//! ([`Port::transmit`]) or in ([`Port::receive`]); a loop that only floods uses one of the two. A workload (see
-//! [`crate::workload`]) is a generic loop over ports. Both methods are `async`: a blocking call is simply always
-//! ready, and [`Engine::run`] says how the engine's futures are driven. The compiler turns each pair of loop and
-//! port into one plain loop, so that nothing per datagram is dynamic, allocates, locks or reads a clock.
+//! An engine opens an I/O object, a [`Port`], on a list of endpoints. An endpoint is a socket and its peer. The
+//! object sends one batch per call ([`Port::transmit`]) or receives one ([`Port::receive`]); a loop that only floods
+//! uses one of the two. A workload (see [`crate::workload`]) is a generic loop over I/O objects. Both methods are
+//! `async`: a blocking call is simply always ready, and [`Engine::run`] drives the engine's futures. The compiler
+//! turns each pair of loop and I/O object into one plain loop. Nothing in it is dynamic, allocates, locks or reads a
+//! clock per datagram.
 
 mod about;
 pub(crate) mod counters;
@@ -35,23 +36,23 @@ pub use self::port::{Direction, Link, PerLink, Port, PortOptions, Remark};
 pub use self::tap::{ConnectionTap, LosslessTap, Tap, UdpTap};
 pub use self::wakeups::{Waits, Wakeups};
 
-/// What one call of an engine moved.
+/// Datagrams and bytes moved by one call of an engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Burst {
-    /// Datagrams handed to the kernel, whether or not it refused them, or taken from it.
+    /// Datagrams handed to the kernel, including refused ones, or taken from it.
     pub packets: u64,
     /// UDP payload that the kernel took, or that was taken from it, in bytes.
     pub bytes: u64,
 }
 
 impl Burst {
-    /// One datagram of `bytes` bytes of payload.
+    /// Returns a batch of one datagram with `bytes` bytes of payload.
     #[inline]
     pub fn one(bytes: usize) -> Self {
         Self::of(1, bytes as u64)
     }
 
-    /// `packets` datagrams with `bytes` bytes of payload in all of them.
+    /// Returns a batch of `packets` datagrams with `bytes` bytes of payload in total.
     #[inline]
     pub fn of(packets: u64, bytes: u64) -> Self {
         Self { packets, bytes }
@@ -61,19 +62,19 @@ impl Burst {
 /// The outcome of a call that makes several operations (`mmsg`, `uring`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Batched {
-    /// What those moved that did not fail.
+    /// Datagrams and bytes moved by the operations that succeeded.
     pub moved: Burst,
-    /// How many failed. Those that are to be made again (`EAGAIN`, `EINTR`) are not among them.
+    /// Failed operations, without the ones to repeat (`EAGAIN`, `EINTR`).
     pub failed: u32,
-    /// The `errno` of the last of these. 0: it is not known, beside others that were moved.
+    /// The `errno` of the last failed operation. 0: unknown, and other operations succeeded.
     pub errno: i32,
 }
 
 impl Batched {
-    /// Counts what failed beside datagrams that were received, and returns these.
+    /// Counts the failed operations and returns the received datagrams.
     ///
     /// # Errors
-    /// The last failure, if nothing was moved: the loop counts one.
+    /// Returns the last failure if nothing was received. The loop then counts that failure.
     #[inline]
     pub fn received(self, meter: &Meter) -> io::Result<Burst> {
         if self.failed == 0 {
@@ -84,12 +85,13 @@ impl Batched {
         self.moved_or_error()
     }
 
-    /// Counts what was refused beside datagrams that the kernel took, and returns how many were handed to it.
+    /// Counts the refused datagrams and returns the number of datagrams handed to the kernel.
     ///
-    /// `is_full`: whether there was no room in the send buffer for those that did not go. Then they are to be sent again.
+    /// `is_full` returns whether the send buffer had no room for the failed datagrams. They are then sent again and
+    /// do not count as refused.
     ///
     /// # Errors
-    /// The last failure, if nothing was moved: the loop counts all of them.
+    /// Returns the last failure if nothing was sent. The loop then counts all failures.
     #[inline]
     pub fn sent(self, meter: &Meter, is_full: impl FnOnce() -> bool) -> io::Result<Burst> {
         if self.failed == 0 {
@@ -125,7 +127,7 @@ impl Batched {
     }
 }
 
-/// Whether a call that failed is to be made again: no datagram was lost by it.
+/// Returns whether to repeat a failed call. Such a call has lost no datagram.
 pub fn is_to_be_made_again(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -133,35 +135,36 @@ pub fn is_to_be_made_again(error: &io::Error) -> bool {
     )
 }
 
-/// What an engine may want to know before it starts its worker threads.
+/// Arguments of [`Engine::pool`].
 #[derive(Clone)]
 pub struct PoolBrief {
-    /// How many it is to start.
+    /// Number of worker threads to start.
     pub workers: usize,
-    /// What each of them is to do first.
+    /// Function that each worker thread calls first.
     pub at_start: Arc<dyn Fn() + Send + Sync>,
 }
 
-/// What an engine may want to know before it starts.
+/// Arguments of [`Engine::start`].
 #[derive(Clone, Debug)]
 pub struct LaneBrief {
-    /// For engines whose futures suspend.
+    /// Wakers of the bench thread's futures, for engines whose futures suspend.
     pub wakeups: Arc<Wakeups>,
-    /// For engines of which one call may last as long as the flood: they publish from within.
+    /// Counters of the bench thread. An engine whose single call may last for a whole flood updates them during the
+    /// call.
     pub meter: Arc<Meter>,
-    /// The threads that are to run the lane, if not its own.
+    /// Worker threads that run the bench thread's loop. `None`: the bench thread runs it.
     pub pool: Option<Pool>,
 }
 
-/// Whether the sockets of a case are connected: decided once, as a type, outside every loop.
+/// Connected or unconnected sockets, chosen once per case as a type, outside every loop.
 pub trait Addressing: Send + 'static {
-    /// `true`: `send`/`recv` on connected sockets. `false`: `send_to`/`recv_from`.
+    /// True if the sockets are connected (`send`/`recv`), false if not (`send_to`/`recv_from`).
     const CONNECTED: bool;
 }
 
-/// `connect(2)` was called; datagrams carry no address. See [`Addressing`].
+/// Addressing of connected sockets: after `connect(2)`, calls carry no address. See [`Addressing`].
 pub enum Connected {}
-/// Every datagram names its destination and reports its source. See [`Addressing`].
+/// Addressing of unconnected sockets: each call names the destination or returns the source. See [`Addressing`].
 pub enum Unconnected {}
 
 impl Addressing for Connected {
@@ -171,72 +174,76 @@ impl Addressing for Unconnected {
     const CONNECTED: bool = false;
 }
 
-/// Threads that the lanes of a run share, and what they run: only their engine knows.
+/// Worker threads shared by the bench threads of a run. Only their engine knows the type behind this.
 pub type Pool = Arc<dyn Any + Send + Sync>;
 
-/// One of several loops that a thread runs, with all that it needs.
+/// One of several loops run by a thread, with everything that the loop needs.
 pub type Loop = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
 /// Work for another thread.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// Has another thread do it, at once or when one is free.
+/// Function that hands a job to another thread, which runs it at once or when it is free.
 pub type Spawner = Arc<dyn Fn(Job) + Send + Sync>;
 
-/// A way to move datagrams: a socket API plus its loop.
+/// A way to move datagrams: a socket API or an event loop.
 pub trait Engine: Sized + 'static {
-    /// What people need to know before they choose it.
+    /// Description and properties of the engine.
     const ABOUT: About;
-    /// What it moves datagrams through.
+    /// Type of the object that sends and receives datagrams.
     type Port<A: Addressing>: Port + 'static;
 
-    /// Starts what the lane's ports share (a runtime, mostly nothing), on the lane's own thread.
+    /// Starts the parts shared by the bench thread's I/O objects (a runtime; nothing for most engines), on the bench
+    /// thread itself.
     ///
     /// # Errors
-    /// What the system said; the case becomes a `failed` row.
+    /// Returns the error of the system call. The case then becomes a `failed` row.
     fn start(brief: &LaneBrief) -> io::Result<Self>;
 
-    /// Opens a port, on the lane's own thread, before the start. Mostly there is one; the only thread of a case,
-    /// which sends and receives in turn, has one for each.
+    /// Opens an I/O object, on the bench thread itself, before the trial starts. Most bench threads have one. A case
+    /// with a single thread, which sends and receives in turn, has one for each direction.
     ///
     /// # Errors
-    /// As for [`Engine::start`].
+    /// Returns the error of the system call. The case then becomes a `failed` row.
     fn open<A: Addressing>(&self, options: PortOptions) -> io::Result<Self::Port<A>>;
 
-    /// Starts the worker threads that all lanes of a run share, for engines with [`About::shares_workers`].
+    /// Starts the worker threads that all bench threads of a run share, for engines with [`About::shares_workers`].
     ///
     /// # Errors
-    /// As for [`Engine::start`].
+    /// Returns the error of the system call. The case then becomes a `failed` row. Fails with `Unsupported` if the
+    /// engine has no worker threads.
     fn pool(_brief: PoolBrief) -> io::Result<Pool> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Hands work to threads that the engine has for what blocks, if it has.
+    /// Returns the function that runs blocking jobs on the engine's own threads. `None`: the engine has no such
+    /// threads.
     fn spawner(&self) -> Option<Spawner> {
         None
     }
 
-    /// What sees the receiving end of a link from outside: of its socket, unless the engine counts for itself.
+    /// Opens a view of the drops and the queue of a receiving socket. The default reads them from the kernel; an
+    /// engine that counts for itself overrides it.
     ///
     /// # Errors
-    /// When the kernel does not say its drops.
+    /// Fails if the kernel does not report the drops of the socket.
     fn tap(socket: &UdpSocket) -> io::Result<Box<dyn Tap>> {
         Ok(Box::new(UdpTap::new(socket)?))
     }
 
-    /// Can it run here?
+    /// Checks that the engine can run on this machine.
     ///
     /// # Errors
-    /// The reason why not, for the plan and for `udpbench engines`.
+    /// Returns the reason why the engine cannot run, for the plan and for `udpbench engines`.
     fn probe() -> Result<(), String> {
         Ok(())
     }
 
-    /// Drives several loops to their ends, in turn on this thread. The default is for libraries whose own way to wait
-    /// for many is a set of futures.
+    /// Runs several loops to their ends, in turn on this thread. The default is for libraries that themselves wait
+    /// for many sockets with a set of futures.
     ///
     /// # Errors
-    /// The first of theirs.
+    /// Returns the first error of a loop.
     fn run_all(&self, loops: Vec<Loop>) -> io::Result<()> {
         self.run(async {
             let mut loops: FuturesUnordered<Loop> = loops.into_iter().collect();
@@ -247,17 +254,17 @@ pub trait Engine: Sized + 'static {
         })
     }
 
-    /// Drives one of the engine's futures to its end, on this thread or, while this one waits, on others. The
-    /// default is for engines that never suspend.
+    /// Runs one of the engine's futures to its end, on this thread or on others while this one waits. The default is
+    /// for engines that never suspend.
     fn run<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
         poll_once(future)
     }
 }
 
-/// Drives a future that never suspends.
+/// Runs a future that never suspends.
 ///
 /// # Panics
-/// If it does suspend: then its engine needs a [`Engine::run`] of its own.
+/// Panics if the future suspends: its engine then needs its own [`Engine::run`].
 #[inline]
 pub fn poll_once<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
@@ -266,7 +273,8 @@ pub fn poll_once<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// A future as any other: what drives it is compiled once, and costs an indirect call per wait.
+/// Returns the future as a trait object. The code that drives it is then compiled once, at the cost of an indirect
+/// call per wait.
 pub fn erased<'a, T>(
     future: Pin<&'a mut (impl Future<Output = T> + Send)>,
 ) -> Pin<&'a mut (dyn Future<Output = T> + Send + 'a)> {

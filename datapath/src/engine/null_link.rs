@@ -1,32 +1,32 @@
-//! What stands in for the kernel between a `null` sender and its receiver: a number.
+//! Replacement for the kernel between a `null` sender and its receiver: a counter.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many datagrams one sender has put on its link. Padded, so that senders do not disturb each other.
+/// Number of datagrams that one sender has sent. Padded, so that senders do not disturb each other.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct NullQueue(AtomicU64);
 
 impl NullQueue {
-    /// Says that `total` datagrams have been put on it so far. One sender only.
+    /// Sets the number of datagrams sent so far to `total`. Only one sender may call it.
     #[inline]
     pub fn put(&self, total: u64) {
         self.0.store(total, Ordering::Relaxed);
     }
 
-    /// How many datagrams have been put on it so far.
+    /// Returns the number of datagrams sent so far.
     #[inline]
     pub fn sent(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// The two directions of a link without a socket.
+/// The two directions of an endpoint without a socket.
 #[derive(Debug, Default)]
 pub struct NullLink {
-    /// Where its own datagrams go.
+    /// Queue of the sent datagrams.
     pub out: Arc<NullQueue>,
-    /// The queues of the senders whose datagrams end here.
+    /// Queues of the senders whose datagrams arrive here.
     pub incoming: Vec<Arc<NullQueue>>,
 }

@@ -1,57 +1,61 @@
-//! What datagrams hold. Measured ones hold whatever lies in the sender's buffer and are not looked at
-//! ([`NoFill`], [`NoCheck`]: both compile to nothing); those of `--verify` are filled before they
-//! go and checked when they come ([`crate::engine::verify`]).
+//! Content of datagrams.
+//!
+//! Measured datagrams hold whatever lies in the sender's buffer, and receivers do not read it ([`NoFill`],
+//! [`NoCheck`]: both compile to nothing). With `--verify`, datagrams are filled before they are sent and checked on
+//! arrival ([`crate::engine::verify`]).
 
 use std::net::SocketAddr;
 
-/// Where a datagram came from.
+/// Endpoint and source address of a received datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The link that it came over, from 0.
+    /// Index of the endpoint that received it, from 0.
     pub link: usize,
-    /// Who sent it. `None` where that is no question: the link is connected.
+    /// Source address. `None`: the endpoint is connected, so the source is its peer.
     pub source: Option<SocketAddr>,
 }
 
 impl Origin {
-    /// From `source`, over the only link.
+    /// Returns the origin of a datagram from `source` over the only endpoint.
     pub fn of(source: Option<SocketAddr>) -> Self {
         Self { link: 0, source }
     }
 
-    /// From the peer of the only link.
+    /// The peer of the only endpoint.
     pub const PEER: Self = Self {
         link: 0,
         source: None,
     };
 }
 
-/// Writes what datagrams hold, before each burst.
+/// Writes the content of datagrams before each batch.
 pub trait Fill: Send + Sync {
-    /// Prepares the next burst, whose datagrams lie in `memory` one after the other. Those for which the kernel has no
-    /// room yet are stamped again.
+    /// Prepares the next batch, whose datagrams lie in `memory` one after the other. Datagrams that did not fit into
+    /// the send buffer are written again.
     fn fill(&self, memory: &mut [u8]);
 
-    /// So many of them were handed to the kernel, which may have refused some. The loop says so: engines do not.
+    /// Notes that `packets` datagrams were handed to the kernel, which may have refused some. Called by the loop, not
+    /// by engines.
     fn sent(&mut self, packets: u64);
 
-    /// Where the next burst goes, over a link that is not connected. `None`: to its peer.
+    /// Returns the destination of the next batch over an unconnected endpoint. `None`: its peer.
     #[inline]
     fn destination(&self) -> Option<SocketAddr> {
         None
     }
 }
 
-/// Sees what datagrams held, after each burst.
+/// Checks the content of datagrams after each batch.
 pub trait Check: Send {
-    /// Whether it looks at all, for engines to which it is work to show it what they got.
+    /// True if the check reads datagrams. Engines for which it is work to show datagrams can skip that work
+    /// otherwise.
     const LOOKS: bool;
 
-    /// Sees one datagram, as long as it came, and where it came from.
+    /// Checks one datagram, with its length on arrival and its origin.
     fn check(&mut self, datagram: &[u8], origin: Origin);
 
-    /// Sees the datagram in the first `bytes` of `buffer`. Where nobody [looks](Check::LOOKS), this costs nothing:
-    /// neither the slice is taken nor its origin asked for.
+    /// Checks the datagram in the first `bytes` of `buffer`. Costs nothing if nobody [looks](Check::LOOKS): neither
+    /// the slice nor the origin is computed.
     #[inline]
     fn check_received(&mut self, bytes: usize, buffer: &[u8], origin: impl FnOnce() -> Origin) {
         if Self::LOOKS {
@@ -60,7 +64,7 @@ pub trait Check: Send {
     }
 }
 
-/// Leaves the buffer as it is.
+/// A [`Fill`] that leaves the buffer as it is.
 #[derive(Clone, Copy, Debug)]
 pub struct NoFill;
 
@@ -72,7 +76,7 @@ impl Fill for NoFill {
     fn sent(&mut self, _packets: u64) {}
 }
 
-/// Does not look.
+/// A [`Check`] that does nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct NoCheck;
 
@@ -87,7 +91,7 @@ impl Check for NoCheck {
 pub(crate) mod tests {
     use super::{Check, Fill, Origin};
 
-    /// Fills each datagram with its number.
+    /// Fills each datagram with its sequence number.
     pub(crate) struct Numbered {
         pub(crate) first: u8,
         pub(crate) bytes: usize,
@@ -103,7 +107,7 @@ pub(crate) mod tests {
         fn sent(&mut self, _packets: u64) {}
     }
 
-    /// Keeps what it sees.
+    /// Collects all received datagrams.
     #[derive(Default)]
     pub(crate) struct Collected(pub(crate) Vec<Vec<u8>>);
 

@@ -1,4 +1,5 @@
-//! A port: what one thread moves datagrams through. An engine opens it on a list of links.
+//! The interface through which a bench thread sends and receives datagrams. An engine opens it on a list of
+//! endpoints.
 
 use std::future::Future;
 use std::io;
@@ -12,61 +13,63 @@ use super::Burst;
 use super::null_link::NullLink;
 use super::payload::{Check, Fill};
 
-/// What an engine moves datagrams through. `Send`, with its futures, as `--tokio-workers` has other threads run
-/// them.
+/// An object that sends and receives datagrams. It and its futures are `Send`, since `--tokio-workers` lets other
+/// threads run them.
 pub trait Port: Send {
-    /// Moves one burst out over `link`, after [`Fill::fill`] has seen its memory.
+    /// Sends one batch over an endpoint, after [`Fill::fill`] has seen its memory.
     ///
     /// # Errors
-    /// What the system call said. `Interrupted` and `WouldBlock` are normal: the workload looks at its
-    /// stop flag and calls again. With anything else, datagrams were handed to the kernel and are lost: as many as
-    /// [`Port::packets_per_failure`] says. It ends the lane only when it persists and speaks of a mistake.
+    /// Returns the error of the system call. `Interrupted` and `WouldBlock` are normal: the workload checks its stop
+    /// flag and calls again. With any other error, datagrams were handed to the kernel and are lost;
+    /// [`Port::packets_per_failure`] returns their number. Such an error ends the bench thread only if it persists
+    /// and indicates a mistake.
     fn transmit(
         &mut self,
         link: usize,
         fill: &impl Fill,
     ) -> impl Future<Output = io::Result<Burst>> + Send;
 
-    /// Moves one burst in, from whichever link has one, and shows each datagram to `check`. May wait for it, but
-    /// must return `Interrupted` when a signal ends the wait: else the thread never sees that it is to stop.
+    /// Receives one batch from any endpoint that has one, and shows each datagram to `check`. May wait for the batch,
+    /// but must return `Interrupted` when a signal ends the wait: otherwise the thread never sees that it must stop.
     ///
     /// # Errors
-    /// As for [`Port::transmit`].
+    /// Returns the error of the system call. `Interrupted` and `WouldBlock` are normal: the workload checks its stop
+    /// flag and calls again.
     fn receive<C: Check>(
         &mut self,
         check: &mut C,
     ) -> impl Future<Output = io::Result<Burst>> + Send;
 
-    /// Returns how many datagrams were refused by the last call of [`Port::transmit`], which failed as a whole.
+    /// Returns the number of datagrams refused by the last call of [`Port::transmit`], which failed as a whole.
     fn packets_per_failure(&self) -> u64 {
         1
     }
 
-    /// Anything that the row should say about how it went. Asked once, after the loop.
+    /// Returns a remark on the run for the results row. Called once, after the loop.
     fn remark(&self) -> Remark {
         None
     }
 }
 
-/// What an engine has to say about how it went, if anything.
+/// Remark of an engine on its run, if any.
 pub type Remark = Option<&'static str>;
 
-/// One socket of a port, and who is at the other end.
+/// An endpoint: one socket and its peer.
 #[derive(Debug)]
 pub struct Link {
-    /// The socket, of the transport that the engine is to use: bound, blocking, and in a connected case connected if it
-    /// has one peer only.
+    /// The socket, of the case's transport: bound and blocking. In a connected case, it is also connected if it has
+    /// only one peer.
     pub socket: OwnedFd,
-    /// Where the datagrams go that are sent over it. `None`: none are.
+    /// Destination of the datagrams sent over this endpoint. `None`: it sends none.
     pub peer: Option<SocketAddr>,
-    /// Whether it is the end of a connection that has connected.
+    /// True if this end opened the connection.
     pub is_client: bool,
-    /// Stands in for the socket in the one engine that moves nothing (`null`).
+    /// Replacement for the socket in the `null` engine, which moves nothing.
     pub null: NullLink,
 }
 
 impl Link {
-    /// A socket of the kernel's.
+    /// Creates an endpoint with a kernel socket.
     pub fn of(socket: impl Into<OwnedFd>, peer: Option<SocketAddr>) -> Self {
         Self {
             socket: socket.into(),
@@ -76,7 +79,7 @@ impl Link {
         }
     }
 
-    /// The same, as the end that has connected.
+    /// Creates an endpoint with a kernel socket that opened the connection.
     pub fn of_client(socket: impl Into<OwnedFd>, peer: Option<SocketAddr>) -> Self {
         Self {
             is_client: true,
@@ -84,67 +87,68 @@ impl Link {
         }
     }
 
-    /// Has it never wait, neither for what comes nor for room.
+    /// Makes the socket non-blocking.
     ///
     /// # Errors
-    /// What the system said.
+    /// Returns the error of the system call.
     pub fn set_nonblocking(&self) -> io::Result<()> {
         SockRef::from(&self.socket).set_nonblocking(true)
     }
 
-    /// [`Link::peer`], for a port that keeps an address whether it sends or not: 0.0.0.0:0, to which nothing can be
-    /// sent.
+    /// Returns the peer, or 0.0.0.0:0 if there is none. Nothing can be sent to that address. It suits engines that
+    /// keep an address whether they send or not.
     pub fn peer_or_unspecified(&self) -> SocketAddr {
         self.peer
             .unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, 0).into())
     }
 }
 
-/// Which ways datagrams go through a port.
+/// Transmit, receive, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Out.
+    /// Sends only.
     Sends,
-    /// In.
+    /// Receives only.
     Receives,
-    /// Out and in, over the same sockets.
+    /// Sends and receives over the same sockets.
     Both,
 }
 
 impl Direction {
-    /// Whether datagrams go out.
+    /// Returns whether datagrams are sent.
     pub fn sends(self) -> bool {
         self != Self::Receives
     }
 
-    /// Whether datagrams come in.
+    /// Returns whether datagrams are received.
     pub fn receives(self) -> bool {
         self != Self::Sends
     }
 }
 
-/// What a port is opened with.
+/// Arguments of [`Engine::open`](super::Engine::open).
 #[derive(Debug)]
 pub struct PortOptions {
-    /// Its sockets: one at least, and no more unless the engine serves [many](super::ManyLinks::OnePort).
+    /// The endpoints: at least one, and only one unless the engine serves [many](super::ManyLinks::OnePort).
     pub links: Vec<Link>,
-    /// What it is for. The rest need not be built.
+    /// Directions that are used. The engine need not prepare the others.
     pub direction: Direction,
-    /// Payload of each datagram that it sends, in bytes.
+    /// Payload of each sent datagram, in bytes.
     pub payload_bytes: usize,
-    /// Room for each datagram that it receives, in bytes.
+    /// Buffer for each received datagram, in bytes.
     pub buffer_bytes: usize,
-    /// Datagrams that one call may move, for engines that batch.
+    /// Maximum number of datagrams per call, for engines that batch.
     pub batch: usize,
-    /// Whether a receive is not to wait at all, but to return `WouldBlock` or an empty burst. Only where the engine
-    /// [can](super::About::can_spin).
+    /// True if a receive must not wait, but return `WouldBlock` or an empty batch. Only for engines that [support
+    /// it](super::About::can_spin).
     pub spins: bool,
-    /// With `--verify`: the datagrams of one call differ, so each needs memory of its own.
+    /// True if each datagram of a call needs its own memory, since they differ (`--verify`).
     pub own_payloads: bool,
 }
 
 impl PortOptions {
-    /// For the usual way to use `links`: one datagram of `payload_bytes` at a time, all alike, waited for.
+    /// Returns options for the usual case: receives wait, and each call moves one datagram of `payload_bytes`, always
+    /// with the same content.
     pub fn of(links: Vec<Link>, direction: Direction, payload_bytes: usize) -> Self {
         Self {
             links,
@@ -157,15 +161,15 @@ impl PortOptions {
         }
     }
 
-    /// The same over other links.
+    /// Returns a copy of the options with other endpoints.
     pub fn over(&self, links: Vec<Link>) -> Self {
         Self { links, ..*self }
     }
 
-    /// Its only link, for engines that serve no more.
+    /// Takes the only endpoint, for engines that serve no more than one.
     ///
     /// # Errors
-    /// `InvalidInput` if there is none, or more than one.
+    /// Fails with `InvalidInput` if there is no endpoint, or more than one.
     pub fn only_link(&mut self) -> io::Result<Link> {
         match (self.links.pop(), self.links.is_empty()) {
             (Some(link), true) => Ok(link),
@@ -176,29 +180,29 @@ impl PortOptions {
         }
     }
 
-    /// The datagram that is sent again and again; nothing if it does not send. Not zeros: where the allocator
-    /// gets zeroed pages from the kernel, as musl's does, all of them would be one and the same page of memory.
+    /// Returns the payload that is sent again and again; empty if nothing is sent. It is not zeros: an allocator that
+    /// gets zeroed pages from the kernel, such as musl's, would back all of them with the same page of memory.
     pub fn payload(&self) -> Vec<u8> {
         let sends = self.direction.sends();
         vec![0xA5; if sends { self.payload_bytes } else { 0 }]
     }
 
-    /// Room for one datagram; none if it does not receive.
+    /// Returns a buffer for one received datagram; empty if nothing is received.
     pub fn buffer(&self) -> Vec<u8> {
         let receives = self.direction.receives();
         vec![0; if receives { self.buffer_bytes } else { 0 }]
     }
 
-    /// Has a socket wait for what it receives, or not.
+    /// Makes a socket blocking, or non-blocking if [`PortOptions::spins`] is set.
     ///
     /// # Errors
-    /// What the system said.
+    /// Returns the error of the system call.
     pub fn apply_wait(&self, socket: &OwnedFd) -> io::Result<()> {
         SockRef::from(socket).set_nonblocking(self.spins)
     }
 }
 
-/// One `T` for each link of a port. The first lies within: a port of one link reaches it at no cost.
+/// One `T` for each endpoint. The first is stored inline, so that access with a single endpoint costs nothing.
 #[derive(Debug)]
 pub struct PerLink<T> {
     first: T,
@@ -206,25 +210,25 @@ pub struct PerLink<T> {
 }
 
 impl<T> PerLink<T> {
-    /// What `make` makes of each link.
+    /// Calls `make` for each endpoint and collects the results.
     ///
     /// # Errors
-    /// `InvalidInput` if there is no link, else those of `make`.
+    /// Fails with `InvalidInput` if there is no endpoint. Otherwise returns the first error of `make`.
     pub fn of(links: Vec<Link>, make: impl FnMut(Link) -> io::Result<T>) -> io::Result<Self> {
         Self::made(links.into_iter().map(make))
     }
 
-    /// What was made of each link.
+    /// Collects the results of an iterator with one item per endpoint.
     ///
     /// # Errors
-    /// `InvalidInput` if there is no link, else the first of those in `made`.
+    /// Fails with `InvalidInput` if there is no item. Otherwise returns the first error in `made`.
     pub fn made(mut made: impl Iterator<Item = io::Result<T>>) -> io::Result<Self> {
         let first = made.next().ok_or(io::ErrorKind::InvalidInput)??;
         let others = made.collect::<io::Result<_>>()?;
         Ok(Self { first, others })
     }
 
-    /// How many there are, 1 or more.
+    /// Returns the number of endpoints, at least 1.
     #[inline]
     pub fn count(&self) -> usize {
         1 + self.others.len()

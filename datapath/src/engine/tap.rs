@@ -1,4 +1,4 @@
-//! What becomes of datagrams at the receiving end of a link, seen from outside of its port.
+//! Reads the drops and the queue of a receiving endpoint from outside of its bench thread.
 
 use std::cell::Cell;
 use std::io::{self, IoSliceMut};
@@ -12,22 +12,23 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 use crate::sys::drops::{queued_bytes, socket_drops};
 use crate::sys::queues;
 
-/// The coordinator's own handle on the receiving end of a link.
+/// The coordinating thread's handle on a receiving endpoint.
 pub trait Tap {
-    /// Datagrams dropped there so far. To be asked before a counter of 32 bits has gone round once.
+    /// Returns the datagrams dropped so far. Must be called at least once in 2^32 drops, since the kernel's counter
+    /// has 32 bits.
     ///
     /// # Errors
-    /// When the kernel does not say.
+    /// Fails if the kernel does not report the drops.
     fn drops(&self) -> io::Result<u64>;
 
-    /// Whether nothing waits there to be received. Where that is not known: `false`.
+    /// Returns whether the receive queue is known to be empty; `false` if that is unknown.
     fn is_empty(&self) -> bool;
 
-    /// Takes what waits there, and returns how many datagrams that were. For after the receivers have stopped.
+    /// Empties the receive queue and returns the number of datagrams taken. Called after the receivers have stopped.
     fn take_unread(&self) -> u64;
 }
 
-/// Of a link that drops nothing and leaves nothing behind.
+/// Tap of an endpoint that drops nothing and leaves nothing unread.
 #[derive(Debug)]
 pub struct LosslessTap;
 
@@ -45,22 +46,22 @@ impl Tap for LosslessTap {
     }
 }
 
-/// Of a UDP socket.
+/// Tap of a UDP socket.
 #[derive(Debug)]
 pub struct UdpTap {
     socket: UdpSocket,
-    /// The kernel's counter when it was last read. It has 32 bits, and begins anew after some minutes of a
-    /// flood that is lost.
+    /// The kernel's drop counter when it was last read. It has 32 bits and wraps after some minutes of a flood that
+    /// is lost.
     drops_then: Cell<u32>,
-    /// What it has grown by since it was first read.
+    /// Drops since the first reading.
     drops: Cell<u64>,
 }
 
 impl UdpTap {
-    /// Counts from now on.
+    /// Creates a tap that counts drops from now on.
     ///
     /// # Errors
-    /// When the kernel does not say its drops.
+    /// Fails if the kernel does not report the drops of the socket.
     pub fn new(socket: &UdpSocket) -> io::Result<Self> {
         Ok(Self {
             drops_then: Cell::new(socket_drops(socket)?),
@@ -87,7 +88,7 @@ impl Tap for UdpTap {
         loop {
             match take_piece(&self.socket) {
                 Ok(count) => (datagrams, failed) = (datagrams + count, false),
-                // A pending error of the socket: reading it clears it (udp(7)).
+                // A pending error of the socket: reading the socket clears it (udp(7)).
                 Err(error) if error != Errno::EAGAIN && !failed => failed = true,
                 Err(_) => return datagrams,
             }
@@ -95,19 +96,19 @@ impl Tap for UdpTap {
     }
 }
 
-/// Of either end of a connection, over which nothing is lost.
+/// Tap of either end of a connection, which loses nothing.
 #[derive(Debug)]
 pub struct ConnectionTap {
     socket: OwnedFd,
-    /// Of a stream, in which they lie one after the other.
+    /// Bytes of each message in a stream. `None`: the socket keeps messages apart.
     message_bytes: Option<u64>,
 }
 
 impl ConnectionTap {
-    /// Of a stream, whose messages take up so many bytes; `None`: of a socket that keeps them apart.
+    /// Creates a tap of a stream with `message_bytes` per message, or of a socket that keeps messages apart (`None`).
     ///
     /// # Errors
-    /// When there is no file descriptor left.
+    /// Fails if no file descriptor is left.
     pub fn new(socket: &impl AsFd, message_bytes: Option<u64>) -> io::Result<Self> {
         Ok(Self {
             socket: socket.as_fd().try_clone_to_owned()?,
@@ -133,11 +134,12 @@ impl Tap for ConnectionTap {
     }
 }
 
-/// Takes one datagram, or one piece that the kernel joined of several (UDP_GRO): how many.
+/// Takes one datagram, or one GRO aggregate (several datagrams joined by UDP_GRO), and returns the number of
+/// datagrams.
 fn take_piece(socket: &impl AsRawFd) -> nix::Result<u64> {
-    // MSG_TRUNC: the length is that of the piece, whatever the buffer holds of it (udp(7)).
+    // MSG_TRUNC: recvmsg(2) returns the full length of the aggregate, however small the buffer is (udp(7)).
     let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_TRUNC;
-    // Room for what a library may have asked for besides (IP_PKTINFO, IP_RECVTOS).
+    // Room for other control messages that a library may have enabled (IP_PKTINFO, IP_RECVTOS).
     let mut controls = vec![0; 256];
     let mut byte = [0];
     let mut buffer = [IoSliceMut::new(&mut byte)];
@@ -173,7 +175,7 @@ mod tests {
         if joins.is_err() || setsockopt(&sender, UdpGsoSegment, &100).is_err() {
             return; // an old kernel, or an emulated one
         }
-        // Ten and a shorter one; one alone.
+        // Ten segments and a shorter one; then a single datagram.
         for payload in [1050, 100] {
             sender.send_to(&vec![0; payload], peer).expect("it is sent");
         }
@@ -184,7 +186,7 @@ mod tests {
     fn drops_go_on_where_the_kernels_counter_begins_anew() {
         let receiver = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
         let tap = UdpTap::new(&receiver).expect("the kernel says its drops");
-        // As after 2^32 - 5 drops more than now, which had been read.
+        // The state after 2^32 - 5 drops that have been read.
         tap.drops_then.set(tap.drops_then.get().wrapping_sub(5));
         tap.drops.set((1 << 32) - 5);
         assert_eq!(tap.drops().expect("as before"), 1 << 32);

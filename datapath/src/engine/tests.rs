@@ -1,4 +1,4 @@
-//! What calls of several operations come to.
+//! Tests of the accounting of calls with several operations.
 
 use super::*;
 

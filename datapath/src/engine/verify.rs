@@ -1,8 +1,8 @@
-//! `--verify`: whether what an engine delivers is what was sent.
+//! Checks that an engine delivers the datagrams that were sent (`--verify`).
 //!
-//! Each datagram carries the number of its lane, its own number, where there is room the time when it was sent, and
-//! bytes that follow from these. So each can be told from every other one, and a single wrong bit shows. This is for
-//! windows of its own: measured ones know nothing of it.
+//! Each datagram carries the number of its bench thread, its own sequence number, the time when it was sent if there
+//! is room, and bytes derived from these. No two datagrams are alike, and a single wrong bit shows. Verification has
+//! its own windows: measured windows do not verify.
 
 mod flow;
 
@@ -15,7 +15,7 @@ use crate::data::{LEAST_BYTES, LEAST_REQUEST_BYTES, TIMED_BYTES, Verified};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::sys::clock;
 
-/// Stamps the datagrams of one lane.
+/// Writes the sequence number, the time and the content of each datagram of one bench thread.
 #[derive(Clone, Debug)]
 pub struct SequenceWriter {
     lane: u16,
@@ -24,7 +24,7 @@ pub struct SequenceWriter {
 }
 
 impl SequenceWriter {
-    /// For a sending lane whose datagrams hold `payload_bytes`, [`LEAST_BYTES`] or more.
+    /// Creates a writer for a bench thread that sends datagrams of `payload_bytes`, at least [`LEAST_BYTES`].
     pub fn new(lane: u16, payload_bytes: usize) -> Self {
         Self {
             lane,
@@ -47,7 +47,7 @@ impl Fill for SequenceWriter {
     }
 }
 
-/// What all receivers of one run have seen.
+/// Record of all datagrams received in one run.
 #[derive(Debug)]
 pub struct SequenceTracker {
     payload_bytes: usize,
@@ -62,14 +62,14 @@ struct Seen {
 
 #[derive(Debug, Default)]
 struct Lane {
-    /// Where it sends from, where that is known.
+    /// Source address of the bench thread, if known.
     source: Option<SocketAddr>,
     order: FlowOrder,
     jitter: Jitter,
 }
 
 impl SequenceTracker {
-    /// For datagrams of `payload_bytes`, [`LEAST_BYTES`] or more.
+    /// Creates a tracker for datagrams of `payload_bytes`, at least [`LEAST_BYTES`].
     pub fn new(payload_bytes: usize) -> Self {
         Self {
             payload_bytes,
@@ -77,12 +77,13 @@ impl SequenceTracker {
         }
     }
 
-    /// Says where a lane sends from: engines must say the same.
+    /// Sets the source address of a bench thread. Datagrams for which the engine reports another source count as
+    /// corrupted.
     pub fn expect_source(&self, lane: u16, source: SocketAddr) {
         self.seen().lanes.entry(lane).or_default().source = Some(source);
     }
 
-    /// What was found so far.
+    /// Returns the findings so far, with the largest jitter of any bench thread.
     pub fn verified(&self) -> Verified {
         let seen = self.seen();
         let jitters = seen.lanes.values().filter_map(|lane| lane.jitter.ns());
@@ -129,7 +130,7 @@ impl SequenceTracker {
     }
 }
 
-/// Enters what a receiving lane gets into the tracker of its run.
+/// Checks each datagram that a bench thread receives, and enters it into the tracker of the run.
 #[derive(Debug)]
 pub struct SequenceCheck(pub Arc<SequenceTracker>);
 
@@ -143,10 +144,10 @@ impl Check for SequenceCheck {
 
 const LANE_BYTES: usize = 2;
 
-/// What a datagram begins with: the number of its lane, and its own, both little-endian.
+/// Bytes of a datagram's head: the number of its bench thread and its sequence number, both little-endian.
 pub(crate) const HEAD_BYTES: usize = LEAST_REQUEST_BYTES;
 
-/// What stands before the bytes that follow from it: the head, and the time after it, in datagrams of that size.
+/// Returns the number of bytes before the derived content: the head, and in datagrams that are large enough the time.
 fn stamped_bytes(payload_bytes: usize) -> usize {
     if payload_bytes < TIMED_BYTES {
         HEAD_BYTES
@@ -155,7 +156,7 @@ fn stamped_bytes(payload_bytes: usize) -> usize {
     }
 }
 
-/// Writes all of a datagram, which is sent at that time.
+/// Writes a whole datagram that is sent at `sent_ns`.
 pub(crate) fn write(datagram: &mut [u8], lane: u16, number: u64, sent_ns: u64) {
     write_head(datagram, lane, number);
     let (stamped, rest) = datagram.split_at_mut(stamped_bytes(datagram.len()));
@@ -165,7 +166,7 @@ pub(crate) fn write(datagram: &mut [u8], lane: u16, number: u64, sent_ns: u64) {
     pattern(stamped).fill(rest);
 }
 
-/// Writes what it begins with.
+/// Writes the head of a datagram.
 #[inline]
 pub(crate) fn write_head(datagram: &mut [u8], lane: u16, number: u64) {
     let (lane, number) = (lane.to_le_bytes(), number.to_le_bytes());
@@ -173,7 +174,7 @@ pub(crate) fn write_head(datagram: &mut [u8], lane: u16, number: u64) {
     datagram[LANE_BYTES..HEAD_BYTES].copy_from_slice(&number[..HEAD_BYTES - LANE_BYTES]);
 }
 
-/// The lane and the number that a datagram begins with.
+/// Returns the bench thread and the sequence number in the head of a datagram.
 #[inline]
 pub(crate) fn read_head(datagram: &[u8]) -> Option<(u16, u64)> {
     let head = u64::from_le_bytes(*datagram.first_chunk()?);
@@ -182,8 +183,8 @@ pub(crate) fn read_head(datagram: &[u8]) -> Option<(u16, u64)> {
     Some((lane, head >> (8 * LANE_BYTES)))
 }
 
-/// The lane and the number of a datagram, and when it was sent if it says so, if it holds what it was sent with, as far
-/// as it goes.
+/// Returns the bench thread, the sequence number and, if present, the send time of a datagram. `None`: the content is
+/// not what was sent. A truncated datagram is compared up to its end.
 fn read(datagram: &[u8], payload_bytes: usize) -> Option<(u16, u64, Option<u64>)> {
     let stamped_bytes = stamped_bytes(payload_bytes);
     let least = LEAST_BYTES - HEAD_BYTES + stamped_bytes;
@@ -201,11 +202,11 @@ fn read(datagram: &[u8], payload_bytes: usize) -> Option<(u16, u64, Option<u64>)
     Some((lane, number, time.map(|time| u64::from_le_bytes(*time))))
 }
 
-/// The bytes that follow from a head and the time after it, if there is one.
+/// Returns the generator of the derived content, seeded with the head and, if present, the time.
 fn pattern(stamped: &[u8]) -> fastrand::Rng {
     let words = stamped.chunks_exact(size_of::<u64>());
     let words = words.filter_map(|word| Some(u64::from_le_bytes(*word.first_chunk()?)));
-    // Turned, so that a bit that is wrong in both does not cancel out.
+    // Rotated, so that bits that are wrong in both words do not cancel out.
     let seed = words.fold(0, |seed: u64, word| seed.rotate_left(17) ^ word);
     fastrand::Rng::with_seed(seed)
 }

@@ -1,4 +1,4 @@
-//! How a lane that waits in a runtime is woken.
+//! Interrupts bench threads that wait in an async runtime.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -7,18 +7,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Wakes futures that wait in a runtime. A runtime swallows the signal that ends any other wait
-/// ([`crate::sys::wakeup`]): it only goes on waiting.
+/// Wakes futures that wait in a runtime. A signal ends any other wait ([`crate::sys::wakeup`]), but a runtime
+/// swallows it and goes on waiting.
 #[derive(Debug, Default)]
 pub struct Wakeups {
-    /// Counts the interrupts.
+    /// Number of interrupts so far.
     interrupts: AtomicU32,
-    /// One for each [`Waits`], there while it waits.
+    /// Wakers, one for each [`Waits`] and set while it waits.
     wakers: Mutex<Vec<Option<Waker>>>,
 }
 
 impl Wakeups {
-    /// Ends each wait that is going on, or the next one.
+    /// Ends each wait in progress. A [`Waits`] that is not waiting ends its next wait at once.
     pub fn interrupt(&self) {
         self.interrupts.fetch_add(1, Ordering::SeqCst);
         for waker in &mut *self.lock() {
@@ -31,17 +31,17 @@ impl Wakeups {
     }
 }
 
-/// The waits of one port, one after the other.
+/// Interruptible waits of one I/O object, one after the other.
 #[derive(Debug)]
 pub struct Waits {
     wakeups: Arc<Wakeups>,
     place: usize,
-    /// Interrupts that have ended a wait here.
+    /// Number of interrupts seen so far.
     seen: AtomicU32,
 }
 
 impl Waits {
-    /// Of one more port.
+    /// Registers another I/O object.
     pub fn new(wakeups: &Arc<Wakeups>) -> Self {
         let mut wakers = wakeups.lock();
         wakers.push(None);
@@ -52,11 +52,11 @@ impl Waits {
         }
     }
 
-    /// `operation`, until it is done or it is interrupted. Costs nothing as long as it need not wait; it comes
-    /// pinned, as a future that is handed over is copied.
+    /// Runs `operation` until it is done or interrupted. Costs nothing while it need not wait. The operation comes
+    /// pinned, since a future passed by value would be copied.
     ///
     /// # Errors
-    /// `Interrupted` after a wakeup, else those of `operation`.
+    /// Fails with `Interrupted` after an interrupt. Otherwise returns the error of `operation`.
     #[inline]
     pub fn end<T>(
         &self,
@@ -75,7 +75,7 @@ impl Waits {
             none => *none = Some(context.waker().clone()),
         }
         drop(wakers);
-        // After the waker is there: a wakeup from now on finds it.
+        // Read after the waker is stored: any later interrupt finds the waker.
         let interrupts = self.wakeups.interrupts.load(Ordering::SeqCst);
         if self.seen.swap(interrupts, Ordering::Relaxed) == interrupts {
             Poll::Pending

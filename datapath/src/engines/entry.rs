@@ -1,4 +1,4 @@
-//! An engine in the registry: its type is erased, and what it is made of stays generic.
+//! Entries of the engine registry. An entry erases the engine's type; the code behind it stays generic.
 
 use std::fmt;
 use std::io;
@@ -10,48 +10,49 @@ use crate::engine::{About, Engine, ManyLinks, Partner, Pool, PoolBrief, Remark, 
 use crate::workload::lane::LaneContext;
 use crate::workload::{self, Program};
 
-/// An engine in the registry, with its type erased: one indirect call per lane, none per datagram.
+/// An engine in the registry, with its type erased. This costs one indirect call per bench thread and none per
+/// datagram.
 pub struct Entry {
-    /// What people need to know before they choose it.
+    /// Description and properties of the engine.
     pub about: &'static About,
-    /// [`Engine::probe`], which may panic; [`Entry::probe`] does not.
+    /// The engine's [`Engine::probe`], which may panic. [`Entry::probe`] catches the panic.
     pub(super) try_out: fn() -> Result<(), String>,
-    /// See [`Engine::pool`].
+    /// The engine's [`Engine::pool`].
     pub pool: fn(PoolBrief) -> io::Result<Pool>,
-    /// See [`Engine::tap`].
+    /// The engine's [`Engine::tap`].
     pub tap: fn(&UdpSocket) -> io::Result<Box<dyn Tap>>,
-    /// Runs one lane from construction to stop.
+    /// Function that runs one bench thread from start to stop.
     pub lane: Lane,
-    /// How it serves many sockets in one lane, and what runs such a lane.
+    /// Way in which one bench thread serves many sockets, and the function that runs such a thread.
     pub many_links: (ManyLinks, Lane),
-    /// What it goes over besides UDP.
+    /// Transports other than UDP that the engine supports.
     pub transports: &'static [Carrier],
-    /// Holds the engine to the contract.
+    /// Test that the engine keeps the contract.
     #[cfg(test)]
     pub(super) keeps_contract: fn(),
-    /// Holds what runs lanes with many sockets to it.
+    /// Test that the engine keeps the contract with many sockets.
     #[cfg(test)]
     pub(super) keeps_contract_with_many: fn(),
 }
 
-/// How messages go over another transport than UDP.
+/// Support of an engine for a transport other than UDP.
 pub struct Carrier {
     /// The transport.
     pub transport: Transport,
-    /// What runs a lane over it.
+    /// Function that runs a bench thread over this transport.
     pub lane: Lane,
-    /// What a message of so many bytes takes up there, in bytes; the second argument: whether the client sends it. `None`: the
-    /// transport keeps messages apart.
+    /// Function that returns the size of a message in the transport, in bytes. Its arguments are the payload in bytes
+    /// and whether the client sends the message. `None`: the transport keeps messages apart.
     pub bytes_of: fn(usize, bool) -> Option<usize>,
 }
 
-/// Runs one lane from construction to stop.
+/// A function that runs one bench thread from start to stop.
 pub type Lane = fn(Program, Connection, &Arc<LaneContext>) -> io::Result<Remark>;
 
 impl Entry {
-    /// The registry's entry for `E`.
+    /// Creates the registry's entry for `E`.
     pub const fn of<E: Engine>() -> Self {
-        // In the registry, which is a constant, what is no name does not compile.
+        // The registry is a constant: an invalid name does not compile.
         EngineName::new(E::ABOUT.name);
         Self {
             about: &E::ABOUT,
@@ -68,8 +69,9 @@ impl Entry {
         }
     }
 
-    /// The same, where `M` is what the engine is to many sockets: often itself, or another one, so that its loop over one
-    /// is compiled as if there were none. Nothing of the kind is compiled where no thread may have many.
+    /// Adds support for many sockets per thread through `M`. It is often the engine itself; it may be another one, so
+    /// that the loop over one socket compiles without regard to many. Nothing is compiled for engines that have no
+    /// such support.
     pub const fn with_many<M: Engine>(self) -> Self {
         Self {
             many_links: (M::ABOUT.many_links, workload::run_flows::<M>),
@@ -79,12 +81,13 @@ impl Entry {
         }
     }
 
-    /// The same, over these transports, too.
+    /// Adds support for other transports.
     pub(super) const fn over(self, transports: &'static [Carrier]) -> Self {
         Self { transports, ..self }
     }
 
-    /// What runs a lane of such a case. `None`: it does not go over the case's transport.
+    /// Returns the function that runs a bench thread of this case. `None`: the engine does not support the case's
+    /// transport.
     pub fn lane_of(&self, case: &Case, serves_from_one: bool) -> Option<Lane> {
         if let Some(transport) = case.transport {
             return self.carrier(transport).map(|it| it.lane);
@@ -97,20 +100,20 @@ impl Entry {
         })
     }
 
-    /// How it goes over that transport, if it does.
+    /// Returns the engine's support for a transport, if any.
     pub fn carrier(&self, transport: Transport) -> Option<&'static Carrier> {
         self.transports.iter().find(|it| it.transport == transport)
     }
 
-    /// The name on the command line and in the results.
+    /// Returns the name on the command line and in the results.
     pub const fn name(&self) -> EngineName {
         EngineName::new(self.about.name)
     }
 
-    /// What `--engine` with its name means: the sender's engine and the receiver's.
+    /// Returns the sender's and the receiver's engine for `--engine` with this name.
     ///
     /// # Panics
-    /// Never: a test holds that partners are registered.
+    /// Never panics: a test ensures that partners are registered.
     pub fn pair(&'static self) -> (&'static Self, &'static Self) {
         let partner = |name| super::find(name).expect("partners are registered");
         match self.about.partner {
@@ -120,23 +123,23 @@ impl Entry {
         }
     }
 
-    /// Whether workers run its lanes, in such a case.
+    /// Returns whether worker threads run the bench threads' loops in this case.
     pub const fn runs_on_workers(&self, case: &Case) -> bool {
         case.tokio_workers.is_some() && self.about.shares_workers
     }
 
-    /// Whether it can send.
+    /// Returns whether the engine can send.
     pub const fn sends(&self) -> bool {
         !matches!(self.about.partner, Partner::SentBy(_))
     }
 
-    /// Whether it can receive.
+    /// Returns whether the engine can receive.
     pub const fn receives(&self) -> bool {
         !matches!(self.about.partner, Partner::ReceivedBy(_))
     }
 }
 
-/// The plan refuses such cases.
+/// Fails with `Unsupported`. Never called in a trial, since the plan refuses such cases.
 fn refuse(_: Program, _: Connection, _: &Arc<LaneContext>) -> io::Result<Remark> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -1,5 +1,5 @@
-//! `gso` and `gro`: the kernel cuts one large buffer into datagrams after they have gone through most of the
-//! stack as one, and joins those that belong together before it hands them over.
+//! The engines `gso` and `gro` (segmentation offload). The kernel segments one large buffer into datagrams after it
+//! has passed most of the stack in one piece, and joins datagrams of a flow before it delivers them.
 
 use std::io;
 use std::marker::PhantomData;
@@ -17,7 +17,8 @@ use crate::engines::linux::gso;
 
 const ONE_IS_NOTHING: &str = "gains by trains of datagrams, and a request is one: use std or mmsg";
 
-/// UDP_SEGMENT: as many datagrams per call as fit 65507 B and the kernel takes.
+/// The sender `gso` (UDP_SEGMENT): each call sends the maximum number of datagrams that fits 65507 B and that the
+/// kernel accepts.
 pub(super) struct Gso;
 
 impl Engine for Gso {
@@ -50,7 +51,7 @@ impl Engine for Gso {
     }
 }
 
-/// UDP_GRO: everything that came as one piece, in one call.
+/// The receiver `gro` (UDP_GRO): each call receives one GRO aggregate.
 pub(super) struct Gro;
 
 impl Engine for Gro {
@@ -94,7 +95,7 @@ fn any_socket() -> io::Result<UdpSocket> {
     UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"))
 }
 
-/// Receives many datagrams in one call.
+/// Receives many datagrams per call.
 pub(super) trait Receive: Send {
     fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<Burst>;
 }
@@ -113,7 +114,7 @@ impl Receive for CoalescedReceive {
     }
 }
 
-/// Sends what the kernel cuts.
+/// A socket that sends GSO trains and receives with `R`.
 pub(super) struct TrainPort<A, R> {
     socket: UdpSocket,
     outgoing: Segments<A>,
@@ -140,7 +141,7 @@ impl<A: Addressing, R: Receive> Port for TrainPort<A, R> {
     }
 }
 
-/// What the kernel is to cut.
+/// The train that the kernel segments.
 struct Segments<A> {
     peer: SocketAddr,
     payload: Vec<u8>,
@@ -190,13 +191,13 @@ impl<A: Addressing> Segments<A> {
         }
     }
 
-    /// Sends one datagram per call from then on.
+    /// Switches to one datagram per call.
     #[cold]
     #[inline(never)]
     fn fall_back(&mut self, socket: &UdpSocket) {
         self.payload.truncate(self.payload_bytes);
         self.count = 1;
-        // Before Linux 6.11 it refuses even a single one as long as the option is set.
+        // Before Linux 6.11, the kernel refuses even a single datagram while the option is set.
         let _ = gso::cut(socket, 0);
     }
 

@@ -1,8 +1,7 @@
-//! `mio-level`, `mio-exhaustive`, `mio-eager`, `mio-once`: four ways to use mio's readiness events.
+//! The engines `mio-level`, `mio-exhaustive`, `mio-eager` and `mio-once`: four ways to use mio's readiness events.
 //!
-//! mio is edge-triggered only (`EPOLLET`): one event announces that something came, not that something
-//! is there. What a loop does around its operation is therefore all that tells the four apart, and it is
-//! their [`ReadinessPolicy`].
+//! mio is edge-triggered only (`EPOLLET`): an event announces that something has arrived, not that something is
+//! there. The four engines differ only in their behavior around an operation, which is their [`ReadinessPolicy`].
 
 use std::io;
 use std::marker::PhantomData;
@@ -19,12 +18,12 @@ use crate::engine::{
     About, Addressing, Burst, Direction, Engine, LaneBrief, Port, PortOptions, Selection,
 };
 
-/// One datagram per event, re-armed: what level-triggered readiness would do.
+/// One datagram per event, then re-armed: behaves like level-triggered readiness.
 pub(super) enum Level {}
-/// Drain to `WouldBlock` after each event: how mio wants to be used.
+/// Drains the socket until `WouldBlock` after each event, as mio is meant to be used.
 pub(super) enum Exhaustive {}
-/// Try first, wait only when the socket says `WouldBlock`: what the author of `rust_socket_benchmark` meant
-/// to try next, as `MioUdpExhaustiveEdge`.
+/// Tries the socket first and waits only after `WouldBlock`: the planned next step of `rust_socket_benchmark`'s
+/// author, named `MioUdpExhaustiveEdge` there.
 pub(super) enum Eager {}
 /// One datagram per edge and no re-arm: `MioUdp` of `rust_socket_benchmark`.
 pub(super) enum Once {}
@@ -83,7 +82,7 @@ impl Variant for Once {
     const POLICY: ReadinessPolicy = ReadinessPolicy::ONE;
 }
 
-/// mio with the policy of `V`.
+/// The mio engine with the policy of `V`.
 pub(super) struct Mio<V>(PhantomData<V>);
 
 impl<V: Variant> Engine for Mio<V> {
@@ -158,13 +157,13 @@ impl<A: Addressing, V: Variant> Port for MioPort<A, V> {
     }
 }
 
-/// One socket, its poll, and which of its events have not been used up.
+/// One socket, its poll, and the events that have not been used up.
 pub(super) struct Reactor<S> {
     socket: S,
     poll: Poll,
     events: Events,
     interest: Interest,
-    /// Whether its events are all of one kind.
+    /// True if the socket is only read or only written, so that all events are of one kind.
     is_one_way: bool,
     ready: u8,
 }
@@ -179,7 +178,7 @@ impl Ready {
 }
 
 impl<S: Source> Reactor<S> {
-    /// Of a socket that never blocks.
+    /// Registers a non-blocking socket.
     pub(super) fn new<V: Variant>(mut socket: S, direction: Direction) -> io::Result<Self> {
         let interest = match direction {
             Direction::Sends => Interest::WRITABLE,
@@ -198,7 +197,8 @@ impl<S: Source> Reactor<S> {
         })
     }
 
-    /// Waits for an event where one is needed, does one operation, and leaves the socket as `V` says.
+    /// Waits for an event if one is needed, performs one operation, and updates the readiness and the registration by
+    /// the policy of `V`.
     #[inline]
     pub(super) fn operate<V: Variant>(
         &mut self,
@@ -221,7 +221,8 @@ impl<S: Source> Reactor<S> {
         outcome
     }
 
-    /// Apart: where an event is good for many operations, those are compiled without it.
+    /// Waits until a wanted event has come. Not inlined: a loop that drains many operations per event compiles
+    /// without the wait.
     #[inline(never)]
     fn wait(&mut self, wanted: u8) -> io::Result<()> {
         while self.ready & wanted == 0 {
@@ -231,7 +232,7 @@ impl<S: Source> Reactor<S> {
                 break;
             }
             for event in &self.events {
-                // An error is for whatever is called next to return.
+                // An error makes the socket ready: the next call returns it.
                 if event.is_readable() || event.is_error() {
                     self.ready |= Ready::READABLE;
                 }

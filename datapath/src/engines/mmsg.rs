@@ -1,4 +1,4 @@
-//! `mmsg`: sendmmsg(2) and recvmmsg(2), so many datagrams per system call.
+//! The engine `mmsg`: sendmmsg(2) and recvmmsg(2), with up to `--batch` datagrams per system call.
 
 use std::io;
 use std::net::UdpSocket;

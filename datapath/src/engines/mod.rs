@@ -1,7 +1,7 @@
-//! The registry: every engine there is, in the order in which people see them.
+//! The registry of all engines, in the order in which they are listed to users.
 //!
-//! A new engine is one file here and one line in [`ALL`]; tests, `udpbench engines` and the plan walk
-//! this list. `CONTRIBUTING.md` says what to start from.
+//! A new engine is one file here and one line in [`ALL`]. Tests, `udpbench engines` and the plan use this list.
+//! `CONTRIBUTING.md` says which engine to start from.
 
 mod entry;
 mod gso;
@@ -33,7 +33,7 @@ pub use self::entry::{Carrier, Entry, Lane};
 use crate::data::{Case, EngineName};
 use crate::engine::Selection;
 
-/// Every engine of this build.
+/// Engines of this build, in the order in which they are listed.
 pub static ALL: &[Entry] = &[
     Entry::of::<null::Null>(),
     Entry::of::<std::Std>().over(stream::OF_STD),
@@ -73,7 +73,7 @@ pub static ALL: &[Entry] = &[
     Entry::of::<quinn::QuinnUdp>(),
 ];
 
-/// The engines that this build does not have, and why.
+/// Engines that this build lacks, each with the reason.
 pub static NOT_BUILT: &[(&str, &str)] = &[
     #[cfg(not(target_pointer_width = "64"))]
     ("uring", "io_uring's library is for 64-bit targets only"),
@@ -91,18 +91,18 @@ pub static NOT_BUILT: &[(&str, &str)] = &[
     ("quinn-udp", "built without the feature quinn-udp"),
 ];
 
-/// The senders' and the receivers'.
+/// The engine of the senders and that of the receivers.
 pub type Engines = (&'static Entry, &'static Entry);
 
-/// The engine of that name.
+/// Returns the engine with this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     ALL.iter().find(|entry| entry.about.name == name)
 }
 
-/// The engines of a case.
+/// Returns the engines of a case.
 ///
 /// # Errors
-/// Which of them this build does not have, and why.
+/// Fails if this build lacks one of the engines. The message names the engine and the reason.
 pub fn of(case: &Case) -> Result<Engines, String> {
     Ok((built(case.sender)?, built(case.receiver)?))
 }
@@ -117,7 +117,7 @@ fn built(name: EngineName) -> Result<&'static Entry, String> {
     })
 }
 
-/// The engine that sends and receives in one thread for such a pair: that of a pair of its own.
+/// Returns the engine that sends and receives in one thread for this pair: the one whose own pair is the same.
 pub fn together(sender: &Entry, receiver: &Entry) -> Option<&'static Entry> {
     ALL.iter().find(|entry| {
         let (sends, receives) = entry.pair();
@@ -125,15 +125,15 @@ pub fn together(sender: &Entry, receiver: &Entry) -> Option<&'static Entry> {
     })
 }
 
-/// The reference engine (see [`EngineName::REFERENCE`]).
+/// Returns the reference engine (see [`EngineName::REFERENCE`]).
 ///
 /// # Panics
-/// Never: a test holds that it is registered.
+/// Never panics: a test ensures that the engine is registered.
 pub fn reference() -> &'static Entry {
     built(EngineName::REFERENCE).expect("the reference engine is registered")
 }
 
-/// The engines of the default sweep.
+/// Returns the engines of the default sweep.
 pub fn default_selection() -> impl Iterator<Item = &'static Entry> {
     ALL.iter()
         .filter(|entry| entry.about.selection == Selection::Default)

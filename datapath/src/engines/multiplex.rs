@@ -1,7 +1,7 @@
-//! poll(2), epoll(7) and mio with many sockets: one wait for all of them.
+//! The engines over poll(2), epoll(7) and mio with many sockets: one wait for all of them.
 //!
-//! What a loop does around an event is the policy of the engine, as with one socket; the calls between two waits are
-//! those of `std`, which on Linux are mio's, too (`mio::net::UdpSocket` only wraps them).
+//! The engine's policy decides what a loop does around an event, as it does with one socket. Between two waits the
+//! loop makes the calls of `std`. On Linux these are also mio's calls: `mio::net::UdpSocket` only wraps them.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,27 +20,27 @@ use super::std::StdPort;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, ManyLinks, Port, PortOptions};
 
-/// Events that one wait may bring.
+/// Maximum number of events per wait.
 const EVENTS: usize = 256;
 
-/// A way to wait until any of many sockets is ready. The port keeps them open.
+/// A way to wait until any of many sockets is ready. The caller keeps the sockets open.
 pub(super) trait Selector: Send + Sized + 'static {
-    /// Whose it is.
+    /// The engine that waits this way.
     type Variant: Variant;
-    /// Gets ready to wait for these.
+    /// Prepares to wait for `sockets`.
     fn new<'a>(
         sockets: impl Iterator<Item = &'a UdpSocket>,
         interest: Interest,
     ) -> io::Result<Self>;
-    /// Waits until one is ready or several are, and tells which.
+    /// Waits until at least one socket is ready, and calls `is_ready` with the index of each.
     fn wait(&mut self, is_ready: impl FnMut(usize)) -> io::Result<()>;
-    /// Asks to be told once more of one that may still be ready.
+    /// Requests another event for a socket that may still be ready.
     fn rearm(&mut self, _socket: &UdpSocket, _link: usize) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// The kernel is told at each wait what to look at: all of them.
+/// Waits with poll(2): each call tells the kernel to check all sockets.
 pub(super) struct PollSelector(PollSet);
 
 impl Selector for PollSelector {
@@ -61,7 +61,7 @@ impl Selector for PollSelector {
     }
 }
 
-/// One epoll instance.
+/// Waits with one epoll instance.
 pub(super) struct EpollSelector<T> {
     instance: epoll::Epoll,
     events: Box<[EpollEvent]>,
@@ -100,7 +100,7 @@ where
     }
 }
 
-/// One mio `Poll`.
+/// Waits with one mio `Poll`.
 pub(super) struct MioSelector<V> {
     poll: mio::Poll,
     events: mio::Events,
@@ -151,7 +151,7 @@ impl<V: Variant> Selector for MioSelector<V> {
     }
 }
 
-/// What the engine of `S` is to many sockets.
+/// The engine of `S`, for many sockets.
 pub(super) struct Multiplex<S>(PhantomData<S>);
 
 impl<S: Selector> Engine for Multiplex<S> {
@@ -184,19 +184,19 @@ impl<S: Selector> Engine for Multiplex<S> {
     }
 }
 
-/// The calls of std, once a socket is ready for them. What it was not opened for is not there.
+/// Sockets that are awaited until one is ready, and then used with the calls of std. Unused directions are `None`.
 pub(super) struct Multiplexed<S, A> {
     writable: Option<Ready<S>>,
     readable: Option<Ready<S>>,
     calls: StdPort<A>,
 }
 
-/// One way to use the sockets, and the events that have not been used up.
+/// One direction of the sockets, and the events that have not been used up.
 struct Ready<S> {
     selector: S,
-    /// Whether each is ready.
+    /// Readiness of each socket.
     links: Vec<bool>,
-    /// Those that are ready, in the order in which they became so.
+    /// Indices of the ready sockets, in the order in which they became ready.
     queue: VecDeque<usize>,
 }
 
@@ -223,17 +223,17 @@ impl<S: Selector> Ready<S> {
         })
     }
 
-    /// Waits until that one is ready.
+    /// Waits until the given socket is ready.
     fn until(&mut self, link: usize) -> io::Result<()> {
         while !self.links[link] {
             self.wait()?;
-            // Who asks for one of them wants none of the others.
+            // A sender waits for one socket and does not use the events of the others.
             self.queue.clear();
         }
         Ok(())
     }
 
-    /// Waits until one is ready: the first that became so.
+    /// Waits until a socket is ready, and returns the one that became ready first.
     fn first(&mut self) -> io::Result<usize> {
         loop {
             match self.queue.front() {
@@ -243,7 +243,7 @@ impl<S: Selector> Ready<S> {
         }
     }
 
-    /// Takes note of what the operation says about the next one.
+    /// Updates the readiness from the outcome of an operation.
     fn after(
         &mut self,
         link: usize,
@@ -259,7 +259,7 @@ impl<S: Selector> Ready<S> {
     }
 }
 
-/// A port that was not opened for it.
+/// Returns the error for a direction that was not opened.
 fn not_open() -> io::Error {
     io::ErrorKind::Unsupported.into()
 }

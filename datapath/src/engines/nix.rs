@@ -1,4 +1,4 @@
-//! `nix`: blocking, the calls of the nix crate.
+//! The engine `nix`: blocking calls of the nix crate.
 
 use std::io;
 use std::marker::PhantomData;
@@ -69,7 +69,7 @@ impl<A: Addressing> Port for NixPort<A> {
             check.check_received(received, &self.buffer, || Origin::PEER);
             Ok(Burst::one(received))
         } else {
-            // The address stays where it is: to move it costs 15 instructions.
+            // The address is matched by reference: to move it costs 15 instructions.
             match recvfrom::<SockaddrStorage>(socket, &mut self.buffer) {
                 Ok((received, ref source)) => {
                     let origin = || Origin::of(source.as_ref().and_then(address));
@@ -82,7 +82,7 @@ impl<A: Addressing> Port for NixPort<A> {
     }
 }
 
-/// nix keeps it as the kernel wrote it.
+/// Converts an address from the kernel's format, in which nix keeps it.
 fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
     let v4 = || Some(SocketAddrV4::from(*storage.as_sockaddr_in()?).into());
     let v6 = || Some(SocketAddrV6::from(*storage.as_sockaddr_in6()?).into());

@@ -1,7 +1,7 @@
-//! `null`: moves nothing. It measures the harness itself, and mocks the network for tests.
+//! The engine `null`, which moves nothing. It measures the harness itself and replaces the network in tests.
 //!
-//! The sockets are built, pinned, checked and closed as for any engine, but the datagrams are only
-//! numbers on a [`NullLink`](crate::engine::null_link::NullLink).
+//! Sockets are created, pinned, checked and closed for it as for any engine, but datagrams are only numbers on a
+//! [`NullLink`](crate::engine::null_link::NullLink).
 
 use std::hint;
 use std::io;
@@ -62,7 +62,7 @@ pub(super) struct NullPort<A> {
     incoming: Vec<Arc<NullQueue>>,
     payload_bytes: usize,
     taken: u64,
-    /// How long to stand back before the next look, in spins.
+    /// Pause before the next receive, in iterations of `spin_loop`.
     rest: u32,
     addressing: PhantomData<A>,
 }
@@ -72,7 +72,8 @@ struct Out {
     sent: u64,
 }
 
-/// About 20 us: a look at a queue takes the cache line away from the sender, which must stay rare.
+/// Pause between receives, about 20 us. Reading a queue takes the cache line away from the sender, which must stay
+/// rare.
 const STAND_BACK_SPINS: u32 = 1000;
 
 impl<A: Addressing> Port for NullPort<A> {
@@ -92,7 +93,7 @@ impl<A: Addressing> Port for NullPort<A> {
         let put: u64 = self.incoming.iter().map(|queue| queue.sent()).sum();
         let packets = put - self.taken;
         self.taken = put;
-        // One at a time means that the sender runs in this very thread: nothing to stand back from.
+        // Exactly one new datagram: the sender runs in this same thread, so no pause is needed.
         self.rest = if packets == 1 { 0 } else { STAND_BACK_SPINS };
         if packets == 0 {
             Err(io::ErrorKind::WouldBlock.into())

@@ -1,4 +1,4 @@
-//! Whether an engine can run here.
+//! Checks whether an engine can run on this machine.
 
 use std::any::Any;
 use std::panic;
@@ -7,12 +7,14 @@ use std::sync::Mutex;
 use super::Entry;
 
 impl Entry {
-    /// Tries the engine: see [`crate::engine::Engine::probe`]. A library that panics has refused.
+    /// Checks that the engine can run: see [`crate::engine::Engine::probe`]. A panic of its library counts as a
+    /// failure.
     ///
     /// # Errors
-    /// The reason why it cannot run here.
+    /// Returns the reason why the engine cannot run.
     pub fn probe(&self) -> Result<(), String> {
-        // The hook is the process's; two that silence it at a time would leave it silent.
+        // The panic hook belongs to the whole process. Without the lock, two threads that silence it at once would
+        // leave it silent.
         static HOOK: Mutex<()> = Mutex::new(());
         let silenced = HOOK.lock();
         let hook = panic::take_hook();
@@ -24,7 +26,7 @@ impl Entry {
     }
 }
 
-/// What `panic!` was given.
+/// Returns the message of a panic.
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())

@@ -1,5 +1,5 @@
-//! `quinn-udp`: the library under QUIC stacks, with its own batching and offload, on a tokio runtime as quinn
-//! uses it: UDP_SEGMENT to send, recvmmsg(2) with UDP_GRO to receive.
+//! The engine `quinn-udp`: the library under QUIC stacks, with its own batching and offload, on a tokio runtime as in
+//! quinn. It sends with UDP_SEGMENT and receives with recvmmsg(2) and UDP_GRO.
 
 use std::future::Future;
 use std::io::{self, IoSliceMut};
@@ -80,7 +80,7 @@ impl Engine for QuinnUdp {
     }
 }
 
-/// What UDP_GRO joins is at most one IP packet long.
+/// Maximum size of a GRO aggregate in bytes: one IP packet.
 const PIECE_BYTES: usize = 65_535;
 
 pub(super) struct QuinnPort {
@@ -98,8 +98,8 @@ pub(super) struct QuinnPort {
 }
 
 impl QuinnPort {
-    /// Hands over less, which the library leaves to its user once it has seen that trains cannot be cut (EIO, EINVAL).
-    /// Returns whether that is new.
+    /// Switches to one datagram per call once the library has seen that trains cannot be segmented (EIO, EINVAL). The
+    /// library leaves this to its user. Returns whether this call made the switch.
     #[cold]
     #[inline(never)]
     fn falls_back(&mut self) -> bool {
@@ -166,7 +166,7 @@ impl Port for QuinnPort {
             .iter()
             .zip(self.buffers.chunks_exact(PIECE_BYTES))
         {
-            // An empty datagram has no stride.
+            // An empty datagram has a stride of 0.
             burst.packets += meta.len.div_ceil(meta.stride.max(1)).max(1) as u64;
             burst.bytes += meta.len as u64;
             if C::LOOKS {

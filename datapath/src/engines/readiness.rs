@@ -1,5 +1,5 @@
-//! `poll`, `epoll-level`, `epoll-drain`: the kernel's own ways to wait for a socket, through nix. Between
-//! two waits they make the calls of `std`.
+//! The engines `poll`, `epoll-level` and `epoll-drain`: poll(2) and epoll(7) through nix. Between two waits they make
+//! the system calls of `std`.
 
 use std::io;
 use std::marker::PhantomData;
@@ -15,7 +15,7 @@ use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Selection};
 
-/// What is waited for.
+/// Event to wait for.
 #[derive(Clone, Copy)]
 pub(super) enum Interest {
     Readable,
@@ -24,9 +24,9 @@ pub(super) enum Interest {
 
 /// A way to wait until one socket is ready.
 pub(super) trait Waiter: Variant + Send + Sized {
-    /// Gets ready to wait for `socket`, which the port keeps open. `None`: it will not be waited for.
+    /// Prepares to wait for `socket`, which the caller keeps open. `None`: this direction is not used.
     fn new(socket: Option<&UdpSocket>, interest: Interest) -> io::Result<Self>;
-    /// Waits until it is ready.
+    /// Waits until the socket is ready.
     fn wait(&mut self, socket: &UdpSocket) -> io::Result<()>;
 }
 
@@ -36,7 +36,7 @@ const ABOUT: About = About {
     ..About::PLAIN
 };
 
-/// poll(2): the kernel is told at each call what to look at.
+/// Waits with poll(2): each call tells the kernel which socket to watch.
 pub(super) struct Poll(PollFlags);
 
 impl Variant for Poll {
@@ -64,7 +64,7 @@ impl Waiter for Poll {
     }
 }
 
-/// What is asked for: events that are drained come once for all that is new.
+/// Returns the epoll events to wait for. Events that are drained are edge-triggered.
 pub(super) fn epoll_flags(interest: Interest, policy: ReadinessPolicy) -> EpollFlags {
     let ready = match interest {
         Interest::Readable => EpollFlags::EPOLLIN,
@@ -77,16 +77,16 @@ pub(super) fn epoll_flags(interest: Interest, policy: ReadinessPolicy) -> EpollF
     }
 }
 
-/// An epoll instance that watches one socket.
+/// Waits with an epoll instance that watches one socket.
 pub(super) struct Epoll<T> {
     instance: epoll::Epoll,
     events: [EpollEvent; 1],
     trigger: PhantomData<T>,
 }
 
-/// Level-triggered: the event comes as long as there is something.
+/// Level-triggered events, which come while there is anything to read or room to write.
 pub(super) enum Level {}
-/// Edge-triggered: the event comes when there is something new, so what is there is drained first.
+/// Edge-triggered events, which come when there is something new. The socket is drained before the next wait.
 pub(super) enum Edge {}
 
 impl Variant for Epoll<Level> {
@@ -160,14 +160,14 @@ impl<W: Waiter> Engine for Readiness<W> {
     }
 }
 
-/// The calls of std, once the socket is ready for them.
+/// A socket that is awaited until it is ready, and then used with the calls of std.
 pub(super) struct Waiting<W, A> {
     writable: Readied<W>,
     readable: Readied<W>,
     calls: StdPort<A>,
 }
 
-/// One way to use a socket, and whether the last event about it has been used up.
+/// One direction of a socket, and whether it may still be ready.
 struct Readied<W> {
     waiter: W,
     ready: bool,
@@ -190,7 +190,7 @@ impl<W: Waiter> Readied<W> {
         }
     }
 
-    /// Takes note of what the operation says about the next one.
+    /// Updates the readiness from the outcome of an operation.
     #[inline]
     fn after(&mut self, outcome: io::Result<Burst>) -> io::Result<Burst> {
         self.ready = W::POLICY.is_still_ready(&outcome);

@@ -1,18 +1,18 @@
-//! What a loop does around a readiness event: the decisions that the engines over poll(2), epoll(7), mio and
-//! tokio share. They are constants of a type, so that each engine compiles to a loop of its own.
+//! Policies for readiness events, shared by the engines over poll(2), epoll(7), mio and tokio. They are constants of
+//! a type, so that each engine compiles to its own loop.
 
 use std::io;
 
 use crate::engine::About;
 
-/// What a loop does around a readiness event.
+/// Behavior of a loop before and after a readiness event.
 #[derive(Clone, Copy)]
 pub(super) struct ReadinessPolicy {
-    /// Go on without a new event until the socket says `WouldBlock`.
+    /// Continue without a new event until the socket says `WouldBlock`.
     pub(super) drain: bool,
     /// Try the socket before the first event.
     pub(super) try_first: bool,
-    /// Register again after each operation, which makes epoll look at the socket afresh (`EPOLL_CTL_MOD`,
+    /// Register the socket again after each operation, so that epoll checks it afresh (`EPOLL_CTL_MOD`,
     /// epoll_ctl(2)). For edge-triggered events that are not drained.
     pub(super) rearm: bool,
 }
@@ -30,14 +30,14 @@ impl ReadinessPolicy {
         ..Self::ONE
     };
 
-    /// Whether the next operation needs no new event.
+    /// Returns whether the next operation needs no new event.
     #[inline]
     pub(super) fn is_still_ready<T>(self, outcome: &io::Result<T>) -> bool {
         let exhausted = matches!(outcome, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
         self.drain && !exhausted
     }
 
-    /// [`About::one_thread`] of an engine that does so.
+    /// Returns the value of [`About::one_thread`] for an engine with this policy.
     pub(super) const fn one_thread(self) -> Result<(), &'static str> {
         if self.drain {
             Err("starves with 1 thread: it sends until WouldBlock and never receives")
@@ -47,9 +47,9 @@ impl ReadinessPolicy {
     }
 }
 
-/// One of several engines that differ in their policy.
+/// An engine out of several that differ only in their policy.
 pub(super) trait Variant: Send + 'static {
-    /// [`About::one_thread`] follows from the policy.
+    /// Description of the engine. [`About::one_thread`] follows from the policy.
     const ABOUT: About;
     const POLICY: ReadinessPolicy;
 }

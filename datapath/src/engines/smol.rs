@@ -1,4 +1,4 @@
-//! `smol`: async-io, the reactor of the smol runtime, under its own `block_on`.
+//! The engine `smol`: async-io, the reactor of the smol runtime, with its own `block_on`.
 
 use std::future::Future;
 use std::io;

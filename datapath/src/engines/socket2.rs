@@ -1,5 +1,5 @@
-//! `socket2`: blocking, socket2's own calls. It receives into uninitialised memory, and keeps
-//! addresses as the kernel writes them.
+//! The engine `socket2`: blocking calls of the socket2 crate. It receives into uninitialised memory and keeps
+//! addresses in the kernel's format.
 
 use std::io;
 use std::marker::PhantomData;
@@ -47,13 +47,14 @@ pub(super) struct Socket2Port<A> {
     addressing: PhantomData<A>,
 }
 
-/// What the kernel has written.
+/// Returns memory that the kernel has written as bytes.
 fn initialised(memory: &[MaybeUninit<u8>]) -> &[u8] {
     #[expect(
         unsafe_code,
         reason = "MaybeUninit::assume_init_ref of slices came with Rust 1.93"
     )]
-    // SAFETY: the kernel wrote so many bytes as it says that it received (recv(2)), and these are they.
+    // SAFETY: the caller passes only the bytes that the kernel reported as received, so the kernel wrote them
+    // (recv(2)).
     unsafe {
         &*(ptr::from_ref(memory) as *const [u8])
     }

@@ -1,5 +1,5 @@
-//! `spin`: the calls of `std` on sockets that do not block, again and again. Nobody sleeps, so nobody
-//! has to be woken: that is what the sender saves, at the price of a whole CPU for the receiver.
+//! The engine `spin`: the calls of `std` on non-blocking sockets, in a busy loop. Nobody sleeps, so nobody has to be
+//! woken. That saves the sender the wake-up, at the price of a whole CPU for the receiver.
 
 use std::io;
 use std::mem;
@@ -38,10 +38,10 @@ impl Engine for Spin {
     }
 }
 
-/// The loop is the workload's: it looks at its stop flag and calls again.
+/// Sockets that never block. The loop belongs to the workload, which checks its stop flag and calls again.
 pub(super) struct SpinPort<A> {
     calls: StdPort<A>,
-    /// The link to look at: the next one when this one has nothing.
+    /// Index of the endpoint to receive from. Advances when that endpoint has nothing.
     next: usize,
 }
 

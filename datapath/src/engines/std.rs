@@ -1,4 +1,4 @@
-//! `std`: blocking `std::net::UdpSocket`, one system call per datagram. The reference.
+//! The engine `std`, the reference: blocking `std::net::UdpSocket`, one system call per datagram.
 
 use std::io;
 use std::marker::PhantomData;
@@ -34,7 +34,7 @@ impl Engine for Std {
     }
 }
 
-/// The calls of std. Engines that wait in their own way make them, too.
+/// Sockets with the calls of std. Engines that wait in their own way also use them.
 pub(super) struct StdPort<A> {
     links: PerLink<(UdpSocket, SocketAddr)>,
     payload: Vec<u8>,
@@ -59,7 +59,7 @@ impl<A: Addressing> StdPort<A> {
         &self.links[link].0
     }
 
-    /// Those of all links.
+    /// Returns the sockets of all endpoints.
     pub(super) fn sockets(&self) -> impl Iterator<Item = &UdpSocket> {
         (0..self.links()).map(|link| self.socket(link))
     }

@@ -1,8 +1,8 @@
-//! `tokio`, `tokio-exhaustive`: one current-thread runtime per lane, or one with several worker threads for
-//! all lanes (`--tokio-workers`), as `rust_socket_benchmark` had it. No timer in the path.
+//! The engines `tokio` and `tokio-exhaustive`: a current-thread runtime per bench thread, or one runtime with several
+//! worker threads for all bench threads (`--tokio-workers`), like `rust_socket_benchmark`. No timers are involved.
 //!
-//! `tokio` awaits each `send` and `recv`. `tokio-exhaustive` awaits readiness once, and then calls `try_send`
-//! or `try_recv` until the socket says `WouldBlock`.
+//! `tokio` awaits each `send` and `recv`. `tokio-exhaustive` awaits readiness once, and then calls `try_send` or
+//! `try_recv` until the socket says `WouldBlock`.
 
 use std::future::Future;
 use std::io;
@@ -25,9 +25,9 @@ use crate::engine::{
 };
 use crate::engines::linux::scoped_spawn;
 
-/// Each operation is awaited.
+/// Awaits each operation.
 pub(super) enum EachOne {}
-/// Readiness is awaited, and used up.
+/// Awaits readiness, then drains the socket until an operation fails.
 pub(super) enum Exhaustive {}
 
 const ABOUT: About = About {
@@ -57,7 +57,7 @@ impl Variant for Exhaustive {
     const POLICY: ReadinessPolicy = ReadinessPolicy::DRAIN;
 }
 
-/// tokio with the policy of `V`.
+/// The tokio engine with the policy of `V`.
 pub(super) struct Tokio<V> {
     runtime: Home,
     wakeups: Arc<Wakeups>,
@@ -105,14 +105,14 @@ impl<V: Variant> Engine for Tokio<V> {
         runtime.enable_io().worker_threads(brief.workers);
         runtime.thread_name("worker");
         runtime.on_thread_start(move || (brief.at_start)());
-        // tokio panics where the system has no more threads.
+        // tokio panics if the system has no more threads.
         let built = catch_unwind(AssertUnwindSafe(|| runtime.build()));
         let no_thread = |_| io::Error::other("the system refused a thread");
         Ok(Arc::new(built.map_err(no_thread)??))
     }
 
-    /// A task each. They are spawned from within, as programs do: what comes from outside has a turn only now and then
-    /// while there is something else to do.
+    /// Runs each loop as a task. The tasks are spawned from within the runtime, as programs do: tasks spawned from
+    /// outside get a turn only now and then while others are ready.
     fn run_all(&self, loops: Vec<Loop>) -> io::Result<()> {
         self.runtime.get().block_on(async {
             let mut tasks: JoinSet<io::Result<()>> = loops.into_iter().collect();
@@ -139,14 +139,14 @@ impl<V: Variant> Engine for Tokio<V> {
 }
 
 impl<V> Tokio<V> {
-    /// Does something where sockets find the runtime.
+    /// Calls `act` in the context of the runtime, so that sockets can register with it.
     pub(super) fn within<T>(&self, act: impl FnOnce() -> T) -> T {
         let _context = self.runtime.get().enter();
         act()
     }
 }
 
-/// Where a lane's future lives.
+/// The runtime of a bench thread: its own, or one shared by all.
 enum Home {
     Own(Runtime),
     Shared(Arc<Runtime>),
@@ -203,7 +203,7 @@ impl<A: Addressing, V: Variant> Port for TokioPort<A, V> {
             let to = fill.destination().unwrap_or(self.peer);
             self.socket.try_send_to(&self.payload, to)
         };
-        // Whatever the error: whether the socket is still ready, tokio knows, and then says so at once.
+        // Any error counts as not ready: tokio knows whether the socket still is, and then says so at once.
         self.writable = outcome.is_ok();
         outcome.map(Burst::one)
     }
@@ -225,7 +225,7 @@ impl<A: Addressing, V: Variant> Port for TokioPort<A, V> {
                 with_source(self.waits.end(receive).await)
             }
         };
-        // Whatever the error: whether the socket is still ready, tokio knows, and then says so at once.
+        // Any error counts as not ready: tokio knows whether the socket still is, and then says so at once.
         self.readable = outcome.is_ok();
         let (received, source) = outcome?;
         check.check_received(received, &self.buffer, || Origin::of(source));
@@ -233,7 +233,7 @@ impl<A: Addressing, V: Variant> Port for TokioPort<A, V> {
     }
 }
 
-/// What came, and from whom if that is told.
+/// Length and, on unconnected sockets, source address of a received datagram.
 type Received = io::Result<(usize, Option<SocketAddr>)>;
 
 #[inline]

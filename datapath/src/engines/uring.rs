@@ -1,5 +1,5 @@
-//! `uring`: io_uring. `--batch` sends per call on a registered file; a multishot receive that goes on by itself
-//! into a ring of provided buffers.
+//! The engine `uring` (io_uring). Each call sends `--batch` datagrams on a registered file. A multishot receive stays
+//! active and delivers into a ring of provided buffers.
 
 use std::io;
 use std::mem;
@@ -56,12 +56,12 @@ impl Engine for Uring {
     }
 }
 
-/// A ring for each way that datagrams go through it.
+/// One ring for each direction in use.
 pub(super) struct UringPort {
     outgoing: Option<SendRing>,
     incoming: Option<ReceiveRing>,
     meter: Arc<Meter>,
-    /// Sends of the last call that failed.
+    /// Failed sends in the last call.
     failed: u32,
     // Closed last.
     _sockets: Vec<UdpSocket>,

@@ -1,4 +1,4 @@
-//! The addresses that this host's interfaces have.
+//! Addresses of this host's interfaces.
 
 use std::net::IpAddr;
 
@@ -7,17 +7,17 @@ use nix::net::if_::{InterfaceFlags, if_indextoname};
 use nix::sys::socket::SockaddrIn6;
 use serde::{Deserialize, Serialize};
 
-/// An address and the interface that has it.
+/// An address, and the interface that has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfInterface {
-    /// The interface's name.
+    /// Name of the interface.
     pub interface: String,
-    /// The address.
+    /// Address of the interface.
     pub address: IpAddr,
 }
 
-/// Those of interfaces that are up, but for loopback's, in the order in which the kernel lists them. IPv6 addresses of one
-/// link (fe80::/10, RFC 4291) are left out: they mean nothing without the interface.
+/// Returns the addresses of all interfaces that are up, without loopback, in the order of the kernel. Link-local IPv6
+/// addresses (fe80::/10, RFC 4291) are left out: without an interface they mean nothing.
 pub fn of_interfaces() -> Vec<IpAddr> {
     let all = with_interfaces().into_iter();
     let all = all.map(|it| it.address);
@@ -25,7 +25,8 @@ pub fn of_interfaces() -> Vec<IpAddr> {
         .collect()
 }
 
-/// The same and those of one link, each with its interface.
+/// Returns the addresses of all interfaces that are up, without loopback, each with its interface. Link-local IPv6
+/// addresses are included.
 pub fn with_interfaces() -> Vec<OfInterface> {
     let all = getifaddrs().into_iter().flatten();
     let known = all.filter_map(|it| {
@@ -52,18 +53,18 @@ fn address_of(interface: &InterfaceAddress) -> Option<IpAddr> {
     v4.or_else(|| v6().map(IpAddr::from))
 }
 
-/// The interface with this number, such as `eth0`. `None`: there is none.
+/// Returns the name of the interface with this number, such as `eth0`. `None`: there is none.
 pub fn name_of(index: u32) -> Option<String> {
     let name = if_indextoname(index).ok()?;
     let name = name.into_string().ok()?;
     (!name.is_empty()).then_some(name)
 }
 
-/// The interface that has this address, such as `eth0`. `None`: no interface has it.
+/// Returns the name of the interface that has this address, such as `eth0`. `None`: no interface has it.
 pub fn interface_of(address: IpAddr) -> Option<String> {
     let mut all = getifaddrs().into_iter().flatten();
     let found = all.find(|interface| address_of(interface) == Some(address))?;
-    // A label of ifconfig, such as `eth0:1`, is no interface (ip-address(8)).
+    // A label of ifconfig, such as `eth0:1`, is not an interface (ip-address(8)).
     let name = found.interface_name.split(':').next()?;
     Some(name.to_owned())
 }

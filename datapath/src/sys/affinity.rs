@@ -1,14 +1,14 @@
-//! Which CPUs a thread may be pinned to (sched_setaffinity(2)).
+//! CPUs that a thread may be pinned to (sched_setaffinity(2)).
 
 use std::thread;
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
-/// Those of these CPUs that the kernel lets a thread of this process be pinned to: all but those that are offline or
-/// that its cpuset forbids. The affinity mask of the process is no limit.
+/// Returns the CPUs of `cpus` that the kernel accepts for a thread of this process: all but offline CPUs and CPUs
+/// outside of its cpuset. The affinity mask of the process is no limit.
 ///
-/// Tried out on a thread that ends afterwards, so that the caller's mask stays what it is.
+/// Tries each CPU on a thread that ends afterwards, so the mask of the caller does not change.
 pub fn accepted(cpus: &[usize]) -> Vec<usize> {
     if cpus.is_empty() {
         return Vec::new();
@@ -19,7 +19,7 @@ pub fn accepted(cpus: &[usize]) -> Vec<usize> {
             accepted.retain(|cpu| pin_to(*cpu).is_ok());
             accepted
         });
-        // Without a thread, or without its answer, nothing is known to be accepted.
+        // If the thread cannot start or panics, no CPU is known to be accepted.
         tried
             .ok()
             .and_then(|thread| thread.join().ok())
@@ -46,7 +46,7 @@ mod tests {
         let before = own();
         let usable = |cpu: &usize| before.is_set(*cpu).unwrap_or(false);
         let all: Vec<usize> = (0..CpuSet::count()).filter(usable).collect();
-        // As `taskset` does.
+        // Narrows the mask like `taskset`.
         pin_to(all[0]).expect("it is in the mask");
         let masked = own();
         let found = accepted(

@@ -1,4 +1,4 @@
-//! How long a datagram had been there when the program had it, by the kernel's own time stamps.
+//! Time between the arrival of a datagram and its receipt by the program, by the kernel's own time stamps.
 
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -9,20 +9,21 @@ use std::time::{Duration, Instant};
 
 use super::clock;
 
-/// Asks a socket when its last datagram arrived (socket(7), `SIOCGSTAMPNS`: the one of old, whose two fields are as
-/// wide as the machine's words). No wrapper has it, nor libc its number (`include/uapi/asm-generic/sockios.h`).
+/// Request for the arrival time of a socket's last datagram (socket(7)). It is the old `SIOCGSTAMPNS`, whose two fields
+/// have the size of a machine word. No wrapper has it, and libc lacks its number
+/// (`include/uapi/asm-generic/sockios.h`).
 const SIOCGSTAMPNS: libc::Ioctl = 0x8907;
-/// How long the probe tries.
+/// Time limit of the probe.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// How soon it tries again.
+/// Pause between two tries of the probe.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// Knows when the last datagram that was read from a socket had arrived.
+/// Clock of a socket: tells the time since the arrival of the datagram that was read last.
 #[derive(Debug)]
 pub struct ArrivalClock(OwnedFd);
 
 impl ArrivalClock {
-    /// Has the kernel write down when datagrams arrive at this socket, from now on. `None`: it does not.
+    /// Makes the kernel stamp the arrival of datagrams at this socket, from now on. `None`: the kernel does not.
     pub fn of(socket: impl AsFd) -> Option<Self> {
         static WORKS: OnceLock<bool> = OnceLock::new();
         let works = || probe().unwrap_or(false);
@@ -34,13 +35,13 @@ impl ArrivalClock {
 
     fn begin(socket: impl AsFd) -> io::Result<Self> {
         let clock = Self(socket.as_fd().try_clone_to_owned()?);
-        // The first time it is asked, it begins.
+        // The first request switches the stamps on.
         let _ = clock.arrived_ns();
         Ok(clock)
     }
 
-    /// Time since the arrival of the datagram that was read last, in nanoseconds. `None`: there was none, or the
-    /// computer's clock was set meanwhile.
+    /// Returns the time since the arrival of the datagram that was read last, in nanoseconds. `None`: there was none,
+    /// or the clock of the machine was set meanwhile.
     ///
     /// Costs a system call.
     pub fn ns_since_arrival(&self) -> Option<u64> {
@@ -58,8 +59,9 @@ impl ArrivalClock {
     }
 }
 
-/// Whether a datagram that was sent just now is said to have arrived since: an option that is taken says nothing. The
-/// kernel may begin to stamp a moment after it was asked to, so the first may come without.
+/// Returns whether the kernel stamps a datagram that is sent now with a time since then. Acceptance of the request
+/// alone proves nothing. The kernel may begin to stamp a moment after the request, so the first datagram may have no
+/// stamp.
 fn probe() -> io::Result<bool> {
     let receiver = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     receiver.set_read_timeout(Some(PATIENCE))?;
@@ -102,7 +104,7 @@ mod tests {
             receiver.recv(&mut [0]).expect("it is there");
             arrivals.ns_since_arrival()
         };
-        // The kernel begins to stamp a moment after it was asked to.
+        // The kernel begins to stamp a moment after the request.
         let mut waits = (0..50).map(|_| lay(20));
         assert!(waits.any(|ns| ns >= Some(20_000_000)));
         assert!(lay(0).is_some());

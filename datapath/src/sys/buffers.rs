@@ -1,4 +1,4 @@
-//! Buffers of sockets: SO_RCVBUF and SO_SNDBUF, by force where that is permitted (socket(7)).
+//! Sizes of socket buffers: SO_RCVBUF and SO_SNDBUF, or their FORCE variants where that is permitted (socket(7)).
 
 use std::io;
 use std::os::fd::AsFd;
@@ -6,24 +6,24 @@ use std::os::fd::AsFd;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce, SndBuf, SndBufForce};
 
-/// Whether this process may have a receive buffer of so many bytes, whatever the limits say.
+/// Returns whether this process may set a receive buffer of this size beyond the limits. Sets it if so.
 pub fn may_force(socket: &impl AsFd, bytes: usize) -> bool {
     setsockopt(socket, RcvBufForce, &bytes).is_ok()
 }
 
-/// Asks for a receive buffer of so many bytes: beyond `net.core.rmem_max` with CAP_NET_ADMIN, else up to it.
+/// Sets the receive buffer to this number of bytes: beyond `net.core.rmem_max` with CAP_NET_ADMIN, else up to it.
 ///
 /// # Errors
-/// The error of the system call.
+/// Returns the error of the system call.
 pub fn set_receive(socket: &impl AsFd, bytes: usize) -> io::Result<()> {
     let forced = setsockopt(socket, RcvBufForce, &bytes);
     Ok(forced.or_else(|_| setsockopt(socket, RcvBuf, &bytes))?)
 }
 
-/// Asks for a send buffer of so many bytes: beyond `net.core.wmem_max` with CAP_NET_ADMIN, else up to it.
+/// Sets the send buffer to this number of bytes: beyond `net.core.wmem_max` with CAP_NET_ADMIN, else up to it.
 ///
 /// # Errors
-/// The error of the system call.
+/// Returns the error of the system call.
 pub fn set_send(socket: &impl AsFd, bytes: usize) -> io::Result<()> {
     let forced = setsockopt(socket, SndBufForce, &bytes);
     Ok(forced.or_else(|_| setsockopt(socket, SndBuf, &bytes))?)

@@ -1,4 +1,4 @@
-//! Who uses the CPUs now.
+//! Finds the processes that use the CPUs at the moment.
 
 use std::collections::BTreeMap;
 use std::process;
@@ -8,22 +8,22 @@ use std::time::{Duration, Instant};
 use super::files::Root;
 use super::run_queue::CpuTaken;
 
-/// How long is looked: twenty of the ticks that the kernel counts CPU time in.
+/// Time that is observed: twenty ticks of the kernel's CPU accounting.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// A process that uses CPU time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Busy {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
-    /// Its name, as the kernel has it: 15 characters at most.
+    /// Name in the kernel, of 15 characters at most.
     pub name: String,
-    /// CPUs that it keeps busy: 1.0 is all of one.
+    /// CPUs that the process keeps busy: 1.0 is all of one CPU.
     pub cpus: f64,
 }
 
-/// The processes that used CPU time within 200 ms from now, without this one, the busiest first. Of a root that is
-/// not the machine's own: none, at once.
+/// Returns the processes that use CPU time within the next 200 ms, without this one, the busiest first. Returns none at
+/// once if `root` is not the machine's own.
 pub fn now(root: &Root) -> Vec<Busy> {
     if !root.is_real() {
         return Vec::new();
@@ -34,7 +34,7 @@ pub fn now(root: &Root) -> Vec<Busy> {
     between(&before, after, elapsed)
 }
 
-/// Name and ticks of CPU time, by number.
+/// Name and ticks of CPU time, by process id.
 type Times = BTreeMap<u32, (String, u64)>;
 
 fn times(root: &Root) -> Times {
@@ -45,9 +45,10 @@ fn times(root: &Root) -> Times {
     others.filter_map(of_one).collect()
 }
 
-/// `pid (name) state ... utime stime ...`: the 14th and the 15th field (proc_pid_stat(5)).
+/// Parses name and CPU time from `pid (name) state ... utime stime ...`: the 14th and the 15th field
+/// (proc_pid_stat(5)).
 fn parse(stat: &str) -> Option<(String, u64)> {
-    // A name may have anything in it, parentheses too.
+    // A name may contain any character, even parentheses.
     let (head, fields) = stat.rsplit_once(") ")?;
     let (_, name) = head.split_once('(')?;
     let mut times = fields.split(' ').skip(11).map(str::parse::<u64>);

@@ -1,4 +1,4 @@
-//! What a thread has done so far, read from another thread: CPU time, context switches, its state.
+//! Clocks and sleeps, and the CPU time, context switches and state of a thread, read from another thread.
 
 use std::fs;
 use std::time::Duration;
@@ -9,29 +9,29 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 use serde::{Deserialize, Serialize};
 
-/// CPU time that a thread has used so far, in nanoseconds. `None` once it is gone.
+/// Returns the CPU time that a thread has used so far, in nanoseconds. `None`: the thread has ended.
 ///
 /// Costs 0.2 to 0.5 us, so it is read at the edges of windows only.
 pub fn thread_cpu_ns(tid: i32) -> Option<u64> {
-    // CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED in the three low bits, the complement of the id above them:
-    // the kernel's encoding (include/linux/posix-timers_types.h), which pthread_getcpuclockid(3) of
-    // glibc and of musl computes too. Writing it out spares us a pthread handle.
+    // CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED in the three low bits, the complement of the id above them: the kernel's
+    // encoding (include/linux/posix-timers_types.h). pthread_getcpuclockid(3) of glibc and of musl computes the same.
+    // This way no pthread handle is needed.
     read(ClockId::from_raw((!(tid as clockid_t) << 3) | 6))
 }
 
-/// Time since some moment in the past, in nanoseconds (CLOCK_MONOTONIC, which no system call reads where the vDSO
-/// can).
+/// Returns the time since some moment in the past, in nanoseconds (CLOCK_MONOTONIC). Needs no system call if the vDSO
+/// can read the clock.
 #[inline]
 pub fn monotonic_ns() -> u64 {
     read(ClockId::CLOCK_MONOTONIC).unwrap_or_default()
 }
 
-/// Time since 1970, in nanoseconds (CLOCK_REALTIME), by which the kernel stamps datagrams.
+/// Returns the time since 1970, in nanoseconds (CLOCK_REALTIME). The kernel stamps datagrams with this clock.
 pub fn realtime_ns() -> u64 {
     read(ClockId::CLOCK_REALTIME).unwrap_or_default()
 }
 
-/// Sleeps until [`monotonic_ns`] is `ns`. `false`: a signal came before.
+/// Sleeps until [`monotonic_ns`] is `ns`. Returns `false` if a signal came before.
 pub fn sleep_until(ns: u64) -> bool {
     if monotonic_ns() >= ns {
         return true;
@@ -41,27 +41,28 @@ pub fn sleep_until(ns: u64) -> bool {
     clock_nanosleep(ClockId::CLOCK_MONOTONIC, flags, &until).is_ok()
 }
 
-/// Sleeps until [`monotonic_ns`] is `ns`, but for no longer than 50 ms, so that a stop is seen soon. Whether it is then.
+/// Sleeps until [`monotonic_ns`] is `ns`, but for 50 ms at most, so that a stop is noticed soon. Returns whether `ns`
+/// is reached.
 pub fn sleep_towards(ns: u64) -> bool {
     const LOOK_NS: u64 = 50_000_000;
     let until = ns.min(monotonic_ns() + LOOK_NS);
     sleep_until(until) && until == ns
 }
 
-/// Has the calling thread woken when it asked for it, and not up to 50 us later, by which the kernel saves wake-ups
-/// (PR_SET_TIMERSLACK, prctl(2)).
+/// Sets the timer slack of the calling thread to 1 ns. By default the kernel may wake it up to 50 us late, to save
+/// wake-ups (PR_SET_TIMERSLACK, prctl(2)).
 pub fn minimise_timer_slack() {
-    // What a kernel does not have costs accuracy, which shows in the results.
+    // A kernel without it costs accuracy, which shows in the results.
     let _ = set_timerslack(1);
 }
 
-/// CPU time that all threads of this process have used so far, in nanoseconds; those that have ended, and
-/// those that the kernel starts for io_uring, included.
+/// Returns the CPU time that all threads of this process have used so far, in nanoseconds. Includes threads that have
+/// ended, and threads that the kernel starts for io_uring.
 pub fn process_cpu_ns() -> Option<u64> {
     read(ClockId::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// CPU time that the calling thread has used so far, in nanoseconds.
+/// Returns the CPU time that the calling thread has used so far, in nanoseconds.
 pub fn own_cpu_ns() -> Option<u64> {
     read(ClockId::CLOCK_THREAD_CPUTIME_ID)
 }
@@ -73,16 +74,16 @@ fn read(clock: ClockId) -> Option<u64> {
     Some(seconds * 1_000_000_000 + nanoseconds)
 }
 
-/// How often a thread left its CPU so far.
+/// Context switches of a thread: how often it left its CPU so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Switches {
-    /// It waited for something.
+    /// Switches because the thread waited for something.
     pub voluntary: u64,
-    /// It was preempted.
+    /// Switches because the thread was preempted.
     pub involuntary: u64,
 }
 
-/// The context switches of a thread of this process so far (proc(5), `/proc/self/task/TID/status`).
+/// Returns the context switches of a thread of this process so far (proc(5), `/proc/self/task/TID/status`).
 pub fn thread_switches(tid: i32) -> Option<Switches> {
     let status = fs::read_to_string(format!("/proc/self/task/{tid}/status")).ok()?;
     let field = |name: &str| {
@@ -95,11 +96,11 @@ pub fn thread_switches(tid: i32) -> Option<Switches> {
     })
 }
 
-/// Whether a thread of this process waits for something other than a CPU (proc(5),
-/// `/proc/self/task/TID/stat`, field `state`). `None` once it is gone.
+/// Returns whether a thread of this process waits for something other than a CPU (proc(5), `/proc/self/task/TID/stat`,
+/// field `state`). `None`: the thread has ended.
 pub fn thread_is_asleep(tid: i32) -> Option<bool> {
     let stat = fs::read_to_string(format!("/proc/self/task/{tid}/stat")).ok()?;
-    // The name before it may hold anything, parentheses included.
+    // The name before the state may contain any character, even parentheses.
     let (_, after_name) = stat.rsplit_once(')')?;
     Some(!after_name.trim_start().starts_with('R'))
 }
@@ -125,7 +126,7 @@ mod tests {
         let tid = std::thread::spawn(|| nix::unistd::gettid().as_raw())
             .join()
             .expect("it only reads its id");
-        // The kernel may still be reaping it; it must be gone for good at some point.
+        // The kernel may still be reaping the thread. At some point it is gone for good.
         while thread_cpu_ns(tid).is_some() {
             std::thread::yield_now();
         }

@@ -1,9 +1,9 @@
-//! How fast a CPU really runs, by timing a fixed piece of work on it.
+//! Measures how fast a CPU really runs, by timing a fixed piece of work on it.
 //!
-//! `scaling_cur_freq` is only what was asked for where the firmware has the last word: on a Raspberry Pi it
-//! shows no throttling (raspberrypi/documentation `config_txt/overclocking.adoc`, raspberrypi/linux #2986).
-//! A chain of dependent operations takes the same number of cycles each time, so its duration is the
-//! clock's period times a constant, and two durations on one CPU compare its clock with itself.
+//! If the firmware has the last word, `scaling_cur_freq` is only the requested clock: on a Raspberry Pi it shows no
+//! throttling (raspberrypi/documentation `config_txt/overclocking.adoc`, raspberrypi/linux #2986). A chain of dependent
+//! operations takes the same number of cycles each time. Its duration is the period of the clock times a constant, so
+//! two durations on one CPU compare its clock with itself.
 
 use std::hint::black_box;
 use std::thread;
@@ -12,32 +12,33 @@ use std::time::{Duration, Instant};
 use nix::sched::sched_getcpu;
 use serde::{Deserialize, Serialize};
 
-/// How long a CPU takes for the chain.
+/// Time that a CPU takes for the chain of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuSpeed {
-    /// Linux's number of the CPU.
+    /// Number of the CPU in Linux.
     pub cpu: usize,
-    /// The shortest of several tries, in nanoseconds: what interrupts a try only makes it longer.
+    /// Shortest of several tries, in nanoseconds: interruptions only make a try longer.
     pub chain_ns: u64,
 }
 
-/// About 10 us at 2 GHz: long against the resolution of the slowest board's clock (52 ns at 19.2 MHz),
-/// short against a time slice.
+/// Length of the chain: about 10 us at 2 GHz. That is long against the resolution of the slowest board's clock (52 ns
+/// at 19.2 MHz), and short against a time slice.
 const ROUNDS: u32 = 4096;
 const TRIES: u32 = 8;
-/// A governor that looks every 10 ms has brought an idle CPU to its highest clock by then.
+/// Time for clocks to rise: a governor that samples every 10 ms has raised an idle CPU to its highest clock by then.
 const COMING_UP: Duration = Duration::from_millis(60);
 
-/// The pace of the CPU that this thread is on. `None`: it was moved meanwhile, or cannot know.
+/// Returns the speed of the CPU that this thread runs on. `None`: the thread was moved to another CPU meanwhile, or
+/// cannot know its CPU.
 pub fn here() -> Option<CpuSpeed> {
     let cpu = sched_getcpu().ok()?;
-    // 0: the clock is too coarse to tell.
+    // 0 means that the clock is too coarse.
     let chain_ns = (0..TRIES).map(|_| chain_ns()).min().filter(|&ns| ns > 0)?;
     (sched_getcpu() == Ok(cpu)).then_some(CpuSpeed { cpu, chain_ns })
 }
 
-/// The paces of these CPUs, all busy at once as they will be in a case, after the governor has had time
-/// to bring them up. A CPU that cannot be pinned to has none, nor has one without a thread for it.
+/// Returns the speeds of these CPUs, all busy at the same time, as in a case. The governor gets time to raise the
+/// clocks. A CPU is left out if no thread can be started for it or pinned to it.
 pub fn of_all(cpus: &[usize]) -> Vec<CpuSpeed> {
     let measure = |id| {
         move || {
@@ -53,7 +54,8 @@ pub fn of_all(cpus: &[usize]) -> Vec<CpuSpeed> {
     })
 }
 
-/// The shortest of all readings: whatever else runs on the CPU makes one longer.
+/// Returns the shortest of all readings while the clock rises: anything else that runs on the CPU makes a reading
+/// longer.
 fn best_while_coming_up() -> Option<CpuSpeed> {
     let start = Instant::now();
     let mut best = here();
@@ -66,8 +68,8 @@ fn best_while_coming_up() -> Option<CpuSpeed> {
     best
 }
 
-/// Marsaglia's xorshift: each operation needs the one before, no operand makes it quicker, and no compiler
-/// knows a shorter way to its end.
+/// Returns the duration of one chain, in nanoseconds. It is Marsaglia's xorshift: each operation needs the result of
+/// the previous one, no operand makes it faster, and no compiler knows a shortcut.
 fn chain_ns() -> u64 {
     let mut state = black_box(0x2545_F491_u32);
     let start = Instant::now();

@@ -1,8 +1,8 @@
-//! The kernel's own reasons for dropping packets: the tracepoint `skb:kfree_skb`, counted by reason.
+//! Counts dropped packets by the kernel's own reasons: the tracepoint `skb:kfree_skb`.
 //!
 //! Each reason is a perf event that only counts, with a filter in the kernel: nothing is copied per packet
-//! (perf_event_open(2)). Root may do so, and others where `kernel.perf_event_paranoid` is -1 and they can read
-//! tracefs. To begin takes about a millisecond, to read half of one, to end tens: keep it over many windows.
+//! (perf_event_open(2)). Root may do so, and others if `kernel.perf_event_paranoid` is -1 and they can read tracefs.
+//! Starting takes about a millisecond, a reading half of one, ending tens of them: keep the counters over many windows.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,8 +12,8 @@ use libc::{Ioctl, c_int, c_ulong};
 
 use super::files::{Root, parse_cpu_list};
 
-/// Reasons that datagrams are dropped for, from the way out to the way in (`enum skb_drop_reason`,
-/// include/net/dropreason-core.h). A kernel that has not all of them counts those that it has.
+/// Reasons for which datagrams are dropped, from the way out to the way in (`enum skb_drop_reason`,
+/// include/net/dropreason-core.h). Only the reasons that the kernel knows are counted.
 pub const REASONS: [&str; 26] = [
     "IP_OUTNOROUTES",
     "NEIGH_FAILED",
@@ -43,27 +43,27 @@ pub const REASONS: [&str; 26] = [
     "PROTO_MEM",
 ];
 
-/// Counts the packets that this machine drops, in all its network namespaces, by reason.
+/// Counters of the packets that this machine drops, in all its network namespaces, by reason.
 #[derive(Debug)]
 pub struct DropReasons {
     counters: Vec<Counter>,
 }
 
-/// One reason, on each CPU.
+/// Counter of one reason, on each CPU.
 #[derive(Debug)]
 struct Counter {
     reason: &'static str,
     cpus: Vec<File>,
 }
 
-/// Where tracefs is mounted (kernel doc trace/ftrace).
+/// Possible mount points of tracefs (kernel doc trace/ftrace).
 const TRACEFS: [&str; 2] = ["sys/kernel/tracing", "sys/kernel/debug/tracing"];
 
 impl DropReasons {
-    /// Begins to count.
+    /// Starts to count.
     ///
     /// # Errors
-    /// Why it cannot: no tracefs, no permission, a kernel before 5.17.
+    /// Returns the reason if it cannot count: no tracefs, no permission, or a kernel before 5.17.
     pub fn open() -> Result<Self, String> {
         let root = Root::default();
         let (id, format) = tracepoint(&root).ok_or_else(|| {
@@ -85,10 +85,10 @@ impl DropReasons {
         Ok(Self { counters })
     }
 
-    /// Packets dropped since it was opened, by reason, in the order of [`REASONS`].
+    /// Returns the packets dropped since the counters were opened, by reason, in the order of [`REASONS`].
     ///
     /// # Errors
-    /// What the system said.
+    /// Returns the error of the system call.
     pub fn read(&self) -> io::Result<Vec<(&'static str, u64)>> {
         let of_reason = |counter: &Counter| {
             let counts = counter.cpus.iter().map(count);
@@ -108,7 +108,7 @@ fn refusal(error: &io::Error) -> String {
     )
 }
 
-/// The tracepoint's number, and what its records look like.
+/// Returns the number of the tracepoint, and the format of its records.
 fn tracepoint(root: &Root) -> Option<(u64, String)> {
     TRACEFS.iter().find_map(|tracefs| {
         let file = |name| format!("{tracefs}/events/skb/kfree_skb/{name}");
@@ -116,7 +116,7 @@ fn tracepoint(root: &Root) -> Option<(u64, String)> {
     })
 }
 
-/// The numbers of the reasons, which differ from kernel to kernel: `{ 6, "SOCKET_RCVBUFF" }`.
+/// Returns the numbers of the reasons, which differ from kernel to kernel: `{ 6, "SOCKET_RCVBUFF" }`.
 fn numbers(format: &str) -> impl Iterator<Item = (&'static str, u32)> {
     REASONS.iter().filter_map(|reason| {
         let (before, _) = format.split_once(&format!(", \"{reason}\" }}"))?;
@@ -125,7 +125,7 @@ fn numbers(format: &str) -> impl Iterator<Item = (&'static str, u32)> {
     })
 }
 
-/// `struct perf_event_attr` as it was at first (`PERF_ATTR_SIZE_VER0`), which every kernel takes.
+/// `struct perf_event_attr` in its first version (`PERF_ATTR_SIZE_VER0`), which every kernel accepts.
 #[repr(C)]
 #[derive(Default)]
 struct Attributes {
@@ -144,7 +144,7 @@ struct Attributes {
 const ATTRIBUTES_BYTES: u32 = 64;
 const _: () = assert!(size_of::<Attributes>() == ATTRIBUTES_BYTES as usize);
 const PERF_TYPE_TRACEPOINT: u32 = 2;
-/// The first of the flags: it does not count until it is enabled.
+/// The first flag: the event does not count until it is enabled.
 const DISABLED: u64 = 1;
 const ALL_PROCESSES: c_int = -1;
 const NO_GROUP: c_int = -1;
@@ -158,7 +158,7 @@ const PERF_EVENT_IOC_SET_FILTER: Ioctl = if cfg!(target_pointer_width = "64") {
 /// `_IO('$', 0)`.
 const PERF_EVENT_IOC_ENABLE: Ioctl = 0x2400;
 
-/// Counts a reason on a CPU.
+/// Starts the counter of a reason on a CPU.
 fn counter(tracepoint: u64, reason: u32, cpu: usize) -> io::Result<File> {
     let event = event(tracepoint, c_int::try_from(cpu).map_err(io::Error::other)?)?;
     let filter = std::ffi::CString::new(format!("reason == {reason}"))?;
@@ -234,8 +234,8 @@ mod tests {
     const TRACED: &str = "mount --make-rprivate /
         [ -e /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing\n";
 
-    /// What is counted as `reason` is what `drop_some` says that it lost. Others drop packets, too, on this
-    /// machine: not always.
+    /// Checks that `reason` counts the number of drops that `drop_some` returns. Others on this machine may drop
+    /// packets in between, so it is tried up to 1000 times.
     fn counted_as(reason: &str, mut drop_some: impl FnMut() -> u64) {
         let reasons = match DropReasons::open() {
             Ok(reasons) => reasons,

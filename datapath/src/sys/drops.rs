@@ -1,4 +1,4 @@
-//! How many datagrams the kernel has dropped at a socket.
+//! Counts datagrams that the kernel dropped at a socket, and the memory of its receive queue.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,38 +12,38 @@ use libc::{c_void, socklen_t};
 /// Indices in the array that `SO_MEMINFO` fills (`include/uapi/linux/sock_diag.h`).
 const SK_MEMINFO_RMEM_ALLOC: u8 = 0;
 const SK_MEMINFO_DROPS: u8 = 8;
-/// The array up to the last of them.
+/// The array, up to `SK_MEMINFO_DROPS`.
 type Meminfo = [u32; SK_MEMINFO_DROPS as usize + 1];
 
-/// Datagrams that this socket has dropped since it was made, for whatever reason.
+/// Returns the datagrams that this socket has dropped since it was made, for any reason.
 ///
 /// The kernel keeps 32 bits: differences must be taken wrapping.
 ///
 /// # Errors
-/// When the kernel offers neither `SO_MEMINFO` (Linux 4.12) nor `/proc/net/udp`.
+/// Fails if the kernel offers neither `SO_MEMINFO` (Linux 4.12) nor `/proc/net/udp`.
 pub fn socket_drops(socket: &UdpSocket) -> io::Result<u32> {
     meminfo_drops(socket).or_else(|_| proc_drops(socket))
 }
 
-/// Whether a socket can be asked for its drops (`SO_MEMINFO`): else the list of all sockets is read for each
-/// (`/proc/net/udp`).
+/// Returns whether the drops of a single socket can be read (`SO_MEMINFO`). Otherwise the list of all sockets is read
+/// for each socket (`/proc/net/udp`).
 pub fn are_asked_for() -> bool {
     UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).is_ok_and(|socket| meminfo(&socket).is_ok())
 }
 
-/// Memory that the receive queue of this socket takes up, in bytes: 0 once everything has been received.
+/// Returns the memory that the receive queue of this socket takes up, in bytes. 0 once everything has been received.
 ///
 /// # Errors
-/// Before Linux 4.12.
+/// Fails before Linux 4.12.
 pub fn queued_bytes(socket: &UdpSocket) -> io::Result<u32> {
     Ok(meminfo(socket)?[usize::from(SK_MEMINFO_RMEM_ALLOC)])
 }
 
-/// Memory that a datagram of so many bytes takes up in the receive queue of a socket on loopback (`truesize` in the kernel),
-/// in bytes. Drivers of other interfaces may allocate more for it.
+/// Measures the memory that a datagram of this payload takes up in the receive queue of a socket on loopback, in bytes
+/// (`truesize` in the kernel). Drivers of other interfaces may allocate more.
 ///
 /// # Errors
-/// Before Linux 4.12, and those of sockets.
+/// Fails before Linux 4.12, or if a socket fails.
 fn truesize(payload_bytes: usize) -> io::Result<u32> {
     let receiver = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -52,7 +52,8 @@ fn truesize(payload_bytes: usize) -> io::Result<u32> {
     queued_bytes(&receiver)
 }
 
-/// Those of each of these payloads, in bytes, but for those that the kernel does not tell.
+/// Measures the memory per datagram for each of these payloads, in bytes (`truesize` in the kernel). A payload is left
+/// out if its measurement fails.
 pub fn truesizes(payloads: impl IntoIterator<Item = u32>) -> BTreeMap<u32, u32> {
     let known = |payload: u32| Some((payload, truesize(payload as usize).ok()?));
     payloads.into_iter().filter_map(known).collect()
@@ -67,8 +68,8 @@ fn meminfo(socket: &UdpSocket) -> io::Result<Meminfo> {
     let mut meminfo = Meminfo::default();
     let mut length = BYTES;
     #[expect(unsafe_code, reason = "no wrapper knows SO_MEMINFO")]
-    // SAFETY: `meminfo` is writable for `length` bytes, of which the kernel writes at most that many
-    // (getsockopt(2)), and any bit pattern is a valid u32.
+    // SAFETY: `meminfo` is writable for `length` bytes, the kernel writes no more (getsockopt(2)), and any bit pattern
+    // is a valid u32.
     let outcome = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -87,13 +88,13 @@ fn meminfo(socket: &UdpSocket) -> io::Result<Meminfo> {
     Ok(meminfo)
 }
 
-/// So many reads of the table that lack a socket which is there: then it is in another one.
+/// Number of reads of the table after which a socket that none of them lists is taken to be in another table.
 const READS: u32 = 100;
 
-/// The last column of the socket's line in `/proc/net/udp`, which is found by the inode (proc_net(5)).
+/// Returns the last column of the socket's line in `/proc/net/udp`. The line is found by the inode (proc_net(5)).
 ///
-/// The kernel writes the table page by page and finds its place again by counting lines
-/// (`udp_get_idx`, net/ipv4/udp.c): when other sockets go away meanwhile, it skips some that are there.
+/// The kernel writes the table page by page and finds its place again by counting lines (`udp_get_idx`,
+/// net/ipv4/udp.c). If other sockets go away meanwhile, it skips some that are there.
 fn proc_drops(socket: &UdpSocket) -> io::Result<u32> {
     let table = match socket.local_addr()? {
         address if address.is_ipv4() => "/proc/net/udp",
@@ -124,7 +125,7 @@ mod tests {
 
     use super::*;
 
-    /// A socket whose queue has overflowed, so that both sources must agree on a number above 0.
+    /// Compares both sources for a socket whose queue has overflowed: they must agree on a number above 0.
     #[test]
     fn both_sources_agree() {
         for loopback in ["127.0.0.1:0", "[::1]:0"] {

@@ -1,11 +1,11 @@
-//! Reading `/proc` and `/sys` below a root that tests can replace; and whole files that people name.
+//! Reads `/proc` and `/sys` below a root that tests can replace, and whole files that people name.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Where `/proc` and `/sys` are found: `/`, or a fixture.
+/// Directory that contains `/proc` and `/sys`: `/`, or a fixture.
 #[derive(Clone, Debug)]
 pub struct Root(PathBuf);
 
@@ -16,47 +16,48 @@ impl Default for Root {
 }
 
 impl Root {
-    /// The root at `path`.
+    /// Returns the root at `path`.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
     }
 
-    /// The real path of `path`, which is given without its leading slash.
+    /// Returns the path below the root. `path` has no leading slash.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         self.0.join(path)
     }
 
-    /// The text of a file without white space and NULs at its end. `None`: not there, or not readable.
+    /// Returns the text of a file, without white space and NULs at its end. `None`: the file does not exist, or is not
+    /// readable.
     pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         let bytes = fs::read(self.path(path)).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         Some(text.trim_end_matches(['\0', '\n', ' ']).to_owned())
     }
 
-    /// Whether it is the machine's own.
+    /// Returns whether the root is the machine's own.
     pub fn is_real(&self) -> bool {
         self.0 == Path::new("/")
     }
 
-    /// The strings of a file that ends each with a NUL, as the device tree does.
+    /// Returns the strings of a file in which each string ends in a NUL, as in the device tree.
     pub fn strings(&self, path: impl AsRef<Path>) -> Vec<String> {
         let text = self.text(path).unwrap_or_default();
         let strings = text.split('\0').filter(|string| !string.is_empty());
         strings.map(str::to_owned).collect()
     }
 
-    /// The last part of what a symbolic link points to.
+    /// Returns the last component of the target of a symbolic link.
     pub fn link_name(&self, path: impl AsRef<Path>) -> Option<String> {
         let target = fs::read_link(self.path(path)).ok()?;
         Some(target.file_name()?.to_string_lossy().into_owned())
     }
 
-    /// The number that a file holds.
+    /// Returns the number that a file contains.
     pub fn number<T: std::str::FromStr>(&self, path: impl AsRef<Path>) -> Option<T> {
         self.text(path)?.trim().parse().ok()
     }
 
-    /// The names in a directory that start with `prefix`, sorted.
+    /// Returns the names in a directory that start with `prefix`, sorted.
     pub fn names(&self, directory: impl AsRef<Path>, prefix: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(directory)).into_iter().flatten();
         let mut names: Vec<String> = entries
@@ -69,25 +70,25 @@ impl Root {
     }
 }
 
-/// What a file that people name may be.
+/// Kinds of files that people may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A file on a disk.
+    /// Regular files only.
     File,
-    /// Or what a shell makes of `<(...)`; a FIFO with a name waits for its writer, as `cat` does.
+    /// Regular files and pipes, such as a shell's `<(...)`. A named FIFO waits for its writer, as `cat` does.
     FileOrPipe,
 }
 
 /// Reads all of a file that the user named.
 ///
 /// # Errors
-/// When it cannot be read, is of another kind (a directory, a device), or larger than 1 GiB.
+/// Fails if the file cannot be read, is of another kind (a directory, a device), or is larger than 1 GiB.
 pub fn read_whole(path: &Path, kind: Kind) -> io::Result<Vec<u8>> {
     let is_pipe = fs::metadata(path)?.file_type().is_fifo();
     let mut options = OpenOptions::new();
     options.read(true);
     if !is_pipe || kind == Kind::File {
-        // What turns out to be a FIFO, or a terminal, is not waited for (open(2)); files heed no such flag.
+        // If it is a FIFO or a terminal by now, this open does not wait (open(2)). Regular files ignore the flag.
         options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     }
     let file = options.open(path)?;
@@ -98,7 +99,8 @@ pub fn read_whole(path: &Path, kind: Kind) -> io::Result<Vec<u8>> {
     at_most(MOST_BYTES, &file)
 }
 
-/// More than any sweep leaves, and less than would exhaust a machine that reads results: 1 GiB.
+/// Size limit of 1 GiB: more than any sweep writes, and less than would exhaust the memory of a machine that reads
+/// results.
 const MOST_BYTES: u64 = 1 << 30;
 
 fn at_most(most: u64, file: &File) -> io::Result<Vec<u8>> {
@@ -129,10 +131,10 @@ fn other_kind(found: FileType, kind: Kind) -> Option<&'static str> {
     }
 }
 
-/// The numbers in a kernel list such as `0-3,6` (cpuset(7), "List format").
+/// Parses a kernel list of CPUs such as `0-3,6` (cpuset(7), "List format").
 ///
 /// # Errors
-/// The piece that is not a number or a range.
+/// Returns the part that is not a number or a range.
 pub fn parse_cpu_list(list: &str) -> Result<Vec<usize>, String> {
     let mut cpus = Vec::new();
     for piece in list.trim().split(',').filter(|piece| !piece.is_empty()) {
@@ -145,7 +147,7 @@ pub fn parse_cpu_list(list: &str) -> Result<Vec<usize>, String> {
     Ok(cpus)
 }
 
-/// More than any Linux was built for (`CONFIG_NR_CPUS` is at most 8192).
+/// Upper limit of CPU numbers: more than any Linux supports (`CONFIG_NR_CPUS` is at most 8192).
 const MAX_CPUS: usize = 16_384;
 
 #[cfg(test)]

@@ -1,21 +1,23 @@
-//! Which machine, and which of its network namespaces, a process runs in.
+//! Identity of the machine and of the network namespace that a process runs in.
 
 use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-/// Tells whether two processes look at the same counters of the kernel. What cannot be read equals nothing:
-/// to count twice only explains more of a shortfall, not to count at all would leave it unexplained.
+/// Identity by which two processes find out if they read the same counters of the kernel.
+///
+/// An unreadable identity equals nothing. Counting twice only explains more of a shortfall; not counting would leave it
+/// unexplained.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HostId {
-    /// Random, made anew at each boot (random(4)).
+    /// Random id of the boot (random(4)).
     boot: Option<String>,
     /// The network namespace (namespaces(7)).
     network: Option<String>,
 }
 
 impl HostId {
-    /// Those of this process.
+    /// Reads the identity of this process.
     pub fn read() -> Self {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
         let network = fs::read_link("/proc/self/ns/net").ok();
@@ -25,12 +27,12 @@ impl HostId {
         }
     }
 
-    /// Whether both are on one machine, since the same boot.
+    /// Returns whether both are on one machine, since the same boot.
     pub fn is_same_machine(&self, other: &Self) -> bool {
         self.boot.is_some() && self.boot == other.boot
     }
 
-    /// Whether both are in one network namespace of one machine.
+    /// Returns whether both are in one network namespace of one machine.
     pub fn is_same_network(&self, other: &Self) -> bool {
         let is_same = self.network.is_some() && self.network == other.network;
         is_same && self.is_same_machine(other)

@@ -1,4 +1,4 @@
-//! What CPUs did while they had nothing to do: the time in each of their idle states, by cpuidle's own counters.
+//! Time that CPUs spent in each of their idle states, by the counters of cpuidle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,29 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use super::files::Root;
 
-/// Time in each idle state, in nanoseconds, added up over several CPUs; since boot, or over a window.
+/// Time in each idle state, in nanoseconds, summed over several CPUs; since boot, or over a window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdleTimes {
-    /// Of how many CPUs.
+    /// Number of CPUs in the sums.
     pub cpus: usize,
-    /// The states, the shallowest first: `state0` is one that polls, or the CPU's plain halt.
+    /// The states, the shallowest first. `state0` polls, or is the plain halt of the CPU.
     pub states: Vec<IdleState>,
 }
 
-/// One idle state.
+/// An idle state, and the time spent in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdleState {
-    /// As the driver calls it, such as `WFI` or `C1`.
+    /// Name of the state in its driver, such as `WFI` or `C1`.
     pub name: String,
-    /// Time in it, in nanoseconds.
+    /// Time in the state, in nanoseconds.
     pub ns: u64,
 }
 
 impl IdleTimes {
-    /// Reads those of these CPUs (`Documentation/admin-guide/pm/cpuidle.rst`). There are no states where nothing
-    /// counts them.
+    /// Reads the idle times of these CPUs (`Documentation/admin-guide/pm/cpuidle.rst`). There are no states if the
+    /// kernel does not count them.
     pub fn read(root: &Root, cpus: &BTreeSet<usize>) -> Self {
-        // Of all CPUs, by their number and name: little cores may have other states than big ones.
+        // The key is number and name: little cores may have other states than big ones.
         let mut states: BTreeMap<(u32, String), u64> = BTreeMap::new();
         for cpu in cpus {
             for number in 0.. {
@@ -49,12 +49,12 @@ impl IdleTimes {
         }
     }
 
-    /// Whether nothing is known.
+    /// Returns whether no idle state is known.
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()
     }
 
-    /// By how much they grew. Of one that was not there before, nothing is known.
+    /// Returns the growth since `before`. It is 0 for a state that `before` does not have.
     pub fn since(&self, before: &Self) -> Self {
         let grown = self.states.iter().map(|now| {
             let before = before.states.iter().find(|before| before.name == now.name);
@@ -70,7 +70,7 @@ impl IdleTimes {
         }
     }
 
-    /// Those of other CPUs, or of another window, too.
+    /// Adds the idle times of other CPUs, or of another window.
     pub fn add(&mut self, other: &Self) {
         self.cpus = self.cpus.saturating_add(other.cpus);
         for state in &other.states {

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one ends the sweep in good order, the second one kills.
+//! Handling of Ctrl-C and other requests to end: the first one ends the sweep in good order, the second one kills.
 
 use std::fmt;
 use std::fs;
@@ -15,31 +15,32 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
 use signal_hook::low_level::{self, pipe};
 use signal_hook::{SigId, flag};
 
-/// Whether the program was asked to end, and a sleep that ends when it is.
+/// Request to end the program, and a sleep that it interrupts.
 #[derive(Debug)]
 pub struct Interrupt {
     signal: Arc<AtomicUsize>,
     woken: UnixStream,
-    /// The end that the handlers write to.
+    /// The end of the pair that the signal handlers write to.
     waker: UnixStream,
 }
 
-/// Tells whether the program was asked to end, where it cannot sleep by an [`Interrupt`]. The default one is never asked.
+/// Flag that tells if the program was asked to end, for code that cannot sleep by an [`Interrupt`]. The default one is
+/// never set.
 #[derive(Clone, Debug, Default)]
 pub struct Asked(Arc<AtomicUsize>);
 
 impl Asked {
-    /// Whether it was.
+    /// Returns whether the program was asked to end.
     pub fn to_end(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0
     }
 }
 
-/// Signals that come closer together are one request: timeout(1) sends each to its child and, with that, to the whole
-/// group once more.
+/// Time within which several signals are one request: timeout(1) sends each signal to its child, and then to the whole
+/// group, which includes the child.
 const ONE_REQUEST: Duration = Duration::from_millis(100);
 
-/// The program was asked to end.
+/// Error: the program was asked to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
@@ -52,10 +53,10 @@ impl fmt::Display for Interrupted {
 impl std::error::Error for Interrupted {}
 
 impl Interrupt {
-    /// One that nothing triggers.
+    /// Creates an interrupt that nothing triggers.
     ///
     /// # Errors
-    /// When no pair of sockets can be made.
+    /// Fails if no pair of sockets can be made.
     pub fn never() -> io::Result<Self> {
         let (woken, waker) = UnixStream::pair()?;
         Ok(Self {
@@ -65,16 +66,20 @@ impl Interrupt {
         })
     }
 
-    /// One that SIGINT, SIGTERM, SIGHUP (the terminal is gone, as when ssh drops) and SIGXCPU (`ulimit -S -t`)
-    /// trigger. A second SIGINT or SIGTERM, 100 ms later or more, ends the process at once; the others come several times by
-    /// themselves: from the shell and from the kernel, and each second. What is ignored, as SIGHUP below `nohup`, stays so.
+    /// Creates an interrupt for SIGINT, SIGTERM, SIGHUP (the terminal is gone, for instance because ssh dropped) and
+    /// SIGXCPU (`ulimit -S -t`).
+    ///
+    /// A second SIGINT or SIGTERM, 100 ms later or more, ends the process at once. A second SIGHUP or SIGXCPU does not:
+    /// the shell and the kernel may both send SIGHUP, and SIGXCPU comes every second. A SIGHUP that is ignored, as
+    /// below `nohup`, stays ignored.
     ///
     /// # Errors
-    /// What the system said to the handlers.
+    /// Fails if a handler cannot be installed.
     pub fn on_signals() -> io::Result<Self> {
         let interrupt = Self::never()?;
         let first = Arc::new(First::default());
-        // Not SIGINT: a shell script ignores it for what it starts with `&`, and may send it all the same.
+        // SIGINT is caught even if it is ignored: a shell script ignores it for what it starts with `&`, and may send
+        // it all the same.
         let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
         for signal in [SIGINT, SIGTERM] {
             end_at_the_second(signal, Arc::clone(&first))?;
@@ -87,12 +92,12 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// What tells others of the signal.
+    /// Returns a flag for other threads that is set by the signal.
     pub fn asked(&self) -> Asked {
         Asked(Arc::clone(&self.signal))
     }
 
-    /// The signal that came, if one has.
+    /// Returns the number of the signal that came, if one has.
     pub fn signal(&self) -> Option<usize> {
         match self.signal.load(Ordering::Relaxed) {
             0 => None,
@@ -100,7 +105,7 @@ impl Interrupt {
         }
     }
 
-    /// Whether it was Ctrl-C, at a terminal.
+    /// Returns whether the signal was Ctrl-C at a terminal (SIGINT).
     pub fn is_ctrl_c(&self) -> bool {
         self.signal() == usize::try_from(SIGINT).ok()
     }
@@ -108,15 +113,15 @@ impl Interrupt {
     /// Sleeps for `duration`.
     ///
     /// # Errors
-    /// At once when the signal comes, or has come.
+    /// Returns [`Interrupted`] at once if the signal comes, or has come.
     pub fn sleep(&self, duration: Duration) -> Result<(), Interrupted> {
         self.wait(duration, &[]).map(drop)
     }
 
-    /// Sleeps for `duration`, or until one of `events` can be read. Whether one can.
+    /// Sleeps for `duration`, or until one of `events` can be read. Returns whether one can.
     ///
     /// # Errors
-    /// As for [`Interrupt::sleep`].
+    /// Returns [`Interrupted`] at once if the signal comes, or has come.
     pub fn sleep_unless(
         &self,
         duration: Duration,
@@ -138,7 +143,7 @@ impl Interrupt {
                 return Err(Interrupted);
             }
             let left = end.saturating_duration_since(Instant::now());
-            // Errors (EINTR) and wake-ups alike only lead to the next look.
+            // Errors (EINTR) and wake-ups only lead to the next turn of the loop.
             let _ = ppoll(&mut watched, Some(TimeSpec::from_duration(left)), None);
             if watched[1..].iter().any(|fd| fd.any().unwrap_or(false)) {
                 return Ok(true);
@@ -150,11 +155,11 @@ impl Interrupt {
     }
 }
 
-/// When the first request came.
+/// Time of the first request to end.
 #[derive(Debug)]
 struct First {
     since: Instant,
-    /// In nanoseconds. 0: it has not come yet.
+    /// Nanoseconds from `since` to the first request. 0: it has not come yet.
     after_ns: AtomicU64,
 }
 
@@ -168,7 +173,7 @@ impl Default for First {
 }
 
 impl First {
-    /// A signal is there. Whether the first request came [`ONE_REQUEST`] before it, or earlier.
+    /// Records a signal. Returns whether the first request came at least [`ONE_REQUEST`] before it.
     fn came_before(&self) -> bool {
         let now = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let now = now.max(1);
@@ -192,19 +197,19 @@ fn end_at_the_second(signal: i32, first: Arc<First>) -> io::Result<SigId> {
     }
 }
 
-/// Has this process live on when a terminal, a shell or a service manager asks it to end: it ends by itself.
+/// Makes this process survive requests of a terminal, a shell or a service manager to end. It ends by itself.
 ///
 /// # Errors
-/// When a signal cannot be caught.
+/// Fails if a signal cannot be caught.
 pub fn outlive_requests() -> io::Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // Caught and not ignored: there is no safe call for that, and what it starts would inherit it.
+        // The signals are caught and not ignored: no safe call ignores them, and child processes would inherit that.
         flag::register(signal, Arc::default())?;
     }
     Ok(())
 }
 
-/// Whether the parent process had the signal ignored (proc_pid_status(5)).
+/// Returns whether the parent process had the signal ignored (proc_pid_status(5)).
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

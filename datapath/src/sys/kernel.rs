@@ -1,4 +1,4 @@
-//! What the kernel as a whole dropped on the way between two sockets.
+//! Counts datagrams that the kernel dropped between two sockets, by protocol and by backlog queue.
 
 use std::fs;
 
@@ -7,34 +7,34 @@ use serde::{Deserialize, Serialize};
 use super::protocols;
 use super::softnet::{self, Softnet};
 
-/// What this network namespace, and the backlog queues of this machine, have discarded before any socket saw
-/// it: counters since boot, to be held against an earlier reading.
+/// Counters, since boot, of packets that this network namespace and the backlog queues of this machine discarded before
+/// any socket saw them. They are compared with an earlier reading.
 ///
-/// These counters are not ours alone: other programs move them too. The books therefore use them only
-/// to explain a shortfall, and never beyond it.
+/// Other programs move these counters as well. The accounting therefore uses them only to explain a shortfall, and
+/// never beyond it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Discards {
     ip: u64,
-    /// Of each CPU. The kernel keeps 32 bits (`struct softnet_data`).
+    /// Drops of each CPU. The kernel keeps 32 bits (`struct softnet_data`).
     backlog: Vec<u32>,
 }
 
 /// Packets discarded between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discarded {
-    /// By the protocols, in this network namespace.
+    /// Packets discarded by the protocols, in this network namespace.
     pub in_network: u64,
-    /// By the backlog queues, on this machine.
+    /// Packets discarded by the backlog queues, on this machine.
     pub in_backlog: u64,
 }
 
 impl Discarded {
-    /// All of them.
+    /// Returns the sum of both.
     pub fn total(self) -> u64 {
         self.in_network + self.in_backlog
     }
 
-    /// What lies between two.
+    /// Returns the mean of each field of two.
     pub fn midpoint(a: Self, b: Self) -> Self {
         Self {
             in_network: u64::midpoint(a.in_network, b.in_network),
@@ -44,7 +44,7 @@ impl Discarded {
 }
 
 impl Discards {
-    /// Reads the counters. One that is not there stays 0.
+    /// Reads the counters. A missing counter stays 0.
     pub fn read() -> Self {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         Self {
@@ -53,9 +53,9 @@ impl Discards {
         }
     }
 
-    /// Packets discarded since `before`.
+    /// Returns the packets discarded since `before`.
     pub fn since(&self, before: &Self) -> Discarded {
-        // A line for each CPU that is online: where one came or went, they are no longer the same.
+        // There is one line per CPU that is online. If a CPU came or went, the lines do not match any more.
         let is_alike = self.backlog.len() == before.backlog.len();
         let backlog = self
             .backlog
@@ -70,7 +70,7 @@ impl Discards {
     }
 }
 
-/// Whether no packet waits for a CPU's softirq. `None` where the kernel does not say.
+/// Returns whether no packet waits for the softirq of any CPU. `None`: the kernel does not tell.
 pub fn backlog_is_empty() -> Option<bool> {
     all_waiting(&softnet::read()).map(|waiting| waiting == 0)
 }
@@ -82,13 +82,13 @@ fn all_waiting(softnet: &[Softnet]) -> Option<u64> {
     softnet.iter().map(|cpu| cpu.waiting.map(u64::from)).sum()
 }
 
-/// What counts packets that were discarded, or rejected with a message to their sender, by the protocol.
+/// Counters, by protocol, of packets that were discarded, or rejected with a message to their sender.
 const COUNTERS: [(&str, &[&str]); 2] = [
     ("Ip", &["InDiscards", "OutDiscards", "ReasmFails"]),
     ("Icmp", &["InDestUnreachs"]),
 ];
 
-/// The same for IPv6.
+/// Counters of IPv6 packets that were discarded, or rejected with a message to their sender.
 const COUNTERS_V6: [&str; 4] = [
     "Ip6InDiscards",
     "Ip6OutDiscards",

@@ -1,4 +1,4 @@
-//! Limits of this process.
+//! Resource limits of this process (setrlimit(2)).
 
 use std::sync::Arc;
 
@@ -6,41 +6,42 @@ use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::flag;
 
-/// More open files than any case needs.
+/// Limit of open files beyond the need of any case.
 const MANY_FILES: rlim_t = 1 << 20;
 
-/// Raises the limit of open files as far as it goes: 256 lanes need more than the usual 1024 descriptors, and ten
-/// thousand flows need thirty thousand. Where it cannot be raised, the case that needs it says so.
+/// Raises the limit of open files to the highest possible value: 256 bench threads need more than the usual 1024
+/// descriptors, and ten thousand flows need thirty thousand. If it cannot be raised, the case that needs it reports
+/// that.
 pub fn raise_open_files() {
     let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
         return;
     };
-    // Beyond the hard limit only with privilege (CAP_SYS_RESOURCE).
+    // Raising it beyond the hard limit needs a privilege (CAP_SYS_RESOURCE).
     let most = hard.max(MANY_FILES);
     if setrlimit(Resource::RLIMIT_NOFILE, most, most).is_err() {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }
 
-/// How many files this process may have open.
+/// Returns the number of files that this process may have open.
 pub fn most_open_files() -> Option<u64> {
     let (soft, _) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
-    // 32 bits on some targets.
+    // The type has 32 bits on some targets.
     #[allow(clippy::useless_conversion, reason = "64 bits on the others")]
     Some(soft.into())
 }
 
-/// Whether the stack of the main thread may be no larger than so (`ulimit -s`).
+/// Returns whether the stack of the main thread is limited to less than this number of bytes (`ulimit -s`).
 pub fn is_stack_below(bytes: usize) -> bool {
-    // No limit is the largest number there is.
+    // "No limit" is the largest number of the type.
     let soft = getrlimit(Resource::RLIMIT_STACK).map(|(soft, _)| usize::try_from(soft));
     matches!(soft, Ok(Ok(soft)) if soft < bytes)
 }
 
-/// Makes a write beyond the largest size of a file (`ulimit -f`) an error (EFBIG) like that of a full disk; else
-/// its signal ends the process without a word (setrlimit(2), "RLIMIT_FSIZE").
+/// Makes a write beyond the file size limit (`ulimit -f`) fail with EFBIG, like a write to a full disk. Otherwise its
+/// signal ends the process without a message (setrlimit(2), "RLIMIT_FSIZE").
 pub fn survive_file_size() {
-    // A handler that does nothing to anybody does the same as SIG_IGN, which only `unsafe` can set. Where it
-    // cannot be set, all is as it was.
+    // A handler without effect does the same as SIG_IGN, which only `unsafe` code can set. If it cannot be set, nothing
+    // changes.
     let _ = flag::register(SIGXFSZ, Arc::default());
 }

@@ -1,7 +1,7 @@
-//! What the operating system tells and does: `/proc`, `/sys`, clocks, signals, socket options.
+//! Access to the operating system: `/proc`, `/sys`, clocks, signals, socket options.
 //!
-//! Nearly all the `unsafe` of the crate is here. Whatever may be missing on a board (a sensor, a socket
-//! option, a permission) is an `Option` or a reason, never a panic.
+//! Nearly all `unsafe` code of the crate is here. A sensor, a socket option or a permission may be missing on a board.
+//! Its absence is an `Option` or a reason, never a panic.
 
 pub mod addresses;
 pub mod affinity;

@@ -1,15 +1,15 @@
-//! Datagrams that may not be cut on their way.
+//! Forbids the fragmentation of a socket's datagrams.
 
 use std::io;
 use std::os::fd::AsRawFd;
 
 use libc::c_int;
 
-/// Has each datagram of a socket leave whole or not at all, whatever the kernel believes of the path: it is refused
-/// (`EMSGSIZE`) only where it is longer than the interface takes (`IP_PMTUDISC_PROBE`, ip(7)).
+/// Makes each datagram of a socket leave whole or not at all. The path MTU that the kernel knows is ignored: a datagram
+/// is refused (`EMSGSIZE`) only if it is longer than the MTU of the interface (`IP_PMTUDISC_PROBE`, ip(7)).
 ///
 /// # Errors
-/// The error of the system call.
+/// Returns the error of the system call.
 pub fn keep_whole(socket: &impl AsRawFd, is_ipv4: bool) -> io::Result<()> {
     let (level, option, value) = if is_ipv4 {
         (

@@ -1,64 +1,64 @@
-//! What IP and UDP counted in this network namespace: `/proc/net/snmp` and `/proc/net/snmp6` (net/ipv4/proc.c,
+//! Counters of IP and UDP in this network namespace: `/proc/net/snmp` and `/proc/net/snmp6` (net/ipv4/proc.c,
 //! net/ipv6/proc.c).
 
 use std::fs;
 
-/// Counters of IP and UDP since the namespace was made, both versions added up.
+/// Counters of IP and UDP since the namespace was made, IPv4 and IPv6 added up.
 ///
-/// They are `unsigned long`: 32 bits on a 32-bit kernel.
+/// The kernel's type is `unsigned long`: 32 bits on a 32-bit kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Protocols {
-    /// Headers that are wrong, or whose time to live is used up.
+    /// Packets received with a bad header, or with their time to live used up.
     pub in_hdr_errors: u64,
-    /// For an address that is not of this host, which does not forward.
+    /// Packets received for an address that is not of this host, which does not forward.
     pub in_addr_errors: u64,
-    /// No route to forward it by (IPv6 only).
+    /// Packets received without a route to forward them by (IPv6 only).
     pub in_no_routes: u64,
-    /// Packets that came to IP: a GRO aggregate, and each fragment, counts once.
+    /// Packets received by IP. A GRO aggregate counts once, and so does each fragment.
     pub in_receives: u64,
-    /// Frames that came to IP: a GRO aggregate counts as the frames that are in it (`InNoECTPkts` and its like).
+    /// Frames received by IP. A GRO aggregate counts as the frames in it (`InNoECTPkts` and similar).
     pub in_frames: u64,
     /// Packets handed to a protocol above IP, behind all hooks of a firewall.
     pub in_delivers: u64,
-    /// Forwarded.
+    /// Packets forwarded.
     pub forwarded: u64,
-    /// Multicast and broadcast packets that came.
+    /// Multicast and broadcast packets received.
     pub to_many: u64,
-    /// Fragments that came.
+    /// Fragments received.
     pub reasm_requests: u64,
-    /// Packets put together of fragments.
+    /// Packets reassembled from fragments.
     pub reasm_oks: u64,
-    /// For a protocol that nobody here speaks.
+    /// Packets received for a protocol that this host does not have.
     pub in_unknown_protos: u64,
-    /// Discarded on the way in without being wrong.
+    /// Packets discarded on the way in although nothing was wrong with them.
     pub in_discards: u64,
-    /// Discarded on the way out: among them, once more, what the qdisc dropped (`ip_send_skb`).
+    /// Packets discarded on the way out. They include packets that the qdisc dropped (`ip_send_skb`).
     pub out_discards: u64,
-    /// No route to send it by. `send` says so.
+    /// Packets without a route to send them by. `send` fails for these.
     pub out_no_routes: u64,
     /// Datagrams whose fragments did not all arrive in time, or found no memory.
     pub reasm_fails: u64,
-    /// Too large for the link, and not to be fragmented.
+    /// Packets that were too large for the link and must not be fragmented.
     pub frag_fails: u64,
-    /// For a port that no socket has.
+    /// Datagrams for a port that no socket has.
     pub no_ports: u64,
-    /// All that UDP could not deliver: `rcvbuf_errors`, `in_csum_errors` and `mem_errors` are in it.
+    /// Datagrams that UDP could not deliver. Includes `rcvbuf_errors`, `in_csum_errors` and `mem_errors`.
     pub in_errors: u64,
-    /// The socket's receive buffer was full.
+    /// Datagrams dropped at a full receive buffer of a socket.
     pub rcvbuf_errors: u64,
-    /// `send` found the send buffer full, or the qdisc dropped the datagram, which `send` tells only with
-    /// `IP_RECVERR` (`udp_send_skb`, `udp_sendmsg`).
+    /// Datagrams not sent because the send buffer was full or the qdisc dropped them. `send` reports a drop of the
+    /// qdisc only with `IP_RECVERR` (`udp_send_skb`, `udp_sendmsg`).
     pub sndbuf_errors: u64,
-    /// Wrong checksum.
+    /// Datagrams with a wrong checksum.
     pub in_csum_errors: u64,
-    /// The memory of all of UDP was used up (`net.ipv4.udp_mem`).
+    /// Datagrams dropped because all memory of UDP was used up (`net.ipv4.udp_mem`).
     pub mem_errors: u64,
 }
 
 impl Protocols {
-    /// Reads them. One that is not there stays 0.
+    /// Reads the counters. A missing counter stays 0.
     ///
-    /// They are those of the thread's namespace: `/proc/net` shows that of the process.
+    /// The namespace is that of the calling thread. `/proc/net` would show that of the process.
     pub fn read() -> Self {
         let read = |file| fs::read_to_string(format!("/proc/thread-self/net/{file}"));
         let [snmp, netstat, snmp6] =
@@ -66,22 +66,23 @@ impl Protocols {
         Self::parse(&[snmp, netstat].concat(), &snmp6)
     }
 
-    /// Packets that IP lost on the way in.
+    /// Returns the packets that IP lost on the way in.
     pub fn ip_in_drops(&self) -> u64 {
         let wrong = self.in_hdr_errors + self.in_addr_errors + self.in_unknown_protos;
         wrong + self.in_no_routes + self.in_discards + self.reasm_fails
     }
 
-    /// Packets that came to IP and whose end is known: delivered, forwarded, put together, or lost and counted. What a
-    /// firewall drops (netfilter) is not among them. All multicast is added, as some of it is for nobody here.
+    /// Returns the packets that came to IP and whose end is known: delivered, forwarded, reassembled, or lost and
+    /// counted. Drops by a firewall (netfilter) are not included. All multicast is added, as some of it is for nobody
+    /// on this host.
     pub fn ip_in_ended(&self) -> u64 {
         let lost = self.ip_in_drops() - self.reasm_fails;
         let merged = self.reasm_requests.saturating_sub(self.reasm_oks);
         self.in_delivers + self.forwarded + lost + merged + self.to_many
     }
 
-    /// Datagrams that UDP lost on the way in for other reasons than a full receive buffer
-    /// (`__udp_queue_rcv_skb` counts those as errors, too).
+    /// Returns the datagrams that UDP lost on the way in for other reasons than a full receive buffer
+    /// (`__udp_queue_rcv_skb` counts a full buffer as an error, and again in its own counter).
     pub fn udp_errors_without_rcvbuf(&self) -> u64 {
         self.in_errors.wrapping_sub(self.rcvbuf_errors)
     }
@@ -93,7 +94,7 @@ impl Protocols {
         }
         for (name, value) in counters_v6(snmp6) {
             for protocol in ["Ip", "Udp"] {
-                // `UdpLite6InErrors` has another digit behind `Udp`.
+                // `UdpLite6InErrors` starts with `Udp`, but no `6` follows.
                 let of_it = name.strip_prefix(protocol);
                 if let Some(name) = of_it.and_then(|name| name.strip_prefix('6')) {
                     all.count(protocol, name, value);
@@ -135,7 +136,8 @@ impl Protocols {
     }
 }
 
-/// Protocol, name and value of each counter: a pair of lines for each protocol, names first, values second.
+/// Returns protocol, name and value of each counter in the format of `/proc/net/snmp`: two lines per protocol, the
+/// names first.
 pub fn counters(snmp: &str) -> impl Iterator<Item = (&str, &str, u64)> {
     let mut lines = snmp.lines();
     let pairs = std::iter::from_fn(move || {
@@ -149,7 +151,7 @@ pub fn counters(snmp: &str) -> impl Iterator<Item = (&str, &str, u64)> {
     })
 }
 
-/// Name and value of each counter: one per line.
+/// Returns name and value of each counter in the format of `/proc/net/snmp6`: one per line.
 pub fn counters_v6(snmp6: &str) -> impl Iterator<Item = (&str, u64)> {
     snmp6.lines().filter_map(|line| {
         let (name, value) = line.split_once(char::is_whitespace)?;

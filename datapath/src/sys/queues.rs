@@ -1,14 +1,15 @@
-//! What waits in the queues of a socket.
+//! Fill of a socket's receive and send queue.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use libc::{Ioctl, c_int};
 
-/// Bytes that can be read: of a socket that keeps messages apart, those of the first (`SIOCINQ`, tcp(7), unix(7)).
+/// Returns the bytes that can be read from a socket. If the socket keeps messages apart, these are the bytes of the
+/// first message (`SIOCINQ`, tcp(7), unix(7)).
 ///
 /// # Errors
-/// What the system said.
+/// Returns the error of the system call.
 #[expect(unsafe_code, reason = "no wrapper knows this request")]
 pub fn received(socket: &OwnedFd) -> io::Result<u64> {
     let mut bytes: c_int = 0;
@@ -21,10 +22,10 @@ pub fn received(socket: &OwnedFd) -> io::Result<u64> {
     }
 }
 
-/// Bytes of the send buffer that are taken, with what the kernel needs besides (`SIOCOUTQ`, udp(7)).
+/// Returns the bytes of the send buffer that are in use, with the overhead of the kernel (`SIOCOUTQ`, udp(7)).
 ///
 /// # Errors
-/// What the system said.
+/// Returns the error of the system call.
 #[expect(unsafe_code, reason = "no wrapper knows this request")]
 pub fn unsent(socket: &impl AsFd) -> io::Result<u64> {
     let mut bytes: c_int = 0;

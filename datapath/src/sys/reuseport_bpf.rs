@@ -1,5 +1,5 @@
-//! A program in the kernel that says which socket of a SO_REUSEPORT group gets a datagram
-//! (SO_ATTACH_REUSEPORT_CBPF, Linux 4.5: socket(7)).
+//! Attaches a BPF program that selects the socket of a SO_REUSEPORT group for each datagram (SO_ATTACH_REUSEPORT_CBPF,
+//! Linux 4.5: socket(7)).
 
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -7,10 +7,10 @@ use std::os::fd::AsRawFd;
 
 use libc::{c_void, sock_filter, sock_fprog, socklen_t};
 
-/// Where the UDP header begins, from the IP header on: loopback adds no options.
+/// Offset of the UDP header from the IP header: loopback adds no options.
 const IPV4_HEADER_BYTES: u32 = 20;
 const IPV6_HEADER_BYTES: u32 = 40;
-/// Offsets from here on count from the IP header (`linux/filter.h`).
+/// Base of offsets that count from the IP header (`linux/filter.h`).
 #[expect(
     clippy::cast_sign_loss,
     reason = "the kernel's constant is negative, its field is not"
@@ -20,11 +20,11 @@ const NETWORK_HEADER: u32 = libc::SKF_NET_OFF as u32;
 #[expect(clippy::cast_possible_truncation, reason = "it is 16 at most")]
 const DESCRIPTION_BYTES: socklen_t = size_of::<sock_fprog>() as socklen_t;
 
-/// Makes the group of `socket` steer by source port: what comes from a port goes to the socket of the index
-/// beside it, in the order in which they were bound; anything else to the first.
+/// Steers the group of `socket` by source port. A datagram from a port in `flows` goes to the socket with the index
+/// beside it, in the order in which the sockets were bound. Any other datagram goes to the first socket.
 ///
 /// # Errors
-/// Before Linux 4.5, or for a socket that is in no group.
+/// Fails before Linux 4.5, or if the socket is in no group.
 pub fn by_source_port(socket: &UdpSocket, flows: &[(u16, usize)]) -> io::Result<()> {
     let header_bytes = if socket.local_addr()?.is_ipv4() {
         IPV4_HEADER_BYTES
@@ -37,8 +37,8 @@ pub fn by_source_port(socket: &UdpSocket, flows: &[(u16, usize)]) -> io::Result<
         filter: program.as_mut_ptr(),
     };
     #[expect(unsafe_code, reason = "no wrapper knows SO_ATTACH_REUSEPORT_CBPF")]
-    // SAFETY: `description` points to as many instructions as it says; the kernel checks and copies them
-    // before it returns (socket(7), BPF_MAXINSNS).
+    // SAFETY: `description` points to `len` instructions. The kernel checks and copies them before it returns
+    // (socket(7), BPF_MAXINSNS).
     let outcome = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
@@ -55,10 +55,10 @@ pub fn by_source_port(socket: &UdpSocket, flows: &[(u16, usize)]) -> io::Result<
     }
 }
 
-/// Whether this kernel takes such programs.
+/// Checks that this kernel accepts such programs.
 ///
 /// # Errors
-/// The reason why not.
+/// Returns the reason why it does not.
 pub fn probe() -> Result<(), String> {
     let attach = || {
         let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
@@ -78,7 +78,7 @@ fn program(header_bytes: u32, flows: &[(u16, usize)]) -> Vec<sock_filter> {
         0,
     )];
     for &(port, index) in flows {
-        // Not this one: over the next instruction.
+        // If the port differs, the next instruction is skipped.
         program.push(instruction(
             libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
             port.into(),

@@ -1,27 +1,28 @@
-//! Time in which a thread could not run: how long it waited for a CPU, and what interrupts and the hypervisor
-//! took of each CPU.
+//! Time in which a thread could not run: its wait for a CPU, and the time that interrupts and the hypervisor used on
+//! each CPU.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 
 use serde::{Deserialize, Serialize};
 
-/// How long a thread was ready to run while something else ran on its CPU.
+/// Preempted time of a thread: it was runnable while something else ran on its CPU.
 pub struct RunQueueWait {
-    /// Kept open: to open it takes seven times as long as to read it.
+    /// Kept open: opening it takes seven times longer than reading it.
     schedstat: File,
 }
 
 impl RunQueueWait {
-    /// That of a thread of this process. `None`: the kernel does not count it (`CONFIG_SCHED_INFO`), or the
-    /// thread is gone.
+    /// Opens the counter of a thread of this process. `None`: the kernel does not count it (`CONFIG_SCHED_INFO`), or
+    /// the thread has ended.
     pub fn of(tid: i32) -> Option<Self> {
         let schedstat = File::open(format!("/proc/self/task/{tid}/schedstat")).ok()?;
         let wait = Self { schedstat };
         wait.ns().map(|_| wait)
     }
 
-    /// How long so far, in nanoseconds, without the wait that it may be in. `None` once the thread is gone.
+    /// Returns the preempted time so far, in nanoseconds, without a wait that is still going on. `None`: the thread has
+    /// ended.
     ///
     /// Costs 0.7 us on an x86-64 virtual machine, so it is read at the edges of windows only.
     pub fn ns(&self) -> Option<u64> {
@@ -32,33 +33,34 @@ impl RunQueueWait {
     }
 }
 
-/// Time on a CPU, time waited for one, how often it got one (`Documentation/scheduler/sched-stats.rst`).
+/// Parses the time waited from `schedstat`: time on a CPU, time waited for a CPU, number of time slices
+/// (`Documentation/scheduler/sched-stats.rst`).
 fn parse_schedstat(text: &str) -> Option<u64> {
     let mut fields = text.split_ascii_whitespace().map(str::parse);
     let (_ran, waited, times) = (fields.next()?, fields.next()?, fields.next()?);
-    // All are 0 where the kernel does not count: no thread that lives has never run.
+    // All fields are 0 if the kernel does not count. A live thread has run at least once.
     (times != Ok(0)).then_some(waited.ok())?
 }
 
-/// What was taken of one CPU, in nanoseconds; since boot, or over a window.
+/// Time of one CPU that went to interrupts and to the hypervisor, in nanoseconds; since boot, or over a window.
 ///
-/// The kernel tells it in hundredths of a second, and without `CONFIG_IRQ_TIME_ACCOUNTING` by what it found the
-/// CPU at in each tick: it is for sums over many windows.
+/// The resolution is a hundredth of a second. Without `CONFIG_IRQ_TIME_ACCOUNTING` the kernel samples at each tick.
+/// Only sums over many windows are meaningful.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTaken {
-    /// The hypervisor ran something else, although this CPU had work.
+    /// Time in which the hypervisor ran something else although this CPU had work.
     pub steal_ns: u64,
-    /// In interrupts.
+    /// Time in interrupts.
     pub irq_ns: u64,
-    /// In softirqs: the receive path of loopback, too.
+    /// Time in softirqs, the receive path of loopback included.
     pub softirq_ns: u64,
 }
 
 impl CpuTaken {
-    /// The resolution of all fields, in nanoseconds: USER_HZ is 100 on every architecture that Rust knows.
+    /// Resolution of all fields, in nanoseconds: USER_HZ is 100 on every architecture that Rust supports.
     pub const TICK_NS: u64 = 10_000_000;
 
-    /// By how much they grew.
+    /// Returns the growth since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             steal_ns: self.steal_ns.saturating_sub(before.steal_ns),
@@ -68,15 +70,15 @@ impl CpuTaken {
     }
 }
 
-/// The same of every CPU that is online, by its number.
+/// Returns the time that went to interrupts and to the hypervisor, for each CPU that is online, by its number.
 ///
-/// Costs 10 us on an x86-64 virtual machine, and more where there are many CPUs and interrupts.
+/// Costs 10 us on an x86-64 virtual machine, and more with many CPUs and interrupts.
 pub fn cpus_taken() -> Vec<(u32, CpuTaken)> {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     parse_stat(&stat)
 }
 
-/// `cpu0 user nice system idle iowait irq softirq steal ...` (proc_stat(5)).
+/// Parses the lines `cpu0 user nice system idle iowait irq softirq steal ...` (proc_stat(5)).
 fn parse_stat(stat: &str) -> Vec<(u32, CpuTaken)> {
     let of_line = |line: &str| {
         let mut fields = line.strip_prefix("cpu")?.split(' ');

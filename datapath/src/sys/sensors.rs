@@ -8,28 +8,27 @@ use crate::sys::files::Root;
 use crate::sys::idle::IdleTimes;
 use crate::sys::temperature::hottest_millic;
 
-/// What the board's sensors said from before the start of a run until it was over. `None`: it has no such
-/// sensor.
+/// Readings of the board's sensors, from before the start of a run until its end. `None`: the board has no such sensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SensorReadings {
-    /// The hottest sensor of the CPUs before the start, in thousandths of a degree Celsius.
+    /// Temperature of the hottest CPU sensor before the start, in thousandths of a degree Celsius.
     pub first_millic: Option<i32>,
-    /// When the run was over.
+    /// Temperature of the hottest CPU sensor at the end of the run, in thousandths of a degree Celsius.
     pub last_millic: Option<i32>,
-    /// At its hottest.
+    /// Highest temperature of the CPU sensors in the run, in thousandths of a degree Celsius.
     pub hottest_millic: Option<i32>,
-    /// The Raspberry Pi firmware's throttle bits, OR-ed.
+    /// Throttle bits of the Raspberry Pi firmware, OR-ed over the run.
     pub throttle_bits: Option<u32>,
-    /// Whether the supply voltage was too low, by the kernel's own driver for the firmware's alarm.
+    /// True if the supply voltage was too low, by the kernel's own driver for the firmware's alarm.
     pub under_voltage: Option<bool>,
-    /// Whether the kernel held a CPU's clock down against heat.
+    /// True if the kernel held a CPU's clock down against heat.
     pub cooling: Option<bool>,
-    /// The lowest clock that cpufreq asked for on a CPU of a lane when the window closed, in kHz.
+    /// Lowest clock that cpufreq requested on a CPU of a bench thread when the window closed, in kHz.
     pub lowest_khz: Option<u64>,
 }
 
 impl SensorReadings {
-    /// The worse of both, of two processes at work in one run: on one machine, or on two.
+    /// Returns the worse value of each field, for two processes of one run: on one machine, or on two.
     pub fn worse(self, other: Self) -> Self {
         Self {
             first_millic: self.first_millic.max(other.first_millic),
@@ -43,7 +42,7 @@ impl SensorReadings {
     }
 }
 
-/// Both in one, or the one that is there.
+/// Combines both values, or returns the one that is there.
 fn either<T>(one: Option<T>, other: Option<T>, both: fn(T, T) -> T) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(both(one, other)),
@@ -51,13 +50,13 @@ fn either<T>(one: Option<T>, other: Option<T>, both: fn(T, T) -> T) -> Option<T>
     }
 }
 
-/// The Raspberry Pi firmware's throttle bits (`get_throttled`): 0 under-voltage, 1 frequency capped,
-/// 2 throttled, 3 soft temperature limit; the same from bit 16 on for "has happened since".
+/// Reads the throttle bits of the Raspberry Pi firmware (`get_throttled`): 0 under-voltage, 1 frequency capped, 2
+/// throttled, 3 soft temperature limit. Bits 16 to 19 tell if it has happened since.
 ///
-/// The file holds hexadecimal without `0x` (raspberrypi/linux `drivers/firmware/raspberrypi.c`). Its
-/// sticky half is cleared by the kernel's own polling every 2 s: read it often and OR what it says.
+/// The file holds hexadecimal without `0x` (raspberrypi/linux `drivers/firmware/raspberrypi.c`). The kernel's own
+/// polling clears the upper half every 2 s, so the file has to be read often and the values OR-ed.
 pub fn throttle_bits(root: &Root) -> Option<u32> {
-    // The firmware node hangs below `soc`, whose name carries an address on a Pi 5 (`soc@107c000000`).
+    // The firmware node is below `soc`, whose name has an address on a Pi 5 (`soc@107c000000`).
     root.names("sys/devices/platform", "soc")
         .iter()
         .flat_map(|soc| {
@@ -68,7 +67,7 @@ pub fn throttle_bits(root: &Root) -> Option<u32> {
         .find_map(|path| u32::from_str_radix(root.text(path)?.trim(), 16).ok())
 }
 
-/// What the bits of [`throttle_bits`] mean, in words: now, or since the last look.
+/// Returns the meanings of [`throttle_bits`] in words: for the bits that are set now, or were since the last reading.
 pub fn throttle_words(bits: u32) -> Vec<&'static str> {
     let meanings = [
         "under-voltage",
@@ -80,7 +79,7 @@ pub fn throttle_words(bits: u32) -> Vec<&'static str> {
     (0..4).filter(set).map(|bit| meanings[bit]).collect()
 }
 
-/// The alarm of `rpi_volt` (drivers/hwmon/raspberrypi-hwmon.c), which mainline kernels have, too: they lack
+/// Reads the under-voltage alarm of `rpi_volt` (drivers/hwmon/raspberrypi-hwmon.c). Mainline kernels have it, but lack
 /// the file of [`throttle_bits`].
 pub fn under_voltage(root: &Root) -> Option<bool> {
     let directory = "sys/class/hwmon";
@@ -92,8 +91,8 @@ pub fn under_voltage(root: &Root) -> Option<bool> {
     Some(alarm != 0)
 }
 
-/// Whether the kernel holds a CPU's clock down against heat: a cooling device of kind `cpufreq` that is
-/// not in its state 0 (kernel doc driver-api/thermal/sysfs-api). `None`: there is no such device.
+/// Returns whether the kernel holds a CPU's clock down against heat: a cooling device of kind `cpufreq` is not in its
+/// state 0 (kernel doc driver-api/thermal/sysfs-api). `None`: there is no such device.
 pub fn cooling(root: &Root) -> Option<bool> {
     let directory = "sys/class/thermal";
     let states = root.names(directory, "cooling_device").into_iter();
@@ -107,7 +106,7 @@ pub fn cooling(root: &Root) -> Option<bool> {
         .reduce(|a, b| a || b)
 }
 
-/// The lowest clock that cpufreq asks for on one of these CPUs, in kHz.
+/// Returns the lowest clock that cpufreq requests on one of these CPUs, in kHz.
 pub fn lowest_khz(root: &Root, cpus: impl IntoIterator<Item = usize>) -> Option<u64> {
     let khz = |cpu| {
         root.number(format!(
@@ -117,7 +116,7 @@ pub fn lowest_khz(root: &Root, cpus: impl IntoIterator<Item = usize>) -> Option<
     cpus.into_iter().filter_map(khz).min()
 }
 
-/// Collects what the sensors say from one look to the next.
+/// Collects the readings of the sensors over a run.
 #[derive(Debug)]
 pub struct Watch<'a> {
     root: &'a Root,
@@ -125,7 +124,7 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Takes the first look.
+    /// Starts with a first reading.
     pub fn start(root: &'a Root) -> Self {
         let climate = SensorReadings {
             first_millic: hottest_millic(root),
@@ -136,7 +135,7 @@ impl<'a> Watch<'a> {
         watch
     }
 
-    /// Takes another look. The firmware's bits want one every 2 s at least.
+    /// Reads the sensors again. The throttle bits need a reading every 2 s at least.
     pub fn look(&mut self) {
         let climate = &mut self.climate;
         climate.last_millic = hottest_millic(self.root);
@@ -148,20 +147,20 @@ impl<'a> Watch<'a> {
         climate.cooling = climate.cooling.max(cooling(self.root));
     }
 
-    /// Takes a look at the clocks of these CPUs.
+    /// Reads the clocks of these CPUs.
     pub fn look_at_clocks(&mut self, cpus: impl IntoIterator<Item = usize>) {
         let lowest = lowest_khz(self.root, cpus);
         let known = self.climate.lowest_khz.into_iter().chain(lowest);
         self.climate.lowest_khz = known.min();
     }
 
-    /// What these CPUs did so far while they had nothing to do.
+    /// Reads the idle times of these CPUs so far.
     pub fn idle_times(&self, cpus: impl IntoIterator<Item = usize>) -> IdleTimes {
         let cpus: BTreeSet<usize> = cpus.into_iter().collect();
         IdleTimes::read(self.root, &cpus)
     }
 
-    /// What was seen.
+    /// Returns the collected readings.
     pub fn climate(&self) -> SensorReadings {
         self.climate
     }

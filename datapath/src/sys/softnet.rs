@@ -1,26 +1,26 @@
-//! What each CPU's receive queue did: `/proc/net/softnet_stat` (`softnet_seq_show`, net/core/net-procfs.c).
+//! Counters of each CPU's receive queue: `/proc/net/softnet_stat` (`softnet_seq_show`, net/core/net-procfs.c).
 
 use std::fs;
 
-/// Counters of a CPU since boot. The kernel keeps 32 bits (`struct softnet_data`), for all network namespaces.
+/// Counters of a CPU since boot, for all network namespaces. The kernel keeps 32 bits (`struct softnet_data`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Softnet {
     /// Packets that found the backlog full (`net.core.netdev_max_backlog`).
     pub dropped: u32,
-    /// How often its softirq ended with packets left, because the budget or the time was used up.
+    /// Times that the softirq ended with packets left, because its budget or its time was used up.
     pub squeezed: u32,
     /// Packets that another CPU handed to this one (RPS).
     pub received_rps: u32,
-    /// Packets that wait for its softirq now. `None`: before Linux 5.7.
+    /// Packets that wait for the softirq now. `None`: before Linux 5.7.
     pub waiting: Option<u32>,
 }
 
-/// Of each CPU that is online. Empty: not readable.
+/// Reads the counters of each CPU that is online. Empty: the file is not readable.
 pub fn read() -> Vec<Softnet> {
     parse(&fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default())
 }
 
-/// A line of columns in hexadecimal for each CPU.
+/// Parses one line of hexadecimal columns per CPU.
 pub fn parse(text: &str) -> Vec<Softnet> {
     let of_cpu = |line: &str| {
         let column = |index| u32::from_str_radix(line.split_whitespace().nth(index)?, 16).ok();

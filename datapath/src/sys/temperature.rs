@@ -1,26 +1,26 @@
-//! Temperatures: which sensors are those of the CPUs, and which values can be true.
+//! Temperatures of the CPUs: selects their sensors and rejects impossible values.
 
 use crate::sys::files::Root;
 
-/// The temperatures of a machine, as its sensors show them now.
+/// Temperatures of a machine at the moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Temperatures {
-    /// The hottest sensor of the CPUs or of their chip. `None`: no such sensor shows a value that can be true.
+    /// The hottest sensor of the CPUs or of their chip. `None`: no such sensor has a possible value.
     pub hottest: Option<Reading>,
-    /// Sensors whose values cannot be true: the name, and the value in words.
+    /// Sensors with an impossible value: the name, and the value in words.
     pub ignored: Vec<(String, String)>,
 }
 
-/// The value of one sensor.
+/// Value of one sensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The sensor's name, such as `cpu-thermal`.
     pub sensor: String,
-    /// In thousandths of a degree Celsius.
+    /// Temperature in thousandths of a degree Celsius.
     pub millic: i32,
 }
 
-/// The hottest sensor of the CPUs or of their chip, in thousandths of a degree Celsius.
+/// Returns the temperature of the hottest sensor of the CPUs or of their chip, in thousandths of a degree Celsius.
 pub fn hottest_millic(root: &Root) -> Option<i32> {
     Temperatures::read(root)
         .hottest
@@ -28,9 +28,9 @@ pub fn hottest_millic(root: &Root) -> Option<i32> {
 }
 
 impl Temperatures {
-    /// Reads the thermal zones of the CPUs. Where none of these shows a temperature, the CPUs' sensors in hwmon
-    /// count, and else the zones of unknown kind. Sensors of other devices never do: a radio at 84 C says nothing
-    /// about the CPUs.
+    /// Reads the thermal zones of the CPUs. If none of them shows a temperature, the CPU sensors in hwmon are used, and
+    /// else the zones of unknown kind. Sensors of other devices are never used: a radio at 84 C says nothing about the
+    /// CPUs.
     pub fn read(root: &Root) -> Self {
         let mut ignored = Vec::new();
         let (of_cpus, unknown): (Vec<Sensor>, Vec<Sensor>) = zones(root)
@@ -50,7 +50,7 @@ impl Temperatures {
     }
 }
 
-/// The hottest of some sensors, without those whose value cannot be true.
+/// Returns the hottest of some sensors, and adds sensors with an impossible value to `ignored`.
 fn hottest(sensors: Vec<Sensor>, ignored: &mut Vec<(String, String)>) -> Option<Reading> {
     let reading = |Sensor {
                        name: sensor, text, ..
@@ -72,7 +72,7 @@ struct Sensor {
     text: String,
 }
 
-/// What a sensor measures, by its name.
+/// Device that a sensor measures, judged by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// The CPUs, or the chip that they are on.
@@ -83,7 +83,7 @@ enum Place {
     Unknown,
 }
 
-/// Parts of names in the device trees of Linux, and of its hwmon drivers.
+/// Parts of sensor names in the device trees of Linux and in its hwmon drivers.
 const CPU_NAMES: &[&str] = &[
     "cpu", "soc", "core", "cluster", "package", "pkg", "mpu", "tj-", "k10temp", "scpi",
 ];
@@ -106,7 +106,7 @@ impl Place {
     }
 }
 
-/// The thermal zones (kernel ABI doc sysfs-class-thermal).
+/// Reads the thermal zones (kernel ABI doc sysfs-class-thermal).
 fn zones(root: &Root) -> Vec<Sensor> {
     let directory = "sys/class/thermal";
     let zones = root.names(directory, "thermal_zone").into_iter();
@@ -123,7 +123,8 @@ fn zones(root: &Root) -> Vec<Sensor> {
     zones.filter_map(sensor).collect()
 }
 
-/// The CPUs' sensors in hwmon (kernel doc hwmon/sysfs-interface). Its others are of boards, disks and radios.
+/// Reads the CPU sensors in hwmon (kernel doc hwmon/sysfs-interface). Other sensors in hwmon belong to boards, disks
+/// and radios.
 fn hwmon(root: &Root) -> Vec<Sensor> {
     let class = "sys/class/hwmon";
     let mut sensors = Vec::new();
@@ -151,13 +152,14 @@ fn hwmon(root: &Root) -> Vec<Sensor> {
     sensors
 }
 
-/// What chips work at, with room on both sides: drivers without a value show -274 C or the largest number.
+/// Possible temperatures: the range in which chips work, with margins. Drivers without a value show -274 C or the
+/// largest number.
 const BELIEVED_MILLIC: std::ops::RangeInclusive<i64> = -40_000..=150_000;
 
-/// The value of a sensor's file, or in words why it is none.
+/// Parses the file of a sensor. The error is the rejected value in words.
 fn millic(text: &str) -> Result<i32, String> {
-    /// Vendors' kernels show whole degrees (Allwinner's 3.4 and 3.10; Armbian's armbianmonitor tells them apart,
-    /// too). As thousandths of a degree they would be a chip at its freezing point, to the hair.
+    /// Values that are taken for whole degrees. Vendors' kernels show these (Allwinner's 3.4 and 3.10; Armbian's
+    /// armbianmonitor makes the same distinction). In thousandths of a degree they would mean a chip just above 0 C.
     const WHOLE_DEGREES: std::ops::RangeInclusive<i64> = 10..=150;
     let text = text.trim();
     let Ok(value) = text.parse::<i64>() else {
@@ -180,7 +182,7 @@ mod tests {
 
     use super::*;
 
-    /// What sensors show: each a name and the text of its file.
+    /// Returns the temperatures of a machine with these sensors, each a name and the text of its file.
     fn shown(zones: &[(&str, &str)], hwmon: &[(&str, &str)]) -> Temperatures {
         let place = tempfile::TempDir::new().expect("a temporary directory");
         let write = |directory: String, files: [(&str, &str); 2]| {
@@ -260,7 +262,7 @@ mod tests {
             hottest_of(&zones, &[]),
             Some(("bigcore0-thermal".to_owned(), 42_000))
         );
-        // Nothing says what it measures, and nothing else measures.
+        // The name does not tell what the sensor measures, and there is no other sensor.
         assert_eq!(
             hottest_of(&[("main0-thermal", "50000")], &[]),
             Some(("main0-thermal".to_owned(), 50_000))
@@ -316,7 +318,7 @@ mod tests {
     #[test]
     fn a_zone_that_cannot_be_read_is_passed_over() {
         let place = tempfile::TempDir::new().expect("a temporary directory");
-        // Reading a directory fails, as reading a zone without a sensor does.
+        // Reading a directory fails, and so does reading a zone without a sensor.
         let zone = place.path().join("sys/class/thermal/thermal_zone0/temp");
         fs::create_dir_all(zone).expect("writable");
         assert_eq!(

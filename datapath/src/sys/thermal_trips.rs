@@ -1,4 +1,4 @@
-//! Trip points of the thermal zones: at which temperature the kernel does something about it.
+//! Trip points of the thermal zones: temperatures at which the kernel takes action.
 
 use crate::sys::files::Root;
 
@@ -7,13 +7,13 @@ use crate::sys::files::Root;
 pub struct TripPoint {
     /// The zone's type, such as `cpu-thermal`.
     pub zone: String,
-    /// `passive` lowers clocks, `critical` shuts down; there are `active` (fans) and `hot`, too.
+    /// Kind of action: `passive` lowers clocks, `critical` shuts down, `active` starts fans. `hot` exists as well.
     pub kind: String,
-    /// In thousandths of a degree Celsius.
+    /// Temperature in thousandths of a degree Celsius.
     pub millic: i32,
 }
 
-/// Every trip point, zone by zone.
+/// Returns all trip points, zone by zone.
 pub fn trip_points(root: &Root) -> Vec<TripPoint> {
     let class = "sys/class/thermal";
     let mut points = Vec::new();

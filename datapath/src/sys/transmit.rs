@@ -1,4 +1,4 @@
-//! When datagrams really left: the kernel's software time stamps, taken where its driver hands them to the device.
+//! Transmit time stamps: the kernel's software stamps, taken where the driver hands a datagram to the device.
 
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -9,52 +9,53 @@ use nix::sys::socket::{
     ControlMessageOwned, MsgFlags, TimestampingFlag, Timestamps, recvmsg, setsockopt,
 };
 
-/// `SO_EE_ORIGIN_TIMESTAMPING` (include/uapi/linux/errqueue.h): what tells stamps from errors in the queue of both.
+/// `SO_EE_ORIGIN_TIMESTAMPING` (include/uapi/linux/errqueue.h): distinguishes stamps from errors in their common queue.
 const ORIGIN_TIMESTAMPING: u8 = 4;
 
-/// When one datagram left, or one train of them that is cut later (UDP_SEGMENT).
+/// Time at which a datagram left, or a GSO train that is segmented later (UDP_SEGMENT).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransmitStamp {
-    /// Which of those of its socket that were to have a stamp it is.
+    /// Index of the datagram among the stamped ones of its socket.
     pub number: u32,
     /// Time since 1970, in nanoseconds.
     pub ns: u64,
 }
 
-/// Has the kernel stamp what a socket sends, now and then, and reads the stamps.
+/// Switches the transmit stamps of a socket on and off, and reads them.
 #[derive(Debug)]
 pub struct TransmitStamps {
     socket: OwnedFd,
-    /// Whether the queue of stamps has only had such: ICMP errors are for the sender, whose call they fail, and one that is
-    /// taken from here fails none. So it is not looked at again.
+    /// True if the error queue has held stamps only. ICMP errors belong to the sender, whose next call they fail. An
+    /// error that is read here fails no call, so reading stops for good at the first one.
     is_ours: bool,
     controls: Vec<u8>,
 }
 
 impl TransmitStamps {
-    /// Of that socket. `None`: no further handle on it can be had.
+    /// Creates the stamps of a socket. `None`: the socket cannot be duplicated.
     pub fn of(socket: impl AsFd) -> Option<Self> {
         let socket = socket.as_fd().try_clone_to_owned().ok()?;
         Some(Self {
             socket,
             is_ours: true,
-            // The error's address is in its message, too: room for either family.
+            // The message includes the address of the error: room for either family.
             controls: cmsg_space!(Timestamps, libc::sock_extended_err, libc::sockaddr_in6),
         })
     }
 
-    /// What is sent from now on has stamps, if the kernel makes any.
+    /// Switches stamps on for datagrams sent from now on, if the kernel makes any.
     pub fn begin(&self) {
-        // What the kernel refuses shows in that no stamps come.
+        // If the kernel refuses, no stamps come.
         let _ = self.set(TimestampingFlag::SOF_TIMESTAMPING_TX_SOFTWARE);
     }
 
-    /// It has none any more.
+    /// Switches stamps off for datagrams sent from now on.
     pub fn end(&self) {
         let _ = self.set(TimestampingFlag::empty());
     }
 
-    /// Numbers go on as long as their flag stays set (Documentation/networking/timestamping.rst).
+    /// Sets the flags of the socket. Numbers continue while the flag for them stays set
+    /// (Documentation/networking/timestamping.rst).
     fn set(&self, stamped: TimestampingFlag) -> nix::Result<()> {
         let always = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
             | TimestampingFlag::SOF_TIMESTAMPING_OPT_ID
@@ -63,7 +64,7 @@ impl TransmitStamps {
     }
 }
 
-/// Those that are there. Does not wait.
+/// Yields the stamps in the queue, without waiting.
 impl Iterator for TransmitStamps {
     type Item = TransmitStamp;
 
@@ -157,7 +158,7 @@ mod tests {
         setsockopt(&sender, nix::sys::socket::sockopt::Ipv4RecvErr, &true).expect("it is known");
         sender.connect(to).expect("loopback works");
         let mut stamps = TransmitStamps::of(&sender).expect("a handle");
-        // Nobody is there, which is said at once on loopback.
+        // No socket has the port. On loopback the error arrives at once.
         sender.send(&[0]).expect("the first is sent");
         assert_eq!(stamps.next(), None);
         assert!(!stamps.is_ours);

@@ -1,10 +1,13 @@
-//! Waking a lane that sleeps in a system call, without a datagram that the books would have to explain.
+//! Wakes a bench thread that sleeps in a system call, without a datagram that the accounting would have to explain.
 //!
-//! A signal with an empty handler ends any wait (`recv`, `epoll_wait`, `ppoll`, ...) with `EINTR`. It
-//! works on connected and unconnected sockets, on full and on empty queues, and leaves no trace.
-//! Roads not taken: a sentinel datagram can be dropped, has to be discounted, and cannot be aimed at one
-//! receiver of a `SO_REUSEPORT` group; after `shutdown(SHUT_RD)` std's `recv_from` panics or fails, as
-//! no address comes back; `SO_RCVTIMEO` arms a timer at every wait, within the measurement.
+//! A signal with an empty handler ends any wait (`recv`, `epoll_wait`, `ppoll`, ...) with `EINTR`. It works on
+//! connected and unconnected sockets, on full and on empty queues, and leaves no trace.
+//!
+//! Alternatives and their problems:
+//! - A sentinel datagram can be dropped, has to be discounted, and cannot be aimed at one receiver of a `SO_REUSEPORT`
+//!   group.
+//! - After `shutdown(SHUT_RD)`, std's `recv_from` panics or fails, as no address comes back.
+//! - `SO_RCVTIMEO` arms a timer at every wait, within the measurement.
 
 use std::io;
 use std::sync::OnceLock;
@@ -19,11 +22,11 @@ extern "C" fn do_nothing(_signal: libc::c_int) {}
 /// Installs the empty handler, once per process.
 ///
 /// # Errors
-/// What `sigaction(2)` said.
+/// Returns the error of `sigaction(2)`.
 pub fn install() -> io::Result<()> {
     static INSTALLED: OnceLock<Result<(), Errno>> = OnceLock::new();
     let installed = INSTALLED.get_or_init(|| {
-        // No SA_RESTART: the point is that the system call ends.
+        // No SA_RESTART: the system call has to end.
         let action = SigAction::new(
             SigHandler::Handler(do_nothing),
             SaFlags::empty(),
@@ -36,24 +39,24 @@ pub fn install() -> io::Result<()> {
     (*installed).map_err(io::Error::from)
 }
 
-/// Keeps wakeups from the calling thread, for a library that starts its wait anew after each of them: with
-/// one every 100 us, a wait of any length would never end. Its lane wakes by itself from time to time.
+/// Blocks wakeups for the calling thread. Meant for a library that restarts its wait after each of them: with one
+/// wakeup every 100 us, its wait would never end. The thread has to wake by itself from time to time.
 ///
 /// # Errors
-/// What `pthread_sigmask(3)` said.
+/// Returns the error of `pthread_sigmask(3)`.
 pub fn block() -> io::Result<()> {
     let mut signals = SigSet::empty();
     signals.add(WAKEUP);
     Ok(signals.thread_block()?)
 }
 
-/// Ends the wait of the thread `tid` of this process, if it is in one. A thread that is about to wait
-/// may miss it: repeat until the thread shows that it has seen its stop flag.
+/// Ends the wait of the thread `tid` of this process, if it waits. A thread that is about to wait may miss it: repeat
+/// the call until the thread has seen its stop flag.
 pub fn interrupt(tid: i32) {
-    // Not pthread_kill(3): std and libc do not agree on what a pthread_t is on musl.
+    // Not pthread_kill(3): std and libc disagree about the type pthread_t on musl.
     #[expect(unsafe_code, reason = "no wrapper has tgkill")]
-    // SAFETY: tgkill(2) takes three integers and touches no memory. A thread that has ended, and whose id
-    // may have gone to another one of this process, at worst costs that one an EINTR.
+    // SAFETY: tgkill(2) takes three integers and touches no memory. If the thread has ended and another thread of this
+    // process has its id by now, that thread gets an EINTR at worst.
     unsafe {
         libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, WAKEUP as libc::c_int)
     };

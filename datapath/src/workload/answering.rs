@@ -1,4 +1,4 @@
-//! Servers whose loop only receives: threads beside it do the work, and answer.
+//! Worker threads of servers whose loop only receives: they process the requests and send the responses.
 
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
@@ -14,20 +14,20 @@ use crate::data::{ServerModel, ServiceTime};
 use crate::engine::{Job, Meter, Spawner, is_to_be_made_again};
 use crate::sys::clock;
 
-/// How long an answer waits for room in the send buffer: as long as its client waits for it.
+/// Maximum time that a response waits for room in the send buffer, in milliseconds: equal to the timeout of a request.
 const LONGEST_WAIT_MS: u16 = 250;
 
-/// The threads that answer for one server.
+/// The worker threads of one server.
 pub(super) struct Answering {
-    /// Requests that they may have at a time.
+    /// Maximum number of requests that the workers have at a time.
     most: usize,
     spawner: Spawner,
     answers: Arc<Answers>,
-    // Last: whoever ends them has let go of the spawner.
+    // Last field, so that the spawner is dropped before the pool, which waits for its threads to end.
     _pool: Option<Pool>,
 }
 
-/// What all of them share.
+/// State that the worker threads share.
 struct Answers {
     sockets: Vec<UdpSocket>,
     payload_bytes: usize,
@@ -36,10 +36,11 @@ struct Answers {
 }
 
 impl Answering {
-    /// For requests over these sockets. `theirs`: what the engine itself offers.
+    /// Starts the workers for requests over these sockets. `theirs`: the engine's own way to run a job on another
+    /// thread.
     ///
     /// # Errors
-    /// When the system has no more threads, or the engine none for what blocks.
+    /// Fails if the system cannot start more threads, or if the engine has none for blocking work.
     pub(super) fn new(
         model: ServerModel,
         theirs: Option<Spawner>,
@@ -62,7 +63,7 @@ impl Answering {
             meter: Arc::clone(meter),
         };
         Ok(Some(Self {
-            // One for each thread, and one to go on with.
+            // One for each thread to work on, and one for each to continue with.
             most: 2 * model.at_a_time(),
             spawner,
             answers: Arc::new(answers),
@@ -70,7 +71,8 @@ impl Answering {
         }))
     }
 
-    /// Has a request answered, when its work is done if it `works`. Waits while they have enough to do.
+    /// Passes a request to a worker thread. The worker performs its service time only if `works` is true. Waits while
+    /// the workers have the maximum number of requests.
     pub(super) fn answer(&self, asked: Asked, works: bool) {
         let answers = Arc::clone(&self.answers);
         answers.meter.beside.begin(self.most);
@@ -81,7 +83,7 @@ impl Answering {
 impl Answers {
     fn answer(&self, asked: &Asked, works: bool) {
         if let Some(service) = self.service.filter(|_| works) {
-            // Of one CPU, threads that compute have a part each.
+            // Threads that compute on one CPU share its time, so each measures its own CPU time.
             spend(service, || {
                 clock::own_cpu_ns().unwrap_or_else(clock::monotonic_ns)
             });
@@ -95,7 +97,7 @@ impl Answers {
         };
         let mut sent = send();
         if sent.as_ref().is_err_and(is_to_be_made_again) {
-            // Who asked waits no longer.
+            // The client waits no longer than this.
             let mut room = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
             let _ = poll(&mut room, LONGEST_WAIT_MS);
             sent = send();
@@ -116,9 +118,9 @@ impl fmt::Debug for Answering {
     }
 }
 
-/// Threads that take what there is to do from one queue. Dropping it does all of that, and joins them.
+/// A pool of threads that take jobs from one queue. Dropping it completes the queued jobs and joins the threads.
 struct Pool {
-    /// `None` while it ends.
+    /// Sending end of the queue. `None` while the pool ends.
     jobs: Option<Sender<Job>>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -143,7 +145,7 @@ impl Pool {
         let jobs = self.jobs.clone().map(Mutex::new);
         Arc::new(move |job| {
             if let Some(jobs) = &jobs {
-                // It can only fail where all threads have panicked.
+                // Fails only if all threads have panicked.
                 let _ = jobs
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
@@ -187,7 +189,7 @@ mod tests {
         let spawner = pool.spawner();
         for _ in 0..3 * COUNT {
             let meet = Arc::clone(&meet);
-            // Each waits for the others: one after the other, they would wait for ever.
+            // Each job waits for the others, so a pool that ran them one by one would never finish.
             spawner(Box::new(move || _ = meet.wait()));
         }
         drop(spawner);

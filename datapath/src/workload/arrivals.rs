@@ -1,4 +1,5 @@
-//! How long answers had been there when their client had them: of some, as to ask costs a system call.
+//! Samples the time from when the kernel received a response until the client did. Only some responses are sampled,
+//! because each sample costs a system call.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -7,10 +8,10 @@ use super::round_trips::RoundTripMeter;
 use crate::engine::payload::Origin;
 use crate::sys::arrival::ArrivalClock;
 
-/// One answer in so many is asked for.
+/// Responses per sample.
 const ONE_IN: u32 = 16;
 
-/// Looks at some of the answers that come over the first link of a client.
+/// Samples the receive timestamps of the responses over a client's first endpoint.
 #[derive(Debug)]
 pub struct ArrivalSampler {
     clock: ArrivalClock,
@@ -18,13 +19,14 @@ pub struct ArrivalSampler {
 }
 
 impl ArrivalSampler {
-    /// Of what comes over this socket. `None`: the kernel does not say when it came.
+    /// Creates a sampler for this socket. `None`: the kernel makes no receive timestamps.
     pub fn of(socket: impl AsFd) -> Option<Self> {
         let clock = ArrivalClock::of(socket)?;
         Some(Self { clock, seen: 0 })
     }
 
-    /// An answer has just been received, and nothing else since. `meter`: where it counts, if it is of the window.
+    /// Samples a response that was just received, if its turn has come. Nothing may be received in between. `meter`:
+    /// the counter to use, if the request belongs to the window.
     #[inline]
     pub(super) fn look(&mut self, meter: Option<&Arc<RoundTripMeter>>, origin: Origin) {
         self.seen += 1;

@@ -1,4 +1,4 @@
-//! What a server is asked, and what it has to do for it.
+//! A request as its server sees it, and the service time.
 
 use std::time::Duration;
 use std::{hint, thread};
@@ -7,17 +7,17 @@ use crate::data::ServiceTime;
 use crate::engine::payload::Origin;
 use crate::engine::verify::HEAD_BYTES;
 
-/// One request.
+/// A received request.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) head: [u8; HEAD_BYTES],
     pub(super) origin: Origin,
-    /// All of it, where it is looked at.
+    /// The whole request during verification, else empty.
     pub(super) whole: Vec<u8>,
 }
 
 impl Asked {
-    /// Repeats what it began with, or all of it, where the answer begins.
+    /// Copies the head of the request, or the whole request during verification, to the start of the response.
     #[inline]
     pub(super) fn repeat(&self, answer: &mut [u8]) {
         let repeated = if self.whole.is_empty() {
@@ -30,7 +30,7 @@ impl Asked {
     }
 }
 
-/// Computes until so much of `now_ns` has passed, or sleeps.
+/// Performs a service time: sleeps, or computes until the clock `now_ns` has advanced by it.
 pub(super) fn spend(service: ServiceTime, now_ns: impl Fn() -> u64) {
     if service.sleeps {
         thread::sleep(Duration::from_nanos(service.ns));

@@ -1,4 +1,4 @@
-//! Clients that send the next request when an answer is there.
+//! Closed-loop clients: each sends the next request when a response arrives.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use crate::engine::FlowCounts;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::sys::clock;
 
-/// The requests of one client, and the answers to them.
+/// A client with a bounded number of outstanding requests.
 #[derive(Debug)]
 pub struct Client {
     numbering: Numbering,
-    /// One for each request that may be under way. That of number n is in place n modulo so many, and goes over link n
-    /// modulo the number of links.
+    /// Slots of the outstanding requests. Request number n is in slot n modulo the number of slots. The endpoint of a
+    /// slot is the slot's index modulo the number of endpoints.
     requests: Box<[Request]>,
     links: usize,
-    /// Places without a request.
+    /// Free slots.
     free: Vec<u64>,
-    /// Requests sent so far.
+    /// Requests sent since the start.
     sent: u64,
-    /// What goes next. It stays until it has gone: time that the system takes to have room for it counts.
+    /// Next request. It stays here until it is sent: time that the system takes to make room for it counts.
     next: Option<Request>,
-    /// When it last gave up what had waited for too long: see [`Client::give_up`].
+    /// Value of the overdue counter at the last check for timeouts: see [`Client::give_up`].
     gave_up: u32,
     has_stopped: bool,
     pause: Option<Pause>,
@@ -31,26 +31,26 @@ pub struct Client {
     arrivals: Option<ArrivalSampler>,
 }
 
-/// The silence before a request of a client that thinks.
+/// Pause before a request of a client with a think time.
 #[derive(Clone, Copy, Debug)]
 struct Pause {
-    /// How long, in nanoseconds.
+    /// Duration, in nanoseconds.
     ns: u64,
-    /// When it is over, by the monotonic clock.
+    /// End of the pause, by the monotonic clock.
     end_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Request {
     number: u64,
-    /// Whether it is of the window.
+    /// True if it belongs to the window.
     counts: bool,
     asked_ns: u64,
     waits: bool,
 }
 
 impl Client {
-    /// With so many requests outstanding over each of so many links.
+    /// Creates a client with `outstanding` requests over each of its endpoints.
     pub fn new(
         numbering: Numbering,
         (outstanding, links): (usize, usize),
@@ -72,16 +72,17 @@ impl Client {
         }
     }
 
-    /// The same, which looks at how long some of the answers had been there.
+    /// Adds a sampler of receive timestamps.
     pub fn looking_at(self, arrivals: Option<ArrivalSampler>) -> Self {
         Self { arrivals, ..self }
     }
 
-    /// The same, which waits for so many nanoseconds between an answer and its next request. It has one request outstanding,
-    /// over one link.
+    /// Adds a think time, in nanoseconds, between a response and the next request. The client then has one outstanding
+    /// request, over one endpoint.
     ///
-    /// A link that sleeps may lose the first datagram after a silence, and so each request of a client that waits for its
-    /// answer in vain, and is silent meanwhile. At first, and after one that was given up, two go at once: one wakes the link.
+    /// A link that sleeps may lose the first datagram after a pause. A client that waits for a lost response is silent
+    /// meanwhile, so each of its requests could be lost. Therefore the client sends two requests at once in the
+    /// beginning and after each timeout: one of them wakes the link.
     pub fn thinking(self, ns: Option<u64>) -> Self {
         let Some(ns) = ns else {
             return self;
@@ -94,17 +95,17 @@ impl Client {
         }
     }
 
-    /// Where its round trips are counted.
+    /// Returns the counter of its round trips.
     pub fn meter(&self) -> Arc<RoundTripMeter> {
         Arc::clone(&self.meter)
     }
 
-    /// Where its flows are counted, if there are many.
+    /// Returns the counter of its flows, if it has several.
     pub(super) fn flows(&self) -> Option<FlowCounts> {
         self.numbering.flows()
     }
 
-    /// Prepares the next request, and says over which link it goes. `None`: as many as may be are outstanding.
+    /// Prepares the next request, and returns the index of its endpoint. `None`: the maximum number is outstanding.
     #[inline]
     pub(super) fn prepare(&mut self) -> Option<usize> {
         if self.next.is_none() {
@@ -118,7 +119,7 @@ impl Client {
         Some(self.link_of(self.place_of(self.next?.number)))
     }
 
-    /// Whether it still waits before its next request: then it has just waited for a while.
+    /// Returns whether the think time goes on. If so, the call has slept for part of it.
     #[inline]
     pub(super) fn thinks(&mut self) -> bool {
         match self.pause {
@@ -127,7 +128,7 @@ impl Client {
         }
     }
 
-    /// Whether this is the first time that it is told to stop.
+    /// Tells the client to stop. Returns whether this is the first call.
     pub(super) fn stop(&mut self) -> bool {
         !std::mem::replace(&mut self.has_stopped, true)
     }
@@ -144,7 +145,7 @@ impl Client {
         place
     }
 
-    /// Where the request of that number waits, if it does.
+    /// Returns the slot of an outstanding request. `None`: it is not outstanding.
     #[inline]
     fn place_waiting_for(&self, number: u64) -> Option<usize> {
         let place = self.place_of(number);
@@ -152,7 +153,7 @@ impl Client {
         (request.waits && request.number == number).then_some(place)
     }
 
-    /// Gives up what has waited for too long, when it is time to look for it once more.
+    /// Gives up requests that timed out, if the overdue counter has changed since the last check.
     #[inline]
     pub(super) fn give_up(&mut self, time: u32) {
         if self.gave_up != time {
@@ -242,7 +243,7 @@ mod tests {
     use super::*;
     use crate::engine::verify::HEAD_BYTES;
 
-    /// In a window that never ends.
+    /// Creates a client in a window that never ends.
     fn client(outstanding: usize) -> Client {
         let client = Client::new(Numbering::new(7, None), (outstanding, 1), Arc::default());
         client.meter.open_window();
@@ -258,7 +259,7 @@ mod tests {
         memory
     }
 
-    /// Answers timed, requests without one, answers too late.
+    /// Returns the number of responses in time, of requests without a response, and of late responses.
     fn found(client: &Client) -> (u64, u64, u64) {
         let found = client.meter.round_trips();
         (found.times.count(), found.unanswered, found.late)

@@ -1,5 +1,5 @@
-//! A known slow-down, by which the verdicts of `compare` are calibrated (`scripts/calibrate`). Only with the
-//! cargo feature `calibration`: nothing of it is in a program that measures.
+//! A known slow-down, which calibrates the verdicts of `compare` (`scripts/calibrate`). Exists only with the cargo
+//! feature `calibration`: a build for measurements contains none of it.
 
 use std::hint::black_box;
 use std::str::FromStr;
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Case, EngineName};
 
-/// What the senders of some engines do beside sending.
+/// Additional work of the senders of some engines.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Delay(Vec<Slowed>);
 
-/// One of these engines.
+/// Slow-down of one engine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Slowed {
-    /// One that is not among the engines of a sweep slows nothing down.
+    /// Engine to slow down. An engine that the sweep lacks has no effect.
     engine: EngineName,
-    /// Dependent operations per datagram, each of about a nanosecond.
+    /// Dependent operations per datagram. Each takes about a nanosecond.
     iterations: u32,
-    /// Parts of a key (`2t`, `300B`, `unconnected`), all of which one of these alternatives has in common with the
-    /// cases that are slowed down. Empty: all cases are.
+    /// Alternatives of parts of a key (`2t`, `300B`, `unconnected`). A case is slowed down if its key contains all
+    /// parts of one alternative. Empty: every case is slowed down.
     only: Vec<Vec<String>>,
 }
 
 impl Delay {
-    /// Operations per datagram of the senders of this case.
+    /// Returns the additional operations per datagram for the senders of this case.
     pub fn of(&self, case: &Case) -> u32 {
         let meant = self.0.iter().filter(|slowed| slowed.means(case));
         meant.map(|slowed| slowed.iterations).sum()
@@ -41,7 +41,7 @@ impl Slowed {
     }
 }
 
-/// So many operations, each of which needs the one before: as in [`crate::sys::cpu_speed`].
+/// Performs `iterations` operations, each of which depends on the previous one, like [`crate::sys::cpu_speed`].
 pub(crate) fn spend(iterations: u64) {
     let mut state = black_box(0x2545_F491_u32);
     for _ in 0..iterations {
@@ -141,7 +141,7 @@ mod tests {
             spend(iterations);
             start.elapsed()
         };
-        // Nothing does three dependent operations in a tenth of a nanosecond.
+        // No CPU does three dependent operations in a tenth of a nanosecond.
         assert!(time(10_000_000).as_millis() >= 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Flood: senders send as fast as they can, receivers take what comes.
+//! Loops of the flood: senders send at full speed, receivers receive everything that arrives.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use crate::engine::payload::{Check, Fill};
 use crate::engine::{Port, Tally};
 use crate::workload::lane::LaneContext;
 
-/// Sends until the stop.
+/// Sends until told to stop.
 pub(crate) async fn send(
     port: &mut impl Port,
     fill: &mut impl Fill,
@@ -28,7 +28,7 @@ pub(crate) async fn send(
     Ok(())
 }
 
-/// Receives until the stop, which comes only when the queues are empty or stay as they are.
+/// Receives until told to stop. The coordinating thread first waits until the queues are empty or no longer change.
 pub(crate) async fn receive(
     port: &mut impl Port,
     check: &mut impl Check,

@@ -1,7 +1,8 @@
-//! Many flows in one thread: the sender goes round its sockets, the receiver waits for all of its.
+//! Loops of threads with several flows. A sender uses its endpoints in rotation, a receiver waits on all of its
+//! endpoints.
 //!
-//! Where an engine serves all sockets over one port, so does one loop. Where its futures wait for a socket each, there
-//! is a loop for each of them, and they take turns on the thread.
+//! If an engine serves all endpoints through one object, one loop runs. If each of its futures waits for one endpoint,
+//! one loop per endpoint runs, and the loops share the thread.
 
 use std::io;
 use std::mem;
@@ -20,10 +21,11 @@ use crate::engine::{
 };
 use crate::workload::lane::LaneContext;
 
-/// Runs one lane of engine `E` that has many flows, as [`super::run`] does with one.
+/// Runs one bench thread of engine `E` with several flows. [`super::run`] is the version for one flow.
 ///
 /// # Errors
-/// As for [`super::run`].
+/// Returns an error if opening fails, if an error persists in the loop, or if the engine cannot serve several
+/// endpoints.
 pub fn run<E: Engine>(
     program: Program,
     connection: Connection,
@@ -114,7 +116,7 @@ fn over_a_port_each<E: Engine, A: Addressing>(
             lane.share(roles.len());
             lane.wait_at_start()?;
             if let [role] = &mut roles[..] {
-                // Who sends at a rate goes round its sockets.
+                // A sender with a fixed rate uses its endpoints in rotation.
                 return run_erased(engine, requests::drive(&mut ports, role, lane)).map(|()| None);
             }
             let loops = ports.0.into_iter().zip(roles).map(|(mut port, mut role)| {
@@ -128,7 +130,7 @@ fn over_a_port_each<E: Engine, A: Addressing>(
     Ok(None)
 }
 
-/// Sends a burst over each link in turn until the stop.
+/// Sends a batch over each endpoint in turn until told to stop.
 async fn send(port: &mut impl Port, rotation: &mut Rotation, lane: &LaneContext) -> io::Result<()> {
     while !lane.sending_stopped() {
         let packets = match port.transmit(rotation.link(), &*rotation).await {
@@ -145,7 +147,7 @@ async fn send(port: &mut impl Port, rotation: &mut Rotation, lane: &LaneContext)
     Ok(())
 }
 
-/// Receives until the stop, as [`super::flood::receive`]: several loops may add to the count of a lane.
+/// Receives until told to stop. Unlike in [`super::flood::receive`], several loops may add to a thread's count.
 async fn receive(port: &mut impl Port, check: &mut Counted, lane: &LaneContext) -> io::Result<()> {
     while !lane.receiving_stopped() {
         match port.receive(check).await {
@@ -156,14 +158,14 @@ async fn receive(port: &mut impl Port, check: &mut Counted, lane: &LaneContext) 
     Ok(())
 }
 
-/// Counts what comes over each link, and enters it in the tracker while the engine is verified.
+/// Counts the datagrams received over each endpoint, and records them in the tracker during verification.
 struct Counted {
     flows: Option<FlowMeter>,
     tracker: Option<Arc<SequenceTracker>>,
 }
 
 impl Counted {
-    /// Of a port that begins with that link.
+    /// Creates the counter for the endpoints from index `first` on.
     fn of(incoming: &Incoming, first: usize) -> Self {
         let counts = incoming.flows.clone();
         Self {
@@ -186,7 +188,7 @@ impl Check for Counted {
     }
 }
 
-/// A port for each link. It receives over none: who waits for one of them waits for it alone.
+/// An object per endpoint, combined for sending. Receiving fails: a receive call would wait for one endpoint only.
 struct Ports<P>(Vec<P>);
 
 impl<P: Port> Ports<P> {

@@ -1,5 +1,5 @@
-//! How long after one datagram the next one left: of the first flow of a sender, by the kernel's stamps of some bursts,
-//! and by when the calls returned.
+//! Measures the gaps between sent datagrams of the first flow of a sender: by the kernel's transmit timestamps of some
+//! batches, and by the ends of the send calls.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use super::pace_meter::PaceMeter;
 use crate::sys::clock;
 use crate::sys::transmit::{TransmitStamp, TransmitStamps};
 
-/// Pairs of bursts that are stamped per second, about. Below so many bursts per second, all are. Stamps take the kernel
-/// memory and the sender a call each, which would be in the CPU time of each datagram.
+/// Approximate number of pairs of batches with timestamps per second. At lower rates, all batches have timestamps.
+/// Timestamps cost kernel memory, and one call of the sender each, which would add to the CPU time per datagram.
 const PAIRS_PER_SECOND: f64 = 1000.0;
 
-/// Watches when the bursts of one link leave.
+/// Measures the gaps between the batches of one endpoint.
 #[derive(Debug)]
 pub(super) struct GapWatch {
-    /// `None`: the kernel is not asked.
+    /// Transmit timestamps of the kernel. `None`: not requested.
     stamps: Option<TransmitStamps>,
     stage: Stage,
     last: Option<TransmitStamp>,
@@ -24,16 +24,16 @@ pub(super) struct GapWatch {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// So many bursts go by before the next pair.
+    /// Number of batches to skip before the next pair.
     Skips(u64),
-    /// The burst before which nothing is counted.
+    /// First batch of a pair. No gap is counted before its end.
     First,
-    /// The gaps that end with its datagrams are counted.
+    /// Second batch of a pair: the gaps before each of its datagrams are counted.
     Second,
 }
 
 impl GapWatch {
-    /// With the stamps of that link, counted in `meter`.
+    /// Creates a measurement with these timestamps of an endpoint. `meter` counts the gaps.
     pub(super) fn new(stamps: Option<TransmitStamps>, meter: Arc<PaceMeter>) -> Self {
         Self {
             stamps,
@@ -44,7 +44,7 @@ impl GapWatch {
         }
     }
 
-    /// A burst is about to go.
+    /// Prepares for the next batch, which is about to be sent.
     pub(super) fn prepare(&mut self) {
         let Some(stamps) = self
             .stamps
@@ -53,13 +53,13 @@ impl GapWatch {
         else {
             return;
         };
-        // Those of bursts that left late.
+        // Discard the timestamps of batches that left late.
         stamps.by_ref().for_each(drop);
         stamps.begin();
         (self.stage, self.last) = (Stage::First, None);
     }
 
-    /// It has gone. The mean time between two of them, in nanoseconds.
+    /// Handles a sent batch. `gap_ns`: mean time between two batches, in nanoseconds.
     pub(super) fn went(&mut self, gap_ns: f64) {
         let now = clock::monotonic_ns();
         if let Some(before) = self.returned_ns.replace(now) {
@@ -84,7 +84,7 @@ impl GapWatch {
         };
         for stamp in stamps {
             let next = self.last.map(|last| (last, last.number.wrapping_add(1)));
-            // One that is lost leaves no gap, and the computer's clock may be set.
+            // A lost timestamp gives no gap. The computer's clock may be set back meanwhile.
             if let Some((last, _)) = next.filter(|(_, next)| counts && stamp.number == *next) {
                 if let Some(gap_ns) = stamp.ns.checked_sub(last.ns) {
                     self.meter.left.count(gap_ns);
@@ -102,7 +102,7 @@ impl GapWatch {
         if let Some(stamps) = &self.stamps {
             stamps.end();
         }
-        // At random, so that no rhythm of the sender shows as the whole.
+        // Random, so that no rhythm of the sender distorts the sample.
         let most = 2.0 * (bursts_per_pair - 2.0);
         #[expect(
             clippy::cast_possible_truncation,
@@ -119,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    /// What is counted of 100 bursts of 3 datagrams over loopback: by stamps, and by calls.
+    /// Returns the gaps counted for 100 batches of 3 datagrams over loopback: by timestamps, and by calls.
     fn counts(gap_ns: f64) -> (u64, u64) {
         let receiver = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
         let sender = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
@@ -152,7 +152,8 @@ mod tests {
         assert_eq!(left, 99 * 3, "all but those within the first burst");
         let (left, returned) = counts(1e5);
         assert_eq!(returned, 99);
-        // Pairs of bursts, ten bursts from one to the next in the mean: each with two gaps within, and one between.
+        // Pairs of batches, ten batches from one pair to the next on average. Each pair has two gaps within, and one
+        // between.
         assert!(left % 3 == 0 && (3..50 * 3).contains(&left), "{left}");
     }
 }

@@ -1,20 +1,21 @@
-//! The requests of a client of two threads that have no answer yet, each with the moment when it was due.
+//! Outstanding requests of an open-loop client, with the moment when each was due.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::round_trips::TIMEOUT_NS;
 
-/// The requests of a client that have no answer yet, between its two threads.
+/// Outstanding requests of an open-loop client, shared by its two threads.
 #[derive(Debug)]
 pub struct InFlight {
-    /// That of request n is in place n modulo so many.
+    /// Slots. Request number n is in slot n modulo the number of slots.
     places: Box<[Request]>,
 }
 
 #[derive(Debug)]
 struct Request {
-    /// With [`InFlight::COUNTS`] if it is of the window. [`InFlight::NOBODY`]: it was answered, or given up.
+    /// Number of the request, with [`InFlight::COUNTS`] set if it belongs to the window. [`InFlight::NOBODY`]: the
+    /// slot is free.
     number: AtomicU64,
     due_ns: AtomicU64,
 }
@@ -22,11 +23,12 @@ struct Request {
 impl InFlight {
     const NOBODY: u64 = u64::MAX;
     const COUNTS: u64 = 1 << 63;
-    /// From 1,024 to a million, 16 MiB.
+    /// Range of the number of slots: from 1,024 to 2^20, which take 16 MiB.
     pub(super) const PLACES: RangeInclusive<u64> = 1 << 10..=1 << 20;
 
-    /// Places for all that may be answered in time, at so many nanoseconds between two of them, and so many at once; but for
-    /// a rate above four millions, whose requests then have less time.
+    /// Creates slots for all requests that can get a response before the timeout. `gap_ns`: time between two requests.
+    /// `at_once`: requests that are due at the same time. Above four million requests per second, the slots do not
+    /// suffice, and requests time out earlier.
     pub fn every(gap_ns: f64, at_once: u64) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
@@ -50,8 +52,8 @@ impl InFlight {
         &self.places[place]
     }
 
-    /// Enters a request that is about to be sent, and whether it counts. Whichever had its place is given up, and nobody
-    /// may take its time for that of this one.
+    /// Records a request that is about to be sent. The request that had its slot is given up. The order of the stores
+    /// ensures that no reader combines the number of one request with the time of the other.
     pub(super) fn enter(&self, number: u64, due_ns: u64, counts: bool) {
         let place = self.place(number);
         place.number.store(Self::NOBODY, Ordering::Relaxed);
@@ -60,7 +62,8 @@ impl InFlight {
         place.number.store(number | counts, Ordering::Release);
     }
 
-    /// When a request was due, and whether it counts, if it is in flight and not overdue. It is not in flight any more then.
+    /// Removes a request. Returns when it was due, and whether it belongs to the window. `None`: it is not
+    /// outstanding, or timed out.
     pub(super) fn take(&self, number: u64, now_ns: u64) -> Option<(u64, bool)> {
         let place = self.place(number);
         let found = place.number.load(Ordering::Acquire);

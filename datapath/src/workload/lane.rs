@@ -1,7 +1,7 @@
-//! A lane: what one thread runs, and all that it shares with the coordinator.
+//! Context of a bench thread, and the state that it shares with the coordinating thread.
 //!
-//! Lanes wait at the `StartBarrier`, then never pause. They publish what they did in their [`Meter`]; the
-//! coordinator reads the meters at the edges of a window, which costs the lanes nothing.
+//! Bench threads wait at the `StartBarrier`, and never pause afterwards. They publish their counts in their [`Meter`].
+//! The coordinating thread reads the meters at the edges of a window, at no cost for the bench threads.
 
 use std::io;
 #[cfg(feature = "calibration")]
@@ -13,10 +13,10 @@ use super::start_barrier::StartBarrier;
 use crate::engine::payload::Fill;
 use crate::engine::{Burst, LaneBrief, Meter, Pool, Tally, is_to_be_made_again};
 
-/// What the lanes of one run share: the start barrier and the two stop flags.
+/// State that the bench threads of one run share: the start barrier and the two stop flags.
 #[derive(Debug, Default)]
 pub struct Control {
-    /// Where lanes wait for each other.
+    /// Barrier at which the bench threads wait for each other.
     pub start_barrier: StartBarrier,
     stop_sending: AtomicBool,
     stop_receiving: AtomicBool,
@@ -25,37 +25,37 @@ pub struct Control {
 }
 
 impl Control {
-    /// Asks the senders to stop. Receivers go on, so that the queues empty.
+    /// Tells the senders to stop. Receivers continue, so that the queues become empty.
     pub fn stop_sending(&self) {
         self.stop_sending.store(true, Ordering::Relaxed);
     }
 
-    /// Asks the receivers to stop.
+    /// Tells the receivers to stop.
     pub fn stop_receiving(&self) {
         self.stop_receiving.store(true, Ordering::Relaxed);
     }
 
-    /// Makes senders do so much more for each datagram. To be set before the start.
+    /// Adds `iterations` operations to the senders' work for each datagram. To be called before the start.
     #[cfg(feature = "calibration")]
     pub fn delay_senders(&self, iterations: u64) {
         self.delay_iterations.store(iterations, Ordering::Relaxed);
     }
 }
 
-/// What a lane's loop has in hand besides its engine.
+/// Context of a bench thread's loop, apart from its engine.
 #[derive(Debug)]
 pub struct LaneContext {
-    /// Where the loop publishes what it did.
+    /// Counters that the loop publishes.
     pub meter: Arc<Meter>,
     control: Arc<Control>,
     pool: Option<Pool>,
-    /// Its loops, and how many of them still send.
+    /// Number of the thread's loops. `sending`: number of its loops that still send.
     loops: AtomicUsize,
     sending: AtomicUsize,
     faults: Mutex<Faults>,
 }
 
-/// Failed calls since the last one that moved something.
+/// Failed calls since the last one that moved a datagram.
 #[derive(Clone, Copy, Debug, Default)]
 struct Faults {
     packets: u64,
@@ -63,10 +63,10 @@ struct Faults {
 }
 
 impl LaneContext {
-    /// A lane that gives up after so many failed calls in a row would only spin.
+    /// Maximum number of failed calls in a row. A thread with more would only spin, so it ends.
     const MAX_STREAK: u32 = 1000;
 
-    /// The context of the lane that `meter` belongs to.
+    /// Creates the context of the bench thread that `meter` belongs to.
     pub fn new(control: Arc<Control>, meter: Arc<Meter>) -> Self {
         Self {
             meter,
@@ -78,17 +78,17 @@ impl LaneContext {
         }
     }
 
-    /// Whether other threads than its own run it.
+    /// Returns whether worker threads run it, instead of a thread of its own.
     pub fn is_pooled(&self) -> bool {
         self.pool.is_some()
     }
 
-    /// The same lane, run by the threads of `pool`.
+    /// Sets the pool whose threads run it.
     pub fn on(self, pool: Option<Pool>) -> Self {
         Self { pool, ..self }
     }
 
-    /// What the engine may want to know.
+    /// Returns the information for the engine.
     pub fn brief(&self) -> LaneBrief {
         LaneBrief {
             wakeups: Arc::clone(&self.meter.wakeups),
@@ -97,33 +97,33 @@ impl LaneContext {
         }
     }
 
-    /// Arrives at the start barrier and waits until it opens.
+    /// Waits at the start barrier until it opens.
     ///
     /// # Errors
-    /// When another lane could not be built and the run is called off.
+    /// Fails if another bench thread could not be set up and the run is cancelled.
     pub fn wait_at_start(&self) -> io::Result<()> {
         self.control.start_barrier.arrive_and_wait()
     }
 
-    /// Whether senders are to stop. One relaxed load.
+    /// Returns whether senders must stop. One relaxed load.
     #[inline]
     pub fn sending_stopped(&self) -> bool {
         self.control.stop_sending.load(Ordering::Relaxed)
     }
 
-    /// Whether receivers are to stop. One relaxed load.
+    /// Returns whether receivers must stop. One relaxed load.
     #[inline]
     pub fn receiving_stopped(&self) -> bool {
         self.control.stop_receiving.load(Ordering::Relaxed)
     }
 
-    /// How often it has been time to give up what does not come. One relaxed load.
+    /// Returns the overdue counter: each time it changes, requests that timed out must be given up. One relaxed load.
     #[inline]
     pub(crate) fn overdue(&self) -> u32 {
         self.meter.overdue.load(Ordering::Relaxed)
     }
 
-    /// Does what [`Control::delay_senders`] asked for, for each datagram of a burst.
+    /// Performs the additional operations of [`Control::delay_senders`] for each datagram of a batch.
     #[cfg(feature = "calibration")]
     #[inline]
     pub(crate) fn delay(&self, packets: u64) {
@@ -131,18 +131,18 @@ impl LaneContext {
         crate::workload::delay::spend(iterations * packets);
     }
 
-    /// Says that this lane sends no more, so that its count is final.
+    /// Declares that this thread sends no more, so that its count is final.
     pub fn done_sending(&self) {
         self.meter.done_sending.store(true, Ordering::Release);
     }
 
-    /// So many loops take turns in this lane.
+    /// Sets the number of loops that share this thread.
     pub(crate) fn share(&self, loops: usize) {
         self.loops.store(loops, Ordering::Relaxed);
         self.sending.store(loops, Ordering::Relaxed);
     }
 
-    /// Counts datagrams that one of its loops has sent, whose own total is `own`.
+    /// Counts datagrams that one of its loops has sent. `own`: the loop's own total.
     pub(crate) fn count_sent(&self, own: &mut u64, packets: u64) {
         *own += packets;
         if self.has_one_loop() {
@@ -152,7 +152,7 @@ impl LaneContext {
         }
     }
 
-    /// Counts a burst that one of its loops has received, whose own total is `own`.
+    /// Counts a batch that one of its loops has received. `own`: the loop's own total.
     pub(crate) fn count_received(&self, own: &mut Tally, burst: Burst) {
         let total = own.add(burst);
         if self.has_one_loop() {
@@ -166,17 +166,18 @@ impl LaneContext {
         self.loops.load(Ordering::Relaxed) == 1
     }
 
-    /// Says that one of its loops sends no more.
+    /// Declares that one of its loops sends no more.
     pub(crate) fn one_done_sending(&self) {
         if self.sending.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.done_sending();
         }
     }
 
-    /// Counts, numbers and publishes what such a call leaves sent: returns the new total.
+    /// Handles a failed send: counts, numbers and publishes the datagrams that are lost. Returns the new total of sent
+    /// datagrams.
     ///
     /// # Errors
-    /// As for [`LaneContext::refused`].
+    /// Returns `error` if 1000 calls in a row have failed with a permanent error.
     #[cold]
     pub(crate) fn refused_of(
         &self,
@@ -191,11 +192,11 @@ impl LaneContext {
         Ok(sent + lost)
     }
 
-    /// Counts a call that sent nothing, although it was for that many datagrams. Returns how many of them were handed to
-    /// the kernel and are lost: all, or none if the call is to be made again.
+    /// Counts a failed send of `packets` datagrams. Returns the number that was handed to the kernel and lost: all, or
+    /// none if the call is to be repeated.
     ///
     /// # Errors
-    /// The same error, when 1000 calls in a row have failed with such a one: it will not pass.
+    /// Returns `error` if 1000 calls in a row have failed with a permanent error.
     #[cold]
     pub fn refused(&self, error: io::Error, packets: u64) -> io::Result<u64> {
         if is_to_be_made_again(&error) {
@@ -212,14 +213,14 @@ impl LaneContext {
         }
     }
 
-    /// Takes note of a call that moved nothing.
+    /// Counts a call that moved nothing.
     ///
     /// # Errors
-    /// The same error, when 1000 calls in a row have failed.
+    /// Returns `error` if 1000 calls in a row have failed. Interruptions and full or empty queues are not failures.
     #[cold]
     pub fn tolerate(&self, error: io::Error) -> io::Result<()> {
         match error.kind() {
-            // The coordinator's wakeup (see `sys::wakeup`): the loop looks at its stop flag.
+            // The coordinating thread's wakeup (see `sys::wakeup`): the loop checks its stop flag.
             io::ErrorKind::Interrupted => return Ok(()),
             io::ErrorKind::WouldBlock => {
                 self.meter.would_blocks.fetch_add(1, Ordering::Relaxed);
@@ -231,13 +232,13 @@ impl LaneContext {
         self.end_streak(error, self.moved())
     }
 
-    /// Datagrams that the kernel took, or gave.
+    /// Returns the datagrams that the kernel accepted or delivered.
     fn moved(&self) -> u64 {
         let taken = (self.meter.sent.read()).saturating_sub(self.meter.refusals.packets());
         taken + self.meter.received.read().packets
     }
 
-    /// Counts one more failure since that many datagrams have moved.
+    /// Counts one more failed call. The streak restarts if `packets`, the datagrams moved so far, has changed.
     fn end_streak(&self, error: io::Error, packets: u64) -> io::Result<()> {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         if faults.packets != packets {
@@ -252,8 +253,8 @@ impl LaneContext {
     }
 }
 
-/// Whether a send may work again that failed so: there was no room, or the datagram, or one before it, was refused on its
-/// way. Anything else is a mistake of the program.
+/// Returns whether a send error may be temporary: there was no room, or this datagram or an earlier one was refused on
+/// its way. Any other error is a mistake of the program.
 fn may_pass(errno: i32) -> bool {
     matches!(
         errno,

@@ -1,11 +1,11 @@
-//! The generic loops. A workload serves every engine, an engine every workload.
+//! The timed loops. They are generic: each workload runs on every engine.
 //!
-//! A workload is what its threads do: a [`Program`] each. With flood, senders [`Program::Flood`] and receivers
-//! [`Program::Sink`]; the only thread of a case takes [`Program::Turns`]. What is received is the result. With ask,
-//! clients and servers have a [`Role`] each; the answers are the result, and how soon they came. A sender that floods
-//! at a rate has one, too.
-//! These loops are what is timed: each is readable at a glance, and nothing else runs in a lane between
-//! the start and the stop.
+//! A workload gives each of its threads a [`Program`]. Flood: senders run [`Program::Flood`], receivers
+//! [`Program::Sink`], and the only thread of a case [`Program::Turns`]; the result is the received datagrams. Request
+//! and response (rr): clients and servers have a [`Role`] each; the result is the responses and their round-trip
+//! times. A sender of a paced flood has a [`Role`] as well.
+//!
+//! Only these loops are timed. Each is short, and a bench thread runs nothing else between the start and the stop.
 
 mod answering;
 mod arrivals;
@@ -61,10 +61,10 @@ use crate::engine::{
 };
 use crate::workload::lane::LaneContext;
 
-/// Runs one lane of engine `E`: opens its ports, waits at the start barrier, and loops until the stop.
+/// Runs one bench thread of engine `E`: opens its sockets, waits at the start barrier, and loops until the stop.
 ///
 /// # Errors
-/// What opening the ports said, or an error that persisted in the loop.
+/// Returns an error if opening fails, or if an error persists in the loop.
 pub fn run<E: Engine>(
     program: Program,
     connection: Connection,
@@ -76,9 +76,11 @@ pub fn run<E: Engine>(
     }
 }
 
-/// The ports, and what fills and checks, live outside the futures: a future that points to something
-/// within itself lives in memory, and a loop that counts in memory costs 2 ns a datagram instead of half of
-/// one. `scripts/instructions` shows it.
+/// Runs a program with one kind of addressing.
+///
+/// The objects that move, fill and check datagrams live outside the futures. A future that points into itself lives in
+/// memory, and a loop that counts in memory costs 2 ns per datagram instead of 0.5 ns. `scripts/instructions` shows
+/// it.
 fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::Result<Remark> {
     let engine = E::start(&lane.brief())?;
     match program {
@@ -118,7 +120,7 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
             }
             let (fill, check) = (&mut NoFill, &mut NoCheck);
             let loops = turns::send_and_receive(tx, rx, fill, check, lane);
-            // The plan refuses the others: only their instructions are counted.
+            // The plan refuses such cases. They run only to count their instructions.
             if E::ABOUT.one_thread.is_ok() {
                 engine.run(loops)?;
             } else {
@@ -130,13 +132,13 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
     }
 }
 
-/// Of the only link.
+/// Returns the element of the only endpoint.
 fn only<T>(mut of_links: Vec<T>) -> Option<T> {
     of_links.pop()
 }
 
-/// Apart from the loops of a flood, whose ports it would keep in memory; what happens on the way of a request, and
-/// until a datagram is due, takes far longer than what drives its loop.
+/// Runs a role over one endpoint. A separate function: otherwise the compiler would keep the sockets of the flood
+/// loops in memory. A round trip, and the wait for a paced datagram, take far longer than the erased loop's overhead.
 #[cold]
 #[inline(never)]
 fn take_role<E: Engine, A: Addressing>(
@@ -153,13 +155,14 @@ fn take_role<E: Engine, A: Addressing>(
     Ok(port.remark())
 }
 
-/// [`Engine::open`], compiled once and not into each place above: opening is not timed.
+/// Calls [`Engine::open`]. Compiled once instead of inlined at each call, because opening is not timed.
 #[inline(never)]
 fn open<E: Engine, A: Addressing>(engine: &E, options: PortOptions) -> io::Result<E::Port<A>> {
     engine.open::<A>(options)
 }
 
-/// Apart from the loop that is timed, whose ports it would keep in memory.
+/// Runs the loop of [`Program::Turns`] with verification. A separate function: otherwise the compiler would keep the
+/// sockets of the timed loop in memory.
 #[cold]
 #[inline(never)]
 fn verify_turns<E: Engine>(
@@ -174,7 +177,8 @@ fn verify_turns<E: Engine>(
     run_erased(engine, loops)
 }
 
-/// Runs a loop in which an instruction more does not matter: what drives futures is compiled once for all of them.
+/// Runs a loop in which one more instruction does not matter. The code that drives futures is compiled once for all
+/// such loops.
 fn run_erased<E: Engine>(
     engine: &E,
     loops: impl Future<Output = io::Result<()>> + Send,

@@ -1,4 +1,4 @@
-//! How a client knows its requests: by their numbers, in their first bytes, which the answers repeat.
+//! Numbers of a client's requests: written to their first bytes, and repeated in the responses.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::engine::verify::{self, SequenceCheck, SequenceTracker};
 use crate::engine::{FlowCounts, FlowMeter};
 use crate::sys::clock;
 
-/// Writes the numbers of a client's requests, and reads them in the answers.
+/// Writes the numbers of a client's requests, and reads them from the responses.
 #[derive(Clone, Debug)]
 pub struct Numbering {
     lane: u16,
@@ -16,7 +16,8 @@ pub struct Numbering {
 }
 
 impl Numbering {
-    /// Of the client of that number; one of several links has the numbers that follow, too, one for each. With a tracker, requests are filled to their end, and whole answers entered there.
+    /// Creates the numbering of client number `lane`. A client with several endpoints also uses the following numbers,
+    /// one per endpoint. With a tracker, requests are filled to their end, and whole responses are recorded in it.
     pub fn new(lane: u16, answers: Option<Arc<SequenceTracker>>) -> Self {
         Self {
             lane,
@@ -25,22 +26,22 @@ impl Numbering {
         }
     }
 
-    /// The same, which counts the answers over each link.
+    /// Adds a counter of the responses over each endpoint.
     pub fn counting(self, flows: Option<FlowMeter>) -> Self {
         Self { flows, ..self }
     }
 
-    /// Where answers are counted by link, if they are.
+    /// Returns the counter of the responses over each endpoint, if there is one.
     pub(super) fn flows(&self) -> Option<FlowCounts> {
         self.flows.as_ref().map(|flows| flows.counts.clone())
     }
 
-    /// The number of the client.
+    /// Returns the number of the client.
     pub(super) fn lane(&self) -> u16 {
         self.lane
     }
 
-    /// Prepares a request that goes over this link.
+    /// Writes a request for this endpoint.
     #[inline]
     pub(super) fn write(&self, memory: &mut [u8], link: usize, number: u64) {
         let lane = self.lane_of(link);
@@ -61,7 +62,8 @@ impl Numbering {
         self.lane.wrapping_add(link)
     }
 
-    /// The number of the request that a datagram answers. `None`: none of this client, or of another link.
+    /// Returns the number of the request that a datagram responds to. `None`: the datagram is no response, or belongs
+    /// to another client or endpoint.
     #[inline]
     pub(super) fn read(&self, datagram: &[u8], origin: Origin) -> Option<u64> {
         if let Some(answers) = &self.answers {

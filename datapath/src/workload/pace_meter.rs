@@ -1,20 +1,20 @@
-//! What a sender at a rate counts while its loop runs; the coordinator says when the window is open.
+//! Counters of a paced sender's accuracy, which its loop updates while the window is open.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::data::{BUCKETS, Histogram, Pacing, bucket_of};
 
-/// How one thread keeps to its schedule: it writes, the coordinator reads. Two cache lines to itself, as
-/// [`Meter`](crate::engine::Meter).
+/// Pacing accuracy of one thread. The thread writes, the coordinating thread reads. Occupies two cache lines of its
+/// own, like [`Meter`](crate::engine::Meter).
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct PaceMeter {
     late: AtomicU64,
-    /// How many were late when the window opened, and when it closed.
+    /// Counts of late datagrams when the window opened, and when it closed.
     at_edges: [AtomicU64; 2],
-    /// Between datagrams, as the kernel stamped them.
+    /// Gaps between datagrams, by the kernel's timestamps.
     pub(super) left: GapCounts,
-    /// Between the ends of calls.
+    /// Gaps between the ends of send calls.
     pub(super) returned: GapCounts,
 }
 
@@ -24,12 +24,12 @@ impl PaceMeter {
         self.late.store(late + packets, Ordering::Relaxed);
     }
 
-    /// The window begins.
+    /// Opens the window.
     pub fn open_window(&self) {
         self.look(0);
     }
 
-    /// The window ends.
+    /// Closes the window.
     pub fn close_window(&self) {
         self.look(1);
     }
@@ -42,7 +42,7 @@ impl PaceMeter {
         self.returned.open(is_open);
     }
 
-    /// What was counted in the window.
+    /// Returns the counts of the window.
     pub fn pacing(&self) -> Pacing {
         let [opening, closing] = &self.at_edges;
         let late = closing.load(Ordering::Relaxed);
@@ -54,7 +54,7 @@ impl PaceMeter {
     }
 }
 
-/// Gaps of one thread, while a window is open: it writes, the coordinator reads.
+/// Gaps of one thread, counted while the window is open. The thread writes, the coordinating thread reads.
 #[derive(Debug)]
 pub(super) struct GapCounts {
     counts: Box<[AtomicU64]>,
@@ -72,7 +72,7 @@ impl Default for GapCounts {
 }
 
 impl GapCounts {
-    /// Gaps count from now on, or do not any more.
+    /// Starts (1) or stops (0) counting.
     fn open(&self, is_open: u64) {
         self.is_open.store(is_open, Ordering::Relaxed);
     }

@@ -1,8 +1,8 @@
-//! Clients that send requests when they are due, whether or not answers have come: two threads over one socket, one
-//! sends, one receives.
+//! Open-loop clients: they send requests at a fixed rate without waiting for responses. Two threads share the sockets:
+//! one sends, one receives.
 //!
-//! A round trip counts from the moment when its request was due, so that whatever holds up the client or the server is
-//! in all round trips that it delayed.
+//! A round trip is timed from the moment when its request was due. A delay in the client or the server therefore
+//! counts in every round trip that it affects.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::engine::FlowCounts;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::sys::clock;
 
-/// What sends the requests of a client.
+/// Sending half of an open-loop client.
 #[derive(Debug)]
 pub struct Pacer {
     numbering: Numbering,
     number: u64,
-    /// Whether the next request is of the window.
+    /// True if the next request belongs to the window.
     counts: bool,
     schedule: Schedule,
     in_flight: Arc<InFlight>,
@@ -29,7 +29,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// Requests that are due by such a schedule. They go over each of so many links in turn.
+    /// Creates a sender of requests that are due by `schedule`. They are sent over each of the endpoints in turn.
     pub fn new(
         numbering: Numbering,
         links: usize,
@@ -47,7 +47,7 @@ impl Pacer {
         }
     }
 
-    /// The link over which the next request goes.
+    /// Returns the index of the next request's endpoint.
     #[inline]
     pub(super) fn link(&self) -> usize {
         #[expect(clippy::cast_possible_truncation, reason = "below a usize")]
@@ -55,12 +55,12 @@ impl Pacer {
         link
     }
 
-    /// Begins.
+    /// Starts the schedule.
     pub(super) fn begin(&mut self) {
         self.schedule.begin(self.numbering.lane());
     }
 
-    /// Waits until the next request is due. `false`: it is time to look whether to stop.
+    /// Waits until the next request is due. Returns false if the caller must first check whether to stop.
     pub(super) fn is_due(&mut self) -> bool {
         let is_due = self.schedule.is_due();
         self.counts = self.meter.is_open();
@@ -71,7 +71,7 @@ impl Pacer {
 impl Fill for Pacer {
     #[inline]
     fn fill(&self, memory: &mut [u8]) {
-        // An answer may be there before the call that sends has returned.
+        // A response may arrive before the send call returns.
         self.in_flight
             .enter(self.number, self.schedule.due_ns(), self.counts);
         self.numbering.write(memory, self.link(), self.number);
@@ -87,7 +87,7 @@ impl Fill for Pacer {
     }
 }
 
-/// What receives the answers of a client.
+/// Receiving half of an open-loop client.
 #[derive(Debug)]
 pub struct Collector {
     numbering: Numbering,
@@ -97,7 +97,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Of these requests.
+    /// Creates a receiver of the responses to these requests.
     pub fn new(
         numbering: Numbering,
         (in_flight, meter): (Arc<InFlight>, Arc<RoundTripMeter>),
@@ -110,17 +110,17 @@ impl Collector {
         }
     }
 
-    /// The same, which looks at how long some of the answers had been there.
+    /// Adds a sampler of receive timestamps.
     pub fn looking_at(self, arrivals: Option<ArrivalSampler>) -> Self {
         Self { arrivals, ..self }
     }
 
-    /// Where its round trips are counted.
+    /// Returns the counter of its round trips.
     pub fn meter(&self) -> Arc<RoundTripMeter> {
         Arc::clone(&self.meter)
     }
 
-    /// Where its flows are counted, if there are many.
+    /// Returns the counter of its flows, if it has several.
     pub(super) fn flows(&self) -> Option<FlowCounts> {
         self.numbering.flows()
     }
@@ -154,7 +154,7 @@ mod tests {
     use crate::engine::verify::HEAD_BYTES;
     use crate::workload::round_trips::TIMEOUT_NS;
 
-    /// In a window that never ends.
+    /// Creates a client in a window that never ends.
     fn client(gap_ns: f64) -> (Pacer, Collector) {
         let shared = (
             Arc::new(InFlight::every(gap_ns, 1)),
@@ -190,7 +190,7 @@ mod tests {
         assert!(found.sum_ns >= 5_000_000, "{}", found.sum_ns);
     }
 
-    /// However much later its answer comes, and whenever the coordinator gets to run.
+    /// Holds however late the response arrives, and whenever the coordinating thread gets to run.
     #[test]
     fn a_request_that_is_due_in_the_window_is_of_it_with_its_answer() {
         let (mut pacer, mut collector) = client(1000.0);

@@ -1,7 +1,7 @@
-//! A flood at a rate: a burst goes when its first datagram is due.
+//! Paced flood: sends a batch when its first datagram is due.
 //!
-//! A thread that was held up sends one burst after the other until none is due any more, so that the rate is kept, and
-//! never has more gone than is due, but for the rest of a burst.
+//! A delayed thread sends batches back to back until none is due, which keeps the rate. It is never ahead of the
+//! schedule by more than the rest of a batch.
 
 use std::sync::Arc;
 
@@ -12,20 +12,21 @@ use super::schedule::Schedule;
 use crate::engine::payload::Fill;
 use crate::sys::transmit::TransmitStamps;
 
-/// What sends in a flood at a rate.
+/// Sender of a paced flood.
 #[derive(Debug)]
 pub struct PacedFlood {
     schedule: Schedule,
     rotation: Rotation,
-    /// Which of the threads it is, from 0.
+    /// Number of the thread, from 0.
     thread: u16,
-    /// Of the first link.
+    /// Gaps between the batches of the first endpoint.
     gaps: GapWatch,
     meter: Arc<PaceMeter>,
 }
 
 impl PacedFlood {
-    /// The thread of that number, from 0, over the links of `rotation`, with the stamps of the first of them.
+    /// Creates the sender of thread `thread`, from 0, over the endpoints of `rotation`. `stamps`: transmit timestamps
+    /// of the first endpoint.
     pub fn new(
         thread: u16,
         rotation: Rotation,
@@ -42,7 +43,7 @@ impl PacedFlood {
         }
     }
 
-    /// Where it counts how well it keeps to its schedule.
+    /// Returns the counter of its pacing accuracy.
     pub fn meter(&self) -> Arc<PaceMeter> {
         Arc::clone(&self.meter)
     }
@@ -55,7 +56,7 @@ impl PacedFlood {
         self.rotation.link()
     }
 
-    /// Waits until the next burst is due. `false`: it is time to look whether to stop.
+    /// Waits until the next batch is due. Returns false if the caller must first check whether to stop.
     pub(super) fn is_due(&mut self) -> bool {
         let is_due = self.schedule.is_due();
         if is_due && self.link() == 0 {
@@ -64,7 +65,7 @@ impl PacedFlood {
         is_due
     }
 
-    /// There was no room for a burst: it is the next link's turn.
+    /// Handles a batch that the kernel had no room for: moves on to the next endpoint.
     pub(super) fn not_sent(&mut self) {
         self.rotation.turn();
     }

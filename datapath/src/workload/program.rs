@@ -1,4 +1,4 @@
-//! What one thread of a workload does.
+//! Programs: the tasks of the threads of a workload.
 
 use std::sync::Arc;
 
@@ -9,41 +9,41 @@ use crate::data::{Connection, Side};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{FlowCounts, PortOptions};
 
-/// What one thread does until the stop, and the ports that it opens.
+/// Task of one thread until the stop, with the options of its sockets.
 #[derive(Debug)]
 pub enum Program {
-    /// Sends as fast as it can.
+    /// Sends at full speed.
     Flood(Outgoing),
-    /// Takes what comes.
+    /// Receives everything that arrives.
     Sink(Incoming),
-    /// Sends a burst and receives it, in turn.
+    /// Sends a batch and receives it, in turn.
     Turns(Outgoing, Incoming),
-    /// Asks, answers, or floods at a rate: one role over all links, or one for each.
+    /// Sends requests, responds to them, or floods at a fixed rate. One role for all endpoints, or one for each.
     Roles(PortOptions, Vec<Role>),
 }
 
-/// A port that sends.
+/// Sending side of a thread.
 #[derive(Debug)]
 pub struct Outgoing {
-    /// What it is opened with.
+    /// Options to open it with.
     pub options: PortOptions,
-    /// Make each datagram hold something else, while the engine is verified: one for each link. Else none.
+    /// Writers that make each datagram unique during verification, one per endpoint. Else empty.
     pub writers: Vec<SequenceWriter>,
 }
 
-/// A port that receives.
+/// Receiving side of a thread.
 #[derive(Debug)]
 pub struct Incoming {
-    /// What it is opened with.
+    /// Options to open it with.
     pub options: PortOptions,
-    /// Where each datagram is entered, while the engine is verified.
+    /// Tracker that records each datagram during verification.
     pub tracker: Option<Arc<SequenceTracker>>,
-    /// Where each datagram is counted, if there are many flows.
+    /// Counter of the datagrams of each flow, if there are several flows.
     pub flows: Option<FlowCounts>,
 }
 
 impl Program {
-    /// Where the round trips of a client are counted.
+    /// Returns the counter of a client's round trips.
     pub fn round_trips(&self) -> Option<Arc<RoundTripMeter>> {
         match self {
             Self::Roles(_, roles) => roles.first()?.round_trips(),
@@ -51,7 +51,7 @@ impl Program {
         }
     }
 
-    /// Where a flood at a rate counts how it keeps to it.
+    /// Returns the counter of a paced flood's accuracy.
     pub fn pace(&self) -> Option<Arc<PaceMeter>> {
         match self {
             Self::Roles(_, roles) => roles.first()?.pace(),
@@ -59,7 +59,7 @@ impl Program {
         }
     }
 
-    /// Where its flows are counted, if there are many.
+    /// Returns the counter of its flows, if it has several.
     pub fn flow_counts(&self) -> Option<FlowCounts> {
         match self {
             Self::Sink(incoming) => incoming.flows.clone(),
@@ -68,7 +68,7 @@ impl Program {
         }
     }
 
-    /// Whether its sockets are connected, if that is not as in all of the case.
+    /// Returns whether its sockets are connected, if this differs from the case's setting.
     pub(super) fn connection(&self) -> Option<Connection> {
         match self {
             Self::Roles(_, roles) => match roles.first()? {
@@ -79,7 +79,8 @@ impl Program {
         }
     }
 
-    /// Whether the engine of the senders runs it. One that sends and receives in turn is of both.
+    /// Returns whether the engine of the senders runs it. A thread that sends and receives in turn uses one engine for
+    /// both.
     pub fn is_of_senders(&self) -> bool {
         match self {
             Self::Flood(_) | Self::Turns(..) => true,
@@ -88,7 +89,7 @@ impl Program {
         }
     }
 
-    /// The side of the workload that the thread is on.
+    /// Returns the side of the workload that the thread runs.
     pub fn side(&self) -> Side {
         match self {
             Self::Flood(_) => Side::Sender,

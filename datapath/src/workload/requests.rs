@@ -1,7 +1,7 @@
-//! Requests and answers: one loop for whoever sends and receives them, and for whoever floods at a rate.
+//! The loop of requests and responses. It runs clients, servers, and the senders of a paced flood.
 //!
-//! What a thread does next is decided by its [`Role`], and not by the type of the loop, which so is compiled once for
-//! each engine: what happens on the way of a request takes far longer than to decide.
+//! The [`Role`] decides the thread's next step at run time, so the loop is compiled once per engine. A round trip
+//! takes far longer than this decision.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,22 +19,22 @@ use crate::engine::{Engine, FlowCounts, Port, Tally};
 use crate::sys::clock;
 use crate::workload::lane::LaneContext;
 
-/// What one thread does with requests.
+/// Role of one thread in the request loop.
 #[derive(Debug)]
 pub enum Role {
-    /// Sends them and times the answers.
+    /// Sends requests and times the responses.
     Client(Client),
-    /// Sends them when they are due: one of the two threads of a client that asks at a rate.
+    /// Sends requests when they are due: the sending thread of a client with a fixed rate.
     Pacer(Pacer),
-    /// Times the answers to those: the other one.
+    /// Times the responses: the receiving thread of a client with a fixed rate.
     Collector(Collector),
     /// Sends datagrams when they are due.
     Flood(PacedFlood),
-    /// Answers them, over a socket that need not be connected where the clients' are.
+    /// Responds to requests, over a socket that may be unconnected while the clients' sockets are connected.
     Server(Server, Connection),
 }
 
-/// What a thread does next.
+/// Next step of a thread.
 enum Turn {
     Send(usize),
     Receive,
@@ -42,7 +42,8 @@ enum Turn {
     End,
 }
 
-/// Does what `role` says until the stop. Those that receive stop only when the queues are empty or stay as they are.
+/// Runs a role until told to stop. For roles that receive, the coordinating thread first waits until the queues are
+/// empty or no longer change.
 pub(crate) async fn drive(
     port: &mut impl Port,
     role: &mut Role,
@@ -62,7 +63,7 @@ pub(crate) async fn drive(
                     Ok(burst) => burst.packets,
                     Err(error) => lane.refused(error, port.packets_per_failure())?,
                 };
-                // What the system refused is lost, and is waited for like any other that is.
+                // A refused request is lost. The client waits for it like for any other lost request.
                 if packets > 0 {
                     role.sent(packets);
                     lane.count_sent(&mut sent, packets);
@@ -81,7 +82,7 @@ pub(crate) async fn drive(
 }
 
 impl Role {
-    /// Gets ready for the start.
+    /// Prepares for the start: starts a server's threads, if it needs any.
     pub(super) fn begin<E: Engine>(
         &mut self,
         engine: &E,
@@ -94,7 +95,7 @@ impl Role {
         }
     }
 
-    /// The side of the workload that it is on.
+    /// Returns the side of the workload that the role belongs to.
     pub(super) fn side(&self) -> Side {
         match self {
             Self::Client(_) => Side::Client,
@@ -104,7 +105,7 @@ impl Role {
         }
     }
 
-    /// Where the round trips of a client are counted.
+    /// Returns the counter of a client's round trips.
     pub(super) fn round_trips(&self) -> Option<Arc<RoundTripMeter>> {
         match self {
             Self::Client(client) => Some(client.meter()),
@@ -113,7 +114,7 @@ impl Role {
         }
     }
 
-    /// Where a flood at a rate counts how it keeps to it.
+    /// Returns the counter of a paced flood's accuracy.
     pub(super) fn pace(&self) -> Option<Arc<PaceMeter>> {
         match self {
             Self::Flood(flood) => Some(flood.meter()),
@@ -121,7 +122,7 @@ impl Role {
         }
     }
 
-    /// Where its flows are counted, if there are many.
+    /// Returns the counter of its flows, if it has several.
     pub(super) fn flow_counts(&self) -> Option<FlowCounts> {
         match self {
             Self::Client(client) => client.flows(),
@@ -177,7 +178,7 @@ impl Role {
         }
     }
 
-    /// Nothing was sent: the call is to be made again.
+    /// Handles a call that sent nothing and will be repeated.
     fn not_sent(&mut self) {
         if let Self::Flood(flood) = self {
             flood.not_sent();

@@ -1,40 +1,40 @@
-//! A sender goes round its links.
+//! Round-robin rotation of a sender's endpoints.
 
 use crate::engine::payload::Fill;
 use crate::engine::verify::SequenceWriter;
 
-/// Which link is next, and what the datagrams hold that go over it.
+/// Selects the endpoint of the next batch, and fills its datagrams.
 #[derive(Debug)]
 pub struct Rotation {
     links: usize,
     link: usize,
-    /// One for each link, or none.
+    /// Writers of the datagrams: one per endpoint, or none.
     writers: Vec<SequenceWriter>,
 }
 
 impl Rotation {
-    /// Over so many links, one or more.
+    /// Creates a rotation of `links` endpoints, one or more.
     pub fn of(links: usize, writers: Vec<SequenceWriter>) -> Self {
         Self {
             links,
-            // Anywhere: a window may be over before it has been round.
+            // Random start: a window may end before the first rotation is complete.
             link: fastrand::usize(..links),
             writers,
         }
     }
 
-    /// How many there are.
+    /// Returns the number of endpoints.
     pub(super) fn links(&self) -> usize {
         self.links
     }
 
-    /// Whose turn it is.
+    /// Returns the index of the current endpoint.
     #[inline]
     pub(super) fn link(&self) -> usize {
         self.link
     }
 
-    /// It is the next one's turn.
+    /// Moves on to the next endpoint.
     #[inline]
     pub(super) fn turn(&mut self) {
         self.link = (self.link + 1) % self.links;

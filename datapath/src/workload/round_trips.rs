@@ -1,17 +1,18 @@
-//! What a client counts while its loop runs.
+//! Counters of a client's round trips, which its loop updates.
 //!
-//! Of the window are the requests that were sent, or with a rate: were due, while it was open, whenever their answers
-//! come. Whoever sends a request looks whether the window is open, once, and the request bears the answer: so a request
-//! and its round trip are both of the window or neither is, however long the coordinator takes to open it.
+//! The window's requests are those that were sent (or, at a fixed rate, were due) while the window was open, whenever
+//! their responses arrive. The sender of a request checks once whether the window is open, and the request carries the
+//! result. So a request and its round trip either both belong to the window or both do not, however long it takes to
+//! open the window.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::data::{BUCKETS, Histogram, RoundTrips, bucket_of};
 
-/// After so long without an answer, in nanoseconds, a request is given up: on loopback it is lost then.
+/// Timeout of a request, in nanoseconds. On loopback, a request without a response by then is lost.
 pub const TIMEOUT_NS: u64 = 250_000_000;
 
-/// The round trips of one client. Two cache lines to itself, as [`Meter`](crate::engine::Meter).
+/// Round trips of one client. Occupies two cache lines of its own, like [`Meter`](crate::engine::Meter).
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct RoundTripMeter {
@@ -39,51 +40,51 @@ impl Default for RoundTripMeter {
 }
 
 impl RoundTripMeter {
-    /// Whether a request that is sent, or due, now is of the window.
+    /// Returns whether a request that is sent, or due, now belongs to the window.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
         self.is_open.load(Ordering::Relaxed)
     }
 
-    /// A request of the window was sent.
+    /// Counts a request of the window that was sent.
     #[inline]
     pub(super) fn asked(&self) {
         count(&self.asked, 1);
     }
 
-    /// The answer to a request of the window came in time.
+    /// Counts a response to a request of the window that arrived in time, after `ns` nanoseconds.
     #[inline]
     pub(super) fn answered(&self, ns: u64) {
         count(&self.counts[bucket_of(ns)], 1);
         count(&self.sum_ns, ns);
     }
 
-    /// The answer to a request of the window had been there for so long when the client had it.
+    /// Counts the time from when the kernel received a response until the client did.
     pub(super) fn woken(&self, ns: u64) {
         count(&self.wakeups[bucket_of(ns)], 1);
     }
 
-    /// Something came that nobody waits for any more.
+    /// Counts a datagram that no request waits for.
     pub(super) fn late(&self) {
         count(&self.late, 1);
     }
 
-    /// The window begins with the next request.
+    /// Opens the window: it begins with the next request.
     pub fn open_window(&self) {
         self.is_open.store(true, Ordering::Relaxed);
     }
 
-    /// The next request is not of the window any more.
+    /// Closes the window: the next request does not belong to it.
     pub fn close_window(&self) {
         self.is_open.store(false, Ordering::Relaxed);
     }
 
-    /// The round trips of the window, when the run is over.
+    /// Returns the round trips of the window. To be called after the run.
     pub fn round_trips(&self) -> RoundTrips {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let times = Histogram::of_counts(self.counts.iter().map(read));
         RoundTrips {
-            // The receiving thread of a client may be ahead of the sending one, by the request that is being sent.
+            // The receiving thread of a client may be ahead of the sending one by one request, which is being sent.
             unanswered: read(&self.asked).saturating_sub(times.count()),
             times,
             sum_ns: read(&self.sum_ns),
@@ -93,7 +94,7 @@ impl RoundTripMeter {
     }
 }
 
-/// Only one thread writes each of them, so that it needs no atomic addition, which costs several times as much.
+/// Increases a counter that only one thread writes. No atomic addition is needed, which costs several times more.
 #[inline]
 fn count(counter: &AtomicU64, by: u64) {
     counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);

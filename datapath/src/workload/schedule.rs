@@ -1,30 +1,30 @@
-//! When what goes at a rate is due.
+//! Schedule of paced sending: computes when each datagram or request is due.
 
 use crate::data::Arrivals;
 use crate::sys::clock;
 
-/// One moment after the other, at equal distances or at random, or several at once. They do not depend on what became of those before: a
-/// thread that was held up makes up for it.
+/// A sequence of due times: at equal intervals, at random intervals, or in trains. Due times do not depend on when
+/// earlier datagrams were sent, so a delayed thread catches up.
 #[derive(Debug)]
 pub struct Schedule {
-    /// When the next one is due, by the monotonic clock.
+    /// Due time of the next datagram, by the monotonic clock.
     due_ns: u64,
-    /// The mean time between two of them.
+    /// Mean time between two datagrams, in nanoseconds.
     gap_ns: f64,
-    /// What of a nanosecond has not been waited for yet.
+    /// Fraction of a nanosecond carried over to the next due time.
     rest_ns: f64,
-    /// Of arrivals at random.
+    /// Random numbers for random intervals.
     rng: Option<fastrand::Rng>,
-    /// How many are due at once.
+    /// Datagrams that are due at the same time.
     train: u64,
-    /// How many of those have gone.
+    /// Datagrams of the current train that were sent.
     gone: u64,
-    /// When it was looked at last whether the next one is due.
+    /// Time of the last check whether the next datagram is due.
     looked_ns: u64,
 }
 
 impl Schedule {
-    /// With so many nanoseconds between two, in the mean; at random, each run by itself.
+    /// Creates a schedule with a mean interval of `gap_ns` nanoseconds. Random intervals differ in each run.
     pub fn new(gap_ns: f64, arrivals: Arrivals) -> Self {
         Self {
             due_ns: 0,
@@ -40,31 +40,32 @@ impl Schedule {
         }
     }
 
-    /// The mean time between two, in nanoseconds.
+    /// Returns the mean time between two datagrams, in nanoseconds.
     pub fn gap_ns(&self) -> f64 {
         self.gap_ns
     }
 
-    /// How many are due at once.
+    /// Returns the number of datagrams that are due at the same time.
     pub fn train(&self) -> u64 {
         self.train
     }
 
-    /// Begins. The first one is due somewhere within the first gap, so that not all threads send at once: the golden
-    /// ratio spreads any number of them evenly (Knuth, *The Art of Computer Programming*, volume 3, 6.4).
+    /// Starts the schedule. The first datagram is due within the first interval, at a position that depends on the
+    /// thread, so that threads do not send at the same time: the golden ratio spreads any number of threads evenly
+    /// (Knuth, *The Art of Computer Programming*, volume 3, 6.4).
     pub(super) fn begin(&mut self, thread: u16) {
         self.due_ns = clock::monotonic_ns();
         let part = (f64::from(thread) * 0.618_034).fract();
         self.wait(part * self.gap_ns * self.train as f64);
     }
 
-    /// When the next one is due, by the monotonic clock.
+    /// Returns when the next datagram is due, by the monotonic clock.
     #[inline]
     pub(super) fn due_ns(&self) -> u64 {
         self.due_ns
     }
 
-    /// Waits until the next one is due. `false`: it is time to look whether to stop.
+    /// Waits until the next datagram is due. Returns false if the caller must first check whether to stop.
     pub(super) fn is_due(&mut self) -> bool {
         self.looked_ns = clock::monotonic_ns();
         if self.looked_ns >= self.due_ns {
@@ -75,8 +76,8 @@ impl Schedule {
         is_due
     }
 
-    /// So many have gone, or are lost: the next one is due. Whether it was due already when these went, so that they
-    /// were late; the others of a train are not.
+    /// Advances the schedule by `packets` datagrams that were sent or lost. Returns whether they were late: the next
+    /// one, outside of their train, was already due when they were sent.
     #[inline]
     pub(super) fn went(&mut self, packets: u64) -> bool {
         for _ in 0..packets {
@@ -105,12 +106,12 @@ impl Schedule {
     fn next_gap_ns(&mut self) -> f64 {
         match &mut self.rng {
             None => self.gap_ns,
-            // Exponentially distributed, by inversion; never the logarithm of 0.
+            // Exponentially distributed, by inversion. The argument of the logarithm is never 0.
             Some(rng) => -self.gap_ns * (1.0 - rng.f64()).ln(),
         }
     }
 
-    /// The next one is due then.
+    /// Sets the due time of the next datagram.
     #[cfg(test)]
     pub(super) fn set_due(&mut self, ns: u64) {
         self.due_ns = ns;

@@ -1,4 +1,4 @@
-//! Servers: each request is answered over the link over which it came, to whom it came from.
+//! Servers: they send each response over the endpoint of its request, to the request's source address.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,23 +14,24 @@ use crate::engine::verify::{SequenceCheck, SequenceTracker};
 use crate::engine::{Meter, Spawner};
 use crate::sys::clock;
 
-/// The requests that a server has still to answer.
+/// A server, with the requests that wait for a response.
 #[derive(Debug)]
 pub struct Server {
     asked: VecDeque<Asked>,
     service: Option<ServiceTime>,
-    /// Whether the next answer is ready to go.
+    /// True if the next response is ready to be sent.
     is_served: bool,
-    /// When it saw that clients have stopped.
+    /// Time when the server learned that the clients have stopped.
     stopped_ns: Option<u64>,
     tracker: Option<Arc<SequenceTracker>>,
-    /// Who works beside the loop, and over which sockets they answer. Until it begins, nobody does.
+    /// Model of the worker threads, and the sockets over which they respond. [`Server::begin`] takes them to start the
+    /// threads.
     beside: (ServerModel, Vec<UdpSocket>),
     answering: Option<Answering>,
 }
 
 impl Server {
-    /// With a `tracker`, whole requests are looked at, and repeated in the answers.
+    /// Creates a server. With a `tracker`, it verifies whole requests and repeats them in the responses.
     pub fn new(service: Option<ServiceTime>, tracker: Option<Arc<SequenceTracker>>) -> Self {
         Self {
             asked: VecDeque::with_capacity(64),
@@ -43,7 +44,7 @@ impl Server {
         }
     }
 
-    /// The same, where threads beside the loop do the work, and answer over these sockets, one for each link.
+    /// Sets a model whose worker threads process the requests and respond over these sockets, one per endpoint.
     pub fn with_model(self, model: ServerModel, sockets: Vec<UdpSocket>) -> Self {
         Self {
             beside: (model, sockets),
@@ -51,10 +52,10 @@ impl Server {
         }
     }
 
-    /// Starts those threads. `theirs`: what the engine itself offers.
+    /// Starts the worker threads, if the model has any. `theirs`: the engine's own way to run a job on another thread.
     ///
     /// # Errors
-    /// When they cannot be had.
+    /// Fails if the threads cannot be started.
     pub(super) fn begin(
         &mut self,
         theirs: Option<Spawner>,
@@ -67,8 +68,8 @@ impl Server {
         Ok(())
     }
 
-    /// Does what the next request asks for, once. Of a queue that is left when clients have stopped, it serves what
-    /// they may still wait for, and answers the rest at once.
+    /// Performs the service time of the next request, once. Of the queue that is left when clients have stopped, only
+    /// requests that a client may still wait for get their service time. The server responds to the rest immediately.
     #[inline]
     pub(super) fn serve(&mut self) {
         if let Some(service) = self.service.filter(|_| !self.is_served) {
@@ -79,20 +80,20 @@ impl Server {
         }
     }
 
-    /// Takes note that clients have stopped.
+    /// Records that the clients have stopped.
     #[cold]
     pub(super) fn clients_stopped(&mut self) {
         self.stopped_ns.get_or_insert_with(clock::monotonic_ns);
     }
 
-    /// Whether a client may still wait for the next answer.
+    /// Returns whether a client may still wait for the next response.
     #[inline]
     fn may_be_waited_for(&self) -> bool {
         self.stopped_ns
             .is_none_or(|stopped_ns| clock::monotonic_ns().saturating_sub(stopped_ns) < TIMEOUT_NS)
     }
 
-    /// The link over which the next answer goes. `None`: all is answered.
+    /// Returns the index of the next response's endpoint. `None`: no request is waiting.
     #[inline]
     pub(super) fn next(&self) -> Option<usize> {
         self.asked.front().map(|asked| asked.origin.link)
@@ -109,7 +110,7 @@ impl Check for Server {
             SequenceCheck(Arc::clone(tracker)).check(datagram, origin);
             whole.extend_from_slice(datagram);
         }
-        // What is too short is nobody's request.
+        // A datagram that is too short is not a request.
         if let Some(head) = datagram.first_chunk() {
             let asked = Asked {
                 head: *head,

@@ -1,12 +1,12 @@
-//! Where lanes wait for each other.
+//! The barrier at which the bench threads of a run wait until all are ready.
 
 use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What a lane returns that was cancelled at the start barrier, because another one could not be built.
+/// Error of a bench thread that was cancelled at the start barrier because another thread could not be set up.
 pub const CALLED_OFF: io::ErrorKind = io::ErrorKind::ConnectionAborted;
 
-/// Where lanes wait until all of them are ready. If one cannot be built, all of them leave.
+/// Barrier at which bench threads wait until all are ready. If one cannot be set up, all of them leave.
 #[derive(Debug, Default)]
 pub struct StartBarrier {
     state: Mutex<BarrierState>,
@@ -43,7 +43,7 @@ impl StartBarrier {
         }
     }
 
-    /// Waits until `lanes` lanes have arrived. `false`: one of them failed instead.
+    /// Waits until `lanes` bench threads have arrived. Returns false if one of them failed.
     pub fn wait_for(&self, lanes: usize) -> bool {
         let state = self
             .changed
@@ -52,12 +52,12 @@ impl StartBarrier {
         !state.failed
     }
 
-    /// Lets the lanes go.
+    /// Opens the barrier.
     pub fn open(&self) {
         self.change(|state| state.open = true);
     }
 
-    /// Calls the run off.
+    /// Cancels the run.
     pub fn fail(&self) {
         self.change(|state| state.failed = true);
     }

@@ -1,4 +1,4 @@
-//! Alone: one thread sends a burst and receives it, in turn.
+//! Loop of a thread that sends a batch and receives it, in turn.
 
 use std::io;
 
@@ -6,11 +6,11 @@ use crate::engine::payload::{Check, Fill};
 use crate::engine::{Port, Tally};
 use crate::workload::lane::LaneContext;
 
-/// Sends a burst and receives until all of it has come, again and again until the stop; then receives what
-/// is still there.
+/// Sends a batch and receives until all of it has arrived, repeatedly until told to stop. Then receives the datagrams
+/// that are still queued.
 ///
-/// What fills and checks comes from outside, as a loop that lends something of its own counts in memory. A lost
-/// datagram would be waited for without end: the coordinator ends a wait in which nothing moves.
+/// `fill` and `check` are parameters: a loop that lends its own variables counts in memory. A lost datagram would be
+/// waited for forever, so the coordinating thread ends a wait in which nothing moves.
 pub(crate) async fn send_and_receive(
     sender: &mut impl Port,
     receiver: &mut impl Port,
@@ -34,7 +34,7 @@ pub(crate) async fn send_and_receive(
                     sent += burst.packets;
                     lane.meter.sent.publish(sent);
                 }
-                // It is waited for as any datagram that is lost.
+                // The loop waits for a refused datagram like for any lost datagram.
                 Err(error) => {
                     sent = lane.refused_of(sent, fill, error, sender.packets_per_failure())?;
                 }

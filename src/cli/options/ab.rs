@@ -1,4 +1,4 @@
-//! What `ab` was asked: the options of each side become its cases.
+//! Turns the options of `ab` into the header of a comparison: the cases of each side.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,17 +14,17 @@ use crate::experiment::ab::{Pair, Side, pairs};
 use crate::results::log::FORMAT;
 use crate::results::row::Environment;
 
-/// Measured time per case and side: with the default rounds, windows of 20 ms.
+/// Default measured time per case and side. With the default number of rounds, windows are 20 ms long.
 const DEFAULT_DURATION: Duration = Duration::from_millis(400);
 const DEFAULT_WARMUP: Duration = Duration::from_millis(20);
-/// Of `--until decision`.
+/// Number of looks at the data with `--until decision`.
 const LOOKS: u32 = 5;
 const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
 
-/// Lays out what is to be done. What the programs say of themselves is not known yet.
+/// Returns the header of a comparison. The versions of the two programs are still empty.
 ///
 /// # Errors
-/// What was asked for and is impossible, with the fix.
+/// Fails if an option is wrong or impossible here, and names the fix.
 pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<Header> {
     let a = request(args, Side::A, peer)?;
     let b = request(args, Side::B, peer)?;
@@ -75,7 +75,7 @@ fn own(args: &AbArgs, side: Side) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// What a side's options mean.
+/// Turns a side's options into a request.
 fn request(args: &AbArgs, side: Side, peer: Option<&Peer>) -> anyhow::Result<Request> {
     let name = std::iter::once("udpbench".to_owned());
     let words = name
@@ -97,7 +97,7 @@ fn request(args: &AbArgs, side: Side, peer: Option<&Peer>) -> anyhow::Result<Req
     Ok(Request::between(&run, peer)?)
 }
 
-/// What is the same for both sides, or has no meaning here.
+/// Returns an error for options that belong to `ab` itself or have no meaning for a side.
 fn refuse(run: &RunArgs) -> Result<(), UsageError> {
     let (measuring, output) = (&run.measuring, &run.output);
     let before = "is an option of ab itself: write it before --";
@@ -150,7 +150,7 @@ fn setup(args: &AbArgs, side: Side, request: Request) -> Result<Setup, UsageErro
     })
 }
 
-/// A path that means the same wherever the comparison goes on.
+/// Returns the absolute path of a side's program, so that the comparison can be resumed from another directory.
 fn found(side: Side, path: &Path) -> Result<String, UsageError> {
     match path.canonicalize() {
         Ok(path) => Ok(path.to_string_lossy().into_owned()),

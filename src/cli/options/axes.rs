@@ -1,4 +1,4 @@
-//! The axes that were asked for: lists without repetition, and the defaults where nothing was said.
+//! The values of each parameter of a sweep, from the options or the defaults. Lists have no repetitions.
 
 use crate::cli::{EngineArg, ParameterArgs, RunArgs};
 use crate::data::parameters::{Extent, column, parameters};
@@ -13,10 +13,10 @@ macro_rules! define {
         block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
         case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
     ) => {
-        /// What varies.
+        /// Returns the parameter values of a sweep.
         ///
         /// # Errors
-        /// A value that is in a list twice, or that cannot be where it was put.
+        /// Fails if a list has a value twice, or if an option does not fit the others.
         pub(super) fn of(args: &RunArgs, defaults: &Defaults) -> Result<Axes, UsageError> {
             let given = &args.parameters;
             of_workloads(given)?;
@@ -36,7 +36,7 @@ macro_rules! define {
 }
 parameters!(define);
 
-/// Options of one workload do nothing to another.
+/// Returns an error for options that have no effect on the chosen workloads.
 fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
     let (ask, duplex) = (Workload::Ask, Workload::Duplex);
     let flags = [
@@ -81,7 +81,7 @@ fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Of messages that nothing may cut, none may be longer than a datagram.
+/// Returns an error if a payload exceeds a datagram and no transport splits messages.
 fn fits_a_datagram(axes: &Axes) -> Result<(), UsageError> {
     let has_streams = axes
         .transport
@@ -101,7 +101,7 @@ fn fits_a_datagram(axes: &Axes) -> Result<(), UsageError> {
     }
 }
 
-/// The first of the values.
+/// Returns the first value as text.
 fn text_of<T: ToString>(values: Option<&Vec<T>>) -> Option<String> {
     values?.first().map(ToString::to_string)
 }
@@ -122,7 +122,7 @@ fn list<T: Clone + PartialEq + ToString>(
     distinct(flag, given.map_or(default, Vec::as_slice).to_vec())
 }
 
-/// Every spread for receivers that share by SO_REUSEPORT; the other ways to share have none.
+/// Returns the ways in which receivers share a port. Only SO_REUSEPORT has spreads: one sharing for each.
 fn sharings(args: &ParameterArgs) -> Result<Vec<Sharing>, UsageError> {
     let kinds = list(
         "--sharing",
@@ -152,8 +152,8 @@ fn names_engines(args: &ParameterArgs) -> bool {
     args.engine.is_some() || args.sender.is_some() || args.receiver.is_some()
 }
 
-/// `--engine X` pairs X with itself, or with its partner; `--sender` and `--receiver` override a side, and
-/// every sender meets every receiver.
+/// Returns the pairs of sender and receiver. `--engine X` pairs X with itself or with its partner. `--sender` and
+/// `--receiver` replace a side, and every sender is paired with every receiver.
 fn engine_pairs(args: &ParameterArgs) -> Result<Vec<Pair>, UsageError> {
     let both: Vec<Pair> = match &args.engine {
         Some(given) => {
@@ -178,7 +178,8 @@ fn engine_pairs(args: &ParameterArgs) -> Result<Vec<Pair>, UsageError> {
     Ok(senders.into_iter().flat_map(meet).collect())
 }
 
-/// Those of a group that can take this side; one that was named must be able to.
+/// Returns the engines of one side. A group loses its engines that cannot take this side. An engine named by itself
+/// must be able to take it.
 fn side(
     flag: &'static str,
     given: &[EngineArg],

@@ -1,4 +1,4 @@
-//! Options of sweeps from a file, `udpbench.toml`: they stand for what was not typed.
+//! Default options of sweeps from a file, `udpbench.toml`. Typed options override them.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -14,52 +14,52 @@ use crate::error::UsageError;
 use crate::sys::files::{self, Kind};
 use crate::term::{escape, nearest, text};
 
-/// The file that is read without being named, from the working directory.
+/// File in the working directory that is read without `--config`.
 const DEFAULT: &str = "udpbench.toml";
 
-/// The groups of options that a file may hold: not where results go, and not which sweep goes on.
+/// Option groups that a file may set. Output options and `--resume` are not among them.
 const GROUPS: [&str; 3] = [PARAMETERS, "MeasuringArgs", "PlacementArgs"];
 
 const PARAMETERS: &str = "ParameterArgs";
 
-/// What `--quick` chooses: if it was typed, a file does not override it.
+/// Options that `--quick` sets. If `--quick` was typed, a file does not override them.
 const QUICK: [&str; 3] = ["duration", "warmup", "soak"];
 
-/// What was typed, with what a file adds.
+/// The parsed command line and the options that a file adds.
 #[derive(Debug)]
 pub struct Parsed {
-    /// All of it.
+    /// The command line with the file's options.
     pub cli: Cli,
-    /// The options of the file that it adds. `None`: none was read.
+    /// The options that the file adds. `None` if no file was read.
     pub config: Option<Config>,
-    /// What people should know about the file, unless they want quiet.
+    /// Message about the file. `None` with `--quiet`.
     pub note: Option<String>,
 }
 
-/// The options of a file.
+/// Options of a file.
 #[derive(Debug)]
 pub struct Config {
-    /// The file, as it was named.
+    /// Path of the file as it was given.
     name: String,
     entries: Vec<Entry>,
 }
 
-/// One of them.
+/// An option of a file.
 #[derive(Debug)]
 struct Entry {
-    /// Without its dashes.
+    /// Name without dashes.
     option: String,
-    /// From 1.
+    /// Line number, from 1.
     line: usize,
-    /// As it would be typed. `None`: it says that a flag is not wanted.
+    /// The word as it would be typed. `None` if the file turns a flag off.
     word: Option<String>,
 }
 
-/// Parses a command line, program first, and adds the options of a file to those of a sweep.
+/// Parses a command line, which begins with the program's name. Adds the options of a file if it is a sweep's.
 ///
 /// # Errors
-/// Of clap, help among them; of the file: its line, what is wrong with it, and the fix.
-#[inline(never)] // LTO would have it in main, and compile it and clap's part for speed
+/// Returns clap's errors, including help, and errors in the file with the line and the fix.
+#[inline(never)] // LTO would inline it into main and compile it and clap's part for speed
 pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     let mut words = cli::spread(words);
     let matches = Cli::command().try_get_matches_from(&words)?;
@@ -93,7 +93,7 @@ pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     Ok(parsed(cli, Some(config), note))
 }
 
-/// What was typed of a sweep, if this is one, or as much as one.
+/// Returns the typed options of a sweep, or of a command that takes the same ones. `None` for other commands.
 fn of_sweep<'a>(matches: &'a ArgMatches, cli: &'a Cli) -> Option<(&'a ArgMatches, &'a RunArgs)> {
     match &cli.command {
         None => Some((matches, &cli.run)),
@@ -104,7 +104,8 @@ fn of_sweep<'a>(matches: &'a ArgMatches, cli: &'a Cli) -> Option<(&'a ArgMatches
     }
 }
 
-/// A suite says itself what varies. Of clap, the error would name all parameters there are.
+/// Returns an error if parameters are given with `--suite`: a suite sets them itself. clap's own error would list every
+/// parameter.
 fn refuse_parameters(suite: &str, typed: &ArgMatches) -> Result<(), UsageError> {
     let command = Cli::command();
     let mut names = options(&command, &[PARAMETERS]).filter_map(Arg::get_long);
@@ -117,7 +118,7 @@ fn refuse_parameters(suite: &str, typed: &ArgMatches) -> Result<(), UsageError> 
     }
 }
 
-/// Those of [`of_sweep`].
+/// Returns the options that [`of_sweep`] finds, for changing them.
 fn args_of(cli: &mut Cli) -> &mut RunArgs {
     match &mut cli.command {
         Some(cli::Command::Run(args)) => args,
@@ -127,14 +128,14 @@ fn args_of(cli: &mut Cli) -> &mut RunArgs {
     }
 }
 
-/// The file that is there, or was named, unless none is wanted.
+/// Returns the path of `--config`, else of `udpbench.toml` if it exists. `None` with `--no-config`.
 fn path(args: &RunArgs) -> Option<&Path> {
     let there = || Some(Path::new(DEFAULT)).filter(|path| path.exists());
     let path = args.config.as_deref().or_else(there);
     path.filter(|_| !args.no_config)
 }
 
-/// What was typed that says itself what is measured.
+/// Returns the typed option that brings its own options, if any: `--resume` or `--suite`.
 fn has_own_options(args: &RunArgs) -> Option<&'static str> {
     let resume = args.output.resume.as_ref().map(|_| "--resume");
     resume.or(args.suite.as_ref().map(|_| "--suite"))
@@ -158,10 +159,10 @@ impl Config {
         Self::parse(&name, &text::decode(&name, &bytes)?)
     }
 
-    /// Reads the text of a file.
+    /// Parses the text of a file.
     fn parse(name: &str, text: &str) -> Result<Self, UsageError> {
         let line_of = |start: usize| text[..start.min(text.len())].matches('\n').count() + 1;
-        // Not by way of serde, which would be 27 kB more of program.
+        // Without serde, which would add 27 kB to the program.
         let table = DeTable::parse(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             let line = line_of(start);
@@ -185,7 +186,7 @@ impl Config {
         })
     }
 
-    /// The error with the line of the file that it is about, where it is about an option from there.
+    /// Adds the file's name and line to an error about an option from the file.
     pub fn located(&self, error: anyhow::Error) -> anyhow::Error {
         let Some(UsageError::Flag { flag, .. }) = error.downcast_ref() else {
             return error;
@@ -198,7 +199,7 @@ impl Config {
     }
 }
 
-/// The options of some groups, except hidden ones.
+/// Returns the options of some groups, except hidden ones.
 fn options<'a>(command: &'a Command, groups: &[&str]) -> impl Iterator<Item = &'a Arg> {
     let ids = command.get_groups();
     let ids = ids.filter(|group| groups.contains(&group.get_id().as_str()));
@@ -207,7 +208,7 @@ fn options<'a>(command: &'a Command, groups: &[&str]) -> impl Iterator<Item = &'
     args.filter(|arg| !arg.is_hide_set())
 }
 
-/// What would be typed, which is good.
+/// Returns the word that would be typed for an option of the file. Checks that clap accepts it.
 fn word(command: &Command, option: &str, value: &DeValue) -> Result<Option<String>, String> {
     let name = |arg: &Arg| arg.get_long().unwrap_or_default().to_owned();
     let Some(arg) = options(command, &GROUPS).find(|arg| name(arg) == option) else {
@@ -229,7 +230,7 @@ fn word(command: &Command, option: &str, value: &DeValue) -> Result<Option<Strin
         ),
     };
     match Cli::try_parse_from(cli::spread(["udpbench", &word])) {
-        // It may be typed.
+        // The missing option may be typed.
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => Ok(Some(word)),
         Err(error) => {
             let text = error.to_string();
@@ -243,7 +244,7 @@ fn word(command: &Command, option: &str, value: &DeValue) -> Result<Option<Strin
 fn typed(value: &DeValue) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
-        // As it is written, without underscores.
+        // Written as in the file, without underscores.
         DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().to_owned()),
         DeValue::Float(number) => Some(number.as_str().to_owned()),
         DeValue::Array(values) => {

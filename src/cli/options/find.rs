@@ -1,4 +1,4 @@
-//! What `find` was asked: the options become cases, and what is searched for each.
+//! Turns the options of `find` into the header of a search: its cases and its question.
 
 mod knob;
 
@@ -26,19 +26,19 @@ use crate::results::log::FORMAT;
 use crate::results::row::Environment;
 use crate::term::duration;
 
-/// Bytes: from what holds the number of a request to a jumbo frame.
+/// Default payload range of `find cliff`, in bytes: from 16, which holds a request's number, to a jumbo frame.
 const CLIFF_BETWEEN: [u32; 2] = [16, 9000];
 
-/// As much as an answer needs that says little.
+/// Default payload of `find idle`, in bytes: a short response.
 const IDLE_PAYLOAD: u32 = 64;
 
-/// The shortest trial of a search for a rate is a tenth of one in full.
+/// Ratio of a full trial to the shortest trial of a search for a rate.
 const SHORTEST: u32 = 10;
 
-/// What a search is to do between this host and `peer`, or on this one alone.
+/// Returns the header of a search with the remote host `peer`, or on this host alone.
 ///
 /// # Errors
-/// What was asked for and is impossible, with the fix.
+/// Fails if an option is wrong or impossible here, and names the fix.
 pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<Header> {
     match what {
         FindCommand::Lossless(args) => lossless(args, peer, started_at),
@@ -60,12 +60,12 @@ fn lossless(
     Ok(of(question, args.time.max_time, request, started_at))
 }
 
-/// What the cases are whose rates the search chooses.
+/// Returns the request for cases whose rates the search chooses.
 fn at_rates<S: Args>(args: &SearchArgs<S>, peer: Option<&Peer>) -> anyhow::Result<Request> {
     let mut given = args.parameters.clone();
     refuse_rate(&given)?;
     refuse_workloads(&given, "is of what goes at a rate")?;
-    // Of any rate: what cannot go at one is refused.
+    // Planned with some rate, so that cases that cannot be paced are skipped.
     given.rate = Some(vec![AskedRate::Datagrams(Rate::nearest(1.0))]);
     let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let mut request = Request::between(&run, peer)?;
@@ -131,7 +131,8 @@ fn cliff(
     *payloads = vec![from, to];
     let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let mut request = Request::between(&run, peer)?;
-    // Each case is searched once, from its shortest payload up to its longest. What cannot have either cannot be searched.
+    // Each case is searched once, from its shortest payload to its longest. A case that cannot run with one of the two
+    // is skipped.
     let longest = request.plan.clone();
     let verdict = |case: &Case| {
         let case = Case {
@@ -196,7 +197,7 @@ fn idle(
     given.threads.get_or_insert_with(two);
     let payload = || IDLE_PAYLOAD.try_into().into_iter().collect();
     given.payload.get_or_insert_with(payload);
-    // Of any: what cannot think is refused.
+    // Planned with some think time, so that cases that cannot have one are skipped.
     given.think = Some(vec![from]);
     let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let mut request = Request::between(&run, peer)?;
@@ -245,7 +246,7 @@ fn refuse_workloads(given: &ParameterArgs, what_it_is: &str) -> Result<(), Usage
     }
 }
 
-/// The sweep that would measure the cases.
+/// Returns the options of a sweep of these cases.
 fn run(
     parameters: ParameterArgs,
     placement: &PlacementArgs,

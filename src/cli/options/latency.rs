@@ -1,5 +1,5 @@
-//! `latency`: what was typed becomes a sweep of requests, first of clients that wait for each answer, then at parts of
-//! the rate that these reach, or bear.
+//! Turns the options of `latency` into a sweep of requests: first with clients that wait for each response, then at
+//! fractions of the rate that these reach, or of the lossless rate.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,14 +12,16 @@ use crate::error::UsageError;
 use crate::experiment::find::{Record, Search};
 use crate::plan::{Block, LOADS_PCT, Plan, Planned, Verdict};
 
-/// At a tenth of 10,000 answers per second, ten of 1000 take longer than the 99th percentile after a second.
+/// Default measured time per case. In one second at a tenth of 10,000 responses per second, only ten of 1000 responses
+/// are beyond the 99th percentile.
 const DEFAULT_DURATION: Duration = Duration::from_secs(2);
 const DEFAULT_PAYLOAD: u32 = 26;
 
-/// Fills in what was not typed, and takes away what is for the second half: how requests are spread over time.
+/// Fills in options that were not typed. Takes `--arrivals` out and returns it, since it applies to the second half
+/// only.
 ///
 /// # Errors
-/// What cannot be chosen here.
+/// Fails if an option was given that `latency` sets itself.
 pub fn complete(args: &mut RunArgs) -> Result<Option<Vec<Arrivals>>, UsageError> {
     let given = &mut args.parameters;
     if let Some(workload) = given
@@ -64,10 +66,10 @@ pub fn complete(args: &mut RunArgs) -> Result<Option<Vec<Arrivals>>, UsageError>
     Ok(given.arrivals.take())
 }
 
-/// The cases that run, each with the rate that it bears, as the log of a search has it. `path` stands for that.
+/// Returns the runnable cases with their lossless rates from the log of a search. Error messages name `path`.
 ///
 /// # Errors
-/// Where it does not have a case.
+/// Fails if the log lacks a case.
 pub fn borne(
     request: &Request,
     record: &Record,
@@ -84,7 +86,7 @@ pub fn borne(
             );
             return Err(UsageError::flag("--load", &path.display(), problem));
         };
-        // None: it bears none, and is asked alone.
+        // No rate is lossless: the case is measured without loads.
         let load = match &searched.search {
             Search::Lossless(search) => search.found().load,
             _ => None,
@@ -95,7 +97,7 @@ pub fn borne(
 }
 
 impl Request {
-    /// Adds the same cases at parts of the rates that were reached, in answers per second.
+    /// Adds the same cases at fractions of the rates in `reached`, in responses per second.
     pub fn add_loads(
         &mut self,
         args: &RunArgs,

@@ -1,4 +1,4 @@
-//! What the command line means on this host: typed options and a board profile become a [`Request`].
+//! Turns typed options and the board profile into a [`Request`]: the plan, the schedule and the host facts of a sweep.
 
 pub mod ab;
 mod axes;
@@ -25,20 +25,20 @@ use crate::results::row::Environment;
 use crate::sys::files::Root;
 use crate::sys::reuseport_bpf;
 
-/// Everything that a sweep needs to know.
+/// A sweep that can be run: host facts, plan and schedule.
 #[derive(Debug)]
 pub struct Request {
-    /// The machine.
+    /// Facts of the host whose profile and placements count.
     pub host: Host,
-    /// Its profile, and why that one.
+    /// The board profile, and the reason for the choice.
     pub detected: Detected,
-    /// What runs and what does not.
+    /// Cases to run and cases to skip.
     pub plan: Plan,
-    /// A better command line, where this one cannot answer the likely question.
+    /// Advice on a better command line, if this one cannot answer the likely question.
     pub advice: Option<String>,
-    /// How it is gone through.
+    /// Rounds, windows, pauses and order of the cases.
     pub schedule: Schedule,
-    /// The other host. `None`: all threads are on this one.
+    /// The remote host and the links to it. `None` if all threads run on one host.
     pub wire: Option<Wire>,
 }
 
@@ -46,31 +46,32 @@ const DEFAULT_DURATION: Duration = Duration::from_secs(1);
 const QUICK_DURATION: Duration = Duration::from_millis(300);
 const QUICK_WARMUP: Duration = Duration::from_millis(20);
 const QUICK_SOAK: Duration = Duration::from_millis(500);
-/// A rate's rounds differ by what a machine is like for some seconds, however long their windows are: many of them
-/// say more than long ones.
+/// Default number of rounds. Rates differ between rounds since the machine's state changes over seconds, however long
+/// the windows are. Many windows say more than long ones.
 const DEFAULT_ROUNDS: u32 = 15;
-/// The fewest windows whose range is a 95 % interval (1 - 2 / 2^6 = 96.9 %).
+/// Fewest windows whose range is a 95 % interval (1 - 2 / 2^6 = 96.9 %).
 const FEWEST_ROUNDS: u32 = 6;
-/// Where there is time for fewer of them, there are fewer rounds.
+/// Shortest default window. If `--duration` is too short for [`DEFAULT_ROUNDS`] windows of this length, there are fewer
+/// rounds.
 const SHORT_WINDOW: Duration = Duration::from_millis(50);
-/// For `--until`.
+/// Default time limit of `--until`.
 const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
-/// Below this, opening and closing a window would be part of what is measured.
+/// Shortest window. In a shorter one, opening and closing it would affect the result.
 const MIN_WINDOW: Duration = Duration::from_millis(1);
 
 impl Request {
-    /// Reads the host, chooses the profile, and makes the plan.
+    /// Reads the host facts, chooses the board profile and makes the plan.
     ///
     /// # Errors
-    /// What was asked for and is impossible, with the fix.
+    /// Fails if an option is wrong or impossible here, and names the fix.
     pub fn new(args: &RunArgs) -> Result<Self, UsageError> {
         Self::between(args, None)
     }
 
-    /// The same for this host and `peer`.
+    /// Makes the request of a sweep with the remote host `peer`, or on this host alone.
     ///
     /// # Errors
-    /// As for [`Request::new`].
+    /// Fails as [`Request::new`] does.
     pub fn between(args: &RunArgs, peer: Option<&Peer>) -> Result<Self, UsageError> {
         let across = peer.and_then(Peer::across_wire);
         wire::check(&args.parameters, across.is_some())?;
@@ -145,7 +146,7 @@ impl Request {
         })
     }
 
-    /// The cases of a plan, judged as those of this one.
+    /// Decides again which cases of `plan` can run, under the conditions of this request.
     fn judged(&self, args: &RunArgs, plan: &Plan, peer: Option<&Peer>) -> Plan {
         let pin = args.placement.pin.clone().unwrap_or_default();
         let asked = plan
@@ -163,7 +164,7 @@ impl Request {
         })
     }
 
-    /// The first line of the raw samples.
+    /// Returns the first line of the log.
     pub fn header(self, args: &RunArgs, started_at: &str, environment: Environment) -> Header {
         Header {
             format: FORMAT,
@@ -180,7 +181,7 @@ impl Request {
     }
 }
 
-/// The words of this program's command line, and what a file of options adds to them.
+/// Returns the words of this program's command line, with the options that a file adds.
 pub fn command_line(args: &RunArgs) -> Vec<String> {
     let typed = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     typed.chain(args.from_config.iter().cloned()).collect()
@@ -202,7 +203,7 @@ fn rounds(args: &RunArgs) -> u32 {
     args.measuring.rounds.unwrap_or(default)
 }
 
-/// A file may have the one, and the command line the other.
+/// Combines `--until` and `--max-time`. clap cannot check the pair: one may come from a file and the other be typed.
 fn until(args: &MeasuringArgs) -> Result<Option<Until>, UsageError> {
     match (args.until, args.max_time) {
         (Some(half_width_pct), max_time) => Ok(Some(Until {
@@ -232,16 +233,16 @@ fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
     Ok(window)
 }
 
-/// The host that placements, profiles and sensors are of: this one, or another one where all of each trial runs.
+/// The host of placements, profiles and sensors: the remote host if whole trials run there, else this one.
 struct Bench<'a> {
     host: Host,
     steering_refusal: Option<String>,
-    /// Where that is another one.
+    /// The remote host. `None` if it is this one.
     peer: Option<&'a Peer>,
 }
 
 impl<'a> Bench<'a> {
-    /// This one is read below `root`.
+    /// Reads this host's facts below `root`, or takes the remote host's.
     fn read(root: &Root, peer: Option<&'a Peer>) -> Self {
         let other = peer.filter(|peer| peer.share == Share::All);
         let host = other.map_or_else(|| Host::read(root), |peer| peer.wire.host.clone());
@@ -258,7 +259,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Those of the engines that cannot run there, and why. Each is asked once, however often it occurs.
+    /// Returns the engines that cannot run on the host, with the reasons. Probes each engine once.
     fn engine_refusals(
         &self,
         asked: impl Iterator<Item = &'static Entry>,

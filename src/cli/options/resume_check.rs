@@ -1,4 +1,4 @@
-//! A sweep that goes on: whether this is the host, the program and the plan that it began with.
+//! Checks before a sweep is resumed that the host, the program and the plan are those of its start.
 
 use super::Bench;
 use super::wire::Peer;
@@ -15,19 +15,19 @@ use crate::results::log::Header;
 use crate::results::row::Environment;
 use crate::sys::files::Root;
 
-/// What is not as it was.
+/// Differences to the start of a sweep.
 #[derive(Clone, Debug, Default)]
 pub struct Again {
-    /// Each difference, such as `the kernel was 6.1, and is 6.6`.
+    /// The differences as text, such as `the kernel was 6.1, and is 6.6`.
     pub unlike: Vec<String>,
-    /// The cases that ran then, and cannot now.
+    /// The cases that could run at the start and cannot run now.
     pub unable: Unable,
 }
 
-/// Holds the host that is found below `root`, this program and the plan that they give against `then`.
+/// Compares the host (read below `root`, or the remote one), this program and the plan with `then`.
 ///
 /// # Errors
-/// When the board's profile does not exist any more.
+/// Fails if the board's profile no longer exists.
 pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, UsageError> {
     let bench = Bench::read(root, peer);
     let host = &bench.host;
@@ -86,7 +86,7 @@ impl Again {
                 self.unlike
                     .push(format!("{key} was on CPUs {was}, and would be on {is}"));
             }
-            // Other words about the same.
+            // Only the wording differs.
             _ => {}
         }
     }
@@ -114,7 +114,7 @@ fn differences(then: &Environment, now: &Environment) -> Vec<String> {
     differ.collect()
 }
 
-/// What about the other host is not as it was.
+/// Returns the differences of the remote host and the links.
 fn other_peer(plan: &Plan, then: &Wire, now: &Wire) -> Vec<String> {
     let facts = |wire: &Wire| Environment {
         board: wire.board.clone(),
@@ -126,7 +126,7 @@ fn other_peer(plan: &Plan, then: &Wire, now: &Wire) -> Vec<String> {
         &then.host.cpu_list(),
         &now.host.cpu_list(),
     ));
-    // Another way, to an address that no case goes to, may have come or gone.
+    // Only links that cases use are compared. Others may come and go.
     let way = |wire: &Wire, case: &Case| {
         let link = wire.link(case)?;
         Some(format!("{} to {}", link.here.address, link.there.address))
@@ -146,7 +146,8 @@ fn other_peer(plan: &Plan, then: &Wire, now: &Wire) -> Vec<String> {
     unlike.into_iter().map(of_it).collect()
 }
 
-/// Loss, and so speed, depends on what receivers get; windows with one and with the other are no case.
+/// Returns the difference in the granted receive buffer, if any. Loss and speed depend on it, so windows with different
+/// buffers must not form one case.
 fn other_buffers(then: &Header, now: &Host) -> Option<String> {
     let asked = then
         .plan

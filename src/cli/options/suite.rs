@@ -1,4 +1,5 @@
-//! What a suite's sweeps and searches are here: their own options, with what was typed beside `--suite`.
+//! Turns a suite's sweeps and searches into requests: their own options, combined with the options typed beside
+//! `--suite`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,11 +21,11 @@ use crate::plan::Plan;
 use crate::results::log::Log;
 use crate::verdict::rank::table::counted;
 
-/// The options of a suite's sweep, whose files lie in `directory`: what the suite says, and what was typed beside it, which
-/// comes first. Where its raw samples are there, it is to be resumed.
+/// Returns the options of a suite's sweep whose files are in `directory`. Typed options override the suite's. If the
+/// raw samples exist, the sweep is to be resumed.
 ///
 /// # Errors
-/// Options that do not exist.
+/// Fails if the suite has options that do not exist.
 pub fn options(
     sweep: &Sweep,
     typed: &RunArgs,
@@ -65,10 +66,10 @@ pub fn options(
     })
 }
 
-/// What a suite's search looks for, whose log lies in `directory`. Where that is there, it is to be gone on with.
+/// Returns the command of a suite's search whose log is in `directory`. If the log exists, the search is to be resumed.
 ///
 /// # Errors
-/// Options that do not exist.
+/// Fails if the suite has options that do not exist.
 pub fn search(search: &Sweep, typed: &RunArgs, directory: &Path) -> anyhow::Result<FindCommand> {
     let log = directory.join(format!("{}.jsonl", search.name));
     let mut all: Vec<OsString> = ["udpbench", "find"].map(OsString::from).into();
@@ -89,7 +90,7 @@ pub fn search(search: &Sweep, typed: &RunArgs, directory: &Path) -> anyhow::Resu
     }
 }
 
-/// Its words, without the engines that this build does not have.
+/// Returns the options of a sweep as words, without engines that this build does not have.
 fn words(sweep: &Sweep) -> impl Iterator<Item = String> {
     let mut names_engines = false;
     sweep.options.split_whitespace().map(move |word| {
@@ -103,13 +104,13 @@ fn words(sweep: &Sweep) -> impl Iterator<Item = String> {
     })
 }
 
-/// Why this build does not have an engine, if it has not.
+/// Returns the reason why this build does not have an engine. `None` if it has it.
 fn not_built(name: &str) -> Option<&'static str> {
     let mut absent = engines::NOT_BUILT.iter();
     absent.find(|(it, _)| *it == name).map(|(_, why)| *why)
 }
 
-/// The engines that a suite names and this build does not have, each once, and why.
+/// Returns the engines of a suite that this build does not have, with the reasons.
 pub fn left_out(suite: &Suite) -> BTreeMap<&str, &'static str> {
     let all = suite.sweeps.iter().chain(&suite.searches);
     let words = all.flat_map(|it| it.options.split([' ', ',']));
@@ -118,10 +119,10 @@ pub fn left_out(suite: &Suite) -> BTreeMap<&str, &'static str> {
         .collect()
 }
 
-/// What each sweep of a suite is to do, between this host and `peer`, or on this one alone.
+/// Returns the request of each sweep of a suite, with the remote host `peer` or on this host alone.
 ///
 /// # Errors
-/// What was asked for and is impossible, with the fix.
+/// Fails if an option is wrong or impossible here, and names the fix.
 pub fn requests(
     suite: &Suite,
     typed: &RunArgs,
@@ -136,10 +137,10 @@ pub fn requests(
     suite.sweeps.iter().map(request).collect()
 }
 
-/// What each search of a suite is to do: nothing is known of it yet.
+/// Returns a new record of each search of a suite, without results.
 ///
 /// # Errors
-/// As of sweeps.
+/// Fails if an option is wrong or impossible here, and names the fix.
 pub fn searches(
     suite: &Suite,
     typed: &RunArgs,
@@ -155,10 +156,10 @@ pub fn searches(
     suite.searches.iter().map(record).collect()
 }
 
-/// Whether a log is of such a sweep.
+/// Checks that a log has the cases of this sweep.
 ///
 /// # Errors
-/// The log, if it cannot be read or has other cases.
+/// Fails if the log cannot be read or has other cases.
 pub fn check_log(raw: &Path, request: &Request) -> Result<(), UsageError> {
     let refused = |problem: String| UsageError::flag("--output", &raw.display(), problem);
     let log: Log = Log::open("--output", raw)?;
@@ -171,7 +172,7 @@ pub fn check_log(raw: &Path, request: &Request) -> Result<(), UsageError> {
     }
 }
 
-/// How many there are of each.
+/// Returns the numbers of sweeps and searches as text.
 pub fn parts(requests: &[Request], searches: &[Record]) -> String {
     let sweeps = counted(requests.len(), "sweep");
     match searches.len() {
@@ -181,7 +182,7 @@ pub fn parts(requests: &[Request], searches: &[Record]) -> String {
     }
 }
 
-/// How long all of them take.
+/// Returns the expected total time.
 pub fn expected_time(requests: &[Request], searches: &[Record]) -> Duration {
     let sweeps = requests.iter();
     let sweeps = sweeps.map(|request| request.schedule.expected_time(&request.plan));

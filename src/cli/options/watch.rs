@@ -1,4 +1,4 @@
-//! `watch`: what was typed becomes one case, and its windows.
+//! Turns the options of `watch` into one case and its windows.
 
 use clap::Parser;
 
@@ -12,26 +12,26 @@ use crate::host::placement::Placement;
 use crate::plan::{Planned, Verdict};
 
 const DEFAULT_THREADS: u16 = 2;
-/// The largest that boards' profiles sweep, mostly: it fits an Ethernet frame.
+/// Default payload in bytes: the largest that most board profiles sweep. It fits an Ethernet frame.
 const DEFAULT_PAYLOAD: u32 = 1460;
 
-/// The one case that is watched.
+/// The case to watch.
 #[derive(Debug)]
 pub struct Watched {
-    /// A sweep of nothing else, whose windows are as long as was asked for.
+    /// A sweep of this case alone, with windows of the typed length.
     pub request: Request,
     /// The case.
     pub case: Case,
-    /// The CPUs of its threads.
+    /// CPUs of its threads.
     pub placement: Placement,
-    /// What may mislead about it.
+    /// Warnings about the case.
     pub warnings: Vec<String>,
 }
 
-/// What was typed, as one case that can run here.
+/// Returns the typed case if it can run here.
 ///
 /// # Errors
-/// More than one case, one that cannot run, and what a sweep refuses.
+/// Fails if the options give several cases or a case that cannot run, or if a sweep would refuse them.
 pub fn watched(args: &WatchArgs) -> anyhow::Result<Watched> {
     if args.window < MIN_WINDOW {
         let window = humantime::format_duration(args.window);
@@ -66,7 +66,7 @@ pub fn watched(args: &WatchArgs) -> anyhow::Result<Watched> {
     }
 }
 
-/// The sweep of this case, with the usual values of what `watch` has no option for.
+/// Returns the options of a sweep of this case, with defaults for options that `watch` does not have.
 fn sweep(args: &WatchArgs) -> Result<RunArgs, clap::Error> {
     let mut run = Cli::try_parse_from(["udpbench"])?.run;
     run.parameters = args.parameters.clone();
@@ -77,7 +77,7 @@ fn sweep(args: &WatchArgs) -> Result<RunArgs, clap::Error> {
     Ok(run)
 }
 
-/// One value for each parameter that would have several where nothing was typed.
+/// Sets one value for each parameter that has several by default.
 fn complete(given: &mut ParameterArgs) {
     if given.engine.is_none() {
         given.engine = Some(vec![EngineArg::One(engines::reference())]);
@@ -107,7 +107,7 @@ macro_rules! define {
         block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
         case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
     ) => {
-        /// The first option with several values: its flag, all of them, and the first of them.
+        /// Returns the first option with several values: its flag, all values and the first value.
         fn several(given: &ParameterArgs) -> Option<(&'static str, String, String)> {
             let engines = |args: &Option<Vec<EngineArg>>| -> Option<Vec<&'static Entry>> {
                 Some(args.as_ref()?.iter().flat_map(|arg| arg.entries()).collect())

@@ -1,4 +1,4 @@
-//! The other host of a sweep: what it is, and by which addresses each reaches the other.
+//! The remote host of an experiment: its facts, and the addresses over which the two hosts reach each other.
 
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
 
@@ -16,16 +16,16 @@ use crate::sys::files::Root;
 use crate::sys::nic;
 use crate::trial::facts::Facts;
 
-/// What runs on the other host.
+/// Part of each trial that runs on the remote host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// One end of each trial, the other one here: `wire`.
+    /// One end of each trial, and the other end on this host: `wire`.
     OneEnd,
-    /// All of each trial: `--on`.
+    /// Both ends of each trial: `--on`.
     All,
 }
 
-/// How another host is reached, for a shell: what stands before the words of a command, and what after them.
+/// Words of a command line that name the remote host: those before the subcommand and those after it.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
     /// `wire pi@board `, or nothing.
@@ -35,7 +35,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Of a wire that a log knows.
+    /// Returns the words for the wire of a log.
     pub fn of_wire(wire: &Wire) -> Self {
         Self {
             before: format!("{} ", wire.words()),
@@ -44,43 +44,43 @@ impl Words {
     }
 }
 
-/// The other host.
+/// The remote host.
 #[derive(Debug)]
 pub struct Peer {
-    /// What runs there.
+    /// Part of each trial that runs on it.
     pub share: Share,
-    /// It, and the ways to it; there are none where all runs there.
+    /// The host and the links to it. Without links if whole trials run there.
     pub wire: Wire,
-    /// Its profile.
+    /// Its board profile, and the reason for the choice.
     pub detected: Detected,
-    /// What about it may mislead.
+    /// Findings about it that may mislead about results.
     pub findings: Vec<Finding>,
-    /// How fast its CPUs run when all are busy.
+    /// Speeds of its CPUs when all are busy.
     pub paces: Vec<CpuSpeed>,
-    /// What its interfaces drop of other traffic.
+    /// Drops of other traffic at its interfaces, as text.
     pub drops_of_others: Vec<String>,
-    /// Why its kernel does not tell why it drops packets, if it does not.
+    /// Reason why its kernel reports no drop reasons. `None` if it does report them.
     pub no_drop_reasons: Option<String>,
-    /// The words with which it is reached again.
+    /// Words of a command line that connect to it again.
     pub words: Words,
     pub(super) steering_refusal: Option<String>,
     pub(super) engine_refusals: Vec<(&'static Entry, String)>,
 }
 
 impl Peer {
-    /// The host that was reached as `to`, for one end of each trial.
+    /// Returns the host reached as `to`, for one end of each trial.
     ///
     /// # Errors
-    /// No address by which it is reached, and how to name one.
+    /// Fails if no address of the host is known to be reachable, and says how to name one.
     pub fn across(to: &str, facts: Facts, given: &ParameterArgs) -> Result<Self, UsageError> {
         let links = links(to, &facts, given)?;
         Self::of(Share::OneEnd, to, facts, links, "auto")
     }
 
-    /// The same for all of each trial, on that board (`auto`, or the name of a profile).
+    /// Returns the host reached as `to`, for whole trials. `board` is `auto` or the name of a profile.
     ///
     /// # Errors
-    /// When there is no such profile.
+    /// Fails if there is no such profile.
     pub fn alone(to: &str, facts: Facts, board: &str) -> Result<Self, UsageError> {
         Self::of(Share::All, to, facts, Vec::new(), board)
     }
@@ -120,18 +120,18 @@ impl Peer {
         })
     }
 
-    /// The interfaces here, each once.
+    /// Returns the local interfaces of the links, each once.
     pub fn interfaces_here(&self) -> Vec<Interface> {
         interfaces(self.wire.links.iter().map(|link| &link.here))
     }
 
-    /// What is wrong with those there.
+    /// Checks the remote interfaces of the links.
     pub fn findings_there(&self) -> Vec<Finding> {
         let there = interfaces(self.wire.links.iter().map(|link| &link.there));
         check::of_interfaces(&self.wire.host, &self.detected.board, there)
     }
 
-    /// The same as cases meet it, if one end of them runs there.
+    /// Returns the remote host in the form that the plan needs. `None` if whole trials run there.
     pub(super) fn there(&self) -> Option<There<'_>> {
         (self.share == Share::OneEnd).then_some(There {
             wire: &self.wire,
@@ -141,7 +141,7 @@ impl Peer {
         })
     }
 
-    /// It and the ways to it, if one end of each trial runs there.
+    /// Returns the host and the links to it. `None` if whole trials run there.
     pub fn across_wire(&self) -> Option<&Wire> {
         (self.share == Share::OneEnd).then_some(&self.wire)
     }
@@ -157,10 +157,10 @@ fn interfaces<'a>(ends: impl Iterator<Item = &'a LinkEnd>) -> Vec<Interface> {
     each
 }
 
-/// What only sweeps across a wire know, and what they do not.
+/// Checks the options that only sweeps between two hosts take, and those that they do not take.
 ///
 /// # Errors
-/// The option and the fix.
+/// Fails if such an option was given, and names the fix.
 pub(super) fn check(given: &ParameterArgs, is_across: bool) -> Result<(), UsageError> {
     let direction = given.direction.iter().flatten().next();
     if let Some(direction) = direction.filter(|_| !is_across) {
@@ -181,14 +181,14 @@ pub(super) fn check(given: &ParameterArgs, is_across: bool) -> Result<(), UsageE
     }
 }
 
-/// Both ways, where nothing was typed.
+/// Sets both directions if `--direction` was not given.
 pub fn complete(given: &mut ParameterArgs) {
     given
         .direction
         .get_or_insert_with(|| vec![Direction::Up, Direction::Down]);
 }
 
-/// The ways to the host: one for each address that was named, or those of the interface that was reached.
+/// Returns the links to the host: one for each named address, else those of the interface that ssh connected to.
 fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>, UsageError> {
     if let Some(named) = &given.address {
         let link = |address: &Address| {
@@ -209,7 +209,7 @@ fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>
         return Err(refused(problem));
     };
     let first = link_to(reached, to, facts).map_err(refused)?;
-    // The other version of IP, where that interface has an address of it.
+    // The address of the other IP version on this interface, if there is one.
     let is_other = |it: &&OfInterface| {
         it.interface == first.there.interface.name
             && it.address.is_ipv4() != reached.ip.is_ipv4()
@@ -218,7 +218,8 @@ fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>
     let other = facts.addresses.iter().find(is_other);
     let other = other.map(|it| HostAddress::at(it.address, &it.interface));
     let other = other.and_then(|it| link_to(it, to, facts).ok());
-    // The interface there that has the address of a link has one that is routed otherwise, maybe.
+    // With a link-local first address, the other address may be routed over another local interface. It is left out
+    // then.
     let is_beside = |it: &WireLink| {
         first.here.address.link.is_none() || it.here.interface.name == first.here.interface.name
     };
@@ -226,8 +227,8 @@ fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>
     Ok([first].into_iter().chain(other).collect())
 }
 
-/// The address there that ssh has reached, with the interface here if it is one of a link. `None`: ssh did not, or this
-/// process has told the agent of the ssh that it runs under itself, as `ip netns exec` does.
+/// Returns the remote address that ssh connected to, with the local interface if the address is link-local. Returns
+/// `None` without ssh, or if the agent inherited this process's own ssh variables, as under `ip netns exec`.
 fn reached_by_ssh(facts: &Facts) -> Option<HostAddress> {
     let (there, here) = facts.ssh?;
     facts.addresses.iter().find(|it| it.address == there)?;
@@ -235,14 +236,14 @@ fn reached_by_ssh(facts: &Facts) -> Option<HostAddress> {
     Some(HostAddress::at(there.to_canonical(), &interface))
 }
 
-/// What can be named there.
+/// Lists the addresses of the remote host, for messages.
 fn addresses_there(facts: &Facts) -> String {
     let all = facts.addresses.iter();
     let all = all.map(|it| format!("{} on {}", it.address, it.interface));
     all.collect::<Vec<_>>().join(", ")
 }
 
-/// The way to an address there.
+/// Returns the link to an address of the remote host.
 fn link_to(address: HostAddress, to: &str, facts: &Facts) -> Result<WireLink, String> {
     if address.lacks_link() {
         return Err(which_interface(address.ip));
@@ -268,7 +269,7 @@ fn link_to(address: HostAddress, to: &str, facts: &Facts) -> Result<WireLink, St
     link(address, there, facts)
 }
 
-/// What has to be typed for an address of a link.
+/// Returns the advice to name the interface of a link-local address.
 fn which_interface(address: IpAddr) -> String {
     let here = addresses::with_interfaces().into_iter();
     let here = here.filter(|it| is_of_one_link(it.address));
@@ -286,7 +287,7 @@ fn which_interface(address: IpAddr) -> String {
     )
 }
 
-/// The way from here to there.
+/// Returns the link from this host to the remote address.
 fn link(named: HostAddress, there: &OfInterface, facts: &Facts) -> Result<WireLink, String> {
     let own = source_towards(named).map_err(|error| format!("cannot be reached: {error}"))?;
     if own == named.ip {
@@ -318,7 +319,7 @@ fn link(named: HostAddress, there: &OfInterface, facts: &Facts) -> Result<WireLi
     })
 }
 
-/// The address that the kernel would send from. Sends nothing.
+/// Returns the source address that the kernel chooses for a destination. Sends nothing.
 fn source_towards(address: HostAddress) -> std::io::Result<IpAddr> {
     const ANY_PORT: u16 = 9;
     let any: IpAddr = match address.ip {

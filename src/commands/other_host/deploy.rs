@@ -1,4 +1,4 @@
-//! `--deploy`: puts a udpbench for the other host's CPUs there, unless it is there already.
+//! `--deploy`: copies a udpbench for the remote host's CPUs there, unless the same file is there already.
 
 use std::fs::File;
 use std::io::Seek;
@@ -16,19 +16,20 @@ use crate::sys::interrupt::Interrupt;
 use crate::term::shell;
 use crate::trial::spawned::THIS_PROGRAM;
 
-/// Where it goes, below the directory of [`AT_HOME`]. One that still runs is not written over.
+/// Path of the copy on the remote host, below the directory of [`AT_HOME`]. A running copy is not overwritten.
 const THERE: &str = concat!(".cache/udpbench/", env!("CARGO_PKG_VERSION"), "/udpbench");
 
-/// Goes to the home directory; on Android, where nobody has one to write to, to the directory for such things.
+/// Script that changes to the home directory. Android has no writable one. There it changes to `/data/local/tmp`.
 const AT_HOME: &str = r#"cd "${HOME:-.}" 2>/dev/null; [ -w . ] || cd /data/local/tmp 2>/dev/null
 "#;
 
-/// Prints where that is, what the CPUs are called, and the checksum of what is there, if sha256sum is. These are the last
-/// lines, behind what start-up files print.
+/// Script that prints the directory, the CPU name of `uname -m`, and the checksum of the file that is there (nothing
+/// without sha256sum). These are the last lines, after any output of start-up files.
 const LOOK: &str = r#"pwd; uname -m; echo "$({ sha256sum <"$1"; } 2>/dev/null)""#;
 
-/// Takes the file from standard input: of $2 bytes, with the checksum $3, if that is known at both ends. It is put in
-/// place when it is whole and has run once; otherwise nothing is left of it. Works in every POSIX shell, as in busybox.
+/// Script that takes the file from standard input. $2 is its size in bytes and $3 its checksum, which is compared if
+/// both ends have sha256sum. The file gets its name when it is complete and has run once. Otherwise it is removed. The
+/// script runs in every POSIX shell, such as busybox's.
 const TAKE: &str = r#"directory=${1%/*} new=$1.$$ cache=
 [ -d "${directory%%/*}" ] || cache=${directory%%/*}
 end() {
@@ -50,7 +51,7 @@ fi
 chmod 755 "$new" && "$new" --version >/dev/null && mv "$new" "$1" ||
     fail "it does not run there: no leave to run programs in the home directory (noexec)? built for another system?""#;
 
-/// What `scripts/build-boards` and `cargo build` build for CPUs that `uname -m` calls so, the best first.
+/// Targets of `scripts/build-boards` and `cargo build` for the CPU names of `uname -m`, the best first.
 const TARGETS: [(&str, &[&str]); 5] = [
     (
         "aarch64",
@@ -68,10 +69,11 @@ const TARGETS: [(&str, &[&str]); 5] = [
     ("x86_64", &["x86_64-unknown-linux-musl"]),
 ];
 
-/// Returns where it is there, as a word for `rsh`.
+/// Copies the program to the remote host if needed and returns its path there, quoted for `rsh`.
 ///
 /// # Errors
-/// When there is none for such CPUs, or it does not get there whole, or does not run there. Then nothing is left there.
+/// Fails if there is no program for these CPUs, or if it does not arrive complete or does not run there. The partial
+/// copy is removed.
 pub(super) fn deploy(
     rsh: &Rsh,
     link: &LinkArgs,
@@ -110,10 +112,10 @@ pub(super) fn deploy(
     Ok(shell.word(&path))
 }
 
-/// What runs scripts there.
+/// Runs scripts on the remote host.
 struct Shell<'a> {
     rsh: &'a Rsh,
-    /// Whether words have to be quoted, as the shell of ssh takes them apart.
+    /// True if words must be quoted, since a shell on the remote host splits them again, as with ssh.
     quotes: bool,
     interrupt: &'a Interrupt,
 }
@@ -127,7 +129,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Runs a script in the directory of [`AT_HOME`], with [`THERE`] and these words. Returns what it prints.
+    /// Runs a script in the directory of [`AT_HOME`], with [`THERE`] and `words` as its arguments. Returns its output.
     fn run(&self, script: &str, words: &[&str], input: Stdio) -> anyhow::Result<String> {
         let script = format!("{AT_HOME}{script}");
         let words = [&["sh", "-c", &script, "sh", THERE], words].concat();
@@ -141,8 +143,8 @@ fn first_word(line: &str) -> Option<&str> {
     line.split_whitespace().next()
 }
 
-/// Returns the SHA-256 of a file, if there is a sha256sum here. It is handed the open file: a name such as
-/// /proc/self/exe is another file in another process.
+/// Returns the SHA-256 of a file, or `None` without sha256sum on this host. sha256sum gets the open file, since a name
+/// such as /proc/self/exe means another file in another process.
 fn checksum(file: &mut File) -> anyhow::Result<Option<String>> {
     let mut command = Command::new("sha256sum");
     let output = command.stdin(file.try_clone()?).output();
@@ -152,15 +154,16 @@ fn checksum(file: &mut File) -> anyhow::Result<Option<String>> {
     Ok(text.as_deref().and_then(first_word).map(str::to_owned))
 }
 
-/// The path of a binary, as a reader knows it.
+/// Returns the path of a program for people: the real path for /proc/self/exe.
 fn shown(binary: &Path) -> String {
     let own = std::env::current_exe().ok();
     let own = own.filter(|_| binary == Path::new(THIS_PROGRAM));
     own.as_deref().unwrap_or(binary).display().to_string()
 }
 
-/// The binary for such CPUs: below `target` here, or beside this program; else this program, if this machine's CPUs are
-/// called the same.
+/// Returns the program for the CPUs that `uname -m` calls `machine`. It is looked for below `target` in the working
+/// directory and in the `target` directory that this program runs from. Else it is this program, if this host has the
+/// same CPU name.
 fn binary_for(machine: &str) -> anyhow::Result<PathBuf> {
     let targets = TARGETS.iter().find(|(name, _)| *name == machine);
     let targets = targets.map_or(&[][..], |(_, targets)| targets);

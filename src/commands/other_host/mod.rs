@@ -1,4 +1,4 @@
-//! The other host of a sweep across a wire: how it is reached, and what it is.
+//! The remote host of `wire` and `--on`: starts its agent and reads its host facts.
 
 mod deploy;
 mod rsh;
@@ -23,17 +23,18 @@ use crate::trial::agents::Agents;
 use crate::trial::facts::Facts;
 use crate::trial::spawned::{THIS_PROGRAM, ended};
 
-/// An agent there, and what is known of the host.
+/// The agent on the remote host and the facts about that host.
 pub(super) struct OtherHost {
     pub(super) agent: Agent,
     pub(super) peer: Peer,
 }
 
 impl OtherHost {
-    /// Has an agent started on the host of `wire`, and tries what gets there whole.
+    /// Starts an agent on the host of `wire` and finds the longest datagram that passes each way unfragmented.
     ///
     /// # Errors
-    /// When that cannot be had, and what to do.
+    /// Fails if `--on` is given, if the agent cannot be started, or if no reachable address of the host is known, and
+    /// names the fix.
     pub(super) fn across(
         to: &str,
         link: &LinkArgs,
@@ -62,10 +63,11 @@ impl OtherHost {
         Ok(Self { agent, peer })
     }
 
-    /// Has an agent started on the host of `--on`, of that board. `None`: there is no such option.
+    /// Starts an agent on the host of `--on`, which uses the board profile `board`. Returns `None` without `--on`.
     ///
     /// # Errors
-    /// As above, and an option that is for another host without one.
+    /// Fails if the agent cannot be started, if `--drop-reasons` is given, or if a connection option is given without
+    /// `--on`.
     pub(super) fn on(
         link: &LinkArgs,
         board: &str,
@@ -95,10 +97,10 @@ impl OtherHost {
     }
 }
 
-/// Has a shell on the host of `--on`, or here without, run a script.
+/// Runs a shell script on the host of `--on`, or on this host without `--on`.
 ///
 /// # Errors
-/// When it fails, or this program is asked to end.
+/// Fails if the script fails or a signal asks this program to end.
 pub(super) fn run_script(
     link: &LinkArgs,
     script: &str,
@@ -122,7 +124,7 @@ pub(super) fn run_script(
         .map(drop)
 }
 
-/// Says what the host is, and how it is reached.
+/// Prints the remote machine and the links to it.
 fn introduce(to: &str, peer: &Peer) {
     let machine = peer.detected.machine(&peer.wire.host);
     let because = &peer.detected.because;
@@ -141,7 +143,7 @@ fn introduce(to: &str, peer: &Peer) {
     }
 }
 
-/// Of a host that does not say why it drops packets, rows have no reasons.
+/// Warns about hosts that report no drop reasons. Rows have no drop reasons of such a host.
 fn say_who_does_not_tell(to: &str, peer: &Peer) {
     let here = DropReasons::open().err();
     for (host, why) in [("this host", &here), (to, &peer.no_drop_reasons)] {
@@ -151,7 +153,8 @@ fn say_who_does_not_tell(to: &str, peer: &Peer) {
     }
 }
 
-/// Finds out what comes through whole each way, and says so if that is less than the interfaces take.
+/// Finds the longest payload that passes unfragmented in each direction. Warns if it is less than the interfaces' MTU
+/// allows.
 fn try_path(link: &mut WireLink, agents: &mut Agents) -> anyhow::Result<()> {
     let interfaces = link.most_of_interfaces();
     for is_down in [false, true] {
@@ -182,10 +185,11 @@ fn try_path(link: &mut WireLink, agents: &mut Agents) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts an agent there, which is copied there first if that was asked for, and asks it what the host is.
+/// Starts an agent on the remote host and asks it for the host facts. With `--deploy`, copies the program there first.
 ///
 /// # Errors
-/// [`Interrupted`] where a signal came first, whatever it was that it broke off: it went to ssh, too. Else why there is none.
+/// Returns [`Interrupted`] if a signal came, whatever failed then: ssh gets the signal as well. Otherwise returns the
+/// reason why there is no agent.
 fn start_agent(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<(Agent, Facts)> {
     let start = || {
         let rsh = Rsh::new(&link.rsh, to);

@@ -1,4 +1,4 @@
-//! The command that runs others on the other host (`--rsh`): ssh, or whatever else does that.
+//! The command that runs programs on the remote host (`--rsh`): ssh, `docker exec` or the like.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -10,14 +10,14 @@ use crate::sys::interrupt::Interrupt;
 use crate::term::shell;
 use crate::trial::spawned::ended;
 
-/// Where the host stands in the command, unless it follows it.
+/// Placeholder for the host in the command. Without it, the host is appended.
 const HOST: &str = "{}";
 
-/// A command for a shell, with the host in it.
+/// A shell command that includes the host.
 pub(super) struct Rsh(String);
 
 impl Rsh {
-    /// Puts the host into the command, or behind it.
+    /// Returns the command with the host in place of `{}`, or appended to it.
     pub(super) fn new(command: &str, host: &str) -> Self {
         let host = shell::word(host);
         Self(if command.contains(HOST) {
@@ -27,8 +27,8 @@ impl Rsh {
         })
     }
 
-    /// Returns the command that runs these words there. A shell takes its own part apart, as it was typed; the words stay
-    /// what they are.
+    /// Returns the command that runs `words` on the remote host. A shell splits the `--rsh` command as it was typed.
+    /// `words` reach it unchanged.
     pub(super) fn run(&self, words: &[&str]) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("exec {} \"$@\"", self.0), "sh"]);
@@ -36,28 +36,28 @@ impl Rsh {
         command
     }
 
-    /// The same command, for people.
+    /// Returns the command line as text for messages.
     pub(super) fn shown(&self, words: &[&str]) -> String {
         format!("{} {}", self.0, words.join(" "))
     }
 
-    /// Runs these words there, and returns what they print.
+    /// Runs `words` on the remote host and returns their output.
     ///
     /// # Errors
-    /// When they fail, or this program is asked to end.
+    /// Fails if the command fails or a signal asks this program to end.
     pub(super) fn answer(
         &self,
         words: &[&str],
         input: Stdio,
         interrupt: &Interrupt,
     ) -> anyhow::Result<String> {
-        // The first tells which it is: others may be whole scripts.
+        // The first word identifies the command. The other words may be whole scripts.
         let shown = self.shown(&words[..words.len().min(1)]);
         let mut command = self.run(words);
         let started = command.stdin(input).stdout(Stdio::piped()).spawn();
         let mut child = started.with_context(|| format!("cannot start `{shown}`"))?;
         let mut output = child.stdout.take().context("it has no output")?;
-        // Nobody waits for it after a signal: something that the command has started may hold the pipe.
+        // The thread is not joined after a signal: a child of the command may hold the pipe open.
         let reader = thread::spawn(move || {
             let mut said = Vec::new();
             output.read_to_end(&mut said).map(|_| said)
@@ -70,13 +70,14 @@ impl Rsh {
         Ok(String::from_utf8_lossy(&said).into_owned())
     }
 
-    /// Returns whether a shell there takes words apart once more, as ssh has it: then two quotes are none.
+    /// Returns whether a shell on the remote host splits words again, as with ssh. Such a shell turns `''` into an
+    /// empty word.
     ///
     /// # Errors
-    /// When nothing can be run there.
+    /// Fails if the remote host runs no command.
     pub(super) fn has_shell(&self, interrupt: &Interrupt) -> anyhow::Result<bool> {
         let said = self.answer(&["echo", "''"], Stdio::null(), interrupt)?;
-        // Behind what start-up files print.
+        // The last line: start-up files may print before it.
         Ok(said.lines().last().is_none_or(|line| line.trim() != "''"))
     }
 }
@@ -113,7 +114,8 @@ mod tests {
     fn a_shell_there_is_found_out() {
         let interrupt = Interrupt::never().expect("a pair of sockets");
         let has_shell = |command: &str| Rsh::new(command, "x").has_shell(&interrupt);
-        // As ssh does, and with a noisy start; as docker does.
+        // The first two join the words as ssh does, the second with output of a start-up file. The third works as
+        // docker does.
         let joined = r#"sh -c 'shift; eval "$*"' sh"#;
         let noisy = r#"sh -c 'echo hi; shift; eval "$*"' sh"#;
         let plain = r#"sh -c 'echo hi; shift; exec "$@"' sh"#;

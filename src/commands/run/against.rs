@@ -1,4 +1,4 @@
-//! `--against`: what the comparison will be able to say, before anything is measured, and the comparison at the end.
+//! `--against`: before the run, says whether the comparison can decide anything; after it, compares.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -19,20 +19,20 @@ use crate::term::fold;
 use crate::verdict::compare::table::{self, Detail};
 use crate::verdict::compare::{BLOCKS_NEEDED, Options, Outlook, compare, outlook};
 
-/// What a run is compared with.
+/// Results that a run is compared with.
 pub(super) struct Base {
-    /// As it was typed.
+    /// The name as typed.
     name: String,
     results: Results,
-    /// The words of its command line, without the program's. `None`: its raw samples are gone.
+    /// Command line of the base without the program's name. `None` if its raw samples are gone.
     words: Option<Vec<String>>,
 }
 
 impl Base {
-    /// The baseline, or the file, of that name.
+    /// Opens the baseline or file of this name.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read.
+    /// Fails if there is none or it cannot be read.
     pub(super) fn open(name: &str) -> Result<Self, UsageError> {
         let results = baselines::find(name)?;
         Ok(Self {
@@ -42,10 +42,10 @@ impl Base {
         })
     }
 
-    /// Says what cannot be decided by comparing the run of this plan and command line, and what can decide it.
+    /// Warns if the plan has too few blocks in common with the base to decide, and says what can decide.
     ///
     /// # Errors
-    /// When no case could be compared at all.
+    /// Fails if no case could be compared.
     pub(super) fn announce(&self, plan: &Plan, command_line: &[String]) -> Result<(), UsageError> {
         let cases = plan.runnable().map(|planned| &planned.case);
         let refused = |what: &str| {
@@ -72,7 +72,7 @@ impl Base {
         }
     }
 
-    /// The command that measures both sides in turn.
+    /// Returns the advice that can decide: the `ab` command that measures both sides in turn, or more payloads.
     fn what_decides(&self, command_line: &[String]) -> String {
         let words = command_line.get(1..).unwrap_or_default();
         let is_one_of = |word: &String| ["wire", "latency"].contains(&word.as_str());
@@ -117,10 +117,10 @@ impl Base {
         }
     }
 
-    /// Shows how a run differs from this one, and what becomes of its outcome then.
+    /// Compares the run with the base, prints the differences and returns the combined outcome.
     ///
     /// # Errors
-    /// When nothing can be compared, or standard output is gone.
+    /// Fails if no case can be compared or standard output cannot be written.
     pub(super) fn compared(
         &self,
         command_line: &[String],
@@ -154,10 +154,10 @@ impl Base {
     }
 }
 
-/// As many as an engine needs blocks.
+/// Payloads for the number of blocks that a verdict on an engine needs.
 const FOUR_PAYLOADS: &str = "26,300,800,1460";
 
-/// The command line of the run whose results these are, by the raw samples beside them.
+/// Reads the command line of a run from the raw samples beside its results.
 fn words_of(results: &Path) -> Option<Vec<String>> {
     let mut first = String::new();
     let log = File::open(results.with_extension("jsonl")).ok()?;
@@ -166,7 +166,7 @@ fn words_of(results: &Path) -> Option<Vec<String>> {
     Some(log.header.command_line.get(1..)?.to_vec())
 }
 
-/// What is no option of a side of `ab`, with its value.
+/// Options with a value that a side of `ab` does not take.
 const VALUED: [&str; 12] = [
     "--against",
     "--baseline",
@@ -181,7 +181,7 @@ const VALUED: [&str; 12] = [
     "--soak",
     "--until",
 ];
-/// The same without a value.
+/// Options without a value that a side of `ab` does not take.
 const BARE: [&str; 6] = [
     "--no-config",
     "--no-reference",
@@ -191,7 +191,7 @@ const BARE: [&str; 6] = [
     "--force",
 ];
 
-/// The options of a command line that a side of `ab` takes, each with its value.
+/// Returns the options of a command line that a side of `ab` takes, each with its value.
 fn options(words: &[String]) -> Vec<String> {
     let mut options: Vec<String> = Vec::new();
     let mut is_dropped = false;
@@ -202,7 +202,7 @@ fn options(words: &[String]) -> Vec<String> {
             word.starts_with("--"),
         );
         if is_flag || is_short {
-            // -o FILE and -q; all that is short.
+            // Short options are dropped, such as -o FILE and -q.
             is_dropped = is_short || VALUED.contains(&name) || BARE.contains(&name);
             if !is_dropped {
                 options.push(word.clone());

@@ -1,4 +1,4 @@
-//! What a run ends with: the answer, how far to believe it, where it was saved, and what to type next.
+//! The closing lines of a run: the answer, its quality, the saved files and the next command.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::term::shell;
 use crate::verdict::quality::Quality;
 use crate::verdict::rank::table::counted;
 
-/// So many columns of the terminal wide; nothing where no case was measured.
+/// Returns the closing lines, `room` columns wide. Empty if no case was measured.
 pub(super) fn of(until: Option<Until>, progress: &Progress, room: usize) -> String {
     let (rows, outputs) = (&progress.rows, &progress.outputs);
     if rows.iter().all(|row| row.status == Status::Skipped) {
@@ -37,7 +37,7 @@ pub(super) fn of(until: Option<Until>, progress: &Progress, room: usize) -> Stri
     format!("\n{}{lines}", answers(rows, room))
 }
 
-/// What to use on each machine, below its name where there are several.
+/// Returns each machine's answer. With several machines, the name of each precedes its answer.
 fn answers(rows: &[Row], room: usize) -> String {
     let answers = crate::commands::answers(rows).into_iter();
     let text = answers.map(|(machine, answer)| {
@@ -47,9 +47,9 @@ fn answers(rows: &[Row], room: usize) -> String {
     text.collect()
 }
 
-/// How many cases `--until` could not get as narrow as was asked.
+/// Returns the line about cases whose interval `--until` could not narrow to the goal within its time.
 fn gave_up(until: Until, rows: &[Row]) -> Option<String> {
-    // It ends a block, of which some cases may be narrow enough.
+    // The time limit ends a whole block. Some of its cases may be narrow enough.
     let is_late = |row: &&Row| {
         row.ended_by == EndedBy::MaxTime.name() && !row.is_narrow(until.half_width_pct)
     };
@@ -64,7 +64,7 @@ fn gave_up(until: Until, rows: &[Row]) -> Option<String> {
     })
 }
 
-/// What `--verify` found.
+/// Returns the line about the findings of `--verify`. `None` without it.
 fn verified(rows: &[Row]) -> Option<String> {
     let sum = |of: fn(&Row) -> Option<u64>| -> u64 { rows.iter().filter_map(of).sum() };
     let looked_at = sum(|row| row.verified_packets);
@@ -88,7 +88,7 @@ fn verified(rows: &[Row]) -> Option<String> {
     Some(text)
 }
 
-/// What shows more of it.
+/// Returns the command that shows more of the results.
 fn next(outputs: &Outputs) -> Option<String> {
     let log = outputs.samples_path.as_ref()?;
     let command = if cfg!(feature = "report") {

@@ -1,4 +1,4 @@
-//! `udpbench` and `udpbench run`: the sweep.
+//! `udpbench` and `udpbench run`: runs a sweep.
 
 mod against;
 mod answer;
@@ -33,7 +33,7 @@ use crate::trial::agents::Agents;
 use crate::trial::idle_counters;
 use crate::trial::spawned::THIS_PROGRAM;
 
-/// What trials run in: processes of this program, and the agent of another host if there is one.
+/// Returns the agents that run the trials: processes of this program, the remote host's agent, or both.
 pub(super) fn agents<'a>(
     other: Option<&'a mut OtherHost>,
     root: &'a Root,
@@ -50,19 +50,19 @@ pub(super) fn agents<'a>(
     (agents, Some(&other.peer))
 }
 
-/// Runs the sweep, or goes on with one.
+/// Runs or resumes a sweep.
 ///
 /// # Errors
-/// Bad input, an output that cannot be made or written, or standard output that is gone.
+/// Fails on bad input, if an output file cannot be created or written, or if standard output cannot be written.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     Ok(sweep(args, &interrupt)?.into())
 }
 
-/// Runs a sweep, or goes on with one, unless `interrupt` ends it.
+/// Runs or resumes a sweep on this host or on the host of `--on`, until it is complete or interrupted.
 ///
 /// # Errors
-/// As for [`run`].
+/// Fails as [`run`] does.
 pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     let request =
         |other: Option<&mut OtherHost>| Ok(Request::between(args, other.map(|other| &other.peer))?);
@@ -73,11 +73,11 @@ pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Out
     }
 }
 
-/// Runs the sweep that `request` asks for, or goes on with one, and shows the table that `draw` makes of all rows. `other`
-/// is the other host, if it is across a wire.
+/// Runs the sweep that `request` returns, or resumes the one of `--resume`, and shows the table that `draw` returns for
+/// all rows. `other` is the remote host, if there is one.
 ///
 /// # Errors
-/// As for [`run`].
+/// Fails as [`run`] does.
 pub(super) fn sweep_of(
     args: &RunArgs,
     interrupt: &Interrupt,
@@ -140,7 +140,7 @@ pub(super) fn sweep_of(
     compared
 }
 
-/// A sweep, and where its news go.
+/// A sweep that has begun, and its progress.
 struct Begun {
     sweep: Sweep,
     progress: Progress,
@@ -171,11 +171,11 @@ fn begin(
     warn(&findings);
     let header = request.header(args, &started_at, environment);
     if let Err(error) = outputs.first(&header) {
-        // Nothing was measured: leave no files behind that cannot be resumed.
+        // Nothing was measured: leaves no files behind that cannot be resumed.
         outputs.remove();
         return Err(error);
     }
-    // Against a power cut: the plan, from which all else follows.
+    // Syncs the plan against a power cut: all results depend on it.
     outputs.sync()?;
     let sweep = Sweep::begin(header).map_err(anyhow::Error::msg)?;
     let progress = Progress::of_sweep(outputs, &args.output, sweep.header(), sweep.work());
@@ -201,7 +201,7 @@ fn outcome(rows: &[Row]) -> Outcome {
     }
 }
 
-/// The circumstances that the rows of a sweep share.
+/// Returns the host facts that all rows of a sweep share.
 pub(super) fn environment(
     request: &Request,
     findings: &[Finding],
@@ -231,7 +231,7 @@ pub(super) fn environment(
     }
 }
 
-/// What about this host may mislead.
+/// Checks the hosts and returns the findings that may mislead about results.
 pub(super) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
     if let Some(peer) = peer.filter(|peer| peer.share == Share::All) {
         return peer.findings.clone();
@@ -269,7 +269,7 @@ fn introduce(request: &Request, outputs: &Outputs) {
     }
 }
 
-/// Says what would invalidate what is measured here, and the fix.
+/// Prints the findings that would invalidate results, each with its fix.
 pub(super) fn warn(findings: &[Finding]) {
     let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
     for finding in findings.iter().filter(is_invalid) {

@@ -1,4 +1,4 @@
-//! `--resume`: goes on where a sweep was interrupted.
+//! `--resume`: continues an interrupted sweep.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::session::{Experiment, Logged};
 use crate::sys::files::Root;
 use crate::term::shell;
 
-/// Reads what a sweep left, and opens its files again.
+/// Reads the log of a sweep and opens its files again.
 pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow::Result<Begun> {
     let mut log: Log = Log::open("--resume", raw)?;
     refuse_other_hosts(raw, &log.header, peer)?;
@@ -50,7 +50,7 @@ pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow:
     Ok(Begun { sweep, progress })
 }
 
-/// A sweep goes on between as many hosts as it began.
+/// Returns an error if the log is of a sweep across a wire and this run is not, or the reverse.
 fn refuse_other_hosts(raw: &Path, header: &Header, peer: Option<&Peer>) -> Result<(), UsageError> {
     let fix = match (&header.wire, peer.and_then(Peer::across_wire)) {
         (Some(wire), None) => format!(
@@ -65,7 +65,7 @@ fn refuse_other_hosts(raw: &Path, header: &Header, peer: Option<&Peer>) -> Resul
 }
 
 fn refuse_unless_forced(args: &RunArgs, raw: &Path, unlike: &[String]) -> Result<(), UsageError> {
-    /// More would not be read.
+    /// Differences that the message lists. Nobody would read more.
     const SHOWN: usize = 3;
     if args.output.force || unlike.is_empty() {
         return Ok(());

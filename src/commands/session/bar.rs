@@ -1,11 +1,12 @@
-//! The bar of what measures window by window.
+//! The style of the progress bar.
 
 use std::fmt;
 use std::time::Duration;
 
 use indicatif::{FormattedDuration, ProgressState, ProgressStyle};
 
-/// All windows take the same time, so the time left is known and need not be estimated.
+/// Returns the style of a bar that counts windows. The time left is computed, not estimated: all windows take the same
+/// time.
 pub(super) fn style(time_per_window: Duration) -> ProgressStyle {
     let left = move |state: &ProgressState, out: &mut dyn fmt::Write| {
         let windows = state.len().unwrap_or_default().saturating_sub(state.pos());

@@ -1,5 +1,5 @@
-//! The live table: the block in hand, window by window, and the engines over all that was measured. It
-//! only makes lines; [`Screen`] shows them.
+//! The live table: the cases of the current block after each window, and the engines over all windows. This module
+//! makes the lines. [`Screen`] shows them.
 
 mod glyphs;
 mod screen;
@@ -13,27 +13,27 @@ use crate::data::{BlockKey, Case, Sample};
 use crate::stats::{self, Estimate};
 use crate::term::digits::reach_pct;
 
-/// What is known so far.
+/// Speeds measured so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Live {
     glyphs: Glyphs,
-    /// Those that were begun.
+    /// Cases of each block that has begun.
     blocks: BTreeMap<BlockKey, Vec<Rival>>,
     in_hand: Option<BlockKey>,
 }
 
-/// A case, and what is known of it.
+/// A case and its windows so far.
 #[derive(Clone, Debug)]
 struct Rival {
     case: Case,
-    /// Datagrams received per second, of each window so far.
+    /// Datagrams received per second in each window so far.
     windows_pps: Vec<f64>,
-    /// Of these.
+    /// Estimate of the speed, with its 95 % interval.
     estimate: Option<Estimate>,
 }
 
 impl Live {
-    /// Nothing is known yet.
+    /// Returns a table without windows.
     pub(crate) fn new(glyphs: Glyphs) -> Self {
         Self {
             glyphs,
@@ -42,7 +42,7 @@ impl Live {
         }
     }
 
-    /// A round of a block begins, with these cases.
+    /// Begins a round of a block with these cases.
     pub(crate) fn block<'a>(
         &mut self,
         block: &BlockKey,
@@ -60,7 +60,7 @@ impl Live {
         self.in_hand = Some(*block);
     }
 
-    /// A window of a case of this block is over.
+    /// Adds a window of a case of the current block.
     pub(crate) fn window(&mut self, sample: &Sample) {
         let block = self.in_hand.and_then(|block| self.blocks.get_mut(&block));
         let mut rivals = block.into_iter().flatten();
@@ -70,8 +70,8 @@ impl Live {
         }
     }
 
-    /// The lines: at most `height` of them, none longer than `width`. The block in hand has two thirds of
-    /// them or more.
+    /// Draws the table: at most `height` lines of at most `width` columns. The current block gets at least two thirds
+    /// of them.
     pub(crate) fn draw(&self, width: u16, height: u16) -> Vec<String> {
         let (width, height) = (usize::from(width), usize::from(height));
         let (in_hand, engines) = (self.in_hand(width), self.engines());
@@ -126,7 +126,7 @@ impl Live {
         line + " " + &self.glyphs.bar(estimate.middle / fastest, room)
     }
 
-    /// The engines, the fastest first.
+    /// Returns the lines of the engines, the fastest first.
     fn engines(&self) -> Vec<String> {
         let mut ratios: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for rivals in self.blocks.values() {
@@ -161,32 +161,32 @@ impl Live {
 }
 
 impl Rival {
-    /// The logarithm of its speed.
+    /// Returns the natural logarithm of the speed.
     fn ln(&self) -> Option<f64> {
         let pps = self.estimate?.middle;
         (pps > 0.0).then(|| pps.ln())
     }
 }
 
-/// The longest label that is shown whole.
+/// Longest label that is shown in full, in columns.
 const MAX_LABEL: usize = 18;
 
-/// What the connection, the speed and the interval take.
+/// Columns of the connection, the speed and the interval.
 const FIGURES: usize = 30;
 
-/// From this width on there is room for sparks.
+/// Width from which the sparkline fits, in columns.
 const ROOMY: usize = 75;
 
-/// How many windows are shown as sparks.
+/// Number of windows in the sparkline.
 const SPARKS: usize = 16;
 
-/// `None`: a window that never was.
+/// Returns the received datagrams per second. `None` for a window of no length.
 fn received_pps(sample: &Sample) -> Option<f64> {
     let received: u64 = sample.lanes.iter().map(|lane| lane.result().0).sum();
     (sample.window_ns > 0).then(|| received as f64 * 1e9 / sample.window_ns as f64)
 }
 
-/// The first `most` lines; where that is not all of them, the last one says so.
+/// Returns the first `most` lines. The last one counts the lines left out.
 fn at_most(most: usize, mut lines: Vec<String>) -> Vec<String> {
     if lines.len() > most {
         let more = lines.split_off(most.saturating_sub(1)).len();

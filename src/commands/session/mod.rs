@@ -1,4 +1,5 @@
-//! What every experiment is measured with: its log and its rows, what people see meanwhile, and how it ends.
+//! The course of a measuring command: runs an experiment, keeps its log and rows, shows progress and reports how it
+//! ended.
 
 mod bar;
 mod live;
@@ -20,18 +21,18 @@ use crate::session::{self, Ending, Experiment, Means};
 use crate::sys::interrupt::Interrupt;
 use crate::trial::agents::Agents;
 
-/// How a command that measures ended.
+/// Outcome of a measuring command, which becomes its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// All cases that could run have run.
+    /// Success: all runnable cases have run.
     Done,
-    /// Some have failed, or none could run.
+    /// Some cases have failed, or none could run.
     Failed,
-    /// Something is slower, dearer or broken.
+    /// Something is slower, costs more CPU time or is broken.
     Worse,
-    /// Compared with `--against`, nothing can be said.
+    /// The comparison of `--against` or `ab` is inconclusive.
     Inconclusive,
-    /// By this signal.
+    /// A signal ended it. The number is the signal's.
     Interrupted(u8),
 }
 
@@ -42,16 +43,17 @@ impl From<Outcome> for ExitCode {
             Outcome::Failed => Self::FAILURE,
             Outcome::Worse => Self::from(WORSE),
             Outcome::Inconclusive => Self::from(INCONCLUSIVE),
-            // As a shell says it of a program that a signal ended.
+            // The exit code by which a shell reports a program that a signal ended.
             Outcome::Interrupted(signal) => Self::from(128_u8.saturating_add(signal)),
         }
     }
 }
 
-/// Writes down that an experiment goes on, with what is not as it was. Nothing is written to a log that is complete.
+/// Logs that an experiment is resumed, with the differences to its start. Writes nothing to the log of a complete
+/// experiment.
 ///
 /// # Errors
-/// When it cannot be kept.
+/// Fails if the log cannot be written.
 pub(super) fn resumed(
     experiment: &mut impl Experiment,
     outputs: &mut Outputs,
@@ -66,10 +68,10 @@ pub(super) fn resumed(
     Ok(())
 }
 
-/// Measures what is left of an experiment, and has `show` show what there is then, however it ended.
+/// Runs the rest of an experiment. Then calls `show`, however the experiment ended.
 ///
 /// # Errors
-/// What could not be kept or put back, each with how to go on once its cause is gone.
+/// Fails if results cannot be written or settings cannot be restored. The error says how to resume.
 pub(super) fn measure<E: Experiment>(
     experiment: &mut E,
     mut means: Means,
@@ -90,10 +92,10 @@ pub(super) fn measure<E: Experiment>(
     }
 }
 
-/// Says how an experiment ended, and what there is `left` of it. `None`: it did not end by a signal.
+/// Prints how an experiment ended and what is `left` of it. Returns the outcome if a signal ended it, else `None`.
 ///
 /// # Errors
-/// When it was the other host that ended it.
+/// Fails if the remote host was lost.
 pub(super) fn ended(
     ending: &Ending,
     left: &str,
@@ -115,19 +117,19 @@ pub(super) fn ended(
     Ok((*ending == Ending::Interrupted).then(|| interrupted(interrupt)))
 }
 
-/// By the signal that came, before the first window.
+/// Returns the outcome of a signal before the first window and says so.
 pub(super) fn before_anything(interrupt: &Interrupt) -> Outcome {
     say("interrupted: nothing is measured yet");
     interrupted(interrupt)
 }
 
-/// By the signal that came.
+/// Returns the outcome of the signal that arrived.
 pub(super) fn interrupted(interrupt: &Interrupt) -> Outcome {
     let signal = interrupt.signal().unwrap_or_default();
     Outcome::Interrupted(u8::try_from(signal).unwrap_or_default())
 }
 
-/// An error that ended it, with how to go on once its cause is gone.
+/// Adds the resume command to an error that ended an experiment.
 fn broken_off(outputs: &Outputs, error: anyhow::Error) -> anyhow::Error {
     match outputs.resume_command() {
         Some(how) => anyhow!("{error:#}; {how}"),

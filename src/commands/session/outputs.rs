@@ -1,4 +1,4 @@
-//! The files that a run writes: what happened, and rows.
+//! The output files of an experiment: the log (raw samples and events) and the rows.
 
 use std::path::{Path, PathBuf};
 
@@ -19,29 +19,29 @@ use crate::results::row::Row;
 use crate::sys::files::{self, Kind};
 use crate::term::shell;
 
-/// The files of a run, created before anything is measured.
+/// Output files of an experiment, created before the first trial.
 pub(crate) struct Outputs {
-    /// `None`: it has no rows.
+    /// File of rows. `None` for an experiment without rows.
     rows: Option<RowFile>,
     samples: Option<OutputFile>,
     pub(crate) to_stdout: bool,
-    /// Where the raw samples go.
+    /// Path of the log with the raw samples.
     pub(crate) samples_path: Option<PathBuf>,
-    /// Where the rows go, for people.
+    /// Destination of the rows, as text for messages.
     pub(crate) results: String,
-    /// The same of all files.
+    /// Destinations of the rows and the raw samples, as text for messages.
     pub(crate) shown: String,
-    /// The words with which another host is reached, if there is one.
+    /// The words of a command line that connect to the remote host. Empty without one.
     pub(crate) words: Words,
-    /// The subcommand that goes on with it, and a space. Empty: there is none.
+    /// The subcommand that resumes the experiment, and a blank. Empty without a subcommand.
     pub(crate) command: String,
 }
 
-/// How much there is of a log that is gone on with, in bytes.
+/// Size of the log of a resumed experiment, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
     pub(crate) bytes: u64,
-    /// In whole lines.
+    /// Size of the complete lines.
     pub(crate) whole_bytes: u64,
 }
 
@@ -55,7 +55,7 @@ impl<H> From<&Log<H>> for Left {
 }
 
 impl Outputs {
-    /// New files, over no other ones.
+    /// Creates new files. Overwrites none.
     pub(crate) fn create(
         args: &RunArgs,
         board: &str,
@@ -97,17 +97,18 @@ impl Outputs {
         match samples.transpose() {
             Ok(samples) => Ok(Self::new(rows, output, samples, samples_path)),
             Err(error) => {
-                // Nothing was measured: leave no empty file behind.
+                // Nothing was measured: leaves no empty file behind.
                 rows.remove();
                 Err(error.into())
             }
         }
     }
 
-    /// A new log of what has no rows, at `path` or at `results/<UTC time>-<board>-<command>.jsonl`, with its first line.
+    /// Creates the log of an experiment without rows, at `path` or at `results/<UTC time>-<board>-<command>.jsonl`, and
+    /// writes its first line.
     ///
     /// # Errors
-    /// When it is there already, or cannot be written.
+    /// Fails if the file exists or cannot be written.
     pub(crate) fn log_of(
         path: Option<&Path>,
         name: (&str, &str, &str),
@@ -120,7 +121,7 @@ impl Outputs {
         let create = |path: &Path| {
             let mut log = OutputFile::create("--output", path)?;
             if let Err(error) = header.line().and_then(|line| log.append(&line)) {
-                // Nothing is left of one that cannot have it.
+                // Removes a log whose first line cannot be written.
                 log.remove();
                 return Err(error);
             }
@@ -135,10 +136,10 @@ impl Outputs {
         Ok(Self::of_log(log, path))
     }
 
-    /// That log again.
+    /// Opens the log of an experiment without rows to append to it.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the log cannot be written.
     pub(crate) fn resume_log(path: &Path, left: Left) -> Result<Self, UsageError> {
         let log = resume("--resume", path, left.bytes, left.whole_bytes)?;
         Ok(Self::of_log(log, path.to_owned()))
@@ -157,8 +158,8 @@ impl Outputs {
         }
     }
 
-    /// The files of the run that left this of its log: of the rows that it may have written those that come `later` are taken
-    /// back, raw samples go on after the last whole line.
+    /// Opens the files of an interrupted sweep again. The log continues after its last complete line. The file of rows
+    /// is cut back to `rows`. It may also hold rows in `later`, which are written again when their blocks end.
     pub(crate) fn resume(
         args: &RunArgs,
         raw: &Path,
@@ -236,7 +237,7 @@ impl Outputs {
         }
     }
 
-    /// Takes the files away again.
+    /// Removes the files.
     pub(crate) fn remove(self) {
         if let Some(rows) = self.rows {
             rows.remove();
@@ -246,7 +247,7 @@ impl Outputs {
         }
     }
 
-    /// Keeps what is to be done.
+    /// Writes the first line of the log: the plan.
     pub(crate) fn first(&mut self, header: &Header) -> anyhow::Result<()> {
         let Some(samples) = &mut self.samples else {
             return Ok(());
@@ -254,7 +255,7 @@ impl Outputs {
         samples.append(&header.line()?)
     }
 
-    /// Keeps what happened.
+    /// Appends an event to the log.
     pub(crate) fn event(&mut self, event: &Event) -> anyhow::Result<()> {
         let Some(samples) = &mut self.samples else {
             return Ok(());
@@ -264,7 +265,8 @@ impl Outputs {
         samples.append(&bytes)
     }
 
-    /// Writes what was kept for the end, and saves what is not where it was put any more.
+    /// Writes rows that wait for the end, and saves the content of files that another program moved, removed or
+    /// changed.
     pub(crate) fn finish(&mut self) -> anyhow::Result<()> {
         let samples = self.samples.as_ref().and_then(|file| file.rescue(None));
         if let Some(displaced) = &samples {
@@ -273,7 +275,7 @@ impl Outputs {
         let rows = self.rows.iter().filter_map(RowFile::rescue);
         let displaced = samples.into_iter().chain(rows);
         let mut problems: Vec<String> = displaced.map(|file| file.to_string()).collect();
-        // Rows that are still in memory are written whatever became of the other file.
+        // Rows that are still in memory are written whatever happened to the log.
         let kept = self
             .rows
             .as_ref()
@@ -286,7 +288,7 @@ impl Outputs {
         }
     }
 
-    /// The command that resumes the sweep.
+    /// Returns the command that resumes the experiment, or `None` without a log.
     pub(crate) fn resume_command(&self) -> Option<String> {
         let samples = self.samples_path.as_ref()?;
         let Words { before, after } = &self.words;
@@ -303,22 +305,22 @@ impl Outputs {
         ))
     }
 
-    /// Makes what happened safe against a power cut.
+    /// Syncs the log to disk, against a power cut.
     pub(crate) fn sync(&self) -> anyhow::Result<()> {
         self.samples.as_ref().map_or(Ok(()), OutputFile::sync)
     }
 
-    /// Keeps the rows of a block, and makes what they follow from safe.
+    /// Writes the rows of a block and syncs the log that they come from.
     pub(crate) fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
-        // First what the rows follow from. If that cannot be kept, the rows can all the same.
+        // The log comes first, since the rows come from it. If it cannot be synced, the rows are still written.
         let synced = self.sync();
         let written = self.rows.as_mut().map_or(Ok(()), |file| file.rows(rows));
         synced.and(written)
     }
 }
 
-/// Whether all whole rows of a CSV file are of the run that `known` rows are of. A power cut may have taken from
-/// the raw samples what a row was made of.
+/// Returns whether all complete rows of a CSV file belong to the sweep of the `known` rows. A row may have no raw
+/// samples: a power cut may have removed them from the log.
 fn is_of_run(csv: &[u8], known: &[Row], header: &Header) -> bool {
     let Ok(found) = Results::from_csv("", csv) else {
         return false;
@@ -333,7 +335,7 @@ fn is_of_run(csv: &[u8], known: &[Row], header: &Header) -> bool {
     })
 }
 
-/// A file of the run that is gone on with: see [`OutputFile::resume`].
+/// Opens a file of the resumed experiment: see [`OutputFile::resume`].
 fn resume(
     flag: &'static str,
     path: &Path,

@@ -1,4 +1,4 @@
-//! Where news arrive: kept in the outputs, shown as progress.
+//! Receives the events and rows of an experiment, writes them to the output files and shows progress.
 
 use std::io::{self, IsTerminal};
 use std::time::Instant;
@@ -16,19 +16,19 @@ use crate::results::log::{Event, Header};
 use crate::results::row::Row;
 use crate::session::{Journal, Work};
 
-/// Where news arrive.
+/// Destination of an experiment's events and rows: the output files and the progress display.
 pub(crate) struct Progress {
     pub(crate) outputs: Outputs,
-    /// Every row so far.
+    /// Rows so far.
     pub(crate) rows: Vec<Row>,
     bar: ProgressBar,
-    /// What else there is to see of a sweep.
+    /// The live display, which only sweeps have.
     sweep: Option<Seen>,
     pub(crate) quiet: bool,
     shows_warnings: bool,
 }
 
-/// What there is to see of a sweep.
+/// Live display of a sweep.
 struct Seen {
     plan: Plan,
     live: Live,
@@ -37,7 +37,7 @@ struct Seen {
 }
 
 impl Progress {
-    /// Of what is so far.
+    /// Returns the progress of an experiment of which `work.done` windows are measured.
     pub(crate) fn new(outputs: Outputs, quiet: bool, work: Work) -> Self {
         let bar = ProgressBar::new(work.all);
         if quiet {
@@ -55,7 +55,7 @@ impl Progress {
         }
     }
 
-    /// Of a sweep that is so far.
+    /// Returns the progress of a sweep, with a live display unless `--quiet`.
     pub(crate) fn of_sweep(
         outputs: Outputs,
         args: &OutputArgs,
@@ -77,14 +77,14 @@ impl Progress {
         progress
     }
 
-    /// How many warnings the table left out.
+    /// Returns the number of warnings that the table leaves out.
     pub(crate) fn hidden_warnings(&self) -> usize {
         let all = self.rows.iter().map(|row| row.warnings.len()).sum();
         if self.shows_warnings { 0 } else { all }
     }
 
-    /// Takes the progress away. Of what is not complete there is no answer, and nothing else would say that there are
-    /// warnings.
+    /// Removes the progress display. For an incomplete experiment the table shows the warnings, since no answer follows
+    /// that would count them.
     pub(super) fn clear(&mut self, is_complete: bool) {
         self.bar.finish_and_clear();
         if let Some(seen) = &self.sweep {
@@ -93,8 +93,8 @@ impl Progress {
         self.shows_warnings |= !is_complete;
     }
 
-    /// Shows the table that `draw` makes of all rows: with what warns in them only where that was asked for, as the answer
-    /// says how much it is.
+    /// Shows the table that `draw` returns for all rows. Warnings in it are left out unless `--warnings` was given. The
+    /// answer gives their number.
     pub(crate) fn show_rows(&self, draw: fn(&[Row], u16) -> String) {
         if self.shows_warnings {
             return self.present(&draw(&self.rows, width()));
@@ -107,13 +107,14 @@ impl Progress {
         self.present(&draw(&rows, width()));
     }
 
-    /// Shows something that is no row: on standard output, or where the rows go there, on a terminal.
+    /// Shows text that is no row: on standard output, or on standard error if rows go to standard output and standard
+    /// error is a terminal.
     pub(crate) fn present(&self, text: &str) {
         if self.quiet {
             return;
         }
         if !self.outputs.to_stdout {
-            // A closed terminal does not change how the sweep ended.
+            // A closed terminal must not change the outcome of the sweep.
             if let Err(error) = show(text) {
                 say(&format!("the table is not shown: {error:#}"));
             }
@@ -129,7 +130,7 @@ impl Journal for Progress {
     }
 
     fn waiting(&mut self, what: &str) {
-        // On a terminal the bar says it; elsewhere nothing else would.
+        // On a terminal the bar shows it. Elsewhere nothing else would.
         if self.bar.is_hidden() && !self.quiet {
             say(what);
         }
@@ -153,7 +154,7 @@ impl Journal for Progress {
         if let (Event::Window(window), Some(seen)) = (event, &mut self.sweep) {
             seen.live.window(&window.sample);
             seen.screen.show(&seen.live);
-            // On a terminal the bar says it.
+            // On a terminal the bar shows it.
             if self.bar.is_hidden() {
                 if let Some(line) = seen.pulse.beat(Instant::now(), work) {
                     say(&line);

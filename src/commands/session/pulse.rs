@@ -1,23 +1,23 @@
-//! Signs of life where there is no terminal to draw on.
+//! Progress lines for a standard error that is no terminal.
 
 use std::time::{Duration, Instant};
 
 use crate::commands::about;
 use crate::session::Work;
 
-/// No two lines come closer than this.
+/// Shortest time between two lines.
 const LEAST: Duration = Duration::from_secs(10);
-/// The most lines of one sweep.
+/// Upper limit of the lines per sweep.
 const MOST_LINES: u32 = 20;
 
-/// Says now and then how far a sweep is.
+/// Produces progress lines at intervals.
 pub(super) struct Pulse {
     every: Duration,
     last: Instant,
 }
 
 impl Pulse {
-    /// Of what begins `now`.
+    /// Returns the pulse of an experiment that begins at `now`.
     pub(super) fn new(work: Work, now: Instant) -> Self {
         let all = lasting(work.each, work.all);
         Self {
@@ -26,7 +26,7 @@ impl Pulse {
         }
     }
 
-    /// How far it is, where that is due.
+    /// Returns the progress line if one is due.
     pub(super) fn beat(&mut self, now: Instant, work: Work) -> Option<String> {
         let Work { done, all, each } = work;
         if now.duration_since(self.last) < self.every || done >= all {
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(short.beat(seconds(19), work(190, 600)), None);
         assert!(short.beat(seconds(20), work(200, 600)).is_some());
         assert_eq!(short.beat(seconds(60), work(600, 600)), None);
-        // An hour: every three minutes.
+        // In a sweep of an hour, every three minutes.
         let mut long = Pulse::new(work(0, 36_000), begun);
         assert_eq!(long.beat(seconds(179), work(1790, 36_000)), None);
         assert!(long.beat(seconds(180), work(1800, 36_000)).is_some());

@@ -1,4 +1,4 @@
-//! A window in one line: 60 columns of numbers, and up to 20 of remarks.
+//! Columns of `udpbench watch`: a window as one line of 80 columns, 60 for numbers and up to 20 for remarks.
 
 use std::time::SystemTime;
 
@@ -7,17 +7,17 @@ use crate::results::export::table::{count, number, thousands};
 use crate::results::row::{Row, Status};
 use crate::term::table::Columns;
 
-/// What is said of a window.
+/// The columns and the summary figures of a case.
 pub(super) struct Said {
-    /// From left to right.
+    /// The columns from left to right.
     columns: Columns<'static, Row>,
-    /// What is summed up in the end.
+    /// The figures of the closing summary.
     pub(super) figures: &'static [Figure; 2],
 }
 
-/// A number that is summed up.
+/// A figure of the closing summary.
 pub(super) struct Figure {
-    /// Stands before it.
+    /// The text before the number.
     pub(super) name: &'static str,
     pub(super) unit: &'static str,
     pub(super) value: fn(&Row) -> Option<f64>,
@@ -49,7 +49,7 @@ static ASK: [Figure; 2] = [
 ];
 
 impl Said {
-    /// Those that say most about such a case. Headings are as wide as the numbers below them.
+    /// Chooses the columns by the case's workload. Headings are padded to the width of the numbers below them.
     pub(super) fn of(case: &Case) -> Self {
         let columns =
             Columns::<Row>::default().word("UTC     ", |row| time(&row.started_at).to_owned());
@@ -77,12 +77,12 @@ impl Said {
         Self { columns, figures }
     }
 
-    /// The headings.
+    /// Returns the line of headings.
     pub(super) fn header(&self) -> String {
         self.columns.empty().dense().header(WIDTH)
     }
 
-    /// What a window has to say.
+    /// Returns the line of a window.
     pub(super) fn line(&self, row: &Row) -> String {
         if row.status == Status::Failed {
             return format!("{} failed: {}", time(&row.started_at), row.reason);
@@ -100,16 +100,16 @@ impl Said {
     }
 }
 
-/// There is always room for the numbers.
+/// Width of a line in columns. The numbers always fit.
 const WIDTH: usize = 80;
 
-/// The line of a window that could not be measured.
+/// Returns the line of a window that could not be measured.
 pub(super) fn failed(reason: &str) -> String {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     format!("{} failed: {reason}", time(&now))
 }
 
-/// `12:34:56`, from `2026-01-02T12:34:56.789Z`.
+/// Returns the time of day of an RFC 3339 time: `12:34:56` of `2026-01-02T12:34:56.789Z`.
 fn time(at: &str) -> &str {
     at.get(11..19).unwrap_or("--:--:--")
 }
@@ -118,7 +118,7 @@ fn thousands_received(row: &Row) -> Option<f64> {
     thousands(row.received_pps)
 }
 
-/// With a decimal where there is room for it: `99999` is as wide as `100k`, with its blank.
+/// Formats a number with one decimal in at most five columns: `99999` is the largest in full, `100k` follows.
 fn one_decimal(value: Option<f64>) -> String {
     match value {
         Some(value) if value >= 9_999_500.0 => format!("{:.0}M", value / 1e6),
@@ -127,13 +127,13 @@ fn one_decimal(value: Option<f64>) -> String {
     }
 }
 
-/// With two decimals, or one where it is large: `100.0` is as wide as `99.9`.
+/// Formats a percentage with two decimals, or with one from 10 on. `100.0` takes a column more than `99.9`.
 fn loss(pct: Option<f64>) -> String {
     let decimals = if pct >= Some(9.995) { 1 } else { 2 };
     number(pct, decimals)
 }
 
-/// Where most of what was lost was dropped.
+/// Returns the place where most datagrams of the window were lost, or nothing without loss.
 fn place_of_loss(row: &Row) -> &'static str {
     let places = [
         ("socket", row.dropped_socket_packets),
@@ -141,12 +141,12 @@ fn place_of_loss(row: &Row) -> &'static str {
         ("sender", row.refused_packets),
     ];
     let lost = places.into_iter().filter(|(_, lost)| *lost > Some(0));
-    // Of equal ones, the first.
+    // A tie goes to the first place: `max_by_key` returns the last maximum, and the list is reversed.
     let most = lost.rev().max_by_key(|(_, lost)| *lost);
     most.map_or("", |(place, _)| place)
 }
 
-/// What may mislead about the window.
+/// Returns remarks about disturbances of the window.
 fn remarks(row: &Row) -> String {
     let is_throttled = !matches!(row.throttled.as_str(), "" | "no" | "not by the kernel");
     let is_disturbed = row.disturbed_windows.unwrap_or(0) > 0;
@@ -160,7 +160,7 @@ fn remarks(row: &Row) -> String {
         let pct = row.lost_cpu_pct.map(|pct| format!(" {pct:.0}%"));
         remarks.push(format!("load{}", pct.unwrap_or_default()));
     }
-    // Round trips say nothing then.
+    // Under overload there are no meaningful round-trip times.
     let asks = row.workload == Workload::Ask;
     if asks && row.rate_asked_rps.is_some() && row.rtt_p50_us.is_none() {
         remarks.push("overload".to_owned());

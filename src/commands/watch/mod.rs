@@ -1,4 +1,4 @@
-//! `udpbench watch`: one case, window after window, a line each.
+//! `udpbench watch`: measures one case in endless windows and prints a line for each.
 
 mod columns;
 mod summary;
@@ -21,24 +21,24 @@ use crate::trial::NoSample;
 use crate::trial::agents::Agents;
 use crate::trial::spec::TrialSpec;
 
-/// On a terminal, the header comes again after so many lines.
+/// Lines between two headers on a terminal.
 const LINES_PER_HEADER: u32 = 20;
 
-/// Why there are no more lines.
+/// Reason why a watch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// There are as many as were asked for.
+    /// The number of lines given by `--count` is printed.
     Counted,
-    /// Nobody reads them any more.
+    /// The reader of standard output is gone.
     Unread,
-    /// A signal came.
+    /// A signal arrived.
     Interrupted,
 }
 
-/// Measures one case again and again, and prints a line for each window. Exit code 1: none could be measured.
+/// Measures one case again and again and prints a line for each window. Exit code 1: no window could be measured.
 ///
 /// # Errors
-/// Bad input, or standard output that cannot be written.
+/// Fails on bad input, or if standard output cannot be written.
 pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     let watched = watched(args)?;
@@ -56,7 +56,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     };
     let end = watch.lines(args.count)?;
     if end == End::Interrupted {
-        // The terminal has written ^C into the line.
+        // The terminal echoed ^C into the current line.
         say("");
     }
     if end != End::Unread {
@@ -64,7 +64,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     }
     Ok(match end {
         End::Counted if watch.summary.is_empty() => ExitCode::FAILURE,
-        // Whoever watches ends it so: as with ping(8), that is no failure.
+        // Ctrl-C is the normal end of a watch, not a failure, as with ping(8).
         End::Interrupted if !interrupt.is_ctrl_c() => interrupted(&interrupt).into(),
         End::Counted | End::Unread | End::Interrupted => ExitCode::SUCCESS,
     })
@@ -80,11 +80,11 @@ fn introduce(watched: &Watched) {
     }
 }
 
-/// What is watched, and what was seen so far.
+/// A running watch: the case and the windows so far.
 struct Watch<'a> {
     watched: &'a Watched,
     environment: Environment,
-    /// All windows are measured in one process: what they differ by is not where its memory lies.
+    /// The agents. All windows run in one process, so memory placement does not differ between windows.
     agents: Agents<'a>,
     columns: Said,
     summary: Summary,
@@ -92,7 +92,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Prints them, so many if that is known.
+    /// Prints `count` lines, or lines without end if it is `None`.
     fn lines(&mut self, count: Option<u32>) -> anyhow::Result<End> {
         let is_terminal = io::stdout().is_terminal();
         for printed in 0.. {
@@ -111,7 +111,7 @@ impl Watch<'_> {
         Ok(End::Counted)
     }
 
-    /// The line of the next window.
+    /// Measures the next window and returns its line.
     fn line(&mut self) -> Result<String, Interrupted> {
         match self.window() {
             Ok(sample) => {
@@ -121,7 +121,7 @@ impl Watch<'_> {
             }
             Err(NoSample::Interrupted) => Err(Interrupted),
             Err(NoSample::Failed(error)) => {
-                // What fails at once would fill the screen.
+                // A window that fails at once would fill the screen with lines.
                 let window = self.watched.request.schedule.settings.window;
                 self.interrupt.sleep(window)?;
                 self.summary.fail();
@@ -142,7 +142,7 @@ impl Watch<'_> {
         self.agents.run(&spec)
     }
 
-    /// What a sweep of this window alone would say.
+    /// Returns the row that a sweep of this one window would have.
     fn row(&self, sample: &Sample) -> Row {
         let Watched {
             request,

@@ -1,4 +1,4 @@
-//! What all lines said, in one.
+//! The closing line of `udpbench watch`: number of windows, median and range of two figures.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use statrs::statistics::{Data, Max, Min, OrderStatistics};
 use super::columns::Figure;
 use crate::results::row::{Row, Status};
 
-/// What was seen so far: 16 bytes for each window.
+/// Summary of the windows so far. Takes 16 bytes per window.
 pub(super) struct Summary {
     figures: &'static [Figure; 2],
-    /// What each window had of each figure.
+    /// The values of each figure, one per window.
     values: [Vec<f64>; 2],
     windows: usize,
     failed: usize,
 }
 
 impl Summary {
-    /// Nothing was seen yet.
+    /// Returns the summary of no windows.
     pub(super) fn new(figures: &'static [Figure; 2]) -> Self {
         Self {
             figures,
@@ -27,7 +27,7 @@ impl Summary {
         }
     }
 
-    /// Takes a window.
+    /// Adds a window.
     pub(super) fn take(&mut self, row: &Row) {
         if row.status == Status::Failed {
             return self.fail();
@@ -38,12 +38,12 @@ impl Summary {
         }
     }
 
-    /// Takes a window that could not be measured.
+    /// Counts a window that could not be measured.
     pub(super) fn fail(&mut self) {
         self.failed += 1;
     }
 
-    /// Whether no window could be measured.
+    /// True if no window was measured.
     pub(super) fn is_empty(&self) -> bool {
         self.windows == 0
     }
@@ -66,7 +66,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The median, and between which values all are.
+/// Formats the median and the range of a figure.
 fn of(figure: &Figure, values: &[f64]) -> String {
     let mut values = Data::new(values.to_vec());
     let (low, high) = (values.min(), values.max());

@@ -1,4 +1,4 @@
-//! The course of a comparison: rounds of fresh processes, and looks at the results.
+//! Steps of a comparison: rounds of fresh processes, and looks at the results.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -13,20 +13,20 @@ use crate::results::row::{self, Row};
 use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::trial::spec::TrialSpec;
 
-/// A comparison, as far as it is.
+/// State of a comparison.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// What is known so far.
+    /// Results so far.
     pub record: Record,
-    /// What is asked: with `--until`, its verdicts end the comparison.
+    /// Question of the comparison. With `--until`, its verdicts end the comparison.
     pub question: Question,
-    /// The round in hand, from 1. 0: none yet.
+    /// Round in hand, from 1. 0: none has begun.
     round: u32,
-    /// Sides and pairs of it that are still to come.
+    /// Sides and pairs of the round that are still to come.
     groups: VecDeque<(Side, Vec<usize>)>,
-    /// What is left of those in hand.
+    /// Remaining steps of the side in hand.
     steps: VecDeque<Step>,
-    /// When `--until` gives up.
+    /// Time after which no new round begins (`--until`).
     end: Option<Instant>,
 }
 
@@ -91,7 +91,7 @@ impl Experiment for Comparison {
         self.is_enough(self.record.rounds())
     }
 
-    /// Up to the next look.
+    /// Counts windows up to the next look.
     fn work(&self) -> Work {
         let header = self.header();
         let rounds = self.round.max(1).next_multiple_of(header.rounds.max(1));
@@ -107,7 +107,7 @@ impl Experiment for Comparison {
     }
 
     fn fault(&self, _trial: &Trial, sample: &Sample) -> Option<String> {
-        // Of nothing there is no ratio.
+        // Without datagrams there is no ratio.
         let is_empty = row::received_pps(sample).is_none_or(|pps| pps <= 0.0);
         let nothing = || is_empty.then(|| "nothing was received in a window".to_owned());
         let fault = sample.link_fault().or_else(|| sample.fault());
@@ -116,7 +116,7 @@ impl Experiment for Comparison {
 }
 
 impl Comparison {
-    /// Whether no more than so many rounds are needed.
+    /// Returns whether this many rounds are enough.
     fn is_enough(&self, rounds: u32) -> bool {
         let header = self.header();
         let is_at_a_look = rounds > 0 && rounds % header.rounds == 0;
@@ -134,7 +134,7 @@ impl Comparison {
         self.groups = sides.collect();
     }
 
-    /// What is still to be measured of these pairs, on one side.
+    /// Returns the remaining steps of these pairs on one side.
     fn of_side(&self, side: Side, pairs: &[usize]) -> VecDeque<Step> {
         let is_wanted = |&&pair: &&usize| self.record.is_wanted(pair, self.round, side);
         let trials = pairs.iter().filter(is_wanted);

@@ -1,4 +1,4 @@
-//! Comparisons made by dice, for the tests.
+//! Simulated comparisons for the tests.
 
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ use crate::plan::{Block, Plan, Planned, Settings, Verdict};
 use crate::results::row::Environment;
 use crate::sys::files::Root;
 
-/// An emulator takes its time, and would not find anything else.
+/// Number of simulated comparisons. Other architectures run fewer: there, tests run in a slow emulator and would find
+/// nothing else.
 pub(super) const COMPARISONS: u64 = if cfg!(target_arch = "x86_64") { 40 } else { 10 };
 pub(super) const ROUNDS: u32 = 20;
 
@@ -91,13 +92,14 @@ pub(super) fn record(looks: u32) -> Record {
 pub(super) struct Dice(pub(super) fastrand::Rng);
 
 impl Dice {
-    /// Box & Muller, Ann. Math. Stat. 29 (1958) 610-611.
+    /// Returns a normal random number (Box & Muller, Ann. Math. Stat. 29 (1958) 610-611).
     fn normal(&mut self, deviation: f64) -> f64 {
         let radius = (-2.0 * (1.0 - self.0.f64()).ln()).sqrt();
         deviation * radius * (std::f64::consts::TAU * self.0.f64()).cos()
     }
 
-    /// One window in twenty is far off; where threads share CPUs, all scatter more.
+    /// Returns a random difference for one round of a case, as a logarithm. One in twenty is far off. With several
+    /// threads, which share CPUs, all scatter more.
     pub(super) fn difference(&mut self, case: &Case) -> f64 {
         let quiet = if case.threads.is_alone() { 0.01 } else { 0.03 };
         let wild = if self.0.f64() < 0.05 { 6.0 } else { 1.0 };
@@ -105,7 +107,7 @@ impl Dice {
     }
 }
 
-/// One in which B is so much slower than A.
+/// Returns a comparison in which B is slower than A by the fraction that `slower` gives for each case.
 pub(super) fn comparison(seed: u64, slower: impl Fn(&Case) -> f64) -> Record {
     let mut dice = Dice(fastrand::Rng::with_seed(seed));
     let mut record = record(1);

@@ -1,8 +1,8 @@
-//! What a comparison says: case by case, engine by engine, part by part.
+//! Verdicts of a comparison: by case, by engine, by part.
 //!
 //! A round is one observation: the logarithm of B over A. Over the rounds, the signed-rank test asks whether there is
-//! a change beyond [`MARGIN`], and gives an estimate and its interval. An engine's round is the mean of its cases',
-//! each weighed by how little it scatters.
+//! a change beyond [`MARGIN`], and gives an estimate and its interval. The value of an engine in a round is the mean
+//! of its cases, weighted: a case that scatters less weighs more.
 
 use std::collections::BTreeMap;
 
@@ -14,79 +14,80 @@ use crate::stats::false_discovery;
 use crate::stats::signed_rank::SignedRank;
 use crate::verdict::compare::{By, Change, Part, Threshold, Verdict};
 
-/// Of what is called a change, at most this part is none, in the mean over many comparisons.
+/// Highest share of false alarms among the reported changes, in the mean over many comparisons.
 pub(super) const FALSE_DISCOVERY_RATE: f64 = 0.02;
 const CONFIDENCE: f64 = 0.95;
-/// By so much two builds of one source may differ, in which the same loops only lie elsewhere: no change is called one
-/// that may be as small. `docs/BIAS.md` says where it comes from.
+/// Margin of 0.5 %: a change that may be this small is not reported. Two builds of one source may differ by this
+/// much, because the same loops lie at other addresses. `docs/BIAS.md` says where it comes from.
 pub(super) const MARGIN: f64 = 0.005;
-/// Parts of one cut differ where chance alone would let them differ so much this rarely.
+/// Highest probability by chance at which the parts of a cut count as different. All looks share it.
 const PARTS_DIFFER: f64 = 0.01;
 
-/// What is asked.
+/// Question of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Question {
-    /// What is compared.
+    /// Quantity that is compared.
     pub by: By,
-    /// What matters: what is surely less than this is the same.
+    /// Smallest change that matters. A change that is surely smaller counts as the same.
     pub threshold: Threshold,
 }
 
-/// The answers.
+/// Verdicts of a comparison.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// What was asked.
+    /// Question that the verdicts answer.
     pub question: Question,
     /// Rounds of the case that has the most.
     pub rounds: usize,
-    /// Among how many looks the errors were divided.
+    /// Number of looks that share the errors.
     pub looks: u32,
-    /// Each engine over all its cases, followed by its parts.
+    /// Engines, each over all its cases, with its parts.
     pub engines: Vec<Engine>,
-    /// Each case that was to run.
+    /// Cases that were to run.
     pub cases: Vec<CaseAnswer>,
 }
 
-/// What all cases of an engine say.
+/// Results of an engine over all its cases.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    /// What it is called.
+    /// Name of the engine.
     pub label: String,
-    /// Over all its cases.
+    /// Result over all its cases.
     pub all: Answer,
-    /// In each part of each cut.
+    /// Results of each part, grouped by cut.
     pub parts: Vec<Vec<(Part, Answer)>>,
-    /// The cut that explains best how cases differ, where its parts do, and that is no accident.
+    /// Index of the cut that best explains how cases differ. `None`: no cut has parts that differ by more than
+    /// chance.
     pub telling: Option<usize>,
 }
 
-/// One case.
+/// Result of a case.
 #[derive(Clone, Debug)]
 pub struct CaseAnswer {
-    /// What its engine is called.
+    /// Name of its engine.
     pub label: String,
-    /// Its key, or both keys.
+    /// Key of the case, or both keys if they differ.
     pub key: String,
-    /// The middle in A.
+    /// Middle of the values in A.
     pub a: Option<f64>,
-    /// The middle in B.
+    /// Middle of the values in B.
     pub b: Option<f64>,
-    /// What it says.
+    /// Change and verdict.
     pub answer: Answer,
 }
 
-/// What some rounds say.
+/// Change and verdict from some rounds.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// Of so many cases.
+    /// Number of cases in the result.
     pub cases: usize,
-    /// How far B is from A. `None`: there is nothing to say.
+    /// Difference of B from A. `None`: it is not known.
     pub change: Option<Change>,
-    /// What that is called.
+    /// Verdict on the change.
     pub verdict: Verdict,
 }
 
-/// Finds all answers, at one false discovery rate.
+/// Judges all cases, engines and parts at one false discovery rate.
 pub fn judge(record: &Record, question: Question) -> Judgement {
     let header = record.header();
     let looks = header.until.map_or(1, |until| until.looks);
@@ -129,13 +130,13 @@ pub fn judge(record: &Record, question: Question) -> Judgement {
 }
 
 impl Judgement {
-    /// Whether anything is slower, dearer or broken.
+    /// Returns whether anything is slower, dearer or broken.
     pub fn is_worse(&self) -> bool {
         let is_bad = |verdict: &Verdict| matches!(verdict, Verdict::Worse | Verdict::Broken(_));
         self.answers().any(|answer| is_bad(&answer.verdict))
     }
 
-    /// Whether more rounds would change nothing: every question has its answer.
+    /// Returns whether nothing is unclear any more, so that more rounds would change nothing.
     pub fn is_decided(&self) -> bool {
         self.answers()
             .all(|answer| answer.verdict != Verdict::Unclear)
@@ -245,7 +246,8 @@ impl Judge {
         }
     }
 
-    /// Cases are one family of questions, engines and their parts the other: each has half of the rate.
+    /// Gives the verdicts. Cases are one family of questions, engines with their parts are the other. Each family has
+    /// half of the rate.
     fn name(&self, cases: &mut [CaseAnswer], engines: &mut [Engine]) {
         let rate = FALSE_DISCOVERY_RATE / 2.0 / f64::from(self.looks);
         self.name_family(cases.iter_mut().map(|case| &mut case.answer), rate);
@@ -269,7 +271,7 @@ impl Judge {
             .collect();
         let threshold = self.question.threshold.fraction();
         let is_same = |change: &Change| -threshold < change.low && change.high < threshold;
-        // What does not matter must not loosen the limit for the others.
+        // A change that does not matter must not loosen the limit for the others.
         let p_value =
             |(_, change): &(_, Change)| if is_same(change) { 1.0 } else { change.p_value };
         let p_values: Vec<f64> = asked.iter().map(p_value).collect();

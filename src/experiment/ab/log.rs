@@ -1,4 +1,4 @@
-//! What is to be done: the first line of the log of a comparison.
+//! First line of the log of a comparison: what to measure.
 
 use std::time::Duration;
 
@@ -10,67 +10,67 @@ use crate::results::log::{First, Side};
 use crate::results::row::Environment;
 use crate::term::duration::ns;
 
-/// What is to be done, and where.
+/// First line of the log: what to measure, and on which machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// [`FORMAT`](crate::results::log::FORMAT).
+    /// Version of the log format: [`FORMAT`](crate::results::log::FORMAT).
     pub format: u32,
-    /// As it was typed.
+    /// Words of the command line.
     pub command_line: Vec<String>,
-    /// When the program started, UTC.
+    /// Start time of the program, UTC.
     pub started_at: String,
-    /// Rounds in all; with [`Header::until`], from one look to the next.
+    /// Number of rounds. With [`Header::until`], the number of rounds from one look to the next.
     pub rounds: u32,
-    /// What more rounds are measured for, if anything.
+    /// Rule for measuring more rounds. `None`: there are no more.
     pub until: Option<Until>,
-    /// Of the shuffles.
+    /// Seed of the shuffles.
     pub seed: u32,
-    /// What was there before.
+    /// Setup of side A: the state before the change.
     pub a: Setup,
-    /// What is asked about.
+    /// Setup of side B: the change in question.
     pub b: Setup,
-    /// The circumstances.
+    /// Circumstances of the run.
     pub environment: Environment,
-    /// The machine.
+    /// Facts about the machine.
     pub host: Host,
 }
 
-/// More rounds until each pair and each part has its verdict.
+/// Rule to measure more rounds until each pair and each part has a verdict.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Until {
-    /// Looks at most, each with an equal part of all errors.
+    /// Highest number of looks at the results. All looks share the errors equally.
     pub looks: u32,
-    /// For no longer than this.
+    /// Time after which no new round begins.
     #[serde(rename = "max_time_ns", with = "ns")]
     pub max_time: Duration,
 }
 
-/// One side.
+/// Setup of one side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The program. `None`: this one.
+    /// Program of this side. `None`: this program.
     pub program: Option<String>,
-    /// What it says of itself.
+    /// Version that the program reports.
     pub version: String,
-    /// Its own options, as they were typed.
+    /// Options of this side alone, in the words of the command line.
     pub options: Vec<String>,
-    /// The command that makes the machine that of this side.
+    /// Command that puts the machine into the state of this side.
     pub before: Option<String>,
-    /// How its windows are run.
+    /// Settings of the windows.
     pub settings: Settings,
-    /// Its cases.
+    /// Cases of this side.
     pub plan: Plan,
 }
 
 impl Setup {
-    /// What its program is called.
+    /// Returns the name of the program.
     pub fn name(&self) -> &str {
         self.program.as_deref().unwrap_or("this udpbench")
     }
 }
 
 impl Header {
-    /// One side.
+    /// Returns the setup of a side.
     pub fn setup(&self, side: Side) -> &Setup {
         match side {
             Side::A => &self.a,
@@ -78,7 +78,7 @@ impl Header {
         }
     }
 
-    /// The most rounds that there may be.
+    /// Returns the highest possible number of rounds.
     pub fn most_rounds(&self) -> u32 {
         let looks = self.until.map_or(1, |until| until.looks);
         self.rounds.saturating_mul(looks)

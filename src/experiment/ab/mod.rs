@@ -1,16 +1,17 @@
-//! A or B: two builds, two sets of options, or two states of the machine, measured for that question alone.
+//! Compares A with B: two builds, two sets of options, or two states of the machine, measured for this question
+//! alone.
 //!
-//! Both are measured within the same moments, case by case, in turn; each round has fresh processes, and is one
-//! observation. That is worth more than any arithmetic on two runs: `docs/AB.md` says how.
+//! Both sides of a case are measured in turn, shortly after each other. Each round has fresh processes and is one
+//! observation. This tells more than any arithmetic on two separate runs; `docs/AB.md` explains it.
 //!
 //! | step | module |
 //! |---|---|
-//! | which case of A is held against which of B | `pairs` |
-//! | what is done: the first line of the log | `log` |
-//! | what of it counts | `record` |
-//! | in which order it is measured, and how it goes on | `order`, `comparison` |
-//! | what it says | `judge`, over the parts that `parts` finds, round by round (`series`) |
-//! | how that is told | `table`, `rows` |
+//! | match the cases of A with the cases of B | `pairs` |
+//! | the first line of the log: what to measure | `log` |
+//! | keep the windows of the log | `record` |
+//! | choose the order of a round and the next step | `order`, `comparison` |
+//! | judge each case, engine and part | `judge`, with the parts from `parts`, round by round (`series`) |
+//! | show the results | `table`, `rows` |
 
 mod comparison;
 mod judge;

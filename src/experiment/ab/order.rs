@@ -1,18 +1,19 @@
-//! The order within a round: cases shuffled, both sides of a case one after the other, A first as often as B.
+//! Order within a round: cases are shuffled, both sides of a case follow each other, and each side comes first
+//! equally often.
 
 use super::log::Header;
 use super::{Pair, Side};
 use crate::data::BlockKey;
 
-/// Pairs that are measured on one side, and then on the other.
+/// Pairs that are measured first on one side, then on the other.
 pub(super) struct Group {
     pub(super) sides: [Side; 2],
-    /// By their numbers.
+    /// Numbers of the pairs.
     pub(super) pairs: Vec<usize>,
 }
 
-/// What is measured in a round, in its order. Every round has a seed of its own, so that what is resumed goes on in the
-/// order in which it would have gone on.
+/// Returns the groups of a round in the order of measurement. Every round has its own seed, so a resumed comparison
+/// continues in the same order.
 pub(super) fn of_round(header: &Header, pairs: &[Pair], round: u32) -> Vec<Group> {
     let has_command = Side::BOTH
         .iter()
@@ -23,7 +24,7 @@ pub(super) fn of_round(header: &Header, pairs: &[Pair], round: u32) -> Vec<Group
         if pair.refusal().is_some() {
             continue;
         }
-        // A command takes its time: it is run once for all cases of a block.
+        // A command takes long: it runs once for all cases of a block.
         let block = Some(pair.a.case.block()).filter(|_| has_command);
         match groups.last_mut() {
             Some(group) if block.is_some() && block == last => group.pairs.push(number),
@@ -42,7 +43,7 @@ pub(super) fn of_round(header: &Header, pairs: &[Pair], round: u32) -> Vec<Group
     groups
 }
 
-/// Which side comes first: in each two rounds, each once.
+/// Returns the order of the sides. Within two rounds, each side comes first once.
 fn sides(seed_of_all: u32, number: usize, round: u32) -> [Side; 2] {
     let mut dice = fastrand::Rng::with_seed(seed(seed_of_all, number + 1, round.div_ceil(2)));
     let first = if dice.bool() == (round % 2 == 0) {

@@ -1,23 +1,23 @@
-//! Which case of A is held against which of B.
+//! Matches each case of A with a case of B.
 
 use super::log::Setup;
 use crate::data::{Case, Pair as Engines};
 use crate::host::placement::Placement;
 use crate::plan::{Planned, Verdict};
 
-/// A case of A, and what it is in B. Where both sides have the same options they are the same.
+/// A case of A and its counterpart in B. The two are equal if both sides have the same options.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
-    /// In A.
+    /// Case of A.
     pub a: &'a Planned,
-    /// In B.
+    /// Case of B.
     pub b: &'a Planned,
 }
 
-/// The n-th case of A belongs to the n-th of B: plans list their cases in the order of the options.
+/// Matches the n-th case of A with the n-th case of B: plans list cases in the order of the options.
 ///
 /// # Errors
-/// When one has more cases than the other.
+/// Returns an error if the sides have different numbers of cases, or if a case has a rate.
 pub fn pairs<'a>(a: &'a Setup, b: &'a Setup) -> Result<Vec<Pair<'a>>, String> {
     let (of_a, of_b) = (a.plan.cases().count(), b.plan.cases().count());
     if of_a != of_b {
@@ -37,7 +37,7 @@ pub fn pairs<'a>(a: &'a Setup, b: &'a Setup) -> Result<Vec<Pair<'a>>, String> {
 }
 
 impl Pair<'_> {
-    /// Why it does not run, if it does not.
+    /// Returns the reason why the pair does not run, or `None`.
     pub fn refusal(&self) -> Option<&str> {
         [self.a, self.b]
             .into_iter()
@@ -47,23 +47,23 @@ impl Pair<'_> {
             })
     }
 
-    /// What tables call its engines.
+    /// Returns the name of its engines in tables.
     pub fn label(&self) -> String {
         both(self.a.case.label(), &self.b.case.label())
     }
 
-    /// Its key, or both.
+    /// Returns the key of its case, or both keys if they differ.
     pub fn key(&self) -> String {
         both(self.a.case.key(), &self.b.case.key())
     }
 }
 
-/// One text where they are the same.
+/// Returns one text if both are equal, else both.
 fn both(a: String, b: &str) -> String {
     if a == b { a } else { format!("{a} | {b}") }
 }
 
-/// The case of a side, where it runs.
+/// Returns the case of a side with its engines and placement. `None`: the case is skipped.
 pub(super) fn runnable<'a>(
     setup: &'a Setup,
     planned: &'a Planned,

@@ -1,10 +1,10 @@
-//! The parts of an engine's cases in which a change may hide: each thread count, payload, connection and ip.
+//! Parts of the cases of an engine in which a change may hide: each thread count, payload, connection and IP version.
 
 use super::Pair;
 use crate::data::Case;
 use crate::verdict::compare::Part;
 
-/// A way to cut cases into parts.
+/// Function that assigns a case to its part.
 type Cut = fn(&Case) -> Part;
 
 const CUTS: [Cut; 4] = [
@@ -14,8 +14,8 @@ const CUTS: [Cut; 4] = [
     |case| Part::Ip(case.ip),
 ];
 
-/// Each cut of these pairs into two parts or more: the pairs of each part, by their places. What A and B do not have in
-/// common cuts nothing.
+/// Returns each cut that gives two parts or more: each part with the positions of its pairs. A cut is left out if A
+/// and B differ in it.
 pub(super) fn cuts(pairs: &[Pair]) -> Vec<Vec<(Part, Vec<usize>)>> {
     let parts = |cut: &Cut| {
         let mut parts: Vec<(Part, Vec<usize>)> = Vec::new();

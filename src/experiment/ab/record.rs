@@ -1,4 +1,4 @@
-//! What of a comparison counts: its windows, pair by pair and round by round.
+//! Windows of a comparison so far, by pair and round.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,25 @@ use crate::results::log::{Event, Expected, Of};
 use crate::results::row;
 use crate::verdict::compare::By;
 
-/// All that is known so far.
+/// Header and results so far of a comparison.
 #[derive(Clone, Debug)]
 pub struct Record {
     header: Header,
     pairs: Vec<Measured>,
 }
 
-/// What is known of a pair.
+/// Results of a pair so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
-    /// By round, from 1: A's and B's.
+    /// Figures of A and B by round, from 1.
     rounds: BTreeMap<u32, [Option<Figures>; 2]>,
     /// Windows that were measured twice.
     pub(super) repeated: usize,
-    /// Why A's and B's case failed.
+    /// Reasons why the case of A and the case of B failed.
     pub(super) failures: [Option<String>; 2],
 }
 
-/// What a window says.
+/// Figures of a window.
 #[derive(Clone, Copy, Debug)]
 struct Figures {
     received_pps: Option<f64>,
@@ -36,10 +36,10 @@ struct Figures {
 }
 
 impl Record {
-    /// Nothing has happened yet.
+    /// Creates a record without results.
     ///
     /// # Errors
-    /// When the cases of A and B do not belong together.
+    /// Returns an error if the cases of A do not match the cases of B.
     pub fn new(header: Header) -> Result<Self, String> {
         let count = pairs(&header.a, &header.b)?.len();
         Ok(Self {
@@ -48,7 +48,7 @@ impl Record {
         })
     }
 
-    /// Of a pair in a round, as if A had been worth 1.
+    /// Adds a round of a pair in which A has the value 1 and B has `of_b`.
     #[cfg(test)]
     pub(super) fn put(&mut self, pair: usize, round: u32, of_b: f64) {
         let figures = |value| Figures {
@@ -59,14 +59,14 @@ impl Record {
         self.pairs[pair].rounds.insert(round, sides);
     }
 
-    /// What is to be done.
+    /// Returns the header of the log.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Every pair, also of cases that do not run.
+    /// Returns every pair, including pairs that do not run.
     pub fn pairs(&self) -> Vec<Pair<'_>> {
-        // They belonged together when this was made.
+        // `new` has checked that the cases match.
         pairs(&self.header.a, &self.header.b).unwrap_or_default()
     }
 
@@ -74,13 +74,14 @@ impl Record {
         &self.pairs
     }
 
-    /// How many windows are measured.
+    /// Returns the number of windows measured.
     pub fn windows(&self) -> u64 {
         let rounds = self.pairs.iter().flat_map(|pair| pair.rounds.values());
         rounds.flatten().flatten().count() as u64
     }
 
-    /// How many rounds are over: all pairs that run and have not failed have both their windows.
+    /// Returns the number of complete rounds. A round is complete if each pair that runs and has not failed has both
+    /// windows.
     pub fn rounds(&self) -> u32 {
         let pairs = self.pairs();
         let runs = (0..pairs.len()).filter(|&pair| pairs[pair].refusal().is_none());
@@ -97,7 +98,7 @@ impl Record {
         rounds.take_while(is_over).last().unwrap_or_default()
     }
 
-    /// Whether a pair has its window of that round.
+    /// Returns whether a side of a pair has its window of a round.
     fn has_window(&self, pair: usize, round: u32, side: Side) -> bool {
         let rounds = &self.pairs[pair].rounds;
         rounds
@@ -105,12 +106,13 @@ impl Record {
             .is_some_and(|sides| sides[side as usize].is_some())
     }
 
-    /// Whether one of a pair failed.
+    /// Returns whether a case of a pair failed on either side.
     pub(super) fn has_failed(&self, pair: usize) -> bool {
         self.pairs[pair].failures.iter().any(Option::is_some)
     }
 
-    /// Whether a window is wanted. Where the other one of the pair failed, one tells whether both do.
+    /// Returns whether a window is still to be measured. If the other side of the pair failed, one window is measured
+    /// to learn whether both sides fail.
     pub(super) fn is_wanted(&self, pair: usize, round: u32, side: Side) -> bool {
         let measured = &self.pairs[pair];
         match (
@@ -126,10 +128,10 @@ impl Record {
         }
     }
 
-    /// Takes what happened.
+    /// Adds an event of the log.
     ///
     /// # Errors
-    /// Why that cannot have happened.
+    /// Returns an error if the event is impossible, and says why.
     pub fn take(&mut self, event: &Event) -> Result<(), String> {
         match event {
             Event::Window(window) => {
@@ -160,7 +162,7 @@ impl Record {
         Ok(())
     }
 
-    /// Of which side a window is, and of which pair.
+    /// Returns the side and the pair of a window.
     fn place(&self, side: Option<Side>, case: &str) -> Result<(Side, usize), String> {
         let side = side.ok_or_else(|| format!("{case}: of no side"))?;
         let mut cases = self.header.setup(side).plan.cases();
@@ -169,7 +171,7 @@ impl Record {
         Ok((side, pair))
     }
 
-    /// What the log calls a window of a pair.
+    /// Returns the name of a window in the log.
     pub(super) fn name(&self, side: Side, pair: usize) -> Of {
         let planned = self.header.setup(side).plan.cases().nth(pair);
         Of {
@@ -195,7 +197,7 @@ impl Record {
         }
     }
 
-    /// What about the counts of an event cannot be, if anything.
+    /// Returns the first inconsistency in the window of an event, or `None`.
     pub(super) fn contradiction(&self, event: &Event) -> Option<String> {
         let Event::Window(window) = event else {
             return None;
@@ -219,7 +221,7 @@ impl Record {
 }
 
 impl Measured {
-    /// By round: the logarithm of B over A.
+    /// Returns the logarithm of B over A, by round.
     pub(super) fn differences(&self, by: By) -> BTreeMap<u32, f64> {
         let value = |figures: &Option<Figures>| {
             let figures = figures.as_ref()?;
@@ -236,7 +238,7 @@ impl Measured {
         rounds.filter_map(difference).collect()
     }
 
-    /// The middle of a side's values.
+    /// Returns the middle of the values of a side.
     pub(super) fn middle(&self, side: Side, by: By) -> Option<f64> {
         let sides = self
             .rounds

@@ -1,4 +1,4 @@
-//! The answers for programs: one row per engine, part and case. `null`: not known, or not of this kind.
+//! Results for programs: one row per engine, part and case. `null`: unknown, or not in this kind of row.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::results::export::row_of;
 use crate::verdict::compare::rows::judged;
 use crate::verdict::compare::{Options, place};
 
-/// The rows: objects with the same keys.
+/// Returns the rows: objects with the same keys.
 pub fn rows(judgement: &Judgement) -> Vec<Value> {
     let row = |kind, label: &str, answer: &Answer| row(judgement, kind, label, answer);
     let mut rows = Vec::new();

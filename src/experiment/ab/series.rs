@@ -1,4 +1,4 @@
-//! Differences, round by round: of a case, and of several together.
+//! Differences round by round: of one case, and of several cases together.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use crate::stats;
 use crate::stats::signed_rank::SignedRank;
 use crate::verdict::compare::Part;
 
-/// By round: the logarithm of B over A.
+/// Logarithm of B over A, by round.
 pub(super) type Rounds = BTreeMap<u32, f64>;
 
-/// The differences of a case, and what they weigh.
+/// Differences of a case, with its weight.
 pub(super) struct Series {
     rounds: Rounds,
     middle: f64,
     weight: f64,
 }
 
-/// No scatter is known better than this.
+/// Lower limit of the spread, as a logarithm. No scatter is known more exactly.
 const LEAST_SPREAD: f64 = 1e-3;
 
 impl Series {
@@ -24,7 +24,7 @@ impl Series {
         let mut values: Vec<f64> = rounds.values().copied().collect();
         let middle = stats::estimate(&values).map_or(0.0, |estimate| estimate.middle);
         values.sort_unstable_by(f64::total_cmp);
-        // The range of the middle half: what is far off does not make a case noisy.
+        // Range of the middle half: outliers do not make a case noisy.
         let quarter = values.len() / 4;
         let spread = match &values[quarter..values.len() - quarter] {
             [low, .., high] => high - low,
@@ -38,7 +38,7 @@ impl Series {
     }
 }
 
-/// The weighted mean over these cases, of the rounds that all of them have.
+/// Returns the weighted mean of these cases for each round that all of them have.
 pub(super) fn mean(series: &[&Series]) -> Rounds {
     let weight: f64 = series.iter().map(|case| case.weight).sum();
     let of_round = |round: &u32| {
@@ -54,7 +54,8 @@ pub(super) fn mean(series: &[&Series]) -> Rounds {
     rounds.filter_map(of_round).collect()
 }
 
-/// How probable it is at most that parts differ so much by chance: any two of them, round by round.
+/// Returns an upper bound of the probability that parts differ this much by chance. Compares each two parts round by
+/// round.
 pub(super) fn chance_of(parts: &[Rounds]) -> f64 {
     let mut least = 1.0_f64;
     let mut asked = 0.0;
@@ -71,7 +72,7 @@ pub(super) fn chance_of(parts: &[Rounds]) -> f64 {
     (asked * least).min(1.0)
 }
 
-/// How far cases are from the middle of their part: the weighted mean of the squares.
+/// Returns the distance of cases from the middle of their part: the weighted mean of the squares.
 pub(super) fn left_over(series: &[Series], parts: &[(Part, Vec<usize>)]) -> f64 {
     let of_part = |(_, places): &(Part, Vec<usize>)| {
         let cases = || places.iter().map(|&place| &series[place]);

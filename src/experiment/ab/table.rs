@@ -1,4 +1,4 @@
-//! The answers for people, as wide as the terminal.
+//! Results for people, in the width of the terminal.
 
 use std::fmt::Write as _;
 
@@ -10,8 +10,8 @@ use crate::term::table::{Columns, Table};
 use crate::verdict::compare::table::{Detail, below, count, largest_first, value, verdict};
 use crate::verdict::compare::{By, Part, place};
 
-/// Draws it, in so many columns of the terminal, with escape sequences for colours, which the caller removes where they
-/// do not belong.
+/// Draws the results for a terminal of `width` columns. The text has escape sequences for colours. The caller removes
+/// them where they do not belong.
 pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) -> String {
     let by = judgement.question.by;
     let folded = |text: String| fold::text(&text, width.into());
@@ -28,13 +28,13 @@ pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) 
     text + &folded(legend(record.header(), judgement))
 }
 
-/// What came of it, in a sentence.
+/// Summarizes the result in a sentence.
 pub fn summary(judgement: &Judgement) -> String {
     let (rounds, counts) = (judgement.rounds, counts(judgement));
     format!("B against A, {rounds} rounds: {counts}.")
 }
 
-/// How many cases and engines have each verdict.
+/// Counts the cases and engines with each verdict.
 pub(crate) fn counts(judgement: &Judgement) -> String {
     let by = judgement.question.by;
     let cases = judgement.cases.iter().map(|case| &case.answer.verdict);
@@ -66,7 +66,7 @@ fn engines(judgement: &Judgement) -> Table {
     }))
 }
 
-/// Each engine, followed by its parts: those that tell most, or all of them.
+/// Returns each engine followed by its parts: the parts of the cut that tells most, or all parts.
 pub(crate) fn told(
     judgement: &Judgement,
     detail: Detail,
@@ -93,7 +93,7 @@ fn columns(by: By) -> Columns<'static, CaseAnswer> {
     verdict(columns, by, |it| (it.answer.change, &it.answer.verdict))
 }
 
-/// What the numbers cannot say.
+/// Returns the notes below the table: reasons of verdicts, skipped cases, and repeated windows.
 pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
     let reasons = judgement.cases.iter().filter_map(|case| {
         let reason = case.answer.verdict.reason()?;
@@ -117,7 +117,7 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
     }
 }
 
-/// What the columns and verdicts mean.
+/// Explains the columns and verdicts.
 pub(crate) fn legend(header: &Header, judgement: &Judgement) -> String {
     let question = judgement.question;
     let [what, better, worse] = question.by.words();

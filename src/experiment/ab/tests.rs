@@ -1,4 +1,4 @@
-//! How often a verdict errs, on comparisons made by dice: the 96 cases and 20 rounds of the default one.
+//! Error rates of verdicts, in simulated comparisons with the 96 cases and 20 rounds of the default.
 
 use super::dice::{COMPARISONS, Dice, ROUNDS, comparison, keys, record};
 use super::judge::Engine;
@@ -20,7 +20,7 @@ fn is_news(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Better | Verdict::Worse)
 }
 
-/// How many comparisons are like that.
+/// Counts the simulated comparisons for which the predicate holds.
 fn count(slower: impl Fn(&Case) -> f64, is_like_that: impl Fn(&Judgement) -> bool) -> u64 {
     let comparisons = (1..=COMPARISONS).map(|seed| judged(&comparison(seed, &slower)));
     comparisons.filter(is_like_that).count() as u64
@@ -33,7 +33,7 @@ fn engine<'a>(judgement: &'a Judgement, label: &str) -> &'a Engine {
         .expect("it ran")
 }
 
-/// The parts of the cut that tells most, and what they are called.
+/// Returns the parts of the cut that tells most, with their verdicts.
 fn told(engine: &Engine) -> Vec<(Part, &'static str)> {
     let cut = engine.telling.map(|number| &engine.parts[number]);
     let parts = cut.into_iter().flatten();

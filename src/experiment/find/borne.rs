@@ -1,4 +1,4 @@
-//! The highest load that is borne, and what gave way above it.
+//! Searches for the highest sustainable load, and for the limiting place above it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,11 +10,12 @@ use super::mlr::{Ask, Found, Mlr};
 use super::place::Went;
 use super::steady::CpuTimes;
 
-/// Loads that differ by no more than that from the one that is borne are nearly as much work.
+/// Largest relative distance from the sustainable load at which the work per datagram is nearly the same.
 const NEAR: f64 = 0.1;
 
-/// About how many trials a search takes, and how long their windows are together. Of 30 searches on an emulated board that
-/// nothing disturbs, half took no more; where a machine differs from trial to trial, it is two to five times as much.
+/// Estimates the number of trials of a search, and the sum of their windows. Of 30 searches on an undisturbed
+/// emulated board, half took no more. On a machine that differs from trial to trial, a search takes two to five times
+/// as much.
 pub(super) fn expected(trial: Duration, sum: Duration) -> (u32, Duration) {
     let trials = 5.0 * sum.as_secs_f64() / trial.as_secs_f64();
     #[expect(
@@ -26,7 +27,7 @@ pub(super) fn expected(trial: Duration, sum: Duration) -> (u32, Duration) {
     (trials, sum.mul_f64(3.6))
 }
 
-/// A search for it, as far as it is.
+/// State of a search for the sustainable load.
 #[derive(Clone, Debug)]
 pub(super) struct Borne {
     goal: Goal,
@@ -35,7 +36,8 @@ pub(super) struct Borne {
 }
 
 impl Borne {
-    /// Nothing is known yet. Bounds are to be a part of `width` apart; the loads are the first one and the highest.
+    /// Creates a search without trials. `width`: required distance of the bounds, relative to the upper one. `loads`:
+    /// first and highest load.
     pub(super) fn new(goal: Goal, width: f64, loads: RangeInclusive<u32>) -> Self {
         Self {
             goal,
@@ -44,12 +46,12 @@ impl Borne {
         }
     }
 
-    /// The trial that tells most. `None`: it is found.
+    /// Returns the most informative trial. `None`: the load is found.
     pub(super) fn next(&self) -> Option<Ask> {
         self.search.next()
     }
 
-    /// A trial at a load of so many seconds is over.
+    /// Adds a trial.
     pub(super) fn take(&mut self, load: u32, seconds: f64, went: Went) {
         let outcome = Outcome {
             seconds,
@@ -59,12 +61,12 @@ impl Borne {
         self.trials.entry(load).or_default().push((outcome, went));
     }
 
-    /// What the trials say.
+    /// Returns the result so far.
     pub(super) fn found(&self) -> Found {
         self.search.found()
     }
 
-    /// What gave way first: where most was lost in the trials at the lowest load that is too much.
+    /// Returns the limiting place: the place of most losses in the trials at the lowest load that is too much.
     pub(super) fn gave_way(&self) -> Option<&'static str> {
         let too_much = self.found().too_much?;
         let mut sums: BTreeMap<&'static str, u64> = BTreeMap::new();
@@ -79,7 +81,8 @@ impl Borne {
         most.map(|(place, _)| place)
     }
 
-    /// Whether a trial lost too much, and may have lost it to something else that ran: it says nothing of the load.
+    /// Returns whether a trial lost too much while another program disturbed it. Such a trial tells nothing about the
+    /// load.
     pub(super) fn is_spoilt(&self, seconds: f64, went: &Went) -> bool {
         let outcome = Outcome {
             seconds,
@@ -88,7 +91,7 @@ impl Borne {
         went.is_disturbed && !self.goal.is_met_by(&outcome)
     }
 
-    /// Why the bounds may be wrong, if the trials give a reason.
+    /// Returns the reason why the bounds may be wrong, if the trials give one.
     pub(super) fn doubt(&self) -> Option<Doubt> {
         let too_much = f64::from(self.found().too_much?) * (1.0 + NEAR);
         let (mut disturbed, mut lossy, mut good, mut above) = (0, 0, 0, 0);
@@ -114,8 +117,8 @@ impl Borne {
         is_contradiction.then_some(Doubt::Contradicted { good, above })
     }
 
-    /// How much CPU time a datagram took, in the trials in full at loads near the one that is borne, where that is the limit:
-    /// of the threads whose CPU gave way.
+    /// Returns the CPU time per datagram of the threads whose CPU is the limiting place, over the full trials near
+    /// the sustainable load. `None`: no CPU is the limiting place, or too few trials tell the time.
     pub(super) fn cpu_times(&self) -> Option<CpuTimes> {
         let place = self.gave_way()?;
         let load = f64::from(self.found().load?);
@@ -131,21 +134,21 @@ impl Borne {
     }
 }
 
-/// Why the bounds of a search may be wrong: trials in full that say so.
+/// Reason from full trials why the bounds of a search may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// Of those that lost too much at the bounds or below, so many were disturbed by something else that ran.
+    /// Disturbance by other programs of at least half of the trials that lost too much, at the bounds or below.
     Disturbed {
-        /// The disturbed ones.
+        /// Number of disturbed trials that lost too much.
         disturbed: usize,
-        /// All that lost too much.
+        /// Number of trials that lost too much.
         lossy: usize,
     },
-    /// Of those well above the bounds, half or more lost no more than the goal.
+    /// Success of half or more of the trials well above the bounds: they met the goal.
     Contradicted {
-        /// Those that lost no more.
+        /// Number of trials above the bounds that met the goal.
         good: usize,
-        /// All above.
+        /// Number of trials above the bounds.
         above: usize,
     },
 }
@@ -176,7 +179,8 @@ mod tests {
         sum_s: 7.0,
     };
 
-    /// A search for a limit of 10,000, above which datagrams die at `place`. Trials take that CPU time in turn.
+    /// Runs a search with a limit of 10,000. Above it, `place` loses datagrams. The trials take the CPU times in
+    /// turn.
     fn searched(place: &'static str, cpu_ns: [[Option<f64>; 2]; 2]) -> Borne {
         let mut search = Borne::new(GOAL, 0.005, 1000..=1_000_000);
         let mut cpu_ns = cpu_ns.into_iter().cycle();
@@ -217,7 +221,7 @@ mod tests {
         }
     }
 
-    /// A search in which `trial` says how one at a load goes.
+    /// Returns the doubt after a search whose trials go as `trial` says.
     fn doubt(mut trial: impl FnMut(u32) -> Went) -> Option<Doubt> {
         let mut search = Borne::new(GOAL, 0.005, 1000..=1_000_000);
         while let Some(ask) = search.next() {
@@ -245,7 +249,7 @@ mod tests {
     #[test]
     fn bounds_far_below_what_was_borne_later_are_doubtful() {
         let mut search = Borne::new(GOAL, 0.005, 1000..=1_000_000);
-        // As a machine that was busy at first.
+        // Like a machine that was busy at first.
         while let Some(ask) = search.next() {
             let is_lost = ask.load > 10_000;
             search.take(

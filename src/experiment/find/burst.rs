@@ -1,6 +1,6 @@
-//! The longest train of datagrams, sent back to back, that is taken whole (RFC 9004).
+//! Searches for the longest train of datagrams, sent back to back, that arrives whole (RFC 9004).
 //!
-//! Trains begin at equal distances, so that whatever holds a train is empty when the next one comes.
+//! Trains begin at equal intervals. Buffers that hold a train are empty when the next one comes.
 
 use std::time::Duration;
 
@@ -15,30 +15,30 @@ use crate::data::{Arrivals, Case, Rate, Sample, Traits};
 use crate::results::row::pacing::{burst, by_chance};
 use crate::term::duration::ns;
 
-/// What is asked.
+/// Question of a search for trains.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// From the beginning of a train to that of the next one.
+    /// Time from the beginning of a train to the beginning of the next one.
     #[serde(rename = "pause_ns", with = "ns")]
     pub pause: Duration,
-    /// How long a trial is that counts in full: several trains.
+    /// Length from which on a trial counts in full: several trains.
     #[serde(rename = "trial_ns", with = "ns")]
     pub trial: Duration,
-    /// How long trials of trains whose length is a bound have to be together.
+    /// Required sum of the lengths of the trials at a bound.
     #[serde(rename = "sum_ns", with = "ns")]
     pub sum: Duration,
-    /// How close together the bounds have to be, in percent of the upper one.
+    /// Required distance of the bounds, in percent of the upper one.
     pub width_pct: f64,
 }
 
 impl Asked {
-    /// About how many trials a search takes, and how long their windows are together.
+    /// Estimates the number of trials of a search, and the sum of their windows.
     pub(super) fn expected(&self) -> (u32, Duration) {
         let (trials, windows) = borne::expected(self.trial, self.sum);
         (trials + FEW_TRAINS, windows + self.pause * FEW_TRAINS)
     }
 
-    /// Trains of more than half of the trials lose nothing.
+    /// Returns the goal: at most half of the trials lose anything.
     fn goal(&self) -> Goal {
         Goal {
             loss: 0.0,
@@ -49,26 +49,26 @@ impl Asked {
     }
 }
 
-/// To double the length from one datagram to as many as buffers hold.
+/// Number of trials in which the length doubles from one datagram to the buffer capacity.
 const FEW_TRAINS: u32 = 12;
-/// Where a search begins, and doubles: in datagrams.
+/// First length of a search, in datagrams. The search doubles it.
 const START: u32 = 16;
 
-/// A search, as far as it is.
+/// State of a search for trains.
 #[derive(Clone, Debug)]
 pub struct Burst {
     case: Case,
     sender: Traits,
     pause: Duration,
-    /// Datagrams that the sender hands over at once: no train is shorter, and each is some of these.
+    /// Datagrams that the sender hands over at once. The length of each train is a multiple of this.
     unit: u32,
-    /// Loads are trains in units.
+    /// Search over loads, which are lengths of trains in units.
     pub(super) borne: Borne,
     rcvbuf_bytes: Option<u64>,
 }
 
 impl Burst {
-    /// Nothing is known yet. `case` has no rate; `sender` is what its sender does.
+    /// Creates a search without trials. `case` must have no rate. `sender` describes its sending engine.
     pub fn new(case: Case, sender: Traits, asked: Asked) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
@@ -92,11 +92,11 @@ impl Burst {
         }
     }
 
-    /// The trial that tells most. `None`: it is found.
+    /// Returns the most informative trial. `None`: the length is found.
     pub fn next(&self) -> Option<Next> {
         let next = self.borne.next()?;
         let length = self.length(next.load);
-        // Whole ones, for as long at least.
+        // Whole trains, for at least this long.
         let trains = (next.seconds / self.pause.as_secs_f64() - 1e-6).ceil();
         let rate = Rate::nearest(self.per_second(length));
         Some(Next {
@@ -109,16 +109,16 @@ impl Burst {
         })
     }
 
-    /// A trial is over.
+    /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
-        // No search has asked for what is no case.
+        // A search never asks for a key that is no case.
         if let Some((load, seconds, went)) = self.went(sample) {
             self.rcvbuf_bytes = Some(sample.rcvbuf_bytes).filter(|bytes| *bytes > 0);
             self.borne.take(load, seconds, went);
         }
     }
 
-    /// The train of a trial, in units, its length in seconds, and how it went.
+    /// Returns the train of a trial in units, the length of the trial in seconds, and its outcome.
     pub(super) fn went(&self, sample: &Sample) -> Option<(u32, f64, Went)> {
         let case = Case::of_key(&sample.case)?;
         let length = match case.arrivals {
@@ -132,7 +132,7 @@ impl Burst {
         Some((length / self.unit, seconds, went))
     }
 
-    /// What the trials say, in datagrams.
+    /// Returns the result so far, in datagrams.
     pub fn found(&self) -> Found {
         let Found {
             load,
@@ -149,7 +149,7 @@ impl Burst {
         }
     }
 
-    /// What the kernel granted as SO_RCVBUF, in bytes, if a trial has said so.
+    /// Returns the SO_RCVBUF that the kernel granted, in bytes. `None`: no trial has told it.
     pub fn rcvbuf_bytes(&self) -> Option<u64> {
         self.rcvbuf_bytes
     }
@@ -163,7 +163,8 @@ impl Burst {
     }
 }
 
-/// A train of more has hardly gone when the next one is due: a flood.
+/// Returns the longest train to try, in datagrams. A longer train would be hardly over when the next one is due: a
+/// flood.
 fn most(pause: Duration) -> u32 {
     let microseconds = u32::try_from(pause.as_micros()).unwrap_or(u32::MAX);
     microseconds.clamp(START, Arrivals::LONGEST_TRAIN)

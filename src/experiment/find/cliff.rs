@@ -1,7 +1,8 @@
-//! The byte at which a round trip, or a rate, jumps.
+//! Searches for the payload, to the byte, at which a round trip or a rate jumps.
 //!
-//! A grid of payloads, each a part longer than the one before, shows between which two something happens; halving that
-//! finds the byte. Payloads that are compared are measured in turn, so that a machine that changes meanwhile changes all.
+//! On a grid of payloads, each is longer than the one before by a fixed share. The grid shows between which two
+//! payloads something changes; bisection finds the byte. Payloads that are compared are measured in turn, so a
+//! machine that changes meanwhile changes all alike.
 
 use std::time::Duration;
 
@@ -13,23 +14,23 @@ use crate::data::{Case, Payload, Sample};
 use crate::stats;
 use crate::term::duration::ns;
 
-/// What is asked.
+/// Question of a search for jumps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// The shortest payload.
+    /// Shortest payload.
     pub from: Payload,
-    /// The longest one.
+    /// Longest payload.
     pub to: Payload,
-    /// The least change that is looked for, in percent.
+    /// Smallest change that is looked for, in percent.
     pub jump_pct: f64,
-    /// How long a trial is.
+    /// Length of a trial.
     #[serde(rename = "trial_ns", with = "ns")]
     pub trial: Duration,
 }
 
 impl Asked {
-    /// About how many trials a search takes, and how long their windows are together: those of the grid, and of one jump that
-    /// is halved down.
+    /// Estimates the number of trials of a search, and the sum of their windows. Counts the trials of the grid, and
+    /// the bisection of one jump.
     pub(super) fn expected(&self) -> (u32, Duration) {
         let grid = grid(self.from.into(), self.to.into());
         let longest = grid.windows(2).map(|pair| pair[1] - pair[0]).max();
@@ -40,37 +41,38 @@ impl Asked {
     }
 }
 
-/// A jump between two payloads that are one byte apart.
+/// Jump between two payloads that are one byte apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jump {
-    /// The first payload behind it.
+    /// First payload after the jump, in bytes.
     pub at: u32,
-    /// Before it: nanoseconds of a round trip, or for each datagram.
+    /// Nanoseconds of a round trip, or per datagram, before the jump.
     pub before_ns: f64,
-    /// The same from that payload on.
+    /// Nanoseconds of a round trip, or per datagram, after the jump.
     pub behind_ns: f64,
-    /// How much more that is, as a part: its interval of about 95 %.
+    /// Relative change at the jump: its interval of about 95 %.
     pub interval: (f64, f64),
 }
 
-/// How often each payload of the grid is measured.
+/// Number of rounds of the grid.
 const GRID_ROUNDS: usize = 6;
-/// A payload of the grid is longer than the one before by that part of it.
+/// Relative increase from one payload of the grid to the next.
 const GRID_STEP: f64 = 0.4;
-/// As few rounds say which half it is.
+/// Number of rounds that may be enough to choose a half.
 const FEWEST: usize = 4;
-/// After so many rounds that do not, it is in neither: what changes, changes gradually.
+/// Number of rounds after which a bisection without a choice ends: the jump is in neither half, because the change is
+/// gradual.
 const MOST: usize = 18;
-/// Rounds of two payloads that are one byte apart, however clear they are: they say how much it jumps.
+/// Number of rounds of two payloads that are one byte apart, however clear the jump is. They give its size.
 const AT_THE_JUMP: usize = 12;
-/// Of 95 of 100 means of so many, so many standard errors hold the truth (Student's t).
+/// Half width of a 95 % interval, in standard errors (Student's t), of a mean of [`AT_THE_JUMP`] rounds.
 const BOUND: f64 = 2.201;
-/// A jump that is found out is not much smaller than the change that led there.
+/// Smallest jump at the end of a bisection, as a share of the change that is looked for.
 const AT_LEAST: f64 = 0.5;
-/// Jumps that are looked for, the largest first.
+/// Highest number of jumps that are looked for, the largest first.
 const JUMPS: usize = 4;
 
-/// A search, as far as it is.
+/// State of a search for jumps.
 #[derive(Clone, Debug)]
 pub struct Cliff {
     case: Case,
@@ -78,23 +80,23 @@ pub struct Cliff {
     grid: Vec<u32>,
     /// Logarithms of nanoseconds.
     grid_rounds: Rounds<f64>,
-    /// Between which payloads is still to be looked, the next one last.
+    /// Ranges of payloads that are still to be searched, the next one last.
     left: Vec<(u32, u32)>,
     halving: Option<Halving>,
     jumps: Vec<Jump>,
 }
 
-/// Where a jump is looked for, between two payloads.
+/// Bisection step between two payloads.
 #[derive(Clone, Debug)]
 struct Halving {
-    /// The two, and one in the middle if there is any.
+    /// The two payloads, with one in the middle if there is any.
     payloads: Vec<u32>,
-    /// As of the grid.
+    /// Logarithms of nanoseconds.
     rounds: Rounds<f64>,
 }
 
 impl Cliff {
-    /// Nothing is known yet. `case` has a payload of its own, which does not matter.
+    /// Creates a search without trials. The payload of `case` is ignored.
     pub fn new(case: Case, asked: Asked) -> Self {
         let grid = grid(asked.from.into(), asked.to.into());
         Self {
@@ -108,7 +110,7 @@ impl Cliff {
         }
     }
 
-    /// The trial that tells most. `None`: all jumps are found.
+    /// Returns the most informative trial. `None`: all jumps are found.
     pub fn next(&self) -> Option<Next> {
         let (payloads, rounds) = match &self.halving {
             Some(halving) => (&halving.payloads, &halving.rounds),
@@ -125,12 +127,12 @@ impl Cliff {
         })
     }
 
-    /// A trial is over.
+    /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
         self.note(nanoseconds(sample));
     }
 
-    /// It has taken so long for each.
+    /// Adds the result of a trial, in nanoseconds of a round trip or per datagram.
     pub(super) fn note(&mut self, nanoseconds: f64) {
         let value = nanoseconds.ln();
         let rounds = match &mut self.halving {
@@ -148,14 +150,14 @@ impl Cliff {
         }
     }
 
-    /// The jumps that were found, by payload.
+    /// Returns the jumps found, sorted by payload.
     pub fn jumps(&self) -> Vec<Jump> {
         let mut jumps = self.jumps.clone();
         jumps.sort_by_key(|jump| jump.at);
         jumps
     }
 
-    /// What the trials of the grid say of each of its payloads: nanoseconds.
+    /// Returns the median of each payload of the grid, in nanoseconds.
     pub fn grid_ns(&self) -> Vec<(u32, f64)> {
         let rounds = self.grid_rounds.whole();
         let places = self.grid.iter().enumerate();
@@ -164,7 +166,7 @@ impl Cliff {
         of_all.collect()
     }
 
-    /// Neighbours on the grid that differ, those that differ most last.
+    /// Returns the neighbours on the grid that differ, the largest difference last.
     fn candidates(&self) -> Vec<(u32, u32)> {
         let rounds = self.grid_rounds.whole();
         let neighbours = 1..self.grid.len();
@@ -188,7 +190,7 @@ impl Cliff {
             .collect()
     }
 
-    /// The least change, as a difference of logarithms.
+    /// Returns the smallest change, as a difference of logarithms.
     fn jump(&self) -> f64 {
         (self.asked.jump_pct / 100.0).ln_1p()
     }
@@ -200,7 +202,7 @@ impl Cliff {
             .map(|(low, high)| Halving::between(low, high));
     }
 
-    /// Goes on with the half that has the jump, once that is known.
+    /// Continues with the half that has the jump, once it is known.
     fn halve(&mut self) {
         let Some(halving) = &self.halving else {
             return;
@@ -266,7 +268,7 @@ impl Halving {
     }
 }
 
-/// From one payload to the other, both included.
+/// Returns the grid from one payload to the other, both included.
 fn grid(from: u32, to: u32) -> Vec<u32> {
     let mut payloads = vec![from];
     let mut last = from;
@@ -283,13 +285,13 @@ fn grid(from: u32, to: u32) -> Vec<u32> {
     payloads
 }
 
-/// Of half of the rounds, at a place.
+/// Returns the median over the rounds at a position, in nanoseconds.
 fn median_ns(rounds: &[Vec<f64>], place: usize) -> Option<f64> {
     let values = rounds.iter().map(|round| round[place]).collect();
     stats::median(values).map(f64::exp)
 }
 
-/// Of half of the round trips, or for each datagram that was received.
+/// Returns the median round trip, or the time per datagram received, in nanoseconds.
 pub(super) fn nanoseconds(sample: &Sample) -> f64 {
     let trip = sample
         .round_trips

@@ -1,8 +1,8 @@
-//! The silence after which a round trip takes longer, or a datagram is lost: energy-efficient Ethernet, the idle states and
-//! clocks of CPUs, coalescing.
+//! Searches for the silence after which a round trip takes longer or a datagram is lost. Possible reasons are
+//! energy-efficient Ethernet, idle states and clocks of CPUs, and coalescing.
 //!
-//! Clients think for times on a grid of 1, 2 and 5 in each decade. Where two neighbours differ, they are measured again, in
-//! turn, and only what that confirms is a step.
+//! Clients pause for think times on a grid of 1, 2 and 5 in each decade. If two neighbours differ, both are measured
+//! again, in turn. Only a confirmed difference is a step.
 
 use std::time::Duration;
 
@@ -19,22 +19,23 @@ use self::neighbours::{Neighbours, Seen};
 
 mod neighbours;
 
-/// What is asked.
+/// Question of a search for silences.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// The shortest silence.
+    /// Shortest silence.
     pub from: ThinkTime,
-    /// The longest one.
+    /// Longest silence.
     pub to: ThinkTime,
-    /// The least change of the round trip that is looked for, in percent.
+    /// Smallest change of the round trip that is looked for, in percent.
     pub step_pct: f64,
-    /// How long a trial is, or as long as [`PROBES`] silences if that is longer.
+    /// Length of a trial. A trial lasts at least [`PROBES`] silences.
     #[serde(rename = "trial_ns", with = "ns")]
     pub trial: Duration,
 }
 
 impl Asked {
-    /// About how many trials a search takes, and how long their windows are together: those of the grid, and of one step.
+    /// Estimates the number of trials of a search, and the sum of their windows. Counts the trials of the grid and of
+    /// one step.
     pub(super) fn expected(&self) -> (u32, Duration) {
         let grid = grid(self.from, self.to);
         let of_grid: Duration = grid.iter().map(|silence| self.window(*silence)).sum();
@@ -52,60 +53,62 @@ impl Asked {
     }
 }
 
-/// A silence from which on something is different.
+/// Silence from which on round trips or loss differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// The longest silence before it.
+    /// Longest silence before the step.
     pub before: ThinkTime,
-    /// The first one behind it.
+    /// First silence after the step.
     pub at: ThinkTime,
-    /// Nanoseconds of half of the round trips, before it and behind it. `None`: nothing was answered.
+    /// Median round trip before and after the step, in nanoseconds. `None`: no request was answered.
     pub round_trip_ns: (Option<f64>, Option<f64>),
-    /// How much longer round trips are behind it, as a part: its interval of about 95 %. `None`: too few were answered.
+    /// Increase of the round trip at the step, as a fraction: interval of about 95 %. `None`: too few requests were
+    /// answered.
     pub interval: Option<(f64, f64)>,
-    /// The share of requests without an answer, before it and behind it.
+    /// Share of requests without a response before and after the step.
     pub loss: (f64, f64),
-    /// The idle state that CPUs enter behind it.
+    /// Idle state that CPUs enter after the step.
     pub idle_state: Option<Entered>,
 }
 
-/// A window is so many silences long, at least.
+/// Shortest length of a window, in silences.
 pub const PROBES: f64 = 3.2;
-/// How often each silence of the grid is measured.
+/// Number of rounds of the grid.
 const GRID_ROUNDS: usize = 6;
-/// Rounds of two neighbours that confirm a step, or do not.
+/// Number of rounds of two neighbours in which a step is confirmed or dropped.
 const CONFIRMING: usize = 12;
-/// Loss that differs so much by chance this rarely is looked at again, and then is a step or not: there are some 15 pairs.
+/// Probability by chance below which a difference in loss is measured again. `BY_CHANCE` then decides whether the
+/// difference is a step: there are some 15 pairs.
 const SUSPECT: f64 = 0.01;
 const BY_CHANCE: f64 = 1e-4;
-/// A step that is confirmed is not much smaller than what is looked for.
+/// Smallest confirmed step, as a share of the step that is looked for.
 const AT_LEAST: f64 = 0.85;
-/// Steps that are confirmed, the largest first.
+/// Highest number of steps that are measured again, the largest first.
 const STEPS: usize = 4;
-/// A search, as far as it is.
+/// State of a search for silences.
 #[derive(Clone, Debug)]
 pub struct Idle {
     case: Case,
     asked: Asked,
     grid: Vec<ThinkTime>,
     rounds: Rounds<Probed>,
-    /// The places on the grid at which a step may be, the next one last.
+    /// Positions on the grid of possible steps, the next one last.
     left: Vec<usize>,
     confirming: Option<Confirming>,
     steps: Vec<Step>,
 }
 
-/// A step that is measured again.
+/// Possible step that is measured again.
 #[derive(Clone, Debug)]
 struct Confirming {
-    /// Of the first silence behind it, on the grid.
+    /// Position on the grid of the first silence after the step.
     at: usize,
-    /// Of the silence before it, and of that one.
+    /// Rounds of the silence before the step and of the silence after it.
     rounds: Rounds<Probed>,
 }
 
 impl Idle {
-    /// Nothing is known yet. `case` has a think time of its own, which does not matter.
+    /// Creates a search without trials. The think time of `case` is ignored.
     pub fn new(case: Case, asked: Asked) -> Self {
         let grid = grid(asked.from, asked.to);
         Self {
@@ -119,7 +122,7 @@ impl Idle {
         }
     }
 
-    /// The trial that tells most. `None`: all steps are found.
+    /// Returns the most informative trial. `None`: all steps are found.
     pub fn next(&self) -> Option<Next> {
         let place = match &self.confirming {
             Some(confirming) => confirming.at - 1 + confirming.rounds.next(),
@@ -136,12 +139,12 @@ impl Idle {
         })
     }
 
-    /// A trial is over.
+    /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
         self.note(Probed::of(sample));
     }
 
-    /// That has been seen.
+    /// Adds the results of a trial.
     pub(super) fn note(&mut self, probed: Probed) {
         match &mut self.confirming {
             Some(confirming) => {
@@ -159,15 +162,15 @@ impl Idle {
         }
     }
 
-    /// The steps that were found, by silence.
+    /// Returns the steps found, sorted by silence.
     pub fn steps(&self) -> Vec<Step> {
         let mut steps = self.steps.clone();
         steps.sort_by_key(|step| step.at);
         steps
     }
 
-    /// What the trials of the grid say of each of its silences: nanoseconds of half of the round trips, if any was answered,
-    /// and the share of requests without an answer.
+    /// Returns the results of each silence on the grid: the median round trip in nanoseconds, if any request was
+    /// answered, and the share of requests without a response.
     pub fn curve(&self) -> Vec<(ThinkTime, Option<f64>, f64)> {
         let rounds = self.rounds.whole();
         let of = |(place, silence): (usize, &ThinkTime)| {
@@ -177,7 +180,7 @@ impl Idle {
         self.grid.iter().enumerate().map(of).collect()
     }
 
-    /// Places on the grid that differ from the one before, those that differ most last.
+    /// Returns the positions on the grid that differ from the position before, the largest difference last.
     fn candidates(&self) -> Vec<usize> {
         let rounds = self.rounds.whole();
         let mut differ: Vec<(f64, usize)> = Vec::new();
@@ -192,7 +195,7 @@ impl Idle {
         differ.drain(few..).map(|(_, at)| at).collect()
     }
 
-    /// The least change of a round trip, as a difference of logarithms.
+    /// Returns the smallest change of a round trip, as a difference of logarithms.
     fn least(&self) -> f64 {
         (self.asked.step_pct / 100.0).ln_1p()
     }
@@ -222,7 +225,7 @@ impl Idle {
     }
 }
 
-/// 1, 2 and 5 in each decade between the two, which are on it, too.
+/// Returns the grid: 1, 2 and 5 in each decade between `from` and `to`, and these two.
 fn grid(from: ThinkTime, to: ThinkTime) -> Vec<ThinkTime> {
     let decades = (0..).map_while(|power| 10_u64.checked_pow(power));
     let all = decades.flat_map(|ten| {

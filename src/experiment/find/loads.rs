@@ -1,37 +1,37 @@
-//! What trials say about a load: whether it can be borne (RFC 9971, section 6).
+//! Judges from its trials whether a load passes (RFC 9971, section 6).
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-/// What counts as bearing a load.
+/// Condition under which a load passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
-    /// The share of the datagrams of a trial that may be lost: 0 to below 1.
+    /// Share of the datagrams of a trial that may be lost: 0 to below 1.
     pub loss: f64,
-    /// The share of the time in which more may be lost: above 0, below 1.
+    /// Share of the time in which more may be lost: above 0, below 1.
     pub exceed: f64,
-    /// How long a trial has to be to count in full, in seconds.
+    /// Length from which on a trial counts in full, in seconds.
     pub trial_s: f64,
-    /// How long trials at a load have to be together, in seconds.
+    /// Required sum of the lengths of the trials at a load, in seconds.
     pub sum_s: f64,
 }
 
-/// What a trial at a load has shown.
+/// Result of a trial at a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// How long it was, in seconds.
+    /// Length of the trial in seconds.
     pub seconds: f64,
-    /// The share of what was to be sent that did not arrive.
+    /// Share of the datagrams due that did not arrive.
     pub loss: f64,
 }
 
-/// What is known of a load.
+/// Judgement of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// It can be borne.
+    /// Load that passes.
     Lower,
-    /// It cannot.
+    /// Load that is too much.
     Upper,
-    /// Trials that are still to come may say either.
+    /// Load on which later trials may decide either way.
     Undecided,
 }
 
@@ -40,13 +40,13 @@ impl Goal {
         outcome.loss <= self.loss
     }
 
-    /// Trials are as long as they were asked to be, but for rounding.
+    /// Returns whether a trial is a full one. Trials have the requested length, except for rounding.
     pub(super) fn is_full(&self, outcome: &Outcome) -> bool {
         outcome.seconds >= 0.999 * self.trial_s
     }
 
-    /// What the trials at a load say of it, whatever those might say that are still to come (RFC 9971, appendix A). A short
-    /// one that lost too much counts as far as short ones that did not leave room for it.
+    /// Classifies a load by its trials. The result holds whatever later trials may show (RFC 9971, appendix A). A
+    /// short trial with too much loss counts only for the time that good short trials do not balance.
     pub fn class(&self, outcomes: &[Outcome]) -> Class {
         let seconds = |is_full: bool, is_good: bool| -> f64 {
             let of_those = outcomes.iter().filter(|outcome| {
@@ -67,8 +67,8 @@ impl Goal {
         }
     }
 
-    /// The share that is lost in the worst trials that the goal still allows: of those in full, from the best to the
-    /// worst, that at which their sum reaches what is left beside the exceed ratio.
+    /// Returns the loss of the worst trials that the goal still allows. Takes the full trials from the best to the
+    /// worst, until their sum reaches the share of time beside the exceed ratio; the loss of the last one counts.
     pub fn conditional_loss(&self, outcomes: &[Outcome]) -> Option<f64> {
         let mut full: Vec<&Outcome> = outcomes.iter().filter(|it| self.is_full(it)).collect();
         full.sort_by(|a, b| a.loss.total_cmp(&b.loss));
@@ -83,7 +83,7 @@ impl Goal {
         full.last().map(|outcome| outcome.loss)
     }
 
-    /// How many trials in full there are, and how many of them lost too much.
+    /// Counts the full trials, and the full trials that lost too much.
     pub fn counts(&self, outcomes: &[Outcome]) -> Counts {
         let full = outcomes.iter().filter(|outcome| self.is_full(outcome));
         let mut counts = Counts::default();
@@ -95,17 +95,17 @@ impl Goal {
     }
 }
 
-/// Trials in full, and those of them that lost too much.
+/// Number of full trials, and of full trials that lost too much.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// All.
+    /// Number of full trials.
     pub trials: u64,
-    /// Those.
+    /// Full trials that lost too much.
     pub bad: u64,
 }
 
 impl Counts {
-    /// Both.
+    /// Adds two counts.
     pub fn and(self, other: Self) -> Self {
         Self {
             trials: self.trials + other.trials,
@@ -113,12 +113,14 @@ impl Counts {
         }
     }
 
-    /// How probable so few bad ones are, or fewer, where each is bad with that probability or a higher one.
+    /// Returns the probability of this few bad trials or fewer, if each trial is bad with probability `exceed` or a
+    /// higher one.
     pub fn p_of_so_few(self, exceed: f64) -> f64 {
         Binomial::new(exceed, self.trials).map_or(1.0, |binomial| binomial.cdf(self.bad))
     }
 
-    /// How probable so many bad ones are, or more, where each is bad with that probability or a lower one.
+    /// Returns the probability of this many bad trials or more, if each trial is bad with probability `exceed` or a
+    /// lower one.
     pub fn p_of_so_many(self, exceed: f64) -> f64 {
         let Some(fewer) = self.bad.checked_sub(1) else {
             return 1.0;

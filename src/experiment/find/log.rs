@@ -1,4 +1,4 @@
-//! What is to be done: the first line of the log of a search.
+//! First line of the log of a search: what to search for.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,51 +13,51 @@ use crate::results::log::First;
 use crate::results::row::Environment;
 use crate::term::duration::ns;
 
-/// What is searched for.
+/// Question of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// The highest rate without loss.
+    /// Highest rate without loss.
     Lossless(lossless::Asked),
-    /// The byte at which something jumps.
+    /// Payload at which something jumps.
     Cliff(cliff::Asked),
-    /// The silence after which something is different.
+    /// Silence after which something differs.
     Idle(idle::Asked),
-    /// The longest train of datagrams that is taken whole.
+    /// Longest train of datagrams that arrives whole.
     Burst(burst::Asked),
-    /// The settings that help.
+    /// Settings that help.
     Knob(knob::Asked),
 }
 
-/// What is to be done, and where.
+/// First line of the log: what to search for, and on which machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// [`FORMAT`](crate::results::log::FORMAT).
+    /// Version of the log format: [`FORMAT`](crate::results::log::FORMAT).
     pub format: u32,
-    /// As it was typed.
+    /// Words of the command line.
     pub command_line: Vec<String>,
-    /// When the program started, UTC.
+    /// Start time of the program, UTC.
     pub started_at: String,
-    /// What is searched for.
+    /// Question of the searches.
     pub question: Question,
-    /// For no longer than this, each case.
+    /// Time limit for each case.
     #[serde(rename = "max_time_ns", with = "ns")]
     pub max_time: Duration,
-    /// How trials are made; each has a window of its own.
+    /// Settings of the trials. Each trial has its own window instead.
     pub settings: Settings,
-    /// The cases.
+    /// Cases to search.
     pub plan: Plan,
-    /// The circumstances.
+    /// Circumstances of the run.
     pub environment: Environment,
-    /// The machine.
+    /// Facts about the machine.
     pub host: Host,
-    /// Of a search for trains, what a datagram takes up in the receive buffer of a socket on loopback, in bytes, by its
-    /// payload, also in bytes. Empty: no such search.
+    /// Memory of a datagram in the receive buffer of a socket on loopback, in bytes, by its payload in bytes. Filled
+    /// by a search for trains, else empty.
     pub truesizes: BTreeMap<u32, u32>,
-    /// The settings that are tried. Absent: no search for settings.
+    /// Settings that are tried. Absent: this is no search for settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub knobs: Option<Knobs>,
-    /// The other host. Absent: all threads are on this one.
+    /// Remote host and its links. Absent: all threads are on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
 }

@@ -1,4 +1,4 @@
-//! The highest rate at which a case loses nothing, or no more than the goal.
+//! Searches for the highest rate at which a case loses nothing, or no more than the goal.
 
 use std::time::Duration;
 
@@ -14,25 +14,25 @@ use crate::data::{Case, Rate, Sample, Traits};
 use crate::results::row::pacing::by_chance;
 use crate::term::duration::ns;
 
-/// What is asked.
+/// Question of a search for rates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// The share of the datagrams of a trial that may be lost, in percent.
+    /// Share of the datagrams of a trial that may be lost, in percent.
     pub goal_pct: f64,
-    /// The share of the trials in which more may be lost, in percent.
+    /// Share of the trials in which more may be lost, in percent.
     pub exceed_pct: f64,
-    /// How long a trial is that counts in full.
+    /// Length from which on a trial counts in full.
     #[serde(rename = "trial_ns", with = "ns")]
     pub trial: Duration,
-    /// How long trials at a rate that is a bound have to be together.
+    /// Required sum of the lengths of the trials at a bound.
     #[serde(rename = "sum_ns", with = "ns")]
     pub sum: Duration,
-    /// How close together the bounds have to be, in percent of the upper one.
+    /// Required distance of the bounds, in percent of the upper one.
     pub width_pct: f64,
 }
 
 impl Asked {
-    /// About how many trials a search takes, and how long their windows are together.
+    /// Estimates the number of trials of a search, and the sum of their windows.
     pub(super) fn expected(&self) -> (u32, Duration) {
         borne::expected(self.trial, self.sum)
     }
@@ -47,10 +47,11 @@ impl Asked {
     }
 }
 
-/// Where a search begins, and doubles: a flood would fill queues that ssh needs, too. Short trials have some ten datagrams.
+/// First rate of a search, in datagrams per second. The search doubles it. A flood would also fill queues that ssh
+/// needs. At this rate, short trials have some ten datagrams.
 const START: u32 = 1000;
 
-/// A search, as far as it is.
+/// State of a search for rates.
 #[derive(Clone, Debug)]
 pub struct Lossless {
     case: Case,
@@ -59,7 +60,7 @@ pub struct Lossless {
 }
 
 impl Lossless {
-    /// Nothing is known yet. `case` has no rate; `sender` is what its sender does.
+    /// Creates a search without trials. `case` must have no rate. `sender` describes its sending engine.
     pub fn new(case: Case, sender: Traits, asked: Asked) -> Self {
         Self {
             case,
@@ -68,7 +69,7 @@ impl Lossless {
         }
     }
 
-    /// The trial that tells most. `None`: it is found.
+    /// Returns the most informative trial. `None`: the rate is found.
     pub fn next(&self) -> Option<Next> {
         let next = self.borne.next()?;
         let rate = Rate::nearest(f64::from(next.load));
@@ -81,15 +82,15 @@ impl Lossless {
         })
     }
 
-    /// A trial is over.
+    /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
-        // No search has asked for what has no rate.
+        // A search never asks for a trial without a rate.
         if let Some((load, seconds, went)) = self.went(sample) {
             self.borne.take(load, seconds, went);
         }
     }
 
-    /// The rate of a trial, its length in seconds, and how it went.
+    /// Returns the rate of a trial, its length in seconds, and its outcome.
     pub(super) fn went(&self, sample: &Sample) -> Option<(u32, f64, Went)> {
         let rate = Case::of_key(&sample.case)?.rate?;
         let per_second = rate.per_second(self.case.payload);
@@ -100,12 +101,13 @@ impl Lossless {
         Some((u32::from(Rate::nearest(per_second)), seconds, went))
     }
 
-    /// What the trials say.
+    /// Returns the result so far.
     pub fn found(&self) -> Found {
         self.borne.found()
     }
 
-    /// Where a CPU gave way: how much of its time a datagram or a request took, from trial to trial.
+    /// Returns the range over the trials of the CPU time per datagram or request. `None`: no CPU is the limiting
+    /// place, or its time is unknown.
     pub fn cpu_times(&self) -> Option<CpuTimes> {
         self.borne.cpu_times()
     }

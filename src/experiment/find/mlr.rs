@@ -1,10 +1,9 @@
-//! The search for the highest load that can be borne: which trial is next, and what those say that were.
+//! MLRsearch (RFC 9971) for the highest load that passes: picks the next trial from the results so far.
 //!
-//! It is MLRsearch (RFC 9971): short trials find the neighbourhood, trials in full decide there. What it adds is an
-//! interval: where a load is borne more often than not in hardly more trials than half of them, the neighbours are tried,
-//! too, until chance alone explains neither bound.
+//! Short trials find the neighbourhood; full trials decide there. An addition to the RFC is an interval: if a load
+//! passes only by a small majority of its trials, its neighbours are tried until chance alone explains neither bound.
 //!
-//! Pure: the same trials lead to the same next one, so that a search goes on from its log.
+//! The search is deterministic: the same trials lead to the same next trial. So it can be resumed from its log.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -12,56 +11,56 @@ use std::ops::RangeInclusive;
 use super::loads::{Class, Counts, Goal, Outcome};
 use crate::data::Rate;
 
-/// How probable it may be that a bound is one by chance alone.
+/// Highest probability that a bound is due to chance alone.
 const ERROR: f64 = 0.01;
-/// The highest load that there is.
+/// Highest load of any search.
 pub(super) const MOST: u32 = Rate::MAX;
-/// How far from the bound of the search the interval may reach: so many doublings of its width.
+/// Largest distance of the interval from the bound of the search, in doublings of its width.
 const WIDENINGS: u32 = 6;
 
-/// A trial to be made.
+/// Trial that the search asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ask {
-    /// Datagrams per second.
+    /// Load in datagrams per second.
     pub load: u32,
-    /// How long, in seconds.
+    /// Length in seconds.
     pub seconds: f64,
 }
 
-/// A search, as far as it is.
+/// State of a search.
 #[derive(Clone, Debug)]
 pub struct Mlr {
     goal: Goal,
-    /// How close together the bounds have to be, in relation to the upper one.
+    /// Required distance of the bounds, relative to the upper one.
     width: f64,
-    /// Where it begins.
+    /// First load.
     start: u32,
-    /// The highest load that there is.
+    /// Highest load of this search.
     most: u32,
     trials: BTreeMap<u32, Vec<Outcome>>,
 }
 
-/// What is found.
+/// Result of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
-    /// The highest load that is borne. `None`: none is.
+    /// Highest load that passes. `None`: no load passes.
     pub load: Option<u32>,
-    /// The lowest one that is not. `None`: any is.
+    /// Lowest load that is too much. `None`: no load is too much.
     pub too_much: Option<u32>,
-    /// What arrives per second at [`Found::load`]: the conditional throughput.
+    /// Datagrams that arrive per second at [`Found::load`]: the conditional throughput.
     pub throughput: Option<f64>,
-    /// Loads between which the truth lies in 95 of 100 searches, or in more. `None`: there is no such bound.
+    /// Loads between which the truth lies in at least 95 of 100 searches. `None`: there is no such bound.
     pub interval: (Option<u32>, Option<u32>),
 }
 
-/// How exactly the search looks: first roughly, then finely.
+/// Precision of the search: first rough, then fine.
 #[derive(Clone, Copy, Debug)]
 struct Level {
     goal: Goal,
     width: f64,
 }
 
-/// The relevant bounds: nothing at or below the first one is known to be too much (RFC 9971, section 6).
+/// Relevant bounds: no load at or below the lower one is known to be too much (RFC 9971, section 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Bounds {
     lower: Option<u32>,
@@ -69,7 +68,7 @@ struct Bounds {
 }
 
 impl Mlr {
-    /// Nothing is known yet. The loads are that of the first trial, and the highest that there is.
+    /// Creates a search without trials. `loads` goes from the first load to the highest one.
     pub fn new(goal: Goal, width: f64, loads: RangeInclusive<u32>) -> Self {
         let most = (*loads.end()).clamp(1, MOST);
         Self {
@@ -81,12 +80,12 @@ impl Mlr {
         }
     }
 
-    /// A trial is over.
+    /// Adds a trial.
     pub fn take(&mut self, load: u32, outcome: Outcome) {
         self.trials.entry(load).or_default().push(outcome);
     }
 
-    /// The trial that tells most. `None`: it is found.
+    /// Returns the most informative trial. `None`: the result is found.
     pub fn next(&self) -> Option<Ask> {
         let mut hint = Bounds::default();
         for level in self.levels() {
@@ -106,7 +105,7 @@ impl Mlr {
         })
     }
 
-    /// What the trials say.
+    /// Returns the result so far.
     pub fn found(&self) -> Found {
         let bounds = self.bounds(&self.goal);
         let throughput = bounds.lower.and_then(|load| {
@@ -124,7 +123,7 @@ impl Mlr {
         }
     }
 
-    /// The last one is the goal itself. In those before, one trial decides.
+    /// Returns the levels of precision. The last one is the goal itself. In the levels before, one trial decides.
     fn levels(&self) -> [Level; 4] {
         let rough = |part: f64, widths: f64| {
             let seconds = self.goal.trial_s * part;
@@ -158,7 +157,7 @@ impl Mlr {
         }
     }
 
-    /// The load to be tried at this level. `None`: its bounds are as close as they have to be. `hint`: those of the level
+    /// Returns the load to be tried at this level. `None`: its bounds are close enough. `hint`: bounds of the level
     /// before.
     fn next_at(&self, level: &Level, bounds: Bounds, hint: Bounds) -> Option<u32> {
         match (bounds.lower, bounds.upper) {
@@ -188,8 +187,8 @@ impl Mlr {
         }
     }
 
-    /// Beyond what is borne: by the width, and twice as far each time, but no more than to the double. At once to the double
-    /// as long as nothing has been too much.
+    /// Returns a load above one that passes. The step is the width, then twice the step before, but at most the load
+    /// itself. While no trial has lost too much, the load doubles at once.
     fn above(&self, lower: u32, level: &Level) -> u32 {
         let borne = self.of_class(&level.goal, Class::Lower);
         let before = borne.into_iter().rfind(|load| *load < lower);
@@ -203,7 +202,8 @@ impl Mlr {
         at(f64::from(lower) + step).clamp(lower + 1, self.most)
     }
 
-    /// Below what is too much: at what arrived of it, or by the width, and twice as far each time, but no more than to half.
+    /// Returns a load below one that is too much: the share that arrived, or lower by the width. The step doubles
+    /// each time, but is at most half of the load.
     fn below(&self, upper: u32, level: &Level) -> u32 {
         let too_much = self.of_class(&level.goal, Class::Upper);
         let before = too_much.into_iter().find(|load| *load > upper);
@@ -224,7 +224,7 @@ impl Mlr {
         of_those.map(|(load, _)| *load).collect()
     }
 
-    /// The neighbour of a bound that is to be tried, until both are sure.
+    /// Returns the neighbour of a bound that is to be tried, until both bounds are sure.
     fn next_beside(&self, bounds: Bounds) -> Option<u32> {
         let lower = bounds.lower.map(|load| self.sure_lower(load));
         let upper = bounds.upper.map(|load| self.sure_upper(load));
@@ -234,8 +234,8 @@ impl Mlr {
             .find_map(|sure| sure.err().flatten())
     }
 
-    /// The highest load, from `bound` down, that is borne for sure. `Err`: the one to be tried, if any is left. Were that one
-    /// too much, so would be all above it: what they bore speaks for it.
+    /// Returns the highest load, from `bound` down, that surely passes. `Err`: the load to be tried, if any is left.
+    /// If a load were too much, all higher loads would be too much. So good trials at higher loads count for it.
     fn sure_lower(&self, bound: u32) -> Result<u32, Option<u32>> {
         self.sure(
             bound,
@@ -244,7 +244,8 @@ impl Mlr {
         )
     }
 
-    /// As [`Search::sure_lower`], upwards.
+    /// Returns the lowest load, from `bound` up, that is surely too much. `Err`: the load to be tried, if any is
+    /// left.
     fn sure_upper(&self, bound: u32) -> Result<u32, Option<u32>> {
         self.sure(
             bound,
@@ -276,7 +277,7 @@ impl Mlr {
         Err(None)
     }
 
-    /// Of the loads from `from` to `to`.
+    /// Counts the trials at the loads from `from` to `to`.
     fn counts(&self, from: u32, to: u32) -> Counts {
         let range = self.trials.range(from..=to);
         let counts = range.map(|(_, outcomes)| self.goal.counts(outcomes));

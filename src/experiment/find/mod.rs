@@ -1,16 +1,17 @@
-//! Searches: not how fast it goes, but where something begins.
+//! Searches for a limit or a change: a rate, a train length, a payload, a silence, or a setting. They do not measure
+//! the highest speed.
 //!
 //! | step | module |
 //! |---|---|
-//! | what is asked, and what happened: the log | `log` |
-//! | which trial tells most, and what the trials say | `searching`: pure |
-//! | of rates, and of trains | `lossless` and `burst`, over `borne`, `mlr` and `loads` |
-//! | of payloads, and of silences: in `rounds` | `cliff`, `idle` |
-//! | of settings | `knob` |
-//! | what gave way in a trial, and what buffers hold | `place`, `held` |
-//! | whether a CPU was the same from trial to trial | `steady` |
-//! | what of a log counts, and which trial is next | `record` |
-//! | how it is told | `table`, `rows` |
+//! | write down the question and the events: the log | `log` |
+//! | choose the next trial and evaluate the trials, without side effects | `searching` |
+//! | search for rates and for trains | `lossless` and `burst`, over `borne`, `mlr` and `loads` |
+//! | search for payloads and for silences, in `rounds` | `cliff`, `idle` |
+//! | search for settings | `knob` |
+//! | find the limiting place of a trial, and the buffer capacity | `place`, `held` |
+//! | judge whether a CPU was equally fast in all trials | `steady` |
+//! | keep the trials of a log and make the next step | `record` |
+//! | show the results | `table`, `rows` |
 
 mod borne;
 pub mod burst;
@@ -36,12 +37,12 @@ pub use self::record::{Record, Searched};
 pub use self::searching::Search;
 use crate::data::Case;
 
-/// A trial to be made.
+/// Trial that a search asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Next {
-    /// Of the case that is searched, with what the search has chosen.
+    /// Case that is searched, with the values that the search has chosen.
     pub case: Case,
-    /// How long.
+    /// Length of the measured window.
     pub window: Duration,
 }
 

@@ -1,47 +1,49 @@
-//! What could not keep up in a trial at a rate.
+//! Finds the limiting place of a trial at a given rate.
 
 use crate::data::{LaneSample, Sample, Side};
 use crate::results::row::lost;
 
-/// A thread that ran, or could have run had its CPU been free, for that share of the window could do no more.
+/// Share of a window from which on a thread that ran or was runnable counts as busy. A busy thread could do no more.
 const BUSY: f64 = 0.9;
-/// What falls behind by less than that share of what was due in a window was held up, and would have caught up.
+/// Share of the datagrams due in a window that may be missing at its end. A thread that is less behind was only
+/// delayed, and would have caught up.
 const BEHIND: f64 = 0.005;
 
-/// Whose CPU others have for more than that share of a window falls behind by as much, whatever it could do.
+/// Share of a window that other programs may take from a thread's CPU. Beyond it, the thread falls behind by the same
+/// share at any speed.
 const DISTURBED: f64 = 0.01;
 
-/// The CPUs that can give way: of the threads that begin, and of those that receive what those send. Of datagrams, and of
-/// requests.
+/// CPUs that can be the limiting place: of the initiating threads, and of the threads that receive from them. The
+/// first row is for datagrams, the second for requests.
 const CPUS: [[&str; 2]; 2] = [
     ["sender's CPU", "receiver's CPU"],
     ["client's CPU", "server's CPU"],
 ];
 
-/// How a trial went.
+/// Outcome of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Went {
-    /// The share of what was to be sent that did not arrive, or not in time: 0 to 1.
+    /// Share of the datagrams due that did not arrive, or not in time: 0 to 1.
     pub loss: f64,
-    /// Datagrams that did not arrive, or were not even sent, by the place that was the reason.
+    /// Datagrams that did not arrive or were never sent, by the place that was the reason.
     pub places: Vec<(&'static str, u64)>,
-    /// CPU time for each datagram or request, in nanoseconds: of the threads that begin, and of those that receive what those
-    /// send. `None`: nobody knows.
+    /// CPU time per datagram or request, in nanoseconds: of the initiating threads, and of the threads that receive
+    /// from them. `None`: unknown.
     pub cpu_ns: [Option<f64>; 2],
-    /// Whether something that is not of the case took the CPU of a thread for as long as makes it fall behind.
+    /// True if another program took the CPU of a thread for long enough to make the thread fall behind.
     pub is_disturbed: bool,
 }
 
 impl Went {
-    /// Of a trial in which so many datagrams or requests were due, and that number may be off by so many by chance.
+    /// Evaluates a trial in which `due` datagrams or requests were due. That number may be off by `by_chance`.
     ///
-    /// A queue that grows while a window is open overflows in a longer one: by how much it has grown is lost, too.
+    /// A queue that grows during a window overflows in a longer window. So the growth counts as loss.
     pub fn of(sample: &Sample, due: f64, by_chance: f64) -> Self {
         let account = sample.account();
         let mut loss = match &sample.round_trips {
-            // What is late is no answer.
+            // A late response counts as no response.
             Some(trips) => share(trips.unanswered, trips.unanswered + trips.times.count()),
-            // What came twice may hide any number that was lost.
+            // Duplicates may hide any number of lost datagrams.
             None if account.places.surplus > 0 => 1.0,
             None => share(account.lost(), account.sent),
         };
@@ -57,7 +59,7 @@ impl Went {
             ("unread", account.unread),
             (receiver, account.dropped_socket),
         ]);
-        // As many more may be under way just when a window closes.
+        // Up to `by_chance` more datagrams may be under way when a window closes.
         let behind = |of: f64, got: f64| (of - got > by_chance + BEHIND * of).then_some(of - got);
         let (sent, received) = (sent(sample) as f64, received(sample) as f64);
         if let Some(unsent) = behind(due, sent) {
@@ -90,7 +92,7 @@ impl Went {
         }
     }
 
-    /// The CPU time of those whose CPU that place is.
+    /// Returns the CPU time of the threads whose CPU is `place`.
     pub(super) fn cpu_ns_at(&self, place: &str) -> Option<f64> {
         let mut sides = self.cpu_ns.iter().enumerate();
         sides.find_map(|(side, ns)| {
@@ -113,35 +115,35 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
-/// Datagrams that were sent while the window was open, but for answers.
+/// Returns the datagrams sent while the window was open, without responses.
 fn sent(sample: &Sample) -> u64 {
     let senders = sample.lanes.iter().filter(|lane| lane.side.initiates());
     senders.map(|lane| lane.sent_packets).sum()
 }
 
-/// Datagrams that were received while the window was open, but for requests.
+/// Returns the datagrams received while the window was open, without requests.
 fn received(sample: &Sample) -> u64 {
     let receivers = sample.lanes.iter().filter(|lane| lane.side.concludes());
     receivers.map(|lane| lane.received_packets).sum()
 }
 
-/// CPU time of a side for each of so many datagrams, in nanoseconds.
+/// Returns the CPU time of a side per datagram, in nanoseconds.
 fn cpu_ns(sample: &Sample, side: impl Fn(Side) -> bool, packets: f64) -> Option<f64> {
     let times: Option<Vec<u64>> = threads(sample, side).map(|lane| lane.cpu_ns).collect();
     let ns = times?.into_iter().sum::<u64>() as f64;
     (packets > 0.0).then(|| ns / packets)
 }
 
-/// The threads of that side, or the workers that run it.
+/// Returns the threads of a side, and the workers that run them.
 fn threads(sample: &Sample, side: impl Fn(Side) -> bool) -> impl Iterator<Item = &LaneSample> {
     let lanes = sample.lanes.iter();
     lanes.filter(move |lane| side(lane.side) || lane.side == Side::Worker)
 }
 
-/// Whether a thread of that side did nothing else. `false`, too, where nobody knows.
+/// Returns whether a thread of a side was busy for the whole window. `false` also if that is unknown.
 fn is_busy(sample: &Sample, side: impl Fn(Side) -> bool) -> bool {
     threads(sample, side).any(|lane| {
-        // Where the kernel does not count interrupts apart, they are in the thread's own time, too.
+        // Kernels that do not count interrupts apart include them in the thread's own time.
         let taken = lane
             .taken
             .map_or(0, |taken| taken.steal_ns + taken.irq_ns + taken.softirq_ns);

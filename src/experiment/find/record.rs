@@ -1,4 +1,4 @@
-//! What of a log counts: the trials of each case, and what its search makes of them.
+//! Keeps the trials of a log: each case with its search. Chooses the next step.
 
 use std::time::{Duration, Instant};
 
@@ -12,34 +12,35 @@ use crate::results::row::Row;
 use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::trial::spec::TrialSpec;
 
-/// Processes, sockets, threads, and until nothing moves any more.
+/// Time of a trial beside its warm-up and window: starts processes, sockets and threads, and waits until nothing
+/// moves any more.
 const BESIDES: Duration = Duration::from_millis(250);
 
-/// All that is known so far.
+/// Header and results so far of all searches.
 #[derive(Clone, Debug)]
 pub struct Record {
     header: Header,
     cases: Vec<Searched>,
-    /// Cases that were gone through, of those that this process searches.
+    /// Number of cases that this process has finished.
     over: usize,
-    /// When the time of the case in hand is over.
+    /// End of the time for the case in hand.
     end: Option<Instant>,
 }
 
-/// What is known of a case.
+/// Results so far of a case.
 #[derive(Clone, Debug)]
 pub struct Searched {
-    /// As it was planned.
+    /// Case from the plan.
     pub case: Case,
-    /// Its search.
+    /// Search of the case.
     pub search: Search,
-    /// Why it has none, or no more trials.
+    /// Reason why the case has no search, or no more trials.
     pub refusal: Option<String>,
-    /// Trials that were made.
+    /// Number of trials.
     pub trials: u64,
-    /// Trials that were made twice.
+    /// Number of repeated trials.
     pub repeated: u64,
-    /// How long the trials were together.
+    /// Sum of the windows of the trials.
     pub time: Duration,
 }
 
@@ -77,7 +78,7 @@ impl Logged for Record {
 }
 
 impl Experiment for Record {
-    /// Case by case, each for as long as it may take.
+    /// Searches case by case, each for at most `max_time`.
     fn next(&mut self, now: Instant) -> Option<Step> {
         while self.over < self.cases.len() {
             let next = self.cases[self.over].next();
@@ -123,7 +124,7 @@ impl Experiment for Record {
         self.cases.iter().all(|case| case.next().is_none())
     }
 
-    /// In milliseconds. A case that takes longer than usual has its end still before it.
+    /// Counts in milliseconds. A case that takes longer than expected stays just short of its end.
     fn work(&self) -> Work {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let each = ms(self.expected_time()).max(1);
@@ -150,7 +151,7 @@ impl Experiment for Record {
 }
 
 impl Record {
-    /// Nothing has happened yet.
+    /// Creates a record without results.
     pub fn new(header: Header) -> Self {
         let searched = |planned: &Planned| Searched {
             case: planned.case,
@@ -176,30 +177,30 @@ impl Record {
         }
     }
 
-    /// What is to be done.
+    /// Returns the header of the log.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Every case, also those that do not run.
+    /// Returns every case, including cases that do not run.
     pub fn cases(&self) -> &[Searched] {
         &self.cases
     }
 
-    /// Whether a case failed, or none can run.
+    /// Returns whether a case failed, or no case can run.
     pub fn has_failed(&self) -> bool {
         let planned = self.header.plan.cases().zip(&self.cases);
         let mut failed = planned.filter(|(planned, _)| planned.runs()).peekable();
         failed.peek().is_none() || failed.any(|(_, case)| case.refusal.is_some())
     }
 
-    /// About how long the search of a case takes.
+    /// Estimates the time for the search of a case.
     pub fn expected_time(&self) -> Duration {
         let besides = self.header.settings.warmup + BESIDES;
         self.header.question.expected_time(besides)
     }
 
-    /// Where the threads of a case run.
+    /// Returns the placement of the threads of a case.
     fn placement(&self, case: usize) -> Option<&Placement> {
         match &self.header.plan.cases().nth(case)?.verdict {
             Verdict::Run(placement, _) => Some(placement),
@@ -207,13 +208,13 @@ impl Record {
         }
     }
 
-    /// The place of the case with that key, from 0.
+    /// Returns the number of the case with this key, from 0.
     fn number(&self, key: &str) -> Result<usize, String> {
         let number = self.cases.iter().position(|it| it.case.key() == key);
         number.ok_or_else(|| format!("there is no case {key}"))
     }
 
-    /// What the log calls a trial of a case.
+    /// Returns the name of a trial in the log.
     fn name(&self, number: usize, knob: Option<usize>) -> Of {
         Of {
             knob,
@@ -255,7 +256,7 @@ impl Record {
         Ok(())
     }
 
-    /// The trial of a case that tells most.
+    /// Returns the step that makes the next trial of a case.
     fn step(&self, number: usize, next: &Next) -> Option<Step> {
         let header = &self.header;
         let settings = Settings {
@@ -285,7 +286,7 @@ impl Record {
 }
 
 impl Searched {
-    /// The trial that tells most. `None`: it is found, or there is no way to find it.
+    /// Returns the most informative trial. `None`: the search is over, or cannot go on.
     pub fn next(&self) -> Option<Next> {
         if self.refusal.is_some() {
             return None;

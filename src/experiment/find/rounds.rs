@@ -1,17 +1,17 @@
-//! Rounds of trials: several places in turn, every other round backwards, so that a machine that changes meanwhile
-//! changes all of them alike.
+//! Rounds of trials: several places in turn, every other round backwards. A machine that changes meanwhile changes
+//! all places alike.
 
-/// What was measured so far, round by round, in the order of the places.
+/// Values measured so far, round by round, in the order of the places.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds<T> {
     places: usize,
     whole: Vec<Vec<T>>,
-    /// As it was measured.
+    /// Values of the current round, in the order of measurement.
     current: Vec<T>,
 }
 
 impl<T> Rounds<T> {
-    /// Of so many places, one at least.
+    /// Creates rounds of this many places, at least one.
     pub(super) fn of(places: usize) -> Self {
         Self {
             places,
@@ -20,7 +20,7 @@ impl<T> Rounds<T> {
         }
     }
 
-    /// The place of the next trial.
+    /// Returns the place of the next trial.
     pub(super) fn next(&self) -> usize {
         let done = self.current.len();
         if self.goes_backwards() {
@@ -30,7 +30,7 @@ impl<T> Rounds<T> {
         }
     }
 
-    /// Takes the trial of that place. Whether it was the last one of a round.
+    /// Adds the value of the next place. Returns whether it completes a round.
     pub(super) fn take(&mut self, value: T) -> bool {
         let is_backwards = self.goes_backwards();
         self.current.push(value);
@@ -45,7 +45,7 @@ impl<T> Rounds<T> {
         true
     }
 
-    /// The rounds that are over.
+    /// Returns the complete rounds.
     pub(super) fn whole(&self) -> &[Vec<T>] {
         &self.whole
     }
@@ -55,19 +55,19 @@ impl<T> Rounds<T> {
     }
 }
 
-/// A difference of so many standard errors is one.
+/// Number of standard errors beyond which a difference is real.
 const ERRORS: f64 = 4.0;
 
-/// What some rounds say of a difference.
+/// Mean difference over some rounds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Difference {
     pub(super) mean: f64,
-    /// Its standard error.
+    /// Standard error of the mean.
     pub(super) error: f64,
 }
 
 impl Difference {
-    /// Of one value for each round.
+    /// Creates a difference from one value per round.
     pub(super) fn of(values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.collect();
         let count = values.len() as f64;
@@ -79,12 +79,13 @@ impl Difference {
         }
     }
 
-    /// Whether there is one, and it is not only that the rounds scatter.
+    /// Returns whether the difference is real, and not just scatter between rounds.
     pub(super) fn is_one(self) -> bool {
         self.mean.abs() > ERRORS * self.error
     }
 
-    /// By what part that is more or less, of logarithms: so many standard errors beside the mean.
+    /// Returns the relative change at the mean plus `errors` standard errors. The difference must be one of
+    /// logarithms.
     pub(super) fn part(self, errors: f64) -> f64 {
         (self.mean + errors * self.error).exp_m1()
     }

@@ -1,4 +1,4 @@
-//! The answers for programs: a row per case, or per jump. `null`: not known.
+//! Results for programs: a row per case, or per jump. `null`: unknown.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::lossless::{self, Lossless};
 use super::{Record, Search, Searched, cliff, idle, knob};
 use crate::results::export::row_of;
 
-/// The rows of a search: objects with the same keys.
+/// Returns the rows of a search: objects with the same keys.
 pub fn rows(record: &Record) -> Vec<Value> {
     let question = record.header().question;
     let rows = record.cases().iter().flat_map(|case| {
@@ -37,7 +37,7 @@ pub fn rows(record: &Record) -> Vec<Value> {
     }
 }
 
-/// A case in which nothing was found has a row, too.
+/// Returns a row for each finding, or one row if nothing was found.
 fn or_none<T>(found: &[T], row: impl Fn(Option<&T>) -> Value) -> Vec<Value> {
     if found.is_empty() {
         return vec![row(None)];
@@ -45,7 +45,7 @@ fn or_none<T>(found: &[T], row: impl Fn(Option<&T>) -> Value) -> Vec<Value> {
     found.iter().map(Some).map(row).collect()
 }
 
-/// Puts before and behind it what rows of every search have.
+/// Puts the fields that every search has around the fields of one search.
 fn whole(case: &Searched, row: Value) -> Value {
     let ended = json!({
         "trials": case.trials,
@@ -122,12 +122,12 @@ fn burst(record: &Record, case: &Searched, search: &Burst, asked: burst::Asked) 
     })
 }
 
-/// In percent, to a hundredth.
+/// Converts a fraction to percent, rounded to hundredths.
 fn pct(part: f64) -> f64 {
     rounded(100.0 * part, 100.0)
 }
 
-/// To a part of so many.
+/// Rounds to a multiple of one over `parts`.
 fn rounded(value: f64, parts: f64) -> f64 {
     (parts * value).round() / parts
 }

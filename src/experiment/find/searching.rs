@@ -1,4 +1,4 @@
-//! A search, whatever is asked.
+//! Common interface of all kinds of searches.
 
 use std::time::Duration;
 
@@ -12,23 +12,23 @@ use super::log::Question;
 use super::lossless::Lossless;
 use crate::data::{Case, Sample, Traits};
 
-/// A search of a case, as far as it is: pure, so that it goes on from its log.
+/// Search of a case. It depends on its trials alone, so it can be resumed from its log.
 #[derive(Clone, Debug)]
 pub enum Search {
-    /// For the highest rate without loss.
+    /// Search for the highest rate without loss.
     Lossless(Lossless),
-    /// For the byte at which something jumps.
+    /// Search for the payload at which something jumps.
     Cliff(Cliff),
-    /// For the silence after which something is different.
+    /// Search for the silence after which something differs.
     Idle(Idle),
-    /// For the longest train that is taken whole.
+    /// Search for the longest train that arrives whole.
     Burst(Burst),
-    /// For the settings that help.
+    /// Search for the settings that help.
     Knob(Knob),
 }
 
 impl Search {
-    /// Nothing is known yet. `sender` is what the sender of the case does.
+    /// Creates a search without trials. `sender` describes the sending engine of the case.
     pub fn of(question: Question, case: Case, sender: &Traits) -> Self {
         match question {
             Question::Lossless(asked) => Self::Lossless(Lossless::new(case, sender.clone(), asked)),
@@ -39,7 +39,7 @@ impl Search {
         }
     }
 
-    /// The trial that tells most. `None`: it is found.
+    /// Returns the most informative trial. `None`: the search is over.
     pub fn next(&self) -> Option<Next> {
         match self {
             Self::Lossless(search) => search.next(),
@@ -50,7 +50,7 @@ impl Search {
         }
     }
 
-    /// Whether something else that ran may be why a trial lost too much: then it says nothing.
+    /// Returns whether a trial lost too much while another program disturbed it. Such a trial tells nothing.
     pub(super) fn is_spoilt(&self, sample: &Sample) -> bool {
         let went = match self {
             Self::Lossless(search) => search.went(sample),
@@ -61,12 +61,12 @@ impl Search {
         went.is_some_and(|(borne, (_, seconds, went))| borne.is_spoilt(seconds, &went))
     }
 
-    /// Why what is found may be wrong, if the trials give a reason.
+    /// Returns the reason why the result may be wrong, if the trials give one.
     pub fn doubt(&self) -> Option<Doubt> {
         self.borne()?.doubt()
     }
 
-    /// What gave way first: where most was lost in the trials at the lowest load that is too much.
+    /// Returns the limiting place: the place of most losses in the trials at the lowest load that is too much.
     pub fn gave_way(&self) -> Option<&'static str> {
         self.borne()?.gave_way()
     }
@@ -79,7 +79,7 @@ impl Search {
         }
     }
 
-    /// The setting of this machine that is changed in that trial, by its number.
+    /// Returns the number of the setting that is changed in the next trial.
     pub fn knob(&self) -> Option<usize> {
         match self {
             Self::Knob(search) => search.knob(),
@@ -87,7 +87,7 @@ impl Search {
         }
     }
 
-    /// A trial is over.
+    /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
         match self {
             Self::Lossless(search) => search.take(sample),
@@ -100,7 +100,7 @@ impl Search {
 }
 
 impl Question {
-    /// As it is typed.
+    /// Returns the name of the search on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Lossless(_) => "lossless",
@@ -111,7 +111,7 @@ impl Question {
         }
     }
 
-    /// About how long the search of a case takes, where each trial takes so long besides its window.
+    /// Estimates the time for the search of a case. Each trial takes `besides` in addition to its window.
     pub fn expected_time(&self, besides: Duration) -> Duration {
         let (trials, windows) = match self {
             Self::Lossless(asked) => asked.expected(),

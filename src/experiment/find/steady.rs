@@ -1,24 +1,25 @@
-//! Whether a CPU was as fast in one trial as in another.
+//! Judges whether a CPU was equally fast in all trials.
 
 use statrs::statistics::{Data, OrderStatistics};
 
-/// The slowest of ten trials takes no more than that, by the fastest of ten, where nothing disturbs them: 1.01 to 1.02 in 30
-/// searches on an emulated board whose clock counts instructions, 1.12 to 1.66 in nine on a virtual machine.
+/// Highest ratio of the slow trials (90th percentile) to the fast trials (10th percentile) on a steady machine.
+/// Measured: 1.01 to 1.02 in 30 searches on an undisturbed emulated board whose clock counts instructions, 1.12 to
+/// 1.66 in nine searches on a virtual machine.
 const STEADY: f64 = 1.1;
-/// Fewer trials do not tell.
+/// Smallest number of trials that allows a judgement.
 const LEAST: usize = 10;
 
-/// How much CPU time a datagram or a request took, from trial to trial.
+/// Range over the trials of the CPU time per datagram or request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuTimes {
-    /// In one of ten trials it took less, in nanoseconds.
+    /// 10th percentile of the trials, in nanoseconds.
     pub low_ns: f64,
-    /// In one of ten trials it took more.
+    /// 90th percentile of the trials, in nanoseconds.
     pub high_ns: f64,
 }
 
 impl CpuTimes {
-    /// Of each trial, in nanoseconds. `None`: of too few.
+    /// Creates the range from the time of each trial, in nanoseconds. `None`: there are too few trials.
     pub(super) fn of(trials: Vec<f64>) -> Option<Self> {
         if trials.len() < LEAST {
             return None;
@@ -30,7 +31,7 @@ impl CpuTimes {
         })
     }
 
-    /// Whether trials differ no more than they do on a machine that is always the same.
+    /// Returns whether the trials differ no more than on a machine that is always equally fast.
     pub fn are_steady(self) -> bool {
         self.high_ns <= STEADY * self.low_ns
     }

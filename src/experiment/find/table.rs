@@ -1,4 +1,4 @@
-//! The answers for people, as wide as the terminal.
+//! Results for people, in the width of the terminal.
 
 use std::fmt::Write as _;
 
@@ -13,20 +13,20 @@ use crate::term::table::{Columns, Table};
 mod burst;
 mod idle;
 
-/// The answers: a table, and what is to be known about it.
+/// Results of a search: a table and its explanations.
 #[derive(Clone, Debug)]
 pub struct Answers {
-    /// What was found.
+    /// Table of the findings.
     pub table: Table,
-    /// What else was measured, if anything is told.
+    /// Other measurements, in sentences. May be empty.
     pub measured: String,
-    /// What the columns mean.
+    /// Explanation of the columns.
     pub legend: String,
-    /// What is not answered, and why.
+    /// Cases without a result, with the reason, and doubts.
     pub notes: String,
 }
 
-/// What a search says.
+/// Returns the results of a search.
 pub fn answers(record: &Record) -> Answers {
     let header = record.header();
     let (table, legend) = match header.question {
@@ -44,7 +44,7 @@ pub fn answers(record: &Record) -> Answers {
     }
 }
 
-/// Draws it, in so many columns of the terminal.
+/// Draws the results for a terminal of `width` columns.
 pub fn draw(record: &Record, width: u16) -> String {
     let answers = answers(record);
     let mut text = answers.table.draw(width.into());
@@ -62,13 +62,13 @@ fn curve_of(case: &Searched) -> String {
     }
 }
 
-/// The cases that are searched.
+/// Returns the cases that are searched.
 fn searched(record: &Record) -> impl Iterator<Item = &Searched> {
     let cases = record.cases().iter();
     cases.filter(|case| case.refusal.is_none())
 }
 
-/// A dash for what is not known.
+/// Returns the value, or a dash if it is unknown.
 fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
@@ -97,7 +97,7 @@ fn lossless_table(record: &Record) -> Table {
     }))
 }
 
-/// With as many decimals as the lower end of the interval is worth.
+/// Returns a load in thousands. The lower end of the interval decides the number of decimals.
 fn thousands(load: Option<u32>, search: &Lossless) -> String {
     let decimals = match search.found().interval.0 {
         Some(low) if low >= 100_000 => 0,
@@ -107,7 +107,7 @@ fn thousands(load: Option<u32>, search: &Lossless) -> String {
     or_dash(load.map(|load| format!("{:.decimals$}", f64::from(load) / 1000.0)))
 }
 
-/// What marks an answer that the notes call unsure.
+/// Returns the mark of a result that the notes call unsure.
 fn mark(case: &Searched) -> &'static str {
     if case.search.doubt().is_some() {
         "?"
@@ -116,7 +116,7 @@ fn mark(case: &Searched) -> &'static str {
     }
 }
 
-/// One that has no jump has a row, too.
+/// Returns the table of jumps. A case without a jump also has a row.
 fn cliff_table(record: &Record) -> Table {
     let columns = Columns::<Found<cliff::Jump>>::default()
         .word("case", |(key, _)| key.clone())
@@ -140,10 +140,10 @@ fn cliff_table(record: &Record) -> Table {
     }))
 }
 
-/// The key of a case, and what was found in it, if anything.
+/// Key of a case, with a finding. `None`: nothing was found.
 type Found<T> = (String, Option<T>);
 
-/// Of each case what was found in it, or that there is nothing.
+/// Returns the findings of each case, or one empty finding.
 fn found<T>(record: &Record, of: fn(&Search) -> Vec<T>) -> impl Iterator<Item = Found<T>> {
     searched(record).flat_map(move |case| {
         let found = of(&case.search);
@@ -157,7 +157,7 @@ fn known<T>(cell: fn(&T) -> String) -> impl Fn(&Found<T>) -> String {
     move |(_, found)| or_dash(found.as_ref().map(cell))
 }
 
-/// Where something begins.
+/// Returns the start of a change, or `none`.
 fn or_none(at: Option<impl ToString>) -> String {
     at.map_or_else(|| "none".to_owned(), |at| at.to_string())
 }
@@ -170,7 +170,7 @@ fn percent(part: f64) -> String {
     format!("{:+.0}", 100.0 * part)
 }
 
-/// `+5 to +7`.
+/// Returns an interval in percent: `+5 to +7`.
 fn percents((low, high): (f64, f64)) -> String {
     format!("{} to {}", percent(low), percent(high))
 }
@@ -209,7 +209,7 @@ fn notes(record: &Record) -> String {
     notes
 }
 
-/// What is said of a CPU that gave way and was not as fast in one trial as in another.
+/// Returns a note on cases whose limiting CPU was not equally fast in all trials.
 fn unsteady(record: &Record) -> String {
     let times = record.cases().iter().filter_map(|case| {
         let Search::Lossless(search) = &case.search else {

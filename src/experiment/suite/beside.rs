@@ -1,4 +1,4 @@
-//! What was measured, beside what others have published. Ratios are within each: of one machine, never across machines.
+//! Compares measured with published results. Ratios compare values of one machine, never values of two machines.
 
 use std::cmp::Reverse;
 
@@ -7,41 +7,43 @@ use crate::data::{Case, Duplex};
 use crate::results::row::{Row, Status};
 use crate::stats::Estimate;
 
-/// The rows of one sweep.
+/// Rows of one sweep.
 pub type Swept<'a> = &'a [Row];
 
-/// A published table, with what was measured.
+/// Published table with the measured values.
 #[derive(Debug)]
 pub struct Beside<'a> {
-    /// The table.
+    /// Published table.
     pub published: &'a Published,
-    /// Its lines.
+    /// Lines of the table, with the measured values.
     pub lines: Vec<Line<'a>>,
 }
 
-/// A line of it.
+/// Line of a published table, with the measured values.
 #[derive(Debug)]
 pub struct Line<'a> {
-    /// What it is about.
+    /// Name of the line.
     pub name: &'a str,
-    /// One for each column.
+    /// Cells of the line, one for each column.
     pub cells: Vec<Cell>,
 }
 
-/// A value, and what is nearest to it here.
+/// Published value, with the nearest measured value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
-    /// The published value.
+    /// Published value.
     pub published: Option<f64>,
-    /// That over the line's first one. `None`: it is the first.
+    /// Ratio of the published value to the first one of the line. `None`: this is the first one, or a value is
+    /// missing.
     pub published_ratio: Option<f64>,
-    /// What was measured.
+    /// Measured value.
     pub measured: Option<Estimate>,
-    /// That over what was measured for the line's first one.
+    /// Ratio of the measured value to the first one of the line. `None`: this is the first one, or a value is
+    /// missing.
     pub ratio: Option<Estimate>,
 }
 
-/// The published tables of a suite, with what its sweeps have measured.
+/// Returns the published tables of a suite, with the values that its sweeps have measured.
 pub fn beside<'a>(suite: &'a Suite, sweeps: &[Swept]) -> Vec<Beside<'a>> {
     let table = |published: &'a Published| Beside {
         published,
@@ -56,7 +58,7 @@ pub fn beside<'a>(suite: &'a Suite, sweeps: &[Swept]) -> Vec<Beside<'a>> {
 
 fn line<'a>(figure: Figure, row: &'a PublishedRow, sweeps: &[Swept]) -> Line<'a> {
     let values: Vec<Option<f64>> = row.values.iter().map(|&value| some_number(value)).collect();
-    // What one sweep has measured side by side comes first.
+    // A sweep that has measured more of these cases side by side comes first.
     let mut sweeps = sweeps.to_vec();
     let held = |swept: &Swept| {
         let keys = row.cases.iter();
@@ -84,13 +86,13 @@ fn some_number(value: f64) -> Option<f64> {
     Some(value).filter(|value| value.is_finite())
 }
 
-/// The row of that case: the first, where several sweeps have it.
+/// Returns the row of a case. If several sweeps have it, the first one counts.
 fn find<'a>(sweeps: &[Swept<'a>], key: &str) -> Option<&'a Row> {
     let mut rows = sweeps.iter().flat_map(|rows| rows.iter());
     rows.find(|row| row.status == Status::Ok && row.case == key)
 }
 
-/// By rounds where the row has that, else by the two intervals.
+/// Returns the ratio of two rows: from the rounds if the row has that ratio, else from the two intervals.
 fn ratio(figure: Figure, row: &Row, base: &Row) -> Option<Estimate> {
     let is_of_one_block = row.seed == base.seed && row.block() == base.block();
     let is_reference = Case::of_key(&base.case).is_some_and(|case| case.is_reference());

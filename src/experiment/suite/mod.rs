@@ -1,6 +1,7 @@
-//! Suites: named lists of sweeps and searches, `suites/*.toml`, compiled in, and what others have published about the like.
+//! Suites: named lists of sweeps and searches, with published results of others for comparison. The files
+//! `suites/*.toml` are compiled in.
 //!
-//! `suites/README.md` explains every key to those who write one.
+//! `suites/README.md` explains every key to authors of suites.
 
 mod beside;
 mod table;
@@ -16,92 +17,92 @@ use crate::results::row::Row;
 use crate::stats::Estimate;
 use crate::term::nearest;
 
-/// Every suite of this build: its name, which is the file's, and its text, in alphabetical order.
+/// Suites of this build in alphabetical order: the name of the file, and its text.
 static TEXTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/suites.rs"));
 
-/// Sweeps that answer one question together.
+/// Sweeps and searches that answer one question together.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
-    /// The name of its file, without `.toml`.
+    /// Name of the file, without `.toml`.
     #[serde(skip)]
     pub name: String,
-    /// What it asks, for people.
+    /// Question of the suite, for people.
     pub title: String,
-    /// Where it comes from.
+    /// Origin of the suite.
     pub source: String,
-    /// What its sweeps cannot say of themselves.
+    /// Explanation of what the sweeps do not say themselves.
     pub about: String,
-    /// What is measured, in this order.
+    /// Sweeps, in the order in which they run.
     #[serde(rename = "sweep")]
     pub sweeps: Vec<Sweep>,
-    /// What is searched for after them, in this order.
+    /// Searches, in the order in which they run after the sweeps.
     #[serde(default, rename = "find")]
     pub searches: Vec<Sweep>,
-    /// What others have measured.
+    /// Results that others have published.
     #[serde(default)]
     pub published: Vec<Published>,
 }
 
-/// One of them, or a search.
+/// Sweep or search of a suite.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
-    /// The name of its files, without their endings.
+    /// Name of its files, without their endings.
     pub name: String,
-    /// What it asks, for people.
+    /// Question of the sweep, for people.
     pub about: String,
-    /// Its options, as they are typed after `udpbench`, or after `udpbench find`.
+    /// Options on the command line, after `udpbench` or `udpbench find`.
     pub options: String,
 }
 
-/// A table that somebody has published.
+/// Table that somebody has published.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// What it is about.
+    /// Title of the table.
     pub title: String,
-    /// The machine it was measured on.
+    /// Machine that was measured.
     pub hardware: String,
-    /// The unit of its values.
+    /// Unit of the values.
     pub unit: String,
-    /// What of our rows stands beside them.
+    /// Number of our rows that is compared with the values.
     pub figure: Figure,
-    /// What has to be known to read the two side by side.
+    /// Note that a reader of the comparison needs.
     #[serde(default)]
     pub note: String,
-    /// The names of the columns; ratios are to the first one.
+    /// Names of the columns. Ratios are to the first one.
     pub columns: Vec<String>,
-    /// Its lines.
+    /// Lines of the table.
     pub rows: Vec<PublishedRow>,
 }
 
-/// A line of it.
+/// Line of a published table.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedRow {
-    /// What it is about.
+    /// Name of the line.
     pub name: String,
-    /// One for each column; not a number where nothing was published.
+    /// Values, one for each column. Not a number where nothing was published.
     pub values: Vec<f64>,
-    /// The key of the case that is nearest to each; empty where none is.
+    /// Keys of the nearest cases, one for each value. Empty if there is none.
     pub cases: Vec<String>,
 }
 
-/// A number that rows have.
+/// Number of a row that can be compared with published values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
     /// Payload received per second.
     ReceivedMbps,
-    /// Datagrams, messages or answers received per second.
+    /// Datagrams, messages or responses received per second.
     ReceivedPps,
-    /// The middle of the round trips.
+    /// Median round trip.
     RttP50Us,
 }
 
 impl Figure {
-    /// That number of a row, if it has one.
+    /// Returns the number of a row, if it has one.
     pub fn of(self, row: &Row) -> Option<Estimate> {
         let (middle, low, high) = match self {
             Self::ReceivedMbps => (
@@ -120,7 +121,7 @@ impl Figure {
         Some(Estimate { middle, low, high })
     }
 
-    /// Its unit.
+    /// Returns the unit of the number.
     pub fn unit(self) -> &'static str {
         match self {
             Self::ReceivedMbps => "Mb/s",
@@ -129,25 +130,25 @@ impl Figure {
         }
     }
 
-    /// Whether it is a rate, of which rows have the ratio to the reference.
+    /// Returns whether the number is a rate. Rows have the ratio of a rate to the reference.
     fn is_rate(self) -> bool {
         self != Self::RttP50Us
     }
 }
 
-/// Every suite of this build.
+/// Returns every suite of this build.
 ///
 /// # Errors
-/// None in a build whose tests pass: they read every suite.
+/// Never fails in a build whose tests pass: they read every suite.
 pub fn all() -> Result<Vec<Suite>, UsageError> {
     let read = |(name, text): &(&str, &str)| Suite::parse(name, text);
     TEXTS.iter().map(read).collect()
 }
 
-/// The suite of that name, which was given as `place`.
+/// Returns the suite of this name, which was given as `place`.
 ///
 /// # Errors
-/// When there is none, and what to do instead.
+/// Returns an error if there is no such suite, and says what to do instead.
 pub fn find(place: &'static str, name: &str) -> Result<Suite, UsageError> {
     nearest::named(all()?, name, |suite| &suite.name).map_err(|hint| {
         let fix = format!("no such suite; {hint}use one that udpbench suites lists");
@@ -155,22 +156,22 @@ pub fn find(place: &'static str, name: &str) -> Result<Suite, UsageError> {
     })
 }
 
-/// The names of all suites of this build.
+/// Returns the names of all suites of this build.
 pub fn names() -> Vec<&'static str> {
     TEXTS.iter().map(|(name, _)| *name).collect()
 }
 
-/// The text of the suite of that name, comments and all.
+/// Returns the text of a suite, with its comments.
 pub fn source(name: &str) -> Option<&'static str> {
     let (_, text) = TEXTS.iter().find(|(suite, _)| *suite == name)?;
     Some(text)
 }
 
 impl Suite {
-    /// Reads a suite.
+    /// Parses a suite.
     ///
     /// # Errors
-    /// The file, the line, and what is wrong with it.
+    /// Returns an error with the file, the line and the fault.
     pub fn parse(name: &str, text: &str) -> Result<Self, UsageError> {
         let file = format!("suites/{name}.toml");
         let mut suite: Self = toml::from_str(text).map_err(|error| {
@@ -182,7 +183,7 @@ impl Suite {
             return Err(UsageError::file(&file, 0, &fault));
         }
         name.clone_into(&mut suite.name);
-        // Lines break where the file is best read.
+        // Line breaks in the file have no meaning.
         suite.about = in_one_line(&suite.about);
         for table in &mut suite.published {
             table.note = in_one_line(&table.note);
@@ -190,7 +191,7 @@ impl Suite {
         Ok(suite)
     }
 
-    /// What contradicts itself, if anything does.
+    /// Returns the first contradiction in the suite, or `None`.
     fn fault(&self) -> Option<String> {
         let all = || self.sweeps.iter().chain(&self.searches);
         let names: BTreeSet<&str> = all().map(|sweep| &*sweep.name).collect();

@@ -1,4 +1,4 @@
-//! Published and measured side by side, for people, as wide as the terminal.
+//! Published and measured values side by side, for people, in the width of the terminal.
 
 use super::{Beside, Cell, Published};
 use crate::results::export::table::{number, reach_pct};
@@ -6,7 +6,7 @@ use crate::stats::Estimate;
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
-/// Draws the tables, each with its own heading, in so many columns of the terminal.
+/// Draws the tables, each with its own heading, for a terminal of `width` columns.
 pub fn draw(tables: &[Beside], width: u16) -> String {
     let tables = tables.iter().map(|table| of_one(table, width.into()));
     tables.collect::<Vec<String>>().join("\n")
@@ -22,7 +22,7 @@ fn of_one(beside: &Beside, room: usize) -> String {
     text
 }
 
-/// What was published and what was measured, line by line.
+/// Returns the table of published and measured values, line by line.
 pub fn table(beside: &Beside) -> Table {
     let columns = columns();
     let mut table = columns.empty();
@@ -36,7 +36,7 @@ pub fn table(beside: &Beside) -> Table {
     table
 }
 
-/// Of the name of a line, that of a cell, and the cell.
+/// Returns the columns. Each row has the name of a line, the name of a cell, and the cell.
 fn columns<'a>() -> Columns<'a, (&'a str, &'a str, &'a Cell)> {
     Columns::<(&str, &str, &Cell)>::default()
         .word("", |(name, ..)| (*name).to_owned())
@@ -64,7 +64,7 @@ fn middle(estimate: Option<Estimate>) -> Option<f64> {
     estimate.map(|estimate| estimate.middle)
 }
 
-/// What the two kinds of numbers are.
+/// Explains both kinds of numbers: units, machine, and base of the ratios.
 pub fn sources(published: &Published) -> String {
     format!(
         "published: {}, {}; here: {}; ratios to {} of each",
@@ -78,7 +78,7 @@ pub fn sources(published: &Published) -> String {
     )
 }
 
-/// With three decimals, or in powers of ten where these would say nothing.
+/// Formats a ratio with three decimals. Small ratios are powers of ten.
 fn ratio(value: Option<f64>) -> String {
     match value {
         Some(value) if value > 0.0 && value < 0.01 => format!("{value:.1e}"),

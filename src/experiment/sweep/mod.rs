@@ -1,8 +1,8 @@
-//! The sweep: rounds; in each of them all blocks in shuffled order, and the cases of a block, shuffled.
+//! Order of a sweep. Each round measures all blocks in shuffled order, and the cases of a block in shuffled order.
 //!
-//! What is compared is measured within a second of each other, so that drift (heat, neighbours) cancels in the
-//! ratio to the reference of the same round. The rounds of a case lie as far apart as the sweep is long: what they
-//! differ by is what ratios of another sweep would differ by.
+//! Cases that are compared are measured within a second of each other. So drift (heat, neighbours) cancels in the
+//! ratio to the reference of the same round. The rounds of a case are spread over the whole sweep. So they differ by
+//! as much as the ratios of another sweep would.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
@@ -17,24 +17,24 @@ use crate::results::row::{EndedBy, Row};
 use crate::session::{Begin, Experiment, Logged, Step, Trial, Work, soak_of};
 use crate::trial::spec::TrialSpec;
 
-/// Cases that were to run and cannot any more, by their keys, and why: of a sweep that is resumed elsewhere.
+/// Reasons why cases that could run at the start cannot run now, by key. Filled when a sweep is resumed.
 pub type Unable = HashMap<String, String>;
 
-/// A sweep, as far as it is.
+/// State of a sweep.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     replay: Replay,
-    /// What cannot run any more.
+    /// Cases that cannot run any more.
     pub unable: Unable,
-    /// The round in hand, from 1. 0: none yet.
+    /// Round in hand, from 1. 0: none has begun.
     round: u32,
-    /// Its blocks that are still to come.
+    /// Blocks of the round that are still to come.
     blocks: VecDeque<usize>,
-    /// The block in hand.
+    /// Block in hand.
     block: Option<usize>,
-    /// What is left of its round.
+    /// Remaining steps of the block in this round.
     steps: VecDeque<Step>,
-    /// When `--until` gives up.
+    /// Time at which `--until` gives up.
     end: Option<Instant>,
 }
 
@@ -63,7 +63,7 @@ impl Logged for Sweep {
 }
 
 impl Experiment for Sweep {
-    // Its row shows what does not add up.
+    // The row shows inconsistent counts.
     fn keeps_faulty(&self) -> bool {
         true
     }
@@ -117,7 +117,7 @@ impl Experiment for Sweep {
     }
 
     fn fault(&self, trial: &Trial, sample: &Sample) -> Option<String> {
-        // A receiver that is known to starve would do so again.
+        // A receiver that is known to starve would starve again.
         let receiver = self.header().plan.pair(&trial.spec.case).receiver;
         let is_expected = sample.books.unread > 0 && receiver.starves.is_some();
         let fault = || sample.fault().filter(|_| !is_expected);
@@ -126,14 +126,14 @@ impl Experiment for Sweep {
 }
 
 impl Sweep {
-    /// Goes on to the next round. Whether there is one.
+    /// Goes on to the next round. Returns whether there is one.
     fn begin_round(&mut self) -> bool {
         self.round += 1;
         self.blocks = self.blocks_of(self.round).into();
         !self.blocks.is_empty()
     }
 
-    /// The blocks that are measured in a round, in its order.
+    /// Returns the blocks of a round, in their order.
     fn blocks_of(&self, round: u32) -> Vec<usize> {
         let schedule = &self.header().schedule;
         let mut blocks = schedule.order_of_blocks(&self.header().plan, round);
@@ -141,7 +141,7 @@ impl Sweep {
         blocks
     }
 
-    /// Traffic of the same case whatever the seed: the reference, mostly.
+    /// Returns a soak with traffic of a case that does not depend on the seed. It is mostly the reference.
     fn soak(&self) -> Option<Step> {
         let Header { schedule, plan, .. } = self.header();
         if schedule.soak.is_zero() {
@@ -161,7 +161,7 @@ impl Sweep {
         TrialSpec::new(case, placement, &schedule.settings).between(between)
     }
 
-    /// All of the round in hand of a block.
+    /// Returns the steps of a block in the round in hand.
     fn round_of(&self, number: usize) -> VecDeque<Step> {
         let (header, round) = (self.header(), self.round);
         let (schedule, block) = (&header.schedule, &header.plan.blocks[number]);
@@ -197,7 +197,7 @@ impl Sweep {
         steps.chain(verified).chain(windows).collect()
     }
 
-    /// Looks at what a case delivers, before anything is measured.
+    /// Returns the trial that checks the datagrams that a case delivers, before anything is measured.
     fn verification(&self, case: &Case, placement: &Placement) -> Step {
         let mut spec = self.spec(case, placement);
         spec.verifies = true;
@@ -215,12 +215,12 @@ impl Sweep {
         (!self.replay.has_failed(case)).then(|| Step::Note(Box::new(failed)))
     }
 
-    /// Whether a case has a window in the round in hand that is not measured.
+    /// Returns whether the window of a case in the round in hand is still to be measured.
     fn is_to_come(&self, case: &Case) -> bool {
         !self.replay.has_failed(case) && !self.replay.has_window(case, self.round)
     }
 
-    /// Whether a step that was planned is still to be taken: a case may have failed meanwhile.
+    /// Returns whether a planned step is still needed. Its case may have failed meanwhile.
     fn is_wanted(&self, step: &Step) -> bool {
         let Step::Trial(trial) = step else {
             return true;
@@ -234,7 +234,7 @@ impl Sweep {
         !is_there && data::refusal(case.payload, sender).is_none()
     }
 
-    /// Whether a block needs no more than the rounds so far, and why.
+    /// Returns why a block needs no more rounds, or `None` if it does.
     fn is_enough(&self, number: usize, now: Instant) -> Option<EndedBy> {
         let (rounds, schedule) = (self.round, &self.header().schedule);
         let mut cases: Vec<&Case> = self.header().plan.blocks[number]
@@ -245,7 +245,7 @@ impl Sweep {
         if cases.is_empty() {
             return Some(EndedBy::Rounds);
         }
-        // A sweep that is resumed may have begun a further round, which is then finished, too.
+        // A resumed sweep may have begun a further round, which is then finished.
         let is_begun = |case: &&Case| self.replay.has_window(case, rounds + 1);
         if rounds < schedule.rounds || cases.iter().any(is_begun) {
             return None;
@@ -255,7 +255,7 @@ impl Sweep {
         };
         let is_over = self.end.is_some_and(|end| now >= end);
         let is_last = is_over || rounds >= Until::MAX_ROUNDS;
-        // A look at thousands of rounds takes as long as a window.
+        // With thousands of rounds, an evaluation takes the time of a window.
         let is_a_look = is_last || rounds == schedule.rounds || rounds % (rounds / 10).max(1) == 0;
         let is_narrow = |row: &Row| row.is_narrow(until.half_width_pct);
         if is_a_look && self.replay.preview(number).iter().all(is_narrow) {
@@ -277,7 +277,7 @@ mod tests {
         Sweep::begin(header).expect("a plan")
     }
 
-    /// Has happen what is asked for, until nothing is; `end` is what becomes of a trial. What was asked for, in short.
+    /// Runs a sweep to its end. `end` gives the event after a trial. Returns the steps in short.
     fn course(sweep: &mut Sweep, end: impl Fn(&Trial) -> Event) -> Vec<String> {
         let mut asked = Vec::new();
         while let Some(step) = sweep.next(Instant::now()) {

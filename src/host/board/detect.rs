@@ -1,4 +1,4 @@
-//! Which profile a host gets.
+//! Detects or selects the profile of a host.
 
 use std::path::Path;
 
@@ -8,19 +8,20 @@ use crate::host::facts::Host;
 use crate::sys::files::{self, Kind};
 use crate::term::text;
 
-/// Which profile, and how it was chosen.
+/// A profile, and the reason for its choice.
 #[derive(Clone, Debug)]
 pub struct Detected {
     /// The profile.
     pub board: Board,
-    /// Why it is this one, as a sentence.
+    /// Reason for the choice, as a sentence.
     pub because: String,
-    /// Whether it was asked for, and may be of another machine than this.
+    /// True if the user chose the profile, which may be that of another machine.
     pub is_asked: bool,
 }
 
 impl Detected {
-    /// The machine in words: by its profile, unless that was asked for and need not be its own.
+    /// Returns the machine in words: the title of its profile. A profile that the user chose need not be the
+    /// machine's own, so then the model comes first.
     pub fn machine(&self, host: &Host) -> String {
         let title = &self.board.title;
         if !self.is_asked {
@@ -31,22 +32,21 @@ impl Detected {
     }
 }
 
-/// Finds the profile of `host`: an entry of `compatible`, most specific first; else `model`; else
-/// `generic`.
+/// Finds the profile of `host`: an entry of `compatible`, most specific first; else `model`; else `generic`.
 ///
-/// `compatible` comes first because firmware and vendor kernels rewrite `model` (Raspberry Pi's own
-/// documentation, `revision-codes.adoc`, advises the same).
+/// `compatible` comes first because firmware and vendor kernels rewrite `model` (Raspberry Pi's own documentation,
+/// `revision-codes.adoc`, advises the same).
 ///
 /// # Errors
-/// As for [`all`].
+/// Fails if a profile of this build is malformed, as [`all`] does.
 pub fn detect(host: &Host) -> Result<Detected, UsageError> {
     Ok(among(all()?, host))
 }
 
-/// The same among `boards`, the first of which is taken where nothing fits.
+/// Finds the profile of `host` among `boards`. Takes the first one if nothing fits.
 ///
 /// # Panics
-/// When there are no boards.
+/// Panics if `boards` is empty.
 pub fn among(mut boards: Vec<Board>, host: &Host) -> Detected {
     let (index, because) = by_compatible(host, &boards)
         .or_else(|| by_model(host, &boards))
@@ -74,8 +74,9 @@ fn by_model(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
     Some((index, format!("the model is {model}")))
 }
 
-/// The Raspberry Pi's firmware appends `Rev 1.4` to the model. What is left is compared whole, not by its
-/// beginning: `Pine64` begins `Pine64+` and `Pine64 RockPro64`, `Orange Pi 5` begins four other boards.
+/// Returns a model without its revision: the Raspberry Pi's firmware appends one, such as `Rev 1.4`. The rest is
+/// compared whole, not by its beginning: `Pine64` begins `Pine64+` and `Pine64 RockPro64`, `Orange Pi 5` begins four
+/// other boards.
 pub(super) fn without_revision(model: &str) -> &str {
     model.split_once(" Rev ").map_or(model, |(name, _)| name)
 }
@@ -90,10 +91,10 @@ fn nothing_fits(host: &Host) -> String {
     }
 }
 
-/// What `--board` said.
+/// Returns the profile that `--board` names.
 ///
 /// # Errors
-/// An unknown name, an unreadable file, or a malformed profile, with its line.
+/// Fails if the name is unknown, the file is unreadable, or the profile is malformed (with its line).
 pub fn choose(choice: &str, host: &Host) -> Result<Detected, UsageError> {
     if choice == "auto" {
         return detect(host);

@@ -1,8 +1,8 @@
 //! Board profiles: `boards/*.toml`, compiled in.
 //!
-//! `profile` has a profile's keys, `rules` what they must not contradict, `place` where its threads go on a
-//! host, `detect` which profile a host gets, `draft` a profile for a host that has none. `boards/README.md`
-//! explains every key to those who write one.
+//! `profile` has the keys of a profile, and `rules` the checks that need more than one key. `place` assigns a
+//! profile's CPUs to threads on a host, `detect` finds the profile of a host, and `draft` writes a profile for a host
+//! that has none. `boards/README.md` explains every key to authors of profiles.
 
 mod detect;
 mod draft;
@@ -19,26 +19,27 @@ pub use profile::{Board, Cooldown, Cpus, Defaults, Detect, Throttle, Timing};
 use crate::error::UsageError;
 use crate::term::nearest;
 
-/// Every profile of this build: its name, which is the file's, and its text. `generic` comes first, then they
-/// are in alphabetical order.
+/// Every profile of this build: its name, which is the file's, and its text. `generic` comes first, the rest in
+/// alphabetical order.
 static PROFILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/boards.rs"));
 
-/// The name of the profile for any machine that no other one fits.
+/// Name of the profile for machines that no other profile fits.
 pub const GENERIC: &str = "generic";
 
-/// Every profile of this build, `generic` first.
+/// Returns every profile of this build, `generic` first.
 ///
 /// # Errors
-/// None in a build whose tests pass: they parse every profile.
+/// Fails if a profile is malformed. Tests parse every profile, so this cannot happen in a build that passes them.
 pub fn all() -> Result<Vec<Board>, UsageError> {
     let parse = |(name, text): &(&str, &str)| Board::parse(text, &format!("boards/{name}.toml"));
     PROFILES.iter().map(parse).collect()
 }
 
-/// The profile of that name, which was given as `place`, where `besides` can be given too.
+/// Returns the profile of that name. For messages, `place` says where the name was given, and `besides` lists the
+/// other choices.
 ///
 /// # Errors
-/// When there is none, and what to do instead.
+/// Fails if there is no such profile. The message names the fix.
 pub fn find(place: &'static str, name: &str, besides: &str) -> Result<Board, UsageError> {
     nearest::named(all()?, name, |board| &board.name).map_err(|hint| {
         let fix = format!("no such profile; {hint}use one that udpbench boards lists{besides}");
@@ -46,23 +47,23 @@ pub fn find(place: &'static str, name: &str, besides: &str) -> Result<Board, Usa
     })
 }
 
-/// The names of all profiles of this build.
+/// Returns the names of all profiles of this build.
 pub fn names() -> Vec<&'static str> {
     PROFILES.iter().map(|(name, _)| *name).collect()
 }
 
-/// The text of the profile of that name, comments and all.
+/// Returns the text of a profile, with its comments.
 pub fn source(name: &str) -> Option<&'static str> {
     let (_, text) = PROFILES.iter().find(|(profile, _)| *profile == name)?;
     Some(text)
 }
 
-/// A value that is listed twice would be measured twice under one key.
+/// Returns the first repeated value. It would be measured twice under one key.
 pub(crate) fn repeated<T: PartialEq>(values: &[T]) -> Option<&T> {
     position_of_repeated(values).map(|at| &values[at])
 }
 
-/// The place of the first value that was listed before.
+/// Returns the position of the first value that is already listed before.
 fn position_of_repeated<T: PartialEq>(values: &[T]) -> Option<usize> {
     (0..values.len()).find(|&at| values[..at].contains(&values[at]))
 }

@@ -1,14 +1,14 @@
-//! A profile from its text.
+//! Parses the text of a profile.
 
 use super::Board;
 use super::rules;
 use crate::error::UsageError;
 
 impl Board {
-    /// Reads a profile. `file` is for messages only.
+    /// Parses a profile. `file` is the name in error messages.
     ///
     /// # Errors
-    /// The file, the line, and what is wrong with it.
+    /// Fails if the text is malformed or breaks a rule. The message has the file, the line, and the problem.
     pub fn parse(text: &str, file: &str) -> Result<Self, UsageError> {
         let at = |start: usize, message: &str| {
             let line = text[..start.min(text.len())].matches('\n').count() + 1;

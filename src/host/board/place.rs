@@ -1,37 +1,37 @@
-//! Where a profile puts the threads of a case on a host, and whether the host is the one that it means.
+//! Places the threads of a case on a host by its profile, and checks that the host is the board of the profile.
 
 use super::Board;
 use crate::data::Threads;
 use crate::host::facts::{Cpu, Host};
 use crate::host::placement::Placement;
 
-/// Where the threads of a case go.
+/// The placement of a case's threads.
 #[derive(Clone, Debug)]
 pub struct Placed {
     /// The CPUs.
     pub placement: Placement,
-    /// Why it is not what the profile says, if it is not.
+    /// Reason for not following the profile. `None` if it is followed.
     pub fallback: Option<String>,
 }
 
-/// The CPUs that take the interrupts of an interface. Empty: nothing says so.
+/// Returns the CPUs that take the interrupts of an interface. Empty if unknown.
 fn interrupted<'a>(host: &'a Host, interface: &str) -> &'a [usize] {
     let nic = host.nics.iter().find(|nic| nic.name == interface);
     nic.map_or(&[], |nic| &nic.irq_cpus)
 }
 
 impl Board {
-    /// The most threads that the profile has a placement for. `None`: any number.
+    /// Returns the highest thread count that the profile has a placement for. `None`: any number.
     pub fn max_threads(&self) -> Option<usize> {
         let counts = self.loopback.iter().map(|pinned| pinned.threads.count());
         counts.max()
     }
 
-    /// Where the threads of a case go on `host`: as the profile says, or computed from the topology with the
-    /// reason, where the host has not the CPUs that the profile relies on.
+    /// Places the threads of a case on `host` by the profile. If the host lacks the CPUs that the profile relies on,
+    /// computes the placement from the topology and returns the reason.
     ///
     /// # Errors
-    /// The reason, for the plan.
+    /// Fails if the profile has no placement for this many threads. The message is for the plan.
     pub fn placement(&self, threads: Threads, host: &Host) -> Result<Placed, String> {
         let generic = || Placement::generic(threads, &host.cpus);
         if self.loopback.is_empty() {
@@ -61,9 +61,9 @@ impl Board {
         })
     }
 
-    /// Where so many threads of one role go on `host`, the other role being on another machine: as the profile says, or
-    /// computed from the topology. Either way the interrupts of `interface` have a CPU of their own, where there are
-    /// enough. And why it is not as the profile says, if it is not.
+    /// Places `count` threads of one role on `host`, with the other role on another machine: by the profile, or
+    /// computed from the topology. Either way the interrupts of `interface` have a CPU of their own if there are
+    /// enough CPUs. The second value is the reason for not following the profile.
     pub fn of_one_role(
         &self,
         count: usize,
@@ -100,19 +100,19 @@ impl Board {
         }
     }
 
-    /// The CPUs for so many threads of one role on this board, the other role being on another machine.
-    /// `None`: the profile has none for so many.
+    /// Returns the CPUs for this many threads of one role on this board, with the other role on another machine.
+    /// `None` if the profile has none for this many.
     pub fn wire(&self, threads: Threads) -> Option<&[usize]> {
         let fitting = self.wire.iter().filter(|wire| wire.threads >= threads);
         let wire = fitting.min_by_key(|wire| wire.threads)?;
         wire.cpus.get(..threads.count())
     }
 
-    /// Why `host` cannot have the CPUs that the profile relies on (`[cpus]`), if it cannot.
+    /// Returns the reason why `host` cannot have the CPUs that the profile relies on (`[cpus]`), if there is one.
     ///
-    /// That there are fewer of them is no contradiction (a cpuset, `maxcpus=`): what is left still is what
-    /// the profile says. The speeds are compared pair by pair and not with the biggest one, because the big
-    /// clusters of one chip may differ a little among themselves.
+    /// Fewer CPUs are no contradiction (a cpuset, `maxcpus=`): the rest still fits the profile. Speeds are compared
+    /// between the slowest big CPU and the fastest little one, not with the biggest CPU, because the big clusters of
+    /// one chip may differ a little among themselves.
     pub fn contradiction(&self, host: &Host) -> Option<String> {
         let (cpus, name) = (self.cpus.as_ref()?, &self.name);
         if let Some(cpu) = host.cpus.iter().find(|cpu| cpu.id >= cpus.count) {

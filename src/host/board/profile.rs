@@ -1,5 +1,4 @@
-//! The keys of a profile. What a single value must be is refused here, what only several together show in
-//! [`super::rules`].
+//! Keys of a profile. Deserializing checks each value by itself; [`super::rules`] checks values against each other.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,43 +13,43 @@ use crate::data::{Payload, Threads};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Board {
-    /// What `--board` takes and the results show: lower-case letters, digits and dashes.
+    /// Name for `--board` and the results: lower-case letters, digits and dashes.
     #[serde(deserialize_with = "name")]
     pub name: String,
-    /// For people.
+    /// Title for users.
     #[serde(deserialize_with = "text")]
     pub title: String,
-    /// Where and when it was run on hardware. Empty: never.
+    /// Places and dates of runs on hardware. Empty: never.
     #[serde(deserialize_with = "texts")]
     pub verified_on: Vec<String>,
-    /// Rust's target triples that run on it, the best first. At least one.
+    /// Rust target triples that run on the board, the best first. At least one.
     #[serde(deserialize_with = "targets")]
     pub targets: Vec<String>,
-    /// What the board cannot do, or does not let measure well: sentences for people.
+    /// Limits of the board, as sentences: things that it cannot do, or does not let measure well.
     #[serde(deserialize_with = "texts")]
     pub limits: Vec<String>,
-    /// How it is recognised. A profile without is never detected.
+    /// Rules that recognise the board. A profile without any is never detected.
     #[serde(default)]
     pub detect: Detect,
-    /// The CPUs that the placements rely on. [`Board::contradiction`] holds a host against it.
+    /// The CPUs that the placements rely on. [`Board::contradiction`] compares a host with them.
     pub cpus: Option<Cpus>,
-    /// What runs when the command line does not say.
+    /// Values for options that the command line leaves out.
     pub defaults: Defaults,
-    /// What happens before measuring.
+    /// Durations of the phases before measuring.
     pub timing: Timing,
-    /// When to let it cool down.
+    /// Temperature and time limit for cooling down.
     pub cooldown: Option<Cooldown>,
-    /// When heat slows it down.
+    /// Temperatures at which heat slows the board down.
     pub throttle: Option<Throttle>,
     /// CPUs per thread count on loopback. Empty: computed from the topology, for any thread count.
     #[serde(default)]
     pub(super) loopback: Vec<Pinned>,
-    /// CPUs per thread count where the other role is on another machine.
+    /// CPUs per thread count if the other role is on another machine.
     #[serde(default)]
     pub(super) wire: Vec<Wired>,
 }
 
-/// How a board is recognised.
+/// Rules that recognise a board.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Detect {
@@ -66,14 +65,14 @@ pub struct Detect {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cpus {
-    /// How many the board has, all clusters together.
+    /// Number of CPUs of the board, in all clusters.
     pub count: usize,
-    /// The numbers of those with the highest `cpu_capacity`. Empty: all are alike.
+    /// Numbers of the CPUs with the highest `cpu_capacity`. Empty: all CPUs are alike.
     #[serde(default)]
     pub big: Vec<usize>,
 }
 
-/// What runs when the command line does not say.
+/// Values for options that the command line leaves out.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Defaults {
@@ -86,7 +85,8 @@ pub struct Defaults {
 }
 
 impl Defaults {
-    /// Those for which so many CPUs are enough: of the thread counts the smallest at least.
+    /// Returns the defaults with only the thread counts for which `cpus` CPUs are enough. Keeps at least the
+    /// smallest.
     pub fn on(&self, cpus: usize) -> Self {
         let least = self.threads.iter().min();
         let fits = |count: &&Threads| count.count() <= cpus || Some(*count) == least;
@@ -97,36 +97,37 @@ impl Defaults {
     }
 }
 
-/// What happens before measuring.
+/// Durations of the phases before measuring.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
-    /// Between the start of the lanes and the opening of each window.
+    /// Time between the start of the bench threads and the start of each window.
     #[serde(deserialize_with = "duration")]
     pub warmup: Duration,
-    /// Traffic once before the first case, to leave the idle state of clocks and caches.
+    /// Duration of traffic once before the first case, which ends the idle state of clocks and caches.
     #[serde(deserialize_with = "duration")]
     pub soak: Duration,
 }
 
-/// When to let a board cool down before the next round of a block.
+/// Limits for cooling down before the next round of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cooldown {
-    /// Wait while the hottest zone is at or above so many degrees Celsius,
+    /// Temperature in degrees Celsius. A round waits while the hottest zone is not below it.
     pub below_c: u16,
-    /// but no longer than this, over all rounds of a block.
+    /// Longest wait, over all rounds of a block.
     #[serde(deserialize_with = "duration", serialize_with = "duration_text")]
     pub at_most: Duration,
 }
 
-/// When heat slows a board down.
+/// Temperatures at which heat slows a board down.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Throttle {
-    /// From so many degrees Celsius on, firmware or kernel lower the clock.
+    /// Temperature in degrees Celsius from which firmware or kernel lower the clock.
     pub from_c: u16,
-    /// From so many degrees Celsius on, they take their last measure: the deepest cut, or a shutdown.
+    /// Temperature in degrees Celsius from which firmware or kernel take their last measure: the deepest cut, or a
+    /// shutdown.
     pub critical_c: Option<u16>,
 }
 
@@ -153,7 +154,7 @@ impl fmt::Display for Board {
     }
 }
 
-/// It becomes part of a file name, and `auto` is taken.
+/// Deserializes a name. It becomes part of a file name, and `auto` is reserved.
 fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let name = String::deserialize(deserializer)?;
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -166,7 +167,7 @@ fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> 
     Ok(name)
 }
 
-/// A text that says something: an empty beginning of `model`, say, would fit every machine.
+/// A text that is not blank: an empty `model`, for example, would fit every machine.
 #[derive(Deserialize)]
 struct Text(#[serde(deserialize_with = "text")] String);
 
@@ -183,7 +184,7 @@ fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::E
     Ok(texts.into_iter().map(|text| text.0).collect())
 }
 
-/// A target triple of those that this program can be built for.
+/// A target triple that this program can be built for.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct Target(String);
@@ -207,7 +208,7 @@ impl TryFrom<String> for Target {
     }
 }
 
-/// The first part of the triples of rustc's "Platform Support" that Linux boards run.
+/// Architectures in the triples of rustc's "Platform Support" that Linux boards run.
 const ARCHS: &[&str] = &[
     "aarch64",
     "arm",
@@ -242,7 +243,7 @@ fn axis<'de, D: Deserializer<'de>, T: Deserialize<'de> + PartialEq + fmt::Displa
     distinct(Vec::deserialize(deserializer)?)
 }
 
-/// Some values, none of them twice.
+/// Returns the values, or an error if there are none or one is listed twice.
 fn distinct<E: serde::de::Error, T: PartialEq + fmt::Display>(values: Vec<T>) -> Result<Vec<T>, E> {
     if values.is_empty() {
         return Err(E::custom("the list is empty: it needs at least one value"));

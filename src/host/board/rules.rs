@@ -1,4 +1,4 @@
-//! What the values of a profile must not contradict: each rule that takes more than one value to break.
+//! Rules between the values of a profile: each needs more than one value to break.
 
 use toml::de::{DeTable, DeValue};
 
@@ -6,11 +6,11 @@ use super::profile::{Board, Cpus, Pinned, Wired};
 use super::{position_of_repeated, repeated};
 use crate::data::{Payload, Threads};
 
-/// A rule that is broken, and by which value.
+/// A broken rule, and the value that breaks it.
 pub(super) struct Fault {
     /// The keys and, in arrays, the positions that lead to the value.
     path: Vec<String>,
-    /// What is wrong with it.
+    /// Description of the problem.
     pub(super) message: String,
 }
 
@@ -22,7 +22,8 @@ impl Fault {
         }
     }
 
-    /// Where in the profile's text the value, or the table that should have it, begins, in bytes.
+    /// Returns the offset in bytes of the value in the profile's text. If the value is missing, that of the table
+    /// that should have it.
     pub(super) fn start(&self, text: &str) -> usize {
         let Ok(profile) = DeTable::parse(text) else {
             return 0; // then it would not have come to the rules
@@ -86,7 +87,7 @@ fn check_cpus(cpus: &Cpus) -> Result<(), Fault> {
     Ok(())
 }
 
-/// They are for datagrams: longer messages have to be asked for with their transport.
+/// Checks that each payload fits one UDP datagram. Longer messages must be requested with their transport.
 fn check_payloads(payloads: &[Payload]) -> Result<(), Fault> {
     let is_long = |payload: &Payload| u32::from(*payload) > Payload::MAX_DATAGRAM;
     payloads.iter().position(is_long).map_or(Ok(()), |at| {
@@ -175,7 +176,7 @@ fn check_range(
     }
 }
 
-/// Where there is a CPU for each thread, no two share one.
+/// Checks that no two threads share a CPU if the board has a CPU for each.
 fn check_alone(
     [table, key]: [&str; 2],
     n: usize,

@@ -1,4 +1,4 @@
-//! Clocks, heat and power.
+//! Checks clocks, heat and power.
 
 use super::{Finding, Subject};
 use crate::host::facts::CpufreqPolicy;
@@ -24,7 +24,7 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
 
 const GOVERNORS: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
 
-/// Clocks that move, or may, by what their policies say.
+/// Finds governors that may change the clock.
 fn governor(subject: &Subject) -> Option<Finding> {
     let moving = subject.host.cpufreq.iter().filter(|policy| moves(policy));
     let mut governors: Vec<&str> = moving.filter_map(|it| it.governor.as_deref()).collect();
@@ -39,8 +39,8 @@ fn governor(subject: &Subject) -> Option<Finding> {
     })
 }
 
-/// Whether a governor may choose another clock than the highest one: not where it has no choice, nor where somebody
-/// set the highest one by hand (`userspace`, kernel doc admin-guide/pm/cpufreq).
+/// Returns whether a governor may choose another clock than the highest one. It cannot if it has no choice, or if
+/// somebody set the highest one by hand (`userspace`, kernel doc admin-guide/pm/cpufreq).
 fn moves(policy: &CpufreqPolicy) -> bool {
     let has_choice = policy.max_khz.is_none() || policy.min_khz != policy.max_khz;
     match policy.governor.as_deref() {
@@ -50,8 +50,8 @@ fn moves(policy: &CpufreqPolicy) -> bool {
     }
 }
 
-/// raspberrypi/firmware #1469: after an under-voltage or `initial_turbo` the clock stays low, and the governor is
-/// `performance` all the same.
+/// Finds a clock that stays low: after an under-voltage or `initial_turbo`, the governor is `performance` all the
+/// same (raspberrypi/firmware #1469).
 fn held(policy: &CpufreqPolicy) -> Option<Finding> {
     let (now_khz, max_khz) = (policy.current_khz?, policy.max_khz?);
     let (cpus, governor) = (&policy.cpus, policy.governor.as_deref()?);
@@ -70,18 +70,17 @@ fn held(policy: &CpufreqPolicy) -> Option<Finding> {
     })
 }
 
-/// Drivers round the clock that they are asked for.
+/// Lowest clock in percent of the highest one that still counts as the highest: drivers round the requested clock.
 const LEAST_PCT: u64 = 95;
 
-/// Whether the clock that a driver shows is measured, and so is low while a CPU idles, rather than the one that was
-/// asked for.
+/// Returns whether the driver shows the measured clock, which is low while a CPU idles, and not the requested one.
 fn measures(policy: &CpufreqPolicy) -> bool {
     let driver = policy.driver.as_deref().unwrap_or_default();
     let measuring = ["pstate", "intel_cpufreq", "acpi-cpufreq", "cppc"];
     measuring.iter().any(|name| driver.contains(name))
 }
 
-/// By the administrator, or by the kernel because of heat: the cooling devices show which.
+/// Finds clocks that are capped, by the administrator or by the kernel because of heat. Cooling devices show which.
 fn capped(policy: &CpufreqPolicy) -> Option<Finding> {
     let (max_khz, hardware_khz) = (policy.max_khz?, policy.hardware_max_khz?);
     let CpufreqPolicy { name, cpus, .. } = policy;
@@ -100,7 +99,8 @@ fn capped(policy: &CpufreqPolicy) -> Option<Finding> {
     })
 }
 
-/// Bits 0 to 3 are now, 16 to 19 since the firmware was asked last: kernels with `rpi_volt` do so every 2 s.
+/// Finds throttling that the firmware reports. Bits 0 to 3 are the state now, 16 to 19 the state since the firmware
+/// was last asked. Kernels with `rpi_volt` ask every 2 s.
 fn firmware(subject: &Subject) -> Option<Finding> {
     const UNDER_VOLTAGE: u32 = 0x1_0001;
     const NOW: u32 = 0xf;
@@ -174,7 +174,7 @@ fn blind(subject: &Subject) -> Option<Finding> {
     ))
 }
 
-/// amlogic-s9xxx-armbian #696: 2147483.6 C.
+/// Finds impossible temperatures, such as 2147483.6 C (amlogic-s9xxx-armbian #696).
 fn nonsense(subject: &Subject) -> Option<Finding> {
     let ignored = &subject.temperatures.ignored;
     let shown = ignored.iter().take(MOST_SENSORS);
@@ -199,5 +199,5 @@ fn nonsense(subject: &Subject) -> Option<Finding> {
     })
 }
 
-/// Sensors named in one line.
+/// Largest number of sensors named in one line.
 const MOST_SENSORS: usize = 1;

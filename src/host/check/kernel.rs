@@ -1,4 +1,4 @@
-//! How the kernel counts.
+//! Checks the way the kernel accounts CPU time.
 
 use super::{Finding, Subject};
 

@@ -1,4 +1,4 @@
-//! What the program runs on, and how much of it.
+//! Checks the build, the machine, and the CPUs that are available.
 
 use super::{Finding, Subject};
 use crate::VERSION;
@@ -35,7 +35,8 @@ fn debug_build() -> Option<Finding> {
     })
 }
 
-/// A virtual machine is a machine, too; but no board is emulated at its own speed.
+/// Finds emulators and hypervisors. A virtual machine is worth a note only, but no emulated board runs at its own
+/// speed.
 fn emulated(subject: &Subject) -> Option<Finding> {
     let by = subject.host.virtualization.as_deref()?;
     Some(if subject.host.compatible.is_empty() {
@@ -53,7 +54,7 @@ fn emulated(subject: &Subject) -> Option<Finding> {
     })
 }
 
-/// The architecture that the binary is for, against the kernel's.
+/// Compares the architecture of the binary with the kernel's.
 fn foreign_binary(subject: &Subject) -> Option<Finding> {
     let machine = subject.host.machine.as_deref()?;
     let target = crate::TARGET;
@@ -85,11 +86,11 @@ fn quota(subject: &Subject) -> Option<Finding> {
     })
 }
 
-/// Fewer CPUs than this in use by others are what a machine needs for itself.
+/// CPUs in use by others from which on there is a finding. A machine needs less than this for itself.
 const OTHERS_CPUS: f64 = 0.2;
 const MOST_NAMED: usize = 2;
 
-/// Not the load average, which counts this program's own past, too.
+/// Finds other programs that use CPU time now. The load average is no evidence: it includes the past of this program.
 fn busy(subject: &Subject) -> Option<Finding> {
     let cpus: f64 = subject.busy.iter().map(|process| process.cpus).sum();
     let named = subject.busy.iter().take(MOST_NAMED);
@@ -107,7 +108,7 @@ fn busy(subject: &Subject) -> Option<Finding> {
     })
 }
 
-/// raspberrypi: `maxcpus=1`; jetbot #153: a power mode.
+/// Finds CPUs that are offline, such as by `maxcpus=1` (raspberrypi) or a power mode (jetbot #153).
 fn offline(subject: &Subject) -> Option<Finding> {
     let offline = &subject.host.offline_cpus;
     let (plural, are) = if offline.len() == 1 {
@@ -128,7 +129,7 @@ fn offline(subject: &Subject) -> Option<Finding> {
     })
 }
 
-/// A cpuset leaves fewer CPUs than there are.
+/// Finds CPUs that a cpuset forbids.
 fn forbidden(subject: &Subject) -> Option<Finding> {
     let (pinnable, online) = (&subject.host.pinnable_cpus, subject.host.online_cpus?);
     (!pinnable.is_empty() && pinnable.len() < online).then(|| {
@@ -143,12 +144,12 @@ fn forbidden(subject: &Subject) -> Option<Finding> {
     })
 }
 
-/// The affinity mask has fewer CPUs than there could be.
+/// Finds usable CPUs that are not in the affinity mask.
 fn masked(subject: &Subject) -> Option<Finding> {
     let host = subject.host;
     let mut others = host.pinnable_cpus.clone();
     others.retain(|&cpu| !host.has_cpu(cpu));
-    // Said already: the kernel leaves isolated CPUs out of every mask.
+    // Isolated CPUs have a finding of their own: the kernel leaves them out of every mask.
     let isolated = host.isolated_cpus.as_deref().unwrap_or_default();
     let isolated = parse_cpu_list(isolated).unwrap_or_default();
     others.retain(|cpu| !isolated.contains(cpu));
@@ -182,7 +183,7 @@ fn isolated(subject: &Subject) -> Option<Finding> {
     ))
 }
 
-/// moby #43419: Docker masks /sys/firmware, where /proc/device-tree leads.
+/// Finds a hidden device tree: Docker masks /sys/firmware, where /proc/device-tree leads (moby #43419).
 fn hidden(subject: &Subject) -> Option<Finding> {
     subject.host.hides_device_tree.then(|| {
         let why = match subject.host.model {
@@ -199,7 +200,7 @@ fn hidden(subject: &Subject) -> Option<Finding> {
     })
 }
 
-/// The host has other CPUs than the profile of its board.
+/// Finds CPUs that contradict the profile of the board.
 fn contradiction(subject: &Subject) -> Option<Finding> {
     let contradiction = subject.board.contradiction(subject.host)?;
     Some(Finding::invalid(

@@ -1,7 +1,6 @@
-//! Is this host fit to measure on? A pure function of what was read: problems, each with its fix.
+//! Checks whether a host is fit to measure on: a pure function from what was read to problems, each with its fix.
 //!
-//! The command `check` prints them whole; the sweep prints the graver ones once and marks every
-//! row with them.
+//! The command `check` prints all findings. The sweep prints the graver ones once and marks every row with them.
 
 mod clocks;
 mod interface;
@@ -19,47 +18,47 @@ use crate::sys::files::Root;
 use crate::sys::sensors;
 use crate::sys::temperature::Temperatures;
 
-/// What a host shows when it is checked.
+/// State of a host to check.
 #[derive(Clone, Debug)]
 pub struct Subject<'a> {
     /// The machine.
     pub host: &'a Host,
-    /// Its profile.
+    /// The machine's profile.
     pub board: &'a Board,
-    /// SO_RCVBUF that receivers will ask for, in bytes.
+    /// `SO_RCVBUF` that receivers will request, in bytes.
     pub rcvbuf_bytes: u32,
     /// The temperatures now.
     pub temperatures: Temperatures,
     /// The Raspberry Pi firmware's throttle bits now.
     pub throttle_bits: Option<u32>,
-    /// Whether the kernel holds a CPU's clock down against heat now.
+    /// True if the kernel limits a CPU's clock because of heat now.
     pub cooling: Option<bool>,
     /// Other processes that use CPU time now, the busiest first.
     pub busy: Vec<Busy>,
-    /// The network interfaces that are looked at, too: those of runs between two hosts.
+    /// Network interfaces to check, for runs between two hosts.
     pub interfaces: Vec<Interface>,
 }
 
-/// How grave a finding is.
+/// Gravity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gravity {
     /// The numbers would not be those of this board, or not the same tomorrow.
     Invalid,
-    /// Worth knowing when they are read.
+    /// Worth knowing when the numbers are read.
     Note,
 }
 
-/// Something about the host that moves the numbers.
+/// A property of the host that affects the numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// How grave it is.
+    /// Gravity of the finding.
     pub gravity: Gravity,
-    /// What was seen.
+    /// The observation.
     pub seen: String,
-    /// Why that matters for the numbers.
+    /// Reason why it matters for the numbers.
     pub why: String,
-    /// The command or the action that removes it.
+    /// Command or action that removes it.
     pub fix: String,
 }
 
@@ -82,7 +81,7 @@ impl Finding {
 }
 
 impl<'a> Subject<'a> {
-    /// Reads the sensors for a host that was read already, and looks for 200 ms at who uses its CPUs.
+    /// Reads the sensors of a host whose facts are known, and observes for 200 ms which processes use its CPUs.
     pub fn new(host: &'a Host, board: &'a Board, rcvbuf_bytes: u32, root: &Root) -> Self {
         Self {
             host,
@@ -96,12 +95,12 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Looks at these interfaces, too.
+    /// Adds interfaces to check.
     pub fn with_interfaces(self, interfaces: Vec<Interface>) -> Self {
         Self { interfaces, ..self }
     }
 
-    /// Everything that was found, the graver first.
+    /// Returns all findings, the graver ones first.
     pub fn findings(&self) -> Vec<Finding> {
         let all = [
             machine::findings(self),
@@ -119,7 +118,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What is wrong with interfaces of a host of which nothing else is looked at.
+/// Returns the findings about interfaces alone, without the rest of the host.
 pub fn of_interfaces(host: &Host, board: &Board, interfaces: Vec<Interface>) -> Vec<Finding> {
     interface::findings(&Subject {
         host,

@@ -1,4 +1,4 @@
-//! What the network stack grants, and does besides.
+//! Checks the network stack: loopback, buffers, RPS, conntrack and interrupts.
 
 use super::{Finding, Subject};
 use crate::data::Ip;
@@ -39,7 +39,7 @@ fn loopback(subject: &Subject, ip: Ip) -> Option<Finding> {
     ))
 }
 
-/// Loss depends on nothing so much as on the buffer.
+/// Finds a limit on receive buffers that is too low. No setting affects loss more than the buffer.
 fn rcvbuf(subject: &Subject) -> Option<Finding> {
     let asked = u64::from(subject.rcvbuf_bytes);
     let most = subject.host.rmem_max.filter(|&most| most < asked)?;
@@ -75,7 +75,8 @@ fn conntrack(subject: &Subject) -> Option<Finding> {
     })
 }
 
-/// What arrives from outside (the ssh session, for one) interrupts the CPU that it arrives at.
+/// Finds interrupts on a sender's CPU. Traffic from outside (such as the ssh session) interrupts the CPU that it
+/// arrives at.
 pub(super) fn interrupts(subject: &Subject, nic: &Nic) -> Option<Finding> {
     let threads = subject.board.defaults.threads.iter();
     let senders: Vec<usize> = threads
@@ -85,7 +86,7 @@ pub(super) fn interrupts(subject: &Subject, nic: &Nic) -> Option<Finding> {
         .collect();
     let is_hit = |cpu: &usize| senders.contains(cpu);
     let hit: Vec<usize> = nic.irq_cpus.iter().copied().filter(is_hit).collect();
-    // Where every CPU has a sender at some thread count, there is no better place.
+    // If every CPU has a sender at some thread count, there is no better place.
     let mut cpus = subject.host.cpus.iter().map(|cpu| cpu.id);
     let free = cpus
         .find(|cpu| !senders.contains(cpu))

@@ -1,4 +1,4 @@
-//! A healthy board has no findings; each thing that goes wrong has its own.
+//! Tests that a healthy board has no findings, and that each problem has exactly one.
 
 use super::*;
 use crate::host::board;
@@ -19,7 +19,7 @@ fn policy() -> CpufreqPolicy {
     }
 }
 
-/// Four policies, with these governors.
+/// Returns four policies with these governors.
 fn policies(governors: [&str; 4]) -> Vec<CpufreqPolicy> {
     let policy = |governor: &str| CpufreqPolicy {
         governor: Some(governor.to_owned()),
@@ -32,7 +32,7 @@ fn nonsense(name: &str) -> (String, String) {
     (name.to_owned(), "2147483.6 C".to_owned())
 }
 
-/// A Pi 4B that is fit to measure on.
+/// Returns a Pi 4B that is fit to measure on.
 fn healthy() -> Host {
     let cpu = |id| Cpu {
         id,
@@ -88,7 +88,7 @@ pub(super) struct Seen {
     pub(super) interfaces: Vec<Interface>,
 }
 
-/// What is found after `change`, without what is true of every test.
+/// Returns the findings after `change`, without the finding about debug builds.
 pub(super) fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
     let mut seen = Seen {
         host: healthy(),
@@ -139,7 +139,7 @@ fn a_healthy_board_has_no_findings() {
 
 type Change = fn(&mut Seen);
 
-/// Each kind of trouble, and how it comes about.
+/// Changes that each cause one kind of problem.
 const TROUBLES: &[Change] = &[
     |seen| seen.host.cpufreq = policies(["ondemand", "performance", "schedutil", "ondemand"]),
     |seen| seen.host.cpufreq[0].governor = Some("powersave".to_owned()),
@@ -268,9 +268,9 @@ fn a_clock_is_judged_by_what_it_is_and_not_by_the_name_of_its_governor() {
         ("performance", [LOW, TOP, TOP], "cpufreq-dt"),
         // Drivers round.
         ("performance", [LOW, TOP, TOP - 1000], "BCM2835 CPUFreq"),
-        // A boost is above.
+        // A boost is above the highest clock.
         ("performance", [LOW, TOP, TOP + LOW], "acpi-cpufreq"),
-        // An idle CPU's clock, measured.
+        // The measured clock of an idle CPU.
         ("performance", [LOW, TOP, LOW], "intel_pstate"),
         ("performance", [LOW, TOP, LOW], "amd-pstate-epp"),
         ("performance", [LOW, TOP, LOW], "cppc_cpufreq"),

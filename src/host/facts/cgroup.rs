@@ -1,12 +1,12 @@
-//! The control groups of this process: its cpuset, and how much CPU time they grant.
+//! Reads the limits of this process's control groups: the cpuset and the quota of CPU time.
 
 use std::path::Path;
 
 use crate::sys::files::{Root, parse_cpu_list};
 
-/// The CPUs of the cpuset that this process is in: `cpuset.cpus.effective` (kernel doc admin-guide/cgroup-v2,
+/// Returns the CPUs of the cpuset that this process is in: `cpuset.cpus.effective` (kernel doc admin-guide/cgroup-v2,
 /// "Cpuset Interface Files") of the nearest group that has it, or `cpuset.effective_cpus` of version 1
-/// (cgroup-v1/cpusets). `None`: none is in sight.
+/// (cgroup-v1/cpusets). `None` if no cpuset is visible.
 pub(super) fn cpuset(root: &Root) -> Option<Vec<usize>> {
     let own = groups(root);
     let mut lists = own.iter().flat_map(|(controllers, path)| {
@@ -26,8 +26,8 @@ pub(super) fn cpuset(root: &Root) -> Option<Vec<usize>> {
     lists.find(|cpus| !cpus.is_empty())
 }
 
-/// The control groups of this process: the controllers, none for version 2, and the path without its first slash
-/// (cgroups(7)).
+/// Returns the control groups of this process: the controllers, empty for version 2, and the path without its first
+/// slash (cgroups(7)).
 fn groups(root: &Root) -> Vec<(String, String)> {
     let own = root.text("proc/self/cgroup").unwrap_or_default();
     let groups = own.lines().filter_map(|line| {
@@ -41,8 +41,9 @@ fn groups(root: &Root) -> Vec<(String, String)> {
     groups.collect()
 }
 
-/// The tightest limit of the control groups that this process is in, in CPUs' worth of time: `cpu.max` (kernel
-/// doc admin-guide/cgroup-v2, "CPU Interface Files"), or `cpu.cfs_quota_us` of version 1 (scheduler/sched-bwc).
+/// Returns the tightest limit of the control groups that this process is in, in CPUs' worth of time: `cpu.max`
+/// (kernel doc admin-guide/cgroup-v2, "CPU Interface Files"), or `cpu.cfs_quota_us` of version 1
+/// (scheduler/sched-bwc).
 pub(super) fn quota(root: &Root) -> Option<f64> {
     let own = groups(root);
     let limits = own.iter().filter_map(|(controllers, path)| {
@@ -50,14 +51,14 @@ pub(super) fn quota(root: &Root) -> Option<f64> {
             tightest(&Path::new("sys/fs/cgroup").join(path), |group| {
                 let text = root.text(group.join("cpu.max"))?;
                 let (quota, period) = text.split_once(' ')?;
-                // `max` is no number.
+                // Without a limit the file has the word `max`, which does not parse.
                 Some((quota.parse().ok()?, period.parse().ok()?))
             })
         } else if controllers.split(',').any(|controller| controller == "cpu") {
             tightest(&Path::new("sys/fs/cgroup/cpu").join(path), |group| {
                 let quota: i32 = root.number(group.join("cpu.cfs_quota_us"))?;
                 let period: i32 = root.number(group.join("cpu.cfs_period_us"))?;
-                // -1: no limit.
+                // No limit is shown as -1.
                 (quota > 0).then_some((quota.into(), period.into()))
             })
         } else {
@@ -67,7 +68,7 @@ pub(super) fn quota(root: &Root) -> Option<f64> {
     limits.min_by(f64::total_cmp)
 }
 
-/// Of a group and those that it is in.
+/// Returns the tightest limit of a group and its ancestors.
 fn tightest(group: &Path, limit: impl Fn(&Path) -> Option<(f64, f64)>) -> Option<f64> {
     let limits = group.ancestors().filter_map(limit);
     limits

@@ -1,4 +1,4 @@
-//! The CPUs: which may be used, how they hang together, what they call themselves.
+//! Reads the CPUs: the usable ones, their topology and their speed.
 
 use std::collections::BTreeMap;
 
@@ -11,28 +11,26 @@ use crate::sys::files::{Root, parse_cpu_list};
 /// A CPU in the affinity mask of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// Linux's number.
+    /// Number of the CPU in Linux.
     pub id: usize,
-    /// `cpu_capacity`: 1024 for the biggest kind, and where it is unknown (kernel ABI doc
-    /// sysfs-devices-system-cpu).
+    /// `cpu_capacity`: 1024 for the biggest kind, and where it is unknown (kernel ABI doc sysfs-devices-system-cpu).
     pub capacity: u32,
     /// Arm's number for the kind of core, such as 0xd08; 0: another maker, or unknown.
     pub part: u16,
-    /// The highest clock of the hardware, in kHz; 0: unknown.
+    /// Highest clock of the hardware, in kHz; 0: unknown.
     pub max_khz: u64,
-    /// The lowest CPU number of its core: equal for SMT siblings.
+    /// Lowest CPU number of the core: equal for SMT siblings.
     pub core: usize,
-    /// The lowest CPU number that shares its last-level cache.
+    /// Lowest CPU number that shares the last-level cache.
     pub cache: usize,
 }
 
 impl Cpu {
-    /// How fast it is, compared with the others of its machine: by `cpu_capacity`; else, as kernels without
-    /// `capacity-dmips-mhz` in their device tree show the same for all, by the kind of core, and then by the highest
-    /// clock.
+    /// Returns a key that orders the CPUs of one machine by speed: `cpu_capacity`, then the kind of core, then the
+    /// highest clock. Kernels without `capacity-dmips-mhz` in their device tree show the same capacity for all CPUs.
     ///
     /// The kind comes before the clock: an S922X runs its small cores at up to 1896 MHz and its big ones at 1704
-    /// (linux meson-g12b-s922x.dtsi). Of the two kinds in one chip, Arm's bigger one has the higher number.
+    /// (linux meson-g12b-s922x.dtsi). In a chip with two kinds, Arm's bigger one has the higher number.
     pub fn speed(&self) -> (u32, u16, u64) {
         (self.capacity, self.part, self.max_khz)
     }
@@ -40,12 +38,12 @@ impl Cpu {
 
 const CPUS: &str = "sys/devices/system/cpu";
 
-/// The CPUs in a list of the kernel's, such as `online` and `present`.
+/// Reads a CPU list of the kernel, such as `online` and `present`.
 pub(super) fn listed(root: &Root, file: &str) -> Option<Vec<usize>> {
     parse_cpu_list(&root.text(format!("{CPUS}/{file}"))?).ok()
 }
 
-/// The CPUs of the machine that are not online.
+/// Returns the CPUs of the machine that are not online.
 pub(super) fn offline(root: &Root) -> Vec<usize> {
     let (present, online) = (listed(root, "present"), listed(root, "online"));
     let mut offline = present.unwrap_or_default();
@@ -53,7 +51,7 @@ pub(super) fn offline(root: &Root) -> Vec<usize> {
     offline
 }
 
-/// The CPUs in `Cpus_allowed_list`, which is what the affinity mask and cpusets leave of those online.
+/// Returns the CPUs in `Cpus_allowed_list`: the online CPUs that the affinity mask and cpusets allow.
 pub(super) fn usable(root: &Root) -> Vec<Cpu> {
     let status = root.text("proc/self/status").unwrap_or_default();
     let allowed = status
@@ -71,8 +69,8 @@ pub(super) fn usable(root: &Root) -> Vec<Cpu> {
         .collect()
 }
 
-/// The CPUs that a thread of this process can be pinned to: those in its mask, and of the others online what the
-/// kernel accepts. Where it cannot be tried out, below another root, what the cpuset leaves.
+/// Returns the CPUs that a thread of this process can be pinned to: the CPUs in its mask, and other online CPUs that
+/// the kernel accepts. Below another root that cannot be tried out, so the cpuset decides.
 pub(super) fn pinnable(root: &Root, masked: &[Cpu]) -> Vec<usize> {
     let mut others = listed(root, "online").unwrap_or_default();
     others.retain(|id| masked.iter().all(|cpu| cpu.id != *id));
@@ -103,7 +101,7 @@ fn cpu(root: &Root, parts: &BTreeMap<usize, u16>, id: usize) -> Cpu {
             .number(format!("{directory}/cpufreq/cpuinfo_max_freq"))
             .unwrap_or(0),
         core: first_of("topology/thread_siblings_list").unwrap_or(id),
-        // Names sort by level: the last one is the last-level cache.
+        // Cache directories are sorted by level, so the last one is the last-level cache.
         cache: caches
             .last()
             .and_then(|index| first_of(&format!("cache/{index}/shared_cpu_list")))
@@ -174,7 +172,7 @@ mod tests {
                 ],
                 &[0, 1],
             ),
-            // Nonsense is no cpuset, and the mask's own CPUs are there whatever it says.
+            // Nonsense is no cpuset, and the CPUs of the mask count whatever the cpuset says.
             (
                 "0-1",
                 &[

@@ -1,11 +1,11 @@
-//! `/proc/cpuinfo`: what the CPUs call themselves, and on a Raspberry Pi the board.
+//! Reads `/proc/cpuinfo`: the models of the CPUs, and on a Raspberry Pi the board.
 
 use std::collections::BTreeMap;
 
 use super::joined;
 use crate::sys::files::Root;
 
-/// The board's model, which only Raspberry Pi's kernels print there.
+/// Returns the board's model. Only Raspberry Pi's kernels print it in `/proc/cpuinfo`.
 pub(super) fn board_model(root: &Root) -> Option<String> {
     let info = root.text("proc/cpuinfo")?;
     let mut fields = info.lines().filter_map(|line| line.split_once(':'));
@@ -13,7 +13,7 @@ pub(super) fn board_model(root: &Root) -> Option<String> {
     Some(model.trim().to_owned()).filter(|model| !model.is_empty())
 }
 
-/// The part number of each CPU whose core is Arm's, in `/proc/cpuinfo`.
+/// Returns the part number in `/proc/cpuinfo` of each CPU whose core is Arm's.
 pub(super) fn parts(root: &Root) -> BTreeMap<usize, u16> {
     let info = root.text("proc/cpuinfo").unwrap_or_default();
     let (mut parts, mut cpu, mut is_arms) = (BTreeMap::new(), None, false);
@@ -33,7 +33,7 @@ pub(super) fn parts(root: &Root) -> BTreeMap<usize, u16> {
     parts
 }
 
-/// x86 prints a name; arm64 prints part numbers, of each CPU its own.
+/// Returns the model of the CPUs. x86 prints a name; arm64 prints a part number for each CPU.
 pub(super) fn model(root: &Root) -> Option<String> {
     let info = root.text("proc/cpuinfo")?;
     let values = |name: &'static str| {
@@ -51,7 +51,7 @@ pub(super) fn model(root: &Root) -> Option<String> {
     }
 }
 
-/// The implementer in `/proc/cpuinfo`.
+/// Arm's implementer code in `/proc/cpuinfo`.
 const ARM_LTD: &str = "0x41";
 
 fn arm_core(implementer: &str, part: &str) -> String {
@@ -64,8 +64,7 @@ fn arm_core(implementer: &str, part: &str) -> String {
     )
 }
 
-/// Arm Ltd's part numbers, as in the kernel's `arch/arm64/include/asm/cputype.h` and util-linux's
-/// `lscpu-arm.c`.
+/// Arm Ltd's part numbers, from the kernel's `arch/arm64/include/asm/cputype.h` and util-linux's `lscpu-arm.c`.
 const ARM_PARTS: &[(&str, &str)] = &[
     ("0xb76", "ARM1176"),
     ("0xc05", "Cortex-A5"),

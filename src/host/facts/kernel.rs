@@ -1,4 +1,4 @@
-//! The kernel: what it is, how it was configured, how busy it is.
+//! Reads facts about the kernel: architecture, configuration and load.
 
 use std::fs;
 use std::io::Read;
@@ -9,8 +9,8 @@ use nix::unistd::{SysconfVar, sysconf};
 
 use crate::sys::files::Root;
 
-/// `uname -m`. A 32-bit process may be told another name (personality(2)), the file (Linux 6.1) tells
-/// all the same one.
+/// Returns the kernel's architecture (`uname -m`). A 32-bit process may be told another name (personality(2)); the
+/// file (Linux 6.1) shows every process the same one.
 pub(super) fn machine(root: &Root) -> Option<String> {
     let asked = || {
         let name = uname().ok()?;
@@ -20,7 +20,7 @@ pub(super) fn machine(root: &Root) -> Option<String> {
     shown.or_else(|| asked().filter(|_| root.is_real()))
 }
 
-/// The flavour in the version line (`init/version-timestamp.c`, `scripts/mkcompile_h`). A
+/// Returns the preemption flavour in the version line (`init/version-timestamp.c`, `scripts/mkcompile_h`). A
 /// `PREEMPT_DYNAMIC` kernel runs in one of several modes, which only root may see.
 pub(super) fn preemption(root: &Root, version: &str) -> String {
     let flavour = version
@@ -38,13 +38,13 @@ pub(super) fn preemption(root: &Root, version: &str) -> String {
     }
 }
 
-/// What `getconf PAGESIZE` says.
+/// Returns the size of a memory page in bytes, as `getconf PAGESIZE` shows it.
 pub(super) fn page_bytes() -> Option<u64> {
     sysconf(SysconfVar::PAGE_SIZE).ok()??.try_into().ok()
 }
 
-/// `CONFIG_IRQ_TIME_ACCOUNTING` in the kernel's own configuration, or in the file that distributions put
-/// beside it.
+/// Returns whether `CONFIG_IRQ_TIME_ACCOUNTING` is set in the kernel's own configuration, or in the file that
+/// distributions put beside the kernel. `None` if there is no such file.
 pub(super) fn irq_time_accounting(root: &Root, release: Option<&str>) -> Option<bool> {
     let own = || unpack(&fs::read(root.path("proc/config.gz")).ok()?);
     let beside = || root.text(format!("boot/config-{}", release?));
@@ -56,8 +56,8 @@ pub(super) fn irq_time_accounting(root: &Root, release: Option<&str>) -> Option<
     )
 }
 
-/// Unpacks what the kernel's build packed with `gzip -n` (scripts/Makefile.lib): 10 bytes that name no file, then a deflate
-/// stream (RFC 1952). A decoder of gzip would bring tables of 24 KB for the checksum behind it.
+/// Unpacks a file that the kernel's build packed with `gzip -n` (scripts/Makefile.lib): 10 bytes that name no file,
+/// then a deflate stream (RFC 1952). A decoder of gzip would bring tables of 24 KB for the checksum at the end.
 fn unpack(packed: &[u8]) -> Option<String> {
     let mut text = String::new();
     let stream = packed.strip_prefix(&[0x1f, 0x8b, 8, 0])?.get(6..)?;
@@ -65,7 +65,7 @@ fn unpack(packed: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// The first field of `/proc/loadavg` (proc(5)).
+/// Returns the load average over one minute: the first field of `/proc/loadavg` (proc(5)).
 pub(super) fn load_1min(root: &Root) -> Option<f64> {
     let loads = root.text("proc/loadavg")?;
     loads.split_whitespace().next()?.parse().ok()

@@ -1,6 +1,6 @@
-//! The host: what the plan, the checks and the rows need to know about the machine.
+//! Host facts: the properties of the machine that the plan, the checks and the rows need.
 //!
-//! Read once, before anything is measured. What may change meanwhile (temperatures, clocks) is read
+//! They are read once, before anything is measured. Values that may change meanwhile (temperatures, clocks) are read
 //! around every window instead, by [`crate::sys::sensors`].
 
 mod cgroup;
@@ -26,32 +26,32 @@ pub use self::interface::{Interface, Kind};
 pub use self::network::{Conntrack, Nic};
 pub use self::power::CpufreqPolicy;
 
-/// A machine, as its `/proc` and `/sys` show it. Everything is what it was when the program started.
+/// A machine, as shown by `/proc` and `/sys` when the program started.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Host {
     /// `compatible` of the device tree, most specific first. Empty without a device tree.
     pub compatible: Vec<String>,
     /// `model` of the device tree, or the DMI product name, or `Model` of `/proc/cpuinfo`.
     pub model: Option<String>,
-    /// Whether there is a device tree that this process does not see, as in a container.
+    /// True if there is a device tree that this process does not see, as in a container.
     pub hides_device_tree: bool,
     /// The least specific entry of `compatible`, which names the chip or its family.
     pub soc: Option<String>,
-    /// What the CPUs call themselves, `+`-joined where they differ.
+    /// Models of the CPUs, `+`-joined if they differ.
     pub cpu_model: Option<String>,
-    /// The CPUs in the affinity mask of this process, by number: placements that are not asked for use these.
+    /// The CPUs in the affinity mask of this process, by number. Automatic placements use them.
     pub cpus: Vec<Cpu>,
-    /// The CPUs that threads can be pinned to: those online that no cpuset forbids.
+    /// CPUs that threads can be pinned to: online CPUs that no cpuset forbids.
     pub pinnable_cpus: Vec<usize>,
-    /// How many CPUs are online, whether or not this process may use them.
+    /// Number of online CPUs, including CPUs that this process may not use.
     pub online_cpus: Option<usize>,
-    /// The CPUs that are there and not online.
+    /// CPUs that are present but not online.
     pub offline_cpus: Vec<usize>,
     /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel lists them. Empty: none.
     pub isolated_cpus: Option<String>,
-    /// How many CPUs' worth of time the control groups of this process grant it. `None`: no limit seen.
+    /// CPU time that the control groups grant this process, in CPUs' worth. `None`: no limit is visible.
     pub cpu_quota: Option<f64>,
-    /// What the machine is emulated or virtualised by. `None`: nothing shows.
+    /// The emulator or hypervisor of the machine. `None`: none is visible.
     pub virtualization: Option<String>,
     /// Kernel release.
     pub kernel: Option<String>,
@@ -63,41 +63,41 @@ pub struct Host {
     pub preemption: Option<String>,
     /// Size of a memory page, in bytes.
     pub page_bytes: Option<u64>,
-    /// Whether the kernel keeps softirq time out of the threads' CPU clocks
-    /// (`CONFIG_IRQ_TIME_ACCOUNTING`). `None`: its configuration is unknown.
+    /// True if the kernel keeps softirq time out of the threads' CPU clocks (`CONFIG_IRQ_TIME_ACCOUNTING`). `None`:
+    /// its configuration is unknown.
     pub irq_time_accounting: Option<bool>,
-    /// The cpufreq governors in use, `+`-joined where they differ. `None` without cpufreq.
+    /// The cpufreq governors in use, `+`-joined if they differ. `None` without cpufreq.
     pub governor: Option<String>,
     /// The CPUs' clocks, as cpufreq controls them. Empty without cpufreq.
     pub cpufreq: Vec<CpufreqPolicy>,
-    /// What the kernel reads the time from. `None`: it does not say.
+    /// The kernel's clock source. `None`: unknown.
     pub clocksource: Option<String>,
-    /// What puts idle CPUs to sleep. `None`: nothing does.
+    /// The driver that puts idle CPUs to sleep. `None`: there is none.
     pub cpuidle_driver: Option<String>,
     /// Load average over the last minute: tasks that ran or waited for a disk.
     pub load_1min: Option<f64>,
-    /// How many files this process may have open.
+    /// Number of files that this process may have open.
     pub open_files: Option<u64>,
-    /// Whether the drops of a socket stand in the list of all sockets only, which takes long to read.
+    /// True if a socket's drops are visible only in the list of all sockets, which takes long to read.
     pub lists_drops: bool,
-    /// The most that SO_RCVBUF grants without privilege, in bytes.
+    /// Largest `SO_RCVBUF` that is granted without privilege, in bytes.
     pub rmem_max: Option<u64>,
-    /// Whether this process may have more than that (CAP_NET_ADMIN).
+    /// True if this process may exceed `rmem_max` (`CAP_NET_ADMIN`).
     pub exceeds_rmem_max: bool,
     /// The CPUs that RPS hands packets of the loopback interface to. Empty: RPS is off.
     pub lo_rps_cpus: Option<Vec<usize>>,
-    /// What conntrack does in this network namespace. `None`: it is not loaded.
+    /// State of conntrack in this network namespace. `None`: it is not loaded.
     pub conntrack: Option<Conntrack>,
-    /// Network interfaces that are more than software.
+    /// Network interfaces with hardware behind them.
     pub nics: Vec<Nic>,
-    /// Why IPv4 loopback cannot be used, if it cannot.
+    /// Reason why IPv4 loopback cannot be used. `None` if it can.
     pub v4_refusal: Option<String>,
-    /// Why IPv6 loopback cannot be used, if it cannot.
+    /// Reason why IPv6 loopback cannot be used. `None` if it can.
     pub v6_refusal: Option<String>,
 }
 
 impl Host {
-    /// Reads the host below `root`; what loopback does and sockets may is tried out for real.
+    /// Reads the host below `root`. Loopback and the privileges of sockets are tried out on this machine.
     pub fn read(root: &Root) -> Self {
         let cpus = cpu::usable(root);
         let compatible = root.strings("proc/device-tree/compatible");
@@ -142,7 +142,7 @@ impl Host {
         }
     }
 
-    /// Why this kind of loopback cannot be used, if it cannot.
+    /// Returns the reason why this kind of loopback cannot be used. `None` if it can.
     pub fn refusal(&self, ip: Ip) -> Option<&str> {
         match ip {
             Ip::V4 => self.v4_refusal.as_deref(),
@@ -150,12 +150,12 @@ impl Host {
         }
     }
 
-    /// Whether CPU `id` is in the affinity mask of this process.
+    /// Returns whether CPU `id` is in the affinity mask of this process.
     pub fn has_cpu(&self, id: usize) -> bool {
         self.cpus.iter().any(|cpu| cpu.id == id)
     }
 
-    /// What sets the CPUs' clocks, `+`-joined where they differ.
+    /// Returns the drivers that set the CPUs' clocks, `+`-joined if they differ.
     pub fn cpufreq_driver(&self) -> Option<String> {
         let drivers = self
             .cpufreq
@@ -164,13 +164,13 @@ impl Host {
         joined(drivers.collect())
     }
 
-    /// The numbers of the CPUs in the affinity mask of this process, for a message.
+    /// Returns the numbers of the CPUs in the affinity mask of this process, for a message.
     pub fn cpu_list(&self) -> String {
         list(&self.cpus.iter().map(|cpu| cpu.id).collect::<Vec<_>>(), ",")
     }
 }
 
-/// CPU numbers as the kernel lists them, such as `0-3,6`.
+/// Formats CPU numbers as the kernel lists them, such as `0-3,6`.
 pub fn ranges(cpus: &[usize]) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for &cpu in cpus {
@@ -189,7 +189,7 @@ pub fn ranges(cpus: &[usize]) -> String {
     texts.collect::<Vec<_>>().join(",")
 }
 
-/// CPU numbers, for people.
+/// Joins CPU numbers with a separator.
 pub fn list(cpus: &[usize], separator: &str) -> String {
     let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
     cpus.join(separator)
@@ -197,7 +197,7 @@ pub fn list(cpus: &[usize], separator: &str) -> String {
 
 fn loopback_refusal(ip: Ip) -> Option<String> {
     let address = ip.loopback();
-    // With lo down, binding may work and only reaching it fails.
+    // With lo down, binding may work and only connecting fails.
     let reach = || {
         let socket = UdpSocket::bind((address, 0))?;
         socket.connect(socket.local_addr()?)
@@ -210,7 +210,7 @@ fn loopback_refusal(ip: Ip) -> Option<String> {
     Some(format!("{address} cannot be used here: {error}; {fix}"))
 }
 
-/// Each kind once. `None`: there are none.
+/// Joins the distinct kinds with `+`. `None` if there are none.
 fn joined(mut kinds: Vec<String>) -> Option<String> {
     kinds.sort_unstable();
     kinds.dedup();
@@ -228,7 +228,7 @@ mod tests {
     /// A file below a root: its path and its text.
     pub(super) type File<'a> = (&'a str, &'a str);
 
-    /// A directory with these files, as a root.
+    /// Returns a directory with these files, as a root.
     pub(super) fn tree(files: &[File]) -> (TempDir, Root) {
         let place = TempDir::new().expect("a temporary directory");
         for (path, text) in files {

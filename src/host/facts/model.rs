@@ -1,17 +1,17 @@
-//! What the machine is called, and whether a device tree that would say more is hidden.
+//! Reads the model of the machine, and detects a hidden device tree.
 
 use super::cpuinfo;
 use crate::sys::files::Root;
 
-/// The model: the device tree's, the firmware's on machines with DMI, or what Raspberry Pi's kernels print.
+/// Returns the model: from the device tree, from DMI, or from `/proc/cpuinfo` of Raspberry Pi's kernels.
 pub(super) fn read(root: &Root) -> Option<String> {
     let model = root.text("proc/device-tree/model");
     let model = model.or_else(|| root.text("sys/class/dmi/id/product_name"));
     model.or_else(|| cpuinfo::board_model(root))
 }
 
-/// Whether there is a device tree that this process does not see: Raspberry Pi's kernels print its model in
-/// `/proc/cpuinfo`, and `/proc/device-tree` is a link to what containers mask (`/sys/firmware`).
+/// Returns whether there is a device tree that this process does not see: Raspberry Pi's kernels print its model in
+/// `/proc/cpuinfo`, and `/proc/device-tree` is a link to a directory that containers mask (`/sys/firmware`).
 pub(super) fn is_hidden(root: &Root, compatible: &[String]) -> bool {
     let tree = root.path("proc/device-tree");
     let leads_nowhere = tree.is_symlink() && root.text("proc/device-tree/model").is_none();
@@ -38,7 +38,8 @@ mod tests {
         let tree_model = ("proc/device-tree/model", "Raspberry Pi 4 Model B Rev 1.4\0");
         let dmi = ("sys/class/dmi/id/product_name", "Raspberry Pi 4 Model B\n");
         let x86 = ("proc/cpuinfo", "model name\t: AMD EPYC\n");
-        // The files, and whether /proc/device-tree is a link that leads nowhere.
+        // Columns: the files, whether `/proc/device-tree` is a link that leads nowhere, whether a tree is hidden, the
+        // model.
         let cases: [(&[File], bool, bool, Option<&str>); 9] = [
             (
                 &[model],
@@ -54,7 +55,7 @@ mod tests {
                 false,
                 Some("Raspberry Pi 4 Model B Rev 1.4"),
             ),
-            // By UEFI there is none.
+            // Booted by UEFI, there is no device tree.
             (&[dmi], false, false, Some("Raspberry Pi 4 Model B")),
             (&[dmi, model], false, false, Some("Raspberry Pi 4 Model B")),
             (&[x86], false, false, None),

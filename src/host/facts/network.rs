@@ -1,4 +1,4 @@
-//! What the network stack does to packets on their way: RPS, and where interrupts arrive.
+//! Reads the network stack's settings that affect packets: RPS, XPS, conntrack, and the CPUs of interrupts.
 
 use std::net::UdpSocket;
 
@@ -8,42 +8,42 @@ use crate::data::Buffer;
 use crate::sys::buffers;
 use crate::sys::files::{Root, parse_cpu_list};
 
-/// What conntrack does in this network namespace.
+/// State of conntrack in this network namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conntrack {
-    /// Flows that it follows.
+    /// Number of flows that conntrack follows.
     pub entries: u64,
-    /// Whether it follows datagrams over loopback, tried out. `None`: not tried.
+    /// True if conntrack follows datagrams over loopback, found by trying. `None`: not tried.
     pub follows_loopback: Option<bool>,
 }
 
 /// A network interface with hardware behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nic {
-    /// Its name, such as `eth0`.
+    /// Name, such as `eth0`.
     pub name: String,
-    /// Its interrupts' numbers, as far as `/proc/interrupts` names it.
+    /// Numbers of its interrupts, if `/proc/interrupts` names the interface.
     pub irqs: Vec<u32>,
-    /// The CPUs that take those interrupts.
+    /// CPUs that take its interrupts.
     pub irq_cpus: Vec<usize>,
-    /// The CPUs that RPS hands its packets to. Empty: RPS is off.
+    /// CPUs that RPS hands its packets to. Empty: RPS is off.
     pub rps_cpus: Vec<usize>,
 }
 
-/// Tries it out, but not on a made-up machine.
+/// Returns whether this process may exceed `rmem_max`, found by trying. False below another root.
 pub(super) fn exceeds_rmem_max(root: &Root) -> bool {
     let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
     root.is_real()
         && socket.is_ok_and(|socket| buffers::may_force(&socket, Buffer::DEFAULT.bytes()))
 }
 
-/// Looks, and tries it out. `None`: it is not loaded.
+/// Reads the state of conntrack, and tries whether it follows loopback. `None` if it is not loaded.
 pub(super) fn conntrack(root: &Root) -> Option<Conntrack> {
     let entries = || root.number("proc/sys/net/netfilter/nf_conntrack_count");
     let before: u64 = entries()?;
     let tried = root.is_real().then(|| {
         send_over_loopback();
-        // Other flows come and go meanwhile, but hardly as many.
+        // Other flows come and go meanwhile, but hardly this many.
         entries().is_some_and(|after| after >= before + TRIED_FLOWS / 2)
     });
     Some(Conntrack {
@@ -54,7 +54,7 @@ pub(super) fn conntrack(root: &Root) -> Option<Conntrack> {
 
 const TRIED_FLOWS: u64 = 32;
 
-/// One datagram each of so many flows, half of them over IPv6 where there is one.
+/// Sends one datagram in each of [`TRIED_FLOWS`] flows, half of them over IPv6 if it is available.
 fn send_over_loopback() {
     for address in ["127.0.0.1:0", "[::1]:0"] {
         let Ok(receiver) = UdpSocket::bind(address) else {
@@ -70,7 +70,7 @@ fn send_over_loopback() {
     }
 }
 
-/// The interfaces that have a device, by name.
+/// Returns the interfaces that have a device, by name.
 pub(super) fn nics(root: &Root) -> Vec<Nic> {
     let names = root.names("sys/class/net", "").into_iter();
     names
@@ -87,19 +87,19 @@ pub(super) fn nics(root: &Root) -> Vec<Nic> {
         .collect()
 }
 
-/// The name of the device behind an interface. `None`: it is software.
+/// Returns the name of the device behind an interface. `None` if the interface is software.
 pub(super) fn device(root: &Root, interface: &str) -> Option<String> {
     root.link_name(format!("sys/class/net/{interface}/device"))
 }
 
-/// Its interrupts.
+/// Returns the interrupts of an interface.
 pub(super) fn irqs(root: &Root, interface: &str) -> Vec<u32> {
     let interrupts = root.text("proc/interrupts").unwrap_or_default();
     let device = device(root, interface);
     device.map_or_else(Vec::new, |device| irqs_of(&interrupts, interface, &device))
 }
 
-/// The CPUs that take these interrupts.
+/// Returns the CPUs that take these interrupts.
 pub(super) fn cpus_of_irqs(root: &Root, irqs: &[u32]) -> Vec<usize> {
     let interrupts = root.text("proc/interrupts").unwrap_or_default();
     let of_irq = |irq: &u32| irq_cpus(root, &interrupts, *irq);
@@ -109,7 +109,7 @@ pub(super) fn cpus_of_irqs(root: &Root, irqs: &[u32]) -> Vec<usize> {
     cpus
 }
 
-/// The interrupts that are named after the interface (`eth0`, `eth0-rx-0`) or, as with virtio, after its
+/// Returns the interrupts that are named after the interface (`eth0`, `eth0-rx-0`) or, as with virtio, after its
 /// device (`virtio2-input.0`).
 fn irqs_of(interrupts: &str, name: &str, device: &str) -> Vec<u32> {
     let belongs = |action: &str| {
@@ -130,8 +130,8 @@ fn irqs_of(interrupts: &str, name: &str, device: &str) -> Vec<u32> {
         .collect()
 }
 
-/// Where an interrupt goes. Kernels before 4.15 do not say, nor does the driver of a Raspberry Pi 5's RP1
-/// (raspberrypi/linux #7101): of the CPUs where it may go, the one that took the most has it.
+/// Returns the CPUs that an interrupt goes to. Kernels before 4.15 do not say, nor does the driver of a Raspberry Pi
+/// 5's RP1 (raspberrypi/linux #7101). Then it is the allowed CPU that took the interrupt most often.
 fn irq_cpus(root: &Root, interrupts: &str, irq: u32) -> Vec<usize> {
     let read = |file: &str| {
         let list = root.text(format!("proc/irq/{irq}/{file}"))?;
@@ -141,14 +141,15 @@ fn irq_cpus(root: &Root, interrupts: &str, irq: u32) -> Vec<usize> {
         let allowed = read("smp_affinity_list").unwrap_or_default();
         let taken = taken(interrupts, irq).into_iter();
         let taken = taken.filter(|(cpu, count)| *count > 0 && allowed.contains(cpu));
-        // Of equal counts the first one's.
+        // With equal counts the first CPU wins.
         let most = taken.rev().max_by_key(|(_, count)| *count);
         most.map_or(allowed, |(cpu, _)| vec![cpu])
     };
     read("effective_affinity_list").unwrap_or_else(allowed)
 }
 
-/// How often each CPU took an interrupt, by `/proc/interrupts` (proc_interrupts(5)): a column for each CPU online.
+/// Returns the number of times that each CPU took an interrupt, from `/proc/interrupts` (proc_interrupts(5)): a
+/// column for each online CPU.
 fn taken(interrupts: &str, irq: u32) -> Vec<(usize, u64)> {
     let mut lines = interrupts.lines();
     let heading = lines.next().unwrap_or_default().split_whitespace();
@@ -162,12 +163,12 @@ fn taken(interrupts: &str, irq: u32) -> Vec<(usize, u64)> {
         .collect()
 }
 
-/// The CPUs in the RPS masks of all receive queues (kernel doc networking/scaling). `None`: unknown.
+/// Returns the CPUs in the RPS masks of all receive queues (kernel doc networking/scaling). `None` if unknown.
 pub(super) fn rps_cpus(root: &Root, interface: &str) -> Option<Vec<usize>> {
     cpus_of_queues(root, interface, "rx-", "rps_cpus")
 }
 
-/// The CPUs in the XPS masks of all transmit queues. `None`: unknown, as where there is one queue.
+/// Returns the CPUs in the XPS masks of all transmit queues. `None` if unknown, as with a single queue.
 pub(super) fn xps_cpus(root: &Root, interface: &str) -> Option<Vec<usize>> {
     cpus_of_queues(root, interface, "tx-", "xps_cpus")
 }
@@ -185,7 +186,7 @@ fn cpus_of_queues(root: &Root, interface: &str, prefix: &str, file: &str) -> Opt
     (!masks.is_empty()).then_some(cpus)
 }
 
-/// A mask such as `00000001,0000000f`: 32 CPUs per group, the lowest last.
+/// Parses a mask such as `00000001,0000000f`: 32 CPUs per group, the lowest last.
 fn cpus_of_mask(mask: &str) -> Vec<usize> {
     let groups = mask.trim().rsplit(',').enumerate();
     groups
@@ -226,7 +227,7 @@ mod tests {
         assert_eq!(irqs_of("", "eth0", "x"), Vec::<u32>::new());
     }
 
-    /// Where interrupt 106 goes, by these files.
+    /// Returns the CPUs of interrupt 106 with these files.
     fn cpus_of_106(interrupts: &str, allowed: &str, effective: Option<&str>) -> Vec<usize> {
         let place = tempfile::TempDir::new().expect("a temporary directory");
         let directory = place.path().join("proc/irq/106");
@@ -250,17 +251,17 @@ mod tests {
             // A Pi 5.
             (table(four, "44535 0 0 0"), "0-3\n", Some("\n"), &[0]),
             (table(four, "0 0 12 0"), "0-3\n", Some("\n"), &[2]),
-            // Moved there: what others took was before.
+            // Moved to CPU 2: the other counts are from before.
             (table(four, "44535 0 12 0"), "2\n", Some("\n"), &[2]),
             (table(four, "44535 0 12 0"), "1-3\n", Some(""), &[2]),
             (table(four, "44535 0 0 0"), "3\n", Some(""), &[3]),
-            // The kernel says.
+            // The kernel shows the effective CPU.
             (table(four, "44535 0 0 0"), "0-3\n", Some("1\n"), &[1]),
-            // It is too old for that.
+            // The kernel is too old to show it.
             (table(four, "0 70 70 3"), "0-3\n", None, &[1]),
             // CPU 1 is offline.
             (table("  CPU0 CPU2 CPU3", "0 0 7"), "0-3\n", None, &[3]),
-            // It was never taken.
+            // The interrupt was never taken.
             (table(four, "0 0 0 0"), "0-1\n", None, &[0, 1]),
             (String::new(), "0-1\n", Some(""), &[0, 1]),
         ];

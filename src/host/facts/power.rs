@@ -1,4 +1,4 @@
-//! Clocks and idle states, as far as the kernel controls them.
+//! Reads the clocks and idle states that the kernel controls.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,27 +8,27 @@ use crate::sys::files::Root;
 /// One cpufreq policy: CPUs that share a clock (kernel doc admin-guide/pm/cpufreq).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpufreqPolicy {
-    /// The kernel's name for it, such as `policy4`.
+    /// Name in the kernel, such as `policy4`.
     pub name: String,
-    /// Its CPUs, as the kernel lists them.
+    /// CPUs, as the kernel lists them.
     pub cpus: String,
-    /// What sets the clock.
+    /// Driver that sets the clock.
     pub driver: Option<String>,
-    /// What chooses the clock.
+    /// Governor that chooses the clock.
     pub governor: Option<String>,
-    /// The lowest clock that the governor may choose, in kHz.
+    /// Lowest clock that the governor may choose, in kHz.
     pub min_khz: Option<u64>,
-    /// The highest clock that the governor may choose, in kHz.
+    /// Highest clock that the governor may choose, in kHz.
     pub max_khz: Option<u64>,
-    /// The clock that was asked for last, in kHz. On a Raspberry Pi the firmware may run a lower one.
+    /// Last requested clock, in kHz. On a Raspberry Pi the firmware may run a lower one.
     pub current_khz: Option<u64>,
-    /// The highest clock that the hardware has, in kHz.
+    /// Highest clock of the hardware, in kHz.
     pub hardware_max_khz: Option<u64>,
 }
 
 const CPUFREQ: &str = "sys/devices/system/cpu/cpufreq";
 
-/// Every policy, by number.
+/// Returns every policy, by number.
 pub(super) fn policies(root: &Root) -> Vec<CpufreqPolicy> {
     let policy = |name: String| {
         let directory = format!("{CPUFREQ}/{name}");
@@ -50,13 +50,13 @@ pub(super) fn policies(root: &Root) -> Vec<CpufreqPolicy> {
         .collect()
 }
 
-/// The governors in use.
+/// Returns the governors in use.
 pub(super) fn governor(root: &Root) -> Option<String> {
     let governors = policies(root).into_iter().map(|policy| policy.governor);
     joined(governors.flatten().collect())
 }
 
-/// What puts idle CPUs to sleep. The kernel says `none` where nothing does.
+/// Returns the driver that puts idle CPUs to sleep. Without one, the kernel says `none`.
 pub(super) fn cpuidle_driver(root: &Root) -> Option<String> {
     root.text("sys/devices/system/cpu/cpuidle/current_driver")
         .filter(|driver| driver != "none")

@@ -1,16 +1,16 @@
-//! Whether the machine is one at all.
+//! Detects emulators and hypervisors.
 
 use crate::sys::files::Root;
 
-/// What the machine is emulated or virtualised by, by the traces that systemd-detect-virt looks for, too.
-/// An emulated Raspberry Pi (`-M raspi3b`) shows none.
+/// Returns the emulator or hypervisor, by traces that systemd-detect-virt uses as well. An emulated Raspberry Pi (`-M
+/// raspi3b`) shows none.
 pub(super) fn read(root: &Root, compatible: &[String]) -> Option<String> {
     hypervisor(root)
         .or_else(|| device_tree(root, compatible))
         .or_else(|| firmware(root))
 }
 
-/// What a hypervisor says of itself.
+/// Returns the hypervisor's own name.
 fn hypervisor(root: &Root) -> Option<String> {
     let named = root.text("sys/hypervisor/type");
     named.or_else(|| {
@@ -19,15 +19,15 @@ fn hypervisor(root: &Root) -> Option<String> {
     })
 }
 
-/// QEMU's machine `virt` calls itself so; QEMU's other ARM machines pass their files through `fw-cfg`.
+/// Detects QEMU in the device tree: its machine `virt` names itself, and its other ARM machines pass their files
+/// through `fw-cfg`.
 fn device_tree(root: &Root, compatible: &[String]) -> Option<String> {
     let is_virt = compatible.iter().any(|entry| entry == "linux,dummy-virt");
     let has_fw_cfg = !root.names("proc/device-tree", "fw-cfg@").is_empty();
     (is_virt || has_fw_cfg).then(|| "qemu".to_owned())
 }
 
-/// The vendors that hypervisors give their machines in DMI (systemd `src/basic/virt.c`), and the flag by
-/// which x86 hypervisors announce themselves.
+/// Detects hypervisors by their vendor in DMI (systemd `src/basic/virt.c`), and by the CPU flag of x86 hypervisors.
 fn firmware(root: &Root) -> Option<String> {
     const VENDORS: &[(&str, &str)] = &[
         ("QEMU", "qemu"),

@@ -1,4 +1,4 @@
-//! Which settings a machine has, and what is tried of each.
+//! Chooses the tunings that a machine has, and the value to try for each.
 
 use std::io;
 
@@ -10,22 +10,23 @@ use crate::host::facts::{Host, Interface};
 use crate::sys::files::{Root, parse_cpu_list};
 use crate::sys::nic::{Changeable, Ethtool};
 
-/// The settings that are to be tried, as far as a machine has them.
+/// A request for tunings to try, if the machine has them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Wanted {
-    /// These.
+    /// The requested tunings.
     pub names: Vec<Name>,
     /// The interfaces that datagrams pass.
     pub interfaces: Vec<String>,
-    /// The largest receive buffer that cases ask for.
+    /// The largest receive buffer that cases request.
     pub rcvbuf: Buffer,
 }
 
-/// So many times `--rcvbuf` is tried.
+/// Factor between `--rcvbuf` and the larger buffer that is tried.
 pub const LARGER: u32 = 4;
 const CPUFREQ: &str = "sys/devices/system/cpu/cpufreq";
 
-/// Those of the wanted settings that can be tried on `host`, whose `/proc` and `/sys` are below `root`. Nothing is touched.
+/// Selects the requested tunings that can be tried on `host`, whose `/proc` and `/sys` are below `root`. Changes
+/// nothing.
 pub fn choose(wanted: &Wanted, host: &Host, root: &Root) -> Knobs {
     let machine = Machine {
         root,
@@ -71,7 +72,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Those that are not as tried already, if all of them can be set.
+    /// Returns the settings that do not have the value to try already. Fails if there are none, or if one of them
+    /// cannot be set.
     fn usable(&self, settings: Vec<Setting>) -> Result<Vec<Setting>, String> {
         let first = settings.first().cloned();
         let is_as_tried = |it: &Setting| it.place.is_same(&it.before, &it.tried);
@@ -131,7 +133,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The CPUs that no interrupt of the interface comes to, or none if RPS is on.
+    /// Returns RPS settings with the CPUs that get no interrupt of the interface. If RPS is on, tries it off.
     fn rps(&self, interface: &str) -> Result<Vec<Setting>, String> {
         let queues = format!("sys/class/net/{interface}/queues");
         let names = self.root.names(&queues, "rx-");
@@ -156,7 +158,7 @@ impl Machine<'_> {
         Ok(settings)
     }
 
-    /// Queue for queue another CPU, or none if XPS is on.
+    /// Returns XPS settings with another CPU for each queue. If XPS is on, tries it off.
     fn xps(&self, interface: &str) -> Result<Vec<Setting>, String> {
         let queues = format!("sys/class/net/{interface}/queues");
         let names = self.root.names(&queues, "tx-");
@@ -176,7 +178,8 @@ impl Machine<'_> {
         Ok(settings)
     }
 
-    /// Interrupt for interrupt another CPU, from the last one down: most machines serve them on the first.
+    /// Returns affinity settings with another CPU for each interrupt, from the last CPU down: most machines serve
+    /// interrupts on the first.
     fn irqs(&self, interface: &str) -> Result<Vec<Setting>, String> {
         let irqs = Interface::read(self.root, interface).map_or_else(Vec::new, |it| it.irqs);
         if irqs.is_empty() {
@@ -236,7 +239,7 @@ impl Machine<'_> {
     }
 }
 
-/// If any is on, off is tried for all.
+/// Changes every setting to off if any of them is on.
 fn switch_off(settings: &mut [Setting]) {
     if settings
         .iter()
@@ -248,7 +251,7 @@ fn switch_off(settings: &mut [Setting]) {
     }
 }
 
-/// Why, for people.
+/// Explains to users why a setting cannot be changed.
 fn unusable(place: &Place, error: &io::Error) -> String {
     let why = match error.kind() {
         io::ErrorKind::PermissionDenied => "not permitted: try as root".to_owned(),
@@ -268,7 +271,8 @@ mod tests {
 
     use super::*;
 
-    /// Four CPUs, the first of which has both interrupts of an interface with two queues each way.
+    /// Returns a machine with four CPUs, the first of which has both interrupts of an interface with two queues each
+    /// way.
     fn machine() -> TempDir {
         let place = TempDir::new().expect("a directory");
         let eth0 = "sys/class/net/eth0";
@@ -327,7 +331,7 @@ mod tests {
         let expected = [
             ("rx-0/rps_cpus", "0", "e"),
             ("rx-1/rps_cpus", "0", "e"),
-            // It is on in part: off.
+            // XPS is on in part, so it is tried off.
             ("tx-0/xps_cpus", "1", "0"),
             ("/proc/irq/24/smp_affinity", "f", "8"),
         ];

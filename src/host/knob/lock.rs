@@ -1,4 +1,5 @@
-//! One search of settings per machine at a time: two would take each other's trials for settings as they were.
+//! Allows one search of tunings per machine at a time: two searches would take each other's trials for the original
+//! settings.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -12,25 +13,27 @@ use nix::sys::stat::{major, minor};
 
 use crate::sys::files::Root;
 
-/// Directories that every machine has, the first one even where network namespaces differ. None of them is changed:
-/// flock(2) needs no file of its own, no place to write, and ends with the last process that has the file open.
+/// Directories to lock, which every machine has; network namespaces do not change the first one. The lock changes
+/// neither: flock(2) needs no file of its own and no place to write, and ends with the last process that has the file
+/// open.
 const DIRECTORIES: [&str; 2] = ["proc", "sys"];
-/// A watchdog that has put all back ends within this.
+/// Time to wait for the lock: a watchdog that has restored everything ends within it.
 const PATIENCE: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// The right to change settings of a machine. Processes that are started meanwhile have it, too: the watchdog of a search
-/// that was killed keeps it until all is put back.
+/// The right to change settings of a machine. Child processes inherit it: the watchdog of a killed search keeps it
+/// until everything is restored.
 #[derive(Debug)]
 pub struct Lock {
     _held: Flock<File>,
 }
 
 impl Lock {
-    /// Takes it.
+    /// Takes the lock, and waits up to 1 s for it.
     ///
     /// # Errors
-    /// Who has it, or why it cannot be had.
+    /// Fails if another search has the lock (the message names its process if it is known), or if the system refuses
+    /// the lock.
     pub fn take(root: &Root) -> Result<Self, String> {
         let mut directories = DIRECTORIES.iter();
         let directory = directories.find_map(|it| File::open(root.path(it)).ok());
@@ -59,7 +62,8 @@ fn refusal(directory: &File) -> String {
     text + ": wait until it has ended; nothing was changed"
 }
 
-/// The process that locked it (`/proc/locks`, proc_locks(5)). `None`: it is gone, and its watchdog is not.
+/// Returns the process that locked the directory (`/proc/locks`, proc_locks(5)). `None` if it is gone and only its
+/// watchdog is left.
 fn holder(directory: &File) -> Option<u32> {
     let metadata = directory.metadata().ok()?;
     let (device, inode) = (metadata.dev(), metadata.ino());
@@ -71,7 +75,7 @@ fn holder(directory: &File) -> Option<u32> {
         let pid = words.nth(2)?.parse().ok()?;
         (is_flock && words.next() == Some(&file)).then_some(pid)
     };
-    // Those that wait have an arrow before their kind.
+    // Lines of waiting processes have an arrow before their kind, so they do not match.
     locks.lines().find_map(held)
 }
 

@@ -1,6 +1,6 @@
-//! Sets of CPUs, as the kernel reads and writes them: `00000001,0000000f`, 32 CPUs to a group, the lowest last.
+//! CPU masks as the kernel reads and writes them: `00000001,0000000f`, 32 CPUs to a group, the lowest last.
 
-/// The groups, the lowest first, without those at the end that are 0. `None`: no mask.
+/// Parses a mask into groups, the lowest first, without trailing zero groups. `None` if the text is no mask.
 pub(super) fn parse(text: &str) -> Option<Vec<u32>> {
     let groups = text
         .trim()
@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str) -> Option<Vec<u32>> {
     Some(groups)
 }
 
-/// Of these CPUs.
+/// Returns the mask of these CPUs.
 pub(super) fn of(cpus: &[usize]) -> String {
     let groups = cpus.iter().max().map_or(1, |most| most / 32 + 1);
     let mut mask = vec![0_u32; groups];
@@ -29,7 +29,7 @@ pub(super) fn of(cpus: &[usize]) -> String {
         .join(",")
 }
 
-/// Whether it names no CPU.
+/// Returns whether a mask names no CPU.
 pub(super) fn is_empty(text: &str) -> bool {
     parse(text).is_some_and(|groups| groups.is_empty())
 }

@@ -1,11 +1,11 @@
-//! Settings of a machine that may help, each with the value that it has and one to be tried.
+//! Tunings of a machine that may help, each with its current value and a value to try.
 //!
 //! | step | module |
 //! |---|---|
-//! | where a value is, read and written | `place` |
-//! | which settings this machine has | `choose` |
-//! | which CPUs a mask names | `mask` |
-//! | one search at a time | `lock` |
+//! | find, read and write a value | `place` |
+//! | choose the tunings that this machine has | `choose` |
+//! | read and write CPU masks | `mask` |
+//! | allow one search at a time | `lock` |
 
 mod choose;
 mod lock;
@@ -47,7 +47,7 @@ pub enum Name {
 }
 
 impl Name {
-    /// As it is typed.
+    /// Returns the name as typed on the command line.
     pub fn text(self) -> &'static str {
         match self {
             Self::Rcvbuf => "rcvbuf",
@@ -63,7 +63,7 @@ impl Name {
         }
     }
 
-    /// Why it might help.
+    /// Returns the reason why the tuning might help.
     pub fn why(self) -> &'static str {
         match self {
             Self::Rcvbuf => "longer bursts and stalls are borne without loss",
@@ -79,7 +79,7 @@ impl Name {
         }
     }
 
-    /// Those that are tried where nothing was typed.
+    /// The tunings that are tried by default.
     pub const USUAL: [Self; 9] = [
         Self::Rcvbuf,
         Self::Rps,
@@ -92,54 +92,54 @@ impl Name {
         Self::Ring,
     ];
 
-    /// Whether a driver may take the link down for it.
+    /// Returns whether a driver may take the link down to change this.
     pub fn resets_link(self) -> bool {
         matches!(self, Self::Eee | Self::Ring)
     }
 }
 
-/// A setting of this machine.
+/// A tuning of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Knob {
-    /// Which.
+    /// Name of the tuning.
     pub name: Name,
-    /// Each place that is changed. None: of the trials' own sockets, or nothing.
+    /// Every value that is changed. Empty if the tuning concerns the trials' own sockets, or changes nothing.
     pub settings: Vec<Setting>,
 }
 
-/// One value of it.
+/// One value of a tuning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
-    /// Where.
+    /// Location of the value.
     pub place: Place,
-    /// What it was before anything was tried.
+    /// The value before anything was tried.
     pub before: String,
-    /// What is tried.
+    /// The value to try.
     pub tried: String,
 }
 
-/// What is tried, and what is not.
+/// The tunings to try, and the ones left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Knobs {
-    /// These are.
+    /// Tunings to try.
     pub tried: Vec<Knob>,
-    /// These are not, and why.
+    /// Tunings left out, each with the reason.
     pub left_out: Vec<LeftOut>,
 }
 
 impl Knobs {
-    /// Every value that is changed.
+    /// Returns every value that is changed.
     pub fn settings(&self) -> Vec<Setting> {
         let all = self.tried.iter().flat_map(|knob| &knob.settings);
         all.cloned().collect()
     }
 }
 
-/// A setting that is not tried.
+/// A tuning that is not tried.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Which.
+    /// Name of the tuning.
     pub name: Name,
-    /// Why.
+    /// Reason for leaving it out.
     pub reason: String,
 }

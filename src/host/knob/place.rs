@@ -1,4 +1,4 @@
-//! Where a value is.
+//! Locations of values: reads, writes and checks them.
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -10,26 +10,26 @@ use super::mask;
 use crate::sys::files::Root;
 use crate::sys::nic::{Changeable, Ethtool};
 
-/// A file of the kernel's, or a setting of an interface's driver.
+/// A file of the kernel, or a setting of an interface's driver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// Below the root, without the leading slash.
+    /// Path of a file below the root, without the leading slash.
     File(String),
-    /// Asked of a driver.
+    /// Setting of a driver.
     Driver {
-        /// Whose.
+        /// Name of the interface.
         interface: String,
-        /// What.
+        /// Kind of the setting.
         what: Changeable,
     },
 }
 
 impl Place {
-    /// The value, as text.
+    /// Reads the value as text.
     ///
     /// # Errors
-    /// What the system said.
+    /// Returns the error of the system call.
     pub fn read(&self, root: &Root) -> io::Result<String> {
         match self {
             Self::File(path) => {
@@ -40,10 +40,10 @@ impl Place {
         }
     }
 
-    /// Sets it, and looks whether it is so.
+    /// Sets the value and verifies it.
     ///
     /// # Errors
-    /// What the system said, or that it keeps another value.
+    /// Returns the error of the system call, or an error if the kernel keeps another value.
     pub fn write(&self, root: &Root, value: &str) -> io::Result<()> {
         match self {
             Self::File(path) => {
@@ -51,7 +51,7 @@ impl Place {
                     .write(true)
                     .truncate(true)
                     .open(root.path(path))?;
-                // In one call: each is an order of its own to the kernel.
+                // Written in one call: the kernel takes each call as a separate order.
                 file.write_all(format!("{value}\n").as_bytes())?;
             }
             Self::Driver { interface, what } => what.write(&driver(root, interface)?, value)?,
@@ -64,10 +64,10 @@ impl Place {
         Err(io::Error::other(problem))
     }
 
-    /// Whether this process may set it. Nothing is touched.
+    /// Checks that this process may set the value. Changes nothing.
     ///
     /// # Errors
-    /// Why it may not.
+    /// Returns an error if this process may not set the value.
     pub fn check(&self, root: &Root) -> io::Result<()> {
         match self {
             Self::File(path) => {
@@ -81,7 +81,7 @@ impl Place {
         Ok(())
     }
 
-    /// Whether two texts are the same value here: a kernel writes masks in its own way.
+    /// Returns whether two texts mean the same value here. Kernels write masks in their own format.
     pub fn is_same(&self, one: &str, other: &str) -> bool {
         one == other || self.is_mask() && mask::parse(one) == mask::parse(other)
     }
@@ -90,7 +90,7 @@ impl Place {
         matches!(self, Self::File(path) if path.ends_with("_cpus") || path.ends_with("_affinity"))
     }
 
-    /// The interface whose link may go down for it.
+    /// Returns the interface whose link may go down during the change.
     pub fn interface(&self) -> Option<&str> {
         match self {
             Self::File(_) => None,
@@ -116,7 +116,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A driver is this machine's own, whatever the root.
+/// Opens the driver of an interface. Drivers exist only on this machine, so any other root is unsupported.
 fn driver(root: &Root, interface: &str) -> io::Result<Ethtool> {
     if !root.is_real() {
         return Err(io::ErrorKind::Unsupported.into());
@@ -128,7 +128,7 @@ fn libc_eperm() -> i32 {
     nix::errno::Errno::EPERM as i32
 }
 
-/// CAP_NET_ADMIN (linux/capability.h), as proc_pid_status(5) shows it.
+/// Returns whether this process has `CAP_NET_ADMIN` (linux/capability.h), read as in proc_pid_status(5).
 fn may_administer_network() -> bool {
     const CAP_NET_ADMIN: u32 = 12;
     let status = Root::default().text("proc/self/status").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Cases between two hosts: what cannot be, and where the threads go.
+//! Cases between two hosts: the ones that cannot run, and the CPUs of the threads.
 
 use super::{cannot_run, link_mtu, sharing_cpus};
 use crate::data::{Case, Direction, Group, Ip, Workload};
@@ -8,15 +8,15 @@ use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::{Conditions, There, WireLink};
 
-/// One of the two hosts, as a half of a case meets it.
+/// One of the two hosts, from the view of a case's senders or receivers.
 struct Side<'a> {
     host: &'a Host,
     board: &'a Board,
-    /// What has the address that the half uses.
+    /// Name of the interface with the address that is used.
     interface: &'a str,
 }
 
-/// Why a case does not run between these hosts.
+/// Returns why a case does not run between these hosts.
 pub(super) fn refusal(
     case: &Case,
     engines: Engines,
@@ -85,7 +85,7 @@ fn no_way(ip: Ip, there: &There) -> String {
     )
 }
 
-/// What is of here and of there, as what is of the senders' host and of the receivers'.
+/// Reorders a pair (local host, remote host) to (senders' host, receivers' host).
 fn by_half<T>(case: &Case, here: T, there: T) -> (T, T) {
     if case.sends_from_there() {
         (there, here)
@@ -94,7 +94,7 @@ fn by_half<T>(case: &Case, here: T, there: T) -> (T, T) {
     }
 }
 
-/// Where the threads of each half go, and why not where a profile says.
+/// Returns the CPUs of the threads on each host, and the reasons where they are not those of a profile.
 pub(super) fn placement(
     case: &Case,
     conditions: &Conditions,
@@ -131,7 +131,7 @@ fn sides<'a>(case: &Case, conditions: &Conditions<'a>, there: &There<'a>) -> (Si
     (here, there)
 }
 
-/// What may mislead about a case between these hosts.
+/// Returns warnings about a case between these hosts.
 pub(super) fn warnings(
     case: &Case,
     conditions: &Conditions,
@@ -147,7 +147,7 @@ pub(super) fn warnings(
     warnings
 }
 
-/// Threads that share the CPUs of their host.
+/// Returns a warning for each host whose threads share CPUs.
 fn crowds(
     case: &Case,
     conditions: &Conditions,

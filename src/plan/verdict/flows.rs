@@ -1,24 +1,24 @@
-//! How many flows can be had.
+//! Limits on the number of flows: ports, open files and memory.
 
 use crate::data::{Case, Ip};
 use crate::engine::ManyLinks;
 use crate::engines::Engines;
 use crate::plan::Conditions;
 
-/// Ports of one address that the kernel gives to whoever asks for any (`ip_local_port_range`).
+/// Ports per address that the kernel assigns when a program asks for any (`ip_local_port_range`).
 const PORTS: usize = 28_000;
-/// So many sockets' drops are read from the list of all within some milliseconds.
+/// Sockets whose drop counts can be read from the kernel's list of all sockets within some milliseconds.
 const MOST_LISTED: usize = 64;
 /// Open files of a run besides its sockets.
 const FILES_BESIDES: usize = 64;
-/// The same of a plain blocking engine: standard streams, pipes, counters.
+/// Open files besides its sockets of a run with a plain blocking engine: standard streams, pipes, counters.
 const LEAST_BESIDES: usize = 12;
 /// Open files of an event loop besides its sockets.
 const FILES_OF_LOOP: usize = 8;
-/// What the buffers of all flows may take up.
+/// Limit of the memory that the buffers of all flows may take up, in bytes.
 const MOST_FLOW_BYTES: usize = 256 << 20;
 
-/// Why the flows of a case cannot be had, if there are many of them and it is so.
+/// Returns why a case with `--flows` cannot have its flows, if it cannot.
 pub(super) fn cannot_serve(
     case: &Case,
     (sender, receiver): Engines,
@@ -78,7 +78,7 @@ pub(super) fn cannot_serve(
     None
 }
 
-/// Why a case needs more open files than this process may have, if it is so.
+/// Returns why a case needs more open files than this process may have, if it does.
 pub(super) fn exceeds_files(case: &Case, conditions: &Conditions) -> Option<String> {
     let files = files(case) as u64;
     let allowed = conditions
@@ -95,8 +95,10 @@ pub(super) fn exceeds_files(case: &Case, conditions: &Conditions) -> Option<Stri
     ))
 }
 
-/// Open files of all flows: their sockets, the copies of these, and the coordinator's own handle on each that
-/// receives; and what else a run and the loops of its threads have open.
+/// Counts the open files of a case.
+///
+/// Included are the sockets of all flows, the copies of these sockets, the coordinator thread's own handle on each
+/// receiving socket, and the other files of the run and of its event loops.
 fn files(case: &Case) -> usize {
     let is_duplex = case.is_full_duplex();
     let sender = 1
@@ -105,13 +107,13 @@ fn files(case: &Case) -> usize {
     let receiver = 2 + usize::from(is_duplex || case.server_model.is_some());
     let sockets = case.flow_count() * sender + case.receiver_sockets() * receiver;
     let threads = case.threads.senders() + case.threads.receivers();
-    // Of a flood at a rate, the kernel's stamps.
+    // The kernel's transmit timestamps, one for each paced sender.
     let stamps = if case.is_paced() {
         case.threads.senders()
     } else {
         0
     };
-    // The least that a case can do with, where it is one of few sockets: it would run with that.
+    // A case with few sockets may run with the minimum, so only the minimum is required.
     let besides = match case.flows {
         Some(_) => FILES_BESIDES + FILES_OF_LOOP * threads,
         None => LEAST_BESIDES,

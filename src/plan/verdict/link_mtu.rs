@@ -1,4 +1,4 @@
-//! Datagrams that are longer than an interface, or the way between two hosts, takes.
+//! Datagrams that are longer than an interface or the path between two hosts carries in one piece.
 
 use crate::data::Case;
 use crate::plan::{LinkEnd, WireLink};
@@ -7,12 +7,12 @@ use crate::plan::{LinkEnd, WireLink};
 struct Way<'a> {
     from: &'a LinkEnd,
     to: &'a LinkEnd,
-    /// Where that is: `here`, or `at the other end`.
+    /// Text for the end that sends: `here`, or `at the other end`.
     from_where: &'static str,
     to_where: &'static str,
 }
 
-/// The directions in which a case sends.
+/// Returns the directions in which a case sends.
 fn ways<'a>(case: &Case, link: &'a WireLink) -> Vec<Way<'a>> {
     const HERE: &str = "here";
     const THERE: &str = "at the other end";
@@ -35,7 +35,8 @@ fn ways<'a>(case: &Case, link: &'a WireLink) -> Vec<Way<'a>> {
     }
 }
 
-/// Why an engine whose datagrams the kernel or the interface cuts from one buffer (UDP_SEGMENT) cannot send these.
+/// Returns why an engine that has the kernel or the interface segment its datagrams (UDP_SEGMENT) cannot send this
+/// payload.
 pub(super) fn too_long_to_cut(case: &Case, link: &WireLink) -> Option<String> {
     let payload = u32::from(case.payload);
     let ways = ways(case, link);
@@ -59,7 +60,7 @@ pub(super) fn too_long_to_cut(case: &Case, link: &WireLink) -> Option<String> {
     at_sender.or_else(on_the_way)
 }
 
-/// What becomes of long datagrams in each direction.
+/// Returns warnings about the fragmentation or loss of long datagrams, for each direction.
 pub(super) fn warnings(case: &Case, link: &WireLink) -> Vec<String> {
     let payload = u32::from(case.payload);
     let mut warnings = Vec::new();
@@ -86,7 +87,8 @@ pub(super) fn warnings(case: &Case, link: &WireLink) -> Vec<String> {
     warnings
 }
 
-/// An interface may drop frames that are longer than its own MTU, as a veth does and many drivers do.
+/// Returns a warning if the receiving interface has the shorter MTU. It may drop longer frames, like a veth and many
+/// drivers.
 fn shorter_mtu_behind(way: &Way, payload: u32) -> Option<String> {
     let (from, to) = (way.from.interface.mtu?, way.to.interface.mtu?);
     let most = way.to.most_payload()?;
@@ -152,9 +154,9 @@ mod tests {
             warnings(&case("1252B/connected/v4/up"), &link),
             Vec::<String>::new()
         );
-        // Requests go one way, and answers the other.
+        // Requests go one way, and responses the other.
         assert_eq!(warnings(&case("1400B/connected/v4/ask/up"), &link).len(), 2);
-        // Fragments of the longer MTU are as long as it.
+        // Fragments are as long as the MTU of the sender, which is the longer one.
         assert_eq!(warnings(&case("1473B/connected/v4/up"), &link).len(), 2);
     }
 

@@ -1,4 +1,4 @@
-//! Why a case does not run.
+//! Reasons why a case does not run.
 
 use super::across;
 use super::flows::{cannot_serve, exceeds_files};
@@ -12,7 +12,7 @@ use crate::engines::{self, Engines, Entry};
 use crate::plan::Conditions;
 use crate::workload::TIMEOUT_NS;
 
-/// Why a case makes no sense, or cannot run here.
+/// Returns why a case makes no sense, or cannot run on these hosts.
 pub(super) fn refusal(
     case: &Case,
     (sender, receiver): Engines,
@@ -45,7 +45,7 @@ pub(super) fn refusal(
     refusal.or_else(|| has_no_address(case))
 }
 
-/// Why a case makes no sense with these engines, on any host.
+/// Returns why a case makes no sense with these engines, on any host.
 pub(in crate::plan) fn can_run_nowhere(
     case: &Case,
     (sender, receiver): Engines,
@@ -115,7 +115,7 @@ pub(in crate::plan) fn can_run_nowhere(
     too_few_workers(case, (sender, receiver)).or_else(|| exceeds_files(case, conditions))
 }
 
-/// Why there is nothing to send to, if it is so.
+/// Returns why a case has no address to send to, if it has none.
 fn has_no_address(case: &Case) -> Option<String> {
     let is_missing = case.receivers_address().is_none();
     is_missing.then(|| {
@@ -131,7 +131,7 @@ fn has_no_address(case: &Case) -> Option<String> {
     })
 }
 
-/// Why nobody can flood at the rate of a case, if it is so.
+/// Returns why a case cannot send at its rate, if it cannot.
 fn cannot_pace(case: &Case, sender: &Entry) -> Option<String> {
     if case.threads.is_alone() {
         let why = "who sends at a rate sleeps meanwhile, and one thread alone has to receive: use --threads 2";
@@ -142,7 +142,7 @@ fn cannot_pace(case: &Case, sender: &Entry) -> Option<String> {
         .then(|| "--rate sleeps, and would hold up a worker: leave out --tokio-workers".to_owned())
 }
 
-/// Why nobody can ask or answer in a case, if it is so.
+/// Returns why a case cannot send requests or responses, if it cannot.
 fn cannot_ask(case: &Case, (sender, receiver): Engines) -> Option<String> {
     if case.threads.is_alone() {
         return Some("a client and a server need a thread each: use --threads 2".to_owned());
@@ -175,7 +175,7 @@ fn cannot_ask(case: &Case, (sender, receiver): Engines) -> Option<String> {
         let clients = case.threads.senders().div_ceil(case.threads.receivers());
         let at_a_time = case.server_model.unwrap_or_default().at_a_time();
         let requests = clients * case.flows_each() * case.outstanding_requests();
-        // Threads that compute have the server's CPU.
+        // Requests that compute share the server's CPU, on however many threads.
         let at_a_time = if service.sleeps { at_a_time } else { 1 };
         let queue_ns = service.ns * requests.div_ceil(at_a_time) as u64;
         if queue_ns >= TIMEOUT_NS {
@@ -204,7 +204,7 @@ fn cannot_ask(case: &Case, (sender, receiver): Engines) -> Option<String> {
     })
 }
 
-/// Why a case cannot flood both ways, if it is so.
+/// Returns why a case cannot send in both directions, if it cannot.
 fn cannot_duplex(case: &Case, (sender, receiver): Engines) -> Option<String> {
     if !sender.about.moves_datagrams {
         return Some(format!("{sender} moves no datagrams, in neither direction"));
@@ -220,14 +220,16 @@ fn cannot_duplex(case: &Case, (sender, receiver): Engines) -> Option<String> {
     if case.tokio_workers.is_some() {
         return Some("each socket has two threads: leave out --tokio-workers".to_owned());
     }
-    // A thread that spins and one that sleeps cannot have one socket.
+    // A thread that spins and one that sleeps cannot share a socket.
     let waits_alike = sender.pair() == receiver.pair();
     (!waits_alike).then(|| {
         format!("{sender} and {receiver} would share each socket, and each waits in its own way")
     })
 }
 
-/// A lane that goes on until `WouldBlock` gives way to no other one on its worker, and so starves it.
+/// Returns why a case needs more workers, if it does.
+///
+/// A task that goes on until `WouldBlock` never yields to other tasks on its worker, and starves them.
 fn too_few_workers(case: &Case, (sender, receiver): Engines) -> Option<String> {
     let (workers, lanes) = (
         case.tokio_workers?,

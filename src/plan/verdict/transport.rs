@@ -1,17 +1,17 @@
-//! What can go over other transports than UDP.
+//! Cases that cannot run over transports other than UDP.
 
 use crate::data::{Buffer, Case, ServerModel, Transport};
 use crate::engines::{self, Engines, Entry};
 
-/// What a connection takes at least while nobody reads, in bytes, where no buffer size is asked for: Unix sockets have 208
-/// KiB, and TCP over loopback more.
+/// Minimum of the bytes that a connection takes while nobody reads, if no buffer size is requested: Unix sockets have
+/// 208 KiB, and TCP over loopback has more.
 const ROOM_BYTES: usize = 64 << 10;
-/// What the kernel counts for each message besides its bytes.
+/// Bytes that the kernel charges for each message besides its payload.
 const OVERHEAD_BYTES: usize = 1 << 10;
-/// Messages that a Unix socket which keeps them apart takes at least (`net.unix.max_dgram_qlen`).
+/// Minimum of the messages that a Unix datagram socket takes while nobody reads (`net.unix.max_dgram_qlen`).
 const MOST_UNIX_DATAGRAMS: usize = 10;
 
-/// Why the messages of a case cannot go over its transport, if it is so.
+/// Returns why the messages of a case cannot go over its transport, if they cannot.
 pub(super) fn cannot_carry(
     case: &Case,
     transport: Transport,
@@ -60,7 +60,7 @@ pub(super) fn cannot_carry(
             "a stream has no messages of 0 bytes: use a --payload of 1 or more".to_owned(),
         );
     }
-    // The two lowest bits are those of congestion, which TCP sets itself (RFC 3168).
+    // TCP itself sets the two lowest bits, for congestion notification (RFC 3168).
     if case.tos.is_some_and(|tos| tos.byte() % 4 != 0) {
         return Some(
             "TCP sets the two lowest bits of --tos itself: use a multiple of 4".to_owned(),
@@ -75,7 +75,7 @@ pub(super) fn cannot_carry(
     waits_for_ever(case, transport)
 }
 
-/// Why both ends of a connection might wait for room while neither reads, if it is so.
+/// Returns why both ends of a connection might wait for room while neither reads, if they might.
 fn waits_for_ever(case: &Case, transport: Transport) -> Option<String> {
     let asked = [case.sndbuf, case.rcvbuf_asked()].into_iter().flatten();
     let asked = asked.map(Buffer::bytes).min();

@@ -1,4 +1,4 @@
-//! What may mislead about a case that runs.
+//! Warnings about cases that run, but whose results may mislead.
 
 use super::{across, is_fragmented, lanes_on_workers, sharing_cpus};
 use crate::data::{Case, Group, Payload, Sharing, Spread, Workers};
@@ -6,7 +6,7 @@ use crate::engines::{Engines, Entry};
 use crate::host::placement::Placement;
 use crate::plan::Conditions;
 
-/// Each a sentence.
+/// Returns the warnings about a case, each a sentence.
 pub(super) fn warnings(
     case: &Case,
     (sender, receiver): Engines,
@@ -17,7 +17,7 @@ pub(super) fn warnings(
     let (senders, receivers) = (threads.senders(), threads.receivers());
     let mut warnings = Vec::new();
     let workers = case.tokio_workers.map_or(0, Workers::count);
-    // A client that asks at a rate is two threads, and so is each socket of a full duplex.
+    // A client at a rate has two threads, and so has each socket of a bidirectional flood.
     let beside = match () {
         () if case.is_open_loop() => senders,
         () if case.is_full_duplex() => senders + receivers,
@@ -72,7 +72,8 @@ pub(super) fn warnings(
     warnings
 }
 
-/// Half of what a call may hand over, or nothing, leaves nothing to cut.
+/// Returns whether an offload sender has nothing to segment: the payload is empty, or over half of what a call may hand
+/// over.
 fn sender_cuts_nothing(case: &Case, sender: &Entry) -> bool {
     let payload = u32::from(case.payload);
     sender.about.group == Group::Offload && (payload == 0 || 2 * payload > Payload::MAX_DATAGRAM)

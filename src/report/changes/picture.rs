@@ -1,4 +1,4 @@
-//! The change of each engine with its interval.
+//! Chart of the change of each engine, with its interval.
 
 use maud::Markup;
 
@@ -8,7 +8,7 @@ use crate::stats;
 use crate::verdict::compare::table::change;
 use crate::verdict::compare::{By, Change, Verdict};
 
-/// The largest change first.
+/// Draws the changes, the largest first.
 pub(super) fn picture(by: By, rows: &[Row]) -> Markup {
     let judged = rows.iter().filter_map(|row| Some((row, row.change?)));
     let mut judged: Vec<(&Row, Change)> = judged.collect();
@@ -26,7 +26,8 @@ pub(super) fn picture(by: By, rows: &[Row]) -> Markup {
     .draw(&tracks)
 }
 
-/// Has every change on it, and of intervals up to three times the usual one: how wide they are is the point.
+/// Returns an axis that contains every change. Intervals are cut off at three times the median of their farther ends,
+/// so that their width stays visible.
 fn scale(judged: &[(&Row, Change)]) -> Scale {
     let reaches = judged
         .iter()
@@ -37,11 +38,11 @@ fn scale(judged: &[(&Row, Change)]) -> Scale {
         let ends = [change.low, change.high].map(|end| (100.0 * end).clamp(-most, most));
         [ends[0], ends[1], 100.0 * change.estimate]
     });
-    // Less than a percent is no reason to magnify.
+    // Changes of less than a percent are not magnified.
     Scale::linear(ends.chain([-1.0, 1.0]).collect::<Vec<f64>>())
 }
 
-/// In percent. `None`: it has no place on an axis.
+/// Returns the track of a change, in percent. `None`: the change is not finite.
 fn track(by: By, row: &Row, found: Change) -> Option<Track> {
     let verdict = row.verdict;
     let (colour, shape) = match verdict {

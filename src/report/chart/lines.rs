@@ -1,4 +1,4 @@
-//! Values over payload, or over whatever comes in steps, a line for each engine: for few engines and several steps.
+//! Line charts of values over payload or other steps, one line per engine: for few engines and several steps.
 
 use maud::{Markup, html};
 
@@ -7,29 +7,29 @@ use super::scale::{Scale, Tick};
 use super::svg::{Area, LABELS, WIDTH, line, picture, text};
 use crate::report::number;
 
-/// A picture of values over steps.
+/// A chart of values over steps.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Lines<'a> {
-    /// What the values are, with their unit.
+    /// Name of the values, with their unit.
     pub(in crate::report) axis: &'a str,
-    /// What the steps are of.
+    /// Parameter of the steps.
     pub(in crate::report) over: Over,
-    /// The steps, equally wide, whatever lies between them.
+    /// Labels of the steps, which are drawn at equal distances.
     pub(in crate::report) steps: &'a [String],
-    /// Where the values are shown.
+    /// Caption of the chart.
     pub(in crate::report) caption: &'a str,
 }
 
-/// What values are over.
+/// Parameter of the steps, with the kind of axis.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::report) struct Over {
-    /// Its name.
+    /// Name of the parameter.
     pub(in crate::report) name: &'static str,
-    /// The same below the axis, with its unit.
+    /// Name below the axis, with the unit.
     pub(in crate::report) axis: &'static str,
-    /// The unit, after a step.
+    /// Unit, to append to a step.
     pub(in crate::report) unit: &'static str,
-    /// Whether the axis of the values is logarithmic.
+    /// True if the axis of the values is logarithmic.
     pub(in crate::report) is_log: bool,
 }
 
@@ -48,7 +48,7 @@ const AREA: Area = Area {
     bottom: 216.0,
 };
 
-/// Which engine has which line.
+/// Returns the legend of the lines.
 pub(in crate::report) fn legend(lines: &[Line]) -> Markup {
     html! {
         @for line in lines { (key(&line.look.colour(), line.look.sign(), &line.label)) }
@@ -71,7 +71,7 @@ impl Lines<'_> {
             (AREA.grid(&self.ticks(), &scale.ticks()))
             (AREA.name(self.over.axis))
             @for (n, line) in lines.iter().enumerate() {
-                // Side by side, or intervals would hide each other.
+                // Drawn side by side, so that intervals do not hide each other.
                 @let offset = (n as f64 - (lines.len() as f64 - 1.0) / 2.0) * 7.0;
                 (self.line(line, &scale, offset))
             }
@@ -92,7 +92,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Where the n-th step is.
+    /// Returns the position of the n-th step, from 0 to 1.
     fn share(&self, step: usize) -> f64 {
         (step as f64 + 0.35) / (self.steps.len() as f64 - 0.3)
     }

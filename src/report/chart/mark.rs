@@ -5,12 +5,12 @@ use maud::{Markup, html};
 use super::svg::{Point, line, px};
 use crate::report::cases::drawable;
 
-/// An entry of a legend: a sign in the colour of this class, and its meaning.
+/// Returns an entry of a legend: a sign in the colour of `class`, and its meaning.
 pub(in crate::report) fn key(class: &str, sign: &str, what: &str) -> Markup {
     html! { span .key { span class=(class) { (sign) } " " (what) } " " }
 }
 
-/// A value and how sure it is.
+/// A value with its interval.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::report) struct Mark {
     pub(in crate::report) value: f64,
@@ -20,14 +20,14 @@ pub(in crate::report) struct Mark {
 }
 
 impl Mark {
-    /// The ends of its interval, if it has one that can be drawn.
+    /// Returns the ends of the interval. `None`: no interval, or one that cannot be drawn.
     pub(super) fn interval(&self) -> Option<(f64, f64)> {
         let (low, high) = (self.low?, self.high?);
         let is_drawable = |end: f64| drawable(end.abs()).is_some();
         (low <= high && is_drawable(low) && is_drawable(high)).then_some((low, high))
     }
 
-    /// The mark on the line of its interval; `at` says where a value is.
+    /// Draws the interval as a line, and the mark on it. `at`: position of a value.
     pub(super) fn draw(&self, at: impl Fn(f64) -> Point) -> Markup {
         html! {
             @if let Some((low, high)) = self.interval() {
@@ -38,13 +38,13 @@ impl Mark {
     }
 }
 
-/// How a mark looks: told apart by shape as well as by colour.
+/// Look of a mark. Shape and colour both distinguish marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::report) struct Look {
-    /// From 1; see `page.css`.
+    /// Number of the colour, from 1; see `page.css`.
     pub(in crate::report) colour: u8,
     pub(in crate::report) shape: Shape,
-    /// Connected; an outline is unconnected, where a picture shows both.
+    /// True for a filled mark, false for an outline. In charts of both kinds of sockets, filled is connected.
     pub(in crate::report) filled: bool,
 }
 
@@ -59,11 +59,11 @@ pub(in crate::report) enum Shape {
     Diamond,
 }
 
-/// As many lines as can be told apart.
+/// Number of distinguishable looks, and maximum number of lines in a chart.
 pub(in crate::report) const LOOKS: usize = 8;
 
 impl Look {
-    /// The n-th of those that can be told apart, from 0.
+    /// Returns the n-th distinguishable look, from 0.
     pub(in crate::report) fn nth(n: usize) -> Self {
         const SHAPES: [Shape; 4] = [
             Shape::Circle,
@@ -79,12 +79,12 @@ impl Look {
         }
     }
 
-    /// Its class in `page.css`.
+    /// Returns the class in `page.css`.
     pub(super) fn colour(self) -> String {
         format!("c{}", self.colour)
     }
 
-    /// The character that looks like it.
+    /// Returns the character that looks like the mark.
     pub(super) fn sign(self) -> &'static str {
         let (filled, outline) = match self.shape {
             Shape::Circle => ("●", "○"),
@@ -96,7 +96,7 @@ impl Look {
         if self.filled { filled } else { outline }
     }
 
-    /// The mark with its middle at this point.
+    /// Draws the mark, centred at a point.
     fn draw(self, (x, y): Point) -> Markup {
         let (x, y) = (px(x), px(y));
         let class = format!(

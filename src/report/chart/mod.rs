@@ -1,14 +1,14 @@
-//! Charts, as SVG and tables whose colours are those of the page's style, by day and by night.
+//! Charts as SVG and HTML tables. The page's style defines their colours, for light and dark mode.
 //!
 //! | part | draws |
 //! |---|---|
-//! | `tracks` | an engine per line, with bars or marks |
+//! | `tracks` | one line per engine, with bars or marks |
 //! | `scatter` | one value against another |
-//! | `lines` | values over payload or other steps, a line for each engine |
+//! | `lines` | values over payload or other steps, one line per engine |
 //! | `time_series` | values over time |
 //! | `mark` | a value, its interval, its entry in a legend |
 //! | `svg` | elements, the area of the data, grid and labels |
-//! | `scale` | where values and ticks are on an axis |
+//! | `scale` | positions of values and ticks on an axis |
 
 mod lines;
 mod mark;

@@ -1,27 +1,27 @@
-//! From values to their share of an axis, and where its ticks are.
+//! Axes: positions of values, and ticks.
 
 use crate::report::cases::drawable;
 use crate::report::number;
 
-/// An axis, linear or logarithmic: that is a choice of the kind of chart, and never of its values.
+/// A linear or logarithmic axis. The kind of chart determines which, never its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::report) struct Scale {
     low: f64,
     high: f64,
-    /// From tick to tick, where the axis is linear.
+    /// Distance between the ticks of a linear axis.
     step: f64,
     pub(super) is_log: bool,
 }
 
-/// A tick's share of its axis, from 0 to 1, and its label.
+/// A tick: its position on the axis, from 0 to 1, and its label.
 pub(super) type Tick = (f64, String);
 
-/// A linear axis is not shorter, and a logarithmic one does not begin below.
+/// Minimum length of a linear axis, and minimum start of a logarithmic one.
 const SMALLEST: f64 = 1e-6;
-/// A linear axis has at most so many steps, and two more where its ends are rounded outwards.
+/// Maximum number of steps of a linear axis. Rounding its ends outwards may add two.
 const MOST_STEPS: u8 = 4;
 const MOST_LOG_TICKS: usize = 5;
-/// Multiples of every n-th power of ten: the first with few enough ticks are taken.
+/// Candidates for ticks, as multiples of every n-th power of ten. The first candidate with few enough ticks is used.
 const LOG_TICKS: [(&[f64], usize); 6] = [
     (&[1.0, 2.0, 5.0], 1),
     (&[1.0, 3.0], 1),
@@ -32,7 +32,7 @@ const LOG_TICKS: [(&[f64], usize); 6] = [
 ];
 
 impl Scale {
-    /// Linear, with 0 and all values on it.
+    /// Creates a linear axis that contains 0 and all values.
     pub(in crate::report) fn linear(values: impl IntoIterator<Item = f64>) -> Self {
         let values = values.into_iter();
         let drawable = values.filter(|value| drawable(value.abs()).is_some());
@@ -42,7 +42,7 @@ impl Scale {
         Self::between(low, high)
     }
 
-    /// Linear between these values, rounded outwards to ticks.
+    /// Creates a linear axis between two values, rounded outwards to ticks.
     pub(super) fn between(low: f64, high: f64) -> Self {
         let high = if high - low < SMALLEST {
             low + 1.0
@@ -58,7 +58,7 @@ impl Scale {
         }
     }
 
-    /// Logarithmic, unless there is no value or one is 0.
+    /// Creates a logarithmic axis. It is linear if there is no value or if a value is 0.
     pub(in crate::report) fn logarithmic(values: impl IntoIterator<Item = f64> + Clone) -> Self {
         let drawable = values.clone().into_iter().filter_map(drawable);
         let (low, high) = drawable.fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
@@ -68,7 +68,7 @@ impl Scale {
             return Self::linear(values);
         }
         Self {
-            // A little room for the marks at both ends.
+            // Some room for the marks at both ends.
             low: low / 1.15,
             high: high * 1.15,
             step: nice_step((high - low).max(low * 0.2)),
@@ -76,21 +76,21 @@ impl Scale {
         }
     }
 
-    /// The same, ending at this value instead of at the tick beyond it.
+    /// Ends the axis at this value instead of at the tick after it.
     pub(super) fn up_to(self, high: f64) -> Self {
         let is_inside = self.low < high && high < self.high;
         let high = if is_inside { high } else { self.high };
         Self { high, ..self }
     }
 
-    /// The share of the axis below a value, from 0 to 1; what is beyond an end is at that end.
+    /// Returns the position of a value on the axis, from 0 to 1. Values beyond an end are at that end.
     pub(in crate::report) fn share(&self, value: f64) -> f64 {
         let share = if self.is_log {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
         } else {
             (value - self.low) / (self.high - self.low)
         };
-        // Also of a NaN: `clamp` would keep it.
+        // Maps NaN to 0, which `clamp` would not.
         if share > 0.0 { share.min(1.0) } else { 0.0 }
     }
 
@@ -98,7 +98,7 @@ impl Scale {
         self.ticks_as(number::short)
     }
 
-    /// With their numbers written so.
+    /// Returns the ticks, with their numbers formatted by `shown`.
     pub(super) fn ticks_as(&self, shown: impl Fn(f64) -> String) -> Vec<Tick> {
         let values = if self.is_log {
             self.log_ticks()
@@ -134,10 +134,10 @@ impl Scale {
     }
 }
 
-/// What a division that has no remainder may be off.
+/// Tolerance for the rounding error of an exact division.
 const ROUNDING: f64 = 1e-9;
 
-/// 1, 2 or 5 times a power of ten, and so large that a length has no more than [`MOST_STEPS`].
+/// Returns the step between ticks: 1, 2 or 5 times a power of ten, large enough for at most [`MOST_STEPS`] steps.
 fn nice_step(length: f64) -> f64 {
     let least = length / f64::from(MOST_STEPS);
     let power = 10_f64.powf(least.log10().floor());
@@ -216,7 +216,7 @@ mod tests {
                 for value in values.iter().chain([&f64::NAN, &f64::INFINITY, &0.0]) {
                     prop_assert!((0.0..=1.0).contains(&scale.share(*value)), "{value}: {scale:?}");
                 }
-                // Nothing that can be drawn is beyond an end, but for rounding.
+                // No drawable value is beyond an end, except for rounding.
                 let slack = ROUNDING * (scale.high - scale.low);
                 let axis = scale.low - slack..=scale.high + slack;
                 let inside = values.iter().filter(|value| (1e-6..=1e15).contains(*value));

@@ -1,4 +1,4 @@
-//! Loss against throughput: a point for each engine and run, with its name where there is room.
+//! Scatter chart, used for loss against throughput: one point per engine and run, with its name if it fits.
 
 use maud::{Markup, html};
 
@@ -8,39 +8,39 @@ use super::scale::Scale;
 use super::svg::{Area, LABELS, Point, WIDTH, line, picture, text};
 use crate::report::number;
 
-/// A picture of points.
+/// A chart of points.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Scatter<'a> {
     pub(in crate::report) x: (&'a str, Scale),
     pub(in crate::report) y: (&'a str, Scale),
-    /// What the points are of.
+    /// Caption of the chart.
     pub(in crate::report) caption: &'a str,
 }
 
-/// An engine and its points, run by run, joined by a line.
+/// An engine and its points, one per run, joined by a line.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Points {
     pub(in crate::report) label: String,
     pub(in crate::report) points: Vec<(Point, Look)>,
 }
 
-// On the right, half of the last label of the axis has room.
+// The right margin has room for half of the axis's last label.
 const AREA: Area = Area {
     left: 48.0,
     right: WIDTH - 24.0,
     top: 26.0,
     bottom: 216.0,
 };
-/// Half of the height of a name, in pixels of the picture.
+/// Half of the height of a name, in pixels of the chart.
 const HALF_LINE: f64 = 8.0;
-/// From the middle of a point to its name, or to another point's.
+/// Distance from the centre of a point to its own name or another point's, in pixels of the chart.
 const MARGIN: f64 = 7.0;
 
-/// Left, right, top, bottom.
+/// A rectangle: left, right, top, bottom.
 type Rectangle = [f64; 4];
 
 impl Scatter<'_> {
-    /// The picture, and the names that had no room.
+    /// Draws the chart. Returns it with the names that did not fit.
     pub(in crate::report) fn draw(&self, all: &[Points]) -> (Markup, Vec<String>) {
         let at = |(x, y): Point| AREA.at(self.x.1.share(x), self.y.1.share(y));
         let places: Vec<(Point, &Points)> = all
@@ -68,7 +68,7 @@ impl Scatter<'_> {
         (picture, unnamed)
     }
 
-    /// The text in place of the chart.
+    /// Returns the text that replaces the chart for screen readers.
     fn about(&self, all: &[Points]) -> String {
         let lost = all.iter().filter_map(|points| {
             let ((x, y), _) = points.points.last().filter(|((_, y), _)| *y > 0.0)?;
@@ -89,7 +89,8 @@ fn around((x, y): Point) -> Rectangle {
     [x - MARGIN, x + MARGIN, y - MARGIN, y + MARGIN]
 }
 
-/// Where the names go that have room: in turn right, left, above and below their points, and on no other.
+/// Returns the names that fit, with their positions, and the names that do not. Tries positions to the right and left
+/// of a point, then above and below it. A name may not cover another name or point.
 fn named(
     places: &[(Point, &Points)],
     mut taken: Vec<Rectangle>,
@@ -113,7 +114,8 @@ fn named(
     (names, unnamed)
 }
 
-/// Of a name, in pixels of the picture: that of the wider of usual fonts, DejaVu Sans at 12 pixels, or a little more.
+/// Returns the width of a name, in pixels of the chart: that of DejaVu Sans at 12 pixels, a wide font, or slightly
+/// more.
 fn width_of(name: &str) -> f64 {
     let letter = |letter| match letter {
         'm' | 'w' | 'M' | 'W' | '>' => 11.8,
@@ -122,7 +124,7 @@ fn width_of(name: &str) -> f64 {
     name.chars().map(letter).sum()
 }
 
-/// The left ends of a name beside a point.
+/// Returns the possible positions of a name next to a point: the left end of each.
 fn beside((x, y): Point, width: f64) -> [Point; 6] {
     let (right, left, middle) = (x + MARGIN, x - MARGIN - width, x - width / 2.0);
     let line = 2.0 * HALF_LINE;
@@ -144,7 +146,7 @@ fn is_inside([left, right, top, bottom]: Rectangle) -> bool {
     left >= AREA.left && right <= WIDTH && top >= AREA.top - HALF_LINE && bottom <= AREA.bottom
 }
 
-/// Whether two have more than an edge in common.
+/// Returns whether two rectangles overlap by more than an edge.
 fn meet(one: Rectangle, other: Rectangle) -> bool {
     one[0] < other[1] && other[0] < one[1] && one[2] < other[3] && other[2] < one[3]
 }

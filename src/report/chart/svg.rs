@@ -6,49 +6,49 @@ use maud::{Markup, html};
 
 use super::scale::Tick;
 
-/// x to the right and y downwards.
+/// A point: x to the right, y downwards.
 pub(super) type Point = (f64, f64);
 
-/// How wide a picture is, in its own pixels: about a phone, so that its words can be read there.
+/// Width of a chart, in its own pixels: about a phone's, so that its text is readable there.
 pub(super) const WIDTH: f64 = 360.0;
 
 /// Height of an axis' tick labels and name.
 pub(super) const LABELS: f64 = 42.0;
 
-/// A picture with its caption.
+/// Returns a chart with its caption.
 pub(in crate::report) fn figure(caption: &str, picture: &Markup) -> Markup {
     html! { figure { figcaption { (caption) } (picture) } }
 }
 
-/// A whole picture; `about` is the text in its place.
+/// Returns a whole chart. `about`: the text that replaces it for screen readers.
 pub(super) fn picture((width, height): Point, about: &str, parts: &Markup) -> Markup {
     html! {
         svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(about) { (parts) }
     }
 }
 
-/// To a tenth of a pixel. Adding 0 takes the sign from a zero.
+/// Rounds to a tenth of a pixel. Adding 0 removes the sign of a zero.
 pub(super) fn px(value: f64) -> f64 {
     (value * 10.0).round() / 10.0 + 0.0
 }
 
-/// A word or more, with its middle at this height; the group around it may have a `text-anchor`.
+/// Returns a text whose middle is at this height. The group around it may have a `text-anchor`.
 pub(super) fn text((x, y): Point, words: &str) -> Markup {
     html! { text x=(px(x)) y=(px(y + 4.0)) { (words) } }
 }
 
-/// A line from point to point.
+/// Returns a line through the points.
 pub(super) fn line(class: &str, points: impl IntoIterator<Item = Point>) -> Markup {
     let mut path = String::new();
     for (x, y) in points {
         let to = if path.is_empty() { 'M' } else { 'L' };
-        // A String takes everything.
+        // Writing to a String cannot fail.
         let _ = write!(path, "{to}{} {}", px(x), px(y));
     }
     html! { path class=(class) d=(path) {} }
 }
 
-/// The part of a picture that has the data.
+/// The part of a chart that contains the data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Area {
     pub(super) left: f64,
@@ -58,7 +58,7 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// The point at these shares of the lower and the left edge.
+    /// Returns the point at these positions, from 0 to 1, along the lower and the left edge.
     pub(super) fn at(&self, x: f64, y: f64) -> Point {
         (
             self.left + (self.right - self.left) * x,
@@ -66,7 +66,7 @@ impl Area {
         )
     }
 
-    /// The grid and the labels of its lines.
+    /// Returns the grid and the labels of its lines.
     pub(super) fn grid(&self, x: &[Tick], y: &[Tick]) -> Markup {
         let Self {
             left, top, bottom, ..
@@ -95,12 +95,12 @@ impl Area {
             g text-anchor="end" {
                 @for (share, label) in y { (text((left - 6.0, self.at(0.0, *share).1), label)) }
             }
-            // As low as that, the first label is beside none of the left edge.
+            // Low enough that the first label does not touch a label of the left edge.
             (self.along(bottom + 15.0, x))
         }
     }
 
-    /// Labels above or below their lines.
+    /// Returns labels above or below their lines.
     pub(super) fn along(&self, y: f64, ticks: &[Tick]) -> Markup {
         html! {
             g text-anchor="middle" {
@@ -109,12 +109,12 @@ impl Area {
         }
     }
 
-    /// The name of the lower axis, below the labels.
+    /// Returns the name of the lower axis, below the labels.
     pub(super) fn name(&self, name: &str) -> Markup {
         self.centred(self.bottom + 31.0, name)
     }
 
-    /// Words in the middle between left and right.
+    /// Returns words in the middle between left and right.
     pub(super) fn centred(&self, y: f64, words: &str) -> Markup {
         self.along(y, &[(0.5, words.to_owned())])
     }

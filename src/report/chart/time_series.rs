@@ -1,4 +1,4 @@
-//! Values over time: a point each, and the line of their medians.
+//! Charts of values over time: one point per value, and the line of their medians.
 
 use std::fmt::Write as _;
 
@@ -7,18 +7,18 @@ use maud::{Markup, html};
 use super::scale::Scale;
 use super::svg::{Area, LABELS, line, picture, text};
 
-/// A picture of values over time.
+/// A chart of values over time.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct TimeSeries<'a> {
-    /// What the values are, with their unit.
+    /// Name of the values, with their unit.
     pub(in crate::report) axis: &'a str,
-    /// Seconds since the first, and a value.
+    /// Points: seconds since the first, and a value.
     pub(in crate::report) points: &'a [(f64, f64)],
-    /// The range of values that is shown; points beyond are at its edge.
+    /// Range of values that is shown. Points beyond it are drawn at its edge.
     pub(in crate::report) range: (f64, f64),
-    /// Of equal parts of the time: their middle in seconds, and the median.
+    /// Medians of equal parts of the time: the middle of the part in seconds, and the median.
     pub(in crate::report) medians: &'a [(f64, f64)],
-    /// The text in place of the chart.
+    /// Text that replaces the chart for screen readers.
     pub(in crate::report) about: &'a str,
 }
 
@@ -37,12 +37,12 @@ impl TimeSeries<'_> {
         let seconds = Scale::linear([last]).up_to(last);
         let values = Scale::between(self.range.0, self.range.1);
         let at = |&(x, y): &(f64, f64)| AREA.at(seconds.share(x), values.share(y));
-        // Whole pixels: where thousands of windows share one, it is drawn once.
+        // Rounded to whole pixels, so that thousands of windows in one pixel are drawn once.
         let pixels = self.points.iter().map(at);
         let mut pixels: Vec<_> = pixels.map(|(x, y)| (x.round(), y.round())).collect();
         pixels.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
         pixels.dedup();
-        // A path of round dots takes a tenth of as many circles.
+        // A path of round dots takes a tenth of the space of circles.
         let dots = pixels.iter().fold(String::new(), |mut path, (x, y)| {
             let _ = write!(path, "M{x} {y}h0");
             path
@@ -50,7 +50,7 @@ impl TimeSeries<'_> {
         let parts = html! {
             (text((4.0, 10.0), self.axis))
             (AREA.grid(&seconds.ticks(), &values.ticks()))
-            // On the left, where a phone shows it, too.
+            // On the left, where a phone shows it as well.
             (text((AREA.left, AREA.bottom + 31.0), "seconds since the first window"))
             path .points d=(dots) {}
             (line("c2", self.medians.iter().map(at)))

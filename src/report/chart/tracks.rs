@@ -1,5 +1,5 @@
-//! Engines one below the other, with bars or marks beside them on one axis, and their values: a table whose middle
-//! column is drawn. The browser lays its words out, so none is cut or covers another, however narrow the window.
+//! Charts of engines in a table: label, drawing and values. The drawings, bars or marks, share one axis. The browser
+//! lays out the text, so none is cut off or covers another, however narrow the window is.
 
 use maud::{Markup, html};
 
@@ -7,39 +7,40 @@ use super::mark::Look;
 use super::scale::Scale;
 use crate::report::number;
 
-/// A table of them.
+/// A chart of tracks.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Tracks<'a> {
     /// The unit of the values.
     pub(in crate::report) unit: &'a str,
-    /// What the values are of.
+    /// Caption of the chart.
     pub(in crate::report) caption: &'a str,
-    /// Linear.
+    /// Linear axis.
     pub(in crate::report) scale: Scale,
-    /// Where a dashed line is to be.
+    /// Position of a dashed reference line.
     pub(in crate::report) reference: Option<f64>,
 }
 
-/// An engine.
+/// An engine with its drawing and values.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Track {
     pub(in crate::report) label: String,
     pub(in crate::report) drawn: Vec<Drawn>,
-    /// A line for each: a value, and its interval or what else is to be known of it.
+    /// Values, one per line, each with its interval or another remark.
     pub(in crate::report) values: Vec<(String, String)>,
 }
 
-/// What is beside the label.
+/// An element of the drawing.
 #[derive(Clone, Debug)]
 pub(in crate::report) enum Drawn {
-    /// From one value to another, of this class besides `bar`; in which of so many lanes, one below the other.
+    /// Bar from one value to another, with a class. `lane`: its position among lanes, one below the other, and their
+    /// number.
     Bar {
         from: f64,
         to: f64,
         class: String,
         lane: (usize, usize),
     },
-    /// Of this class, if any.
+    /// Interval, with an optional class.
     Interval {
         low: f64,
         high: f64,
@@ -52,14 +53,14 @@ pub(in crate::report) enum Drawn {
     },
 }
 
-/// The only lane, of one.
+/// The only lane: a drawing over the whole height.
 pub(in crate::report) const WHOLE: (usize, usize) = (0, 1);
 
 impl Tracks<'_> {
-    /// Draws them in their order.
+    /// Draws the tracks in their order.
     pub(in crate::report) fn draw(&self, tracks: &[Track]) -> Markup {
         let ticks = self.scale.ticks_as(number::plain);
-        // The first and the last have room on a phone; the values are in the table.
+        // Only the first and last labels fit on a phone. The values are in the table.
         let ends = ticks.first().into_iter().chain(ticks.last());
         let step = ticks.get(1).map_or(100.0, |second| percent(second.0));
         html! {
@@ -87,7 +88,7 @@ impl Tracks<'_> {
         }
     }
 
-    // Without end tags, which HTML does not need: large sweeps have thousands.
+    // HTML does not need these end tags, and large sweeps have thousands.
     fn track(&self, track: &Track) -> Markup {
         html! {
             tr;
@@ -143,7 +144,7 @@ impl Tracks<'_> {
     }
 }
 
-/// Where on the axis a label is, beside its tick.
+/// Returns the class of an axis label, which aligns it with its tick.
 fn edge(share: f64) -> &'static str {
     match share {
         share if share < 0.1 => "first",
@@ -164,7 +165,7 @@ fn in_lane((n, of): (usize, usize)) -> String {
     )
 }
 
-/// To a hundredth of a percent. Adding 0 takes the sign from a zero.
+/// Converts a share to percent, rounded to a hundredth. Adding 0 removes the sign of a zero.
 fn percent(share: f64) -> f64 {
     (share * 10_000.0).round() / 100.0 + 0.0
 }

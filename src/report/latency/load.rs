@@ -1,4 +1,4 @@
-//! What round trips become under load.
+//! Charts of round-trip times under load.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::report::chart::{LOOKS, Line, Lines, Look, Over, figure, legend};
 use crate::report::engines;
 use crate::results::row::Row;
 
-/// Cases that differ in engine and rate alone.
+/// Cases that differ only in engine and rate.
 pub(super) struct Loads<'a> {
     caption: String,
     steps: Vec<String>,
@@ -24,11 +24,11 @@ const LOAD: Over = Over {
     is_log: true,
 };
 
-/// An engine, and its rows by step.
+/// An engine, with its rows by step.
 type Loaded<'a> = (String, Vec<(usize, &'a Row)>);
 
 impl Loads<'_> {
-    /// As many pictures as the engines need to be told apart.
+    /// Draws the charts. A chart has at most [`LOOKS`] engines.
     pub(super) fn draw(&self) -> Markup {
         let [half, _, rare, ..] = &QUANTILES;
         let picture = |axis| Lines {
@@ -65,7 +65,7 @@ impl Loads<'_> {
     }
 }
 
-/// Two rates or more of a case are a picture with those of other engines.
+/// Groups the rows with a target rate into charts. A group with fewer than two loads has no chart.
 pub(super) fn by_load(rows: &[Row]) -> Vec<Loads<'_>> {
     let without_rate = |row: &Row| BlockKey {
         rate: None,
@@ -112,7 +112,8 @@ pub(super) fn by_load(rows: &[Row]) -> Vec<Loads<'_>> {
     loads.collect()
 }
 
-/// Of what clients that wait reach, to the nearest 10 %, if that is known; else the rate. With what it is sorted by.
+/// Returns the load of a row, with its sort key and text: in % of the closed-loop rate `alone`, to the nearest 10 %,
+/// if that is known, else as a rate.
 fn load(row: &Row, alone: Option<f64>) -> Option<(u64, String, &Row)> {
     let rate = u32::from(row.rate_asked_rps?);
     #[expect(

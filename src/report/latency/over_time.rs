@@ -1,4 +1,4 @@
-//! Round trips over time: a stall stands out.
+//! Charts of round-trip times over time, which show stalls.
 
 use maud::{Markup, html};
 
@@ -8,11 +8,10 @@ use crate::report::chart::{TimeSeries, figure};
 use crate::report::number;
 use crate::results::files::Results;
 
-/// More cases than these are a page of their own; their windows are in the raw samples.
+/// Maximum number of cases with a chart. The windows of the others are in the raw samples.
 const MOST_SERIES: usize = 12;
 
-/// The longest round trip of each window, and the line of what half of its requests took: a stall stands out. Of results
-/// that have their windows.
+/// Draws the longest round trip and the median of each window. Results without raw windows have no such charts.
 pub(super) fn over_time(file: &Results) -> Markup {
     let mut cases: Vec<(&str, Vec<&Sample>)> = Vec::new();
     for sample in file

@@ -1,4 +1,4 @@
-//! Whatever the rows hold.
+//! Property tests of the page, with arbitrary rows.
 
 use proptest::prelude::*;
 
@@ -85,7 +85,7 @@ fn positive() -> impl Strategy<Value = f64> {
     prop_oneof![0.1..10.0, proptest::num::f64::POSITIVE]
 }
 
-/// Every coordinate is a number, every mark is inside its picture, every class has a style.
+/// Checks that every coordinate is a number, every mark is inside its chart, and every class has a style.
 fn is_sound(page: &str) -> Result<(), TestCaseError> {
     for name in ["left:", "width:"] {
         for value in page.split(name).skip(1) {
@@ -110,7 +110,7 @@ fn is_sound(page: &str) -> Result<(), TestCaseError> {
                 prop_assert!((0.0..=most).contains(&place), "{name}={value}: {picture}");
             }
         }
-        // In SVG an element without an end has all that follows as its children, which are not drawn.
+        // In SVG, an element without an end has everything after it as children, which are not drawn.
         for element in ["path", "circle", "text", "g"] {
             let (start, end) = (format!("<{element} "), format!("</{element}>"));
             prop_assert_eq!(count(picture, &start), count(picture, &end), "{}", picture);
@@ -131,7 +131,7 @@ fn is_sound(page: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The values of all attributes of this name; in text, a quote is written `&quot;`.
+/// Returns the values of all attributes of this name. In text, a quote is written `&quot;`.
 fn values<'a>(picture: &'a str, name: &str) -> Vec<&'a str> {
     let start = format!(" {name}=\"");
     let rests = picture.split(&start).skip(1);

@@ -1,4 +1,4 @@
-//! The three charts.
+//! Tests of the three main charts.
 
 use super::*;
 

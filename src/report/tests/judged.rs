@@ -1,8 +1,8 @@
-//! What the page says of ranking and comparison.
+//! Tests of the page's ranking and comparison.
 
 use super::*;
 
-/// A sweep of four engines in 12 blocks whose ratios scatter by 1 %; the last of them this much faster.
+/// Returns a sweep of four engines in 12 blocks whose ratios scatter by 1 %. The last engine is faster by `factor`.
 fn ratios(factor: f64) -> Results {
     let speeds = [
         ("std", 1.0),

@@ -1,9 +1,9 @@
-//! What the rows of a file have in common: which program measured what, and when.
+//! Facts that the rows of a file share: program version, machine, and start time.
 
 use super::distinct;
 use crate::results::row::Row;
 
-/// A name, and the column that has it.
+/// Display name of a fact, and the column that holds it.
 type Fact = (&'static str, fn(&Row) -> &str);
 
 const FACTS: [Fact; 12] = [
@@ -21,7 +21,7 @@ const FACTS: [Fact; 12] = [
     ("other host's governor", |row| &row.there_governor),
 ];
 
-/// By name, what is known; where rows differ, each of their values.
+/// Returns the known facts by name. Where rows differ, a fact lists each of their values.
 pub(super) fn circumstances(rows: &[Row]) -> Vec<(&'static str, String)> {
     let facts = FACTS.into_iter().map(|(name, column)| {
         let values = distinct(rows, column);
@@ -36,8 +36,8 @@ pub(super) fn circumstances(rows: &[Row]) -> Vec<(&'static str, String)> {
     known
 }
 
-/// When the first window of all opened.
+/// Returns the earliest opening time of a window in the rows.
 pub(super) fn first_start(rows: &[Row]) -> Option<&str> {
-    // RFC 3339 in UTC sorts as time does.
+    // RFC 3339 times in UTC sort in time order.
     distinct(rows, |row| &row.started_at).into_iter().min()
 }

@@ -1,5 +1,5 @@
-//! CSV (RFC 4180): a header, then one row per case. It opens in a spreadsheet as numbers and texts, and never
-//! as a formula.
+//! CSV output (RFC 4180): a header, then one row per case. Spreadsheets read cells as numbers and texts, never as
+//! formulas.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use super::selection::Selection;
 use crate::results::row::Row;
 
-/// The header and the rows, with all their columns. Without a row there is no header either.
+/// Returns the header and the rows, with all their columns. Without rows there is no header either.
 ///
 /// # Errors
-/// None that is known: all that a row holds has a shape in CSV.
+/// Fails if a value cannot be written as CSV. No value of a row is known to cause that.
 pub fn shape(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
     let rows = rows.iter().map(fields).collect::<Result<Vec<_>, _>>()?;
     let names: Vec<&str> = rows
@@ -28,18 +28,18 @@ pub fn shape(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
     Ok(if rows.is_empty() { Vec::new() } else { text })
 }
 
-/// The header of a file with these columns.
+/// Returns the header of a file with these columns.
 ///
 /// # Errors
-/// As for [`shape`].
+/// Fails if a column name cannot be written as CSV. None is known to cause that.
 pub(super) fn header(selection: &Selection) -> anyhow::Result<Vec<u8>> {
     record(selection.columns().map(|column| column.name))
 }
 
-/// A line for each row, with these columns.
+/// Returns one CSV line per row, with these columns.
 ///
 /// # Errors
-/// As for [`shape`].
+/// Fails if a value cannot be written as CSV. No value of a row is known to cause that.
 pub(super) fn lines(selection: &Selection, rows: &[Row]) -> anyhow::Result<Vec<u8>> {
     let mut text = Vec::new();
     for row in rows {
@@ -70,8 +70,9 @@ fn record(cells: impl Iterator<Item = impl Serialize>) -> anyhow::Result<Vec<u8>
     Ok(writer.into_inner()?)
 }
 
-/// A spreadsheet computes what begins so, and runs what it names (CWE-1236). A quotation mark in front makes it
-/// a text, which is what people type there, too. Numbers stay numbers: -3 is one.
+/// Prefixes a text with an apostrophe if a spreadsheet would take it for a formula. Spreadsheets compute such texts
+/// and run the commands in them (CWE-1236). The apostrophe marks a text, as it does for texts typed into a cell.
+/// Numbers stay numbers, negative ones such as -3 included.
 fn quoted(value: Option<&Value>) -> Value {
     match value {
         Some(Value::String(text)) if text.starts_with(is_taken_for_more) => {
@@ -81,7 +82,7 @@ fn quoted(value: Option<&Value>) -> Value {
     }
 }
 
-/// The cells of a row by column, as texts without marks.
+/// Returns the cells of a row by column name, as texts without apostrophes.
 pub(crate) fn texts(row: &Row) -> BTreeMap<String, String> {
     let cells = fields(row).unwrap_or_default().into_iter();
     let text = |value| match value {
@@ -92,14 +93,15 @@ pub(crate) fn texts(row: &Row) -> BTreeMap<String, String> {
     cells.map(|(name, value)| (name, text(value))).collect()
 }
 
-/// A text as it was before it was written.
+/// Removes the apostrophe that was written in front of a text.
 pub(crate) fn unquoted(text: &str) -> &str {
     let rest = text.strip_prefix('\'');
     let quoted = rest.filter(|rest| rest.starts_with(is_taken_for_more));
     quoted.unwrap_or(text)
 }
 
-/// With the mark itself, or a text that has one of its own would lose it.
+/// Returns whether a text with this first character needs an apostrophe. The apostrophe itself is included, because
+/// a text that begins with one would lose it on reading.
 fn is_taken_for_more(first: char) -> bool {
     matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\'')
 }

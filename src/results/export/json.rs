@@ -1,5 +1,6 @@
-//! JSON (RFC 8259): an array of rows, one to a line, or the lines alone (JSON Lines). Numbers are numbers, what
-//! is missing is `null`, and `warnings` are a list; else the fields are the columns of the CSV, in their order.
+//! JSON output (RFC 8259): an array of rows with one row per line, or the lines alone (JSON Lines). Numbers are
+//! numbers, missing values are `null`, and `warnings` is a list. Otherwise the fields are the columns of the CSV, in
+//! the same order.
 
 use serde_json::{Error, Map, Value};
 
@@ -7,24 +8,24 @@ use crate::results::row::Row;
 
 const WARNINGS: &str = "warnings";
 
-/// The rows as objects.
+/// Returns the rows as JSON objects.
 ///
 /// # Errors
-/// None that is known: all that a row holds has a shape in JSON.
+/// Fails if a row cannot be written as JSON. No value of a row is known to cause that.
 pub fn objects(rows: &[Row]) -> Result<Vec<Value>, Error> {
     let object = |row: &Row| {
         let mut fields = serde_json::to_value(row)?;
-        // A CSV has to join them.
+        // Serialization joins the warnings into one text for CSV; JSON can hold a list.
         fields[WARNINGS] = row.warnings.as_slice().into();
         Ok(fields)
     };
     rows.iter().map(object).collect()
 }
 
-/// Objects as JSON, one to a line.
+/// Returns the objects as a JSON array, one object per line.
 ///
 /// # Errors
-/// As for [`objects`].
+/// Fails if an object cannot be written as JSON. No value of a row is known to cause that.
 pub fn array(objects: &[Value]) -> Result<Vec<u8>, Error> {
     let mut text = b"[".to_vec();
     for (n, object) in objects.iter().enumerate() {
@@ -35,10 +36,10 @@ pub fn array(objects: &[Value]) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// Objects as JSON Lines.
+/// Returns the objects as JSON Lines.
 ///
 /// # Errors
-/// As for [`objects`].
+/// Fails if an object cannot be written as JSON. No value of a row is known to cause that.
 pub fn lines(objects: &[Value]) -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
     for object in objects {
@@ -48,10 +49,10 @@ pub fn lines(objects: &[Value]) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// The rows of an [`array()`] of their objects.
+/// Parses rows from the JSON that [`array()`] writes.
 ///
 /// # Errors
-/// When the text is not such an array: where, and what is wrong.
+/// Fails if the text is not such an array. The error says where and why.
 pub fn read(text: &[u8]) -> Result<Vec<Row>, Error> {
     let rows: Vec<Map<String, Value>> = serde_json::from_slice(text)?;
     rows.into_iter().map(row).collect()

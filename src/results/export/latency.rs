@@ -1,4 +1,4 @@
-//! Round trips under load, for people: a line for each case, what it is asked from left to right.
+//! Table of round trips under load: one line per case, with the load rising from left to right.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use crate::plan::LOADS_PCT;
 use crate::results::row::{Row, Status};
 use crate::term::table::Columns;
 
-/// Draws what `latency` found, in so many columns of the terminal, and says below what the numbers cannot.
+/// Draws the results of `latency` in a table of `width` terminal columns, and below it the remarks on skips,
+/// failures and warnings.
 pub fn draw(rows: &[Row], width: u16) -> String {
     let rows: Vec<Row> = rows.iter().map(Row::shown).collect();
     let columns = columns();
@@ -30,7 +31,7 @@ pub fn draw(rows: &[Row], width: u16) -> String {
     table.draw(width.into()) + &below(&rows, width)
 }
 
-/// Of a case alone, and at each of the rates.
+/// Returns the columns of the table, for a case alone and at each load.
 fn columns<'a>() -> Columns<'a, Vec<&'a Row>> {
     let p99 = |row: &Row| number(row.rtt_p99_us, 1);
     Columns::<Vec<&Row>>::default()
@@ -48,7 +49,7 @@ fn columns<'a>() -> Columns<'a, Vec<&'a Row>> {
         .number("90 %\np99", nth(3, p99))
 }
 
-/// Of the rates for which the table has columns.
+/// Fails the build if the number of loads differs from the number that the table has columns for.
 const _: () = assert!(LOADS_PCT.len() == 3);
 
 fn nth(n: usize, cell: fn(&Row) -> String) -> impl Fn(&Vec<&Row>) -> String {
@@ -57,7 +58,7 @@ fn nth(n: usize, cell: fn(&Row) -> String) -> impl Fn(&Vec<&Row>) -> String {
 
 fn p50(row: &Row) -> String {
     match row.status {
-        // A rate above capacity has answers, but no round trips.
+        // A rate above capacity has responses, but no valid round trips.
         Status::Ok if row.rtt_p50_us.is_none() && row.rate_asked_rps.is_some() => "over".to_owned(),
         Status::Failed => "failed".to_owned(),
         _ => number(row.rtt_p50_us, 1),
@@ -79,7 +80,8 @@ fn heading(row: &Row, arrivals: Option<Arrivals>) -> String {
     format!("-- {}{arrivals}", block_in_words(row))
 }
 
-/// The same case at each of the rates, the lowest first, for each kind of arrivals. One without rates is there, too.
+/// Returns the rows of the same case at each load, lowest first, for each kind of arrivals. A case without loads
+/// gets one empty entry.
 fn loads_of<'a>(alone: &Row, rows: &'a [Row]) -> BTreeMap<Option<Arrivals>, Vec<&'a Row>> {
     let key = |row: &Row| {
         let block = BlockKey {

@@ -1,4 +1,4 @@
-//! The table for people once more, as GitHub shows it: for an issue or a README.
+//! Markdown tables in the style of GitHub, for an issue or a README.
 
 use std::fmt::Write as _;
 
@@ -10,8 +10,8 @@ use crate::results::row::{Machine, Row};
 use crate::term::escape;
 use crate::term::table::Table;
 
-/// The advice, and for each machine by itself the circumstances in a line, a table for each block, and below them what the
-/// numbers cannot say.
+/// Returns the advice, and then for each machine the measurement conditions in one line, a table per block, and the
+/// remarks on skips, failures and warnings.
 pub fn shape(rows: &[Row], advice: &[String]) -> String {
     let heading = |machine: &Machine| format!("## {}\n\n", escaped(&machine.to_string()));
     let mut text = String::new();
@@ -24,7 +24,7 @@ pub fn shape(rows: &[Row], advice: &[String]) -> String {
     text + &each_machine(rows, heading, of_machine)
 }
 
-/// What a search or a comparison found.
+/// Returns the results of a search or a comparison as one table.
 pub fn answers(rows: &[Value]) -> String {
     let columns = rows.first().and_then(Value::as_object);
     let columns: Vec<&String> = columns.into_iter().flat_map(Map::keys).collect();
@@ -58,7 +58,7 @@ fn of_machine(rows: &[Row]) -> String {
         );
     }
     for rows in measured.chunk_by(|one, other| one.workload == other.workload) {
-        // In one line: GitHub breaks those of an issue where they are broken.
+        // GitHub keeps line breaks in the text of an issue, so the legend is put on one line.
         let legend = table::legend(rows[0]).trim().replace('\n', " ");
         let _ = writeln!(text, "\n{legend}");
     }
@@ -98,8 +98,8 @@ fn remarks(text: &mut String, rows: &[Row]) {
     }
 }
 
-/// As text that Markdown takes for text: of what it would take for more, the characters that can occur within
-/// a line, and what steers a terminal. A line break would end a cell.
+/// Escapes the characters that have a meaning in Markdown within a line, and control characters of terminals. Line
+/// breaks become blanks, because they would end a table cell.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let text = text.replace(['\n', '\r'], " ");
@@ -108,7 +108,7 @@ fn escaped(text: &str) -> String {
             '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '<' | '~' | '&' => {
                 safe.extend(['\\', letter]);
             }
-            // GitHub would mention a user, or link to an issue, even from behind a backslash.
+            // A zero-width space keeps GitHub from mentioning a user or linking to an issue; a backslash does not.
             '@' | '#' => safe.extend([letter, '\u{200b}']),
             _ => safe.push(letter),
         }

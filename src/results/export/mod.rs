@@ -1,4 +1,4 @@
-//! Where results go. A format is one file here: something that takes [`Row`]s and gives them a shape.
+//! Output of results. Each format is one file here, which turns [`Row`]s into bytes or text.
 
 mod circumstances;
 pub mod csv;
@@ -23,10 +23,11 @@ use self::selection::Selection;
 use crate::error::UsageError;
 use crate::results::row::{Machine, Row};
 
-/// What to use, by these rows, in a line for each machine: what decides that is above this module.
+/// Function that returns the advice on engines for these rows, one line per machine. A module above this one
+/// supplies it.
 pub type Advice = fn(&[Row]) -> Vec<String>;
 
-/// One row with the columns of all parts, which are objects.
+/// Merges JSON objects into one row that has the columns of all of them.
 pub(crate) fn row_of(parts: &[Value]) -> Value {
     let columns = parts.iter().filter_map(Value::as_object).flatten();
     let columns = columns.map(|(name, value)| (name.clone(), value.clone()));
@@ -49,10 +50,11 @@ pub enum Format {
 }
 
 impl Format {
-    /// What was asked for by name, or else what the name of the file says, or else CSV.
+    /// Chooses the format: the one given by name, else the one that the file name indicates, else CSV.
     ///
     /// # Errors
-    /// When the two contradict each other, or it cannot be written here: to a terminal, by this build.
+    /// Fails if name and file name contradict each other, or if the format cannot be written: a workbook to a
+    /// terminal, or a format that this build lacks.
     pub fn choose(asked: Option<Self>, output: &Path) -> Result<Self, UsageError> {
         if asked.is_some_and(Self::is_for_stdout) && !is_stdout(output) {
             let fix = "writes to standard output only, as files in .jsonl have raw samples; leave --output out";
@@ -70,10 +72,10 @@ impl Format {
         Ok(format)
     }
 
-    /// What the end of a file's name says.
+    /// Returns the format that the extension of a file name indicates, if any.
     ///
     /// # Errors
-    /// When it says that the file has raw samples, which are no rows.
+    /// Fails if the extension is that of raw samples, which are no rows.
     pub fn of_name(path: &Path) -> Result<Option<Self>, UsageError> {
         let extension = path.extension().and_then(|extension| extension.to_str());
         Ok(match extension.map(str::to_ascii_lowercase).as_deref() {
@@ -90,7 +92,7 @@ impl Format {
         })
     }
 
-    /// What the name of such a file ends in.
+    /// Returns the file extension of the format, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Markdown => "md",
@@ -98,21 +100,21 @@ impl Format {
         }
     }
 
-    /// Whether rows can be appended to others.
+    /// Returns whether rows can be appended to a file of this format.
     fn grows(self) -> bool {
         matches!(self, Self::Csv | Self::Jsonl)
     }
 
-    /// Whether it is for standard output only.
+    /// Returns whether the format is for standard output only.
     pub fn is_for_stdout(self) -> bool {
         self == Self::Jsonl
     }
 
-    /// The rows in this shape, with the selected columns if it is one for spreadsheets, and with the advice where it has a
-    /// place for that.
+    /// Returns the rows in this format. Spreadsheet formats have the selected columns only. Formats with room for
+    /// text include the advice.
     ///
     /// # Errors
-    /// When they are too much for it: a sheet of a workbook ends after 1,048,576 rows.
+    /// Fails if the format cannot hold the rows: a sheet of a workbook has at most 1,048,576 rows.
     pub fn shape(
         self,
         rows: &[Row],
@@ -132,10 +134,10 @@ impl Format {
         }
     }
 
-    /// The same of what a search or a comparison found: rows with columns of their own.
+    /// Returns the results of a search or a comparison in this format. These rows have columns of their own.
     ///
     /// # Errors
-    /// As for [`Format::shape`].
+    /// Fails if the format cannot hold the rows: a sheet of a workbook has at most 1,048,576 rows.
     pub fn shape_answers(self, rows: &[Value]) -> anyhow::Result<Vec<u8>> {
         match self {
             Self::Csv => csv::shape(rows),
@@ -149,7 +151,7 @@ impl Format {
         }
     }
 
-    /// As it is typed.
+    /// Returns the name of the format on the command line.
     fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -175,30 +177,30 @@ impl Format {
     }
 }
 
-/// Whether an output is standard output.
+/// Returns whether an output path means standard output (`-`).
 pub fn is_stdout(output: &Path) -> bool {
     output == Path::new("-")
 }
 
-/// Writes results to standard output. A pipe that was closed has only some of them, so that is an error, too; for
-/// text for people see [`crate::commands::show`].
+/// Writes results to standard output. A closed pipe is an error, because its reader got only a part of the results.
+/// For text meant for people see [`crate::commands::show`].
 ///
 /// # Errors
-/// When they cannot be written whole.
+/// Fails if the results cannot be written completely.
 pub fn to_stdout(results: &[u8]) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     written_to_stdout(stdout.write_all(results).and_then(|()| stdout.flush()))
 }
 
-/// Names the place of an error.
+/// Adds to a write error that it happened on standard output.
 ///
 /// # Errors
-/// That one.
+/// Returns the given error with that context.
 pub(crate) fn written_to_stdout(written: io::Result<()>) -> anyhow::Result<()> {
     written.context("cannot write all of it to standard output")
 }
 
-/// The refusal of a file that is there already, or cannot be made.
+/// Returns the error for an output file that exists already or cannot be created.
 pub fn cannot_create(flag: &'static str, path: &Path, error: &io::Error) -> UsageError {
     let problem = match error.kind() {
         io::ErrorKind::AlreadyExists => {
@@ -216,7 +218,7 @@ fn unknown_ending(output: &Path) -> UsageError {
     UsageError::flag("--output", &output.display(), fix)
 }
 
-/// The refusal of a format for a file whose name says another.
+/// Returns the error for a format that contradicts the extension of the output file.
 pub fn contradiction(asked: &str, output: &Path) -> UsageError {
     let shown = output.display();
     let problem = format!(
@@ -230,7 +232,7 @@ fn not_built() -> UsageError {
     UsageError::flag("--format", "xlsx", fix)
 }
 
-/// A text about each machine by itself, below its name; about a single one without.
+/// Returns the texts about each machine, each below its heading. A single machine gets no heading.
 fn each_machine(
     rows: &[Row],
     heading: impl Fn(&Machine) -> String,
@@ -245,7 +247,7 @@ fn each_machine(
     parts.collect::<Vec<String>>().join("\n")
 }
 
-/// What a column says in these rows, each once, in order of appearance. What is empty says nothing.
+/// Returns the distinct values of a column in these rows, in order of appearance, without empty ones.
 fn distinct(rows: &[Row], column: fn(&Row) -> &str) -> Vec<&str> {
     let mut found = Vec::new();
     for text in rows.iter().map(column) {

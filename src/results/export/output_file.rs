@@ -1,5 +1,6 @@
-//! A file of results. The log and CSV grow by whole lines while a sweep runs; a document is replaced in one
-//! step. Whatever happens to the disk, the file is whole, and what another program put there stays.
+//! Output files that survive crashes. The log and CSV grow by whole lines during a sweep; a document is replaced in
+//! one step. If a write fails, the file keeps its complete lines or its previous content. Content that another
+//! program put there is never overwritten.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,35 +16,36 @@ use super::cannot_create;
 use super::place::{self, Displaced};
 use crate::error::UsageError;
 
-/// A file that only ever holds whole lines, or a whole document.
+/// A file that contains only whole lines, or one whole document.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
-    /// Open for as long as it is ours: else another file could have its number.
+    /// Open file. It stays open so that no other file can get the same inode number.
     file: File,
-    /// How many bytes were written whole.
+    /// Bytes that were written completely.
     whole: u64,
     _lock: Option<Flock<File>>,
 }
 
 impl OutputFile {
-    /// Creates the file, which `flag` names.
+    /// Creates the file. `flag` is the option that names it in errors.
     ///
     /// # Errors
-    /// When it exists already, or cannot be created.
+    /// Fails if the file exists already or cannot be created.
     pub fn create(flag: &'static str, path: &Path) -> Result<Self, UsageError> {
         let created = place::new_file(path).and_then(|file| {
-            // What cannot be used is not left behind.
+            // Remove a file that cannot be locked.
             Self::locked(path, file, 0).inspect_err(|_| drop(fs::remove_file(path)))
         });
         created.map_err(|error| cannot_create(flag, path, &error))
     }
 
-    /// Opens a file that was read when it had so many bytes, to go on after the first `whole` of them; what comes
-    /// after those is cut off.
+    /// Opens a file that had `read` bytes when it was read, to append after the first `whole` bytes. The rest is cut
+    /// off.
     ///
     /// # Errors
-    /// When it cannot be opened, or another program writes to it, or did so since it was read.
+    /// Fails if the file cannot be opened, if another program holds its lock, or if its length changed since it was
+    /// read.
     pub fn resume(path: &Path, read: u64, whole: u64) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).append(true).open(path)?;
         let resumed = Self::locked(path, file, whole)?;
@@ -65,10 +67,10 @@ impl OutputFile {
         })
     }
 
-    /// Appends whole lines and hands them to the kernel at once.
+    /// Appends whole lines and passes them to the kernel at once.
     ///
     /// # Errors
-    /// When they could not be written whole; the file then ends where it ended before.
+    /// Fails if the lines cannot be written completely. The file is then cut back to its previous length.
     pub fn append(&mut self, lines: &[u8]) -> anyhow::Result<()> {
         match self.file.write_all(lines) {
             Ok(()) => {
@@ -86,20 +88,21 @@ impl OutputFile {
         }
     }
 
-    /// Asks the disk itself to keep what was appended, against a power cut.
+    /// Flushes appended lines to the disk, so that they survive a power failure.
     ///
     /// # Errors
-    /// When the disk cannot, or the file is not where it was made any more.
+    /// Fails if the disk cannot flush, or if the file was moved, removed or changed by another program.
     pub fn sync(&self) -> anyhow::Result<()> {
         let synced = self.file.sync_data();
         synced.with_context(|| format!("cannot sync {}", self.path.display()))?;
         self.check_place()
     }
 
-    /// Puts these bytes in the place of all that it held, safe against a power cut.
+    /// Replaces the content of the file in one step that survives a power failure.
     ///
     /// # Errors
-    /// When they cannot be written, or the file is not where it was put any more; nothing is then changed.
+    /// Fails if the bytes cannot be written, or if the file was moved, removed or changed by another program. The
+    /// file is then unchanged.
     pub fn replace(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         self.check_place()?;
         let part = self.part()?;
@@ -110,14 +113,14 @@ impl OutputFile {
         });
         let shown = self.path.display();
         *self = written.with_context(|| format!("cannot write {shown}; the file is unchanged"))?;
-        // The new name is the directory's to keep. Not every file system can be asked; the file is whole
-        // either way.
+        // The directory holds the new name, so it needs a sync of its own. Not every file system supports that; the
+        // file is complete either way.
         let _ = File::open(self.directory()).and_then(|directory| directory.sync_all());
         Ok(())
     }
 
-    /// `NAME.part`: beside the file, as only within a file system a rename is one step (rename(2)); and always
-    /// that name, so that a run that is killed leaves one file at most.
+    /// Creates the temporary file `NAME.part`. It is in the same directory, because rename(2) is atomic only within
+    /// a file system. The name is fixed, so that killed runs leave one such file at most.
     fn part(&self) -> anyhow::Result<NamedTempFile> {
         let name = self.path.file_name().unwrap_or_default();
         let part = tempfile::Builder::new()
@@ -146,8 +149,8 @@ impl OutputFile {
         parent.unwrap_or(Path::new("."))
     }
 
-    /// Saves what the file holds, or the `document` that it should hold by now, elsewhere if it is not where it
-    /// was made any more.
+    /// Saves the content elsewhere if the file was moved, removed or changed by another program. `document`: the
+    /// content that the file should have; without it, the bytes that were appended are saved.
     pub fn rescue(&self, document: Option<&[u8]>) -> Option<Displaced> {
         if self.is_in_place() {
             return None;
@@ -174,13 +177,13 @@ impl OutputFile {
         }
     }
 
-    /// There, and as long as what was written to it.
+    /// Returns whether the file is still at its path and has the length that was written to it.
     fn is_in_place(&self) -> bool {
         let ours = self.file.metadata();
         ours.is_ok_and(|ours| ours.len() == self.whole && place::is_in_place(&self.path, &ours))
     }
 
-    /// Takes the file away again, if it can be.
+    /// Removes the file, if possible.
     pub fn remove(self) {
         let _ = fs::remove_file(self.path);
     }
@@ -192,8 +195,8 @@ fn written(mut part: NamedTempFile, bytes: &[u8]) -> io::Result<NamedTempFile> {
     Ok(part)
 }
 
-/// For as long as the file is open, against a second program that goes on with the same sweep. A file system
-/// that knows no locks is none the worse for it.
+/// Locks the file for as long as it is open, so that no second program resumes the same sweep. `None`: the file
+/// system has no locks; the file is then used without one.
 fn lock(file: &File) -> io::Result<Option<Flock<File>>> {
     match Flock::lock(file.try_clone()?, FlockArg::LockExclusiveNonblock) {
         Ok(lock) => Ok(Some(lock)),

@@ -1,7 +1,7 @@
-//! Whether a file is still where it was made; and where what it held goes when it is not.
+//! Detection of output files that were moved, removed or changed, and rescue of their content.
 //!
-//! A file that was removed, or whose folder was, takes what is written to it without an error until it is
-//! closed, and then is gone (unlink(2)).
+//! Writes to a file that was removed, or whose directory was, succeed without an error. The data is gone when the
+//! file is closed (unlink(2)).
 
 use std::fmt;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -11,36 +11,36 @@ use std::path::{Path, PathBuf};
 
 use crate::term::escape;
 
-/// Makes a file where none is.
+/// Creates a file at a path where none exists.
 pub(super) fn new_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    // Read, too: what was written may have to be saved elsewhere. Append: where another program cuts the file off,
-    // it stays shorter than what was written, and no hole of zeros hides that.
+    // Readable, because its content may have to be saved elsewhere. Append mode, because if another program
+    // truncates the file, it then stays shorter than the bytes written, and no hole of zeros hides the loss.
     options.read(true).append(true).create_new(true).open(path)
 }
 
-/// Whether the file at `path` is still the one that `ours` describes.
+/// Returns whether the file at `path` is still the one that `ours` describes.
 pub(super) fn is_in_place(path: &Path, ours: &Metadata) -> bool {
     let is_ours = |there: Metadata| {
         let is_same = (there.dev(), there.ino()) == (ours.dev(), ours.ino());
-        // Some file systems (FUSE) number a file anew from time to time.
+        // Some file systems (FUSE) give a file a new inode number from time to time.
         is_same || (there.is_file() && there.len() == ours.len())
     };
     fs::metadata(path).is_ok_and(is_ours)
 }
 
-/// What became of a file that is not where it was made, or not as it was left.
+/// Result of rescuing a file that was moved, removed or changed by another program.
 #[derive(Debug)]
 pub struct Displaced {
-    /// Where it was made.
+    /// Path at which the file was created.
     pub path: PathBuf,
-    /// Where the same bytes are now.
+    /// Path of the saved content, or the error of the last attempt to save it.
     pub saved: io::Result<PathBuf>,
 }
 
 impl Displaced {
-    /// Writes once more what a file at `path` held: there, if nothing else is there now; or beside it, or in the
-    /// directory for temporary files.
+    /// Writes the content of the file at `path` again: to `path` if nothing is in the way, else next to it, else in
+    /// the directory for temporary files.
     pub(super) fn save(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) -> Self {
         let name = path.file_name().unwrap_or_default();
         let mut beside = path.as_os_str().to_owned();
@@ -65,7 +65,7 @@ impl Displaced {
         }
     }
 
-    /// Where a file is that can be read on.
+    /// Returns the path at which the content can be read, if it was saved.
     pub fn is_now_at(&self) -> Option<&Path> {
         self.saved.as_deref().ok()
     }
@@ -82,7 +82,7 @@ impl fmt::Display for Displaced {
     }
 }
 
-/// The words for a file that is not where it was made.
+/// Returns the error for a file that was moved, removed or changed by another program.
 pub(super) fn displaced(path: &Path) -> anyhow::Error {
     let path = escape::name(path);
     anyhow::anyhow!("{path}: another program moved, removed or changed it while the sweep ran")

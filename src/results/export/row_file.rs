@@ -1,4 +1,5 @@
-//! Where the rows of a run go: CSV and JSON Lines grow, any other format is written whole after each block.
+//! Output of the rows of a run. CSV and JSON Lines are appended to; any other format is written anew after each
+//! block.
 
 use std::path::Path;
 
@@ -8,25 +9,25 @@ use super::selection::Selection;
 use super::{Advice, Format, csv, is_stdout, json, to_stdout};
 use crate::results::row::Row;
 
-/// The rows so far, in a file that is complete after every block. On standard output, CSV and JSON Lines come
-/// block by block and any other format at the end.
+/// Output of the rows so far. A file is complete after every block. On standard output, CSV and JSON Lines come
+/// block by block, any other format at the end.
 #[derive(Debug)]
 pub struct RowFile {
     format: Format,
     selection: Selection,
     file: Option<OutputFile>,
-    /// Whether CSV has its header.
+    /// True if the CSV header was written.
     begun: bool,
-    /// Of a format that does not grow: all of them.
+    /// Rows so far, for a format that cannot be appended to.
     rows: Vec<Row>,
     advice: Advice,
 }
 
 impl RowFile {
-    /// Takes the file's name, and leaves CSV or a document without rows there. `-` is standard output.
+    /// Creates the file, with no rows yet. `-` is standard output.
     ///
     /// # Errors
-    /// When there is such a file already, or it cannot be written.
+    /// Fails if the file exists already or cannot be written.
     pub fn create(
         format: Format,
         selection: Selection,
@@ -44,23 +45,23 @@ impl RowFile {
             advice,
         };
         if let Err(error) = created.rows(&[]) {
-            // Nothing was measured: leave no empty file behind.
+            // Nothing was measured yet, so leave no empty file behind.
             created.remove();
             return Err(error);
         }
         Ok(created)
     }
 
-    /// Puts these rows in the place of all that a CSV file holds, to go on after them.
+    /// Replaces the content of a CSV file by these rows, to append further rows after them.
     ///
     /// # Errors
-    /// When they cannot be written; the file is then as it was.
+    /// Fails if the rows cannot be written. The file is then unchanged.
     pub fn resume_csv(
         mut file: OutputFile,
         selection: Selection,
         rows: &[Row],
     ) -> anyhow::Result<Self> {
-        // CSV has no place for it.
+        // CSV has no place for advice.
         let advice = |_: &[Row]| Vec::new();
         file.replace(&Format::Csv.shape(rows, &selection, advice)?)?;
         Ok(Self {
@@ -73,10 +74,10 @@ impl RowFile {
         })
     }
 
-    /// Adds rows, and makes them safe.
+    /// Adds rows and flushes them to the disk.
     ///
     /// # Errors
-    /// When they cannot be written; the file then has the rows that it had.
+    /// Fails if the rows cannot be written. The file then keeps its previous rows.
     pub fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
         if self.format.grows() {
             let lines = match self.format {
@@ -102,10 +103,10 @@ impl RowFile {
         }
     }
 
-    /// Writes to standard output what was kept for the end.
+    /// Writes the rows to standard output if their format was kept for the end.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the rows cannot be written.
     pub fn finish(&self) -> anyhow::Result<()> {
         if self.file.is_none() && !self.format.grows() {
             to_stdout(
@@ -117,7 +118,7 @@ impl RowFile {
         Ok(())
     }
 
-    /// Saves the rows elsewhere if the file is not where it was put any more.
+    /// Saves the rows elsewhere if the file was moved, removed or changed by another program.
     pub fn rescue(&self) -> Option<Displaced> {
         let file = self.file.as_ref()?;
         if self.format.grows() {
@@ -131,7 +132,7 @@ impl RowFile {
         ))
     }
 
-    /// Takes the file away again.
+    /// Removes the file.
     pub fn remove(self) {
         if let Some(file) = self.file {
             file.remove();

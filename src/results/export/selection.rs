@@ -1,5 +1,5 @@
-//! The columns of a CSV: those that matter for a run, or all. They are known before anything is measured, as rows are
-//! appended to the header.
+//! Selection of CSV columns: the ones that matter for a run, or all. It is made before anything is measured, because
+//! rows are appended below the header.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::data::{Batch, BlockKey, Case, EngineName, Payload, Workload};
 use crate::plan::{Plan, Schedule};
 use crate::results::row::{Column, Row, Short};
 
-/// The columns of a file, in their order.
+/// Columns of a file, in order.
 #[derive(Clone, Debug)]
 pub struct Selection(Vec<&'static Column>);
 
@@ -30,18 +30,18 @@ impl Default for Selection {
 }
 
 impl Selection {
-    /// All columns.
+    /// Returns the selection of all columns.
     pub fn all() -> Self {
         Self::having(|_| true)
     }
 
-    /// The columns asked for of a run of this plan.
+    /// Returns the columns for a run of this plan.
     pub fn of_plan(asked: Asked, plan: &Plan, schedule: &Schedule) -> Self {
         let cases = plan.cases().map(|planned| planned.case);
         Self::new(asked, cases, schedule.verify)
     }
 
-    /// The columns asked for of rows without a log.
+    /// Returns the columns for rows without a log.
     pub fn of_rows(asked: Asked, rows: &[Row]) -> Self {
         let cases = rows.iter().filter_map(|row| Case::of_key(&row.case));
         let is_verified = rows.iter().any(|row| row.verified_packets.is_some());
@@ -57,34 +57,34 @@ impl Selection {
         Self(columns.filter(|column| run.shows(column)).collect())
     }
 
-    /// The columns of these names.
+    /// Returns the columns whose names satisfy `is_wanted`.
     pub fn having(is_wanted: impl Fn(&str) -> bool) -> Self {
         let columns = Column::ALL.iter();
         Self(columns.filter(|column| is_wanted(column.name)).collect())
     }
 
-    /// Whether it has all columns.
+    /// Returns whether all columns are selected.
     pub fn is_all(&self) -> bool {
         self.0.len() == Column::ALL.len()
     }
 
-    /// The columns.
+    /// Returns the selected columns.
     pub fn columns(&self) -> impl Iterator<Item = &'static Column> + '_ {
         self.0.iter().copied()
     }
 }
 
-/// What decides about columns before anything is measured.
+/// Properties of a run that decide which columns it shows.
 struct Run {
     cases: Vec<Case>,
     is_verified: bool,
-    /// The columns in which a case has another value than the usual one.
+    /// Columns in which some case differs from the usual value.
     unusual: BTreeSet<String>,
 }
 
 impl Run {
     fn new(cases: Vec<Case>, is_verified: bool) -> Self {
-        // Engines and payloads, of which there are many, are always there.
+        // Engines and payloads have many values, and their columns are always shown.
         let kind = |case: &Case| Case {
             sender: EngineName::REFERENCE,
             receiver: EngineName::REFERENCE,
@@ -137,7 +137,7 @@ impl Run {
     }
 }
 
-/// The columns that follow from a case.
+/// Returns the columns that follow from a case alone.
 fn values(case: &Case) -> Map<String, Value> {
     match serde_json::to_value(Row::of_case(case)) {
         Ok(Value::Object(values)) => values,
@@ -145,7 +145,8 @@ fn values(case: &Case) -> Map<String, Value> {
     }
 }
 
-/// The case of the same engines and workload in which all else is as usual.
+/// Returns the case with the same engines, workload, direction, rate, threads, payload and IP version, and usual
+/// values for all other parameters.
 fn usual(case: &Case) -> Case {
     let (threads, payload, ip) = (case.threads, case.payload, case.ip);
     let plain = Case::of_key(&format!("std:std/{threads}t/{payload}B/connected/{ip}"));

@@ -1,4 +1,4 @@
-//! The table for people: blocks side by side, as wide as the terminal.
+//! Table for terminals: one section per block, fitted to the width of the terminal.
 
 mod layout;
 
@@ -11,11 +11,13 @@ use crate::results::row::{Machine, Row, Status};
 use crate::term::fold;
 use crate::term::table::Columns;
 
-/// How wide what does not go to a terminal is, in columns: what one over ssh shows without breaking lines.
+/// Width of tables that do not go to a terminal, in columns. A terminal over ssh shows this width without breaking
+/// lines.
 pub const WIDTH: u16 = 100;
 
-/// Draws the rows in so many columns, 60 or more: each machine's by themselves, ordered by threads, payload and ip, and
-/// says below what the numbers cannot. What does not fit is left out, the least asked for first, and named.
+/// Draws the rows in a table of `width` columns, 60 or more, per machine and ordered by threads, payload and ip. The
+/// remarks on skips, failures and warnings follow. Columns that do not fit are left out, the least important first,
+/// and are named.
 pub fn draw(rows: &[Row], width: u16) -> String {
     let heading = |machine: &Machine| fold::cut(&format!("== {machine}"), width.into()) + "\n";
     let shown: Vec<Row> = rows.iter().map(Row::shown).collect();
@@ -39,7 +41,7 @@ fn of_machine(rows: &[Row], width: u16) -> String {
     text + &below(rows, width)
 }
 
-/// The rows of what ran, block by block, those of a workload together.
+/// Returns the rows of cases that ran, by workload and then by block.
 pub(super) fn measured(rows: &[Row]) -> Vec<&Row> {
     let ran = rows.iter().filter(|row| row.status != Status::Skipped);
     let mut measured: Vec<&Row> = ran.collect();
@@ -47,7 +49,7 @@ pub(super) fn measured(rows: &[Row]) -> Vec<&Row> {
     measured
 }
 
-/// What all cases of the row's block have in common.
+/// Describes the parameters that all cases of the block of `row` share.
 pub(super) fn block_in_words(row: &Row) -> String {
     format!(
         "{}, {} B, {}{}, CPUs {}",
@@ -59,19 +61,19 @@ pub(super) fn block_in_words(row: &Row) -> String {
     )
 }
 
-/// `2 threads`.
+/// Returns the number of threads in words: `2 threads`.
 pub(super) fn threads_in_words(row: &Row) -> String {
     let plural = if row.threads.is_alone() { "" } else { "s" };
     format!("{} thread{plural}", row.threads)
 }
 
-/// `, rcvbuf 65536`; nothing, where all is as usual.
+/// Returns the unusual parameters of the block of `row`, each after a comma: `, rcvbuf 65536`. Empty: all are usual.
 pub(super) fn unusual_in_words(row: &Row) -> String {
     let values = row.block().unusual().map(|value| format!(", {value}"));
     values.collect()
 }
 
-/// Skips, failures and warnings: the kind and the text, with how many cases each concerns.
+/// Collects skips, failures and warnings by kind and text, with the number of cases that each concerns.
 pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
     let mut remarks = BTreeMap::new();
     for row in rows {

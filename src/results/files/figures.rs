@@ -1,18 +1,19 @@
-//! Whether the figures of a row can be what was measured: files can be damaged, or edited.
+//! Validation of the numbers in a row. Files can be damaged or edited.
 
 use serde_json::{Map, Value};
 
 use crate::results::row::{Row, Status};
 
-/// Nothing that is reported reaches this: see `raw::counts`, and 2^53 datagrams per second are no speed.
+/// Limit that no reported number reaches. Counts are limited in `log::counts`, and no rate reaches 2^53 datagrams
+/// per second.
 const MOST: f64 = 9_007_199_254_740_992.0;
-/// Nor is anything but 0 below this: rows have four decimals.
+/// Smallest number other than 0 that a row can hold, with a margin. Rows have four decimals.
 const LEAST: f64 = 1e-5;
 const ABSOLUTE_ZERO_C: f64 = -273.15;
 
 /// Columns that may be below 0.
 const SIGNED: [&str; 2] = ["unaccounted_packets", "queue_growth_packets"];
-/// Parts of a whole.
+/// Columns that are percentages of a whole, at most 100.
 const PARTS: [&str; 4] = [
     "loss_pct",
     "interval_pct",
@@ -33,7 +34,7 @@ const ESTIMATES: [&str; 10] = [
     "cpu_ratio_to_std",
 ];
 
-/// Returns the first column of a row that cannot be, if any: its value, and why not.
+/// Returns the first inconsistency in a row: the column, its value, and why the value is impossible.
 pub(super) fn contradiction(row: &Row) -> Option<(String, String)> {
     let Ok(Value::Object(columns)) = serde_json::to_value(row) else {
         return None;
@@ -77,7 +78,7 @@ fn outside_of_its_interval(columns: &Map<String, Value>) -> Option<(String, Stri
     })
 }
 
-/// A case is named by its columns.
+/// Checks that the columns agree with the key of the case.
 fn other_case(row: &Row) -> Option<(String, String)> {
     let (threads, payload) = (row.threads, row.payload_bytes);
     let named = format!(
@@ -99,7 +100,7 @@ fn other_case(row: &Row) -> Option<(String, String)> {
     })
 }
 
-/// Every datagram ended somewhere: see [`crate::data::WindowBooks`].
+/// Checks that the counts account for every datagram: see [`crate::data::WindowBooks`].
 fn open_books(row: &Row) -> Option<(String, String)> {
     let (sent, received) = (row.sent_packets?, row.received_packets?);
     let unread = row.unread_packets?;
@@ -128,7 +129,7 @@ fn open_books(row: &Row) -> Option<(String, String)> {
     ((said - loss_pct).abs() > 0.001).then(|| ("loss_pct".to_owned(), problem()))
 }
 
-/// Before they came to a socket: on one host, or between two.
+/// Returns the datagrams dropped before they reached a socket, on one host or between two.
 fn dropped_on_the_way(row: &Row) -> Option<u64> {
     if row.direction.is_none() {
         return row.dropped_kernel_packets;
@@ -148,7 +149,7 @@ fn dropped_on_the_way(row: &Row) -> Option<u64> {
         .try_fold(0_u64, |all, place| all.checked_add(place?))
 }
 
-/// Windows that are among those measured.
+/// Checks that no count of windows exceeds the number of rounds.
 fn more_than_there_are(row: &Row) -> Option<(String, String)> {
     let rounds = usize::try_from(row.rounds).unwrap_or(usize::MAX);
     let counts = [
@@ -166,9 +167,9 @@ fn more_than_there_are(row: &Row) -> Option<(String, String)> {
     Some((column.to_owned(), problem))
 }
 
-/// Megabits are those of the datagrams. A lane counts on while its two counters are read, and whoever reads them may be held
-/// up in between: in short windows the two come apart. A number that a spreadsheet took wrongly is ten times as large, or
-/// a thousand times.
+/// Checks that the rate in Mb/s agrees with the rate in datagrams. The two differ in short windows: a thread keeps
+/// counting while its two counters are read, and the reading thread may be preempted in between. A number that a
+/// spreadsheet misread is wrong by a factor of 10 or 1000, so a factor of 2 is allowed.
 fn other_rate(row: &Row) -> Option<(String, String)> {
     let (said, packets) = (row.received_mbps?, row.received_pps?);
     let mbps = 8e-6 * packets * f64::from(u32::from(row.payload_bytes));
@@ -255,7 +256,7 @@ mod tests {
 
     #[test]
     fn megabits_are_those_of_the_datagrams() {
-        // As `null` had it on a busy machine: 963.33 where the datagrams are 982.246.
+        // Measured with `null` on a busy machine: 963.33 Mb/s, where the datagrams give 982.246.
         let apart = refusal(|row| {
             row.received_mbps = row.received_mbps.map(|it| 0.98 * it);
             row.received_mbps_low = row.received_mbps;

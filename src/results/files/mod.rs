@@ -1,4 +1,4 @@
-//! Results from a file: the rows of a CSV, or of raw samples, which are computed again.
+//! Reading of result files: rows from a CSV, or rows computed again from raw samples.
 
 mod figures;
 mod numbers;
@@ -24,25 +24,27 @@ use crate::term::escape;
 use crate::term::shell;
 use crate::term::text;
 
-/// What a file holds.
+/// Content of a result file.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    /// The file, as it was named.
+    /// Name of the file, as given.
     pub name: String,
-    /// One per case, in the order of the file.
+    /// One row per case, in the order of the file.
     pub rows: Vec<Row>,
-    /// Every window, in the order in which they were measured. Empty: the file has only rows.
+    /// Windows, in the order in which they were measured. Empty: the file has only rows.
     pub windows: Vec<Sample>,
     /// The machine. `None`: the file has only rows.
     pub host: Option<Host>,
-    /// The columns that it has; those of the CSV of its run, if it is a log.
+    /// Columns of the file. For a log, the columns of the CSV of its run.
     pub columns: Selection,
-    /// Whether the last line of a CSV had no end and was left out: a program that was killed leaves such a line.
+    /// True if the last line of a CSV had no newline and was left out. A program that is killed can leave such a
+    /// line.
     pub is_torn: bool,
 }
 
 impl Results {
-    /// What goes on with a sweep of which no case has ended yet. `None`: some have, or only rows are known of it.
+    /// Returns the command that resumes a sweep in which no case has ended. `None`: some case has ended, or the file
+    /// has only rows.
     pub fn resume_command(&self) -> Option<String> {
         let is_log = self.host.is_some();
         let has = |status| self.rows.iter().any(|row| row.status == status);
@@ -50,15 +52,15 @@ impl Results {
         (is_log && is_begun).then(|| format!("udpbench --resume {}", shell::word(&self.name)))
     }
 
-    /// Reads a file of either kind; its beginning tells which.
+    /// Reads a file of rows or of raw samples. The beginning of the file tells which.
     ///
     /// # Errors
-    /// When it cannot be read, holds no rows, or something in it is not what it should be: the file, the
-    /// line, and what is wrong.
+    /// Fails if the file cannot be read, holds no rows, or is invalid. The error names the file, the line and the
+    /// problem.
     pub fn open(path: &Path) -> Result<Self, UsageError> {
         let name = escape::name(path);
         let refused = |error: io::Error| UsageError::file(&name, 0, &error.to_string());
-        // Read once: a pipe is empty after that.
+        // Read once, because a pipe can be read only once.
         let bytes = files::read_whole(path, Kind::FileOrPipe).map_err(refused)?;
         if let Some(kind) = only_written(&bytes) {
             let problem = format!(
@@ -87,7 +89,7 @@ impl Results {
         Ok(results)
     }
 
-    /// Puts in the place of each row the one of the log, if that agrees with it in all columns that the file has.
+    /// Replaces each row by the row of the log for the same case, if the two agree in all columns of the file.
     fn complete(&mut self, whole: &[Row]) {
         let cells = |row: &Row| -> Vec<Option<String>> {
             let mut texts = export::csv::texts(row);
@@ -105,7 +107,8 @@ impl Results {
     /// Computes the rows of raw samples.
     ///
     /// # Errors
-    /// As for [`Results::open`].
+    /// Fails if an event is impossible after the events before it. The error names the file, the line and the
+    /// problem.
     pub fn from_raw(log: &Log) -> Result<Self, UsageError> {
         let begin = |header| Ok(Replay::new(header));
         let (replay, mut rows) = log.replay(begin, Replay::contradiction, Replay::take)?;
@@ -124,17 +127,17 @@ impl Results {
         })
     }
 
-    /// Reads the rows of a CSV file, as udpbench wrote it or a spreadsheet saved it again.
+    /// Reads the rows of a CSV file that udpbench wrote or a spreadsheet saved again.
     ///
     /// # Errors
-    /// As for [`Results::open`].
+    /// Fails if the file holds no rows or is invalid. The error names the file, the line and the problem.
     pub fn from_csv(name: &str, bytes: &[u8]) -> Result<Self, UsageError> {
         Self::from_text(name, &text::decode(name, bytes)?)
     }
 
     fn from_text(name: &str, text: &str) -> Result<Self, UsageError> {
         let end = text.rfind('\n');
-        // A header alone needs no end of its line.
+        // A header alone needs no newline.
         let whole = end.map_or(text, |end| &text[..=end]);
         let (rows, columns) = sheet::rows(name, whole)?;
         Ok(Self {
@@ -146,14 +149,14 @@ impl Results {
         })
     }
 
-    /// The rows of each machine by themselves, in order of appearance: a file may have those of several.
+    /// Splits the results by machine, in order of appearance. A file may have rows of several machines.
     pub fn by_machine(self) -> Vec<Self> {
         let machines = Machine::each(&self.rows);
         if machines.len() <= 1 {
             return vec![self];
         }
         let of_machine = |(machine, rows): (Machine, Vec<Row>)| Self {
-            // A name of a file, without what would look like its directory.
+            // The name serves as a file name, and must not look like one in another directory.
             name: format!("{} ({})", self.name, machine.to_string().replace('/', "-")),
             rows,
             ..self.clone()
@@ -162,13 +165,13 @@ impl Results {
     }
 }
 
-/// What holds rows in a shape that is not read again, by its beginning.
+/// Recognizes by its beginning a format with rows that udpbench writes but does not read, and returns its name.
 fn only_written(bytes: &[u8]) -> Option<&'static str> {
     let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or(bytes);
     match bytes {
         [b'[', ..] => Some("JSON"),
         [b'P', b'K', ..] | [0xd0, 0xcf, 0x11, 0xe0, ..] => Some("a workbook"),
-        // An event of raw samples has one field, which is its kind.
+        // An event of raw samples has a single field, named after its kind, and so no `case`.
         [b'{', ..] => serde_json::from_slice::<Value>(line)
             .is_ok_and(|row| row.get("case").is_some())
             .then_some("JSON Lines of rows"),

@@ -1,34 +1,34 @@
-//! How the numbers of a CSV file are written. Spreadsheets of some languages write 1,5 and 1.234,5 for what others write
-//! as 1.5 and 1,234.5: 1.234 alone is either. Nothing is read that could be a thousand times too large.
+//! Detection of the decimal mark in a CSV file. Spreadsheets in some languages write 1,5 and 1.234,5 for 1.5 and
+//! 1,234.5. 1.234 alone can mean either number. A number that could be read a thousand times too large is refused.
 
 /// A cell that should hold a number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell<'a> {
-    /// The byte of the text at which its row begins.
+    /// Byte offset of the row in the text.
     pub(super) at: usize,
-    /// The heading.
+    /// Name of the column.
     pub(super) column: &'a str,
-    /// Without blanks around it.
+    /// Text of the cell, without surrounding blanks.
     pub(super) text: &'a str,
-    /// Whether udpbench writes numbers of this column with decimals.
+    /// True if udpbench writes numbers of this column with decimals.
     pub(super) has_decimals: bool,
 }
 
-/// How a number is written.
+/// Notation of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Written {
     /// Without decimals.
     Whole,
-    /// With decimals behind that mark.
+    /// With decimals after this mark.
     Decimal(char),
-    /// With three digits behind that mark, which may be one of decimals, or of thousands: 1.234.
+    /// With three digits after this mark, which is a decimal mark or a thousands separator: 1.234.
     InDoubt(char),
 }
 
-/// Finds the mark in front of the decimals of a file: a point, or a comma.
+/// Finds the decimal mark of a file: a point or a comma.
 ///
 /// # Errors
-/// The cell that is no number, or that some would read as another one, and why.
+/// Returns the first cell that is no number or is ambiguous, and the reason.
 pub(super) fn decimal_mark<'a>(
     cells: impl Iterator<Item = Cell<'a>>,
     separator: u8,
@@ -51,7 +51,8 @@ pub(super) fn decimal_mark<'a>(
         ([Some(_), None], [_, Some(cell)], _) | ([None, Some(_)], [Some(cell), _], _) => {
             refused(cell, GROUPED)
         }
-        // udpbench writes 5.0: somebody saved the file again. Of the many numbers like 1.234 none is left.
+        // udpbench writes 5.0, so a whole number shows that the file was saved again. None of the many numbers like
+        // 1.234 is left, so they may have become whole numbers.
         ([Some(_), None], [None, None], Some(cell)) => refused(cell, NO_POINT),
         ([None, None], [_, Some(cell)], _) => refused(cell, IN_DOUBT),
         ([None, None], [Some(cell), _], _) if separator != b',' => refused(cell, IN_DOUBT),
@@ -67,8 +68,10 @@ const IN_DOUBT: &str = "has decimals, or its digits in groups: nothing in the fi
 const NO_POINT: &str =
     "has lost its decimal point: a spreadsheet that writes 1,5 for 1.5 takes 1.234 for 1234";
 
+/// Returns the notation of a number.
+///
 /// # Errors
-/// Why it is no number.
+/// Returns the reason why the text is no number.
 fn written(text: &str) -> Result<Written, &'static str> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -80,7 +83,7 @@ fn written(text: &str) -> Result<Written, &'static str> {
         return Err(why_not(digits));
     };
     let mark = if digits.contains(',') { ',' } else { '.' };
-    // LibreOffice 7.4 in German takes 0.123 for 123 and 1234.567 for 1234567, and leaves 1.5 a text.
+    // LibreOffice 7.4 in German takes 0.123 for 123 and 1234.567 for 1234567, and keeps 1.5 as a text.
     if decimals.len() == 3 {
         Ok(Written::InDoubt(mark))
     } else {

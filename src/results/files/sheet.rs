@@ -1,5 +1,5 @@
-//! The rows of a CSV file, as udpbench wrote it, or as a spreadsheet saved it again: with other separators, marks and
-//! encodings. What cannot be read in one way alone is refused.
+//! Reading of the rows of a CSV file that udpbench wrote or a spreadsheet saved again, with other separators, marks
+//! and encodings. Ambiguous files are refused.
 
 use std::collections::BTreeMap;
 
@@ -15,42 +15,42 @@ use crate::results::row::{self, Holds, Machine, Row};
 use crate::term::escape;
 use crate::term::text::line_at;
 
-/// Without these a file is no ground for an answer; all others may be missing.
+/// Columns that every file must have. All others may be missing.
 const NEEDED: [&str; 5] = ["received_pps", "loss_pct", "status", "rounds", "started_at"];
 
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 
 const NO_RESULTS: &str = "not results of udpbench: the first line has no column `case`";
 
-/// The way out, after what a spreadsheet did to a file.
+/// Fix for a file that a spreadsheet damaged.
 const AGAIN: &str = "have the file made again: udpbench summarize RUN.jsonl -o RUN.csv; for a spreadsheet, -o RUN.xlsx";
 
-/// Cells in lines.
+/// Cells of a CSV file, by line.
 struct Sheet<'a> {
     name: &'a str,
     separator: u8,
     columns: Vec<Column>,
     header: StringRecord,
-    /// The columns of a row that the file does not have.
+    /// Columns of a row that the file lacks.
     missing: Vec<&'static str>,
     text: &'a str,
-    /// Each with the byte of the text at which it begins.
+    /// Records, each with the byte offset in the text at which it begins.
     records: Vec<(usize, StringRecord)>,
 }
 
 struct Column {
     name: String,
-    /// Texts, if it is none of udpbench.
+    /// Type of the values. Columns that are unknown to udpbench hold texts.
     holds: Holds,
 }
 
-/// Reads the rows of the text of a file, in which every line is whole, and its columns. Of others, a row has what its case
-/// says.
+/// Parses the rows of a file in which every line is complete, and the columns that it has. Missing columns are
+/// filled in as far as they follow from the case.
 ///
 /// # Errors
-/// The line, the column and the cell that cannot be what udpbench wrote, and the way out.
+/// Fails if a line, a column or a cell cannot be from udpbench. The error names it and the fix.
 pub(super) fn rows(name: &str, text: &str) -> Result<(Vec<Row>, Selection), UsageError> {
-    // Of old, a Mac ended lines with a carriage return.
+    // Old Mac files end lines with a carriage return.
     let of_mac = (!text.contains('\n')).then(|| text.replace('\r', "\n"));
     let mut sheet = Sheet::new(name, of_mac.as_deref().unwrap_or(text))?;
     let mark = sheet.decimal_mark()?;
@@ -67,7 +67,7 @@ pub(super) fn rows(name: &str, text: &str) -> Result<(Vec<Row>, Selection), Usag
         if let Some((column, problem)) = figures::contradiction(&row) {
             return Err(sheet.cell(*at, &column, problem));
         }
-        // What was skipped never started, and looks the same in any run.
+        // Skipped cases have no start time, and their rows are the same in any run.
         if !row.started_at.is_empty() {
             let (case, started_at) = (row.case.clone(), row.started_at.clone());
             let key = (case, started_at, row.seed, Machine::of(&row));
@@ -117,7 +117,7 @@ impl<'a> Sheet<'a> {
         sheet.check_header()?;
         for record in reader.into_records() {
             let record = record.map_err(refused)?;
-            // A spreadsheet writes lines of empty cells.
+            // Spreadsheets write lines of empty cells.
             if record.iter().any(|cell| !cell.is_empty()) {
                 let at = start_of(text, &record);
                 sheet.check_record(at, &record)?;
@@ -223,7 +223,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Only for messages: counting lines for each record would take a minute for a large file.
+    /// Returns the line number of a byte offset. For messages only: counting lines for each record would take a
+    /// minute for a large file.
     fn line(&self, at: usize) -> usize {
         line_at(self.text.as_bytes(), at)
     }
@@ -248,7 +249,7 @@ impl Column {
         takes(&self.name, value)
     }
 
-    /// The cell as udpbench writes it.
+    /// Returns the cell in the notation of udpbench.
     fn plain(&self, cell: &str, mark: char) -> String {
         if self.holds.is_number() {
             cell.trim().replace(mark, ".")
@@ -258,14 +259,15 @@ impl Column {
     }
 }
 
-/// Whether a row takes a value in a column. If not, serde says so before it misses the other columns.
+/// Returns whether a row accepts a value in a column. serde reports a wrong value before it reports the missing
+/// other columns.
 fn takes(column: &str, value: Value) -> bool {
     let row = Map::from_iter([(column.to_owned(), value)]);
     let error = serde_json::from_value::<Row>(Value::Object(row)).err();
     error.is_some_and(|error| error.to_string().starts_with("missing field"))
 }
 
-/// What separates the cells of the header.
+/// Returns the separator of the cells in the header.
 fn separator(text: &str) -> Option<u8> {
     let separates = |separator: &u8| reader(text, *separator).headers().is_ok_and(is_header);
     SEPARATORS.into_iter().find(separates)
@@ -282,7 +284,8 @@ fn reader(text: &str, separator: u8) -> csv::Reader<&[u8]> {
     form.from_reader(text.as_bytes())
 }
 
-/// The byte at which a record begins. Its own position is that of the end of the line before, where that is CR LF.
+/// Returns the byte offset at which a record begins. After CR LF, the position that the reader reports is that of
+/// the end of the previous line.
 fn start_of(text: &str, record: &StringRecord) -> usize {
     let at = record.position().map_or(0, csv::Position::byte);
     let at = usize::try_from(at).unwrap_or(0);

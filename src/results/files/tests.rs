@@ -1,10 +1,10 @@
-//! Files as spreadsheets, editors and people save them again.
+//! Tests of files that spreadsheets, editors and people saved again.
 
 use super::*;
 use crate::results::export::csv::shape;
 use crate::results::row::tests::ordinary_row;
 
-/// Two rows with numbers like 1.234, as every sweep has some.
+/// Returns two rows with numbers like 1.234, which every sweep has.
 fn rows() -> [Row; 2] {
     let row = Row {
         cv_pct: Some(1.234),
@@ -26,7 +26,8 @@ fn text(rows: &[Row]) -> String {
     String::from_utf8(shape(rows).expect("rows have a shape")).expect("UTF-8")
 }
 
-/// The cells of the same text, changed by their column and written with another separator. The header is line 1.
+/// Returns the cells of [`text`], changed by line and column and written with another separator. The header is line
+/// 1.
 fn cells(separator: char, change: impl Fn(usize, &str, &str) -> String) -> String {
     let text = text(&rows());
     let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -42,7 +43,7 @@ fn cells(separator: char, change: impl Fn(usize, &str, &str) -> String) -> Strin
     String::from_utf8(writer.into_inner().expect("into memory")).expect("UTF-8")
 }
 
-/// With a cell of line 3 that is another one.
+/// Returns the text of [`rows`] with another cell in line 3.
 fn with(name: &str, other: &str) -> String {
     cells(',', |line, column, cell| match (line, column) {
         (3, column) if column == name => other.to_owned(),
@@ -60,7 +61,7 @@ fn decimal(cell: &str, change: impl Fn(&str) -> String) -> String {
     }
 }
 
-/// Numbers as those see them who write 1,5.
+/// Writes a number with a decimal comma.
 fn with_commas(_: usize, _: &str, cell: &str) -> String {
     decimal(cell, |cell| cell.replace('.', ","))
 }
@@ -259,7 +260,7 @@ fn assert_refused(text: &str, problem: &str) {
     assert!(refused.starts_with(&expected), "{problem}: {refused}");
 }
 
-/// What a spreadsheet makes of a file without being asked, in a language in which 1.234 is 1234.
+/// Imitates a spreadsheet in a language in which 1.234 means 1234, which changes numbers when it opens a file.
 #[test]
 fn no_number_becomes_a_thousand_times_too_large() {
     let taken_for_thousands = |_: usize, _: &str, cell: &str| {
@@ -323,7 +324,7 @@ fn a_text_may_be_that_of_a_number() {
     assert_eq!(results.map(|it| it.rows), Ok(vec![row]));
 }
 
-/// The rows in the columns that matter for them.
+/// Returns the CSV of the rows with the columns of the short selection.
 fn short(rows: &[Row]) -> Vec<u8> {
     let selection = Selection::of_rows(Asked::Short, rows);
     export::Format::Csv

@@ -1,7 +1,7 @@
-//! Whether a window can be what happened: files can be damaged, or edited.
+//! Validation of a window. Files can be damaged or edited.
 //!
-//! All that the program wrote twice, or could have computed, is held against each other here. What is left is a
-//! number that nothing else in the file says anything about.
+//! Every value that the log has twice, or that follows from others, is compared here. The remaining numbers are
+//! unrelated to anything else in the file.
 
 use std::time::Duration;
 
@@ -10,30 +10,32 @@ use crate::data::{Case, Counts, Group, LaneSample, Pair, Sample, Side, Traits, T
 use crate::engines::stream::{LENGTH_BYTES, READ_BYTES, WEBSOCKET_READ_BYTES, websocket_bytes};
 use crate::host::placement::Placement;
 
-/// What a window is held against.
+/// Facts that a window is compared with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected<'a> {
-    /// Its case.
+    /// Case of the window.
     pub(crate) case: &'a Case,
-    /// What is known of its engines.
+    /// Engines of the case.
     pub(crate) engines: Pair<'a>,
-    /// Where the lanes were to run.
+    /// CPUs of the bench threads.
     pub(crate) placement: &'a Placement,
-    /// How long it was to be open, at least.
+    /// Shortest allowed length of the window.
     pub(crate) window: Duration,
 }
 
-/// A burst is published as a count and then its bytes, and read as bytes within two looks at the count
-/// ([`crate::engine::SharedTally`]): at each edge of a window, the two may be this many bursts apart.
+/// Batches by which counts of datagrams and bytes may differ at each edge of a window. A thread publishes the count
+/// of a batch before its bytes. The reader reads the bytes between two reads of the count
+/// ([`crate::engine::SharedTally`]).
 const BURSTS_APART: u64 = 4;
-/// Datagrams of one piece (UDP_MAX_SEGMENTS, include/linux/udp.h), and completions in a ring of io_uring.
+/// Datagrams in one train or GRO aggregate (UDP_MAX_SEGMENTS, include/linux/udp.h), and completions in a ring of
+/// io_uring.
 const PIECE: u64 = 128;
-/// The clock is read first, and those of the lanes after it: on a busy machine, the coordinator may have to wait in
-/// between, but not for longer than this.
+/// Limit of the time between reading the clock and reading the CPU clocks of the bench threads. On a busy machine,
+/// the thread that reads them may have to wait in between.
 const LONGEST_READING: Duration = Duration::from_secs(10);
 
 impl Expected<'_> {
-    /// What about a window cannot be, if anything.
+    /// Returns the first inconsistency in a window.
     pub(crate) fn contradiction(&self, sample: &Sample) -> Option<String> {
         if let Some(problem) = counts::impossible(sample) {
             return Some(problem.to_owned());
@@ -50,7 +52,7 @@ impl Expected<'_> {
 
     fn wrong_lanes(&self, sample: &Sample) -> Option<String> {
         let sides: Vec<Side> = sample.lanes.iter().map(|lane| lane.side).collect();
-        // Datagrams of one thread may be verified with a thread for each side.
+        // Verification of a single-threaded case may use one thread per side.
         let is_split = sample.verified.is_some() && sides == self.sides(Alone::InTwo);
         if sides != self.sides(Alone::AsOne) && !is_split {
             return Some(
@@ -70,7 +72,7 @@ impl Expected<'_> {
                 ));
             }
             let planned = cpus.next().flatten();
-            // Two directions have two threads for each CPU, in whichever order.
+            // Two directions have two threads per CPU, in any order.
             let all = || self.placement.cpus().filter(|_| self.case.is_full_duplex());
             let is_there = |cpu| {
                 let cpu = usize::try_from(cpu).ok();
@@ -86,8 +88,9 @@ impl Expected<'_> {
     }
 
     fn wrong_bytes(&self, sample: &Sample) -> Option<String> {
-        // Other programs may have sent to our port, late probes among them: as many as were lost somewhere would go
-        // unnoticed. In the warm-up, too: what was in flight then is among what the window received.
+        // Other programs, or late probes, may have sent to this port. Their datagrams go unnoticed if the same
+        // number of others was lost. The warm-up matters as well: datagrams that were in flight at its end are
+        // received in the window.
         let is_faulty = sample
             .verified
             .is_some_and(|found| found.fault(None).is_some());
@@ -111,13 +114,14 @@ impl Expected<'_> {
         })
     }
 
-    /// Whether so many datagrams hold so many bytes, but for what reading them apart may do.
+    /// Returns whether `packets` datagrams can hold `bytes` bytes, with a tolerance because the two counters are not
+    /// read in one instant.
     fn may_be(&self, packets: u64, bytes: u64) -> bool {
         let payload = self.case.payload.bytes() as u64;
         if payload == 0 || bytes % payload != 0 {
             return bytes == 0;
         }
-        // What `null` counts in one go depends on how long it did not look.
+        // The count of `null` per step depends on the time since its last step.
         if !self.engines.sender.moves_datagrams {
             return true;
         }
@@ -125,10 +129,10 @@ impl Expected<'_> {
         (bytes / payload).abs_diff(packets) <= 2 * BURSTS_APART * burst
     }
 
-    /// Datagrams that one call of an engine of the case may move.
+    /// Returns the most datagrams that one call of an engine of the case may move.
     fn largest_burst(&self) -> u64 {
         let payload_bytes = self.case.payload.bytes();
-        // What one read has in it, with what was left of the one before.
+        // Most datagrams in one read, plus the rest of the previous read.
         let in_one_read = match self.case.transport {
             Some(Transport::Tcp) => Some(READ_BYTES / payload_bytes.max(1)),
             Some(Transport::FramedTcp) => Some(READ_BYTES / (LENGTH_BYTES + payload_bytes)),
@@ -150,7 +154,7 @@ impl Expected<'_> {
         of(self.engines.sender, false).max(of(self.engines.receiver, true))
     }
 
-    /// The sides of the lanes, as [`crate::trial`] starts them.
+    /// Returns the sides of the bench threads in the order in which [`crate::trial`] starts them.
     fn sides(&self, alone: Alone) -> Vec<Side> {
         let threads = self.case.threads;
         let mut sides = if threads.is_alone() && alone == Alone::AsOne {
@@ -193,7 +197,7 @@ impl Expected<'_> {
         if !found.left.is_valid() || !found.returned.is_valid() {
             return Some("buckets of gaps that cannot be".to_owned());
         }
-        // All that was ever sent, as the counts are not read in one instant.
+        // Compare with all datagrams sent until the end, because the counts are not read in one instant.
         let sent = sample.books.at_end.sent;
         let most = found
             .late
@@ -215,7 +219,7 @@ impl Expected<'_> {
         if found.wakeups.count() > found.times.count() {
             return Some("more answers waited for a client than there were".to_owned());
         }
-        // All that was ever received, as the two are not read in one instant.
+        // Compare with all datagrams received until the end, because the two are not read in one instant.
         let received = sample.books.at_end.received;
         let timed = found.times.count();
         (timed > received)
@@ -250,14 +254,14 @@ impl Expected<'_> {
     }
 }
 
-/// How the lanes of a single thread are made.
+/// Layout of the threads of a single-threaded case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Alone {
     AsOne,
     InTwo,
 }
 
-/// The books and the lanes are made from the same readings.
+/// Compares the accounting with the sums over the bench threads. Both come from the same readings.
 fn wrong_sums(sample: &Sample) -> Option<String> {
     let books = &sample.books;
     let sum = |count: fn(&LaneSample) -> u64| sample.lanes.iter().map(count).sum::<u64>();

@@ -1,18 +1,18 @@
-//! Whether the counts of a window can be: none is impossibly large, and none falls.
+//! Validation of the counts of a window: none is impossibly large, and none decreases.
 
 use crate::data::{Counts, LaneSample, RoundTrips, Sample, Verified};
 
-/// No counter of a window reaches this: 2^53 datagrams are a year at 100 Mpps, and spreadsheets and JSON
+/// Limit that no counter of a window reaches. 2^53 datagrams are a year at 100 Mpps, and spreadsheets and JSON
 /// readers count no further.
 const MOST: u64 = 1 << 53;
-/// Nor do all counters of all windows of a case together reach this, so that no sum of theirs overflows, nor
-/// a difference of two. The largest are nanoseconds: a year of CPU time on 36 CPUs.
+/// Limit that the sum of all counters of all windows of a case does not reach, so that no sum or difference of them
+/// overflows. The largest counters are nanoseconds: 2^60 ns are a year of CPU time on 36 CPUs.
 const MOST_IN_ALL: u64 = 1 << 60;
-/// The last millisecond of the year 9999, where RFC 3339 ends.
+/// Last millisecond of the year 9999, where RFC 3339 ends, as Unix time.
 const LAST_MS: u64 = 253_402_300_799_999;
 const MOST_LANES: usize = 4096;
 
-/// What about the counts of a window cannot be, whatever the case, if anything.
+/// Returns the first impossible count of a window, for any case.
 pub(super) fn impossible(sample: &Sample) -> Option<&'static str> {
     let books = &sample.books;
     if counts(sample).any(|count| count >= MOST) {
@@ -39,7 +39,7 @@ pub(super) fn impossible(sample: &Sample) -> Option<&'static str> {
         .then_some("a pace of 0 ns")
 }
 
-/// What the counters of a case come to with those of this window. `None`: more than there can be.
+/// Adds the counters of a window to the total of its case. `None`: the total exceeds its limit.
 pub(crate) fn added(total: u64, sample: &Sample) -> Option<u64> {
     let total = counts(sample).fold(total, u64::saturating_add);
     (total < MOST_IN_ALL).then_some(total)

@@ -1,4 +1,4 @@
-//! Whether a header agrees with itself.
+//! Validation of the header of a log.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ impl First for Header {
             ));
         }
         let warmup_ms = 1000.0 * schedule.settings.warmup.as_secs_f64();
-        // Written as a decimal number.
+        // The tolerance allows for rounding, because the value is stored as a decimal number.
         if (warmup_ms - environment.warmup_ms).abs() > 1e-3 * warmup_ms.max(1.0) {
             return Some(format!(
                 "the warm-up is {warmup_ms} ms in the schedule and {} ms in the environment",

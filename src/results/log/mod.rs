@@ -1,7 +1,7 @@
-//! The raw samples: JSON Lines, one for each thing that happened, as soon as it had. Everything that is
-//! reported follows from this file: see [`crate::results::replay`].
+//! The log of raw samples: JSON Lines, one per event, written as soon as it happens. All reported results follow
+//! from this file: see [`crate::results::replay`].
 //!
-//! `docs/RESULTS.md` says the same for people who only have the file, `docs/raw.schema.json` for programs.
+//! `docs/RESULTS.md` describes the format for people who only have the file, `docs/raw.schema.json` for programs.
 
 mod check;
 pub(crate) mod counts;
@@ -23,25 +23,26 @@ use crate::plan::{Plan, Schedule, Wire};
 use crate::results::row::{EndedBy, Environment};
 use crate::term::duration::ns;
 
-/// The only format that is read. Counts up when a reader of the old format would misread the new one.
+/// Version of the log format, the only one that is read. It increases when a reader of the old format would misread
+/// the new one.
 pub const FORMAT: u32 = 1;
 
-/// The first line of a log: what is to be done. It is an object with one key, `KEY`.
+/// First line of a log, which describes the plan. It is an object with one key, `KEY`.
 pub trait First: Clone + Serialize + DeserializeOwned {
-    /// By which a log of this kind is known.
+    /// Key of the object, which identifies logs of this kind.
     const KEY: &'static str;
-    /// What messages call such a log.
+    /// Name of such a log in messages.
     const WHAT: &'static str;
 
-    /// What about that of a file cannot be, if anything.
+    /// Returns the first inconsistency in the first line of a file.
     fn contradiction(&self) -> Option<String> {
         None
     }
 
-    /// The line.
+    /// Returns the line as JSON, with a newline.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Fails if the object cannot be written as JSON.
     fn line(&self) -> anyhow::Result<Vec<u8>> {
         let mut line = serde_json::to_vec(&BTreeMap::from([(Self::KEY, self)]))?;
         line.push(b'\n');
@@ -49,95 +50,95 @@ pub trait First: Clone + Serialize + DeserializeOwned {
     }
 }
 
-/// Any other line: what happened.
+/// Any other line of a log: an event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// It is known how long traffic takes to become what it then stays.
+    /// The time that traffic takes to settle was measured.
     Settled {
-        /// The key of the case in which it was found.
+        /// Key of the case in which it was measured.
         case: String,
-        /// The time since the start of the threads.
+        /// Time since the start of the threads.
         #[serde(rename = "after_ns", with = "ns")]
         after: Duration,
     },
-    /// A block is measured from now on.
+    /// The measurement of a block began.
     BlockBegun {
-        /// Its place in the plan, from 0.
+        /// Index of the block in the plan, from 0.
         block: usize,
-        /// What its rows should say about how it began.
+        /// Warning about the start of the block, for its rows.
         warning: Option<String>,
     },
-    /// The window in which the datagrams of a case were looked at is over. It is in no speed.
+    /// The verification window of a case ended. It counts in no measured rate.
     Verified(Box<Sample>),
-    /// A window is over.
+    /// A window ended.
     Window(Box<Window>),
-    /// A window could not be measured, or its packet counts did not add up: it is measured once more.
+    /// A window could not be measured, or its packet counts did not add up, so it is measured once more.
     Repeated {
-        /// Of what.
+        /// The window to measure again.
         #[serde(flatten)]
         of: Of,
-        /// In which round; 0: there are none.
+        /// Round, from 1. 0: the log has no rounds.
         round: u32,
-        /// Why.
+        /// Reason.
         reason: String,
-        /// What was counted, if it was measured. It is in no row.
+        /// Counts of the window, if it was measured. They are in no row.
         sample: Option<Box<Sample>>,
     },
-    /// It could not be measured, and is not tried again: a case, or a setting in it.
+    /// A case, or a setting in it, could not be measured and is not tried again.
     Failed {
-        /// What.
+        /// The case, or the setting in it.
         #[serde(flatten)]
         of: Of,
-        /// In which round; 0: before the first, or there are none.
+        /// Round, from 1. 0: before the first round, or the log has no rounds.
         round: u32,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// A block is done: its rows are final.
+    /// A block is complete, and its rows are final.
     BlockEnded {
-        /// Its place in the plan, from 0.
+        /// Index of the block in the plan, from 0.
         block: usize,
-        /// Why no more rounds were measured.
+        /// Reason why no more rounds were measured.
         by: EndedBy,
     },
-    /// It ended before it was complete.
+    /// The run ended before it was complete.
     Interrupted {
-        /// Why the other host was given up. `None`: a signal ended it.
+        /// Reason why the remote host was given up. `None`: a signal ended the run.
         #[serde(skip_serializing_if = "Option::is_none")]
         lost: Option<String>,
     },
-    /// It goes on.
+    /// The run was resumed.
     Resumed {
-        /// When, UTC.
+        /// Time of the resumption, UTC.
         at: String,
-        /// The differences that `--force` accepted.
+        /// Differences that `--force` accepted.
         unlike: Vec<String>,
     },
 }
 
 impl Event {
-    /// A window of a sweep.
+    /// Returns the event of a window of a sweep.
     pub fn window(sample: Sample) -> Self {
         Self::Window(Box::new(sample.into()))
     }
 }
 
-/// Which window of a plan.
+/// Identification of a window within a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Of {
-    /// The key of its case, as it is planned.
+    /// Key of the case, as planned.
     pub case: String,
-    /// Of which side of a comparison.
+    /// Side, in a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
-    /// With which setting of the machine changed, by its number, from 0. Absent: all were as they are.
+    /// Index of the changed setting of the machine, from 0. Absent: no setting was changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub knob: Option<usize>,
 }
 
 impl Of {
-    /// A case of a sweep.
+    /// Identifies a case of a sweep.
     pub fn case(case: &Case) -> Self {
         Self {
             case: case.key(),
@@ -147,19 +148,20 @@ impl Of {
     }
 }
 
-/// A window.
+/// A window, and its place in a search or a comparison.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Window {
-    /// The key of the case that is searched. Absent: that of the sample, in which a search chooses something.
+    /// Key of the case that is searched. Absent: the key of the sample. A search chooses a parameter of the case, so
+    /// the two keys differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub searched: Option<String>,
-    /// Of which side of a comparison.
+    /// Side, in a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
-    /// See [`Of::knob`].
+    /// Changed setting of the machine: see [`Of::knob`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub knob: Option<usize>,
-    /// What was counted.
+    /// Counts of the window.
     #[serde(flatten)]
     pub sample: Sample,
 }
@@ -175,21 +177,21 @@ impl From<Sample> for Window {
     }
 }
 
-/// One of two that are compared.
+/// One side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
-    /// What was there before.
+    /// The baseline.
     A,
-    /// What is asked about.
+    /// The candidate.
     B,
 }
 
 impl Side {
-    /// Both.
+    /// Both sides.
     pub const BOTH: [Self; 2] = [Self::A, Self::B];
 
-    /// The other one.
+    /// Returns the other side.
     pub fn other(self) -> Self {
         match self {
             Self::A => Self::B,
@@ -207,28 +209,28 @@ impl fmt::Display for Side {
     }
 }
 
-/// What all windows of a sweep share.
+/// Facts that all windows of a sweep share.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// [`FORMAT`].
+    /// Version of the format, [`FORMAT`].
     pub format: u32,
-    /// As it was typed.
+    /// Command line, as typed.
     pub command_line: Vec<String>,
-    /// When the program started, UTC.
+    /// Start time of the program, UTC.
     pub started_at: String,
-    /// The board as it was asked for: `auto`, a name or a file.
+    /// Board as given on the command line: `auto`, a name or a file.
     pub board_asked: String,
-    /// The CPUs as they were asked for (`--pin`). Empty: as the board's profile says.
+    /// CPUs as given on the command line (`--pin`). Empty: the CPUs of the board's profile.
     pub pin_asked: String,
-    /// How the plan is gone through.
+    /// Number and length of the rounds and windows, and their settings.
     pub schedule: Schedule,
-    /// Every case, in blocks, and whether it runs.
+    /// Cases in blocks, each with the decision whether it runs.
     pub plan: Plan,
-    /// What all rows share.
+    /// Facts that all rows share.
     pub environment: Environment,
-    /// The machine.
+    /// The local machine.
     pub host: Host,
-    /// The other one, across a wire. Absent: all threads are on this one.
+    /// The remote host and the network path to it. Absent: all threads are on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
 }

@@ -1,4 +1,4 @@
-//! Reads a file of raw samples.
+//! Reading of raw samples.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,27 +11,27 @@ use crate::error::UsageError;
 use crate::sys::files::{self, Kind};
 use crate::term::text;
 
-/// What a file of JSON Lines holds: what is to be done, and what happened. By default, of a sweep.
+/// Content of a log: its first line, which describes the plan, and its events. The default is the log of a sweep.
 #[derive(Clone, Debug)]
 pub struct Log<H = Header> {
-    /// The file, as it was named.
+    /// Name of the file, as given.
     pub name: String,
-    /// Its first line.
+    /// First line of the file.
     pub header: H,
-    /// The others. The n-th, from 0, is line n + 2 of the file.
+    /// Events. The n-th, from 0, is line n + 2 of the file.
     pub lines: Vec<Event>,
-    /// How much of the file is whole lines, in bytes. What comes after them was cut off by whatever ended the
-    /// program, and is no line.
+    /// Length of the complete lines, in bytes. Bytes after them are a line that was cut off when the program ended;
+    /// they are ignored.
     pub whole_bytes: u64,
-    /// How much there was of the file in all when it was read, in bytes.
+    /// Length of the file when it was read, in bytes.
     pub bytes: u64,
 }
 
 impl<H: First> Log<H> {
-    /// Hands each event to what `begin` makes of the header, and collects the rows that are final by it.
+    /// Passes each event to the state that `begin` makes from the header, and collects the rows that become final.
     ///
     /// # Errors
-    /// The line that says what cannot have happened.
+    /// Fails if the header or an event is impossible. The error names the line and the problem.
     pub fn replay<T, R>(
         &self,
         begin: impl FnOnce(H) -> Result<T, String>,
@@ -55,10 +55,10 @@ impl<H: First> Log<H> {
         Ok((state, rows))
     }
 
-    /// Reads the file of a flag.
+    /// Reads the file that is the value of an option.
     ///
     /// # Errors
-    /// When it cannot be read, or is none.
+    /// Fails if the file cannot be read or is no log of this kind.
     pub fn open(flag: &'static str, path: &Path) -> Result<Self, UsageError> {
         let bytes = files::read_whole(path, Kind::File).map_err(|error| {
             UsageError::flag(flag, &path.display(), format!("cannot read it: {error}"))
@@ -66,15 +66,15 @@ impl<H: First> Log<H> {
         Self::parse(&path.display().to_string(), &bytes)
     }
 
-    /// Reads what a file of that name holds.
+    /// Parses the content of the file `name`.
     ///
     /// # Errors
-    /// The line that is not what it should be, and how.
+    /// Fails if a line is invalid. The error names the line and the problem.
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, UsageError> {
         if text::MARKS.iter().any(|mark| bytes.starts_with(mark)) {
             return Err(UsageError::file(name, 1, MARKED));
         }
-        // What comes after the last line was cut off by whatever ended the program.
+        // Bytes after the last newline are a line that was cut off when the program ended.
         let end = bytes.iter().rposition(|&byte| byte == b'\n');
         let whole = end.map_or(&[][..], |end| &bytes[..=end]);
         let mut lines = whole.split_inclusive(|&byte| byte == b'\n');
@@ -96,7 +96,7 @@ impl<H: First> Log<H> {
     }
 }
 
-/// Whether a file is a log whose first line is that. What cannot be read is none.
+/// Returns whether a file is a log of this kind. An unreadable file is none.
 pub fn is_of<H: First>(path: &Path) -> bool {
     let beginning = format!("{{\"{}\":", H::KEY);
     let mut start = vec![0; beginning.len()];
@@ -111,12 +111,12 @@ pub fn is_of<H: First>(path: &Path) -> bool {
 /// Parses the first line.
 ///
 /// # Errors
-/// It is no header, has another format, or is not what it should be.
+/// Fails if the line is no header, has another format, or is invalid.
 fn first<H: First>(line: &[u8]) -> Result<H, String> {
     let mut value: Value = serde_json::from_slice(line).unwrap_or_default();
     let format = value[H::KEY]["format"].as_u64();
     let format = format.ok_or_else(|| format!("no header: not {}, or cut off", H::WHAT))?;
-    // Before the rest, which may have another shape in another format.
+    // Check the format first, because the rest may have another shape in another format.
     if format != u64::from(FORMAT) {
         return Err(format!(
             "{}, format {format}, but udpbench {} reads format {FORMAT}: use the udpbench that wrote it; a CSV beside it \
@@ -130,7 +130,7 @@ fn first<H: First>(line: &[u8]) -> Result<H, String> {
     header.contradiction().map_or(Ok(header), Err)
 }
 
-/// What is wrong with a line that is no event.
+/// Describes the problem of a line that is no event.
 fn problem<H: First>(line: &[u8], error: &serde_json::Error) -> String {
     let is_header = |value: &Value| value.get(H::KEY).is_some();
     match serde_json::from_slice::<Value>(line) {
@@ -140,10 +140,10 @@ fn problem<H: First>(line: &[u8], error: &serde_json::Error) -> String {
     }
 }
 
-/// What follows is appended in UTF-8.
+/// Error for a file with a byte-order mark. udpbench would append to it in UTF-8.
 const MARKED: &str = "an editor saved it again, with a byte-order mark: save it as UTF-8 without one, with all its lines";
 
-/// serde counts the lines of what it was given, which is one.
+/// Returns the error without its line number. serde sees only a single line, so the number is always 1.
 fn without_line(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column", " at column")
 }

@@ -1,5 +1,5 @@
-//! The replay: events become rows, line by line. A sweep passes its events as they happen, `summarize` what
-//! a file says: both end with the same rows.
+//! The replay, which turns events into rows, one by one. A sweep passes its events as they happen, `summarize`
+//! passes the events of a file, and both get the same rows.
 
 mod progress;
 mod rows;
@@ -13,23 +13,23 @@ use crate::plan::{Block, Planned};
 use crate::results::log::{Event, Expected, Header, Of};
 use crate::results::row::{Interruption, Row};
 
-/// What is known so far.
+/// State after the events so far.
 #[derive(Clone, Debug)]
 pub struct Replay {
     header: Header,
     blocks: Vec<Progress>,
-    /// Windows that are measured.
+    /// Number of windows measured.
     windows: u64,
-    /// How long traffic takes to settle here, if that is known.
+    /// Time that traffic takes to settle on this machine, if measured.
     settles_after: Option<Duration>,
-    /// Why the sweep ended, if it did before it was complete.
+    /// Reason why the sweep ended, if it ended before it was complete.
     interruption: Interruption,
-    /// In which block each case is that runs, and where there.
+    /// Block of each case that runs, and its index in the block, by the key of the case.
     places: HashMap<String, (usize, usize)>,
 }
 
 impl Replay {
-    /// Nothing has happened yet.
+    /// Creates the state before the first event.
     pub fn new(header: Header) -> Self {
         let mut places = HashMap::new();
         let mut blocks = Vec::new();
@@ -51,15 +51,15 @@ impl Replay {
         }
     }
 
-    /// What is to be done.
+    /// Returns the first line of the log, which describes the plan.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Takes what happened, and gives the rows that are final now.
+    /// Processes an event, and returns the rows that it makes final.
     ///
     /// # Errors
-    /// Why that cannot have happened, after what did before.
+    /// Fails if the event is impossible after the events before it.
     pub fn take(&mut self, line: &Event) -> Result<Vec<Row>, String> {
         match line {
             Event::Settled { case, after } => {
@@ -116,8 +116,8 @@ impl Replay {
         Ok(Vec::new())
     }
 
-    /// How many windows are measured, and how many there are to be in all, as far as that is known: `--until` asks for
-    /// one round after the other.
+    /// Returns the number of windows measured, and the number expected in all. With `--until`, the total grows by
+    /// one round at a time.
     pub fn windows(&self) -> (u64, u64) {
         let schedule = &self.header.schedule;
         let left = |block: &Progress| -> u64 {
@@ -135,17 +135,17 @@ impl Replay {
         (self.windows, self.windows + left)
     }
 
-    /// Whether a block was begun, be it done or not.
+    /// Returns whether a block was begun, including blocks that have ended.
     pub fn has_begun(&self, block: usize) -> bool {
         self.blocks[block].stage != Stage::Waiting
     }
 
-    /// Whether a block is done.
+    /// Returns whether a block has ended.
     pub fn has_ended(&self, block: usize) -> bool {
         self.blocks[block].stage == Stage::Ended
     }
 
-    /// Whether a case has its window of that round.
+    /// Returns whether the window of a case in this round was measured.
     pub fn has_window(&self, case: &Case, round: u32) -> bool {
         let windows = self
             .measured(case)
@@ -153,19 +153,19 @@ impl Replay {
         windows.iter().any(|sample| sample.round == round)
     }
 
-    /// Whether a case's window of that round is being measured for the second time.
+    /// Returns whether the window of a case in this round is measured for the second time.
     pub fn is_repeated(&self, case: &Case, round: u32) -> bool {
         self.measured(case)
             .is_some_and(|measured| measured.is_repeated(round))
     }
 
-    /// Whether a case is not to be measured any more.
+    /// Returns whether a case has failed. A failed case is not measured any more.
     pub fn has_failed(&self, case: &Case) -> bool {
         self.measured(case)
             .is_some_and(|measured| measured.failure.is_some())
     }
 
-    /// Whether the datagrams of a case were looked at.
+    /// Returns whether the datagrams of a case were verified.
     pub fn is_verified(&self, case: &Case) -> bool {
         self.measured(case)
             .is_some_and(|measured| measured.verified.is_some())
@@ -181,7 +181,10 @@ impl Replay {
         progress.ok_or_else(|| format!("the plan has no block {block}"))
     }
 
-    /// A case of a block that has begun and not ended, and has not failed.
+    /// Returns the state of a case.
+    ///
+    /// # Errors
+    /// Fails if the case does not run, has failed, or is in a block that has not begun or has ended.
     fn running(&mut self, case: &str) -> Result<&mut Measured, String> {
         let &(block, place) = self
             .places
@@ -200,7 +203,7 @@ impl Replay {
         Ok(measured)
     }
 
-    /// What about the counts of an event cannot be, if anything.
+    /// Returns the first inconsistency in the counts of an event.
     pub fn contradiction(&self, event: &Event) -> Option<String> {
         let whole = self.header.schedule.settings.window;
         let (sample, window) = match event {
@@ -209,7 +212,7 @@ impl Replay {
             Event::Repeated { sample, .. } => (sample.as_deref()?, whole),
             _ => return None,
         };
-        // Of a case that does not run, or of none: see [`Replay::running`].
+        // Unknown cases, and cases that do not run, are refused by [`Replay::running`].
         let &(block, place) = self.places.get(&sample.case)?;
         let plan = &self.header.plan;
         let (case, placement) = plan.blocks[block].runnable().nth(place)?;

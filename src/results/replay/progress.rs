@@ -1,4 +1,4 @@
-//! What is known of the blocks and their cases so far.
+//! State of the blocks and their cases during a replay.
 
 use std::collections::HashSet;
 
@@ -10,17 +10,17 @@ use crate::results::row::EndedBy;
 pub(super) const IN_TWO_PARTS: &str =
     "interrupted and resumed within a round: its windows may lie far apart";
 
-/// What is known of a block.
+/// State of a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
     pub(super) stage: Stage,
-    /// What all its rows should say.
+    /// Warnings for all rows of the block.
     pub(super) warnings: Vec<String>,
-    /// Of those that run, in the order of the plan.
+    /// Cases that run, in the order of the plan.
     pub(super) cases: Vec<Measured>,
-    /// The round that is measured. 0: none yet.
+    /// Round that is being measured. 0: none yet.
     pub(super) round: u32,
-    /// The positions in it that are taken.
+    /// Positions of the windows measured so far in this round.
     positions: HashSet<u32>,
 }
 
@@ -32,20 +32,20 @@ pub(super) enum Stage {
     Ended,
 }
 
-/// What is known of a case.
+/// State of a case.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
     pub(super) samples: Vec<Sample>,
-    /// Rounds whose window was measured a second time, and why.
+    /// Rounds whose window was measured a second time, each with the reason.
     pub(super) repeated: Vec<(u32, String)>,
-    /// What all their counters come to.
+    /// Sum of all counters of the windows.
     counted: u64,
     pub(super) verified: Option<Verified>,
     pub(super) failure: Option<String>,
 }
 
 impl Measured {
-    /// Whether the window of that round was measured a second time.
+    /// Returns whether the window of this round was measured a second time.
     pub(super) fn is_repeated(&self, round: u32) -> bool {
         self.repeated.iter().any(|(other, _)| *other == round)
     }
@@ -76,7 +76,7 @@ impl Measured {
 }
 
 impl Progress {
-    /// Goes on to a window: rounds follow each other, and each has one window at each position.
+    /// Advances to a window. Rounds must follow each other, and each position of a round must occur once.
     pub(super) fn add_window(&mut self, sample: &Sample, most_rounds: u32) -> Result<(), String> {
         let Sample {
             case,
@@ -113,7 +113,7 @@ impl Progress {
         Ok(())
     }
 
-    /// Whether some of its cases have their window of the round that is measured, and others will have it.
+    /// Returns whether the current round has windows of some cases and still lacks those of others.
     pub(super) fn is_within_a_round(&self) -> bool {
         let goes_on = self.cases.iter().filter(|case| case.failure.is_none());
         let has_window = |case: &Measured| case.samples.iter().any(|it| it.round == self.round);
@@ -121,12 +121,13 @@ impl Progress {
         !there.is_empty() && !missing.is_empty()
     }
 
-    /// With `--force` on another machine the order may be another one.
+    /// Forgets the positions of the current round. After `--force` on another machine, the cases may be in another
+    /// order.
     pub(super) fn forget_positions(&mut self) {
         self.positions.clear();
     }
 
-    /// Whether each case that did not fail has all its windows where a block ended like this.
+    /// Checks that all cases that did not fail have the windows that this end of the block requires.
     pub(super) fn end(&self, by: EndedBy, schedule: &Schedule) -> Result<(), String> {
         let measured = || self.cases.iter().filter(|case| case.failure.is_none());
         let windows = |case: &Measured| case.samples.len();
@@ -155,7 +156,7 @@ impl Progress {
     }
 
     pub(super) fn warn(&mut self, warning: Option<String>) {
-        // Several interruptions say nothing more than one.
+        // Repeated interruptions give the same warning, so keep one.
         let new = warning.filter(|warning| !self.warnings.contains(warning));
         self.warnings.extend(new);
     }

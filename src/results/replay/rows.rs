@@ -1,4 +1,4 @@
-//! The rows that follow from what is known.
+//! Rows from the state of a replay.
 
 use super::progress::{Measured, Stage};
 use super::{Replay, runnable};
@@ -6,25 +6,25 @@ use crate::data::{self, Case, Sample};
 use crate::plan::{LinkEnd, Planned, Verdict};
 use crate::results::row::{EndedBy, Outcome, Row, RowInput};
 
-/// What a case shares with those of its block.
+/// Data that a case needs from other cases of its block.
 #[derive(Clone, Copy)]
 struct Beside<'a> {
-    /// The windows of the reference.
+    /// Windows of the reference case.
     reference: &'a [Sample],
-    /// Those of the same case in half duplex, if this is in full.
+    /// Windows of the same case in half duplex, if this case is in full duplex.
     half: &'a [Sample],
-    /// Those of each case that has another engine.
+    /// Windows of each case with another engine.
     others: &'a [&'a [Sample]],
     warnings: &'a [String],
 }
 
 impl Replay {
-    /// The rows of the blocks that have not ended, and those of what does not run, which come last.
+    /// Returns the rows of the blocks that have not ended, and then the rows of the cases that do not run.
     pub fn rest(&self) -> Vec<Row> {
         [self.unfinished(), self.skipped()].concat()
     }
 
-    /// The rows of what does not run. They follow from the plan alone.
+    /// Returns the rows of the cases that do not run. They follow from the plan alone.
     pub fn skipped(&self) -> Vec<Row> {
         let row = |(case, reason): (&_, &str)| {
             let input = RowInput {
@@ -48,14 +48,14 @@ impl Replay {
         self.header.plan.skipped().map(row).collect()
     }
 
-    /// The rows of the blocks that were begun and have not ended: what an interruption leaves.
+    /// Returns the rows of the blocks that were begun and have not ended, as after an interruption.
     pub fn unfinished(&self) -> Vec<Row> {
         let begun =
             (0..self.blocks.len()).filter(|&block| self.blocks[block].stage == Stage::Begun);
         begun.flat_map(|block| self.rows(block, None)).collect()
     }
 
-    /// The rows of a block, as they are now: not yet final.
+    /// Returns the rows of a block as they are now, before they are final.
     pub fn preview(&self, block: usize) -> Vec<Row> {
         self.rows(block, Some(EndedBy::Rounds))
     }
@@ -63,7 +63,7 @@ impl Replay {
     pub(super) fn rows(&self, block: usize, ended: Option<EndedBy>) -> Vec<Row> {
         let progress = &self.blocks[block];
         let planned = || runnable(&self.header.plan.blocks[block]).zip(&progress.cases);
-        // One that broke, starved, or whose books do not close is no measure for others.
+        // A case that failed, starved, or has counts that do not add up is no reference for others.
         let is_sound = |(_, measured): &(&Planned, &Measured)| {
             measured.failure.is_none() && measured.samples.iter().all(Sample::is_sound)
         };
@@ -92,7 +92,7 @@ impl Replay {
         planned().map(row).collect()
     }
 
-    /// The interfaces at the ends of a case's wire.
+    /// Returns the local and the remote interface of a case between two hosts, in words.
     fn nics(&self, case: &Case) -> (String, String) {
         let link = self.header.wire.as_ref().and_then(|wire| wire.link(case));
         let words = |end: &LinkEnd| format!("{}: {}", end.interface.name, end.interface);

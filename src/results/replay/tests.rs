@@ -1,4 +1,4 @@
-//! What cannot have happened is refused, before anything is computed from it.
+//! Tests that impossible events are refused before anything is computed from them.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::results::row::Environment;
 use crate::results::row::tests::{case, window};
 use crate::sys::files::Root;
 
-/// A plan of a block of one case.
+/// Returns a plan of one block with one case.
 pub(crate) fn header() -> Header {
     let case = case();
     let settings = Settings {
@@ -23,7 +23,7 @@ pub(crate) fn header() -> Header {
         #[cfg(feature = "calibration")]
         delay: None,
     };
-    // As `window` has them.
+    // The CPUs are those of `window`.
     let placement = Placement::from_lists(case.threads, &[0], &[1]).expect("two CPUs");
     let planned = Planned {
         case,
@@ -58,7 +58,7 @@ pub(crate) fn header() -> Header {
     }
 }
 
-/// Nothing of it has been measured.
+/// Returns a replay whose block was begun, without windows.
 fn begun() -> Replay {
     let mut replay = Replay::new(header());
     let begun = Event::BlockBegun {
@@ -69,7 +69,7 @@ fn begun() -> Replay {
     replay
 }
 
-/// As an event of a file is taken.
+/// Processes an event like one from a file.
 fn read(replay: &mut Replay, event: &Event) -> Result<Vec<Row>, String> {
     match replay.contradiction(event) {
         Some(problem) => Err(problem),
@@ -98,7 +98,7 @@ fn windows_whose_sums_would_overflow_are_refused() {
 
 #[test]
 fn a_window_of_many_lanes_whose_sum_would_overflow_is_refused() {
-    // Before anything is added up.
+    // The number of threads is checked before anything is added up.
     let mut sample = window(1);
     let lane = LaneSample {
         received_packets: MOST,
@@ -125,7 +125,7 @@ fn a_window_that_is_measured_once_more_is_counted_and_in_no_row() {
     assert_eq!(take(&repeat(2, Some(faulty.clone()))), Ok(()));
     assert_eq!(take(&Event::window(window(2))), Ok(()));
     assert_eq!(take(&repeat(3, None)), Ok(()));
-    // Neither twice, nor what is over, nor what cannot be.
+    // A round may not be repeated twice or after it is over, and its counts must be possible.
     assert!(take(&repeat(3, None)).is_err());
     assert!(take(&repeat(1, None)).is_err());
     assert!(take(&repeat(0, None)).is_err());

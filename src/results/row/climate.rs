@@ -1,4 +1,5 @@
-//! What heat, power and clocks did to a case, from what the sensors said around its windows.
+//! Columns and warnings about temperature, power supply and CPU clocks, from sensor readings around the windows of a
+//! case.
 
 use super::numbers;
 use super::rounding::decimals;
@@ -7,32 +8,32 @@ use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle::IdleTimes;
 use crate::sys::sensors::{SensorReadings, throttle_words};
 
-/// A CPU below this, in percent of its own clock at the start, ran slower. Judgement, not yet tried on a board:
-/// the smallest step known of a Raspberry Pi is a seventh, of a 3B+ from 1400 to 1200 MHz (documentation,
-/// `config_txt/overclocking.adoc`), and on a virtual machine up to one window in five read less than 95.
+/// Limit below which a CPU counts as slower, in percent of its own speed at the start. Judgement, not yet tried on a
+/// board: the smallest known step of a Raspberry Pi is a seventh, from 1400 to 1200 MHz on a 3B+ (documentation,
+/// `config_txt/overclocking.adoc`). On a virtual machine, up to one window in five read less than 95.
 const SAME_CLOCK_PCT: f64 = 90.0;
 
 fn celsius(millic: Option<i32>) -> Option<f64> {
     millic.map(|millic| f64::from(millic) / 1000.0)
 }
 
-/// Before the first window, in degrees Celsius.
+/// Returns the temperature before the first window, in degrees Celsius.
 pub(super) fn temp_c_start(samples: &[Sample]) -> Option<f64> {
     celsius(samples.first()?.climate.first_millic)
 }
 
-/// After the last window.
+/// Returns the temperature after the last window, in degrees Celsius.
 pub(super) fn temp_c_end(samples: &[Sample]) -> Option<f64> {
     celsius(samples.last()?.climate.last_millic)
 }
 
-/// The highest of all readings.
+/// Returns the highest temperature of all readings, in degrees Celsius.
 pub(super) fn temp_c_max(samples: &[Sample]) -> Option<f64> {
     let readings = samples.iter().map(|sample| sample.climate.hottest_millic);
     celsius(readings.max()?)
 }
 
-/// The lowest clock that cpufreq asked for at the closing of a window, in MHz.
+/// Returns the lowest clock that cpufreq requested at the closing of a window, in MHz.
 pub(super) fn freq_low_mhz(samples: &[Sample]) -> Option<f64> {
     let readings = samples
         .iter()
@@ -40,7 +41,7 @@ pub(super) fn freq_low_mhz(samples: &[Sample]) -> Option<f64> {
     readings.min().map(|khz| khz as f64 / 1000.0)
 }
 
-/// How fast the slowest of a window's lanes had its CPU, in percent of that CPU's own clock at the start.
+/// Returns the speed of the slowest CPU of the bench threads in a window, in percent of its own speed at the start.
 fn clock_pct(sample: &Sample, at_start: &[CpuSpeed]) -> Option<f64> {
     let percents = sample.lanes.iter().filter_map(|lane| {
         let now = lane.pace?;
@@ -50,7 +51,7 @@ fn clock_pct(sample: &Sample, at_start: &[CpuSpeed]) -> Option<f64> {
     percents.min_by(f64::total_cmp)
 }
 
-/// The same of the slowest window.
+/// Returns the speed of the slowest CPU in the slowest window, in percent of its own speed at the start.
 pub(super) fn clock_min_pct(samples: &[Sample], at_start: &[CpuSpeed]) -> Option<f64> {
     let percents = samples
         .iter()
@@ -58,13 +59,12 @@ pub(super) fn clock_min_pct(samples: &[Sample], at_start: &[CpuSpeed]) -> Option
     percents.min_by(f64::total_cmp).map(decimals::<1>)
 }
 
-/// Whether a CPU of a window ran slower than at the start.
+/// Returns whether a CPU in a window was slower than at the start.
 pub(super) fn is_slow(sample: &Sample, at_start: &[CpuSpeed]) -> bool {
     clock_pct(sample, at_start).is_some_and(|percent| percent < SAME_CLOCK_PCT)
 }
 
-/// What the lanes' CPUs did while they had nothing to do: each of their idle states, and the part of the windows that
-/// they were in it. Empty: nothing counts them.
+/// Returns the idle states of the CPUs of the bench threads, each with its share of the windows. Empty: not counted.
 pub(super) fn idle_states(samples: &[Sample]) -> String {
     const NEGLIGIBLE_PCT: f64 = 0.5;
     let (mut all, mut window_ns) = (IdleTimes::default(), 0.0);
@@ -93,10 +93,10 @@ pub(super) fn idle_states(samples: &[Sample]) -> String {
     }
 }
 
-/// The kernel has not cooled a CPU by its clock, and there is no firmware to ask.
+/// Text for a kernel that did not reduce the clock of a CPU to cool it, on a board without firmware that tells.
 const UNSEEN: &str = "not by the kernel";
 
-/// Whether, and how, the board protected itself. Empty: it has no such sensor.
+/// Returns how the board throttled, if it did. Empty: no such sensor.
 pub(super) fn throttled(samples: &[Sample]) -> String {
     let climates = || samples.iter().map(|sample| sample.climate);
     let bits = climates().filter_map(|climate: SensorReadings| climate.throttle_bits);
@@ -112,7 +112,7 @@ pub(super) fn throttled(samples: &[Sample]) -> String {
         words.push("cooled by its clock");
     }
     if words.is_empty() {
-        // Where a firmware throttles behind the kernel's back, only the firmware can say that it did not.
+        // Firmware can throttle without the kernel, so only the firmware can rule it out.
         let known = if bits.is_some() { "no" } else { UNSEEN };
         known.to_owned()
     } else {
@@ -120,7 +120,7 @@ pub(super) fn throttled(samples: &[Sample]) -> String {
     }
 }
 
-/// Whether the board protected itself in a window.
+/// Returns whether the board was throttled in a window.
 pub(super) fn is_throttled(sample: &Sample) -> bool {
     let climate = sample.climate;
     climate.under_voltage == Some(true)
@@ -128,7 +128,7 @@ pub(super) fn is_throttled(sample: &Sample) -> bool {
         || climate.throttle_bits.is_some_and(|bits| bits != 0)
 }
 
-/// What of it may mislead.
+/// Returns the warnings about throttling, temperature and slow CPUs.
 pub(super) fn warnings(
     samples: &[Sample],
     at_start: &[CpuSpeed],

@@ -1,48 +1,48 @@
-//! What is known of a column besides its values.
+//! Description of columns: unit, meaning, type, and the runs that show them.
 
 /// A column of the results.
 #[derive(Debug)]
 pub struct Column {
-    /// Its name, with the unit at its end where there is one.
+    /// Name, which ends with the unit if there is one.
     pub name: &'static str,
-    /// Its unit. Empty: a text, a count or a ratio.
+    /// Unit. Empty: a text, a count or a ratio.
     pub unit: &'static str,
-    /// Its meaning, in a sentence.
+    /// Meaning, in one sentence.
     pub doc: &'static str,
-    /// The heading that it stands below in docs/COLUMNS.md.
+    /// Heading above the column in docs/COLUMNS.md.
     pub section: &'static str,
-    /// What it covers.
+    /// Period that the column covers.
     pub over: Over,
-    /// When it is empty.
+    /// Conditions under which the column is empty.
     pub empty: &'static str,
-    /// The type of its values.
+    /// Type of the values.
     pub holds: Holds,
-    /// Whether JSON has `null` where it is empty; else it is an empty text, or never empty.
+    /// True if an empty value is `null` in JSON. Otherwise it is an empty text, or the column is never empty.
     pub may_be_null: bool,
-    /// In which runs it is among the columns of a CSV.
+    /// Runs in which a CSV has the column by default.
     pub short: Short,
 }
 
-/// What a column covers.
+/// Period that a column covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
-    /// What was asked for.
+    /// Settings of the plan.
     Plan,
-    /// Host and program, at the start.
+    /// State of host and program at the start.
     Start,
-    /// From the opening to the closing of each window.
+    /// Time from the opening to the closing of each window.
     Window,
-    /// The datagrams sent from the opening of each window on, until the queues were empty.
+    /// Datagrams sent from the opening of each window on, until the queues were empty.
     Drain,
     /// Each window with its warm-up and its drain.
     Run,
-    /// The windows of `--verify`.
+    /// Windows of `--verify`.
     Verify,
-    /// How the case went, over all windows.
+    /// Whole case, over all windows.
     Case,
 }
 
-/// The type of a column's values.
+/// Type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// Texts.
@@ -56,75 +56,75 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// Whether they are numbers.
+    /// Returns whether the values are numbers.
     pub fn is_number(self) -> bool {
         matches!(self, Self::WholeNumbers | Self::Decimals)
     }
 }
 
-/// In which runs a column is in a CSV by default.
+/// Runs in which a CSV has a column by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Short {
-    /// In all.
+    /// Every run.
     Always,
-    /// In none: `--columns all` has it.
+    /// No run. `--columns all` has the column.
     Never,
-    /// Where a case has another value than the usual one.
+    /// Runs in which some case has another value than the usual one.
     Unusual,
-    /// With another workload than `flood`.
+    /// Runs with another workload than `flood`.
     Workload,
-    /// With a rate.
+    /// Runs with a rate.
     Rate,
-    /// With a flood at a rate.
+    /// Runs with a flood at a rate.
     Paced,
-    /// With a flood.
+    /// Runs with a flood.
     Flood,
-    /// With requests.
+    /// Runs with requests.
     Ask,
-    /// With a flood in both directions.
+    /// Runs with a flood in both directions.
     Duplex,
-    /// With several flows for each thread.
+    /// Runs with several flows per thread.
     Flows,
-    /// Between two hosts.
+    /// Runs between two hosts.
     Wire,
-    /// With a flood between two hosts.
+    /// Runs with a flood between two hosts.
     Path,
-    /// With a flood on one host.
+    /// Runs with a flood on one host.
     Here,
-    /// On one host, where all CPU time is of one kind of CPU.
+    /// Runs on one host, where all CPU time is of one kind of CPU.
     Cpu,
-    /// With a reference.
+    /// Runs with a reference.
     Reference,
-    /// With a reference, and cases without a rate.
+    /// Runs with a reference and with cases without a rate.
     Ratio,
-    /// With a reference, on one host.
+    /// Runs with a reference on one host.
     CpuRatio,
-    /// Without a reference, for cases without a rate.
+    /// Runs without a reference, with cases without a rate.
     Absolute,
-    /// With cases without a rate.
+    /// Runs with cases without a rate.
     Free,
-    /// With cases without a rate, on one host.
+    /// Runs on one host with cases without a rate.
     FreeCpu,
-    /// With `--verify`.
+    /// Runs with `--verify`.
     Verify,
 }
 
-/// Declares the columns: the fields of [`Row`], and [`Column::ALL`], the table of what is known of them. An entry is a
-/// sentence, then name and type, unit, what it covers, when it is in a CSV, and when it is empty.
+/// Declares the columns: the fields of [`Row`], and [`Column::ALL`], which describes them. An entry is a sentence,
+/// then name and type, unit, period, the runs whose CSV has it, and the conditions under which it is empty.
 macro_rules! columns {
     ($($section:literal { $(
         $(#[doc = $doc:literal])+
         $(#[serde($($serde:tt)+)])?
         $name:ident: $type:ty, $unit:literal, $over:ident, $short:ident, $empty:literal;
     )+ })+) => {
-        /// One row. Units are in the names; what could not be measured is empty, never 0.
+        /// One row of the results. The names have the units. Values that could not be measured are empty, never 0.
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         pub struct Row {
             $($($(#[doc = $doc])+ $(#[serde($($serde)+)])? pub $name: $type,)+)+
         }
 
         impl $crate::results::row::Column {
-            /// All columns, in their order.
+            /// Complete list of columns, in order.
             pub const ALL: &'static [Self] = &[$($(
                 Self {
                     name: stringify!($name),
@@ -143,7 +143,7 @@ macro_rules! columns {
 }
 pub(super) use columns;
 
-/// A type of values.
+/// Type of the values of a column.
 pub(super) trait Cell {
     const HOLDS: Holds;
     const MAY_BE_NULL: bool = false;

@@ -1,30 +1,32 @@
-//! Windows in which something happened that says nothing of the case: they are marked, counted, and kept.
+//! Disturbed windows: windows in which something unrelated to the case affected the result. They are marked,
+//! counted, and kept.
 //!
-//! Estimates bear some disturbed windows, and to leave marked ones out has improved no result. Where the rest would
-//! say something else, the row says so.
+//! Estimates tolerate some disturbed windows, and leaving out marked windows has improved no result. If the other
+//! windows alone would give another result, the row has a warning.
 
 use super::numbers::{self, Speeds};
 use super::{Environment, climate, lost};
 use crate::data::Sample;
 use crate::stats::Estimate;
 
-/// A window is disturbed if a thread lost more than this part of it: about as much as windows differ by where
-/// nothing disturbs them (`cv_pct` of 1 to 7 on an x86-64 virtual machine). Less cannot be seen in its rate.
+/// Fraction of a window above which the preempted time of a thread disturbs it. Windows differ by about this much
+/// without disturbance (`cv_pct` of 1 to 7 on an x86-64 virtual machine). Smaller losses are invisible in the rate
+/// of the window.
 const LOST: f64 = 0.05;
-/// Or, where the kernel does not say what was lost, if less than this was used of the CPU of a sender that never
-/// slept.
+/// Fraction of its CPU below which a sender that never slept was disturbed. Used if the kernel does not count
+/// preempted time.
 const USED: f64 = 0.97;
 
-/// The windows of a case, the pairs that they make with those of the reference, and which of them are disturbed.
+/// Windows of a case, their pairs with windows of the reference, and marks for the disturbed ones.
 pub(super) struct Windows<'a> {
     samples: &'a [Sample],
-    /// Whether each is disturbed.
+    /// Mark for each window: true if it is disturbed.
     disturbed: Vec<bool>,
-    /// A window of the case, one of the reference of the same round, and whether neither is disturbed.
+    /// Window of the case, window of the reference in the same round, and whether both are undisturbed.
     pairs: Vec<(&'a Sample, &'a Sample, bool)>,
-    /// How many have some mark.
+    /// Number of windows with any mark.
     pub(super) contaminated: usize,
-    /// Time lost, in percent.
+    /// Preempted time, in percent of the windows.
     pub(super) lost_cpu_pct: Option<f64>,
 }
 
@@ -57,7 +59,7 @@ impl<'a> Windows<'a> {
         }
     }
 
-    /// How many are disturbed.
+    /// Returns the number of disturbed windows.
     pub(super) fn disturbed(&self) -> usize {
         self.disturbed
             .iter()
@@ -65,7 +67,7 @@ impl<'a> Windows<'a> {
             .count()
     }
 
-    /// What all of them say.
+    /// Returns the estimates from all windows.
     pub(super) fn speeds(&self) -> Speeds {
         let samples: Vec<&Sample> = self.samples.iter().collect();
         let pairs = self
@@ -75,7 +77,7 @@ impl<'a> Windows<'a> {
         Speeds::of(&samples, &pairs.collect::<Vec<_>>())
     }
 
-    /// What those say that are not disturbed.
+    /// Returns the estimates from the undisturbed windows.
     fn undisturbed_speeds(&self) -> Speeds {
         let samples = self.samples.iter().zip(&self.disturbed);
         let samples = samples.filter_map(|(sample, disturbed)| (!disturbed).then_some(sample));
@@ -87,7 +89,7 @@ impl<'a> Windows<'a> {
         Speeds::of(&samples.collect::<Vec<_>>(), &pairs.collect::<Vec<_>>())
     }
 
-    /// What a row says about it. `speeds`: what all windows say.
+    /// Returns the warnings about disturbed windows. `speeds`: the estimates from all windows.
     pub(super) fn warnings(&self, speeds: &Speeds) -> Vec<String> {
         let mut warnings = Vec::new();
         if numbers::move_estimates(self.disturbed(), self.samples.len()) {
@@ -118,7 +120,7 @@ impl<'a> Windows<'a> {
     }
 }
 
-/// Whether each window is disturbed, of which so much was lost.
+/// Returns whether each window is disturbed. `shares`: its preempted time as a fraction.
 fn disturbed(samples: &[Sample], shares: &[Option<f64>]) -> Vec<bool> {
     let is_disturbed = |(sample, share): (&Sample, &Option<f64>)| match share {
         Some(share) => *share > LOST,
@@ -127,7 +129,8 @@ fn disturbed(samples: &[Sample], shares: &[Option<f64>]) -> Vec<bool> {
     samples.iter().zip(shares).map(is_disturbed).collect()
 }
 
-/// Whether two estimates differ by more than half of the first one's interval, which is what the table shows.
+/// Returns whether two estimates differ by more than half of the interval of the first. The table shows that
+/// precision.
 fn differ(all: Option<Estimate>, rest: Option<Estimate>) -> bool {
     let Some((all, rest)) = all.zip(rest) else {
         return false;

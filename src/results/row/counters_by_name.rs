@@ -1,24 +1,25 @@
-//! Counters that have names of the kernel's or of a driver's, in words.
+//! Columns with counters named by the kernel or a driver.
 
 use std::collections::BTreeMap;
 
 use crate::data::{Path, Sample};
 
-/// `sender: QDISC_DROP 112; receiver: NO_SOCKET 6`: the kernels' reasons for dropping packets, of all windows. Empty: they
-/// were not asked, or dropped nothing.
+/// Returns the kernels' reasons for dropped packets in all windows: `sender: QDISC_DROP 112; receiver: NO_SOCKET 6`.
+/// Empty: not requested, or nothing dropped.
 pub(super) fn drop_reasons(samples: &[Sample]) -> String {
     in_words(samples, |path| {
         [&path.reasons_at_sender, &path.reasons_at_receiver]
     })
 }
 
-/// `receiver: rx_missed_errors 112`: the counters of lost packets at both interfaces, of all windows. Empty: none moved.
+/// Returns the counters of lost packets at both interfaces in all windows: `receiver: rx_missed_errors 112`. Empty:
+/// none moved.
 pub(super) fn of_nics(samples: &[Sample]) -> String {
     in_words(samples, |path| [&path.nic_at_sender, &path.nic_at_receiver])
 }
 
 fn in_words(samples: &[Sample], counters: impl Fn(&Path) -> [&BTreeMap<String, u64>; 2]) -> String {
-    // The other direction, where there is one, has the same two machines.
+    // The two directions of a case have the same two machines, so one is enough.
     let paths = samples.iter().filter_map(|sample| sample.paths.first());
     let mut ends: [BTreeMap<&str, u64>; 2] = <_>::default();
     for path in paths {

@@ -1,10 +1,10 @@
-//! What may be wrong with the round trips of a case.
+//! Warnings about the round trips of a case.
 
 use super::{numbers, round_trips};
 use crate::data::{Arrivals, Case, Sample};
 
-/// Why the round trips of a case say nothing, if they do not: more was asked than could be answered, and the longer
-/// that lasts, the longer they are.
+/// Returns why the round trips of a case are invalid, if they are. Above capacity, round trips become longer the
+/// longer the overload lasts.
 pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
     let rate = case.rate.filter(|_| case.is_open_loop())?;
     let seconds: f64 = samples.iter().map(numbers::window_seconds).sum();
@@ -13,7 +13,7 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
     let asked = per_second * seconds;
     let edges = 2.0 * samples.len() as f64 * case.threads.senders() as f64;
     let by_chance = match case.arrivals.unwrap_or_default() {
-        // What is under way at the edges of a window.
+        // Requests in flight at the edges of a window.
         Arrivals::Even => edges / asked,
         Arrivals::Train(length) => edges * f64::from(length) / asked,
         // Four standard deviations.
@@ -35,19 +35,20 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
     })
 }
 
-/// The share of the requests that are not answered as one of their two datagrams was lost before it came to a socket.
+/// Returns the fraction of the requests that have no response because one of their two datagrams was lost before it
+/// reached a socket.
 fn lost_on_the_way(samples: &[Sample]) -> f64 {
     let books = numbers::total_books(samples);
     let came = books.received + books.unread + books.dropped_socket;
     let lost = books.sent.saturating_sub(came);
-    // The books count requests and answers together; the lanes say how many of them were requests.
+    // The accounting counts requests and responses together; the counts of the threads tell how many were requests.
     let lanes = samples.iter().flat_map(|sample| &sample.lanes);
     let all: u64 = lanes.map(|lane| lane.sent_packets).sum();
     let requests: u64 = samples.iter().map(numbers::sent).sum();
     lost as f64 * all as f64 / (books.sent as f64 * requests as f64).max(1.0)
 }
 
-/// Where on the way most were lost, if any was.
+/// Returns the place on the way where most datagrams were lost, if any was.
 fn where_most_were_lost(samples: &[Sample]) -> Option<String> {
     let books = numbers::total_books(samples);
     let places = books.places.lost();
@@ -58,7 +59,8 @@ fn where_most_were_lost(samples: &[Sample]) -> Option<String> {
     (most > 0).then(|| format!("at {place}"))
 }
 
-/// That the round trips of a case rose or fell in the course of the sweep, if they did: the machine drifts.
+/// Returns a warning if the round trips of a case rose or fell in the course of the sweep, which means that the
+/// machine drifts.
 pub(super) fn drift(samples: &[Sample]) -> Option<String> {
     const PROBABLE: f64 = 0.001;
     let trend = round_trips::trend(samples).filter(|trend| trend.p_value < PROBABLE)?;
@@ -74,7 +76,8 @@ mod tests {
     use crate::data::{Histogram, RoundTrips, Side};
     use crate::results::row::tests::{self, six};
 
-    /// What is said of windows of 100 ms in which so many requests of a rate of 10,000 per second were answered.
+    /// Returns the warning for windows of 100 ms in which `answered` requests at a rate of 10,000 per second got a
+    /// response.
     fn overload_of(key: &str, answered: [u64; 6]) -> Option<String> {
         let case = Case::of_key(&format!("std:std/2t/300B/connected/v4/ask/{key}"));
         let mut samples = six();
@@ -92,7 +95,7 @@ mod tests {
         let too_few = overload_of("rate10000", [970; 6]).expect("3 % fewer");
         let expected = "above capacity: of 10000 requests per second 9700 were answered";
         assert!(too_few.starts_with(expected), "{too_few}");
-        // At random, 6,000 are 77 more or less: four times that are 5 %.
+        // The standard deviation of 6,000 random arrivals is 77; four times that is 5 %.
         assert_eq!(overload_of("rate10000/poisson", [960; 6]), None);
         assert!(overload_of("rate10000/poisson", [940; 6]).is_some());
         assert_eq!(
@@ -108,7 +111,7 @@ mod tests {
         let of = |lost: u64| {
             let mut samples = six();
             for sample in &mut samples {
-                // One of five requests has no answer: one of nine datagrams that were sent.
+                // One of five requests has no response; one of nine datagrams sent was lost.
                 let [client, server] = &mut sample.lanes[..] else {
                     panic!("two lanes");
                 };
@@ -131,7 +134,7 @@ mod tests {
         );
     }
 
-    /// A window in which all round trips were in that bucket.
+    /// Returns a window with all round trips in one bucket.
     fn window(round: u32, bucket: usize) -> Sample {
         let counts = (0..=bucket).map(|it| if it == bucket { 100 } else { 0 });
         Sample {

@@ -1,4 +1,4 @@
-//! What all rows of a run share: the circumstances that move a result.
+//! Facts that all rows of a run share and that affect results.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +7,7 @@ use crate::host::facts::{self, CpufreqPolicy, Host};
 use crate::plan::OtherHost;
 use crate::sys::cpu_speed::CpuSpeed;
 
-/// What all rows of a run share. Texts are empty where nothing is known, and say `no` where there is known
-/// to be nothing.
+/// Facts that all rows of a run share. A text is empty if unknown, and `no` if something is known to be absent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of the columns")]
 pub struct Environment {
@@ -38,18 +37,18 @@ pub struct Environment {
     pub warmup_ms: f64,
     pub seed: u32,
     pub version: String,
-    /// How fast each CPU ran at the start.
+    /// Speed of each CPU at the start.
     pub paces: Vec<CpuSpeed>,
-    /// The temperature from which the board throttles, in degrees Celsius, if its profile knows.
+    /// Temperature at which the board starts to throttle, in degrees Celsius, if the board's profile has it.
     pub throttles_from_c: Option<u16>,
-    /// What would invalidate a run, as it was found before the start: every row carries it as a warning.
+    /// Conditions found before the start that would invalidate a run. Every row has them as warnings.
     pub unfit: Vec<String>,
-    /// The other host. All empty: there is none.
+    /// The remote host. All empty: none.
     pub there: OtherHost,
 }
 
 impl Environment {
-    /// What `host` tells of itself. The rest is the caller's.
+    /// Returns the facts that `host` has. The caller adds the others.
     pub fn of(host: &Host) -> Self {
         let known = |value: &Option<String>| value.clone().unwrap_or_default();
         let of_policies =
@@ -91,7 +90,8 @@ impl Environment {
     }
 }
 
-/// Not with the kernel's `2-3`: spreadsheets take that for a day in March.
+/// Returns a list of CPUs, or `no` if it is empty. The ranges of the kernel are rewritten, because spreadsheets take
+/// `2-3` for a day in March.
 fn or_no(list: &str) -> String {
     if list.is_empty() {
         "no".to_owned()
@@ -100,7 +100,7 @@ fn or_no(list: &str) -> String {
     }
 }
 
-/// `eth0 on 0+1`, several joined with a comma.
+/// Returns the interrupt CPUs of each interface, joined by commas: `eth0 on 0+1`.
 fn nic_irq_cpus(host: &Host) -> String {
     let seen = host.nics.iter().filter(|nic| !nic.irq_cpus.is_empty());
     let texts = seen.map(|nic| format!("{} on {}", nic.name, facts::list(&nic.irq_cpus, "+")));

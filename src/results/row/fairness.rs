@@ -1,18 +1,18 @@
-//! How evenly flows were served.
+//! Fairness between flows.
 
 use super::numbers;
 use super::rounding::decimals;
 use crate::data::Sample;
 
-/// What came over each flow in all windows of a case.
+/// Datagrams received over each flow in all windows of a case.
 pub(super) struct Fairness {
-    /// Datagrams, or answers.
+    /// Datagrams of each flow, or responses.
     packets: Vec<u64>,
     seconds: f64,
 }
 
 impl Fairness {
-    /// `None`: each thread has one flow, and its row says what came.
+    /// Adds up the flows of the windows. `None`: each thread has a single flow, which the row covers.
     pub(super) fn of(samples: &[Sample]) -> Option<Self> {
         let first = samples
             .first()
@@ -29,8 +29,8 @@ impl Fairness {
         })
     }
 
-    /// 1 where all flows got the same, 1/n where one of n got all (Jain, Chiu & Hawe, DEC-TR-301, 1984). `None`:
-    /// nothing came.
+    /// Returns Jain's fairness index: 1 if all flows got the same, 1/n if one of n flows got everything (Jain, Chiu
+    /// & Hawe, DEC-TR-301, 1984). `None`: nothing was received.
     pub(super) fn jains_index(&self) -> Option<f64> {
         let each = || self.packets.iter().map(|&packets| packets as f64);
         let (sum, squares) = (
@@ -40,17 +40,17 @@ impl Fairness {
         (squares > 0.0).then(|| decimals::<4>(sum * sum / (squares * self.packets.len() as f64)))
     }
 
-    /// Of the slowest flow, per second.
+    /// Returns the rate of the slowest flow, in datagrams per second.
     pub(super) fn slowest_pps(&self) -> Option<f64> {
         self.pps(self.packets.iter().min())
     }
 
-    /// Of the fastest flow, per second.
+    /// Returns the rate of the fastest flow, in datagrams per second.
     pub(super) fn fastest_pps(&self) -> Option<f64> {
         self.pps(self.packets.iter().max())
     }
 
-    /// Flows over which nothing came.
+    /// Returns the number of flows over which nothing was received.
     pub(super) fn starved(&self) -> usize {
         self.packets.iter().filter(|&&packets| packets == 0).count()
     }
@@ -65,7 +65,7 @@ impl Fairness {
 mod tests {
     use super::*;
 
-    /// Two windows of 100 ms.
+    /// Returns the fairness of two windows of 100 ms.
     fn of(flows: &[u64]) -> Option<Fairness> {
         let mut samples = super::super::tests::six();
         samples.truncate(2);

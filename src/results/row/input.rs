@@ -1,39 +1,39 @@
-//! All that a row is made from.
+//! Input of the computation of a row.
 
 use std::time::Duration;
 
 use super::Outcome;
 use crate::data::{Case, Pair, Sample, Verified};
 
-/// All that a row is made from.
+/// Input of the computation of a row.
 #[derive(Clone, Debug)]
 pub struct RowInput<'a> {
     /// The case.
     pub case: &'a Case,
-    /// What is known of its engines.
+    /// Engines of the case.
     pub engines: Pair<'a>,
-    /// Where it was pinned.
+    /// CPUs of the threads, in words.
     pub pin: String,
-    /// The network interfaces of this host and of the other one, in words. Empty: all is on one host.
+    /// Local and remote network interface, in words. Empty: all threads are on one host.
     pub nics: (String, String),
-    /// What may mislead about it.
+    /// Warnings about the case from the plan and the sweep.
     pub warnings: Vec<String>,
-    /// How it ended.
+    /// End of the case.
     pub outcome: Outcome,
-    /// Its windows.
+    /// Windows of the case.
     pub samples: &'a [Sample],
-    /// The rounds whose windows were measured a second time, and why.
+    /// Rounds whose windows were measured a second time, each with the reason.
     pub repeated: &'a [(u32, String)],
-    /// What was found in its datagrams, with `--verify`.
+    /// Result of `--verify`.
     pub verified: Option<Verified>,
-    /// The windows of the reference case of its block.
+    /// Windows of the reference case of the block.
     pub reference: &'a [Sample],
-    /// The windows of the same case in half duplex, if this is in full.
+    /// Windows of the same case in half duplex, if this case is in full duplex.
     pub half: &'a [Sample],
-    /// The windows of each case of its block that has another engine.
+    /// Windows of each case of the block with another engine.
     pub others: &'a [&'a [Sample]],
-    /// How long traffic takes to settle on this machine, if that is known.
+    /// Time that traffic takes to settle on this machine, if measured.
     pub settles_after: Option<Duration>,
-    /// What `--until` asked for.
+    /// Interval half-width that `--until` requires, in percent.
     pub until_pct: Option<f64>,
 }

@@ -1,10 +1,10 @@
-//! What people call a row.
+//! Properties of a row that follow from its columns: label, block, loss place.
 
 use super::Row;
 use crate::data::{BlockKey, Case, EngineName, Sharing, SharingKind};
 
 impl Row {
-    /// What tells the row from those beside it, but for the connection: see [`Case::label`].
+    /// Returns the label that distinguishes the row within its block, without the connection: see [`Case::label`].
     pub fn label(&self) -> String {
         let case = self.case_between(&self.sender, &self.receiver);
         case.map_or_else(
@@ -13,18 +13,18 @@ impl Row {
         )
     }
 
-    /// What it is held side by side with.
+    /// Returns the block of the row, whose rows are compared with each other.
     ///
     /// # Panics
-    /// Never: its columns are those of a case.
+    /// Never: the columns of a row are those of a case.
     pub fn block(&self) -> BlockKey {
         let std = EngineName::REFERENCE;
         let case = self.case_between(std.as_str(), std.as_str());
         case.expect("columns of a case").block()
     }
 
-    /// Its case, if it was between these engines: its columns, and what its key says besides them. `None`: these are
-    /// no names of engines.
+    /// Returns the case of the row with other engines. The columns give its parameters, and the key gives the rest.
+    /// `None`: not names of engines.
     fn case_between(&self, sender: &str, receiver: &str) -> Option<Case> {
         let columns = format!(
             "{sender}:{receiver}/{}t/{}B/{}/{}",
@@ -35,17 +35,17 @@ impl Row {
         whole.or_else(|| Case::of_key(&columns))
     }
 
-    /// How many windows its estimates are made of.
+    /// Returns the number of windows in the estimates.
     pub fn counted_windows(&self) -> usize {
         usize::try_from(self.rounds).unwrap_or(usize::MAX)
     }
 
-    /// Whether the program was built for finding faults, which is slower.
+    /// Returns whether the program was a debug build, which is slower.
     pub fn is_debug(&self) -> bool {
         self.version.ends_with("-debug")
     }
 
-    /// How several receivers shared the port. `None`: there was one.
+    /// Returns how several receivers shared the port. `None`: a single receiver.
     pub fn sharing(&self) -> Option<Sharing> {
         Some(match self.sharing? {
             SharingKind::Reuseport => Sharing::Reuseport(self.spread.unwrap_or_default()),
@@ -54,8 +54,8 @@ impl Row {
         })
     }
 
-    /// Whether half of each of its intervals is at most so many percent of its estimate. One that has no
-    /// interval is as narrow as it gets; one around 0 is not.
+    /// Returns whether the half-width of each interval is at most `half_width_pct` percent of its estimate. An
+    /// estimate without an interval counts as narrow, and an interval around 0 as wide.
     pub fn is_narrow(&self, half_width_pct: f64) -> bool {
         let is_narrow = |middle: Option<f64>, low: Option<f64>, high: Option<f64>| {
             let is_wide = || Some(50.0 * (high? - low?) > half_width_pct * middle?);
@@ -72,8 +72,8 @@ impl Row {
         ) && is_narrow(self.rtt_p50_us, self.rtt_p50_us_low, self.rtt_p50_us_high)
     }
 
-    /// The place between two hosts at which most of what did not arrive was lost, and its share of that in percent.
-    /// `None`: all is on one host, or nothing was lost.
+    /// Returns the place between two hosts where most datagrams were lost, and its share of all losses in percent.
+    /// `None`: one host, or no loss.
     pub fn lost_at(&self) -> Option<(&'static str, f64)> {
         self.direction?;
         let places = [
@@ -93,7 +93,7 @@ impl Row {
         Some((place, 100.0 * lost as f64 / all as f64))
     }
 
-    /// Whether it is the row that the others of its block are held against.
+    /// Returns whether the row is the reference of its block.
     pub fn is_reference(&self) -> bool {
         let case = self.case_between(&self.sender, &self.receiver);
         case.is_some_and(|case| case.is_reference())

@@ -1,20 +1,21 @@
-//! CPU time that was lost: a benchmark thread could have run, and something that is not of the case did.
+//! Preempted time: a bench thread could have run, but its CPU ran something unrelated to the case.
 //!
-//! It errs on the low side: threads that share a CPU wait for each other, which is the case itself; each switch to
-//! a thread takes a while, whatever else runs; and the program's own other threads may have run on any CPU.
+//! The result is a low estimate. Threads of the case that share a CPU wait for each other, each switch to a thread
+//! takes time, and other threads of the program may have run on any CPU. None of these waits counts as preempted.
 
 use crate::data::{LaneSample, Sample, Side};
 use crate::sys::run_queue::CpuTaken;
 
-/// No switch to a thread takes longer. Judgement: 0.1 to 1 us were measured on an x86-64 virtual machine, and where
-/// switches are so frequent that they matter, no CPU enters a deep idle state.
+/// Limit of the time of a switch to a thread. Judgement: 0.1 to 1 us were measured on an x86-64 virtual machine, and
+/// where switches are frequent enough to matter, no CPU enters a deep idle state.
 const LONGEST_SWITCH_NS: f64 = 20_000.0;
 
-/// Of a single window, nobody knows how long its switches take. Judgement: above the 0.1 to 1 us that were measured, and
-/// small boards are some times slower.
+/// Assumed time of a switch in a single window, where it cannot be estimated. Judgement: above the 0.1 to 1 us that
+/// were measured, because small boards are several times slower.
 const USUAL_SWITCH_NS: f64 = 5_000.0;
 
-/// How much of each window the thread lost that lost most, as a fraction of it. `None`: the kernel does not say.
+/// Returns for each window the preempted time of the most preempted thread, as a fraction of the window. `None`: not
+/// counted by the kernel.
 pub(super) fn shares(samples: &[Sample]) -> Vec<Option<f64>> {
     let most = samples.iter().map(|sample| sample.lanes.len()).max();
     let lanes = 0..most.unwrap_or(0);
@@ -23,13 +24,14 @@ pub(super) fn shares(samples: &[Sample]) -> Vec<Option<f64>> {
     samples.map(|sample| share(sample, &switch_ns)).collect()
 }
 
-/// The same of one window, whose threads may wait so long for each switch that it is no disturbance.
+/// Returns the preempted time of the most preempted thread in a single window, as a fraction. A usual waiting time
+/// for each switch is no disturbance.
 pub(crate) fn share_of_one(sample: &Sample) -> Option<f64> {
     let switch_ns = vec![USUAL_SWITCH_NS; sample.lanes.len()];
     share(sample, &switch_ns)
 }
 
-/// The same over all windows, in percent.
+/// Returns the preempted time over all windows, in percent. `shares`: the fraction of each window.
 pub(super) fn pct(samples: &[Sample], shares: &[Option<f64>]) -> Option<f64> {
     let lost_ns =
         |(sample, share): (&Sample, &Option<f64>)| Some((*share)? * sample.window_ns as f64);
@@ -42,7 +44,8 @@ pub(super) fn pct(samples: &[Sample], shares: &[Option<f64>]) -> Option<f64> {
     (window_ns > 0).then(|| 100.0 * lost_ns / window_ns as f64)
 }
 
-/// What was taken of the threads' CPUs, in percent of the windows: the mean over threads that are pinned.
+/// Returns the time that interrupts or the hypervisor took from the threads' CPUs, in percent of the windows. The
+/// mean is over pinned threads.
 pub(super) fn taken_pct(samples: &[Sample], what: fn(CpuTaken) -> u64) -> Option<f64> {
     let (mut taken_ns, mut window_ns) = (0, 0);
     for sample in samples {
@@ -51,7 +54,7 @@ pub(super) fn taken_pct(samples: &[Sample], what: fn(CpuTaken) -> u64) -> Option
             window_ns += sample.window_ns;
         }
     }
-    // In ticks, a short window can have more than there is.
+    // Time in ticks can exceed a short window.
     (window_ns > 0).then(|| (100.0 * taken_ns as f64 / window_ns as f64).min(100.0))
 }
 
@@ -60,7 +63,7 @@ fn share(sample: &Sample, switch_ns: &[f64]) -> Option<f64> {
     let lost_ns = |(lane, switch_ns): (&LaneSample, &f64)| {
         let switching = switches(lane) as f64 * switch_ns;
         let waited = waited_for_others(lane, sample)? - switching - ours as f64;
-        // Of one tick, nothing is known but that it ended in this window.
+        // Ignore one tick, of which only its end is known to be in this window.
         let steal_ns = lane.taken.map_or(0, |taken| taken.steal_ns);
         Some(waited.max(0.0) + steal_ns.saturating_sub(CpuTaken::TICK_NS) as f64)
     };
@@ -70,7 +73,8 @@ fn share(sample: &Sample, switch_ns: &[f64]) -> Option<f64> {
     Some((most / sample.window_ns as f64).min(1.0))
 }
 
-/// How long a lane waited less what the case's other lanes ran where it may have run, in nanoseconds.
+/// Returns the time that a thread waited, less the time that other threads of the case ran on CPUs that it may have
+/// used, in nanoseconds.
 fn waited_for_others(lane: &LaneSample, sample: &Sample) -> Option<f64> {
     let others = sample.lanes.iter();
     let others = others.filter(|other| !std::ptr::eq(*other, lane));
@@ -82,12 +86,13 @@ fn waited_for_others(lane: &LaneSample, sample: &Sample) -> Option<f64> {
     Some(lane.waited_ns?.saturating_sub(ran) as f64)
 }
 
-/// How often a CPU was given up, and taken again.
+/// Returns the number of context switches of a thread.
 fn switches(lane: &LaneSample) -> u64 {
     lane.voluntary_switches.unwrap_or(0) + lane.involuntary_switches.unwrap_or(0)
 }
 
-/// How long a lane waits each time, in the window where that was shortest: so long that it is no disturbance.
+/// Returns the time that a thread waits per switch, in the window where it is shortest. Waits of this length are no
+/// disturbance.
 fn shortest_switch_ns(samples: &[Sample], lane: usize) -> f64 {
     let per_switch = samples.iter().filter_map(|sample| {
         let lane = sample.lanes.get(lane)?;
@@ -99,10 +104,10 @@ fn shortest_switch_ns(samples: &[Sample], lane: usize) -> f64 {
         .map_or(0.0, |shortest| shortest.min(LONGEST_SWITCH_NS))
 }
 
-/// Where the kernel does not count waits: which part of its CPU the lanes used where a sender never slept. With
-/// IRQ_TIME_ACCOUNTING, softirq time is not in it.
+/// Returns the smallest fraction that the bench threads used of a CPU with a sender that never slept. For kernels
+/// that do not count waits. With IRQ_TIME_ACCOUNTING, softirq time is not included.
 pub(super) fn used(sample: &Sample) -> Option<f64> {
-    // Workers may have run anywhere.
+    // Workers may have run on any CPU.
     if sample.lanes.iter().any(|lane| lane.side == Side::Worker) {
         return None;
     }

@@ -1,20 +1,20 @@
-//! Which machine a row is of; across a wire, which two.
+//! Identification of the machine of a row, or of the two machines between two hosts.
 
 use std::fmt;
 
 use super::Row;
 
-/// The machine of a row, as its column `machine_id` names it: what has to be the same for two rows to be of one machine.
-/// How the other host was reached does not count: one machine has several names and addresses.
+/// Machine of a row, as named in its column `machine_id`. Rows of the same machine have equal values. The
+/// address of the remote host does not matter, because a machine can have several names and addresses.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Machine {
     id: String,
-    /// Whether there are two, with a wire between them.
+    /// True if there are two machines, connected by a network.
     pub is_wire: bool,
 }
 
 impl Machine {
-    /// Returns that of a row.
+    /// Returns the machine of a row.
     pub fn of(row: &Row) -> Self {
         Self {
             id: if row.knows_its_host() || row.machine_id.is_empty() {
@@ -26,7 +26,7 @@ impl Machine {
         }
     }
 
-    /// The rows of each machine, in order of appearance: a file may have those of several.
+    /// Splits rows by machine, in order of appearance. A file may have rows of several machines.
     pub fn each(rows: &[Row]) -> Vec<(Self, Vec<Row>)> {
         let mut machines: Vec<(Self, Vec<Row>)> = Vec::new();
         for row in rows {
@@ -47,14 +47,14 @@ impl fmt::Display for Machine {
 }
 
 impl Row {
-    /// Whether it has the columns of the host, which are not among those that a CSV has by default.
+    /// Returns whether the row has the columns of the host, which a CSV lacks by default.
     pub fn knows_its_host(&self) -> bool {
         !self.board.is_empty()
     }
 }
 
 fn id(row: &Row) -> String {
-    // A program for another architecture is another one, and so is one that was built for finding faults.
+    // Builds for another architecture and debug builds count as other machines.
     let debug = if row.is_debug() { "debug build" } else { "" };
     let here = known(&[
         &row.board,

@@ -1,6 +1,6 @@
-//! One row of the results. This is the one place where raw counters become numbers to read.
+//! Rows of the results. Raw counters become readable numbers here and nowhere else.
 //!
-//! `columns.rs` has the columns, `new.rs` what is in each.
+//! `columns.rs` defines the columns, `new.rs` computes their values.
 
 mod climate;
 pub(crate) mod column;

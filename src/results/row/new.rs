@@ -1,4 +1,4 @@
-//! What is in each column. A column that is forgotten does not compile.
+//! Computation of all columns of a row. A forgotten column does not compile.
 
 use super::contamination::Windows;
 use super::fairness::Fairness;
@@ -13,12 +13,12 @@ use super::{
 use crate::data::{Case, Outstanding, Pair, Sharing, Traits};
 
 impl Row {
-    /// Makes the row.
+    /// Computes a row.
     #[expect(clippy::too_many_lines, reason = "a line for each column")]
     pub fn new(input: &RowInput, environment: &Environment) -> Self {
         let (case, samples, verified) = (input.case, input.samples, input.verified);
         let (status, reason) = verdict::status(input);
-        // A starved or faulty case has counts, but no speed.
+        // A starved or faulty case has counts, but no rate.
         let speaks = status == Status::Ok || status == Status::Interrupted;
         let windows = Windows::new(samples, input.reference, environment);
         let speeds = if speaks {
@@ -30,7 +30,7 @@ impl Row {
             let found = own::sd_pct(samples, input.others, value).filter(|_| speaks);
             found.map(decimals::<3>)
         };
-        // What was asked for is no result.
+        // A rate that was set is no result.
         let ratio = speeds.ratio.filter(|_| case.rate.is_none());
         let to_half = numbers::ratio(samples, input.half).filter(|_| speaks);
         let all = Latencies::of(samples);
@@ -246,7 +246,7 @@ impl Row {
         row
     }
 
-    /// The row of a case of which nothing is known but its key: all that does not follow from that is empty.
+    /// Returns the row that follows from a case alone. Columns that need more are empty.
     pub fn of_case(case: &Case) -> Self {
         let input = RowInput {
             case,

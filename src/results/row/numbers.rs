@@ -1,4 +1,4 @@
-//! What windows say: raw counters in, numbers out.
+//! Numbers computed from the raw counters of windows.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -6,7 +6,7 @@ use super::rounding::decimals;
 use crate::data::{LaneSample, Sample, Side, WindowBooks};
 use crate::stats::{self, Estimate};
 
-/// What is estimated from the windows of a case.
+/// Estimates from the windows of a case.
 pub(super) struct Speeds {
     pub(super) received_pps: Option<Estimate>,
     pub(super) received_mbps: Option<Estimate>,
@@ -15,24 +15,25 @@ pub(super) struct Speeds {
     pub(super) receiver_cpu_ns_per_packet: Option<Estimate>,
     pub(super) cpu_ns_per_packet: Option<Estimate>,
     pub(super) other_cpu_ns_per_packet: Option<Estimate>,
-    /// Datagrams received, over those of the reference in the same round.
+    /// Datagrams received, relative to the reference in the same round.
     pub(super) ratio: Option<Estimate>,
-    /// CPU time per datagram received, over that of the reference in the same round.
+    /// CPU time per datagram received, relative to the reference in the same round.
     pub(super) cpu_ratio: Option<Estimate>,
-    /// Rounds in which both this case and the reference have a window.
+    /// Rounds in which both the case and the reference have a window.
     pub(super) pairs: usize,
-    /// Scatter of the paired ratios: the standard deviation of their natural logarithms, in percent.
+    /// Scatter of the paired ratios: standard deviation of their natural logarithms, in percent.
     pub(super) ratio_sd_pct: Option<f64>,
-    /// The same of the CPU time.
+    /// Scatter of the paired ratios of CPU time: standard deviation of their natural logarithms, in percent.
     pub(super) cpu_ratio_sd_pct: Option<f64>,
-    /// How surely the intervals hold.
+    /// Confidence level of the intervals, in percent.
     pub(super) interval_pct: Option<f64>,
-    /// Coefficient of variation of the datagrams received.
+    /// Coefficient of variation of the datagrams received, in percent.
     pub(super) cv_pct: Option<f64>,
 }
 
 impl Speeds {
-    /// Of these windows, and of these pairs of a window and the reference's of the same round.
+    /// Estimates the speeds from these windows, and the ratios from these pairs of a window and the window of the
+    /// reference in the same round.
     pub(super) fn of(windows: &[&Sample], pairs: &[(&Sample, &Sample)]) -> Self {
         let values = |value: fn(&Sample) -> Option<f64>| -> Vec<f64> {
             windows.iter().filter_map(|sample| value(sample)).collect()
@@ -65,7 +66,7 @@ impl Speeds {
     }
 }
 
-/// Datagrams received in windows, over those of other windows in the same round.
+/// Returns the ratio of the datagrams received in windows to those of other windows in the same round.
 pub(super) fn ratio(samples: &[Sample], others: &[Sample]) -> Option<Estimate> {
     let partner = |sample: &Sample| others.iter().find(|other| other.round == sample.round);
     let pairs = samples
@@ -74,33 +75,34 @@ pub(super) fn ratio(samples: &[Sample], others: &[Sample]) -> Option<Estimate> {
     stats::estimate(&paired_ratios(&pairs.collect::<Vec<_>>(), received_pps))
 }
 
-/// Whether so many of all windows may move an estimate as far as they like: a Hodges-Lehmann estimate bears 29 %
-/// (Huber & Ronchetti, *Robust Statistics*, section 3.4).
+/// Returns whether `windows` outliers among `all` windows can move an estimate arbitrarily far. A Hodges-Lehmann
+/// estimate tolerates 29 % (Huber & Ronchetti, *Robust Statistics*, section 3.4).
 pub(super) fn move_estimates(windows: usize, all: usize) -> bool {
     windows > 0 && 100 * windows >= 29 * all
 }
 
-/// System calls that failed in the windows, other than for want of something to do, or by a refusal.
+/// Returns the number of failed system calls in the windows. Calls that would block and refused datagrams are not
+/// included.
 pub(super) fn failed_calls(samples: &[Sample]) -> u64 {
     let lanes = samples.iter().flat_map(|sample| &sample.lanes);
     lanes.map(|lane| lane.errors).sum()
 }
 
-/// Datagrams by which the queues grew while windows were open. Negative: they emptied.
+/// Returns the number of datagrams by which the queues grew during the windows. Negative: they emptied.
 pub(super) fn queue_growth(samples: &[Sample]) -> i64 {
     samples.iter().map(Sample::queue_growth).sum()
 }
 
-/// Windows in which the queues grew or emptied by more than 5 % of what was received: not yet the steady
-/// state of a longer run.
+/// Returns the number of windows in which the queues grew or emptied by more than 5 % of the datagrams received.
+/// Such windows are not in the steady state of a longer run.
 pub(super) fn unsteady_windows(samples: &[Sample]) -> usize {
     let is_unsteady =
         |sample: &&Sample| sample.queue_growth().unsigned_abs() > received(sample) / 20;
     samples.iter().filter(is_unsteady).count()
 }
 
-/// What was not received, whatever became of it, in percent of what was sent: at least that where more came than was sent.
-/// What came twice in one window, or in one direction, makes up for no loss in another.
+/// Returns the datagrams that were sent and not received, for any reason, in percent of those sent. It is a lower
+/// bound if more arrived than were sent. Duplicates in one window or direction do not offset losses in another.
 pub(super) fn loss_pct(books: WindowBooks) -> Option<f64> {
     percent(books.lost(), books.sent).map(decimals::<4>)
 }
@@ -117,7 +119,7 @@ pub(super) fn window_seconds(sample: &Sample) -> f64 {
     Duration::from_nanos(sample.window_ns).as_secs_f64()
 }
 
-/// The middle length of the windows, in milliseconds.
+/// Returns the middle length of the windows, in milliseconds.
 pub(super) fn window_ms(samples: &[Sample]) -> Option<f64> {
     let windows = samples.iter().map(|sample| 1000.0 * window_seconds(sample));
     middle::<3>(stats::estimate(&windows.collect::<Vec<f64>>()))
@@ -127,7 +129,7 @@ fn sum(sample: &Sample, count: fn(&LaneSample) -> u64) -> u64 {
     sample.lanes.iter().map(count).sum()
 }
 
-/// Datagrams received that are the result: of requests, the answers.
+/// Returns the datagrams received that count as the result. For requests, these are the responses.
 pub(super) fn received(sample: &Sample) -> u64 {
     sum(sample, concluded)
 }
@@ -156,7 +158,7 @@ fn served(lane: &LaneSample) -> u64 {
     clippy::unnecessary_wraps,
     reason = "the values that may be missing set the signature"
 )]
-/// Datagrams received per second.
+/// Returns the datagrams received per second.
 pub(crate) fn received_pps(sample: &Sample) -> Option<f64> {
     Some(received(sample) as f64 / window_seconds(sample))
 }
@@ -167,7 +169,7 @@ fn received_mbps(sample: &Sample) -> Option<f64> {
     Some(bits / 1e6 / window_seconds(sample))
 }
 
-/// Datagrams that were handed to the kernel, but for answers.
+/// Returns the datagrams handed to the kernel, without responses.
 pub(super) fn sent(sample: &Sample) -> u64 {
     sum(sample, initiated)
 }
@@ -177,7 +179,7 @@ fn sent_pps(sample: &Sample) -> Option<f64> {
     Some(sent(sample) as f64 / window_seconds(sample))
 }
 
-/// CPU time of the lanes that `counts` wants, per datagram that `packets` counts.
+/// Returns the CPU time of the threads that satisfy `counts`, per datagram that `packets` counts.
 fn cpu_ns_per(
     sample: &Sample,
     counts: impl Fn(&LaneSample) -> bool,
@@ -189,7 +191,8 @@ fn cpu_ns_per(
     (lanes().count() > 0 && packets > 0).then(|| cpu_ns as f64 / packets as f64)
 }
 
-/// Of requests, all that clients spend.
+/// Returns the CPU time of the senders per datagram sent, in nanoseconds. For requests, all CPU time of the clients
+/// counts.
 fn sender_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     let sends = |lane: &LaneSample| match lane.side {
         Side::Sender | Side::Client => true,
@@ -204,7 +207,7 @@ fn has_servers(sample: &Sample) -> bool {
 }
 
 fn receiver_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
-    // Of requests, those who serve them; who receives the answers is a client.
+    // For requests, the receivers are the servers; threads that receive responses belong to clients.
     let (side, packets): (_, fn(&LaneSample) -> u64) = if has_servers(sample) {
         (Side::Server, served)
     } else {
@@ -213,10 +216,10 @@ fn receiver_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     cpu_ns_per(sample, |lane| lane.side == side, packets)
 }
 
-/// CPU time of all lanes per datagram received, in nanoseconds.
+/// Returns the CPU time of all bench threads per datagram received, in nanoseconds.
 pub(crate) fn cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     let has_workers = sample.lanes.iter().any(|lane| lane.side == Side::Worker);
-    // The time of a lane that workers run is in theirs.
+    // Workers count the time of the threads whose work they do.
     let counts =
         |lane: &LaneSample| !has_workers || lane.side == Side::Worker || lane.cpu_ns.is_some();
     cpu_ns_per(sample, counts, concluded)
@@ -227,7 +230,8 @@ fn other_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     (packets > 0).then_some(sample.other_cpu_ns? as f64 / packets as f64)
 }
 
-/// CPU time of threads that are neither lanes nor the coordinator, in percent of that of the lanes.
+/// Returns the CPU time of threads other than bench threads and the ones that open and close windows, in percent of
+/// that of the bench threads.
 pub(super) fn other_cpu_pct(samples: &[Sample]) -> Option<f64> {
     let other: u64 = samples
         .iter()
@@ -237,7 +241,7 @@ pub(super) fn other_cpu_pct(samples: &[Sample]) -> Option<f64> {
     percent(other, lanes.filter_map(|lane| lane.cpu_ns).sum())
 }
 
-/// The case's value over the reference's, round by round: what drifts meets both.
+/// Returns the ratio of the case to the reference in each round. Drift affects both, and cancels.
 fn paired_ratios(pairs: &[(&Sample, &Sample)], value: fn(&Sample) -> Option<f64>) -> Vec<f64> {
     let ratio = |(sample, reference): &(&Sample, &Sample)| {
         let base = value(reference)?;
@@ -246,7 +250,7 @@ fn paired_ratios(pairs: &[(&Sample, &Sample)], value: fn(&Sample) -> Option<f64>
     pairs.iter().filter_map(ratio).collect()
 }
 
-/// The smallest share of the received datagrams that one receiver got over all windows, in percent.
+/// Returns the smallest share of the received datagrams that one receiver got over all windows, in percent.
 pub(super) fn receiver_share_min_pct(samples: &[Sample]) -> Option<f64> {
     let receivers = |sample: &Sample| -> Vec<u64> {
         let lanes = sample.lanes.iter().filter(|lane| lane.side.concludes());
@@ -265,7 +269,7 @@ fn percent(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
 }
 
-/// When the first window opened, UTC. Empty: there was none.
+/// Returns the opening time of the first window, UTC. Empty: no window.
 pub(super) fn started_at(samples: &[Sample]) -> String {
     let Some(first) = samples.first() else {
         return String::new();

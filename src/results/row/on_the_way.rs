@@ -1,11 +1,11 @@
-//! What may mislead about datagrams on their way between two hosts.
+//! Warnings about datagrams on their way between two hosts.
 
 use std::collections::BTreeMap;
 
 use super::{RowInput, numbers};
 use crate::data::{CLOSED_PORTS, Path, Sample, Shared};
 
-/// Nothing on one host.
+/// Returns the warnings about the path. Empty on one host.
 pub(super) fn warnings(input: &RowInput) -> Vec<String> {
     let samples = input.samples;
     let mut warnings = Vec::new();
@@ -28,7 +28,7 @@ fn links_that_changed(samples: &[Sample]) -> Option<String> {
     ))
 }
 
-/// Each datagram that came twice may hide another one that was lost.
+/// Returns a warning if more datagrams were received than sent. Each duplicate may hide a lost one.
 fn surplus(input: &RowInput) -> Option<String> {
     let books = numbers::total_books(input.samples);
     let surplus = books.places.surplus;
@@ -45,14 +45,15 @@ fn surplus(input: &RowInput) -> Option<String> {
     ))
 }
 
-/// Packets of others that are next to nothing in a run: ARP, neighbours that look for each other, ssh.
+/// Packets of other traffic per run that are negligible: ARP, neighbour discovery, ssh.
 const FEW: u64 = 20;
 
-/// Counters that other traffic has moved, or may have, and that are taken for losses of ours all the same.
+/// Returns warnings about counters that other traffic moved or may have moved, although losses of the case are
+/// attributed to them.
 fn losses_of_others(samples: &[Sample]) -> Vec<String> {
     let mut places: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     let paths = samples.iter().flat_map(|sample| &sample.paths);
-    // A counter counts pieces of any size.
+    // Such a counter may count a train of any length as one drop.
     for path in paths.filter(|path| !path.sent_in_pieces) {
         for Shared {
             place,
@@ -85,7 +86,7 @@ fn losses_of_others(samples: &[Sample]) -> Vec<String> {
     warnings
 }
 
-/// Counters of frames that came damaged, as a bad cable makes them.
+/// Parts of the names of counters of damaged frames, which a bad cable causes.
 const DAMAGED: [&str; 6] = [
     "crc",
     "fcs",
@@ -110,7 +111,7 @@ fn damaged_frames(samples: &[Sample]) -> Option<String> {
             }
         }
     }
-    // Several may count the same frames.
+    // Several counters may count the same frames.
     let ((end, name), frames) = counters.into_iter().max_by_key(|(_, frames)| *frames)?;
     Some(format!(
         "the {end}'s interface received {frames} damaged frames ({name}): look at the cable, the plugs and the switch"

@@ -1,18 +1,18 @@
-//! What became of a case.
+//! Status of a case, and reasons for its end.
 
 use serde::{Deserialize, Serialize};
 
-/// What became of a case.
+/// Status of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Measured, and its books are closed.
+    /// Measured, and its packet counts add up.
     Ok,
-    /// Not run, for the reason given.
+    /// Not run. The row has the reason.
     Skipped,
-    /// It broke, starved, or its packet counts do not add up.
+    /// Failed: it broke, starved, or its packet counts do not add up.
     Failed,
-    /// Ended early, with the rounds that it had.
+    /// Ended early, with the rounds that were measured.
     Interrupted,
 }
 
@@ -27,33 +27,33 @@ impl std::fmt::Display for Status {
     }
 }
 
-/// How a case ended, seen from the sweep.
+/// End of a case in the sweep.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// It was measured to the end; why that was there.
+    /// The case was measured to the end, for this reason.
     Complete(EndedBy),
-    /// The sweep ended before that.
+    /// The sweep ended before the case.
     Interrupted(Interruption),
-    /// Its last window could not be measured; the reason.
+    /// The last window could not be measured, for this reason.
     Failed(String),
-    /// It was never to run; the reason.
+    /// The case was never to run, for this reason.
     Skipped(String),
 }
 
-/// Why a sweep ended before it was complete.
+/// Reason why a sweep ended before it was complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Interruption {
-    /// Its log does not say, or it goes on: it was killed, or the power failed.
+    /// The log does not say, because the program was killed or the power failed, or the sweep goes on.
     #[default]
     Unknown,
-    /// A signal came.
+    /// A signal arrived.
     Signal,
-    /// The other host was not heard of any more, and why.
+    /// The remote host was lost, for this reason.
     Lost(String),
 }
 
 impl Interruption {
-    /// As in the column `ended_by`.
+    /// Returns the name in the column `ended_by`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -62,7 +62,7 @@ impl Interruption {
         }
     }
 
-    /// As in the column `reason`.
+    /// Returns the text in the column `reason`.
     pub fn reason(&self) -> String {
         match self {
             Self::Unknown => "the log ends before the case does".to_owned(),
@@ -72,20 +72,20 @@ impl Interruption {
     }
 }
 
-/// Why no more rounds were measured.
+/// Reason why no more rounds were measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndedBy {
-    /// As many as were asked for.
+    /// The requested number of rounds was complete.
     Rounds,
     /// Every interval was narrow enough.
     Until,
-    /// The time was over.
+    /// The time limit was reached.
     MaxTime,
 }
 
 impl EndedBy {
-    /// As in the column.
+    /// Returns the name in the column `ended_by`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rounds => "rounds",

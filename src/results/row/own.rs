@@ -1,13 +1,14 @@
-//! The scatter of a case that is its own: what its rounds differ by, less what the other engines of its block
-//! differ by in the same rounds. Two cases of a block are told apart by it, whatever the machine did meanwhile.
+//! Residual scatter of a case: the variation between its rounds, less the variation that the other engines of its
+//! block have in common in the same rounds. It decides whether two cases of a block differ, without the changes of
+//! the machine that affect all of them.
 
 use std::collections::BTreeMap;
 
 use crate::data::Sample;
 use crate::stats;
 
-/// The standard deviation of the logarithms of `value` over the rounds, in percent. `others`: the windows of each
-/// case of the block that has another engine. `None`: fewer than two rounds, or one whose value is not positive.
+/// Returns the standard deviation of the logarithms of `value` over the rounds, in percent. `others`: the windows of
+/// each case of the block with another engine. `None`: fewer than two rounds, or a value that is not positive.
 pub(super) fn sd_pct(
     samples: &[Sample],
     others: &[&[Sample]],
@@ -25,12 +26,12 @@ pub(super) fn sd_pct(
     };
     let all: Vec<f64> = own.values().copied().collect();
     let rest: Vec<f64> = own.iter().map(less_common).collect();
-    // Where rounds have nothing in common, what others did would only add their noise.
+    // If the rounds have no common variation, subtracting the other engines would only add their noise.
     let deviation = stats::deviation(&all)?.min(stats::deviation(&rest)?);
     Some(100.0 * deviation)
 }
 
-/// By round.
+/// Returns the logarithm of `value` in each round.
 fn logarithms(samples: &[Sample], value: fn(&Sample) -> Option<f64>) -> Option<BTreeMap<u32, f64>> {
     let ln = |sample: &Sample| {
         let value = value(sample).filter(|value| *value > 0.0)?;
@@ -51,7 +52,7 @@ mod tests {
     use crate::results::row::numbers::received_pps;
     use crate::results::row::tests::window;
 
-    /// A window in which as much more was received as the percentages add up to.
+    /// Returns one window per round, with the received datagrams changed by these percentages.
     fn case(by_round: &[i64]) -> Vec<Sample> {
         let windows = (1..).zip(by_round);
         let windows = windows.map(|(round, pct)| {

@@ -1,23 +1,24 @@
-//! How floods at a rate kept to it.
+//! Columns and warnings about the pacing of floods at a rate.
 
 use super::numbers;
 use super::rounding::decimals;
 use crate::data::{Arrivals, Case, Group, Histogram, MOST_IN_A_PIECE, Sample, Traits};
 
-/// Datagrams that went late, in all windows. `None`: none had a time to go at.
+/// Returns the datagrams sent late in all windows. `None`: no datagram had a send time.
 pub(super) fn late(samples: &[Sample]) -> Option<u64> {
     let late = samples.iter().filter_map(|sample| sample.pacing.as_ref());
     late.map(|pacing| pacing.late).reduce(|all, one| all + one)
 }
 
-/// Times from one datagram to the next one, in all windows.
+/// Times from one datagram to the next, in all windows.
 pub(super) struct Gaps {
     times: Histogram,
     source: &'static str,
 }
 
 impl Gaps {
-    /// By the kernel's stamps, if it made some in each window; else by the calls. `None`: there are none.
+    /// Collects the gaps by the kernel's transmit timestamps if every window has some, else by the ends of the send
+    /// calls. `None`: no gaps.
     pub(super) fn of(samples: &[Sample]) -> Option<Self> {
         let pacings = || samples.iter().filter_map(|sample| sample.pacing.as_ref());
         let are_stamped = pacings().all(|pacing| pacing.left.count() > 0);
@@ -33,7 +34,7 @@ impl Gaps {
         (times.count() > 0).then_some(Self { times, source })
     }
 
-    /// A share of them were no longer. `None`: they are too few to say so.
+    /// Returns a quantile of the gaps, in microseconds. `None`: too few gaps.
     pub(super) fn quantile_us(&self, share: f64) -> Option<f64> {
         let are_enough = self.times.count() as f64 * (1.0 - share).min(share) >= 1.0;
         let ns = self.times.quantile(share).filter(|_| are_enough)?;
@@ -49,10 +50,10 @@ impl Gaps {
     }
 }
 
-/// Where fewer datagrams were sent than were to be: how many.
+/// Returns a warning with the rate reached if fewer datagrams were sent than set.
 pub(super) fn shortfall(case: &Case, sender: &Traits, samples: &[Sample]) -> Option<String> {
     let rate = case.rate.filter(|_| case.is_paced())?;
-    // Of each direction, if there are two.
+    // The rate is per direction.
     let directions = if case.is_full_duplex() { 2.0 } else { 1.0 };
     let per_second = directions * rate.per_second(case.payload);
     let seconds: f64 = samples.iter().map(numbers::window_seconds).sum();
@@ -67,7 +68,8 @@ pub(super) fn shortfall(case: &Case, sender: &Traits, samples: &[Sample]) -> Opt
     })
 }
 
-/// By how many fewer, or more, may be sent in so many windows than the number that is asked for, with no thread behind.
+/// Returns by how many datagrams the number sent in these windows may differ from the number set while no thread is
+/// late.
 pub(crate) fn by_chance(case: &Case, sender: &Traits, windows: usize, asked: f64) -> f64 {
     let train = match case.arrivals.unwrap_or_default() {
         Arrivals::Even => 0,
@@ -75,14 +77,14 @@ pub(crate) fn by_chance(case: &Case, sender: &Traits, windows: usize, asked: f64
         // Four standard deviations.
         Arrivals::Poisson => return 4.0 * asked.sqrt(),
     };
-    // A burst, and a train, of each thread at either edge of a window.
+    // One batch and one train of each thread, at both edges of each window.
     let at_once = burst(case, sender) + f64::from(train);
     let directions = if case.is_full_duplex() { 2.0 } else { 1.0 };
     let threads = directions * case.threads.senders() as f64;
     2.0 * at_once * threads * windows as f64
 }
 
-/// Datagrams that a thread of that sender hands over at once.
+/// Returns the number of datagrams that a thread with this engine hands over at once.
 pub(crate) fn burst(case: &Case, sender: &Traits) -> f64 {
     match case.batch {
         _ if sender.group == Group::Offload => MOST_IN_A_PIECE as f64,
@@ -96,7 +98,7 @@ mod tests {
     use crate::data::{Pacing, bucket_of};
     use crate::results::row::tests::six;
 
-    /// What is said of windows of 100 ms in which so many datagrams of 10,000 per second were sent.
+    /// Returns the warning for windows of 100 ms in which `sent` datagrams at a rate of 10,000 per second were sent.
     fn shortfall_of(key: &str, sent: u64) -> Option<String> {
         of_engine("std:std", key, sent)
     }
@@ -120,12 +122,12 @@ mod tests {
             let expected = "of 10000 datagrams per second 9700 were sent";
             assert!(said.contains(expected), "{said}");
         }
-        // At random, 6,000 are 77 more or less: four times that are 5 %.
+        // The standard deviation of 6,000 random arrivals is 77; four times that is 5 %.
         assert_eq!(shortfall_of("/rate10000/poisson", 960), None);
         assert!(shortfall_of("/rate10000/poisson", 940).is_some());
         assert_eq!(shortfall_of("", 1), None, "no rate was given");
         assert_eq!(shortfall_of("/ask/rate10000", 1), None, "no flood");
-        // A train at either edge.
+        // One train at both edges.
         assert_eq!(of_engine("gso:gro", "/rate10000", 1000 - 250), None);
         assert!(of_engine("gso:gro", "/rate10000", 1000 - 260).is_some());
     }

@@ -1,10 +1,10 @@
-//! Datagrams that the kernel refused when they were handed to it.
+//! Warnings about datagrams that the kernel refused to send.
 
 use super::numbers;
 use crate::data::Sample;
 
-/// Says how many datagrams were refused, why, and what to look at. `None`: none were, or between two hosts, only for want
-/// of room in a queue.
+/// Returns how many datagrams were refused, why, and where to look. `None`: none were refused. Between two hosts,
+/// also if the only reason was a full queue.
 pub(super) fn in_words(samples: &[Sample]) -> Option<String> {
     let refused = numbers::total_books(samples).refused;
     if refused == 0 {
@@ -26,7 +26,7 @@ pub(super) fn in_words(samples: &[Sample]) -> Option<String> {
     ))
 }
 
-/// An `errno`, and where to look.
+/// Returns an `errno` with a hint where to look.
 fn explained(errno: &str) -> String {
     let look = match errno {
         "EPERM" | "EACCES" => "a firewall on the way out? See nft list ruleset, iptables -S OUTPUT",

@@ -1,22 +1,23 @@
-//! How soon requests were answered: histograms in, quantiles out.
+//! Round-trip times: quantiles from histograms.
 
 use super::rounding::decimals;
 use crate::data::{Histogram, RoundTrips, Sample};
 use crate::stats::trend::Trend;
 use crate::stats::{CONFIDENCE, Estimate};
 
-/// The quantiles of rows.
+/// Quantiles that rows have.
 pub(super) const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
-/// So many requests have to take longer than a quantile, for it to be said.
+/// Requests that must take longer than a quantile for the quantile to be reported.
 const LONGER: f64 = 10.0;
-/// How often windows are drawn again.
+/// Number of bootstrap samples.
 const DRAWN: usize = 200;
 
-/// The round trips of the windows of a case.
+/// Round trips of the windows of a case.
 pub(super) struct Latencies {
-    /// Of all of them.
+    /// Sum over all windows.
     together: RoundTrips,
-    /// In microseconds, by [`SHARES`]. `None`: too few take longer, or it is among those without an answer.
+    /// Quantiles in microseconds, by [`SHARES`]. `None`: too few requests take longer, or the quantile is among the
+    /// requests without a response.
     pub(super) quantiles_us: [Option<Estimate>; SHARES.len()],
     is_asked: bool,
 }
@@ -46,37 +47,37 @@ impl Latencies {
         }
     }
 
-    /// The mean, in microseconds.
+    /// Returns the mean, in microseconds.
     pub(super) fn mean_us(&self) -> Option<f64> {
         Some(microseconds(self.together.mean_ns()?))
     }
 
-    /// Standard deviation, in microseconds.
+    /// Returns the standard deviation, in microseconds.
     pub(super) fn sd_us(&self) -> Option<f64> {
         let mean_ns = self.together.mean_ns()?;
         let deviation_ns = self.together.times.standard_deviation(mean_ns);
         deviation_ns.map(microseconds)
     }
 
-    /// The longest, in microseconds.
+    /// Returns the longest round trip, in microseconds.
     pub(super) fn longest_us(&self) -> Option<f64> {
         self.together.times.quantile(1.0).map(microseconds)
     }
 
-    /// The median time in which the kernel had an answer and the client did not, in microseconds.
+    /// Returns the median time between the arrival of a response at the kernel and at the client, in microseconds.
     pub(super) fn wakeup_us(&self) -> Option<f64> {
         let wakeups = &self.together.wakeups;
         let median = wakeups.quantile(0.5).map(microseconds);
         median.filter(|_| wakeups.count() as f64 >= 2.0 * LONGER)
     }
 
-    /// A sum over all windows. `None`: nobody asked.
+    /// Returns a sum over all windows. `None`: the case has no requests.
     pub(super) fn total(&self, count: fn(&RoundTrips) -> u64) -> Option<u64> {
         self.is_asked.then(|| count(&self.together))
     }
 }
 
-/// Whether the medians of windows rise or fall, in the order of time.
+/// Returns the trend of the medians of the windows, in the order of time.
 pub(super) fn trend(samples: &[Sample]) -> Option<Trend> {
     let windows = samples.iter();
     let windows = windows.filter_map(|sample| sample.round_trips.as_ref());
@@ -96,7 +97,7 @@ fn asked(round_trips: &RoundTrips) -> u64 {
     round_trips.times.count() + round_trips.unanswered
 }
 
-/// A request without an answer took longer than all that have one.
+/// Returns a quantile in microseconds. Requests without a response count as longer than all others.
 fn quantile_us(round_trips: &RoundTrips, share: f64) -> Option<f64> {
     let RoundTrips {
         times, unanswered, ..
@@ -104,15 +105,14 @@ fn quantile_us(round_trips: &RoundTrips, share: f64) -> Option<f64> {
     Histogram::quantile_among(times, share, *unanswered).map(microseconds)
 }
 
-/// As many windows as there are, drawn from them at random, again and again: how other windows of the same kind would
-/// have come out (Efron & Tibshirani, *An Introduction to the Bootstrap*, chapter 13). Always the same for the same
-/// windows.
+/// Draws bootstrap samples: sets of windows drawn at random with replacement, of the original size, each summed up
+/// (Efron & Tibshirani, *An Introduction to the Bootstrap*, chapter 13). Equal windows give equal samples.
 fn drawn(windows: &[&RoundTrips]) -> Vec<RoundTrips> {
     if windows.len() < 2 {
         return Vec::new();
     }
     let mut rng = fastrand::Rng::with_seed(windows.len() as u64);
-    // What quantiles need of them.
+    // Sum only the fields that quantiles need.
     let mut draw = || -> RoundTrips {
         let again = windows.iter().map(|_| windows[rng.usize(..windows.len())]);
         let mut all = RoundTrips::default();
@@ -125,8 +125,8 @@ fn drawn(windows: &[&RoundTrips]) -> Vec<RoundTrips> {
     (0..DRAWN).map(|_| draw()).collect()
 }
 
-/// The interval that leaves out as many of the lowest and of the highest as is to be wrong. One that is not there is
-/// higher than any.
+/// Returns the bootstrap interval: it leaves out half of the error probability at each end. A missing value counts
+/// as higher than any other.
 fn interval(middle: f64, drawn: impl Iterator<Item = Option<f64>>) -> Estimate {
     let mut drawn: Vec<f64> = drawn.map(|us| us.unwrap_or(f64::INFINITY)).collect();
     drawn.sort_by(f64::total_cmp);
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use crate::data::{BUCKETS, bucket_of};
 
-    /// A window in which the round trips took so many microseconds.
+    /// Returns a window with these round trips in microseconds.
     fn window(times_us: impl IntoIterator<Item = u64>, unanswered: u64) -> RoundTrips {
         let mut counts = vec![0; BUCKETS];
         let mut sum_ns = 0;
@@ -202,7 +202,7 @@ mod tests {
         let [p50, p90, p99, ..] = of(&windows).quantiles_us;
         assert!(p50.is_some_and(|p50| p50.middle < 51.0 && p50.high < Some(51.0)));
         assert!(p90.is_some_and(|p90| p90.middle < 51.0));
-        // 6 % of all.
+        // The stalled round trips are 6 % of all.
         let p99 = p99.expect("150 take longer");
         assert!(p99.middle > 99_000.0 && p99.low < Some(51.0), "{p99:?}");
     }

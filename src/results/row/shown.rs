@@ -1,4 +1,4 @@
-//! A row as people may see it.
+//! Rows for display on a terminal.
 
 use csv::StringRecord;
 use serde_json::Value;
@@ -7,12 +7,12 @@ use super::Row;
 use crate::term::escape;
 
 impl Row {
-    /// The row with every text within its line and without anything that steers a terminal: see [`escape`].
-    /// For people; files have the row as it is.
+    /// Returns the row with line breaks and control characters escaped in every text: see [`escape`]. For display;
+    /// files have the original texts.
     #[must_use]
     pub fn shown(&self) -> Self {
-        // By way of the columns, so that none is forgotten; read as those of a CSV are, as a reader of JSON for so
-        // many columns is 68 kB of program.
+        // Go through the columns, so that none is forgotten. Read them like those of a CSV, because a JSON reader
+        // for this many columns adds 68 kB to the program.
         let Ok(Value::Object(columns)) = serde_json::to_value(self) else {
             return self.clone();
         };

@@ -1,4 +1,4 @@
-//! Rows from windows made by hand.
+//! Tests of rows computed from windows made by hand.
 
 use super::*;
 use crate::data::{Books, Case, Counts, LaneSample, Pair, Sample, Side, Traits};
@@ -13,7 +13,7 @@ pub(crate) fn case() -> Case {
     Case::of_key("std:std/2t/300B/connected/v4").expect("a case")
 }
 
-/// A window of 100 ms: 30,000 of 300 B sent, of which 20,000 received; 10,000 dropped.
+/// Returns a window of 100 ms: 30,000 datagrams of 300 B sent, 20,000 received, and 10,000 dropped.
 pub(crate) fn window(round: u32) -> Sample {
     let lane = |side, sent, received, cpu_ns| LaneSample {
         side,
@@ -122,12 +122,12 @@ pub(super) fn six() -> Vec<Sample> {
     (1..=6).map(window).collect()
 }
 
-/// An ordinary row, for other tests to change.
+/// Returns an ordinary row, which other tests change.
 pub(crate) fn ordinary_row() -> Row {
     make_row(&six(), &six(), Outcome::Complete(EndedBy::Rounds))
 }
 
-/// As [`window`], but for the lanes' CPU time, which is that of two workers: 70 and 60 ms.
+/// Returns [`window`] with the CPU time on two workers (70 and 60 ms) instead of the bench threads.
 fn window_of_workers(round: u32) -> Sample {
     let mut window = window(round);
     for lane in &mut window.lanes {
@@ -213,7 +213,7 @@ fn the_numbers_are_those_that_a_pocket_calculator_gives() {
 fn ratios_are_taken_within_a_round() {
     let mut samples = six();
     let mut reference = six();
-    // Everything is twice as slow in one round: the ratio does not see it.
+    // Everything is twice as slow in one round, which the ratio must not show.
     for sample in [&mut samples[2], &mut reference[2]] {
         sample.window_ns *= 2;
         sample.lanes[0].cpu_ns = Some(198_000_000);
@@ -225,7 +225,7 @@ fn ratios_are_taken_within_a_round() {
         (Some(1.0), Some(1.0))
     );
     assert_eq!(row.received_pps_low, Some(100_000.0));
-    // Without its partners there is less to say.
+    // Without partners there is a warning.
     let row = make_row(
         &samples,
         &reference[..2],
@@ -246,7 +246,7 @@ fn a_starved_or_faulty_case_has_counts_but_no_speed() {
     let mut starved = six();
     starved[0].books.unread = 1;
     let mut faulty = six();
-    // What is missing in one window and too much in another must not cancel out.
+    // Missing datagrams in one window and unexpected ones in another must not cancel.
     faulty[0].books.at_end.received -= 1;
     faulty[1].books.at_end.received += 1;
     for (samples, reason) in [

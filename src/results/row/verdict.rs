@@ -1,4 +1,4 @@
-//! What became of a case, and what may mislead about its row.
+//! Status of a case, and warnings in its row.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +11,21 @@ use super::{
 use crate::data::{Case, LaneSample, Sample, Sharing, Side};
 use crate::stats;
 
-/// A fault of the run outranks how it ended.
+/// Returns the status of a case and the reason. A fault of the run outranks the way the case ended.
 pub(super) fn status(input: &RowInput) -> (Status, String) {
     match &input.outcome {
         Outcome::Skipped(reason) => return (Status::Skipped, reason.clone()),
         Outcome::Failed(reason) => return (Status::Failed, reason.clone()),
         Outcome::Complete(_) | Outcome::Interrupted(_) => {}
     }
-    // Of the whole run: one that fell asleep in the warm-up left nothing of the window to be read.
+    // Look at the whole run: a receiver that fell asleep in the warm-up left no datagram of the window unread.
     if unread(input) > 0 && !comes_late(input) {
         let why = input.engines.receiver.starves.as_deref();
         let why = why.unwrap_or("the receiver slept on a queue that was not empty");
         let reason = format!("starved and left datagrams unread: {why}");
         return (Status::Failed, reason);
     }
-    // Of each window: over several of them, what is missing and what is too much could cancel.
+    // Look at each window: over several windows, missing and unexpected datagrams could cancel.
     let unaccounted = input
         .samples
         .iter()
@@ -46,7 +46,7 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
     if let Some(reason) = dead(input.case, input.samples) {
         return (Status::Failed, reason);
     }
-    // What rounds there are say what they say; of too few, it has no interval.
+    // The measured rounds are valid, but with too few of them there is no interval.
     let is_unsure = stats::coverage(input.samples.len()) < stats::CONFIDENCE;
     match &input.outcome {
         Outcome::Interrupted(by) if is_unsure => (Status::Interrupted, by.reason()),
@@ -54,19 +54,20 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
     }
 }
 
-/// Datagrams that were found in the queues when the receivers had ended.
+/// Returns the datagrams found in the queues after the receivers had ended.
 fn unread(input: &RowInput) -> u64 {
     input.samples.iter().map(|sample| sample.books.unread).sum()
 }
 
-/// Whether that need not be the receivers' fault: what a path holds for long comes when nobody waits for it any more.
+/// Returns whether unread datagrams may have arrived late. A path that delays datagrams can deliver them after the
+/// receivers have ended.
 fn comes_late(input: &RowInput) -> bool {
     let is_across = input.samples.iter().any(|sample| !sample.paths.is_empty());
     is_across && input.engines.receiver.starves.is_none()
 }
 
-/// Why a case is dead, if it is: its books close, but no window moved a datagram. One that arrives too late for
-/// its window, as on a busy machine, is in the books all the same.
+/// Returns why a case is dead, if it is: its counts add up, but no window moved a datagram. A datagram that arrives
+/// too late for its window, as on a busy machine, still counts.
 fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
     let books = numbers::total_books(samples);
     if samples.is_empty() || books.received > 0 {
@@ -82,7 +83,7 @@ fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
             "nothing was sent: no burst was due in a window; use a longer --duration or a higher --rate"
         }
         0 => "nothing was sent",
-        // What came was the warm-up's.
+        // The datagrams received are from the warm-up.
         _ if samples.iter().any(|sample| numbers::received(sample) > 0) => {
             "nothing sent in the windows was received"
         }
@@ -91,7 +92,7 @@ fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
     Some(format!("{what}{failed}"))
 }
 
-/// Why there were no more rounds; nothing where there were to be none.
+/// Returns the reason why there were no more rounds. Empty: no rounds were planned.
 pub(super) fn ended_by(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Complete(by) => by.name(),
@@ -101,7 +102,7 @@ pub(super) fn ended_by(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// Whether lanes of this side are workers, or have their work done by them.
+/// Returns whether threads of this side are workers, or have their work done by workers.
 fn on_workers(input: &RowInput, side: Side) -> bool {
     let (case, engines) = (input.case, input.engines);
     match side {
@@ -111,7 +112,7 @@ fn on_workers(input: &RowInput, side: Side) -> bool {
     }
 }
 
-/// Everything that may mislead about a row.
+/// Returns all warnings about a row.
 pub(super) fn warnings(
     input: &RowInput,
     environment: &Environment,
@@ -120,7 +121,7 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let samples = input.samples;
     let mut warnings = input.warnings.clone();
-    // Workers share CPUs, and say themselves if they do not.
+    // Workers share CPUs, and report in a remark if they could not be placed.
     let is_placed = |lane: &LaneSample| lane.cpu.is_some() || on_workers(input, lane.side);
     let pinned = |sample: &Sample| sample.lanes.iter().all(is_placed);
     if input.pin != "none" && !samples.iter().all(pinned) {
@@ -192,7 +193,7 @@ fn calls_failed(calls: u64) -> String {
     format!("{calls} system call{plural} failed")
 }
 
-/// Where an engine has helpers, its CPU time per datagram is not all that it costs.
+/// Returns a warning if other threads of the program used CPU time that the CPU time per datagram does not include.
 fn uncounted_cpu(samples: &[Sample]) -> Option<String> {
     const NEGLIGIBLE_PCT: f64 = 1.0;
     let pct = numbers::other_cpu_pct(samples).filter(|&pct| pct > NEGLIGIBLE_PCT)?;
@@ -211,13 +212,14 @@ fn few_rounds(rounds: usize) -> Option<String> {
     })
 }
 
-/// The windows are too short for the case.
+/// Returns warnings about windows that are too short for the case.
 fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
     let samples = input.samples;
     let mut warnings = Vec::new();
     if let Some(empty) = samples.iter().find(|it| numbers::received(it) == 0) {
         let books = empty.account();
-        // Where hosts lose most of it, neither need be so. Half of what requests are about are responses.
+        // If the hosts lost most datagrams, neither reason need be true. Half of the datagrams of requests are
+        // responses, so the test does not fit them.
         let most_came = 2 * books.received >= books.sent && !input.case.asks();
         warnings.push(if most_came || empty.paths.is_empty() {
             "nothing was received in a window: it was too short, or the machine too busy".to_owned()
@@ -228,7 +230,7 @@ fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
             )
         });
     }
-    // What `null` has in flight is no queue.
+    // Datagrams in flight in `null` are no queue.
     let unsteady = numbers::unsteady_windows(samples);
     if input.engines.sender.moves_datagrams && numbers::move_estimates(unsteady, samples.len()) {
         let fix = "use a longer --duration or --warmup, or a smaller --rcvbuf";
@@ -239,8 +241,8 @@ fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
     warnings
 }
 
-/// Lanes that moved nothing in any window, although the others of their side did. A receiver that shares the port
-/// may be meant to get nothing; then the plan has said so.
+/// Returns warnings about threads that moved nothing in any window, although others of their side did. Receivers
+/// that share a port unevenly by design are excluded, because the plan has warned about them.
 fn idle_lanes(input: &RowInput) -> Vec<String> {
     let idle = |side: fn(Side) -> bool, packets: fn(&LaneSample) -> u64| {
         let mut moved: BTreeMap<usize, u64> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Who sends as fast as it can, or at a rate, and who takes what comes: one way, or both ways over the same sockets.
+//! Programs of floods: senders as fast as they can or at a rate, and receivers; one way, or both ways over the same
+//! sockets.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,7 +13,7 @@ use crate::sys::transmit::TransmitStamps;
 use crate::workload::{Incoming, Outgoing, PacedFlood, Program, Role, Rotation};
 
 impl ProgramBuilder<'_> {
-    /// Those of one direction, and then those of the other.
+    /// Returns the programs of one direction, then those of the other direction.
     pub(super) fn floods_both_ways(
         &self,
         receivers: Vec<OwnedFd>,
@@ -24,7 +25,7 @@ impl ProgramBuilder<'_> {
         Ok(programs)
     }
 
-    /// Senders first.
+    /// Returns the programs of one direction, senders first.
     pub(super) fn floods(&self, receivers: Vec<OwnedFd>, senders: Vec<OwnedFd>) -> Vec<Program> {
         let (sender, receiver) = self.engines;
         let queues: Vec<Arc<NullQueue>> = self.flows.iter().map(|_| Arc::default()).collect();
@@ -73,7 +74,8 @@ impl ProgramBuilder<'_> {
         }
     }
 
-    /// The other direction, over the same sockets: those that receive first, as they run where those that send do.
+    /// Returns the programs of the other direction, over the same sockets. Receivers come first, since they run on the
+    /// CPUs of the senders.
     fn back(&self, receivers: Vec<OwnedFd>, senders: Vec<OwnedFd>) -> Vec<Program> {
         let (sender, receiver) = self.engines;
         let into = receivers.into_iter();
@@ -99,7 +101,7 @@ impl ProgramBuilder<'_> {
         sinks.chain(floods).collect()
     }
 
-    /// What the thread of that number sends.
+    /// Returns the program of the n-th sender.
     fn flood(&self, n: u16, out: Outgoing) -> Program {
         match self.schedule() {
             None => Program::Flood(out),
@@ -112,20 +114,22 @@ impl ProgramBuilder<'_> {
         }
     }
 
-    /// When what goes over the first link leaves, if the kernel may be asked. Not of a socket over which another thread
-    /// receives: what comes into its queue of stamps wakes that one, too.
+    /// Returns the kernel's transmit timestamps of the first endpoint, if they can be had.
+    ///
+    /// A socket over which another thread receives has none: a timestamp in its queue would also wake that thread.
     fn stamps(&self, options: &PortOptions) -> Option<TransmitStamps> {
         let is_for_one = self.case.transport.is_none() && !self.case.is_full_duplex();
         let first = options.links.first().filter(|_| is_for_one)?;
         TransmitStamps::of(&first.socket)
     }
 
-    /// The first number of what goes back: after those of the flows.
+    /// Returns the number of the first flow of the other direction, after the numbers of all flows.
     pub(super) fn first_number_back(&self) -> u16 {
         number_of(self.flows.len())
     }
 
-    /// What makes the datagrams of so many links differ, from that number on; nothing unless they are looked at.
+    /// Returns writers that make the datagrams of `links` endpoints distinguishable, numbered from `first`. Empty
+    /// unless datagrams are verified.
     fn writers(&self, first: u16, links: usize) -> Vec<SequenceWriter> {
         let numbers = (first..).take(links);
         let numbers = numbers.filter(|_| self.trackers.received.is_some());
@@ -134,7 +138,7 @@ impl ProgramBuilder<'_> {
     }
 }
 
-/// The same sockets once more.
+/// Duplicates sockets.
 fn copies(sockets: &[OwnedFd]) -> io::Result<Vec<OwnedFd>> {
     sockets.iter().map(OwnedFd::try_clone).collect()
 }

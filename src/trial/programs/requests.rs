@@ -1,4 +1,4 @@
-//! Who asks, who answers, and who collects the answers.
+//! Programs of requests: clients, servers, and collectors of responses.
 
 use std::io;
 use std::net::UdpSocket;
@@ -16,7 +16,7 @@ use crate::workload::{
 };
 
 impl ProgramBuilder<'_> {
-    /// Clients first, what collects answers last.
+    /// Returns the programs: clients first, collectors of responses last.
     pub(super) fn requests(
         &self,
         receivers: Vec<OwnedFd>,
@@ -47,7 +47,7 @@ impl ProgramBuilder<'_> {
 
     fn server(&self, links: Vec<Link>) -> io::Result<Program> {
         let engine = self.engines.1;
-        // One that serves several clients over a socket is not connected.
+        // A server that serves several clients over one socket is not connected.
         let is_connected = links
             .iter()
             .all(|link| SockRef::from(&link.socket).peer_addr().is_ok());
@@ -75,7 +75,7 @@ impl ProgramBuilder<'_> {
         ))
     }
 
-    /// A client that asks again when it has its answer, over each of its links.
+    /// Makes a closed-loop client: over each of its endpoints, a response triggers the next request.
     fn waiting(&self, first: u16, links: Vec<Link>) -> Program {
         let (engine, outstanding) = (self.engines.0, self.case.outstanding_requests());
         let (counts, meter) = (self.flow_counts(links.len()), Arc::default());
@@ -92,7 +92,7 @@ impl ProgramBuilder<'_> {
         Program::Roles(self.options(links, Direction::Both, engine), roles)
     }
 
-    /// A client that asks at a rate: what sends, and what receives.
+    /// Makes the two programs of an open-loop client: one sends requests at a rate, the other receives the responses.
     fn paced(
         &self,
         first: u16,
@@ -121,7 +121,8 @@ impl ProgramBuilder<'_> {
         )
     }
 
-    /// Of the n-th role of a client whose flows begin with that number. It counts its answers where there are counts.
+    /// Returns the numbering of the n-th role of a client whose flows begin with number `first`. It counts the
+    /// responses of each flow if there are `counts`.
     fn numbering(&self, (first, n): (u16, u16), counts: Option<&FlowCounts>) -> Numbering {
         let flows = counts.map(|counts| FlowMeter {
             counts: counts.clone(),
@@ -130,8 +131,8 @@ impl ProgramBuilder<'_> {
         Numbering::new(first + n, self.trackers.answers.clone()).counting(flows)
     }
 
-    /// Of the datagrams that come over the first link, where the kernel tells when they came, and the engine takes one at
-    /// a time.
+    /// Returns a sampler of datagrams at the first endpoint, if the kernel reports arrival times and the engine takes
+    /// one datagram at a time.
     fn sampler(&self, engine: &Entry, links: &[Link]) -> Option<ArrivalSampler> {
         let first = links.first().filter(|_| !engine.about.takes_ahead)?;
         let is_udp = self.case.transport.is_none();
@@ -139,7 +140,7 @@ impl ProgramBuilder<'_> {
     }
 }
 
-/// One role over all links, or one for each, as the engine serves them.
+/// Returns the number of roles: one for all endpoints, or one for each, as the engine serves them.
 fn roles_of(engine: &Entry, links: &[Link]) -> u16 {
     match engine.many_links.0 {
         ManyLinks::PortEach => number_of(links.len()),

@@ -1,10 +1,11 @@
-//! Samples from ends made by hand.
+//! Samples from made-up results of ends.
 
 use super::*;
 use crate::engines;
 use crate::results::row::tests::{case, window};
 
-/// An end at `host` whose window was 3 s long, with one lane that sends or receives a datagram per second.
+/// Returns the result of an end on `host`, with a window of 3 s and one thread that sends or receives a datagram per
+/// second.
 fn half(host: &str, side: Side) -> Half {
     let (boot, network) = host.split_once('/').expect("boot and network");
     let host = serde_json::json!({ "boot": boot, "network": network });
@@ -69,7 +70,7 @@ fn two_ends_make_one_sample() {
     assert_eq!(sides, [Side::Sender, Side::Receiver]);
     assert_eq!((sample.rcvbuf_bytes, sample.sndbuf_bytes), (4096, 8192));
     assert_eq!(sample.other_cpu_ns, Some(0));
-    // Each end has one.
+    // Each end has its own coordinator thread.
     assert_eq!(sample.coordinator_cpu_ns, Some(2 * 30));
 }
 
@@ -84,7 +85,7 @@ fn the_kernels_discards_are_counted_once_on_one_machine() {
         ]
     };
     assert_eq!(discards("a/1", "a/1"), [2 + 20, 5 + 50, 6 + 60]);
-    // The backlog queues of CPUs know no namespaces.
+    // The backlog queues of CPUs do not know network namespaces.
     assert_eq!(discards("a/1", "a/2"), [4 + 20, 10 + 50, 12 + 60]);
     assert_eq!(discards("a/1", "b/1"), [4 + 40, 10 + 100, 12 + 120]);
 }

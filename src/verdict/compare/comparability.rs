@@ -1,18 +1,18 @@
-//! Circumstances: those that forbid a comparison, and those that a reader of it must know.
+//! Circumstances that forbid a comparison, and circumstances that its reader must know.
 
 use std::collections::BTreeMap;
 
 use super::pairs::cases_word;
 use crate::results::row::{Machine, Row};
 
-/// Why two rows of one case must not be compared, if so.
+/// Returns why two rows of one case must not be compared, or `None`.
 pub(super) fn obstacle(base: &Row, new: &Row) -> Option<String> {
     elsewhere(base, new)
         .or_else(|| other_buffers(base, new))
         .or_else(|| throttled(base, new))
 }
 
-/// Why two rows are of different machines or builds, if so.
+/// Returns why two rows are of different machines or builds, or `None`.
 pub(super) fn elsewhere(base: &Row, new: &Row) -> Option<String> {
     if !(base.knows_its_host() && new.knows_its_host()) {
         let [base, new] = [base, new].map(|row| Machine::of(row).to_string());
@@ -47,12 +47,13 @@ const MACHINE: &[(&str, Fact)] = &[
     }),
 ];
 
-/// What is not known differs from nothing.
+/// Returns whether two known texts differ. An empty text is unknown.
 fn differ(base: &str, new: &str) -> bool {
     base != new && !base.is_empty() && !new.is_empty()
 }
 
-/// No text says that nothing shows, so an emulated board and a real one differ by it.
+/// Returns the remark on different virtualization. An empty text means that none was found, so an emulated board
+/// differs from a real one.
 fn other_virtualization(base: &Row, new: &Row) -> Option<String> {
     let shown = |row: &Row| match row.virtualization.as_str() {
         "" => "none".to_owned(),
@@ -87,7 +88,7 @@ fn throttled(base: &Row, new: &Row) -> Option<String> {
         .map(|(row, name)| format!("the board was throttled in {name}: {}", row.throttled))
 }
 
-/// What differs between compared rows and may be why: a remark each.
+/// Returns a remark for each difference between compared rows that may explain a change.
 pub(super) fn remarks(pairs: &[(&Row, &Row)]) -> Vec<String> {
     let facts = FACTS
         .iter()
@@ -133,7 +134,7 @@ fn remark(name: &str, fact: Fact, pairs: &[(&Row, &Row)]) -> Option<String> {
     ))
 }
 
-/// How long windows were is measured, so that it is never quite the same.
+/// Returns the remark on different lengths of windows. Lengths are measured, so they are never quite the same.
 fn other_windows(pairs: &[(&Row, &Row)]) -> Option<String> {
     let both = |(base, new): &(&Row, &Row)| Some((base.window_ms?, new.window_ms?));
     let differ = |(base, new): &(f64, f64)| base / new > SAME_WINDOW || new / base > SAME_WINDOW;
@@ -145,7 +146,8 @@ fn other_windows(pairs: &[(&Row, &Row)]) -> Option<String> {
     ))
 }
 
-/// On a busy machine a short window gets longer by less than this.
+/// Ratio of two lengths up to which windows count as equal. On a busy machine, a short window becomes longer by less
+/// than this.
 const SAME_WINDOW: f64 = 1.5;
 
 #[cfg(test)]
@@ -186,7 +188,7 @@ mod tests {
             changed(|new| new.virtualization = "qemu".to_owned()),
             "other virtualization: none, now qemu"
         );
-        // What is not known is no difference.
+        // An unknown value is no difference.
         assert_eq!(changed(|new| new.model = String::new()), "");
     }
 

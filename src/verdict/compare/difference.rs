@@ -1,43 +1,46 @@
-//! By how much two rows differ, and how sure their own rounds are of that.
+//! Difference of two rows, with its standard error from their own rounds.
 
 use super::By;
 use crate::results::row::Row;
 use crate::stats;
 
-/// What of a case is compared.
+/// Quantity that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Against the reference of the same rounds: what drifts meets both, and cancels.
+    /// Ratio to the reference of the same rounds. Drift hits both, and cancels.
     Ratio,
-    /// Datagrams received per second, as one run of them has no reference.
+    /// Datagrams received per second. Used if a run has no reference.
     Absolute,
 }
 
-/// Two values of one case. Logarithms, as a ratio is as far above 1 as its inverse is below.
+/// Two values of one case, with their difference. Logarithms are symmetric: a ratio and its inverse are equally far
+/// from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Difference {
     pub(super) measure: Measure,
     pub(super) base: f64,
     pub(super) new: f64,
-    /// Of new over base.
+    /// Logarithm of new over base.
     pub(super) log: f64,
-    /// Standard error of `log`, by the scatter within the two runs.
+    /// Standard error of `log`, from the scatter within the two runs.
     pub(super) error: f64,
     /// Degrees of freedom of `error`.
     pub(super) freedom: f64,
 }
 
-/// The estimate of one row, and what its rounds say about it.
+/// Estimate of one row, with its variance from the rounds.
 struct Middle {
     value: f64,
-    /// Of the logarithm of the value.
+    /// Variance of the logarithm of the value.
     variance: f64,
     freedom: f64,
 }
 
 impl Difference {
+    /// Compares two rows of a case.
+    ///
     /// # Errors
-    /// Why the two cannot be compared.
+    /// Returns an error if the rows cannot be compared, and says why.
     pub(super) fn between(base: &Row, new: &Row, by: By) -> Result<Self, String> {
         if by == By::Speed && base.rate_asked_rps.is_some() {
             let why = "at a given rate the speed is what was asked for; use --by cpu";
@@ -78,11 +81,11 @@ impl Difference {
 }
 
 impl Difference {
-    /// The same, less sure: of a ratio, which is what drift meets.
+    /// Adds a standard error to the difference if it is one of ratios, because drift affects ratios.
     pub(super) fn with(self, error: f64) -> Self {
         match self.measure {
             Measure::Ratio => Self {
-                // Not `hypot`, for which a binary would need glibc 2.35.
+                // `hypot` would need glibc 2.35.
                 error: (self.error.powi(2) + error.powi(2)).sqrt(),
                 ..self
             },
@@ -124,16 +127,16 @@ fn middle_of_speeds(row: &Row) -> Result<Middle, String> {
     Middle::new(value, deviation_pct, windows as f64, SPEED_STEP)
 }
 
-/// Of a logarithm: whatever scatters more says nothing at all.
+/// Largest standard error of a logarithm that tells anything.
 const MOST_ERROR: f64 = 100.0;
-/// What rows are rounded to: no value is surer than that.
+/// Rounding step of ratios in rows: no value is more exact.
 const RATIO_STEP: f64 = 1e-4;
 const SPEED_STEP: f64 = 1.0;
 
 impl Middle {
     fn new(value: f64, deviation_pct: f64, count: f64, step: f64) -> Result<Self, String> {
         if !(value.is_finite() && value > 0.0) {
-            // As `Debug` has it, whose tiny numbers are no 300 digits long.
+            // `Debug` writes tiny numbers without 300 digits.
             return Err(format!("{value:?} is not a speed"));
         }
         if !(deviation_pct.is_finite() && deviation_pct >= 0.0) {
@@ -159,7 +162,7 @@ mod tests {
         let (base, new) = (row("mio-level", 0.9), row("mio-level", 1.0));
         let found = Difference::between(&base, &new, By::Speed).expect("comparable");
         assert!((found.log - (1.0_f64 / 0.9).ln()).abs() < 1e-12);
-        // Six rounds that scatter by 3 % in both: 1.0233 x 3 % / sqrt(6) x sqrt(2).
+        // Six rounds with 3 % scatter in both: 1.0233 x 3 % / sqrt(6) x sqrt(2).
         assert!((found.error - 0.017_725).abs() < 1e-5, "{}", found.error);
         assert!((found.freedom - 10.0).abs() < 0.01, "{}", found.freedom);
         assert_eq!(found.measure, Measure::Ratio);

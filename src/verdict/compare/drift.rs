@@ -1,9 +1,9 @@
-//! How much the machine itself changed from one run to the other, by the speed of the reference of each block.
+//! Drift of the machine from one run to the other, by the speed of the reference of each block.
 //!
-//! What drifts meets both windows of a pair, and cancels in their ratio, but only nearly: a CPU that shares its
-//! core with a busy neighbour slows a system call and a copy down by different parts. On a virtual machine, between
-//! sweeps of the same build, ratios in single blocks whose reference had changed by 15 to 60 % were off by 6 to 13 %,
-//! a sixth to a half of that, where their rounds let expect 1 %.
+//! Drift hits both windows of a pair and cancels in their ratio, but only nearly: a CPU that shares its core with a
+//! busy neighbour slows a system call and a copy down by different shares. Measured on a virtual machine, between
+//! sweeps of the same build: in single blocks whose reference had changed by 15 to 60 %, ratios were off by 6 to 13
+//! %. That is a sixth to a half of the change of the reference. Their rounds predicted 1 %.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::data::BlockKey;
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 
-/// Changes of the reference below this are noise of its own windows. Of a logarithm.
+/// Change of the reference, as a logarithm, below which it is noise of its own windows.
 const NOISE: f64 = 0.05;
-/// The part of what is above it by which a ratio may be off.
+/// Share of the change above [`NOISE`] by which a ratio may be off.
 const LEFT_OVER: f64 = 0.25;
 
-/// The change of the reference in each block, as a logarithm.
+/// Change of the reference in each block, as a logarithm.
 #[derive(Debug, Default)]
 pub(super) struct Drift(BTreeMap<BlockKey, f64>);
 
@@ -30,17 +30,17 @@ impl Drift {
         Self(base.into_iter().filter_map(of_block).collect())
     }
 
-    /// By how much the reference of this block is faster, as a logarithm.
+    /// Returns the change of the reference of a block, as a logarithm. Above 0 it is faster.
     pub(super) fn change(&self, block: &BlockKey) -> f64 {
         self.0.get(block).copied().unwrap_or_default()
     }
 
-    /// The standard error by which it adds to that of a ratio in this block.
+    /// Returns the standard error that drift adds to a ratio in a block.
     pub(super) fn error(&self, block: &BlockKey) -> f64 {
         LEFT_OVER * (self.change(block).abs() - NOISE).max(0.0)
     }
 
-    /// What is to be said about it.
+    /// Returns the remark on drift, if there is any.
     pub(super) fn remark(&self) -> Option<String> {
         let (moved, all) = (
             self.0
@@ -58,7 +58,7 @@ impl Drift {
     }
 }
 
-/// The reference's datagrams per second.
+/// Returns the datagrams per second of the reference in each block.
 fn speeds(results: &Results) -> BTreeMap<BlockKey, f64> {
     let is_reference = |row: &&Row| row.is_reference() && row.status == Status::Ok;
     let rows = results.rows.iter().filter(is_reference);

@@ -1,4 +1,4 @@
-//! What all cases of an engine say together, and those of each part of it: a change too small for any case alone.
+//! Pools all cases of an engine, and of each part of it. This finds changes that are too small for a single case.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use super::parts::{Cut, PARAMETERS, Part, Value};
 use super::{CaseChange, Change, EngineChange, Verdict};
 use crate::data::BlockKey;
 
-/// Fewer do not tell how much blocks differ.
+/// Smallest number of blocks that shows how much blocks differ.
 pub(super) const FEWEST_BLOCKS: usize = 4;
 
 type Case<'a> = (&'a CaseChange, Difference);
 
-/// One entry per label. Speeds without a reference are left out: what slows the whole run down would make
-/// all blocks agree.
+/// Returns one entry per label. Speeds without a reference are left out: if the whole run is slower, all blocks would
+/// agree on a change.
 pub(super) fn pooled(cases: &[Case], drift: &Drift) -> Vec<EngineChange> {
     let mut by_label: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
     for case in cases
@@ -56,7 +56,7 @@ pub(super) fn pooled(cases: &[Case], drift: &Drift) -> Vec<EngineChange> {
     engines.into_iter().map(engine).collect()
 }
 
-/// The blocks of each part.
+/// Returns the blocks of each part.
 fn means<P: Ord>(
     cases: &[Case],
     drift: &Drift,
@@ -73,7 +73,7 @@ fn means<P: Ord>(
     parts.into_iter().map(means).collect()
 }
 
-/// `None`: there is only one value.
+/// Returns the cut into these parts. `None`: there is only one part.
 fn cut(parts: BTreeMap<Part, Vec<BlockMean>>, blocks: usize, scatter: &Scatter) -> Option<Cut> {
     let freedom = blocks.saturating_sub(parts.len()).max(1) as f64;
     let (parts, blocks): (Vec<Part>, Vec<Vec<BlockMean>>) = parts.into_iter().unzip();

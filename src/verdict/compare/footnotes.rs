@@ -1,11 +1,11 @@
-//! The remarks below the table: what its numbers cannot say.
+//! Remarks below the table, for facts that its numbers do not show.
 
 use std::collections::BTreeMap;
 
 use super::pairs::cases_word;
 use super::{Against, CaseChange, Options, Threshold, Verdict};
 
-/// Each remark once.
+/// Returns the remarks, each once.
 pub(crate) fn lines(file: &Against, options: Options) -> Vec<String> {
     let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let cases = file.cases.iter().map(|case| ("cases", &case.verdict));
@@ -39,7 +39,7 @@ pub(crate) fn lines(file: &Against, options: Options) -> Vec<String> {
     lines
 }
 
-/// What would help where it is unclear: an interval shrinks with the square root of the rounds.
+/// Returns the remark on unclear cases, with the fix. An interval shrinks with the square root of the rounds.
 fn more_rounds(file: &Against, threshold: Threshold) -> Option<String> {
     let is_unclear = |case: &&CaseChange| case.verdict == Verdict::Unclear;
     let changes = file
@@ -53,7 +53,7 @@ fn more_rounds(file: &Against, threshold: Threshold) -> Option<String> {
     widths.sort_unstable_by(f64::total_cmp);
     let half = *widths.get(widths.len() / 2)?;
     let (unclear, half, matters) = (cases_word(widths.len()), 100.0 * half, threshold.percent());
-    // Where anything matters, nothing can be the same.
+    // At a threshold of 0 nothing can be the same.
     let fix = if matters > 0.0 {
         "; four times the --rounds in both runs would at best halve that"
     } else {

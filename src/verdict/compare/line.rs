@@ -1,7 +1,8 @@
-//! What the blocks of each part of an engine have in common: robust lines, a part each, with one scale for all.
+//! Fits the change that the blocks of an engine, or of each part of it, have in common: robust lines, one per part,
+//! with one scale for all.
 //!
-//! Blocks are the evidence: their cases share the windows of one reference, so that what happened to those moved
-//! all of them. The change is what a line through the blocks has where the reference did not move.
+//! Blocks are the evidence. The cases of a block share the windows of one reference, so any disturbance of those
+//! windows moves all of them. The change is the value of the line where the reference did not move.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +11,14 @@ use super::drift::Drift;
 use super::scatter;
 use crate::data::{BlockKey, Threads};
 
-/// What one block says about an engine, or about a part of it.
+/// Result of one block for an engine, or for a part of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockMean {
     threads: Threads,
     log: f64,
-    /// Of `log`, by the rounds, as if all errors in the block pointed the same way.
+    /// Variance of `log` from the rounds, as if all errors in the block had the same sign.
     variance: f64,
-    /// How much faster the reference is, as a logarithm.
+    /// Change of the reference, as a logarithm. Above 0 it is faster.
     reference: f64,
 }
 
@@ -35,24 +36,24 @@ impl BlockMean {
     }
 }
 
-/// How much blocks of as many threads scatter around each engine's middle: those of one thread agree many times as
-/// well as those in which threads share CPUs.
+/// Scatter of blocks around the middle of their engine, by thread count. Blocks of one thread agree many times better
+/// than blocks in which threads share CPUs.
 pub(super) struct Scatter(BTreeMap<Threads, f64>);
 
-/// The part of what a block's own rounds let expect that is added: single windows are far off, which medians ignore
-/// and standard deviations do not.
+/// Share of a block's own variance that adds to the common scatter. Its standard deviations count outlying windows,
+/// which medians ignore.
 const PART_OF_OWN: f64 = 0.2;
-/// Degrees of freedom of the blocks' scatter: some are far off.
+/// Degrees of freedom of the blocks' scatter: some blocks are far off.
 const TAILS: f64 = 3.0;
-/// The scale of such a distribution that fits normal values of standard deviation 1. By chance a few blocks agree
-/// better than those of all engines do: no set of blocks is taken to.
+/// Smallest scale of the fit: the scale of such a distribution that fits normal values of standard deviation 1. By
+/// chance, a few blocks may agree better than the blocks of all engines. The fit never relies on that.
 const LEAST_SCALE: f64 = 0.73;
-/// A CPU whose neighbour is busy slows a system call and a copy down by different parts: how much of a change of
-/// the reference a ratio may show, as a standard deviation.
+/// Share of a change of the reference that a ratio may show, as a standard deviation. A CPU whose neighbour is busy
+/// slows a system call and a copy down by different shares.
 const SLOPE: f64 = 0.1;
 
 impl Scatter {
-    /// From the blocks of each engine.
+    /// Estimates the scatter from the blocks of each engine.
     pub(super) fn of<'a>(engines: impl Iterator<Item = &'a [BlockMean]>) -> Self {
         let mut residuals: BTreeMap<Threads, Vec<f64>> = BTreeMap::new();
         for blocks in engines {
@@ -73,16 +74,16 @@ impl Scatter {
         Self(residuals.filter_map(deviation).collect())
     }
 
-    /// The standard deviation of a block, before it is known how well those of its engine agree.
+    /// Returns the standard deviation of a block, before the fit shows how well the blocks of its engine agree.
     fn of_block(&self, block: &BlockMean) -> f64 {
         let common = self.0.get(&block.threads).copied().unwrap_or_default();
         (common.powi(2) + PART_OF_OWN * block.variance).sqrt()
     }
 
-    /// A robust line through the blocks of each part, by Student's t of [`TAILS`] degrees of freedom: the likeliest
-    /// ones, found by weighing each block by how far off it is, again and again (Lange, Little & Taylor, J. Am.
-    /// Stat. Assoc. 84 (1989) 881-896). Their slopes over the reference's change are held near 0. All have one
-    /// scale, because a part alone has too few blocks to tell.
+    /// Fits a robust line through the blocks of each part, by Student's t with [`TAILS`] degrees of freedom. The most
+    /// likely lines are found by iteration, which weighs each block by its distance (Lange, Little & Taylor, J. Am.
+    /// Stat. Assoc. 84 (1989) 881-896). The slopes over the change of the reference are held near 0. All parts have
+    /// one scale, because a single part has too few blocks to show it.
     pub(super) fn lines(&self, parts: &[Vec<BlockMean>]) -> Vec<Line> {
         let parts: Vec<Vec<Weighed>> = parts
             .iter()
@@ -108,7 +109,7 @@ impl Scatter {
             }
         }
         let offs: Vec<f64> = offs(&parts, &lines).iter().map(|off| off / scale).collect();
-        // At least as for normal values.
+        // At least the value for normal scatter.
         let deviation = (scale * inflation(&offs, parts.len())).max(1.0);
         let errors = through(&parts, &lines, |_| deviation.powi(-2));
         let with_error = |(line, error): (Line, Line)| Line {
@@ -129,7 +130,7 @@ impl Scatter {
 const MOST_STEPS: usize = 300;
 const CLOSE_ENOUGH: f64 = 1e-7;
 
-/// A block and its standard deviation.
+/// Block with its standard deviation.
 struct Weighed {
     mean: BlockMean,
     deviation: f64,
@@ -143,7 +144,7 @@ fn through(parts: &[Vec<Weighed>], lines: &[Line], weight: impl Fn(f64) -> f64) 
     parts.map(line).collect()
 }
 
-/// By how many of its standard deviations each block is off.
+/// Returns the distance of each block from its line, in its standard deviations.
 fn offs(parts: &[Vec<Weighed>], lines: &[Line]) -> Vec<f64> {
     let parts = parts.iter().zip(lines);
     parts
@@ -151,8 +152,8 @@ fn offs(parts: &[Vec<Weighed>], lines: &[Line]) -> Vec<f64> {
         .collect()
 }
 
-/// The standard deviation of blocks that are so far off, in the scale of the fit, as it counts for the errors of
-/// robust lines (Huber, Ann. Stat. 1 (1973) 799-821, equation 4.3 with the correction of section 4).
+/// Returns the standard deviation that counts for the errors of robust lines, in the scale of the fit, from the
+/// distances of the blocks (Huber, Ann. Stat. 1 (1973) 799-821, equation 4.3 with the correction of section 4).
 fn inflation(offs: &[f64], lines: usize) -> f64 {
     let count = offs.len() as f64;
     let mean =
@@ -166,13 +167,13 @@ fn inflation(offs: &[f64], lines: usize) -> f64 {
     correction * (mean(&influence) * count / freedom).sqrt() / mean_slope.max(0.0)
 }
 
-/// The weighted line of least squares.
+/// Weighted line of least squares.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Line {
-    /// Where the reference did not move.
+    /// Value of the line where the reference did not move.
     pub(super) log: f64,
     slope: f64,
-    /// Of `log`.
+    /// Standard error of `log`.
     pub(super) error: f64,
 }
 
@@ -200,7 +201,7 @@ impl Line {
         }
     }
 
-    /// What is left of a block, in its standard deviations.
+    /// Returns the distance of a block from the line, in its standard deviations.
     fn off(&self, block: &Weighed) -> f64 {
         let BlockMean { log, reference, .. } = block.mean;
         (log - self.log - self.slope * reference) / block.deviation
@@ -212,7 +213,7 @@ mod tests {
     use super::*;
     use crate::verdict::compare::Change;
 
-    /// What a block's rounds let expect.
+    /// Standard deviation that the rounds of a block predict.
     const OWN: f64 = 0.003;
 
     fn blocks(of: &[(f64, f64)]) -> Vec<BlockMean> {
@@ -240,7 +241,7 @@ mod tests {
     fn what_blocks_agree_on_is_the_change() {
         let found = change(&[0.02, 0.01, 0.03, 0.0, 0.04, 0.02].map(|log| (log, 0.0)));
         assert!((found.estimate.ln_1p() - 0.02).abs() < 1e-3, "{found:?}");
-        // Normal values of this scatter: 2.571 x 0.0141 / sqrt(6) by the textbook.
+        // For normal values of this scatter, the textbook has 2.571 x 0.0141 / sqrt(6).
         assert!((0.012..0.022).contains(&half(found)), "{found:?}");
     }
 
@@ -262,7 +263,7 @@ mod tests {
         assert!(found.p_value < 0.01, "{found:?}");
     }
 
-    /// A tenth of what the reference moved by shows in each ratio: where it did not move, nothing changed.
+    /// A tenth of the change of the reference shows in each ratio. Without that change, nothing changed.
     #[test]
     fn what_follows_the_reference_is_no_change_of_the_engine() {
         let moved = [0.3, 0.25, -0.1, 0.2, 0.05, 0.15, -0.05, 0.1];
@@ -270,7 +271,7 @@ mod tests {
         let plain: f64 = of.iter().map(|(log, _)| log).sum::<f64>() / 8.0;
         let found = change(&of);
         assert!(plain > 0.01 && found.estimate.abs() < 0.003, "{found:?}");
-        // That all of them moved alike may be due to the engine, or not: unclear.
+        // If all blocks moved alike, the engine may be the reason, or not: unclear.
         let alike = change(&[0.2; 8].map(|moved| (0.1 * moved, moved)));
         assert!(alike.low < 0.0, "{alike:?}");
     }

@@ -1,19 +1,18 @@
-//! Did it change: one run held against another, case by case and engine by engine, at an error rate that is
-//! kept.
+//! Compares two runs, case by case and engine by engine, at a controlled error rate.
 //!
 //! | step | module |
 //! |---|---|
-//! | which rows belong together, and which must not be compared | `pairs`, `comparability` |
-//! | by how much two rows differ, and how sure their own rounds are of that | `difference` |
-//! | how much the machine itself changed meanwhile | `drift` |
-//! | how much more the cases scatter from run to run than from round to round | `scatter` |
-//! | what all cases of an engine say together, and those of each part of it | `engines`, `line` |
-//! | which part it is that changed | `parts` |
-//! | what is no accident, over everything that was asked | `significance` |
-//! | what each is called | `verdict` |
-//! | what can be said at all, before anything is measured | `outlook` |
+//! | match the rows of both runs, and reject rows that must not be compared | `pairs`, `comparability` |
+//! | compute the difference of two rows, with its error from their rounds | `difference` |
+//! | estimate the drift of the machine between the runs | `drift` |
+//! | estimate how much more cases scatter from run to run than from round to round | `scatter` |
+//! | pool the cases of an engine, and of each part of it | `engines`, `line` |
+//! | find the part that changed | `parts` |
+//! | correct for multiple testing, over all questions | `significance` |
+//! | give the verdicts | `verdict` |
+//! | predict what can be judged, before anything is measured | `outlook` |
 //!
-//! `docs/METHODOLOGY.md` says why it is so, `docs/CALIBRATION.md` how often it errs.
+//! `docs/METHODOLOGY.md` gives the reasons, `docs/CALIBRATION.md` the error rates.
 
 mod comparability;
 mod difference;
@@ -45,12 +44,12 @@ pub(crate) use self::parts::place;
 pub use self::threshold::Threshold;
 pub use self::verdict::Verdict;
 
-/// What is asked.
+/// Question of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// What is compared.
+    /// Quantity that is compared.
     pub by: By,
-    /// What matters.
+    /// Smallest change that matters.
     pub threshold: Threshold,
 }
 
@@ -64,99 +63,99 @@ pub enum By {
     Cpu,
 }
 
-/// The answers.
+/// Results of a comparison.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// What was asked.
+    /// Question that the results answer.
     pub options: Options,
-    /// The name of the file that all others are held against.
+    /// Name of the file with the base, which all other files are compared with.
     pub base: String,
-    /// One per file that was held against it.
+    /// Results for each of the other files.
     pub files: Vec<Against>,
 }
 
-/// One file against the base.
+/// Results of one file against the base.
 #[derive(Clone, Debug)]
 pub struct Against {
-    /// The file.
+    /// Name of the file.
     pub name: String,
-    /// Each engine that has cases with a ratio in both, over all its blocks.
+    /// Engines that have cases with a ratio in both files, each over all its blocks.
     pub engines: Vec<EngineChange>,
-    /// Each case that both have, in the order of their blocks.
+    /// Cases that both files have, in the order of their blocks.
     pub cases: Vec<CaseChange>,
-    /// What the numbers cannot say.
+    /// Remarks on facts that the numbers do not show.
     pub remarks: Vec<String>,
 }
 
-/// One case.
+/// Result of one case.
 #[derive(Clone, Debug)]
 pub struct CaseChange {
-    /// Its key.
+    /// Key of the case.
     pub case: String,
-    /// See [`crate::results::row::Row::label`].
+    /// Label of its engines: see [`crate::results::row::Row::label`].
     pub label: String,
-    /// Whether its sockets are connected.
+    /// Connected or unconnected sockets.
     pub connection: Connection,
-    /// What it is held side by side with.
+    /// Block of the case: its cases are measured side by side.
     pub block: BlockKey,
-    /// What of it is compared. `None`: nothing.
+    /// Quantity that is compared. `None`: nothing is.
     pub measure: Option<Measure>,
-    /// Its value in the base.
+    /// Value in the base.
     pub base: Option<f64>,
-    /// Its value in the other file.
+    /// Value in the other file.
     pub new: Option<f64>,
-    /// How far they are apart. `None`: not compared.
+    /// Change from the base. `None`: not compared.
     pub change: Option<Change>,
-    /// What that is called.
+    /// Verdict on the change.
     pub verdict: Verdict,
 }
 
-/// All cases of one label.
+/// Result of all cases of one label.
 #[derive(Clone, Debug)]
 pub struct EngineChange {
-    /// See [`crate::results::row::Row::label`].
+    /// Label of the engines: see [`crate::results::row::Row::label`].
     pub label: String,
-    /// How many cases were compared.
+    /// Number of cases compared.
     pub cases: usize,
-    /// In how many blocks.
+    /// Number of blocks with these cases.
     pub blocks: usize,
-    /// What their changes have in common, where the reference did not move. `None`: too few blocks.
+    /// Common change of the cases where the reference did not move. `None`: there are too few blocks.
     pub change: Option<Change>,
-    /// The same by each parameter of which there are several values.
+    /// Changes by each parameter that has several values.
     cuts: Vec<Cut>,
-    /// Where it changed and where not, if not all of it changed alike.
+    /// Parts with a change and parts without one. Empty if all parts changed alike.
     pub parts: Vec<PartChange>,
-    /// What that is called: `Worse` if any part is.
+    /// Verdict on the engine: `Worse` if any part is.
     pub verdict: Verdict,
 }
 
-/// The cases of an engine that have certain values of one parameter.
+/// Result of the cases of an engine that have certain values of one parameter.
 #[derive(Clone, Debug)]
 pub struct PartChange {
-    /// Neighbouring values.
+    /// Neighbouring values of the parameter.
     pub values: Vec<Part>,
-    /// How many blocks have them.
+    /// Number of blocks with these values.
     pub blocks: usize,
-    /// What these blocks have in common.
+    /// Common change of these blocks.
     pub change: Change,
-    /// What that is called.
+    /// Verdict on the part.
     pub verdict: Verdict,
 }
 
-/// A change, as fractions of the value in the base: -0.03 is 3 % less.
+/// Change, as fractions of the value in the base: -0.03 is 3 % less.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// The best guess.
+    /// Best estimate.
     pub estimate: f64,
-    /// Lower end of its own 95 % interval.
+    /// Lower end of the 95 % interval of this change alone.
     pub low: f64,
-    /// Upper end of its own 95 % interval.
+    /// Upper end of the 95 % interval of this change alone.
     pub high: f64,
-    /// How probable so large a value is if nothing changed.
+    /// Probability of a value this large if nothing changed.
     pub p_value: f64,
 }
 
-/// Holds each of `new` against `base`. All of them share one false discovery rate.
+/// Compares each of `new` with `base`. All files share one false discovery rate.
 pub fn compare(base: &Results, new: &[Results], options: Options) -> Comparison {
     let against = |new| Against::of(base, new, options.by);
     let mut files: Vec<Against> = new.iter().map(against).collect();
@@ -169,13 +168,13 @@ pub fn compare(base: &Results, new: &[Results], options: Options) -> Comparison 
 }
 
 impl Comparison {
-    /// Whether anything is slower, dearer or broken.
+    /// Returns whether anything is slower, dearer or broken.
     pub fn is_worse(&self) -> bool {
         self.files.iter().any(Against::is_worse)
     }
 
-    /// Whether nothing can be said of a file: no engine could be judged and not every case is known to be the same or
-    /// better, or each answer is "unclear".
+    /// Returns whether the comparison of a file tells nothing. Either no engine could be judged and some case is not
+    /// known to be the same or better, or every verdict is "unclear".
     pub fn is_inconclusive(&self) -> bool {
         self.files.iter().any(Against::is_inconclusive)
     }
@@ -199,7 +198,7 @@ impl Against {
         answers.all(is_unclear)
     }
 
-    /// Why no case was compared. `None`: some were.
+    /// Returns why no case was compared. `None`: some were.
     pub fn obstacle(&self) -> Option<String> {
         if self.cases.iter().any(|case| case.verdict.is_answer()) {
             return None;

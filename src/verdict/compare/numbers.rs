@@ -1,4 +1,4 @@
-//! Changes as percentages.
+//! Formats changes as percentages.
 
 use super::Change;
 
@@ -11,9 +11,9 @@ pub(crate) fn interval(change: Option<Change>) -> String {
     change.map_or_else(String::new, text)
 }
 
-/// With few digits: what is ten times as much needs no decimals.
+/// Formats a fraction in percent, with few digits. Ten times larger numbers have no decimals.
 fn percent(fraction: f64) -> String {
-    // Adding 0 takes the sign from a zero.
+    // Adding 0 removes the sign of a zero.
     match (1000.0 * fraction).round() / 10.0 + 0.0 {
         percent if percent > 999.0 => ">999".to_owned(),
         percent if percent.abs() >= 99.95 => format!("{percent:+.0}"),

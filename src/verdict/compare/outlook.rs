@@ -1,4 +1,4 @@
-//! What a comparison can say, by the cases alone, before anything is measured.
+//! Predicts from the cases alone what a comparison can judge, before anything is measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,23 +6,24 @@ use super::engines::FEWEST_BLOCKS;
 use crate::data::{BlockKey, Case};
 use crate::results::row::{Row, Status};
 
-/// What a comparison can say.
+/// Prediction of what a comparison can judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlook {
-    /// Nothing, as no case is in both.
+    /// Nothing: no case is in both.
     NoCase,
-    /// Nothing, as only the reference is in both.
+    /// Nothing: only the reference is in both.
     OnlyReference,
-    /// Nothing of any engine: each has so many of the blocks that are needed, or fewer.
+    /// No engine: none has enough blocks. The field is the highest number of blocks of an engine.
     TooFewBlocks(usize),
-    /// Something.
+    /// At least one engine.
     Decides,
 }
 
-/// How many blocks an engine needs to be judged.
+/// Number of blocks that an engine needs to be judged.
 pub const BLOCKS_NEEDED: usize = FEWEST_BLOCKS;
 
-/// What a comparison of `planned` cases with these rows can say. Where there is no reference, std is judged as well.
+/// Predicts what a comparison of the planned cases with these rows can judge. Without a reference, std is judged like
+/// any other engine.
 pub fn outlook<'a>(base: &[Row], planned: impl Iterator<Item = &'a Case>) -> Outlook {
     let planned: Vec<&Case> = planned.collect();
     let rows = base.iter().filter(|row| row.status == Status::Ok);

@@ -1,25 +1,25 @@
-//! Which rows of two files belong together.
+//! Matches the rows of two files.
 
 use std::collections::BTreeMap;
 
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 
-/// The rows of two files, by case.
+/// Rows of two files, by case.
 pub(super) struct Pairs<'a> {
-    /// Measured in both, once each; or what became of them in the new file.
+    /// Cases that were measured in the base and are in the new file.
     pub(super) cases: Vec<Pair<'a>>,
-    /// What has no partner, or none that was measured: how, and how many.
+    /// Reasons why cases are left out, with their numbers: without a partner, or not measured.
     pub(super) left_out: Vec<String>,
 }
 
-/// One case that the base has a speed of.
+/// Case that was measured in the base.
 pub(super) enum Pair<'a> {
-    /// Measured in both.
+    /// Measured in both files.
     Measured(&'a Row, &'a Row),
-    /// Measured in the base, failed now: why.
+    /// Measured in the base, failed in the new file. The text is the reason.
     Broken(&'a Row, &'a Row, String),
-    /// Several rows of one case: ambiguous. The first, and the reason.
+    /// Ambiguous case with several rows: the first row, and the reason.
     Several(&'a Row, String),
 }
 
@@ -54,7 +54,7 @@ impl<'a> Pairs<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// What it is called by.
+    /// Returns the row that names the case.
     pub(super) fn row(&self) -> &'a Row {
         match self {
             Self::Measured(row, _) | Self::Broken(row, ..) | Self::Several(row, _) => row,
@@ -62,8 +62,10 @@ impl<'a> Pair<'a> {
     }
 }
 
+/// Matches the rows of a case.
+///
 /// # Errors
-/// How it comes that there is nothing to compare.
+/// Returns an error if there is nothing to compare, and says why.
 fn pair<'a>(base: &[&'a Row], new: &[&'a Row]) -> Result<Pair<'a>, String> {
     let (base, new) = match (base, new) {
         ([base], [new]) => (*base, *new),
@@ -97,7 +99,7 @@ fn pair<'a>(base: &[&'a Row], new: &[&'a Row]) -> Result<Pair<'a>, String> {
 
 const NOTHING_CAME: &str = "nothing was received";
 
-/// A case that received nothing is dead, also in a file of a build that called it ok.
+/// Returns the status of a row. A case that received nothing has failed, also in files of builds that called it ok.
 fn status(row: &Row) -> Status {
     match row.status {
         Status::Ok

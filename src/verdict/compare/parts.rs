@@ -1,4 +1,4 @@
-//! Where an engine changed: the values of one parameter at which it did, and those at which it did not.
+//! Finds the values of one parameter at which an engine changed, and the values at which it did not.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,20 +9,20 @@ use super::line::Line;
 use super::{CaseChange, Change};
 use crate::data::{Connection, Ip, Payload, Threads};
 
-/// One value of a parameter.
+/// Value of a parameter that cuts the cases of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// So many threads.
+    /// Number of threads.
     Threads(Threads),
-    /// Such a payload.
+    /// Size of the payload.
     Payload(Payload),
-    /// Such sockets.
+    /// Connected or unconnected sockets.
     Connection(Connection),
-    /// Such addresses.
+    /// IP version.
     Ip(Ip),
 }
 
-/// The parameters by which the cases of an engine are divided, each into its values.
+/// Parameters that cut the cases of an engine, each into its values.
 pub(super) const PARAMETERS: [fn(&CaseChange) -> Part; 4] = [
     |case| Part::Threads(case.block.threads),
     |case| Part::Payload(case.block.payload),
@@ -41,7 +41,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// `at 2 and 4 threads`, `on unconnected sockets`.
+/// Describes values: `at 2 and 4 threads`, `on unconnected sockets`.
 pub(crate) fn place(parts: &[Part]) -> String {
     let values: Vec<String> = parts.iter().map(Part::to_string).collect();
     let values = values.join(" and ");
@@ -57,20 +57,21 @@ pub(crate) fn place(parts: &[Part]) -> String {
     }
 }
 
-/// The cases of an engine, divided by one parameter.
+/// Cases of an engine, cut by one parameter.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
-    /// In their order.
+    /// Values of the parameter, in their order.
     pub(super) values: Vec<Value>,
-    /// Of the scale that the values share.
+    /// Degrees of freedom of the scale that the values share.
     pub(super) freedom: f64,
-    /// How probable so large differences between the values are if the engine changed alike at all of them.
+    /// Probability of differences this large between the values if the engine changed alike at all of them.
     pub(super) evenness: f64,
-    /// The most significant slower run and the most significant faster one; once judged, what of them was found.
+    /// Most significant slower run and most significant faster run. After the verdict, only the significant ones
+    /// remain.
     pub(super) runs: Vec<Run>,
 }
 
-/// What the blocks of one value say.
+/// Result of the blocks of one value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     pub(super) part: Part,
@@ -78,15 +79,15 @@ pub(super) struct Value {
     pub(super) line: Line,
 }
 
-/// Neighbouring values at which an engine may have changed alike, while at the others it did not change.
+/// Neighbouring values at which an engine may have changed alike, while it did not change at the others.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) values: Range<usize>,
-    /// Its p-value allows for all runs that might have been found instead.
+    /// Change at these values. Its p-value is corrected for all runs that were tried.
     pub(super) change: Change,
 }
 
-/// The fewest of which those that agree outvote a wild one.
+/// Smallest number of blocks of a run: the blocks that agree outvote an outlier.
 const FEWEST_BLOCKS: usize = 3;
 
 impl Cut {
@@ -102,7 +103,7 @@ impl Cut {
         cut
     }
 
-    /// Each value alone.
+    /// Returns the change at each value alone.
     pub(super) fn each(&self) -> impl Iterator<Item = (Part, Change)> {
         let values = self.values.iter().enumerate();
         values.map(|(n, value)| (value.part, self.change(&(n..n + 1))))
@@ -146,7 +147,7 @@ impl Cut {
         .collect()
     }
 
-    /// What such values have in common.
+    /// Returns the common change at these values.
     pub(super) fn change(&self, values: &Range<usize>) -> Change {
         let (log, error) = self.common(values);
         Change::new(log, error, self.freedom)
@@ -163,7 +164,7 @@ impl Cut {
         (logs / weights, weights.powf(-0.5))
     }
 
-    /// By an F test.
+    /// Returns the evenness of the changes, by an F test.
     fn evenness(&self) -> f64 {
         let (log, _) = self.common(&(0..self.values.len()));
         let square = |value: &Value| ((value.line.log - log) / value.line.error).powi(2);

@@ -1,12 +1,12 @@
-//! The answers for programs: one row per engine, per part of one that did not change as a whole, and per case. `null`:
-//! not known, or not of this kind.
+//! Results for programs: one row per engine, per part of an engine that did not change as a whole, and per case.
+//! `null`: unknown, or not in this kind of row.
 
 use serde_json::{Value, json};
 
 use super::{Against, Change, Comparison, Measure, Options, Verdict, parts};
 use crate::results::export::row_of;
 
-/// The rows: objects with the same keys.
+/// Returns the rows: objects with the same keys.
 pub fn rows(comparison: &Comparison) -> Vec<Value> {
     let files = comparison.files.iter();
     files.flat_map(|file| rows_of(comparison, file)).collect()
@@ -49,9 +49,9 @@ fn rows_of(comparison: &Comparison, file: &Against) -> Vec<Value> {
     rows
 }
 
-/// By how much something changed, and what that is called.
+/// Returns the fields of a change and its verdict.
 pub(crate) fn judged(options: Options, change: Option<Change>, verdict: &Verdict) -> Value {
-    // An interval without an end has none to show: JSON has no infinity.
+    // An infinite end becomes `null`: JSON has no infinity.
     let pct = |of: fn(Change) -> f64| change.map(|change| (of(change) * 1e5).round() / 1e3);
     json!({
         "change_pct": pct(|change| change.estimate),

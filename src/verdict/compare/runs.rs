@@ -1,4 +1,4 @@
-//! One file against the base: what differs, before anybody judges.
+//! Computes the differences of one file from the base, before the verdicts.
 
 use statrs::statistics::{Data, OrderStatistics};
 
@@ -59,8 +59,9 @@ impl Against {
     }
 }
 
-/// From run to run, single cases change by chance more often, and by more, than a normal distribution has it, and
-/// their rounds do not show it: Student's distribution of 4 degrees of freedom has tails of that kind.
+/// Highest number of degrees of freedom of a case. From run to run, single cases change by chance more often and more
+/// strongly than in a normal distribution, and their rounds do not show it. Student's distribution with 4 degrees of
+/// freedom has such tails.
 const MOST_FREEDOM: f64 = 4.0;
 
 fn case(pair: &Pair, by: By) -> (CaseChange, Option<Difference>) {
@@ -101,8 +102,10 @@ fn case(pair: &Pair, by: By) -> (CaseChange, Option<Difference>) {
     (case, difference)
 }
 
+/// Compares two rows of a case.
+///
 /// # Errors
-/// The verdict, where there is nothing to judge.
+/// Returns the verdict if there is nothing to judge.
 fn compare(base: &Row, new: &Row, by: By) -> Result<Difference, Verdict> {
     if let Some(why) = comparability::obstacle(base, new) {
         return Err(Verdict::NotComparable(why));
@@ -148,7 +151,7 @@ fn remarks(
     remarks
 }
 
-/// What became of the reference, which no ratio can tell.
+/// Returns the remark on the reference, whose change no ratio shows.
 fn reference(pairs: &Pairs, by: By) -> Option<String> {
     let changes: Vec<f64> = pairs
         .cases

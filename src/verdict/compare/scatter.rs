@@ -1,7 +1,7 @@
-//! How much more the cases scatter from run to run than their rounds let expect.
+//! Scatter of the cases from run to run, relative to the scatter that their rounds predict.
 //!
-//! Between two runs of the same build more moves than between the rounds of one: where memory lies, what the
-//! machine does meanwhile. The many cases of a comparison show by how much, as most of them did not change.
+//! Two runs of the same build differ more than two rounds of one run: memory lies elsewhere, and the machine does
+//! other work. The many cases of a comparison show the size of that, because most of them did not change.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use statrs::statistics::{Data, OrderStatistics};
 
 use super::difference::Difference;
 
-/// Fewer cases do not tell.
+/// Smallest number of cases that shows the common scatter.
 const FEWEST: usize = 6;
-/// Fewer cases of one engine do not tell about it.
+/// Smallest number of cases that shows the scatter of one engine.
 const FEWEST_OF_ONE: usize = 8;
-/// Labels with fewer cases have no middle of their own: theirs is that of all such labels together.
+/// Smallest number of cases for a label to have its own middle. Labels with fewer cases share one middle.
 const FEWEST_FOR_A_MIDDLE: usize = 3;
-/// The part of a normal distribution that is within its standard deviation. More of the values count than with a
-/// median, half of which tell too little where there are a dozen.
+/// Share of a normal distribution within its standard deviation. This quantile uses more of the values than a median,
+/// which tells too little with a dozen values.
 const WITHIN: f64 = 0.6827;
 
-/// By what the standard errors are to be multiplied.
+/// Factors for the standard errors.
 #[derive(Debug, Default)]
 pub(super) struct Scales<'a> {
     common: Option<f64>,
@@ -27,7 +27,7 @@ pub(super) struct Scales<'a> {
 }
 
 impl<'a> Scales<'a> {
-    /// From the cases, each with its label.
+    /// Estimates the factors from the cases, each with its label.
     pub(super) fn of(cases: &[(&'a str, Difference)]) -> Self {
         let mut by_label: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
         for (label, case) in cases {
@@ -60,21 +60,21 @@ impl<'a> Scales<'a> {
         }
     }
 
-    /// For a case of this label: never below 1, as chance may make the cases agree too well.
+    /// Returns the factor for a case of a label. It is at least 1, because cases may agree too well by chance.
     pub(super) fn for_label(&self, label: &str) -> f64 {
         let own = self.of_one.get(label).copied().unwrap_or(1.0);
         self.common().max(own)
     }
 
-    /// For all cases.
+    /// Returns the factor for all cases. It is at least 1.
     pub(super) fn common(&self) -> f64 {
         self.common.unwrap_or(1.0).max(1.0)
     }
 }
 
-/// What is left of each logarithm when the common one is taken away, in its own standard errors. Taking it away
-/// leaves a little less, which is made good. Where the median is one of the values, nothing is left of that one,
-/// which says nothing.
+/// Returns the distance of each logarithm from their median, in its own standard errors. A correction makes up for
+/// the scatter that subtracting the median removes. If the median is one of the values, that value is left out: its
+/// distance of 0 tells nothing.
 pub(super) fn residuals(values: &[(f64, f64)]) -> Vec<f64> {
     if values.len() < 2 {
         return Vec::new();
@@ -92,7 +92,7 @@ pub(super) fn residuals(values: &[(f64, f64)]) -> Vec<f64> {
     residuals
 }
 
-/// Their standard deviation around 0, which a few that really changed do not move.
+/// Returns the standard deviation around 0. A few real changes do not move it.
 pub(super) fn deviation(residuals: &[f64]) -> f64 {
     let absolute: Vec<f64> = residuals.iter().map(|residual| residual.abs()).collect();
     Data::new(absolute).quantile(WITHIN)
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn cases_that_scatter_more_than_their_rounds_say_so() {
         let found = cases("std", &spread(0.01));
-        // Of the eight absolute deviations, without that of the middle, five and a half are within 3 standard errors.
+        // Without the middle there are eight absolute deviations; five and a half are within 3 standard errors.
         let expected = 3.0 * (9.0_f64 / 8.0).sqrt();
         let common = Scales::of(&found).common();
         assert!((common - expected).abs() < 0.1, "{common}");

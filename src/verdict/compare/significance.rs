@@ -1,18 +1,19 @@
-//! What is no accident.
+//! Corrects verdicts for multiple testing, and computes intervals.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::Change;
 use crate::stats::false_discovery;
 
-/// Of what is called a change, at most this part is none, in the mean over many comparisons.
+/// Highest share of false alarms among the reported changes, in the mean over many comparisons.
 pub(super) const FALSE_DISCOVERY_RATE: f64 = 0.02;
 const CONFIDENCE: f64 = 0.95;
-/// From here on Student's distribution is the normal one.
+/// Degrees of freedom from which on Student's distribution is the normal one.
 const MOST_FREEDOM: f64 = 1000.0;
 
 impl Change {
-    /// From a difference of logarithms, its standard error, and how well that is known.
+    /// Creates a change from a difference of logarithms, its standard error, and the degrees of freedom of that
+    /// error.
     pub(super) fn new(log: f64, error: f64, freedom: f64) -> Self {
         let ratio = |log: f64| log.exp_m1();
         if !(log / error).is_finite() {
@@ -45,7 +46,7 @@ impl Change {
     }
 }
 
-/// A question that was asked.
+/// Question of the comparison: whether a case, an engine or a part changed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) p_value: f64,
@@ -59,9 +60,11 @@ pub(super) enum Kind {
     Part,
 }
 
-/// Which of them are answered with a change, by Benjamini & Hochberg (J. R. Stat. Soc. B 57 (1995) 289-300).
-/// Cases, engines and parts of engines are families that share the rate: together, what many cases show would lower
-/// the bar for engines, and the few engines would have to be as sure as any of a hundred cases.
+/// Returns for each question whether the answer is a change, by Benjamini & Hochberg (J. R. Stat. Soc. B 57 (1995)
+/// 289-300).
+///
+/// Cases, engines and parts of engines are three families that share the rate. In one family, changes of many cases
+/// would lower the bar for engines, and the few engines would meet the limit of a hundred cases.
 pub(super) fn discoveries(asked: &[Asked]) -> Vec<bool> {
     let p_values = |kind| -> Vec<f64> {
         let of_kind = asked.iter().filter(|question| question.kind == kind);
@@ -95,7 +98,8 @@ mod tests {
 
     #[test]
     fn what_is_found_is_what_benjamini_and_hochberg_find() {
-        // Limits of four questions at 2 %: 0.005, 0.01, 0.015, 0.02. The third lets the second in.
+        // Limits of four questions at 2 %: 0.005, 0.01, 0.015, 0.02. The third p-value is below its limit, so the
+        // second one passes also.
         let found = discoveries(&cases(&[0.014, 0.9, 0.004, 0.012]));
         assert_eq!(found, [true, false, true, true]);
         assert_eq!(discoveries(&cases(&[0.006, 0.9, 0.9, 0.9])), [false; 4]);
@@ -110,14 +114,14 @@ mod tests {
         });
         let mut asked = cases(&[0.5; 96]);
         asked.extend(engines);
-        // 1 in 1000, which one of three engines may have, and none of a hundred cases.
+        // 1 in 1000 is enough for one of three engines, and too much for one of a hundred cases.
         asked[98].p_value = 0.001;
         let found = discoveries(&asked);
         assert_eq!(found.iter().position(|found| *found), Some(98));
         asked[98].p_value = 0.05;
         asked[0].p_value = 0.001;
         assert!(!discoveries(&asked).contains(&true));
-        // However many cases changed, an engine has to be as sure as before.
+        // The limit of an engine does not depend on how many cases changed.
         for case in &mut asked[..96] {
             case.p_value = 1e-6;
         }

@@ -1,4 +1,4 @@
-//! The answers for people, as wide as the terminal.
+//! Results for people, in the width of the terminal.
 
 use std::fmt::Write as _;
 
@@ -11,17 +11,17 @@ use crate::data::BlockKey;
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
-/// Which cases are shown.
+/// Selection of the cases that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Those that changed or broke.
+    /// Cases that changed or broke.
     Changes,
-    /// All of them.
+    /// Every case.
     All,
 }
 
-/// Draws it, in so many columns of the terminal, with escape sequences for colours, which the caller removes where they
-/// do not belong.
+/// Draws the results for a terminal of `width` columns. The text has escape sequences for colours. The caller removes
+/// them where they do not belong.
 pub fn draw(comparison: &Comparison, detail: Detail, width: u16) -> String {
     let by = comparison.options.by;
     let folded = |text: String| fold::text(&text, width.into());
@@ -40,7 +40,7 @@ pub fn draw(comparison: &Comparison, detail: Detail, width: u16) -> String {
     text + &folded(legend(comparison))
 }
 
-/// What came of it, in a sentence.
+/// Summarizes the result in a sentence.
 fn summary(comparison: &Comparison, file: &Against) -> String {
     let by = comparison.options.by;
     let counts = counts(by, file);
@@ -53,14 +53,14 @@ fn summary(comparison: &Comparison, file: &Against) -> String {
     format!("{inconclusive}{new} against {base}: {counts}.\n")
 }
 
-/// How many cases and engines have each verdict.
+/// Counts the cases and engines with each verdict.
 pub(crate) fn counts(by: By, file: &Against) -> String {
     let cases = file.cases.iter().map(|case| &case.verdict);
     let engines = file.engines.iter().map(|engine| &engine.verdict);
     count(by, cases, "case") + "; " + &count(by, engines, "engine")
 }
 
-/// `2 of 96 cases slower, 1 faster, 80 same, 13 unclear`.
+/// Counts the verdicts: `2 of 96 cases slower, 1 faster, 80 same, 13 unclear`.
 pub(crate) fn count<'a>(by: By, verdicts: impl Iterator<Item = &'a Verdict>, what: &str) -> String {
     let answers: Vec<_> = verdicts.filter(|verdict| verdict.is_answer()).collect();
     let of = |kind: &Verdict| {
@@ -83,7 +83,7 @@ pub(crate) fn count<'a>(by: By, verdicts: impl Iterator<Item = &'a Verdict>, wha
     text
 }
 
-/// A table below an empty line, unless it has no rows.
+/// Draws a table below an empty line. Draws nothing if it has no rows.
 pub(crate) fn below(table: &Table, width: u16) -> String {
     match table.draw(width.into()) {
         none if none.is_empty() => none,
@@ -91,10 +91,10 @@ pub(crate) fn below(table: &Table, width: u16) -> String {
     }
 }
 
-/// How far two sides are apart, and what that is called.
+/// Change between two sides, and its verdict.
 type Found<'a> = (Option<Change>, &'a Verdict);
 
-/// What is told of them, the largest change first; what has none comes after those that have one.
+/// Returns the items that are shown, the largest change first. Items without a change come last.
 pub(crate) fn largest_first<T>(all: &[T], detail: Detail, of: fn(&T) -> Found) -> Vec<&T> {
     let is_told = |it: &&T| detail == Detail::All || of(it).1.is_news();
     let mut told: Vec<&T> = all.iter().filter(is_told).collect();
@@ -103,7 +103,7 @@ pub(crate) fn largest_first<T>(all: &[T], detail: Detail, of: fn(&T) -> Found) -
     told
 }
 
-/// Adds what tables of changes end in.
+/// Adds the last columns of a table of changes: change, interval and verdict.
 pub(crate) fn verdict<'a, R: 'a>(
     columns: Columns<'a, R>,
     by: By,
@@ -146,7 +146,7 @@ fn columns(by: By) -> Columns<'static, CaseChange> {
     verdict(columns, by, |it| (it.change, &it.verdict))
 }
 
-/// As in the key of a case, where it is shortest.
+/// Returns a block in the form of a case's key, shortened.
 pub(crate) fn block(block: &BlockKey) -> String {
     let mut text = format!("{}t/{}B/{}", block.threads, block.payload, block.ip);
     for value in block.unusual() {
@@ -155,11 +155,11 @@ pub(crate) fn block(block: &BlockKey) -> String {
     text
 }
 
-/// A ratio, or datagrams per second.
+/// Formats a ratio, or datagrams per second.
 pub(crate) fn value(value: Option<f64>) -> String {
     match value {
         None => String::new(),
-        // A damaged file may hold anything.
+        // A damaged file may hold any number.
         Some(value) if value.abs() >= 1e9 => "huge".to_owned(),
         Some(value) if value >= 1e6 => format!("{:.1}M", value / 1e6),
         Some(value) if value >= 1e3 => format!("{:.1}k", value / 1e3),

@@ -1,4 +1,4 @@
-//! Verdicts of rows made by hand.
+//! Tests of verdicts on rows made by hand.
 
 use super::significance::FALSE_DISCOVERY_RATE;
 use super::*;
@@ -6,7 +6,7 @@ use crate::data::Ip;
 use crate::results::row::{Row, Status};
 use crate::verdict::compare::table::Detail;
 
-/// Two threads of 300 B, six rounds that scatter by 3 %.
+/// Returns a row with two threads, 300 B, and six rounds that scatter by 3 %.
 pub(super) fn row(engine: &str, ratio: f64) -> Row {
     case_of(engine, Connection::Unconnected, 300, ratio)
 }
@@ -36,7 +36,7 @@ pub(super) fn case_of(engine: &str, connection: Connection, payload: u32, ratio:
     }
 }
 
-/// As from a file.
+/// Returns results as if read from a file.
 pub(super) fn results(name: &str, rows: Vec<Row>) -> Results {
     Results {
         name: name.to_owned(),
@@ -45,7 +45,8 @@ pub(super) fn results(name: &str, rows: Vec<Row>) -> Results {
     }
 }
 
-/// Two engines and the reference, over so many blocks, with these ratios: two of each payload.
+/// Returns the rows of two engines and the reference over this many blocks, two of each payload, with the ratios that
+/// `ratio_of` gives.
 fn sweep(blocks: u32, ratio_of: impl Fn(&str, u32) -> f64) -> Vec<Row> {
     let mut rows = Vec::new();
     for block in 1..=blocks {
@@ -74,7 +75,7 @@ fn over_v6(row: Row) -> Row {
     }
 }
 
-/// What different blocks say differs a little.
+/// Returns a factor that differs a little from block to block.
 fn wobble(block: u32) -> f64 {
     1.0 + 0.002 * (f64::from(block % 5) - 2.0)
 }
@@ -96,7 +97,7 @@ fn against(base: &Results, new: Results) -> Against {
     found.files.remove(0)
 }
 
-/// The verdict on the only case.
+/// Returns the verdict on the only case.
 fn verdict_of(base: Row, new: Row) -> Verdict {
     let found = against(&results("a", vec![base]), results("b", vec![new]));
     assert_eq!(found.cases.len(), 1);
@@ -223,7 +224,7 @@ fn three_blocks_are_too_few_for_an_engine() {
     );
 }
 
-/// A file of cases with these changes.
+/// Returns the verdicts on cases with these estimates and p-values.
 fn judged(changes: &[(f64, f64)]) -> Vec<Verdict> {
     let template = against(&plain(), plain()).cases.remove(1);
     let case = |&(estimate, p_value): &(f64, f64)| CaseChange {
@@ -249,7 +250,7 @@ fn judged(changes: &[(f64, f64)]) -> Vec<Verdict> {
 
 #[test]
 fn what_changed_too_little_does_not_loosen_the_limit_for_the_others() {
-    // By itself, 0.004 is too much for the first of eleven questions; after ten that are sure it is not.
+    // The first of eleven p-values, 0.004, is above its own limit, but below the limit after ten sure changes.
     let mut changes = vec![(-0.03, 0.004)];
     changes.extend([(-0.03, 1e-9); 10]);
     assert_eq!(judged(&changes), vec![Verdict::Worse; 11]);

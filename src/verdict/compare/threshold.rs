@@ -1,23 +1,23 @@
-//! What matters: changes below it are of no interest, however sure they are.
+//! Threshold of changes that matter. Smaller changes are of no interest, however sure they are.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A part of the value in the base.
+/// Fraction of the value in the base.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Threshold(f64);
 
 impl Threshold {
     const MAX_PCT: f64 = 50.0;
 
-    /// As a fraction.
+    /// Returns the threshold as a fraction.
     pub fn fraction(self) -> f64 {
         self.0
     }
 
-    /// In percent.
+    /// Returns the threshold in percent.
     pub fn percent(self) -> f64 {
-        // What was read as 0.7 must not be shown as 0.7000000000000001.
+        // 0.7 must not be shown as 0.7000000000000001.
         (self.0 * 1e8).round() / 1e6
     }
 }

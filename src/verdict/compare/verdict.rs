@@ -1,4 +1,4 @@
-//! What a change is called.
+//! Gives each change its verdict.
 
 use std::ops::Range;
 
@@ -6,27 +6,27 @@ use super::parts::{self, Cut, Part, Run};
 use super::significance::{Asked, FALSE_DISCOVERY_RATE, Kind, discoveries};
 use super::{Against, By, Change, EngineChange, Options, PartChange, Threshold, numbers};
 
-/// What a change is called.
+/// Verdict on a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Faster, or cheaper: no accident, and as much as matters.
+    /// Faster or cheaper: significant, and large enough to matter.
     Better,
-    /// Slower, or dearer: no accident, and as much as matters.
+    /// Slower or dearer: significant, and large enough to matter.
     Worse,
-    /// Whatever changed is less than what matters, at 95 %.
+    /// Change too small to matter, at 95 %.
     Same,
-    /// It may have changed or not: more rounds would tell.
+    /// Possible change: more rounds would tell.
     Unclear,
-    /// It is what the others are held against.
+    /// Reference, which the other engines are compared with.
     Reference,
-    /// Worked in the base, failed now; the reason.
+    /// Failure of a case that worked in the base, with the reason.
     Broken(String),
-    /// They must not, or cannot, be compared; the reason.
+    /// Rows that must not or cannot be compared, with the reason.
     NotComparable(String),
 }
 
 impl Verdict {
-    /// The word for it.
+    /// Returns the word for the verdict.
     pub fn word(&self, by: By) -> &'static str {
         match (self, by) {
             (Self::Better, By::Speed) => "faster",
@@ -41,7 +41,7 @@ impl Verdict {
         }
     }
 
-    /// Why, where that is to be said.
+    /// Returns the reason, if the verdict has one.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Broken(reason) | Self::NotComparable(reason) => Some(reason),
@@ -49,12 +49,12 @@ impl Verdict {
         }
     }
 
-    /// Whether it is told even where only changes are: better, worse or broken.
+    /// Returns whether the verdict is shown in a list of changes: better, worse or broken.
     pub fn is_news(&self) -> bool {
         matches!(self, Self::Better | Self::Worse | Self::Broken(_))
     }
 
-    /// Whether it answers the question, if only by "unclear".
+    /// Returns whether the verdict answers the question. "Unclear" is an answer.
     pub fn is_answer(&self) -> bool {
         !matches!(self, Self::Reference | Self::NotComparable(_))
     }
@@ -67,7 +67,7 @@ pub(super) fn judge(files: &mut [Against], options: Options) {
         .flat_map(|file| questions(file, options))
         .collect();
     let mut discoveries = discoveries(&asked).into_iter();
-    // In the order of the questions.
+    // The discoveries are in the order of the questions.
     let mut is_discovery = || discoveries.next().unwrap_or(false);
     for file in files {
         for case in &mut file.cases {
@@ -122,7 +122,7 @@ impl Options {
 }
 
 impl By {
-    /// As it is typed.
+    /// Returns the name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Speed => "speed",
@@ -130,7 +130,7 @@ impl By {
         }
     }
 
-    /// What is counted, and what it is called if it is better and if it is worse.
+    /// Returns the quantity, the word for better, and the word for worse.
     pub(crate) fn words(self) -> [&'static str; 3] {
         let what = match self {
             Self::Speed => "datagrams received",
@@ -150,8 +150,8 @@ impl By {
 }
 
 impl EngineChange {
-    /// Names the parts that changed, if not all of the engine did, and calls only that the same which is so in each
-    /// part.
+    /// Lists the parts that changed, unless the whole engine changed alike. An engine is the same only if each part
+    /// is.
     fn look_at_parts(&mut self, options: Options) {
         let with_runs = self.cuts.iter().filter(|cut| !cut.runs.is_empty());
         let most_uneven = with_runs.min_by(|a, b| a.evenness.total_cmp(&b.evenness));
@@ -176,7 +176,7 @@ impl EngineChange {
         }
     }
 
-    /// The parts that are not surely the same.
+    /// Returns the parts that are not surely the same.
     fn not_same(&self, threshold: Threshold) -> impl Iterator<Item = Part> {
         let parts = self.cuts.iter().flat_map(Cut::each);
         parts
@@ -184,8 +184,8 @@ impl EngineChange {
             .map(|(part, _)| part)
     }
 
-    /// Where it changed and where not: `slower at 2 and 4 threads (-10.2 %), same at 1 thread`; or what keeps it from
-    /// being the same, where all its blocks together are.
+    /// Describes the parts with and without a change: `slower at 2 and 4 threads (-10.2 %), same at 1 thread`. Or, if
+    /// all blocks together are the same, names the parts that are not surely so.
     pub(crate) fn where_changed(&self, options: Options) -> Option<String> {
         let of_part = |part: &PartChange| {
             let word = part.verdict.word(options.by);
@@ -219,7 +219,7 @@ impl EngineChange {
 }
 
 impl Cut {
-    /// The runs that were found, and each value that is in none.
+    /// Returns the runs that were found, and each value outside of them.
     fn parts(&self, options: Options) -> Vec<PartChange> {
         let is_in = |run: &Run, value: usize| run.values.contains(&value);
         let others =
@@ -228,7 +228,7 @@ impl Cut {
         let mut all: Vec<(Range<usize>, bool)> = found
             .chain(others.map(|value| (value..value + 1, false)))
             .collect();
-        // What changed first.
+        // Parts that changed come first.
         all.sort_by_key(|(values, is_found)| (!is_found, values.start));
         all.into_iter()
             .map(|(values, is_found)| {

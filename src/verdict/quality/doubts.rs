@@ -1,8 +1,8 @@
-//! The doubts about the numbers of a run, how rows show them, and what to do about each.
+//! Doubts about the numbers of a run: the evidence in the rows, and the fix for each.
 
 use crate::results::row::{Row, Status};
 
-/// Why the number of a case may not be what another run would show.
+/// A reason why another run of a case may show another number.
 pub(super) struct Doubt {
     pub(super) what: &'static str,
     pub(super) fix: &'static str,
@@ -11,7 +11,7 @@ pub(super) struct Doubt {
 
 enum Evidence {
     Status(Status),
-    /// How the warnings begin that say so.
+    /// Beginnings of the warnings that show the doubt.
     Warnings(&'static [&'static str]),
 }
 
@@ -29,11 +29,14 @@ impl Doubt {
 
 const CHECK: &str = "udpbench check, mend what it finds, and run this again";
 
-/// So many of [`DOUBTS`] are grave: one such case is too many for a good run.
+/// Number of grave doubts, which come first in [`DOUBTS`]. One case with a grave doubt rules out a good grade.
 pub(super) const GRAVE: usize = 7;
 
-/// Warnings of what a case is (threads that share CPUs) are no doubts of its number, nor is the load before the
-/// start: if it lasts, windows show it. The first holds for all cases alike, and so says less of each.
+/// List of all doubts, the grave ones first.
+///
+/// Some warnings are no doubts: warnings about a case's setup (threads that share CPUs) say nothing against its
+/// number. Nor does the load before the start: if it lasts, windows show it. The first doubt holds for all cases
+/// alike, so it says less about each.
 pub(super) const DOUBTS: [Doubt; 8] = [
     Doubt {
         what: "the machine is not set up to measure (udpbench check)",
@@ -108,10 +111,10 @@ pub(super) const DOUBTS: [Doubt; 8] = [
 mod tests {
     use super::*;
 
-    /// Whoever rewords a warning is told here.
+    /// Fails when somebody rewords a warning.
     #[test]
     fn the_warnings_are_those_that_rows_have() {
-        // They repeat the warnings of others.
+        // Both files repeat the warnings of other files.
         const OWN: [&str; 2] = ["quality.rs", "quality/doubts.rs"];
         let mut waiting = vec![std::path::PathBuf::from("src")];
         let mut sources = String::new();

@@ -1,4 +1,4 @@
-//! What to use, how sure that is, and the numbers behind it.
+//! Builds the answer for one machine: the engines to use, the certainty, and the numbers behind them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,14 +11,14 @@ use super::measure::{By, Measure};
 use super::{table, technique};
 use crate::verdict::quality::Grade;
 
-/// What to use on one machine, and what that is known by.
+/// The engines to use on one machine, with the evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// What to use, or why nothing is recommended, and how sure that is: a line each.
+    /// The advice in lines: the engines to use or the reason for no recommendation, and the certainty.
     pub said: Vec<String>,
-    /// The best engine of each technique beside std, for each of the conditions.
+    /// The best engine of each technique except std, for each of the conditions.
     pub gains: Vec<Gain>,
-    /// What is to be known besides, and what to type.
+    /// Further remarks, and commands to type next.
     pub besides: Vec<String>,
 }
 
@@ -68,21 +68,21 @@ impl Answer {
         }
     }
 
-    /// As sentences, for places without columns: a line each.
+    /// Returns the answer as sentences, one per line, for places without columns.
     pub fn sentences(&self) -> impl Iterator<Item = String> {
         let gains = self.gains.iter().map(Gain::sentence);
         let said = self.said.iter().cloned();
         said.chain(gains).chain(self.besides.iter().cloned())
     }
 
-    /// In so many columns of the terminal, beside the word `answer`.
+    /// Draws the answer, `room` columns wide, beside the word `answer`.
     pub fn draw(&self, room: usize) -> String {
-        /// What is beside it.
+        /// Width of the label column.
         const LABEL: usize = 9;
         let mut text = table::labelled("answer", &self.said, room);
         let gains = Gain::table(&self.gains).draw(room.saturating_sub(LABEL));
         for line in gains.lines() {
-            // Its rows begin with a blank.
+            // Rows of the table begin with a blank.
             let indent = LABEL - usize::from(line.starts_with(' '));
             let _ = writeln!(text, "{:indent$}{line}", "");
         }
@@ -90,7 +90,7 @@ impl Answer {
     }
 }
 
-/// What to use, of so many engines: by the first measure, and by the second one where that is another choice.
+/// Returns the lines of advice: by the first measure, and by the second one if its engines differ.
 fn said(board: &BoardRanking, choices: &[(Measure, Choices)], engines: usize) -> Vec<String> {
     let limit = if board.machine.is_wire {
         ": the wire may be the limit"
@@ -110,7 +110,7 @@ fn said(board: &BoardRanking, choices: &[(Measure, Choices)], engines: usize) ->
     said
 }
 
-/// The engines that were measured, in the order of their names.
+/// Returns the engines that were measured, sorted by name.
 fn engines(board: &BoardRanking) -> Vec<&str> {
     let places = board.averaged.iter().flat_map(|one| &one.standing.places);
     let ranked = places.map(|place| place.engine.as_str());
@@ -128,7 +128,8 @@ fn left_out(board: &BoardRanking) -> Option<String> {
     (!engines.is_empty()).then(|| format!("Left out, as measured in too few settings: {names}"))
 }
 
-/// Those that are not recommended, as few can spare what they need.
+/// Returns the remark on engines that never sleep. They are not recommended, as few machines can spare the CPUs that
+/// they need.
 fn never_sleep(board: &BoardRanking, measure: Measure) -> Option<String> {
     let averaged = board.averaged_by(measure);
     let places = averaged.flat_map(|one| &one.standing.places);
@@ -151,7 +152,8 @@ fn hint(board: &BoardRanking) -> Option<String> {
     Some(format!("A hint only: the run was poor, {reason}"))
 }
 
-/// What loopback cannot show, and the command that can, for the engines that were told of.
+/// Returns the warning that loopback cannot show everything, with the command that measures these engines between two
+/// hosts. Empty if the rows are from two hosts.
 fn only_on_a_wire(board: &BoardRanking, measure: Measure, told: &BTreeSet<&str>) -> Vec<String> {
     if board.machine.is_wire || told.is_empty() {
         return Vec::new();

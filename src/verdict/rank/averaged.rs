@@ -1,4 +1,4 @@
-//! The engines over the settings that may be averaged: geometric means of the same settings for all engines.
+//! Averages engines over several settings: geometric means over the same settings for all engines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,9 @@ use super::measure::{Measure, Unit};
 use super::{Place, Setting, SettingRanking, Standing};
 use crate::data::{BlockKey, Ip};
 
-/// What is never averaged over: the payload, one thread or more, and whatever is not as usual. An engine may be ten
-/// times as fast at one payload and no faster at another, and the mean of the two is true of neither.
+/// Conditions that are never averaged over: the payload, one thread or more, and every value that is not the default.
+/// An engine may be ten times faster at one payload and no faster at another, and the mean of both is true of
+/// neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Conditions(BlockKey);
 
@@ -23,7 +24,8 @@ impl Conditions {
         })
     }
 
-    /// Each of them in words, less what all of them have in common: `26 B`, `1460 B with 1 thread`.
+    /// Returns a label for each of the conditions, without the parts that all have in common: `26 B`, `1460 B with 1
+    /// thread`.
     pub fn labels(all: &[Self]) -> BTreeMap<Self, String> {
         let label = |conditions: &Self| {
             let parts = conditions.parts().into_iter().enumerate();
@@ -40,7 +42,7 @@ impl Conditions {
         all.iter().map(|one| (*one, label(one))).collect()
     }
 
-    /// The payload, the threads, and each value that is not as usual.
+    /// Returns the payload, the threads, and each value that is not the default, in words.
     fn parts(&self) -> Vec<String> {
         let block = &self.0;
         let threads = if block.threads.is_alone() {
@@ -54,30 +56,30 @@ impl Conditions {
     }
 }
 
-/// The engines over the settings of the same conditions.
+/// The engines, averaged over all settings with the same conditions.
 ///
-/// Means over different settings say nothing about each other, so only settings count in which every engine
-/// was measured. Where these are not more than half of all, the engine with the fewest settings is left out,
-/// and so on until they are.
+/// Means over different settings cannot be compared, so only settings count in which every engine was measured. If at
+/// most half of all settings remain, the engine with the fewest settings is left out, repeatedly, until more than
+/// half remain.
 #[derive(Clone, Debug)]
 pub struct Averaged {
-    /// What these settings have in common.
+    /// The conditions that these settings have in common.
     pub conditions: Conditions,
     /// The engines that were measured in all of these settings.
     pub standing: Standing,
-    /// How many settings that is.
+    /// Number of settings that are averaged.
     pub settings: usize,
-    /// Of how many.
+    /// Number of settings with these conditions.
     pub of: usize,
-    /// The engines left out, and in how many settings they were measured.
+    /// The engines left out, each with its number of settings.
     pub left_out: Vec<(String, usize)>,
 }
 
-/// Each setting with its engines.
+/// Each setting with its engines and their places.
 type Cells<'a> = BTreeMap<Setting, BTreeMap<&'a str, &'a Place>>;
 
 impl Averaged {
-    /// For each of the conditions, in their order.
+    /// Averages each group of settings with the same conditions, in the order of the conditions.
     pub(super) fn each(measure: Measure, settings: &[SettingRanking]) -> Vec<Self> {
         let mut groups: BTreeMap<Conditions, Vec<&SettingRanking>> = BTreeMap::new();
         for ranking in settings {
@@ -90,7 +92,7 @@ impl Averaged {
             .collect()
     }
 
-    /// `None`: there is nothing to rank by this.
+    /// Averages the settings of one group. `None` if no engine has this measure.
     fn new(measure: Measure, conditions: Conditions, settings: &[&SettingRanking]) -> Option<Self> {
         let mut unit = Unit::TimesStd;
         let mut all = cells(measure, unit, settings);
@@ -125,7 +127,7 @@ fn cells<'a>(measure: Measure, unit: Unit, settings: &[&'a SettingRanking]) -> C
     cells
 }
 
-/// The engines to be ranked, and those that are left out with their number of settings.
+/// Returns the engines to rank, and the engines left out with their numbers of settings.
 fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<(String, usize)>) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for &engine in all.values().flat_map(BTreeMap::keys) {
@@ -142,7 +144,7 @@ fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<(String, usize)>) {
     (engines, left_out)
 }
 
-/// The settings that all of these engines have.
+/// Returns the settings that all of these engines have.
 fn common<'a, 'b>(
     all: &'b Cells<'a>,
     engines: &BTreeSet<&str>,
@@ -152,7 +154,7 @@ fn common<'a, 'b>(
     all.iter().filter(|(_, cell)| has_all(cell)).collect()
 }
 
-/// The geometric mean of an engine, with its lowest and highest value and its worst loss.
+/// Returns the geometric mean of an engine, with its lowest and highest value and its lowest and highest loss.
 fn mean(common: &[(&Setting, &BTreeMap<&str, &Place>)], engine: &str) -> Option<Place> {
     type Windows = (BlockKey, (Option<u64>, Option<u64>));
     let mut blocks: BTreeMap<Windows, Vec<Reading>> = BTreeMap::new();

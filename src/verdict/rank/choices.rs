@@ -1,4 +1,4 @@
-//! Which engines are the best under each of the conditions, and why there may be none.
+//! Chooses the best engines under each of the conditions, or the reason for choosing none.
 
 mod words;
 
@@ -11,40 +11,40 @@ use super::{Averaged, BoardRanking, Conditions, Place, Standing};
 use crate::data::EngineName;
 use crate::verdict::quality::LOSSY_PCT;
 
-/// Half of an interval that is wider than this, in percent of its value, is too wide to choose among those that tie.
+/// Widest half of an interval, in percent of its value, that still allows a choice among ties.
 pub(super) const NEEDED_PCT: f64 = 5.0;
 
-/// What comes of the engines of some conditions that may be recommended.
+/// The outcome for the engines of one group of conditions that may be recommended.
 enum Choice<'a> {
     Best(Best<'a>),
     Noisy(Noisy<'a>),
-    /// None has an interval.
+    /// No engine has an interval.
     Unsure,
-    /// All lost too much, that one the least: so many percent.
+    /// Every engine lost too much: the engine that lost least, and its lowest and highest loss in percent.
     Lossy(&'a str, (f64, f64)),
 }
 
-/// The best engines, which cannot be told apart.
+/// The best engines, which are tied.
 #[derive(Clone, PartialEq, Eq)]
 struct Best<'a> {
     engines: BTreeSet<&'a str>,
-    /// Whether others are as fast, and need more CPU time.
+    /// True if other engines are equally fast but need more CPU time.
     is_by_cpu: bool,
 }
 
-/// Engines that cannot be told apart, for noise.
+/// Engines that cannot be told apart because of noise.
 struct Noisy<'a> {
     engines: BTreeSet<&'a str>,
-    /// The widest of their intervals: half of it, in percent.
+    /// Half of the widest of their intervals, in percent.
     widest_pct: f64,
-    /// Whether all of them are surely better than std.
+    /// True if all of them are surely better than std.
     beat_std: bool,
 }
 
 /// The choices by one measure, for each of the conditions.
 pub(super) struct Choices<'a> {
     each: Vec<(&'a str, Choice<'a>)>,
-    /// Engines that were better, but have no interval.
+    /// Engines with better values but without an interval.
     unsure: BTreeSet<&'a str>,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Choices<'a> {
         Self { each, unsure }
     }
 
-    /// All engines that are the best anywhere, or may be.
+    /// Returns the engines that are, or may be, the best under any of the conditions.
     pub(super) fn engines(&self) -> BTreeSet<&'a str> {
         let each = self.each.iter();
         let best = each.filter_map(|(_, choice)| match choice {
@@ -84,7 +84,7 @@ impl<'a> Choices<'a> {
 }
 
 impl<'a> Best<'a> {
-    /// Of several that are as fast, those that surely need the least CPU time.
+    /// Reduces tied engines to those that surely need the least CPU time.
     fn cheapest(self, board: &'a BoardRanking, conditions: Conditions) -> Self {
         let mut all = board.averaged_by(Measure::Cpu);
         let Some(averaged) = all.find(|one| one.conditions == conditions) else {
@@ -105,30 +105,31 @@ impl<'a> Best<'a> {
     }
 }
 
-/// Over loopback nothing segments what offload sends, so nobody knows yet what it gains; and what never sleeps is for
-/// those who asked for it.
+/// Returns whether an engine may be recommended. Over loopback nothing segments GSO trains, so the gain of offload is
+/// unknown. Engines that never sleep are only for users who asked for them.
 fn may_be_recommended(board: &BoardRanking, place: &Place) -> bool {
     !is_unknown(board, place) && !needs_spare_cpus(board, place)
 }
 
-/// Whether nobody knows yet what it gains.
+/// Returns whether the gain of an engine is unknown: offload over loopback.
 pub(super) fn is_unknown(board: &BoardRanking, place: &Place) -> bool {
     let is_over_loopback = !board.machine.is_wire;
     is_over_loopback && Technique::of_label(&place.engine) == Technique::Offload
 }
 
-/// Whether it needs a CPU to itself even when nothing comes, and others that were measured do not.
+/// Returns whether an engine keeps a CPU busy even when nothing comes, while others that were measured do not.
 pub(super) fn needs_spare_cpus(board: &BoardRanking, place: &Place) -> bool {
     let mut all = board.averaged.iter().flat_map(|one| &one.standing.places);
     technique::spins(&place.engine) && !all.all(|other| technique::spins(&other.engine))
 }
 
-/// Whether it lost so little that it can be used.
+/// Returns whether an engine lost less than [`LOSSY_PCT`].
 pub(super) fn is_clean(place: &Place) -> bool {
     place.loss_pct.is_none_or(|(_, most)| most < LOSSY_PCT)
 }
 
-/// `None`: there is no engine.
+/// Chooses among the engines of one group of conditions, and adds better engines without an interval to `unsure`.
+/// `None` if there is no engine.
 fn choice<'a>(
     averaged: &'a Averaged,
     places: &[&'a Place],
@@ -155,7 +156,7 @@ fn choice<'a>(
     );
     let leaders = || standing.leaders();
     let mut best: Vec<&Place> = leaders().filter_map(|it| name(it).copied()).collect();
-    // Round by round it is ahead, but not beyond the interval that people see.
+    // The engine is ahead round by round, but the interval that users see includes std.
     let is_doubtful = |place: &Place| standing.surely_other_than_std(place).is_none();
     let is_std_doubtful =
         !best.is_empty() && !leaders().any(Place::is_std) && leaders().all(is_doubtful);
@@ -176,7 +177,7 @@ fn choice<'a>(
     })
 }
 
-/// How noisy those are that cannot be told apart, where that is why: half of the widest interval, in percent.
+/// Returns half of the widest interval of tied engines, in percent, if it is too wide for a choice.
 fn noise_pct(best: &[&Place]) -> Option<f64> {
     if best.len() < 2 {
         return None;
@@ -191,8 +192,9 @@ impl Standing {
         self.places.iter().find(|place| place.is_std())
     }
 
-    /// Whether an engine is surely better than std, or worse: round by round, and by the interval of its ratio. `None`:
-    /// neither, or it is std, or that was not measured.
+    /// Returns `Some(true)` if an engine is surely better than std, `Some(false)` if it is surely worse: round by
+    /// round, and by the interval of its ratio. `None` if neither is sure, the engine is std, or std was not
+    /// measured.
     pub(super) fn surely_other_than_std(&self, place: &Place) -> Option<bool> {
         let std = self.std().filter(|_| !place.is_std())?;
         let (reading, measure) = (&place.reading, self.measure);

@@ -1,4 +1,4 @@
-//! The rows that are ranked, of one machine, by setting and engine, and why others are left out.
+//! Selects the rows of one machine to rank, by setting and engine, and counts the reasons for leaving out others.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use super::{Place, Setting, SettingRanking, Standing};
 use crate::data::{Duplex, Traits, Workload};
 use crate::results::row::{Row, Status};
 
-/// The rows that take part.
+/// The rows to rank.
 pub(super) struct Field<'a> {
     pub(super) settings: BTreeMap<Setting, Engines<'a>>,
-    /// Why others do not, and how many.
+    /// Reasons for leaving rows out, with the number of rows.
     pub(super) left_out: BTreeMap<String, usize>,
 }
 
-/// The rows of each engine; several, where several files have it.
+/// The rows of each engine: several if several files have the engine.
 pub(super) type Engines<'a> = BTreeMap<String, Vec<&'a Row>>;
 
 impl<'a> Field<'a> {
@@ -45,8 +45,8 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Where unconnected cases alone were asked for, the reference is measured all the same, and has no
-    /// rival in its setting.
+    /// Removes settings that have only the reference. If only unconnected cases were requested, the reference is
+    /// measured on connected sockets all the same, and has no rival in its setting.
     fn leave_out_lone_references(&mut self) {
         let mut lone = 0;
         self.settings.retain(|_, engines| {
@@ -79,13 +79,14 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Whether two rows are of one run: of its CSV and its raw samples, say, or of a file that several were put into.
+/// Returns whether two rows are of the same run, such as one from its CSV and one from its raw samples, or from a
+/// file that combines several.
 fn are_one(one: &Row, other: &Row) -> bool {
     let run = |row: &Row| (row.seed, row.started_at.clone());
     !one.started_at.is_empty() && run(one) == run(other)
 }
 
-/// Why a row cannot be ranked.
+/// Returns the reason why a row cannot be ranked.
 fn obstacle(row: &Row) -> Option<String> {
     if row.status != Status::Ok {
         return Some(row.status.to_string());
@@ -119,7 +120,7 @@ fn count(engines: &Engines) -> usize {
     engines.values().map(Vec::len).sum()
 }
 
-/// What the engines of a setting are held against each other in: ratios, where there are any.
+/// Returns the unit for comparing the engines of a setting: ratios if any row has one.
 pub(super) fn unit(measure: Measure, engines: &Engines) -> Unit {
     let mut rows = engines.values().flatten();
     if rows.any(|row| measure.of(row, Unit::TimesStd).is_some()) {

@@ -1,4 +1,4 @@
-//! A value with its uncertainty, kept as logarithms: ratios multiply, so it is their logarithms that add up.
+//! Values with their uncertainty. They are kept as logarithms: ratios multiply, so their logarithms add up.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -9,9 +9,9 @@ use crate::stats;
 pub struct Reading {
     ln: f64,
     error: Option<Error>,
-    /// Without what it shares with those that were measured beside it.
+    /// Error without the part that is common to the engines measured beside this one.
     own: Option<Error>,
-    /// The interval that its row has, if it is of one row: that is the one that people see.
+    /// Interval in the row, if the value is from one row. Users see this interval.
     told: Option<(f64, f64)>,
 }
 
@@ -19,12 +19,12 @@ pub struct Reading {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Error {
     standard: f64,
-    /// How well it is known: degrees of freedom of Student's t.
+    /// Degrees of freedom of Student's t for this error.
     freedom: f64,
 }
 
 impl Reading {
-    /// `None`: it is not a positive number.
+    /// Creates a value without an uncertainty. `None` if it is not a positive number.
     pub(super) fn new(value: f64) -> Option<Self> {
         (value.is_finite() && value > 0.0).then(|| Self {
             ln: value.ln(),
@@ -34,9 +34,9 @@ impl Reading {
         })
     }
 
-    /// With the interval that its row has, if that is one around the value.
+    /// Adds the interval of the row, if it encloses the value.
     pub(super) fn told(self, low: f64, high: f64) -> Self {
-        // But for the last digit.
+        // Tolerates a difference in the last digit.
         let is_one = low > 0.0
             && low <= self.value() * (1.0 + 1e-9)
             && high >= self.value() * (1.0 - 1e-9)
@@ -47,8 +47,8 @@ impl Reading {
         }
     }
 
-    /// Of `count` rounds whose logarithms have this standard deviation, in percent, less what they have in common with
-    /// those of the others.
+    /// Adds the residual error of `count` rounds: `deviation_pct` is the standard deviation of their logarithms, in
+    /// percent, without the part that is common to all engines.
     pub(super) fn own(self, deviation_pct: Option<f64>, count: Option<usize>) -> Self {
         let known = deviation_pct.zip(count);
         let own = known.filter(|(pct, count)| pct.is_finite() && *pct >= 0.0 && *count > 1);
@@ -61,8 +61,8 @@ impl Reading {
         }
     }
 
-    /// Whether it is surely greater than another one that was measured beside it, at 5 %: by what is their own where
-    /// that is known, else if their intervals do not meet.
+    /// Returns whether this value is surely greater than one that was measured beside it, at 5 %. Compares by the
+    /// residual errors if both are known, else by whether the intervals are disjoint.
     pub(super) fn exceeds(&self, other: &Self) -> bool {
         if let Some((own, others)) = self.own.zip(other.own) {
             let of_both = in_quadrature(&[own, others]);
@@ -72,12 +72,12 @@ impl Reading {
         intervals.is_some_and(|((low, _), (_, high))| low > high)
     }
 
-    /// Whether anything says how uncertain it is.
+    /// Returns whether any uncertainty is known.
     pub(super) fn has_error(&self) -> bool {
         self.error.is_some() || self.own.is_some()
     }
 
-    /// The estimate of `count` values whose logarithms have this standard deviation, in percent.
+    /// Adds the error of an estimate from `count` values, whose logarithms have this standard deviation, in percent.
     pub(super) fn scattered(self, deviation_pct: f64, count: usize) -> Self {
         if !deviation_pct.is_finite() || deviation_pct < 0.0 || count < 2 {
             return self;
@@ -89,7 +89,8 @@ impl Reading {
         )
     }
 
-    /// A value that is known by its interval alone: half of that is taken for two standard errors.
+    /// Adds the error of a value that is known by its interval alone: half of the interval counts as two standard
+    /// errors.
     pub(super) fn between(self, low: f64, high: f64) -> Self {
         if low > 0.0 && low <= high && high.is_finite() {
             self.with((high.ln() - low.ln()) / 4.0, f64::INFINITY)
@@ -106,18 +107,18 @@ impl Reading {
         }
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn value(&self) -> f64 {
         self.ln.exp()
     }
 
-    /// Half of its interval, in percent of its value.
+    /// Returns half of the interval, in percent of the value.
     pub(super) fn half_pct(&self) -> Option<f64> {
         let (low, high) = self.interval()?;
         Some(50.0 * (high - low) / self.value())
     }
 
-    /// Its 95 % interval: that of its row, or by Student's t. `None`: nothing says how uncertain it is.
+    /// Returns the 95 % interval: the row's own, or by Student's t. `None` if no uncertainty is known.
     pub fn interval(&self) -> Option<(f64, f64)> {
         if self.told.is_some() {
             return self.told;
@@ -128,8 +129,9 @@ impl Reading {
         half.is_finite().then(|| (bound(-half), bound(half)))
     }
 
-    /// What was measured several times: the mean, and the larger of what the measurements say of their own
-    /// uncertainty and what their differences say, as well known as that one is. `None`: never measured.
+    /// Returns the mean of repeated measurements. Its error is the larger of two: the one from the measurements' own
+    /// errors, and the one from their differences. The degrees of freedom are those of the larger one. `None` without
+    /// measurements.
     pub(super) fn of_repeats(readings: &[Self]) -> Option<Self> {
         let (first, count) = (readings.first()?, readings.len() as f64);
         if readings.len() == 1 {
@@ -159,9 +161,9 @@ impl Reading {
         })
     }
 
-    /// The geometric mean of cases. Those within a block were held against the same windows of the reference: their
-    /// errors may all point the same way, so they add up, but for what is their own; those of blocks are independent.
-    /// `None`: no cases.
+    /// Returns the geometric mean of cases. Cases within a block were compared with the same windows of the
+    /// reference, so their errors may all point the same way: errors within a block add up, except residual errors.
+    /// Errors of different blocks are independent. `None` without cases.
     pub(super) fn geometric_mean(blocks: &[Vec<Self>]) -> Option<Self> {
         let all: Vec<Self> = blocks.iter().flatten().copied().collect();
         if let [one] = all[..] {
@@ -197,7 +199,7 @@ impl Error {
     }
 }
 
-/// Of a sum whose parts may err together.
+/// Returns the error of a sum whose parts may err together.
 fn added_up(errors: &[Error]) -> Error {
     Error {
         standard: errors.iter().map(|error| error.standard).sum(),
@@ -208,7 +210,7 @@ fn added_up(errors: &[Error]) -> Error {
     }
 }
 
-/// Of a sum whose parts err independently; the degrees of freedom by Welch and Satterthwaite.
+/// Returns the error of a sum whose parts err independently, with the degrees of freedom by Welch and Satterthwaite.
 fn in_quadrature(errors: &[Error]) -> Error {
     let variance = |error: &Error| error.standard.powi(2);
     let sum: f64 = errors.iter().map(variance).sum();
@@ -226,9 +228,10 @@ fn in_quadrature(errors: &[Error]) -> Error {
     }
 }
 
-/// 97.5 % of Student's t lie below it.
+/// Returns the 97.5 % quantile of Student's t.
 fn quantile(freedom: f64) -> f64 {
-    // Beyond this, it is that of the normal distribution to three digits; statrs knows no infinite freedom.
+    // Above 1000 degrees of freedom, the quantile is that of the normal distribution to three digits. statrs knows no
+    // infinite degrees of freedom.
     if freedom > 1000.0 {
         return 1.96;
     }
@@ -248,7 +251,7 @@ mod tests {
         reading.error.expect("it has one").standard
     }
 
-    /// Any textbook's table of Student's t.
+    /// Source: any textbook's table of Student's t.
     #[test]
     fn the_quantiles_are_those_of_the_textbook() {
         for (freedom, published) in [(1.0, 12.706), (5.0, 2.571), (30.0, 2.042), (1e9, 1.96)] {

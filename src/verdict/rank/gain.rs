@@ -1,34 +1,36 @@
-//! A line of the numbers behind the answer, as cells of a table and as a sentence.
+//! Numbers behind the answer, one line per engine, as a table row and as a sentence.
 
 use std::fmt::Write as _;
 
 use crate::term::table::{Columns, Table};
 
-/// The best engine of a technique beside std, and what it gains and loses under some conditions.
+/// The best engine of a technique except std, with its gains and losses under some conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gain {
-    /// How it moves datagrams.
+    /// Technique of moving datagrams.
     pub technique: &'static str,
-    /// Its label.
+    /// The engine's label.
     pub engine: String,
-    /// Under which conditions: `1460 B`.
+    /// Conditions, such as `1460 B`.
     pub at: String,
-    /// What the value is: `times std`, or `kpps` where std was not measured; CPU time where only that was asked for.
+    /// Unit of the value: `times std`, or `kpps` where std was not measured. If only CPU time was requested: `times
+    /// std's CPU time`, or `CPU ns`.
     pub unit: &'static str,
-    /// The value, or the lowest and the highest.
+    /// The value, or the lowest and the highest value.
     pub value: String,
-    /// How far its 95 % interval reaches, in percent: half of it, or both sides. Empty: not known.
+    /// Reach of the 95 % interval, in percent: half of the interval, or both sides. Empty if unknown.
     pub reach_pct: String,
-    /// Whether that is surely faster or slower than std; or that it loses too much for that to count.
+    /// Comparison with std, such as `faster`, `slower` or `a tie`. `loses` if the loss is too high for the value to
+    /// count.
     pub than_std: &'static str,
-    /// CPU time per datagram, and what that is: `times std`, or `ns`. Empty: not known, or not asked for.
+    /// CPU time per datagram, as a ratio to std or in nanoseconds. Empty if unknown or not requested.
     pub cpu: String,
-    /// Datagrams lost, in percent of the sent ones. Empty: not known.
+    /// Datagrams lost, in percent of the datagrams sent. Empty if unknown.
     pub lost_pct: String,
 }
 
 impl Gain {
-    /// A table of gains, which tells a technique once. Columns of which nothing is known are left out.
+    /// Returns a table of gains. A technique is named once, and columns without any value are left out.
     pub fn table(gains: &[Self]) -> Table {
         let unit = gains.first().map_or("", |it| it.unit);
         let columns = Columns::<Self>::default()
@@ -52,7 +54,7 @@ impl Gain {
         table
     }
 
-    /// The same in words, for places without columns.
+    /// Returns the gain as a sentence, for places without columns.
     pub fn sentence(&self) -> String {
         let Self {
             technique,

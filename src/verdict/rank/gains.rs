@@ -1,4 +1,4 @@
-//! What each technique gains and loses against std, for each payload: the numbers behind the answer.
+//! Computes the gain and loss of each technique against std, for each of the conditions.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use super::{Averaged, BoardRanking, Conditions, Place, Standing};
 use crate::data::EngineName;
 use crate::term::digits::reach_pct;
 
-/// More conditions are told by the lowest and the highest value in any.
+/// Largest number of conditions with a line each. Beyond it, one line has the lowest and the highest value.
 const MOST_CONDITIONS: usize = 3;
 
-/// The gains of one machine.
+/// Inputs for the gains of one machine.
 pub(super) struct Gains<'a> {
     pub(super) board: &'a BoardRanking,
-    /// Which numbers are asked for.
+    /// Measures that were requested.
     pub(super) by: By,
-    /// The first of them, by which engines are sorted.
+    /// The first requested measure, by which engines are sorted.
     pub(super) first: Measure,
-    /// The words for conditions.
+    /// Labels of the conditions.
     pub(super) labels: &'a BTreeMap<Conditions, String>,
 }
 
@@ -43,8 +43,8 @@ impl<'a> Gains<'a> {
         Technique::ALL.into_iter().flat_map(of).collect()
     }
 
-    /// The best engine of a technique but std, for each of the conditions: one that loses little and lets CPUs sleep, if
-    /// there is one.
+    /// Finds the best engine of a technique except std, for each of the conditions. Prefers engines that lose little
+    /// and let CPUs sleep.
     fn found(&self, technique: Technique) -> impl Iterator<Item = Found<'a>> {
         let board = self.board;
         board.averaged_by(self.first).filter_map(move |averaged| {
@@ -53,7 +53,7 @@ impl<'a> Gains<'a> {
             let places = places.filter(|place| {
                 place.engine != std && Technique::of_label(&place.engine) == technique
             });
-            // In their order, the best first.
+            // In the order of the standing, the best first.
             let places: Vec<&Place> = places.collect();
             let sleeps = |place: &&&Place| !needs_spare_cpus(board, place);
             let mut best = places
@@ -94,7 +94,7 @@ impl<'a> Gains<'a> {
         }
     }
 
-    /// The engine that is found the most often, from its lowest value to its highest.
+    /// Summarizes the engine that is found most often, from its lowest value to its highest.
     fn over_all(&self, technique: Technique, found: &[Found<'a>]) -> Option<Gain> {
         let often = |one: &&Found| {
             found
@@ -125,7 +125,7 @@ impl<'a> Gains<'a> {
         Some(gain)
     }
 
-    /// The CPU time of an engine, where it is asked for beside the speed.
+    /// Returns the CPU time of an engine, if it was requested beside the speed.
     fn cpu(&self, conditions: Conditions, engine: &str) -> Option<(&'a Standing, &'a Place)> {
         if (self.by, self.first) != (By::Both, Measure::Speed) {
             return None;
@@ -152,7 +152,7 @@ impl Standing {
         }
     }
 
-    /// How an engine compares with std. Nothing where that was not measured.
+    /// Compares an engine with std. Empty if values are absolute, as std was not measured.
     fn than_std(&self, place: &Place) -> &'static str {
         if !is_clean(place) {
             return "loses";
@@ -174,7 +174,7 @@ impl Standing {
     }
 }
 
-/// `0.93`, or `0.93 to 1.00`.
+/// Formats a range: `0.93`, or `0.93 to 1.00`.
 fn between((low, high): (f64, f64), figure: impl Fn(f64) -> String) -> String {
     from_to(&figure(low), &figure(high))
 }
@@ -187,7 +187,7 @@ fn from_to(low: &str, high: &str) -> String {
     }
 }
 
-/// From the lowest value to the highest of some places.
+/// Formats the range from the lowest value to the highest of some places.
 fn over<'a>(places: impl Iterator<Item = (&'a Standing, &'a Place)> + Clone) -> Option<String> {
     let lowest = |(_, place): &(&Standing, &Place)| place.range.0;
     let highest = |(_, place): &(&Standing, &Place)| place.range.1;
@@ -204,7 +204,7 @@ fn over<'a>(places: impl Iterator<Item = (&'a Standing, &'a Place)> + Clone) -> 
 }
 
 impl Place {
-    /// In words: `2.61`, or `0.22 to 2.61`.
+    /// Formats the loss: `2.61`, or `0.22 to 2.61`.
     pub(crate) fn lost_pct(&self) -> String {
         self.loss_pct.map_or_else(String::new, lost)
     }

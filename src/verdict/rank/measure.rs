@@ -1,12 +1,12 @@
-//! What engines are ranked by, and where a row says it.
+//! Measures that engines are ranked by, and their columns in a row.
 
 use super::estimate::Reading;
 use crate::results::row::Row;
 
-/// What engines are ranked by.
+/// A measure that engines are ranked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Datagrams received per second; never those that were sent.
+    /// Datagrams received per second; never datagrams sent.
     Speed,
     /// CPU time of all threads per datagram received.
     Cpu,
@@ -24,7 +24,7 @@ pub enum By {
 }
 
 impl By {
-    /// Whether this is asked for.
+    /// Returns whether this choice includes the measure.
     pub fn includes(self, measure: Measure) -> bool {
         match self {
             Self::Both => true,
@@ -34,20 +34,20 @@ impl By {
     }
 }
 
-/// What a value is.
+/// Unit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// The ratio to std on connected sockets in the same round.
+    /// Ratio to std on connected sockets in the same round.
     TimesStd,
-    /// Datagrams per second, or nanoseconds: where there was no reference.
+    /// Datagrams per second, or nanoseconds: used where std was not measured.
     Absolute,
 }
 
 impl Measure {
-    /// In the order in which people see them.
+    /// Every measure, in the order of display.
     pub const ALL: [Self; 2] = [Self::Speed, Self::Cpu];
 
-    /// Whether one is surely better than another.
+    /// Returns whether one value is surely better than the other.
     pub(super) fn is_ahead(self, one: &Reading, other: &Reading) -> bool {
         match self {
             Self::Speed => one.exceeds(other),
@@ -55,7 +55,7 @@ impl Measure {
         }
     }
 
-    /// What a row says. `None`: nothing, or no positive number.
+    /// Returns a row's value with its uncertainty. `None` if the row has no positive number.
     pub(super) fn of(self, row: &Row, unit: Unit) -> Option<Reading> {
         let figure = self.figure(row, unit);
         let reading = Reading::new(figure.value?)?;
@@ -111,7 +111,7 @@ impl Measure {
     }
 }
 
-/// The columns that a reading is made from.
+/// Columns that a [`Reading`] is made from.
 #[derive(Default)]
 struct Figure {
     value: Option<f64>,
@@ -121,7 +121,7 @@ struct Figure {
     high: Option<f64>,
 }
 
-/// Figures that others published come in Mb/s.
+/// Converts Mb/s to datagrams per second. Figures that others published come in Mb/s.
 fn pps_of_mbps(row: &Row) -> Option<f64> {
     Some(row.received_mbps? * 1e6 / 8.0 / row.payload_bytes.bytes() as f64)
 }

@@ -1,12 +1,12 @@
-//! Which engines are the fastest and the cheapest, setting by setting and over all, and how sure that is.
+//! Ranks engines by speed and by CPU time, in each setting and over all settings, with the uncertainty of each rank.
 //!
-//! 1. Rows are told apart by machine, and on each machine by [`Setting`]: only what had the same threads,
-//!    payload, ip, connection and buffers is held side by side. What several files measured is averaged.
-//! 2. An engine's place is one more than the number of engines that are surely better: that were so round by round, or
-//!    where rows do not say, whose whole interval is. So those that cannot be told apart share a place. An engine
-//!    without an interval has no place.
-//! 3. Settings of one payload are averaged, those of several never: see [`Averaged`].
-//! 4. What to use follows by technique: [`BoardRanking::answer`].
+//! 1. Rows are grouped by machine, then by [`Setting`]. Engines are compared only under the same threads, payload, IP
+//!    version, connection and buffers. Repeats from several files are averaged.
+//! 2. An engine's place is 1 + the number of engines that are surely better, judged round by round. Without data per
+//!    round, "surely better" means that the intervals do not overlap. Ties share a place. An engine without an interval
+//!    has no place.
+//! 3. Settings of one payload are averaged, settings of different payloads never are: see [`Averaged`].
+//! 4. The advice follows by technique: [`BoardRanking::answer`].
 
 mod answer;
 mod averaged;
@@ -33,7 +33,7 @@ use crate::results::files::Results;
 use crate::results::row::{Machine, Row};
 use crate::verdict::quality::Quality;
 
-/// Ranks what was measured, each machine apart.
+/// Ranks the engines in `results`, separately for each machine.
 pub fn rank(results: &[Results]) -> Ranking {
     let mut machines: BTreeMap<Machine, Vec<&Row>> = BTreeMap::new();
     for row in results.iter().flat_map(|file| &file.rows) {
@@ -47,28 +47,28 @@ pub fn rank(results: &[Results]) -> Ranking {
     }
 }
 
-/// Every machine's ranking.
+/// The rankings of all machines.
 #[derive(Clone, Debug)]
 pub struct Ranking {
-    /// In the order of their names.
+    /// The rankings, in the order of the machines' names.
     pub boards: Vec<BoardRanking>,
 }
 
 impl Ranking {
-    /// Whether no row could be ranked.
+    /// Returns whether no row could be ranked.
     pub fn is_empty(&self) -> bool {
         self.boards.iter().all(|board| board.settings.is_empty())
     }
 }
 
-/// What has to be the same for two engines to be held side by side.
+/// The conditions under which two engines can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Setting {
-    /// Threads, payload, ip, and the buffers that were asked for.
+    /// Threads, payload, IP version, and the buffer sizes that were requested.
     pub block: BlockKey,
-    /// Whether the sockets were connected.
+    /// Connected or unconnected sockets.
     pub connection: Connection,
-    /// SO_RCVBUF and SO_SNDBUF as they were granted, in bytes: loss, and so speed, depends on them.
+    /// `SO_RCVBUF` and `SO_SNDBUF` as granted, in bytes. Loss, and so speed, depends on them.
     pub granted: (Option<u64>, Option<u64>),
 }
 
@@ -87,17 +87,17 @@ impl Setting {
 pub struct BoardRanking {
     /// The machine.
     pub machine: Machine,
-    /// How many rows were ranked.
+    /// Number of rows that were ranked.
     pub rows: usize,
-    /// Setting by setting, in their order.
+    /// The ranking within each setting, in the order of the settings.
     pub settings: Vec<SettingRanking>,
-    /// Over the settings of one payload and the like, by speed first. Empty: there are none.
+    /// The averages over settings with the same [`Conditions`], speed first. Empty if nothing could be averaged.
     pub averaged: Vec<Averaged>,
-    /// How far the rows can be believed.
+    /// The quality of the rows.
     pub quality: Quality,
-    /// Whether any row had a rate to keep to.
+    /// True if any row had a given rate.
     pub is_at_given_rates: bool,
-    /// What was left out, and what may mislead.
+    /// Remarks on rows that were left out and on rows that may mislead.
     pub remarks: Vec<String>,
 }
 
@@ -119,18 +119,19 @@ impl BoardRanking {
         }
     }
 
-    /// What to use, how sure that is, and what each technique gains. Every place that gives advice shows that.
+    /// Returns the advice: the engines to use, the certainty, and the gain of each technique. Every place that gives
+    /// advice shows this answer.
     pub fn answer(&self, by: By) -> Answer {
         Answer::of(self, by)
     }
 
-    /// The averages by one measure.
+    /// Returns the averages by one measure.
     pub fn averaged_by(&self, measure: Measure) -> impl Iterator<Item = &Averaged> {
         let all = self.averaged.iter();
         all.filter(move |averaged| averaged.standing.measure == measure)
     }
 
-    /// The words for each of the conditions.
+    /// Returns the label of each of the conditions.
     pub fn labels(&self) -> BTreeMap<Conditions, String> {
         let all: Vec<Conditions> = self.averaged.iter().map(|one| one.conditions).collect();
         Conditions::labels(&all)
@@ -142,38 +143,38 @@ impl BoardRanking {
 pub struct SettingRanking {
     /// The setting.
     pub setting: Setting,
-    /// By speed, then by CPU time; without a measure that no engine has.
+    /// The standings by speed and by CPU time. A measure that no engine has is absent.
     pub standings: Vec<Standing>,
 }
 
-/// Engines in their order.
+/// Engines sorted by one measure.
 #[derive(Clone, Debug)]
 pub struct Standing {
-    /// By what.
+    /// The measure that the engines are sorted by.
     pub measure: Measure,
-    /// What the values are.
+    /// The unit of the values.
     pub unit: Unit,
-    /// The best first.
+    /// The engines, the best first.
     pub places: Vec<Place>,
 }
 
-/// An engine's place.
+/// An engine and its place in a standing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// One more than the number of engines that are surely better. `None`: it has no interval.
+    /// 1 + the number of engines that are surely better. `None` without an interval.
     pub place: Option<usize>,
-    /// The row's label: the engine, or both, with what else tells it from others.
+    /// The row's label: the engine, or sender and receiver, with the options that tell it from other rows.
     pub engine: String,
-    /// Its value, with the uncertainty.
+    /// The engine's value with its uncertainty.
     pub reading: Reading,
-    /// Its lowest and its highest value in any setting.
+    /// The lowest and the highest value in any setting.
     pub range: (f64, f64),
-    /// Datagrams lost, in percent of the sent ones: of several cases the least and the most. `None`: not known.
+    /// Datagrams lost, in percent of the datagrams sent: the lowest and the highest of the cases. `None` if unknown.
     pub loss_pct: Option<(f64, f64)>,
 }
 
 impl Place {
-    /// Whether no engine is known to be better.
+    /// Returns whether no engine is surely better.
     pub fn is_first(&self) -> bool {
         self.place == Some(1)
     }
@@ -186,7 +187,7 @@ impl Standing {
             Measure::Speed => -place.reading.value(),
             Measure::Cpu => place.reading.value(),
         };
-        // Stable: engines of the same value stay in the order of their names.
+        // Stable sort: engines of the same value stay in the order of their names.
         places.sort_by(|a, b| badness(a).total_cmp(&badness(b)));
         let readings: Vec<Reading> = places.iter().map(|place| place.reading).collect();
         for place in &mut places {
@@ -202,13 +203,13 @@ impl Standing {
         }
     }
 
-    /// Some of its engines alone: each with the place that it has among them.
+    /// Returns a standing of these engines alone, with their places among each other.
     fn of_these(&self, places: &[&Place]) -> Self {
         let places = places.iter().map(|&place| place.clone());
         Self::new(self.measure, self.unit, places)
     }
 
-    /// Those on the first place, which cannot be told apart. None: no engine has an interval.
+    /// Returns the engines that tie for first place. Empty if no engine has an interval.
     pub fn leaders(&self) -> impl Iterator<Item = &Place> {
         self.places.iter().filter(|place| place.is_first())
     }

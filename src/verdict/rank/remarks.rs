@@ -1,4 +1,4 @@
-//! What was left out of a ranking, and what may mislead in it.
+//! Remarks on a ranking: rows that were left out, and rows that may mislead.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub(super) fn of(field: &Field) -> Vec<String> {
 
 type Doubt = fn(&Row) -> bool;
 
-/// What may be doubted about a row.
+/// Tests for doubtful rows, with their remarks.
 const DOUBTS: [(Doubt, &str); 4] = [
     (
         lacks_interval,
@@ -56,7 +56,8 @@ fn units(row: &Row) -> impl Iterator<Item = (Measure, Unit)> {
     Measure::ALL.into_iter().map(unit)
 }
 
-/// Ratios and speeds cannot be held against each other.
+/// Returns the remark on rows without a ratio to std in settings where others have one. Ratios and speeds cannot be
+/// compared.
 fn without_ratio(field: &Field) -> Option<String> {
     let in_setting = |engines: &eligible::Engines| {
         let unit = eligible::unit(Measure::Speed, engines);

@@ -1,4 +1,4 @@
-//! The ranking for people, as wide as the terminal.
+//! Draws the ranking as text, as wide as the terminal.
 
 use std::fmt::Write as _;
 
@@ -10,27 +10,27 @@ use crate::term::digits::decimals;
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
-/// What is to be shown.
+/// Selection of the parts of a ranking to show.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    /// By what.
+    /// Measures to show.
     pub by: By,
-    /// How many engines of each list.
+    /// Number of engines to show in each list.
     pub top: usize,
-    /// Which lists.
+    /// Lists to show.
     pub detail: Detail,
 }
 
-/// Which lists are shown.
+/// Selection of the lists to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// The engines over the settings of each payload; of one setting, that.
+    /// Engines averaged over the settings with the same conditions. With a single setting, that setting.
     Averaged,
-    /// Each setting, too, and all engines over them.
+    /// Each setting as well, and all engines in the averages.
     Settings,
 }
 
-/// Draws each machine's ranking in so many columns of the terminal, what follows from it first.
+/// Draws each machine's ranking, `width` columns wide, with the advice first.
 pub fn draw(ranking: &Ranking, view: View, width: u16) -> String {
     let room = usize::from(width);
     let boards = ranking.boards.iter();
@@ -38,7 +38,7 @@ pub fn draw(ranking: &Ranking, view: View, width: u16) -> String {
     boards.collect::<Vec<String>>().join("\n")
 }
 
-/// What the columns say.
+/// Explanation of the columns.
 pub(crate) const LEGEND: &str = "
 speed: datagrams received per second; CPU: CPU time per datagram received; both relative to std on
 connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). Sorted by
@@ -59,7 +59,7 @@ fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
     text + &labelled("remark", &board.remarks, room)
 }
 
-/// The lists that are asked for, as one table.
+/// Returns the requested lists as one table.
 fn lists(board: &BoardRanking, view: View) -> Table {
     let has_one = board.settings.len() == 1;
     let columns = columns();
@@ -95,7 +95,7 @@ fn lists(board: &BoardRanking, view: View) -> Table {
     table
 }
 
-/// Adds the first engines of a list, and how many are left.
+/// Adds the first engines of a list, and the number of hidden ones.
 fn list<'a>(table: &mut Table, columns: &Columns<Listed<'a>>, standing: &'a Standing, top: usize) {
     for (n, place) in standing.places.iter().take(top).enumerate() {
         let measure = if n == 0 { standing.name() } else { "" };
@@ -112,7 +112,8 @@ fn list<'a>(table: &mut Table, columns: &Columns<Listed<'a>>, standing: &'a Stan
     }
 }
 
-/// What is averaged, by what, over how many settings: `26 B, by speed: 1 setting`.
+/// Returns the caption of an average: conditions, measure, and number of settings, such as `26 B, by speed: 1
+/// setting`.
 pub(crate) fn caption(averaged: &Averaged, label: &str) -> String {
     let by = match averaged.standing.measure {
         Measure::Speed => "speed",
@@ -125,7 +126,7 @@ pub(crate) fn caption(averaged: &Averaged, label: &str) -> String {
     }
 }
 
-/// Lines of text, each beside a label that only the first one has.
+/// Indents lines of text; only the first one gets the label.
 pub(super) fn labelled(label: &str, lines: &[String], room: usize) -> String {
     let lines = lines.iter().enumerate().map(|(n, line)| {
         let label = if n == 0 { label } else { "" };
@@ -134,7 +135,7 @@ pub(super) fn labelled(label: &str, lines: &[String], room: usize) -> String {
     lines.collect()
 }
 
-/// The setting; what was granted only where that is what tells it from another.
+/// Returns the heading of a setting. Granted buffer sizes appear only where they distinguish it from another setting.
 pub(crate) fn heading_of(setting: &Setting, board: &BoardRanking) -> String {
     let alike =
         |other: &Setting| (other.block, other.connection) == (setting.block, setting.connection);
@@ -150,12 +151,12 @@ pub(crate) fn heading_of(setting: &Setting, board: &BoardRanking) -> String {
     heading
 }
 
-/// By what engines are ranked, which is said once, the list, and an engine in its place.
+/// A table row: the measure (on the first row of a list only), the standing, and an engine with its place.
 type Listed<'a> = (&'a str, &'a Standing, &'a Place);
 
 fn columns<'a>() -> Columns<'a, Listed<'a>> {
     Columns::<Listed>::default()
-        // As wide as the widest, wherever it stands.
+        // This column is as wide as its widest entry in any list.
         .word("      ", |(measure, ..)| (*measure).to_owned())
         .number("place", |(.., place)| {
             let place = place.place.map(|place| place.to_string());
@@ -185,7 +186,7 @@ impl Standing {
         }
     }
 
-    /// A value as people read it, with the digits that the interval of `reading` allows: a ratio, thousands of
+    /// Formats a value for readers, with the digits that the interval of `reading` allows: a ratio, thousands of
     /// datagrams per second, or nanoseconds.
     pub(crate) fn figure(&self, value: f64, reading: &Reading) -> String {
         let (unit, most) = match (self.unit, self.measure) {
@@ -213,7 +214,7 @@ fn left_out(averaged: &Averaged) -> String {
     format!("not ranked, too few settings: {engines}")
 }
 
-/// `1 case`, `2 cases`.
+/// Formats a count: `1 case`, `2 cases`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

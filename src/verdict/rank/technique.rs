@@ -1,17 +1,17 @@
-//! How an engine moves datagrams, as far as that decides what it gains and where.
+//! Techniques by which engines move datagrams. The technique decides an engine's gain, and where the gain shows.
 
 use std::collections::BTreeSet;
 
 use crate::data::{Group, Traits};
 
-/// How an engine moves datagrams.
+/// Technique by which an engine moves datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Technique {
-    /// One system call for each datagram, blocking or in an event loop.
+    /// One system call per datagram, blocking or in an event loop.
     OneCall,
-    /// Many datagrams for each call; each of them still passes the network stack by itself.
+    /// Many datagrams per call; each datagram still passes the network stack by itself.
     Batches,
-    /// Many datagrams pass the network stack as one, and something behind it segments or joins them.
+    /// Many datagrams pass the network stack as one. Something behind the stack segments or joins them.
     Offload,
     /// An engine that this build does not know.
     Unknown,
@@ -20,7 +20,7 @@ pub(super) enum Technique {
 impl Technique {
     pub(super) const ALL: [Self; 4] = [Self::OneCall, Self::Batches, Self::Offload, Self::Unknown];
 
-    /// Of the engines in a row's label: of two engines, that which does more at once.
+    /// Returns the technique of a row's label. If sender and receiver differ, the technique that moves more at once.
     pub(super) fn of_label(label: &str) -> Self {
         let engines = engines(label).into_iter();
         let of_engine = |name: &str| match name.parse().ok().and_then(Traits::known) {
@@ -34,7 +34,7 @@ impl Technique {
         engines.map(of_engine).max().unwrap_or(Self::Unknown)
     }
 
-    /// As the advice names it.
+    /// Returns the name of the technique in the advice.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::OneCall => "one call",
@@ -45,16 +45,16 @@ impl Technique {
     }
 }
 
-/// Whether receivers of a row's label never sleep: they take a CPU each even when nothing comes.
+/// Returns whether the receivers of a row's label never sleep: each takes a CPU even when nothing comes.
 pub(super) fn spins(label: &str) -> bool {
     label.split(['>', '/']).any(|part| part == "spin")
 }
 
-/// Of more engines, those that people choose between are measured.
+/// Largest number of engines that the command names. With more, the default engines are measured.
 const MOST: usize = 5;
 
-/// The options that measure the engines of rows' labels: those that serve both sides, or where none does, a pair. Nothing:
-/// there are many.
+/// Returns the options that measure the engines of these labels: engines that serve both sides, or if there are none,
+/// one pair. Empty if there are more than [`MOST`].
 pub(super) fn options(labels: &BTreeSet<&str>) -> String {
     let all = labels.iter().filter_map(|label| match engines(label)[..] {
         ["gso", "gro"] => Some("gso-gro"),
@@ -75,7 +75,7 @@ pub(super) fn options(labels: &BTreeSet<&str>) -> String {
     }
 }
 
-/// `gso>mmsg/32`: the sender and the receiver; `mmsg/32`: one for both.
+/// Returns the engines in a label: sender and receiver for `gso>mmsg/32`, one for both sides for `mmsg/32`.
 fn engines(label: &str) -> Vec<&str> {
     let engines = label.split('/').next().unwrap_or_default();
     engines.split('>').collect()

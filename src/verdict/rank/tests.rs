@@ -1,11 +1,11 @@
-//! Rankings of made-up rows.
+//! Tests that rank made-up rows.
 
 use super::table::View;
 use super::*;
 use crate::results::row::Status;
 use crate::results::row::tests::ordinary_row;
 
-/// A row of `engine` in `threads` threads, with ratios of the speed and of the CPU time that scatter by 2 %.
+/// Returns a row of `engine` in `threads` threads, with ratios of the speed and of the CPU time that scatter by 2 %.
 fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Row {
     let is_reference = engine == crate::data::EngineName::REFERENCE.as_str();
     let deviation_pct = if is_reference { 0.0 } else { 2.0 };
@@ -45,7 +45,7 @@ fn ranked(rows: &[Row]) -> BoardRanking {
     boards.remove(0)
 }
 
-/// By speed: each engine with its place.
+/// Returns each engine of a standing by speed, with its place.
 fn speed(standing: &Standing) -> Vec<(&str, Option<usize>)> {
     assert_eq!(standing.measure, Measure::Speed);
     let places = standing.places.iter();
@@ -54,7 +54,7 @@ fn speed(standing: &Standing) -> Vec<(&str, Option<usize>)> {
         .collect()
 }
 
-/// The answer, a line each.
+/// Returns the lines of the answer.
 fn sentences(board: &BoardRanking, by: By) -> Vec<String> {
     board.answer(by).sentences().collect()
 }
@@ -87,7 +87,7 @@ fn those_whose_intervals_overlap_share_a_place() {
     );
 }
 
-/// As two that drift together do, or two whose ratios carry the noise of the reference.
+/// Models two engines that drift together, or whose ratios carry the noise of the reference.
 #[test]
 fn those_that_differ_round_by_round_do_not_share_a_place_although_their_intervals_overlap() {
     let own = |engine: &str, ratio: f64| Row {
@@ -99,7 +99,7 @@ fn those_that_differ_round_by_round_do_not_share_a_place_although_their_interval
     let board = ranked(&rows);
     assert_eq!(speed(&board.settings[0].standings[0]), places);
     assert_eq!(speed(&board.averaged[0].standing), places);
-    // 0.1 % is less than six rounds of two engines can tell.
+    // Six rounds of two engines cannot show a difference of 0.1 %.
     let board = ranked(&[own("mmsg", 1.201), own("uring", 1.20), own("std", 1.0)]);
     let places = [("mmsg", Some(1)), ("uring", Some(1)), ("std", Some(3))];
     assert_eq!(speed(&board.averaged[0].standing), places);
@@ -121,7 +121,8 @@ fn an_engine_with_the_same_speed_as_std_is_not_recommended_over_it() {
     );
 }
 
-/// One on the first place is ahead, however wide its interval is, if that is all above std; else they are only noise.
+/// An engine in first place is ahead however wide its interval is, if the whole interval is above std. Otherwise the
+/// engines are only noise.
 #[test]
 fn nothing_noisy_is_recommended() {
     let noisy = |engine: &str, ratio: f64| Row {
@@ -143,7 +144,7 @@ fn nothing_noisy_is_recommended() {
     assert_eq!(claims[0], "Over loopback, of 2 engines: use mmsg");
     let gain = "batches: mmsg at 300 B, 9.0 times std (+-44.3 %, faster), 0.00 % lost";
     assert_eq!(claims[1], gain);
-    // As after few rounds, of which each had mmsg ahead.
+    // Models few rounds, each with mmsg ahead.
     let doubtful = Row {
         ratio_to_std_low: Some(0.93),
         ratio_to_std_high: Some(1.66),
@@ -182,7 +183,7 @@ fn the_next_is_the_next_by_value_with_or_without_an_interval() {
 
 #[test]
 fn only_settings_are_averaged_that_all_engines_have() {
-    // Alone, mio-exhaustive would look twice as fast: it was not there when things were slow.
+    // By itself mio-exhaustive would look twice as fast: it was not measured when everything was slow.
     let mut rows = vec![
         row("mio-exhaustive", 2, 2.0, 1.0),
         row("mio-exhaustive", 4, 2.0, 1.0),
@@ -228,7 +229,7 @@ fn an_engine_that_would_cost_the_others_half_of_the_settings_is_left_out() {
     );
 }
 
-/// What is ten times as fast at one payload, and no faster at another, is not thrice as fast.
+/// An engine that is ten times as fast at one payload and no faster at another is not three times as fast.
 #[test]
 fn payloads_and_one_thread_are_never_averaged_with_others() {
     let at = |payload: u32, threads, ratio| {
@@ -352,7 +353,7 @@ fn nobody_is_told_to_use_what_loses_without_being_told_so() {
             ),
         "{text}"
     );
-    // Nor where an engine that loses is the only one beside others that do, or the fastest.
+    // Nor if every engine loses, or the fastest one does.
     let lossy = |engine, ratio, loss_pct| Row {
         loss_pct: Some(loss_pct),
         ..row(engine, 2, ratio, 1.0 / ratio)

@@ -1,4 +1,4 @@
-//! Where datagrams ended, from counts made by hand.
+//! Tests of the accounting, with counts made by hand.
 
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ fn what_the_kernel_refused_was_sent_and_is_lost_at_the_sender() {
         at_opening: refused(10, counts(100, 60, 10)), // 20 in flight
         at_closing: refused(400, counts(1000, 550, 20)), // 30 in flight
         at_end: refused(460, counts(1100, 610, 30)),
-        // They count what they refused, too.
+        // The discards include the refused datagrams.
         kernel_discards_at_opening: 10,
         kernel_discards_at_closing: 400,
         kernel_discards: 460,
@@ -78,7 +78,7 @@ fn what_the_kernel_discarded_before_the_window_is_no_queue_that_the_window_empti
     assert_eq!((window.sent, window.received), (2000, 100));
     assert_eq!((window.dropped_kernel, window.unaccounted), (1900, 0));
     assert_eq!(books.queue_growth(), 0);
-    // Another program's discards, as many as ours, at an even pace.
+    // Another program discards the same number, at an even pace.
     let beside_others = Books {
         kernel_discards: 2 * 2840,
         kernel_discards_at_opening: 2 * 940,
@@ -86,7 +86,7 @@ fn what_the_kernel_discarded_before_the_window_is_no_queue_that_the_window_empti
         ..books
     };
     assert_eq!(beside_others.of_window(), window);
-    // All of them before the window: no more can have been ours than was under way.
+    // Every discard was before the window: our share is at most the datagrams that were in flight.
     let before_us = Books {
         kernel_discards_at_opening: 2840,
         ..books
@@ -126,7 +126,7 @@ fn datagrams_from_strangers_show_as_negative() {
 #[test]
 fn a_starved_receiver_leaves_its_queue_unread() {
     let books = Books {
-        at_opening: counts(500, 100, 144), // 256 in the queue, and there they stay
+        at_opening: counts(500, 100, 144), // 256 in the queue, never read
         at_end: counts(1500, 100, 1144),
         unread: 256,
         ..Books::default()
@@ -139,9 +139,9 @@ fn a_starved_receiver_leaves_its_queue_unread() {
 #[test]
 fn dropped_pieces_are_counted_as_the_datagrams_in_them() {
     let books = Books {
-        at_opening: counts(500, 100, 2), // 80 dropped as 2 pieces, 320 in flight
+        at_opening: counts(500, 100, 2), // 80 dropped as 2 aggregates, 320 in flight
         at_closing: counts(1300, 700, 7),
-        at_end: counts(1300, 1020, 7), // 280 dropped as 7 pieces
+        at_end: counts(1300, 1020, 7), // 280 dropped as 7 aggregates
         dropped_in_pieces: true,
         ..Books::default()
     };
@@ -149,11 +149,11 @@ fn dropped_pieces_are_counted_as_the_datagrams_in_them() {
     assert_eq!((window.sent, window.received), (800, 600));
     assert_eq!((window.dropped_socket, window.unaccounted), (200, 0));
     assert_eq!(books.queue_growth(), 0);
-    // No piece is as large as that.
+    // No aggregate has this size.
     let mut huge = books;
     huge.at_end.sent += 7 * 128;
     assert_ne!(huge.of_window().unaccounted, 0);
-    // One datagram too few is no piece.
+    // A single missing datagram is no aggregate.
     let mut faulty = books;
     faulty.at_end.received -= 1;
     assert_ne!(faulty.of_window().unaccounted, 0);
@@ -164,7 +164,7 @@ proptest! {
     fn a_window_never_holds_more_than_the_run_and_its_books_balance(
         (warm, window) in (history(), history()),
         unread in 0_u64..300,
-        // Dropped after the drops had been read, but before the sent ones were.
+        // Datagrams dropped after the drop counter was read, and before the send counter was.
         skew in 0_u64..5,
     ) {
         let skew = skew.min(window.1);
@@ -189,14 +189,14 @@ proptest! {
     }
 }
 
-/// Received, dropped, still in flight.
+/// Generates counts: received, dropped, still in flight.
 fn history() -> impl Strategy<Value = (u64, u64, u64)> {
     (0_u64..10_000, 0_u64..10_000, 0_u64..300)
 }
 
-/// A sender of 100 datagrams per millisecond, a receiver of 60, room for 4,000 between them, 50 ms of warm-up and 67 ms of
-/// window. Why losses are told apart by the window, and not counted over the whole run: in that, a warm-up that fills the
-/// queue halves them.
+/// Simulates a sender of 100 datagrams per millisecond, a receiver of 60, a buffer for 4,000 datagrams, 50 ms of
+/// warm-up and 67 ms of window. It shows why losses are attributed to the window, and not counted over the whole run:
+/// a warm-up that fills the queue would halve the loss.
 #[test]
 fn what_is_lost_once_the_queue_is_full_is_of_the_window() {
     let counts = |sent: u64, received: u64| Counts {

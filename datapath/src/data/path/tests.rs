@@ -1,4 +1,4 @@
-//! Where datagrams ended, by counters made by hand.
+//! Tests of the accounting between two hosts, with counters made by hand.
 
 use super::*;
 
@@ -40,7 +40,8 @@ fn a_queue_that_dropped_others_refused_nothing_that_a_firewall_did() {
     );
 }
 
-/// A firewall refuses every third one, of some batches without a word, and a TAP device drops what it has no room for.
+/// Simulates a firewall that refuses every third datagram (of some batches without an error) and a TAP device that
+/// drops datagrams when it is full.
 #[test]
 fn what_is_refused_without_a_word_is_refused_for_the_reason_that_others_were_told() {
     let books = |path: Path| {
@@ -66,7 +67,7 @@ fn what_is_refused_without_a_word_is_refused_for_the_reason_that_others_were_tol
     assert_eq!(books(full), (100, 900, 1000));
 }
 
-/// A TAP device counts each segment of a train, and so does a firewall behind it.
+/// Simulates a TAP device, and a firewall behind it, that count each segment of a train.
 #[test]
 fn counters_of_datagrams_explain_no_more_than_they_say_where_trains_are_sent() {
     let places = Path {
@@ -125,7 +126,7 @@ fn each_loss_is_in_the_place_that_counted_it_and_the_rest_is_the_paths() {
         received: 900,
         dropped_socket: 20,
         at_sender: PathCounters {
-            // Those that were refused among them.
+            // Refused datagrams are included.
             qdisc_drops: 59,
             nic_out_drops: 6,
             ..PathCounters::default()
@@ -195,7 +196,7 @@ fn pieces_that_were_dropped_at_a_socket_may_have_been_of_any_size() {
     assert_eq!((books.dropped_socket, books.places.path), (100, 0));
 }
 
-/// Counters by name.
+/// Returns counters by name.
 fn named(counters: &[(&str, u64)]) -> BTreeMap<String, u64> {
     let counters = counters.iter();
     counters

@@ -1,31 +1,33 @@
-//! What the order and the times of one flow's datagrams say: duplicates, reordering (RFC 4737) and jitter (RFC 3550).
+//! Detects duplicates, reordering (RFC 4737) and jitter (RFC 3550) from the order and the times of one flow's
+//! datagrams.
 
 use std::collections::HashSet;
 
-/// What has come of one flow.
+/// Order of the datagrams that have arrived in one flow.
 #[derive(Debug, Default)]
 pub(super) struct FlowOrder {
     numbers: HashSet<u64>,
-    /// Datagrams so far, without those that had come before.
+    /// Datagrams so far, without duplicates.
     arrived: u64,
-    /// Each datagram with a higher number than any before: its number, and as which it came.
+    /// Datagrams with a higher sequence number than all before: the sequence number, and the position in the order of
+    /// arrival.
     highest: Vec<(u64, u64)>,
 }
 
-/// As what a datagram came.
+/// Classification of an arrived datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// After all that were sent before it, but for those that are missing.
+    /// Arrived after all datagrams that were sent before it, apart from missing ones.
     InOrder,
-    /// It had come before.
+    /// Arrived before.
     Duplicate,
-    /// After one that was sent later: Type-P-Reordered of RFC 4737, section 3.3. The number is the reordering extent,
-    /// section 4.2.1: so many datagrams before it, the first one came that was sent later.
+    /// Arrived after a datagram that was sent later: Type-P-Reordered of RFC 4737, section 3.3. The value is the
+    /// reordering extent (section 4.2.1): the distance in arrivals to the first datagram that was sent later.
     Reordered(u64),
 }
 
 impl FlowOrder {
-    /// The datagram of that number has come.
+    /// Enters the arrival of a datagram and classifies it.
     pub(super) fn enter(&mut self, number: u64) -> Arrival {
         if !self.numbers.insert(number) {
             return Arrival::Duplicate;
@@ -41,18 +43,19 @@ impl FlowOrder {
     }
 }
 
-/// The interarrival jitter of RFC 3550, section 6.4.1: how far the distances of datagrams as they come differ from those
-/// as they were sent, smoothed. The clocks at the two ends need not agree, as only differences of each count.
+/// The interarrival jitter of RFC 3550, section 6.4.1: the smoothed difference between the spacing of datagrams on
+/// arrival and their spacing when sent. The clocks of the two ends need not agree, since only differences of each
+/// clock count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Jitter {
-    /// When the last one was sent and when it came, in nanoseconds, each by the clock there.
+    /// Send time and arrival time of the last datagram, in nanoseconds, each by the clock of its host.
     last: Option<(u64, u64)>,
     ns: f64,
     differences: u64,
 }
 
 impl Jitter {
-    /// One that was sent and came then.
+    /// Enters a datagram with its send time and its arrival time.
     pub(super) fn enter(&mut self, sent_ns: u64, came_ns: u64) {
         /// "The gain parameter 1/16 gives a good noise reduction ratio while maintaining a reasonable rate of
         /// convergence."
@@ -65,7 +68,7 @@ impl Jitter {
         }
     }
 
-    /// In nanoseconds. `None`: fewer than two have come.
+    /// Returns the jitter in nanoseconds. `None`: fewer than two datagrams have arrived.
     pub(super) fn ns(&self) -> Option<u64> {
         #[expect(
             clippy::cast_possible_truncation,
@@ -82,7 +85,7 @@ mod tests {
     use super::Arrival::{Duplicate, InOrder, Reordered};
     use super::*;
 
-    /// Those that came out of order, with their extents.
+    /// Returns the reordered sequence numbers with their extents.
     fn reordered(numbers: &[u64]) -> Vec<(u64, u64)> {
         let mut flow = FlowOrder::default();
         let arrivals = numbers.iter().map(|&number| (number, flow.enter(number)));
@@ -112,7 +115,7 @@ mod tests {
         assert_eq!(reordered(&[1, 5, 9, 10]), []);
         let mut flow = FlowOrder::default();
         let found = [1, 3, 3, 2, 2, 1, 4].map(|number| flow.enter(number));
-        // The second 3 does not put 2 off any further.
+        // The second 3 does not increase the extent of 2.
         let expected = [
             InOrder,
             InOrder,
@@ -136,19 +139,19 @@ mod tests {
     #[test]
     fn jitter_is_that_of_the_formula_of_rfc_3550() {
         assert_eq!(jitter(&[(0, 5)]), None);
-        // However far the clocks are apart, and whichever is ahead.
+        // The offset between the clocks does not matter, nor does its sign.
         let steady = |ahead: u64| [0, 1000, 2000].map(|sent| (sent, sent + ahead));
         assert_eq!(jitter(&steady(1 << 60)), Some(0));
         // D is 1600, then -1600: J is 100, then 100 + (1600 - 100) / 16 = 193.75.
         let late = [(0, 0), (1000, 2600)];
         assert_eq!(jitter(&late), Some(100));
         assert_eq!(jitter(&[late[0], late[1], (2000, 2000)]), Some(194));
-        // One that came out of order counts as it came.
+        // A reordered datagram counts in its order of arrival.
         assert_eq!(
             jitter(&[(1000, 1000), (0, 1016)]),
             Some((1000 + 16) / 16 + 1)
         );
-        // It goes to what the differences are.
+        // The jitter converges to the differences.
         let alternating = (0..1000).map(|n| (n * 1000, n * 1000 + n % 2 * 300));
         assert_eq!(jitter(&alternating.collect::<Vec<_>>()), Some(300));
     }

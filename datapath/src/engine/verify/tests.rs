@@ -12,7 +12,7 @@ fn stream(count: u64) -> Vec<Vec<u8>> {
     (0..count).map(datagram).collect()
 }
 
-/// What was found, but for the jitter, which is this machine's.
+/// Returns the findings without the jitter, which depends on this machine.
 fn verified(stream: &[Vec<u8>]) -> Verified {
     let tracker = Arc::new(SequenceTracker::new(BYTES));
     let mut sequence_check = SequenceCheck(Arc::clone(&tracker));
@@ -83,7 +83,7 @@ fn one_of_each_fault_is_counted_as_what_it_is() {
         fault,
         "of 100 datagrams verified, 1 duplicated, 1 truncated, 2 corrupted"
     );
-    // The path may do so, and the other faults it has no way to do.
+    // A path across hosts may duplicate and reorder. It must not truncate or corrupt.
     let across = found.fault(Some(Direction::Up));
     let expected = "of 100 datagrams verified, 1 truncated, 2 corrupted";
     assert_eq!(across.as_deref(), Some(expected));

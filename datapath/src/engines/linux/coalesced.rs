@@ -1,4 +1,5 @@
-//! What the kernel joined: one buffer and its control message for recvmsg(2), with raw headers as in [`super::batch`].
+//! Receives GRO aggregates: one buffer and its control message for recvmsg(2), with raw headers as in
+//! [`super::batch`].
 
 use std::io;
 use std::mem;
@@ -13,10 +14,10 @@ use super::stable::Stable;
 use crate::engine::Burst;
 use crate::engine::payload::{Check, Origin};
 
-/// One buffer for everything that UDP_GRO joined, with the control message that says how.
+/// A buffer for one GRO aggregate, with the control message that tells the segment size.
 pub struct CoalescedReceive {
     header: mmsghdr,
-    /// What the header points to.
+    /// Memory that the header points to.
     buffer: Stable<u8>,
     control: Stable<Control>,
     _slice: Stable<iovec>,
@@ -24,23 +25,23 @@ pub struct CoalescedReceive {
 }
 
 #[expect(unsafe_code, reason = "a raw header holds pointers")]
-// SAFETY: they point to memory that it owns.
+// SAFETY: the pointers lead to memory that `self` owns.
 unsafe impl Send for CoalescedReceive {}
 
-/// Space for the one control message that UDP_GRO sends, an `int` (udp(7)).
+/// Memory for the only control message of UDP_GRO, an `int` (udp(7)).
 #[repr(C)]
 struct Control {
     header: libc::cmsghdr,
     segment_bytes: c_int,
-    /// CMSG_SPACE rounds up.
+    /// Padding, since CMSG_SPACE rounds up.
     _padding: [usize; 1],
 }
 
-/// What UDP_GRO joins is at most one IP packet long.
+/// Maximum size of a GRO aggregate in bytes: one IP packet.
 const MOST_BYTES: usize = 65_535;
 
 impl CoalescedReceive {
-    /// One buffer; with the address of the sender, if `with_source`.
+    /// Creates the buffer, with memory for the source address if `with_source`.
     pub fn new(with_source: bool) -> Self {
         let buffer = Stable::new(vec![0; MOST_BYTES]);
         let slice = Stable::one(iovec {
@@ -68,10 +69,10 @@ impl CoalescedReceive {
         }
     }
 
-    /// Takes one buffer full of datagrams.
+    /// Receives one GRO aggregate or a single datagram.
     ///
     /// # Errors
-    /// The error of the system call.
+    /// Returns the error of the system call.
     #[inline]
     #[allow(
         clippy::cast_possible_truncation,
@@ -79,32 +80,32 @@ impl CoalescedReceive {
     )]
     pub fn receive<I: Check>(&mut self, socket: &UdpSocket, check: &mut I) -> io::Result<Burst> {
         let header = &mut self.header.msg_hdr;
-        // The kernel wrote how long the message was, and 0 if there was none.
+        // The kernel overwrote the length at the last call, with 0 if there was no control message.
         header.msg_controllen = size_of::<Control>() as _;
         #[expect(unsafe_code, reason = "the call takes a raw header")]
-        // SAFETY: the header points to memory that `self` owns, that does not move, and that is as long
-        // as it says; any bytes are valid there (recvmsg(2)).
+        // SAFETY: the header points to memory that `self` owns, that does not move and that has the stated lengths;
+        // any bytes are valid there (recvmsg(2)).
         let received = unsafe { libc::recvmsg(socket.as_raw_fd(), header, 0) };
         let bytes = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
         Ok(self.show(bytes, check))
     }
 
-    /// What lies in the first `bytes` of the buffer.
+    /// Shows the datagrams in the first `bytes` of the buffer to `check`, and counts them.
     #[inline]
     fn show<I: Check>(&self, bytes: usize, check: &mut I) -> Burst {
         let segment_bytes = self.segment_bytes().unwrap_or(bytes.max(1));
         if I::LOOKS {
-            // All but the last are of that size (udp(7)).
+            // All segments but the last have that size (udp(7)).
             let datagrams = self.buffer[..bytes].chunks(segment_bytes);
             let source = self.source.as_ref().and_then(|source| source[0].address());
             datagrams.for_each(|datagram| check.check(datagram, Origin::of(source)));
         }
-        // An empty datagram is one, too.
+        // An empty datagram counts as one.
         let packets = bytes.div_ceil(segment_bytes).max(1);
         Burst::of(packets as u64, bytes as u64)
     }
 
-    /// How long each datagram was, if several came as one.
+    /// Returns the segment size in bytes if the kernel joined several datagrams.
     #[inline]
     fn segment_bytes(&self) -> Option<usize> {
         let control = &self.control[0];
@@ -122,21 +123,21 @@ mod tests {
     use crate::engine::payload::tests::Collected;
     use crate::engines::linux::gso;
 
-    /// The lengths of the datagrams that it shows, and what it counts.
+    /// Returns the lengths of the datagrams shown to the check, and the count.
     fn shown(piece: &CoalescedReceive, bytes: usize) -> (Vec<usize>, Burst) {
         let mut seen = Collected::default();
         let burst = piece.show(bytes, &mut seen);
         (seen.0.iter().map(Vec::len).collect(), burst)
     }
 
-    /// What the kernel writes where it joined datagrams of `segment_bytes`.
+    /// Returns a buffer with the kernel's control message for segments of `segment_bytes`.
     fn joined(segment_bytes: c_int) -> CoalescedReceive {
         let mut piece = CoalescedReceive::new(true);
         let header = &mut piece.header.msg_hdr;
         header.msg_controllen = size_of::<Control>() as _;
         let control = header.msg_control.cast::<Control>();
         #[expect(unsafe_code, reason = "the kernel's part")]
-        // SAFETY: the piece lives, and it is the control message of this type that its header points to.
+        // SAFETY: the buffer lives, and its header points to a control message of this type.
         unsafe {
             (*control).header.cmsg_level = libc::SOL_UDP;
             (*control).header.cmsg_type = libc::UDP_GRO;

@@ -7,48 +7,47 @@ use std::os::fd::AsFd;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{UdpGroSegment, UdpGsoSegment};
 
-/// The most that one call may hand over: an IPv4 packet's payload, before it is cut.
+/// Maximum number of bytes per call before segmentation: an IPv4 packet's payload.
 const MOST_BYTES: usize = 65_507;
-/// UDP_MAX_SEGMENTS of Linux 6.9 and newer.
+/// Maximum number of segments per call since Linux 6.9 (UDP_MAX_SEGMENTS).
 const MOST_SEGMENTS: usize = 128;
-/// The same before that.
+/// Maximum number of segments per call before Linux 6.9 (UDP_MAX_SEGMENTS).
 const FEWER_SEGMENTS: usize = 64;
 
-/// Makes the kernel cut what this socket sends into datagrams of `payload_bytes`; 0: no longer.
+/// Makes the kernel segment each send of this socket into datagrams of `payload_bytes`. 0 switches this off.
 ///
 /// # Errors
-/// Before Linux 4.18; and where the kernel was built without.
+/// Fails before Linux 4.18, and on kernels built without UDP_SEGMENT.
 pub fn cut(socket: &impl AsFd, payload_bytes: usize) -> io::Result<()> {
     let segment = i32::try_from(payload_bytes).map_err(io::Error::other)?;
     Ok(setsockopt(socket, UdpGsoSegment, &segment)?)
 }
 
-/// Makes the kernel hand over what belongs together in one piece, with a control message about its parts.
+/// Makes the kernel deliver GRO aggregates, each with a control message that tells the segment size.
 ///
 /// # Errors
-/// Before Linux 5.0; and where the kernel was built without.
+/// Fails before Linux 5.0, and on kernels built without UDP_GRO.
 pub fn join(socket: &impl AsFd) -> io::Result<()> {
     Ok(setsockopt(socket, UdpGroSegment, &true)?)
 }
 
-/// Whether a train was refused since it cannot be cut: EIO from an interface without checksum offload (`udp_send_skb`,
-/// net/ipv4/udp.c), EINVAL from some drivers and where the path takes no datagram of that size whole. The datagrams are
-/// not lost: they are sent one by one.
+/// Returns whether a train was refused because it cannot be segmented. EIO comes from an interface without checksum
+/// offload (`udp_send_skb`, net/ipv4/udp.c). EINVAL comes from some drivers, and where the path does not take a
+/// datagram of that size whole. The datagrams are not lost: they are sent one by one.
 pub fn is_no_offload(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL))
 }
 
-/// How many datagrams of `payload_bytes` fit what one call may hand over; at least one, and one if they are
-/// empty.
+/// Returns the number of datagrams of `payload_bytes` that fit one call: at least 1, and 1 if they are empty.
 pub fn that_fit(payload_bytes: usize) -> usize {
     MOST_BYTES.checked_div(payload_bytes).unwrap_or(1).max(1)
 }
 
-/// How many datagrams of `payload_bytes` one call may hand over: by the bytes that fit, and by what this
-/// kernel takes. 1: it cannot cut.
+/// Returns the maximum number of datagrams of `payload_bytes` per call: limited by the bytes that fit and by this
+/// kernel's maximum number of segments. 1: no segmentation.
 ///
 /// # Errors
-/// When the kernel cannot cut at all, or there is no loopback to try it on.
+/// Fails if the kernel does not support UDP_SEGMENT, or if there is no loopback to try it on.
 pub fn most_segments(payload_bytes: usize, peer: SocketAddr) -> io::Result<usize> {
     let fit = that_fit(payload_bytes);
     if fit == 1 {

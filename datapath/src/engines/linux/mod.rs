@@ -1,4 +1,4 @@
-//! What only engines use of Linux: calls that move many datagrams, and what libraries do not offer.
+//! Linux interfaces used only by engines: calls that move many datagrams, and functions that libraries do not offer.
 
 pub mod batch;
 pub mod coalesced;

@@ -4,12 +4,12 @@ use std::io;
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 
-/// Sockets that are waited for together. Whoever has it keeps them open: of one that is closed it would say that it is
-/// ready (`POLLNVAL`), or wait for whatever has its number now.
+/// Sockets to wait for together. The owner of the set keeps them open: a closed one would count as ready
+/// (`POLLNVAL`), or stand for another file that has its descriptor number now.
 pub(in crate::engines) struct PollSet(Vec<libc::pollfd>);
 
 impl PollSet {
-    /// Of these, to be readable or writable.
+    /// Creates the set that waits until sockets are writable, or else readable.
     pub(in crate::engines) fn new<'a>(
         sockets: impl Iterator<Item = &'a UdpSocket>,
         is_writable: bool,
@@ -27,10 +27,10 @@ impl PollSet {
         Self(sockets.map(entry).collect())
     }
 
-    /// Waits until one of them is ready, or has an error for whatever is called next to return.
+    /// Waits until a socket is ready or has an error, which the next call on it returns.
     ///
     /// # Errors
-    /// Those of poll(2), `EINTR` among them.
+    /// Returns the error of poll(2), which includes `EINTR`.
     pub(in crate::engines) fn wait(&mut self) -> io::Result<()> {
         const FOR_EVER: libc::c_int = -1;
         let count = self.0.len().try_into().map_err(io::Error::other)?;
@@ -38,8 +38,8 @@ impl PollSet {
             unsafe_code,
             reason = "the wrapper of nix borrows the sockets, which live beside it"
         )]
-        // SAFETY: the kernel reads and writes as many entries as there are (poll(2)); descriptors are only numbers
-        // to it.
+        // SAFETY: the kernel reads and writes `count` entries (poll(2)), which is their number. Descriptors are only
+        // numbers to it.
         let outcome = unsafe { libc::poll(self.0.as_mut_ptr(), count, FOR_EVER) };
         if outcome == -1 {
             Err(io::Error::last_os_error())
@@ -48,7 +48,7 @@ impl PollSet {
         }
     }
 
-    /// Those that the last wait found ready, by their number in the set.
+    /// Returns the indices of the sockets that the last wait found ready.
     pub(in crate::engines) fn ready(&self) -> impl Iterator<Item = usize> + '_ {
         let entries = self.0.iter().enumerate();
         entries.filter_map(|(n, entry)| (entry.revents != 0).then_some(n))

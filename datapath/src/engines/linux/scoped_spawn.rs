@@ -1,17 +1,18 @@
-//! Lends a future to threads that want to own it.
+//! Lends a borrowing future to a runtime that requires ownership.
 //!
-//! A runtime with several threads takes futures that borrow nothing. A lane's future borrows its ports,
-//! which stay outside of it for a reason (see [`crate::workload`]). So the lane's thread lends it, and waits
-//! until it has got it back, as `std::thread::scope` does.
+//! A runtime with several threads takes only futures that borrow nothing. A bench thread's future borrows its I/O
+//! objects, which stay outside of the future for a reason (see [`crate::workload`]). So the bench thread lends the
+//! future and waits until it gets it back, like `std::thread::scope`.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::task::{Context, Poll};
 
-/// A future that a runtime may take for its own.
+/// A future that a runtime may own.
 pub struct Lent {
-    // Before the next one, which tells that it is gone.
+    // Declared before the next field: fields are dropped in order, and dropping the next one signals that this one is
+    // gone.
     future: Pin<Box<dyn Future<Output = ()> + Send>>,
     _until_gone: SyncSender<()>,
 }
@@ -25,10 +26,10 @@ impl Future for Lent {
     }
 }
 
-/// Gives `future` to `spawn`, which is to have it driven by other threads, and waits for its end.
+/// Passes `future` to `spawn`, which must make other threads drive it, and waits for its end.
 ///
 /// # Panics
-/// If the future does, or is dropped before it has ended.
+/// Panics if the future panics, or is dropped before it has ended.
 pub fn until_done<F>(spawn: &dyn Fn(Lent), future: F) -> F::Output
 where
     F: Future<Output: Send> + Send,
@@ -46,21 +47,22 @@ where
     }
 }
 
-/// The part that is the same for every future.
+/// Spawns the future and waits until it is dropped. Not generic, so that it is compiled once.
 fn lend(spawn: &dyn Fn(Lent), future: Pin<Box<dyn Future<Output = ()> + Send + '_>>) {
-    /// Waits also when `spawn` panics: another thread may have the future by then.
+    /// Waits when dropped, even if `spawn` panics: another thread may have the future by then.
     struct Wait(Receiver<()>);
     impl Drop for Wait {
         fn drop(&mut self) {
-            // Nothing is ever sent: this ends when the sender is dropped.
+            // Nothing is ever sent: the call returns when the sender is dropped.
             let _ = self.0.recv();
         }
     }
 
     #[expect(unsafe_code, reason = "extends the lifetime of a future")]
-    // SAFETY: the two types differ in lifetime only. What the future borrows lives until this function
-    // returns; that is after `Wait` was dropped, which is after `_until_gone` was, which is after the future
-    // was: fields are dropped in their order. If it is never dropped, this function never returns.
+    // SAFETY: the two types differ only in their lifetime. The borrowed data lives until this function returns. The
+    // function returns after `Wait` is dropped, `Wait` is dropped after `_until_gone`, and `_until_gone` is dropped
+    // after the future, since fields are dropped in order. If the future is never dropped, this function never
+    // returns.
     let future: Pin<Box<dyn Future<Output = ()> + Send + 'static>> =
         unsafe { std::mem::transmute(future) };
     let (until_gone, gone) = sync_channel(0);

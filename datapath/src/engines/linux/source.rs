@@ -1,25 +1,25 @@
-//! Who sent a datagram, as the kernel writes it beside one: a socket address in raw bytes.
+//! Source address of a datagram, in the bytes that the kernel writes.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
-/// Room for any address (struct sockaddr_storage, sockaddr(3type)).
+/// Memory for any socket address (struct sockaddr_storage, sockaddr(3type)).
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub struct Source([u8; Source::BYTES as usize]);
 
 impl Source {
-    /// How long, in bytes.
+    /// Size in bytes.
     pub const BYTES: u32 = 128;
-    /// Nothing written yet.
+    /// Memory into which nothing has been written yet.
     pub const EMPTY: Self = Self([0; Self::BYTES as usize]);
 
-    /// What the kernel wrote, if it is an address of IPv4 or IPv6.
+    /// Returns the address that the kernel wrote. `None`: it is neither IPv4 nor IPv6.
     pub fn address(&self) -> Option<SocketAddr> {
         address(&self.0)
     }
 }
 
-/// The address in a `sockaddr_in` (ip(7)) or a `sockaddr_in6` (ipv6(7)).
+/// Returns the address in a `sockaddr_in` (ip(7)) or a `sockaddr_in6` (ipv6(7)).
 pub fn address(name: &[u8]) -> Option<SocketAddr> {
     let family = u16::from_ne_bytes(field(name, 0)?);
     let port = u16::from_be_bytes(field(name, 2)?);
@@ -52,7 +52,7 @@ mod tests {
             let storage = SockAddr::from(address).as_storage();
             let mut source = Source::EMPTY;
             #[expect(unsafe_code, reason = "the kernel's part")]
-            // SAFETY: both are so many bytes, and any bytes will do.
+            // SAFETY: both types have the same size, and any bytes are valid.
             unsafe {
                 let room = std::ptr::from_mut(&mut source).cast::<SockAddrStorage>();
                 room.write(storage);

@@ -1,13 +1,13 @@
-//! Memory that stays where it is, for pointers into it that outlive a move of their owner.
+//! Memory at a fixed address: pointers into it stay valid when its owner moves.
 //!
-//! A `Box` claims its memory anew each time that it moves, and so does every `&mut` to it: by Rust's rules
-//! (Stacked Borrows, which Miri checks) pointers that were made before are no longer good. Here all of them
-//! come from one raw pointer, which is made once, and which nothing claims.
+//! By Rust's aliasing rules (Stacked Borrows, which Miri checks), each move of a `Box` and each `&mut` to it
+//! invalidates earlier pointers into it. All pointers into this memory derive from one raw pointer, which is created
+//! once and which nothing invalidates.
 
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// As many `T` as it was made from. Pointers from [`Stable::at`] are good for as long as it lives.
+/// A fixed number of `T`. Pointers from [`Stable::at`] are valid while it lives.
 pub(super) struct Stable<T>(NonNull<[T]>);
 
 impl<T> Stable<T> {
@@ -19,7 +19,7 @@ impl<T> Stable<T> {
         Self::new([item])
     }
 
-    /// Where item `n` is.
+    /// Returns a pointer to item `n`.
     #[inline]
     pub(super) fn at(&self, n: usize) -> *mut T {
         self.0.as_ptr().cast::<T>().wrapping_add(n)
@@ -32,8 +32,8 @@ impl<T> Deref for Stable<T> {
     #[inline]
     fn deref(&self) -> &[T] {
         #[expect(unsafe_code, reason = "the memory is owned by hand")]
-        // SAFETY: it is what a box left, and freed with `self` only. Whoever writes through a pointer of `at`,
-        // the kernel in a system call, has returned.
+        // SAFETY: the memory comes from a leaked box and is freed only with `self`. The kernel writes through a
+        // pointer of `at` only during a system call, which has returned.
         unsafe {
             self.0.as_ref()
         }
@@ -44,7 +44,8 @@ impl<T> DerefMut for Stable<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         #[expect(unsafe_code, reason = "the memory is owned by hand")]
-        // SAFETY: as above; and the kernel reads it during a system call only.
+        // SAFETY: the memory comes from a leaked box and is freed only with `self`. The kernel accesses it only
+        // during a system call, which has returned.
         unsafe {
             self.0.as_mut()
         }
@@ -54,13 +55,13 @@ impl<T> DerefMut for Stable<T> {
 impl<T> Drop for Stable<T> {
     fn drop(&mut self) {
         #[expect(unsafe_code, reason = "the memory is owned by hand")]
-        // SAFETY: it is what a box left, and nothing else frees it.
+        // SAFETY: the memory comes from a leaked box, and nothing else frees it.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
 
 #[expect(unsafe_code, reason = "it owns its memory by a raw pointer")]
-// SAFETY: it owns what it points to, as a box does.
+// SAFETY: it owns the memory that it points to, like a box.
 unsafe impl<T: Send> Send for Stable<T> {}
 
 #[cfg(test)]

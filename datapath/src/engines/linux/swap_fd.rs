@@ -1,19 +1,18 @@
-//! Puts a socket of ours in the place of one that a library made for itself.
+//! Replaces a socket that a library made by one of ours.
 //!
-//! A library that makes, registers and keeps its own sockets leaves no room for one with our buffer sizes, in
-//! our `SO_REUSEPORT` group, of which we hold a duplicate to read its drops. What it does keep is a number:
-//! dup2(2) lets that number mean another socket. An epoll(7) instance, however, watches the socket and not
-//! the number, so ours has to be registered there, as the library's own one was. `/proc/self/fdinfo` says how
-//! that was (proc_pid_fdinfo(5)).
+//! Some libraries create, register and keep their own sockets. We need our own: with our buffer sizes, in our
+//! `SO_REUSEPORT` group, and with a duplicate that reads its drops. Such a library keeps only a descriptor number,
+//! and dup2(2) makes that number refer to another socket. An epoll(7) instance, however, watches the socket and not
+//! the number, so our socket has to be registered there like the library's own. `/proc/self/fdinfo` shows how that
+//! one was registered (proc_pid_fdinfo(5)).
 //!
-//! Roads not taken, of message-io 0.19:
-//! - An adapter of our own that holds our socket. The library mounts the adapters of its enum `Transport` and
-//!   no others: `DriverLoader` and `PollEvent` cannot be named from outside, `NetworkController::new` and
-//!   `NetworkProcessor::new` are private. And its own adapter, with the loop that receives, is what is to be
-//!   measured.
-//! - To let the library bind to the address itself. `UdpConnectConfig` and `UdpListenConfig` take no sizes of
-//!   buffers, and no call gives the descriptor, of which we need a duplicate; where several sockets share an
-//!   address, it does not say which of them is the library's, nor which flows end there.
+//! Rejected alternatives, for message-io 0.19:
+//! - An adapter of our own that holds our socket. The library mounts the adapters of its enum `Transport` and no
+//!   others: `DriverLoader` and `PollEvent` cannot be named from outside, `NetworkController::new` and
+//!   `NetworkProcessor::new` are private. And the library's own adapter, with its receive loop, is to be measured.
+//! - Letting the library bind the address itself. `UdpConnectConfig` and `UdpListenConfig` take no buffer sizes. No
+//!   call returns the descriptor, of which we need a duplicate. If several sockets share an address, the library does
+//!   not tell which of them is its own, nor which flows end there.
 //! - A changed copy of the library.
 
 use std::fs;
@@ -25,32 +24,33 @@ use std::str::FromStr;
 use nix::errno::Errno;
 use nix::sys::socket::{SockaddrStorage, getsockname};
 
-/// Lets the descriptor of the library's socket, the only one bound to `theirs`, and what watches it, mean
-/// the socket `ours` from now on. The library's own socket is closed.
+/// Replaces the library's socket, the only one bound to `theirs`, by `ours`: its descriptor and the epoll instance
+/// that watches it refer to `ours` from now on. The library's own socket is closed.
 ///
-/// For the time before the library waits for events.
+/// Must be called before the library waits for events.
 ///
 /// # Errors
-/// `NotFound` when there is no such socket, or no epoll instance that watches it, else what the system said.
+/// Fails with `NotFound` if there is no such socket, or no epoll instance that watches it. Otherwise returns the
+/// error of the system call.
 pub fn replace(theirs: SocketAddr, ours: &impl AsRawFd) -> io::Result<()> {
     let number = bound_to(theirs)?;
     let mut registration = take_out(number)?;
     #[expect(unsafe_code, reason = "the descriptor belongs to a library")]
-    // SAFETY: dup3(2) takes integers. The number goes on to be an open socket that the library alone
-    // closes, which is all that it relies on (io-safety: `OwnedFd`).
+    // SAFETY: dup3(2) takes integers. The number remains an open socket that only the library closes; the library
+    // relies on nothing else (io-safety: `OwnedFd`).
     Errno::result(unsafe { libc::dup3(ours.as_raw_fd(), number, libc::O_CLOEXEC) })?;
     control(libc::EPOLL_CTL_ADD, &mut registration)?;
     Ok(())
 }
 
-/// How an epoll instance watches a descriptor.
+/// Registration of a descriptor with an epoll instance.
 struct Registration {
     epoll: RawFd,
     watched: RawFd,
     event: libc::epoll_event,
 }
 
-/// The socket with that local address.
+/// Returns the socket bound to `address`.
 fn bound_to(address: SocketAddr) -> io::Result<RawFd> {
     let address = SockaddrStorage::from(address);
     numbers("/proc/self/fd")?
@@ -59,10 +59,10 @@ fn bound_to(address: SocketAddr) -> io::Result<RawFd> {
         .ok_or_else(|| not_found("no socket is bound to the address that the library reports"))
 }
 
-/// Ends the watch over a socket, and says how to begin it again.
+/// Removes a socket from its epoll instance, and returns the registration so that it can be added again.
 fn take_out(socket: RawFd) -> io::Result<Registration> {
     for epoll in numbers("/proc/self/fdinfo")? {
-        // Of another thread, it may have been closed meanwhile.
+        // A descriptor of another thread may have been closed since.
         let Ok(text) = fs::read_to_string(format!("/proc/self/fdinfo/{epoll}")) else {
             continue;
         };
@@ -72,7 +72,8 @@ fn take_out(socket: RawFd) -> io::Result<Registration> {
                 watched,
                 event,
             };
-            // Fails where the number only used to be the same: an instance knows the socket, too.
+            // Fails if the entry is about another socket that had this number before: epoll identifies an entry by
+            // number and socket.
             if watched == socket && control(libc::EPOLL_CTL_DEL, &mut registration).is_ok() {
                 return Ok(registration);
             }
@@ -81,7 +82,7 @@ fn take_out(socket: RawFd) -> io::Result<Registration> {
     Err(not_found("no epoll instance watches the library's socket"))
 }
 
-/// `tfd:        5 events: 8000201d data:              101  pos:0 ino:1f sdev:8`
+/// Parses a line of fdinfo, such as `tfd:        5 events: 8000201d data:              101  pos:0 ino:1f sdev:8`.
 fn watch(line: &str) -> Option<(RawFd, libc::epoll_event)> {
     let mut words = line.split_whitespace();
     let mut after = |name| (words.next()? == name).then(|| words.next())?;
@@ -98,11 +99,11 @@ fn control(operation: libc::c_int, registration: &mut Registration) -> nix::Resu
         event,
     } = registration;
     #[expect(unsafe_code, reason = "the descriptors belong to a library")]
-    // SAFETY: epoll_ctl(2) only reads the event, and refuses numbers that are not what they should be.
+    // SAFETY: epoll_ctl(2) only reads the event, and refuses invalid descriptors.
     Errno::result(unsafe { libc::epoll_ctl(*epoll, operation, *watched, event) }).map(drop)
 }
 
-/// The descriptors of this process.
+/// Returns the descriptors of this process, from a directory under `/proc/self`.
 fn numbers(directory: &str) -> io::Result<Vec<RawFd>> {
     let entries = fs::read_dir(directory)?;
     let number = |entry: fs::DirEntry| RawFd::from_str(entry.file_name().to_str()?).ok();

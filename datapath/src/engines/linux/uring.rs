@@ -1,8 +1,9 @@
 //! io_uring(7): batched sends on a registered file, and a multishot receive into a ring of provided buffers.
 //!
-//! Rings are made on the thread that uses them (SINGLE_ISSUER), and completions are only worked off when it
-//! asks (DEFER_TASKRUN, Linux 6.1): what a lane costs is on that lane's clock. No SQPOLL: on the two or four
-//! CPUs of a board its kernel thread takes a CPU away from a lane. No SEND_ZC: on loopback it is slower.
+//! A ring is created on the thread that uses it (SINGLE_ISSUER), and completions are processed only when that thread
+//! asks (DEFER_TASKRUN, Linux 6.1). So all CPU time of a bench thread counts as its own. No SQPOLL: on the two or
+//! four CPUs of a board, its kernel thread takes a CPU away from a bench thread. No SEND_ZC: it is slower on
+//! loopback.
 
 mod pool;
 mod receive;
@@ -19,10 +20,10 @@ pub use self::receive::ReceiveRing;
 pub use self::send::SendRing;
 use crate::engine::Batched;
 
-/// Whether io_uring works here, with all that is needed.
+/// Checks that io_uring works on this machine, with all needed features.
 ///
 /// # Errors
-/// The reason why not: an old kernel, `kernel.io_uring_disabled`, a container's seccomp filter.
+/// Returns the reason why it does not: an old kernel, `kernel.io_uring_disabled`, or a container's seccomp filter.
 pub fn probe() -> Result<(), String> {
     let ring = ring(8, 8).map_err(|error| {
         format!("io_uring_setup: {error} (Linux before 6.1, kernel.io_uring_disabled, or seccomp)")
@@ -30,7 +31,7 @@ pub fn probe() -> Result<(), String> {
     let mut probe = Probe::new();
     let asked = ring.submitter().register_probe(&mut probe);
     asked.map_err(|error| format!("io_uring_register: {error}"))?;
-    // SendZc came with Linux 6.0, as did multishot receives, which have no code of their own.
+    // SendZc came with Linux 6.0. So did multishot receives, which have no opcode of their own.
     let needed = [
         opcode::Send::CODE,
         opcode::SendMsg::CODE,
@@ -53,7 +54,7 @@ fn ring(submissions: usize, completions: usize) -> io::Result<IoUring> {
         .build(size(submissions))
 }
 
-/// Registers the sockets of all links: that of link n is [`Fixed`](io_uring::types::Fixed) file n.
+/// Registers the sockets of all endpoints. The socket of endpoint n becomes [`Fixed`](io_uring::types::Fixed) file n.
 fn register(ring: &IoUring, sockets: &[UdpSocket]) -> io::Result<()> {
     let files: Vec<RawFd> = sockets.iter().map(AsRawFd::as_raw_fd).collect();
     ring.submitter().register_files(&files)
@@ -68,7 +69,7 @@ fn enter(batched: &mut Batched, result: i32) {
         return;
     }
     match -result {
-        // The next call makes those again that found no room, or that a signal ended.
+        // Found no room, or ended by a signal: the next call repeats these.
         libc::ECANCELED | libc::EAGAIN | libc::EINTR => {}
         errno => {
             batched.failed += 1;
@@ -77,7 +78,7 @@ fn enter(batched: &mut Batched, result: i32) {
     }
 }
 
-/// Has all that is under way end. It completes once more, with ECANCELED unless it was done.
+/// Cancels all requests in progress. Each completes once more, with ECANCELED unless it was done.
 #[cold]
 fn cancel_all(ring: &IoUring) {
     let _ = (ring.submitter()).register_sync_cancel(None, CancelBuilder::any());

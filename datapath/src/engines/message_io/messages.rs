@@ -1,17 +1,17 @@
-//! What makes messages of what the library hands out.
+//! Splits the data that message-io delivers into messages.
 
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Burst, PortOptions};
 
-/// What makes messages of what the library hands out.
+/// A way to split the data that the library delivers into messages.
 pub(in crate::engines) trait Messages: Send + 'static {
     fn of(options: &PortOptions) -> Self;
 
-    /// Takes what was handed out, shows each message that is whole, and returns how many those are.
+    /// Takes delivered data, shows each complete message to `check` and counts them.
     fn take<C: Check>(&mut self, data: &[u8], origin: impl Fn() -> Origin, check: &mut C) -> Burst;
 }
 
-/// They are.
+/// Passes messages on that are already whole.
 pub(in crate::engines) struct Whole;
 
 impl Messages for Whole {
@@ -26,12 +26,12 @@ impl Messages for Whole {
     }
 }
 
-/// They lie one after the other in a stream.
+/// Splits a stream of messages of the same length.
 pub(in crate::engines) struct Cut {
     message_bytes: usize,
-    /// What came of the next one.
+    /// Bytes received of the next message.
     begun: usize,
-    /// The same, where somebody looks at it.
+    /// Content received of the next message, kept only if the check reads it.
     text: Vec<u8>,
 }
 

@@ -1,23 +1,24 @@
-//! `message-io`: the library of that name, over mio: its UDP, TCP and framed TCP.
+//! The engine `message-io`: the library of that name, over mio, with its UDP, TCP and framed TCP.
 //!
-//! Its network layer is driven as the library's own benchmarks do it: `NetworkController::send`, and
-//! `NetworkProcessor::process_poll_event` on the lane's thread. The node layer above it would add a thread
-//! for signals, and a lock around every message. What a connected case uses is the library's `connect`, and
-//! what an unconnected one uses its `listen`, on both sides.
+//! The engine drives the library's network layer like the library's own benchmarks: `NetworkController::send`, and
+//! `NetworkProcessor::process_poll_event` on the bench thread. The node layer above it would add a thread for
+//! signals, and a lock around every message. A connected case uses the library's `connect` on both sides, an
+//! unconnected one its `listen`.
 //!
-//! The library fits the contract in three places only with help:
-//! - It makes its own sockets, and has no way to be given one. So it makes one, in vain, on a port of its
-//!   own, and [`replace`](super::linux::swap_fd::replace) puts ours in its place. One of TCP connects to a listener of ours, which goes away.
-//! - One call receives until the socket says `WouldBlock`: in a flood, it may never return. So the receiver
-//!   publishes each message from the library's callback, as the workload does after each call of any other
-//!   engine. What the call then returns brings the workload to the same total.
-//! - Its TCP hands out whatever a read had in it, and [`messages`] makes messages of that. Where there is no room, it
-//!   calls again until there is: its sender spins.
+//! The library needs help to fit the contract in three places:
+//! - It creates its own sockets and cannot be given one. So it creates one with a UDP port of its own, which is never
+//!   used, and [`replace`](super::linux::swap_fd::replace) puts our socket in its place. For TCP, the library's
+//!   socket connects to a temporary listener of ours.
+//! - One call receives until the socket says `WouldBlock`; in a flood, it may never return. So the receiver publishes
+//!   the count of each message from the library's callback, as the workload does after each call of any other engine.
+//!   The return value of the call brings the workload to the same total.
+//! - Its TCP delivers whatever one read returned, and [`messages`] splits that into messages. If there is no room to
+//!   send, it repeats the call until there is: its sender spins.
 //!
-//! It logs why a datagram was refused, and does not return it: [`said`] listens to that.
+//! The library logs the reason why a datagram was refused and does not return it. [`said`] reads it from the log.
 //!
-//! It also starts its wait anew after a signal. So its lanes do not take any, and wait for 50 ms at most,
-//! as the library's node layer does.
+//! The library also restarts its wait after a signal. So its bench threads block signals and wait for at most 50 ms,
+//! like the library's node layer.
 
 mod messages;
 mod network;
@@ -84,7 +85,7 @@ impl<T: Adapter> Engine for MessageIo<T> {
         })
     }
 
-    /// Whether its sockets can be replaced.
+    /// Checks that the library's sockets can be replaced.
     fn probe() -> Result<(), String> {
         mio::Poll::new().map_err(|error| format!("no epoll instance: {error}"))?;
         let adopt = || {
@@ -105,9 +106,9 @@ pub(super) struct MessageIoPort<M> {
     payload: Vec<u8>,
     messages: M,
     meter: Arc<Meter>,
-    /// Received so far.
+    /// Datagrams received so far.
     total: Tally,
-    /// Whether the other end has closed the connection. The library says so once.
+    /// True once the remote end has closed the connection. The library reports this only once.
     is_gone: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Networks of one socket, which is ours.
+//! Networks of the message-io library that contain one socket of ours.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
@@ -15,35 +15,36 @@ use super::messages::{Cut, Messages, Whole};
 use crate::engine::Addressing;
 use crate::engines::linux::swap_fd::replace;
 
-/// `SAMPLING_TIMEOUT` in the library's `node.rs`: how soon its own loop sees that it is to stop.
+/// Maximum wait of one call: `SAMPLING_TIMEOUT` in the library's `node.rs`, after which its own loop checks its stop
+/// flag.
 pub(super) const GLANCE: Duration = Duration::from_millis(50);
 
-/// One of the library's transports.
+/// A transport of the library.
 pub(in crate::engines) trait Adapter: Send + 'static {
-    /// What makes messages of what the library hands out.
+    /// Way to split the delivered data into messages.
     type Messages: Messages;
-    /// Whether a message is a datagram.
+    /// True if each message is a datagram.
     const IS_UDP: bool = false;
 
-    /// A network of one socket, and where its messages go.
+    /// Creates a network of one socket, and returns it with the destination of its messages.
     ///
     /// # Errors
-    /// What the system said.
+    /// Returns the error of the system call.
     fn open<A: Addressing>(
         socket: OwnedFd,
         peer: Option<SocketAddr>,
     ) -> io::Result<(Network, Endpoint)>;
 }
 
-/// Its UDP.
+/// The library's UDP.
 pub(in crate::engines) enum Udp {}
-/// Its TCP.
+/// The library's TCP.
 pub(in crate::engines) enum Tcp {}
-/// Its TCP with a length before each message.
+/// The library's TCP with a length before each message.
 pub(in crate::engines) enum FramedTcp {}
 
 impl FramedTcp {
-    /// Bytes before a message: its length, seven bits in each.
+    /// Returns the number of bytes before a message: its length, with seven bits per byte.
     pub(in crate::engines) fn head_bytes(message_bytes: usize) -> usize {
         let bits = usize::BITS - message_bytes.leading_zeros();
         bits.div_ceil(7).max(1) as usize
@@ -58,7 +59,7 @@ impl Adapter for Udp {
         socket: OwnedFd,
         peer: Option<SocketAddr>,
     ) -> io::Result<(Network, Endpoint)> {
-        // Where several flows end here, the socket has no peer. Any address will do.
+        // With several flows to this socket, it has no peer. Any address will do.
         let socket = UdpSocket::from(socket);
         let peer = peer.map_or_else(|| socket.peer_addr(), Ok);
         let peer = peer.or_else(|_| socket.local_addr())?;
@@ -102,7 +103,7 @@ impl Adapter for FramedTcp {
     }
 }
 
-/// A network with a connection that others have made.
+/// Creates a network with an existing connection.
 fn connect(transport: Transport, socket: &OwnedFd) -> io::Result<(Network, Endpoint)> {
     let mut network = Network::new();
     let nobody = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -115,7 +116,7 @@ fn connect(transport: Transport, socket: &OwnedFd) -> io::Result<(Network, Endpo
     Ok((network, endpoint))
 }
 
-/// The library's two handles.
+/// The two handles of a library network.
 pub(in crate::engines) struct Network {
     pub(super) controller: NetworkController,
     pub(super) processor: NetworkProcessor,
@@ -130,7 +131,8 @@ impl Network {
         }
     }
 
-    /// The library sends once it has heard that the socket can be written to, which is at once.
+    /// Waits until the library sends, which it does once an event has told it that the socket is writable. That event
+    /// comes at once.
     fn wait_until_ready(&mut self, endpoint: Endpoint) -> io::Result<()> {
         loop {
             match self.controller.is_ready(endpoint.resource_id()) {

@@ -1,4 +1,4 @@
-//! Why a send of UDP failed: the library only logs it.
+//! Reads the reason of a failed UDP send from the library's log. The library reports it nowhere else.
 
 use std::cell::Cell;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 use log::{LevelFilter, Log, Metadata, Record};
 
 thread_local! {
-    /// The `errno` that it logged last on this thread. 0: none.
+    /// The last `errno` that the library logged on this thread. 0: none.
     static ERRNO: Cell<i32> = const { Cell::new(0) };
 }
 
@@ -26,15 +26,16 @@ impl Log for Listener {
     fn flush(&self) {}
 }
 
-/// Has what the library logs heard. Whoever listens already goes on.
+/// Installs the log listener. A logger that is already installed stays.
 pub(super) fn listen() {
     if log::set_logger(&Listener).is_ok() {
         log::set_max_level(LevelFilter::Error);
     }
 }
 
-/// Returns what the library has logged on this thread since it was last asked; without a word, the system said that nobody
-/// listens at the peer's port (`send_packet` in its `adapters/udp.rs`).
+/// Returns and clears the last error that the library has logged on this thread. Without a log entry, it is
+/// `ECONNREFUSED`, which the library does not log: nobody listens at the peer's port (`send_packet` in its
+/// `adapters/udp.rs`).
 #[cold]
 pub(super) fn last_error() -> io::Error {
     let errno = match ERRNO.take() {
@@ -44,7 +45,7 @@ pub(super) fn last_error() -> io::Error {
     io::Error::from_raw_os_error(errno)
 }
 
-/// The number in what an [`io::Error`] of the system says. 0: there is none.
+/// Returns the error number in the text of a system [`io::Error`]. 0: there is none.
 fn errno_in(said: &str) -> i32 {
     let number = said
         .rsplit_once("(os error ")
@@ -66,7 +67,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "Miri has no sockets")]
     fn what_the_system_says_of_a_send_is_known() {
         listen();
-        // A socket may not send to all unless it says that it wants to (SO_BROADCAST).
+        // A socket may not send to the broadcast address without SO_BROADCAST.
         let socket = UdpSocket::bind("0.0.0.0:0").expect("a port");
         let all: SocketAddr = "255.255.255.255:9".parse().expect("an address");
         let (network, endpoint) =

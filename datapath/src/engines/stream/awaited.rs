@@ -1,4 +1,4 @@
-//! `tokio` over other transports: each wait for readiness awaited, then one call.
+//! The engine `tokio` over transports other than UDP: it awaits readiness before each call.
 
 use std::future::Future;
 use std::io;
@@ -15,12 +15,12 @@ use crate::engine::{
 };
 use crate::engines::tokio::{EachOne, Tokio};
 
-/// One of tokio's sockets, by what streams and datagrams have in common.
+/// A socket of tokio's: the common part of streams and datagram sockets.
 pub(super) trait Socket: Send + Sync + Sized + 'static {
-    /// Takes a socket over, on the thread of a runtime.
+    /// Registers a socket with the current runtime.
     ///
     /// # Errors
-    /// What the system or the runtime said.
+    /// Returns the error of the system call or of the runtime.
     fn adopt(socket: OwnedFd) -> io::Result<Self>;
 
     /// Waits until there is room to write.
@@ -29,16 +29,16 @@ pub(super) trait Socket: Send + Sync + Sized + 'static {
     /// Waits until there is something to read.
     fn readable(&self) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// Writes what there is room for.
+    /// Writes the bytes for which there is room, and returns their number.
     ///
     /// # Errors
-    /// What the system said: `WouldBlock` where there was no room after all.
+    /// Returns the error of the system call: `WouldBlock` if there was no room after all.
     fn try_write(&self, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Reads what there is.
+    /// Reads the bytes that are there, and returns their number.
     ///
     /// # Errors
-    /// As for [`Socket::try_write`].
+    /// Returns the error of the system call: `WouldBlock` if there was nothing after all.
     fn try_read(&self, room: &mut [u8]) -> io::Result<usize>;
 }
 
@@ -87,7 +87,7 @@ socket!(
     try_recv
 );
 
-/// A socket, and how its waits end.
+/// A socket whose waits can be interrupted.
 pub(in crate::engines) struct Awaiting<S> {
     pub(super) socket: S,
     pub(super) waits: Waits,
@@ -117,7 +117,7 @@ impl<S: Socket> Wire for Awaiting<S> {
     }
 }
 
-/// The engine whose port is a `P`: all but the port is tokio's own.
+/// The engine that moves messages through a `P`. Everything else is tokio's engine for UDP.
 pub(in crate::engines) struct Awaited<P> {
     tokio: Tokio<EachOne>,
     wakeups: Arc<Wakeups>,

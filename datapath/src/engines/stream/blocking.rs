@@ -1,4 +1,4 @@
-//! `std` over other transports: calls that block, or with `--wait spin` return at once.
+//! The engine `std` over transports other than UDP: calls that block, or return at once with `--wait spin`.
 
 use std::io::{self, Read, Write};
 use std::marker::PhantomData;
@@ -29,7 +29,7 @@ wire!(TcpStream, Write::write, Read::read);
 wire!(UnixStream, Write::write, Read::read);
 wire!(UnixDatagram, UnixDatagram::send, UnixDatagram::recv);
 
-/// The engine whose port is a `P`.
+/// The engine that moves messages through a `P`.
 pub(in crate::engines) struct Blocking<P>(PhantomData<P>);
 
 impl<P: WirePort<Wire: From<OwnedFd>>> Engine for Blocking<P> {

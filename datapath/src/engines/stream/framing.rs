@@ -1,4 +1,4 @@
-//! How messages lie in a stream of bytes.
+//! Framing of messages in a byte stream.
 
 use std::marker::PhantomData;
 
@@ -6,21 +6,21 @@ use super::{LENGTH_BYTES, READ_BYTES};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{Burst, PortOptions};
 
-/// A way for them to lie there.
+/// A way to mark the boundaries of messages in a stream.
 pub(in crate::engines) trait Framing: Send + 'static {
-    /// Bytes before each message.
+    /// Bytes of the header before each message.
     const HEAD_BYTES: usize;
 
-    /// Writes them.
+    /// Writes the header of a message.
     fn write_head(head: &mut [u8], message_bytes: usize);
 
-    /// How long the message after them is; `usual`: as long as all are that are sent.
+    /// Returns the length of the message after a header. `usual` is the length of all sent messages.
     fn message_bytes(head: &[u8], usual: usize) -> usize;
 }
 
-/// One after the other: where one ends, both sides know.
+/// No framing: messages follow each other, and both ends know their length.
 pub(in crate::engines) enum Bare {}
-/// Each after its length, of four bytes, the highest first: what `tokio-util`'s codec does by default, too.
+/// A length before each message, of four bytes in network byte order, like the default of the codec in `tokio-util`.
 pub(in crate::engines) enum LengthPrefix {}
 
 impl Framing for Bare {
@@ -51,7 +51,7 @@ impl Framing for LengthPrefix {
     }
 }
 
-/// The message that is on its way into a stream. One that went in part is gone on with.
+/// The message being written to a stream. A message that was written in part is continued.
 pub(super) struct Outgoing<F> {
     frame: Vec<u8>,
     gone: usize,
@@ -71,7 +71,7 @@ impl<F: Framing> Outgoing<F> {
         }
     }
 
-    /// Has the next message filled, unless one is on its way.
+    /// Fills the next message, unless one is being written.
     #[inline]
     pub(super) fn begin(&mut self, fill: &impl Fill) {
         if self.gone == 0 {
@@ -79,13 +79,13 @@ impl<F: Framing> Outgoing<F> {
         }
     }
 
-    /// What is still to go.
+    /// Returns the bytes that have not been written yet.
     #[inline]
     pub(super) fn rest(&self) -> &[u8] {
         &self.frame[self.gone..]
     }
 
-    /// So many bytes of it went. Returns the message when it has gone.
+    /// Notes that `bytes` bytes were written. Returns the message once it is complete.
     #[inline]
     pub(super) fn went(&mut self, bytes: usize) -> Option<Burst> {
         self.gone += bytes;
@@ -96,7 +96,7 @@ impl<F: Framing> Outgoing<F> {
     }
 }
 
-/// What came out of a stream, and is no whole message yet.
+/// Bytes read from a stream that do not form a whole message yet.
 pub(super) struct Incoming<F> {
     buffer: Vec<u8>,
     filled: usize,
@@ -121,14 +121,14 @@ impl<F: Framing> Incoming<F> {
         }
     }
 
-    /// Where the next bytes go.
+    /// Returns the memory for the next bytes.
     #[inline]
     pub(super) fn room(&mut self) -> &mut [u8] {
         &mut self.buffer[self.filled..]
     }
 
-    /// So many came. Shows each message that is whole, and returns how many those are. `None`: one says that it is
-    /// longer than any that is sent.
+    /// Notes that `bytes` bytes were read, shows each complete message to `check` and counts them. `None`: a header
+    /// states a length above that of any sent message.
     #[inline]
     pub(super) fn came<C: Check>(&mut self, bytes: usize, check: &mut C) -> Option<Burst> {
         self.filled += bytes;
@@ -163,7 +163,7 @@ mod tests {
     use crate::engine::payload::NoFill;
     use crate::engine::payload::tests::Collected;
 
-    /// Three messages as they lie in a stream.
+    /// Returns three messages as they lie in a stream.
     fn stream<F: Framing>(options: &PortOptions) -> Vec<u8> {
         let mut outgoing = Outgoing::<F>::new(options);
         let mut bytes = Vec::new();
@@ -180,7 +180,7 @@ mod tests {
         bytes
     }
 
-    /// However the bytes come, the same messages are made of them.
+    /// Tests that the same messages come out for every size of the reads.
     fn come_out_whole<F: Framing>() {
         let options = PortOptions::of(Vec::new(), Direction::Both, 7);
         let bytes = stream::<F>(&options);

@@ -1,5 +1,5 @@
-//! Messages over other transports than UDP: how they lie in what carries bytes, the ports that move them, and the engines
-//! that wait, each in its own way.
+//! Messages over transports other than UDP: their framing in a byte stream, the objects that send and receive them,
+//! and the engines, which differ in the way they wait.
 
 #[cfg(feature = "tokio")]
 mod awaited;
@@ -27,14 +27,15 @@ use crate::data::Transport;
 use crate::engine::Engine;
 use crate::workload;
 
-/// A receiver of messages with a length before each reads so many bytes at a time, or one message, if that is longer.
+/// Bytes per read of length-prefixed messages, or one message if that is longer.
 pub const READ_BYTES: usize = 64 << 10;
-/// The length before each message, in bytes.
+/// Size of the length before each message, in bytes.
 pub const LENGTH_BYTES: usize = 4;
-/// A receiver of WebSocket messages reads so many bytes at a time: tungstenite's default.
+/// Bytes per read of WebSocket messages: tungstenite's default.
 pub const WEBSOCKET_READ_BYTES: usize = 128 << 10;
 
-/// What a WebSocket message takes up in one frame, in bytes (RFC 6455, section 5.2). Clients mask theirs.
+/// Returns the size of a WebSocket message in one frame, in bytes (RFC 6455, section 5.2). Clients mask their
+/// messages.
 pub fn websocket_bytes(payload_bytes: usize, is_masked: bool) -> usize {
     let length = match payload_bytes {
         0..=125 => 0,
@@ -44,7 +45,7 @@ pub fn websocket_bytes(payload_bytes: usize, is_masked: bool) -> usize {
     2 + length + if is_masked { 4 } else { 0 } + payload_bytes
 }
 
-/// What `std` goes over besides UDP.
+/// Transports of `std` other than UDP.
 pub(super) static OF_STD: &[Carrier] = &[
     datagrams::<Blocking<DatagramPort<UnixDatagram>>>(Transport::UnixDgram),
     bare::<Blocking<StreamPort<UnixStream, Bare>>>(Transport::UnixStream),
@@ -54,7 +55,7 @@ pub(super) static OF_STD: &[Carrier] = &[
     over_websocket::<Blocking<websocket::WebSocketPort>>(),
 ];
 
-/// What `mio-exhaustive` goes over besides UDP.
+/// Transports of `mio-exhaustive` other than UDP.
 pub(super) static OF_MIO: &[Carrier] = {
     use mio::net::{TcpStream, UnixDatagram, UnixStream};
     type Stream<S, F> = StreamPort<Reactor<S>, F>;
@@ -66,7 +67,7 @@ pub(super) static OF_MIO: &[Carrier] = {
     ]
 };
 
-/// What `tokio` goes over besides UDP.
+/// Transports of `tokio` other than UDP.
 #[cfg(feature = "tokio")]
 pub(super) static OF_TOKIO: &[Carrier] = {
     use tokio::net::{TcpStream, UnixDatagram, UnixStream};
@@ -81,7 +82,7 @@ pub(super) static OF_TOKIO: &[Carrier] = {
     ]
 };
 
-/// What `message-io` goes over besides UDP.
+/// Transports of `message-io` other than UDP.
 #[cfg(feature = "message-io")]
 pub(super) static OF_MESSAGE_IO: &[Carrier] = {
     use super::message_io::{FramedTcp, MessageIo, Tcp};
@@ -94,7 +95,7 @@ pub(super) static OF_MESSAGE_IO: &[Carrier] = {
     ]
 };
 
-/// The transport keeps messages apart.
+/// Returns the support for a transport that keeps messages apart.
 const fn datagrams<E: Engine>(transport: Transport) -> Carrier {
     Carrier {
         transport,
@@ -103,7 +104,7 @@ const fn datagrams<E: Engine>(transport: Transport) -> Carrier {
     }
 }
 
-/// Messages lie one after the other.
+/// Returns the support for a byte stream without framing.
 const fn bare<E: Engine>(transport: Transport) -> Carrier {
     Carrier {
         bytes_of: |payload, _| Some(payload),
@@ -111,7 +112,7 @@ const fn bare<E: Engine>(transport: Transport) -> Carrier {
     }
 }
 
-/// Each comes after its length.
+/// Returns the support for TCP with a length before each message.
 const fn framed<E: Engine>() -> Carrier {
     Carrier {
         bytes_of: |payload, _| Some(LENGTH_BYTES + payload),
@@ -127,10 +128,10 @@ const fn over_websocket<E: Engine>() -> Carrier {
     }
 }
 
-/// Has the two ends of a connection agree on WebSocket.
+/// Performs the WebSocket handshake between the two ends of a connection.
 ///
 /// # Errors
-/// `Unsupported`: this build has none.
+/// Fails with `Unsupported`, since this build has no WebSocket.
 #[cfg(not(feature = "websocket"))]
 pub fn shake_hands(_client: &TcpStream, _server: &TcpStream) -> std::io::Result<()> {
     Err(std::io::ErrorKind::Unsupported.into())

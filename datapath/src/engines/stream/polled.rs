@@ -1,4 +1,4 @@
-//! `mio-exhaustive` over other transports: an event, then calls until one would block.
+//! The engine `mio-exhaustive` over transports other than UDP: after each event, calls until one would block.
 
 use std::io::{self, Read, Write};
 use std::marker::PhantomData;
@@ -11,24 +11,24 @@ use super::ports::{Wire, WirePort};
 use crate::engine::{About, Addressing, Engine, LaneBrief, PortOptions};
 use crate::engines::mio::{Exhaustive, Mio, Reactor, Ready};
 
-/// One of mio's sockets, by what streams and datagrams have in common.
+/// A socket of mio's: the common part of streams and datagram sockets.
 pub(in crate::engines) trait Socket: Source + Send + Sized + 'static {
-    /// Takes a socket over.
+    /// Makes a socket non-blocking and wraps it.
     ///
     /// # Errors
-    /// What the system said.
+    /// Returns the error of the system call.
     fn adopt(socket: OwnedFd) -> io::Result<Self>;
 
-    /// Writes what there is room for.
+    /// Writes the bytes for which there is room, and returns their number.
     ///
     /// # Errors
-    /// What the system said: `WouldBlock` where there is none.
+    /// Returns the error of the system call: `WouldBlock` if there is no room.
     fn put(&self, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Reads what there is.
+    /// Reads the bytes that are there, and returns their number.
     ///
     /// # Errors
-    /// As for [`Socket::put`].
+    /// Returns the error of the system call: `WouldBlock` if there is nothing.
     fn take(&self, room: &mut [u8]) -> io::Result<usize>;
 }
 
@@ -84,7 +84,7 @@ impl<S: Socket> Wire for Reactor<S> {
     }
 }
 
-/// The engine whose port is a `P`.
+/// The engine that moves messages through a `P`.
 pub(in crate::engines) struct Polled<P>(PhantomData<P>);
 
 impl<S: Socket, P: WirePort<Wire = Reactor<S>>> Engine for Polled<P> {

@@ -1,4 +1,4 @@
-//! Ports that move messages over whatever moves bytes.
+//! Sends and receives messages over any socket that moves bytes.
 
 use std::future::Future;
 use std::io;
@@ -7,31 +7,32 @@ use super::framing::{Framing, Incoming, Outgoing};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{Burst, Port, PortOptions};
 
-/// What moves bytes, and waits in its own way.
+/// A socket that moves bytes and waits in its own way.
 pub(super) trait Wire: Send + 'static {
-    /// Takes what there is room for.
+    /// Writes the bytes for which there is room, and returns their number.
     ///
     /// # Errors
-    /// What the system said.
+    /// Returns the error of the system call.
     fn write(&mut self, bytes: &[u8]) -> impl Future<Output = io::Result<usize>> + Send;
 
-    /// Gives what there is.
+    /// Reads the bytes that are there, and returns their number.
     ///
     /// # Errors
-    /// What the system said.
+    /// Returns the error of the system call.
     fn read(&mut self, room: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send;
 }
 
-/// A port over a [`Wire`].
+/// An I/O object over a [`Wire`].
 pub(super) trait WirePort: Port + 'static {
-    /// What moves its bytes.
+    /// Socket that moves the bytes.
     type Wire: Wire;
 
-    /// Opens it. Whether this is the end that has connected matters where the protocol says so.
+    /// Creates the I/O object. `is_client` tells whether this end opened the connection, which matters to some
+    /// protocols.
     fn over(wire: Self::Wire, is_client: bool, options: &PortOptions) -> Self;
 }
 
-/// Messages, framed by `F`, over a stream.
+/// Sends and receives messages, framed by `F`, over a stream.
 pub(in crate::engines) struct StreamPort<W, F> {
     wire: W,
     outgoing: Outgoing<F>,
@@ -77,7 +78,7 @@ impl<W: Wire, F: Framing> Port for StreamPort<W, F> {
     }
 }
 
-/// Messages over a socket that keeps them apart.
+/// Sends and receives messages over a socket that keeps them apart.
 pub(in crate::engines) struct DatagramPort<W> {
     wire: W,
     payload: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What each engine owes to the loops: [`crate::engine::Port`], on real sockets.
+//! Tests that each engine keeps the contract of [`crate::engine::Port`], on real sockets.
 
 use std::io::ErrorKind;
 use std::mem;
@@ -19,14 +19,14 @@ use crate::engines;
 use crate::sys::wakeup;
 
 const BYTES: usize = 300;
-/// What each datagram of a burst holds: its number, from 1.
+/// Content of each datagram of a batch: its number, from 1.
 const FILL: Numbered = Numbered {
     first: 1,
     bytes: BYTES,
 };
-/// Far longer than any engine waits between two looks, on however busy a machine.
+/// Time limit, far longer than any engine waits between two checks, even on a busy machine.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// Of engines that serve many.
+/// Number of endpoints for engines that serve many.
 const LINKS: usize = 3;
 
 #[test]
@@ -58,7 +58,7 @@ pub(in crate::engines) fn holds<E: Engine>() {
     }
 }
 
-/// What runs lanes with many sockets, where it does so over one port.
+/// Tests engines that serve many sockets with one I/O object.
 pub(in crate::engines) fn holds_with_many<E: Engine>() {
     if E::ABOUT.many_links == ManyLinks::OnePort {
         both_ways::<E, Connected>(LINKS);
@@ -67,7 +67,7 @@ pub(in crate::engines) fn holds_with_many<E: Engine>() {
     }
 }
 
-/// A receive that waits for nothing returns when its thread is woken as the coordinator does it.
+/// Tests that a waiting receive returns when its thread is woken like the coordinating thread does it.
 fn a_wakeup_ends_a_wait<E: Engine>() {
     wakeup::install().expect("sigaction works");
     let wakeups = Arc::<Wakeups>::default();
@@ -108,7 +108,7 @@ fn a_wakeup_ends_a_wait<E: Engine>() {
     assert_eq!(outcome, Ok(Burst::default()), "{}", E::ABOUT.name);
 }
 
-/// Told to spin, a receive from an empty socket returns at once, with nothing.
+/// Tests that a spinning receive from an empty socket returns at once, with nothing.
 fn spins<E: Engine>() {
     let engine = start::<E>(&Arc::default());
     let (links, _far) = links::<Unconnected>(1);
@@ -124,7 +124,7 @@ fn spins<E: Engine>() {
     }
 }
 
-/// One port sends over each of its links and receives over the same ones.
+/// Tests that one I/O object sends over each of its endpoints and receives over the same ones.
 fn both_ways<E: Engine, A: Addressing>(count: usize) {
     let engine = start::<E>(&Arc::default());
     let (links, far) = links::<A>(count);
@@ -154,7 +154,7 @@ fn both_ways<E: Engine, A: Addressing>(count: usize) {
     }
 }
 
-/// A port without a peer sends one datagram to whom another one came from.
+/// Tests that an endpoint without a peer can send one datagram to the source of another.
 fn answers<E: Engine>() {
     let engine = start::<E>(&Arc::default());
     let (links, far) = links::<Unconnected>(1);
@@ -182,7 +182,7 @@ fn answers<E: Engine>() {
     }
 }
 
-/// Sends to somebody else than the peer.
+/// A [`Fill`] with a destination other than the peer.
 struct ToWhom(Option<SocketAddr>);
 
 impl Fill for ToWhom {
@@ -201,7 +201,7 @@ async fn send(port: &mut impl Port, link: usize) -> Burst {
 
 async fn transmit(port: &mut impl Port, link: usize, fill: &impl Fill) -> Burst {
     loop {
-        // As a loop does: a call that moved nothing is made again.
+        // Repeats a call that moved nothing, like a workload's loop.
         match port.transmit(link, fill).await {
             Ok(burst) => return burst,
             Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
@@ -227,7 +227,7 @@ fn start<E: Engine>(wakeups: &Arc<Wakeups>) -> E {
     E::start(&brief).expect("it starts")
 }
 
-/// So many links, and the sockets at their other ends.
+/// Returns `count` endpoints, and the sockets of their peers.
 fn links<A: Addressing>(count: usize) -> (Vec<Link>, Vec<UdpSocket>) {
     let bind = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback is up");
     let address = |socket: &UdpSocket| -> SocketAddr { socket.local_addr().expect("bound") };
@@ -249,7 +249,7 @@ fn options(links: Vec<Link>) -> PortOptions {
     }
 }
 
-/// What a port showed.
+/// Datagrams shown to the check, with their origins.
 #[derive(Default)]
 struct Seen(Vec<(Vec<u8>, Origin)>);
 

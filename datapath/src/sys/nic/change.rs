@@ -1,4 +1,5 @@
-//! Settings of a driver that can be changed and put back: as text, so that they are shown and kept alike.
+//! Settings of a driver that can be changed and put back. Values are text, so that they are shown and stored in the
+//! same form.
 
 use std::io;
 
@@ -6,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::ethtool::{Ethtool, Query};
 
-/// What can be set, with CAP_NET_ADMIN.
+/// A setting that can be changed, with CAP_NET_ADMIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Changeable {
     /// Generic receive offload (`ethtool -K gro`): `on`, `off`.
     Gro,
-    /// How long interrupts of received packets are held back (`ethtool -C`): `50 us`, `50 us, adaptive`.
+    /// Time that interrupts of received packets are held back (`ethtool -C`): `50 us`, `50 us, adaptive`.
     Coalescing,
     /// Energy-efficient Ethernet (`ethtool --set-eee`): `on`, `off`.
     Eee,
@@ -20,7 +21,7 @@ pub enum Changeable {
     Rings,
 }
 
-// Where each number is in its structure (linux/ethtool.h).
+// Index of each number in its structure (linux/ethtool.h).
 const GRO: usize = 1;
 const RX_USECS: usize = 1;
 const ADAPTS_RX: usize = 10;
@@ -38,10 +39,10 @@ impl Changeable {
         }
     }
 
-    /// How it is set.
+    /// Reads the value of the setting.
     ///
     /// # Errors
-    /// What the driver said: `EOPNOTSUPP` where it has no such setting.
+    /// Returns the error of the driver: `EOPNOTSUPP` if it has no such setting.
     pub fn read(self, driver: &Ethtool) -> io::Result<String> {
         let words = driver.ask(self.query())?;
         Ok(match self {
@@ -55,10 +56,10 @@ impl Changeable {
         })
     }
 
-    /// Sets it; all that belongs to the same request stays as it is.
+    /// Sets the value. The other fields of the same request stay unchanged.
     ///
     /// # Errors
-    /// What the driver said, or that this is no such value.
+    /// Returns the error of the driver, or an error if `value` is not a value of this setting.
     pub fn write(self, driver: &Ethtool, value: &str) -> io::Result<()> {
         let mut words = driver.ask(self.query())?;
         let numbers: Vec<u32> = value

@@ -1,4 +1,4 @@
-//! Where this host loses datagrams between a network interface and a socket, and how many.
+//! Counters of the places where this host loses datagrams between a network interface and a socket.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,58 +13,59 @@ use super::qdisc;
 use crate::sys::protocols::Protocols;
 use crate::sys::softnet::{self, Softnet};
 
-/// Lost packets by place, in the order of a datagram's way; counters since boot, to be held against an earlier
-/// reading.
+/// Lost packets by place, in the order of a datagram's way. The counters run since boot and are compared with an
+/// earlier reading.
 ///
-/// They are not ours alone: other programs move them too. No packet is in two of the places, but for those that
-/// `nic_in_drops` and `nic_out_drops` name. A train of GSO or GRO that is lost as one counts once, however many
-/// datagrams it has.
+/// Other programs move these counters as well. No packet is in two of the places, except those that `nic_in_drops` and
+/// `nic_out_drops` name. A GSO train or GRO aggregate that is lost as one counts once, for all its datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathCounters {
-    /// By the interface's queueing disciplines: [`qdisc::out_drops`].
+    /// Packets dropped by the interface's queueing disciplines: [`qdisc::out_drops`].
     pub qdisc_drops: u64,
-    /// By the interface and its driver on the way out. A veth counts here, too, what its other end refused: the
-    /// backlog was full, or the packet was longer than the MTU there.
+    /// Packets lost by the interface and its driver on the way out. A veth also counts packets here that its other end
+    /// refused: its backlog was full, or the packet was longer than its MTU.
     pub nic_out_drops: u64,
-    /// By filters of an `ingress` qdisc, or of a `clsact` qdisc on either way.
+    /// Packets dropped by filters of an `ingress` qdisc, or of a `clsact` qdisc on either way.
     pub filter_drops: u64,
-    /// By the interface and its driver on the way in: dropped, bad or missed. The kernel counts here, too, what
-    /// found the backlog full (`enqueue_to_backlog`): a difference is without them.
+    /// Packets lost by the interface and its driver on the way in: dropped, bad or missed. The kernel also counts
+    /// packets here that found the backlog full (`enqueue_to_backlog`). [`PathCounters::since`] subtracts these.
     pub nic_in_drops: u64,
-    /// By the backlog queues of this machine: RPS, loopback and software interfaces use them.
+    /// Packets dropped by the backlog queues of this machine. RPS, loopback and software interfaces use them.
     pub backlog_drops: u64,
-    /// By IP on the way in: discarded, with a bad header, for another host or protocol, not put together again.
+    /// Packets dropped by IP on the way in: discarded, with a bad header, for another host or protocol, or not
+    /// reassembled.
     pub ip_in_discards: u64,
-    /// For a UDP port that no socket has.
+    /// Datagrams for a UDP port that no socket has.
     pub udp_no_ports: u64,
-    /// By UDP for other reasons than a full receive buffer: wrong checksum, no memory, a socket's filter.
+    /// Datagrams dropped by UDP for other reasons than a full receive buffer: wrong checksum, no memory, a socket's
+    /// filter.
     pub udp_in_errors: u64,
-    /// At a full receive buffer.
+    /// Datagrams dropped at a full receive buffer.
     pub udp_rcvbuf_errors: u64,
 
-    /// Not a place of its own: sends that found the send buffer full, and what `qdisc_drops` has, once more.
+    /// Sends that found the send buffer full. Not a place of its own, as it includes `qdisc_drops`.
     pub udp_sndbuf_errors: u64,
-    /// Not a place of its own: discarded by IP on the way out, and what `qdisc_drops` has of IP, once more.
+    /// Packets discarded by IP on the way out. Not a place of its own, as it includes the IP packets of `qdisc_drops`.
     pub ip_out_discards: u64,
     /// Packets that the interface sent.
     pub tx_packets: u64,
     /// Packets that the interface received.
     pub rx_packets: u64,
-    /// Frames that came to IP, over all interfaces of the network namespace. `None`: the kernel does not say.
+    /// Frames received by IP, over all interfaces of the network namespace. `None`: the kernel does not tell.
     pub ip_in_frames: Option<u64>,
-    /// Packets that came to IP, over all interfaces: a GRO aggregate counts once.
+    /// Packets received by IP, over all interfaces. A GRO aggregate counts once.
     pub ip_in_packets: u64,
-    /// Of these, those whose end is known: [`Protocols::ip_in_ended`].
+    /// Packets received by IP whose end is known: [`Protocols::ip_in_ended`].
     pub ip_in_ended: u64,
-    /// How often a CPU's softirq ended with packets left (`time_squeeze`).
+    /// Times that a CPU's softirq ended with packets left (`time_squeeze`).
     pub softnet_squeezed: u64,
-    /// How often the carrier came or went.
+    /// Times that the carrier came or went.
     pub carrier_changes: u64,
-    /// CPUs online: their counters come and go with them.
+    /// CPUs online. Counters per CPU come and go with their CPU.
     pub cpus: u32,
 }
 
-/// Reads the counters of an interface and of the network namespace that it was opened in.
+/// Reader of the counters of an interface and of the network namespace that it was opened in.
 #[derive(Debug)]
 pub struct PathReader {
     route: Route,
@@ -73,10 +74,10 @@ pub struct PathReader {
 }
 
 impl PathReader {
-    /// Opens one.
+    /// Opens a reader.
     ///
     /// # Errors
-    /// There is no interface of this name, or netlink is forbidden here.
+    /// Fails if there is no interface of this name, or if netlink is forbidden.
     pub fn open(interface: &str) -> io::Result<Self> {
         Ok(Self {
             index: link::index(interface)?,
@@ -85,12 +86,13 @@ impl PathReader {
         })
     }
 
-    /// The counters by now.
+    /// Reads the counters.
     ///
     /// # Errors
-    /// The interface is gone.
+    /// Fails if the interface is gone.
     pub fn read(&mut self) -> io::Result<PathCounters> {
-        // From the end of a datagram's way to its beginning: what is under way meanwhile is not counted twice.
+        // Reads from the end of a datagram's way to its beginning, so that no packet that moves meanwhile is counted
+        // twice.
         let protocols = Protocols::read();
         let softnet = softnet::read();
         let link = self.link()?;
@@ -118,11 +120,11 @@ impl PathReader {
         })
     }
 
-    /// Counters of lost packets by name, since boot: the kernel's for the interface, and those of its driver that
+    /// Reads counters of lost packets by name, since boot: the kernel's for the interface, and those of its driver that
     /// are known to count lost packets ([`way`]).
     ///
     /// # Errors
-    /// The interface is gone.
+    /// Fails if the interface is gone.
     pub fn named(&mut self) -> io::Result<BTreeMap<String, u64>> {
         let mut named = BTreeMap::new();
         for (name, value) in self.driver.statistics().unwrap_or_default() {
@@ -139,18 +141,18 @@ impl PathReader {
         Ok(named)
     }
 
-    /// What the interface is, and all that it counted.
+    /// Reads the description of the interface and all its counters.
     ///
     /// # Errors
-    /// It is gone.
+    /// Fails if the interface is gone.
     pub fn link(&mut self) -> io::Result<link::Link> {
         link::read(&mut self.route, self.index)
     }
 
-    /// Its queueing disciplines. None, too, where the kernel was built without.
+    /// Reads the queueing disciplines of the interface. Empty if the kernel was built without them.
     ///
     /// # Errors
-    /// What netlink answers.
+    /// Returns the error of netlink.
     pub fn qdiscs(&mut self) -> io::Result<Vec<qdisc::Qdisc>> {
         match qdisc::read(&mut self.route, self.index) {
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(Vec::new()),
@@ -159,17 +161,17 @@ impl PathReader {
     }
 }
 
-/// Modulo 2^32, as each of them is.
+/// Returns the sum over all CPUs, modulo 2^32 like the counters.
 fn sum(softnet: &[Softnet], counter: impl Fn(&Softnet) -> u32) -> u64 {
     let sum = softnet.iter().map(counter).fold(0, u32::wrapping_add);
     sum.into()
 }
 
 impl PathCounters {
-    /// What was counted since `before`.
+    /// Returns the differences since `before`.
     pub fn since(&self, before: &Self) -> Self {
         let of = |counter: fn(&Self) -> u64| moved(counter(before), counter(self));
-        // Where a CPU came or went, its counters did.
+        // If a CPU came or went, so did its counters.
         let of_cpus = |counter: fn(&Self) -> u64| {
             if self.cpus == before.cpus {
                 of(counter)
@@ -204,17 +206,18 @@ impl PathCounters {
         }
     }
 
-    /// Packets that the interface received and that came to no protocol, although nothing says that it dropped them:
-    /// a firewall (netfilter), a filter of tc, or XDP did. In a difference. `came` are datagrams that sockets got.
+    /// Returns the packets that the interface received and that reached no protocol although no counter names a drop: a
+    /// firewall (netfilter), a filter of tc, or XDP dropped them. `self` is a difference. `came` is the number of
+    /// datagrams that sockets received.
     ///
-    /// Two differences show them: what the interface received and IP did not, and what IP received and neither
-    /// delivered, forwarded nor counted as lost. Other traffic that is delivered is on both sides of each. Frames of
-    /// other protocols than IP are not, so that few are none (`NOT_IP`); what comes to IP over other interfaces hides
-    /// some.
+    /// Two differences reveal them: packets that the interface received and IP did not, and packets that IP received
+    /// and neither delivered, forwarded nor counted as lost. Other traffic that is delivered is on both sides of each
+    /// difference. Frames of other protocols than IP are on one side only, so a small difference counts as none
+    /// (`NOT_IP`). Traffic that reaches IP over other interfaces hides some of the packets.
     pub fn vanished(&self, came: u64) -> u64 {
-        // The kernel counts what it dropped itself behind the interface as received, too.
+        // The kernel also counts packets as received that it dropped itself behind the interface.
         let counted = self.backlog_drops + self.nic_in_drops;
-        // A veth passes a train of GSO on as one, and counts it so.
+        // A veth passes a GSO train on as one packet, and counts it as one.
         let counts_trains = came > self.rx_packets;
         let at_ip = if counts_trains {
             Some(self.ip_in_packets)
@@ -227,12 +230,12 @@ impl PathCounters {
         (before_ip.unwrap_or(0) + within_ip).max(self.filter_drops)
     }
 
-    /// Packets lost on the way out of this host, in a difference.
+    /// Returns the packets lost on the way out of this host, in a difference.
     pub fn out_drops(&self) -> u64 {
         self.qdisc_drops + self.nic_out_drops
     }
 
-    /// Packets lost on the way in, in a difference.
+    /// Returns the packets lost on the way in, in a difference.
     pub fn in_drops(&self) -> u64 {
         let below_udp = self.filter_drops + self.nic_in_drops + self.backlog_drops;
         below_udp + self.ip_in_discards + self.in_udp()
@@ -243,10 +246,10 @@ impl PathCounters {
     }
 }
 
-/// Frames in a run that may be ARP or LLDP.
+/// Number of frames in a run that may be ARP or LLDP.
 const NOT_IP: u64 = 20;
 
-/// By how much each of these counters moved, without those that did not.
+/// Returns the difference of each counter, without counters that did not move.
 pub fn named_since(
     now: &BTreeMap<String, u64>,
     before: &BTreeMap<String, u64>,
@@ -258,10 +261,10 @@ pub fn named_since(
     moved.filter(|(_, packets)| *packets > 0).collect()
 }
 
-/// How far a counter moved that may have 32 bits or 64, and may have begun anew: an interface or a qdisc that was
-/// made again, a driver that was loaded again.
+/// Returns the difference of a counter of 32 or 64 bits. The counter may have restarted: an interface or a qdisc was
+/// made again, or a driver was loaded again.
 fn moved(before: u64, now: u64) -> u64 {
-    /// More packets than pass between two readings: 12 minutes at 1.4 million a second.
+    /// More packets than pass between two readings: 12 minutes at 1.4 million per second.
     const MOST: u64 = 1 << 30;
     if let Some(moved) = now.checked_sub(before) {
         return moved;

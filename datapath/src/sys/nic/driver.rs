@@ -1,8 +1,8 @@
-//! Which of a driver's own counters (`ethtool -S`) count lost packets.
+//! Selects the counters of a driver (`ethtool -S`) that count lost packets.
 
 use serde::{Deserialize, Serialize};
 
-/// The way that a packet was on when it was lost.
+/// Direction of a packet when it was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
@@ -12,10 +12,11 @@ pub enum Way {
     Out,
 }
 
-/// Whether a counter of this name counts lost packets. `None`: it does not, or nobody here knows.
+/// Returns the direction of the lost packets that a counter of this name counts. `None`: it counts no lost packets, or
+/// is not known here.
 ///
-/// Names that repeat the kernel's own counters (`rx_dropped`) are not among them, nor what counts events
-/// (`rx_buf_unav_irq`) or contains another (`rx0_hw_drop_overruns`).
+/// Names that repeat the kernel's own counters (`rx_dropped`) are not known, nor are counters of events
+/// (`rx_buf_unav_irq`) or counters that contain another (`rx0_hw_drop_overruns`).
 pub fn way(name: &str) -> Option<Way> {
     let is_like = |patterns: &[&str]| patterns.iter().any(|pattern| fits(name, pattern));
     if is_like(IN) {
@@ -27,7 +28,7 @@ pub fn way(name: &str) -> Option<Way> {
     }
 }
 
-/// Lost packets among counters of a driver, by those names: in and out.
+/// Returns the sums of lost packets in the counters of a driver, by their names: in and out.
 pub fn drops<'a>(counters: impl IntoIterator<Item = (&'a String, &'a u64)>) -> (u64, u64) {
     let (mut on_the_way_in, mut on_the_way_out) = (0_u64, 0_u64);
     for (name, value) in counters {
@@ -40,7 +41,7 @@ pub fn drops<'a>(counters: impl IntoIterator<Item = (&'a String, &'a u64)>) -> (
     (on_the_way_in, on_the_way_out)
 }
 
-/// Names in the kernel's `drivers/net`. `#` stands for a number.
+/// Names in the kernel's `drivers/net` that count packets lost on the way in. `#` stands for a number.
 const IN: &[&str] = &[
     // bcmgenet
     "rbuf_ovflow_cnt",
@@ -156,7 +157,7 @@ const OUT: &[&str] = &[
     "late_collision",
 ];
 
-/// Whether a name is that of the pattern, in which `#` stands for digits.
+/// Returns whether a name matches the pattern, in which `#` stands for digits.
 fn fits(name: &str, pattern: &str) -> bool {
     let Some((before, after)) = pattern.split_once('#') else {
         return name == pattern;

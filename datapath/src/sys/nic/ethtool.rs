@@ -1,4 +1,4 @@
-//! Questions to a driver (`SIOCETHTOOL`, linux/ethtool.h). What a driver does not answer is an error, and common.
+//! Requests to a driver (`SIOCETHTOOL`, linux/ethtool.h). A driver may refuse any of them with an error, and many do.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use libc::{Ioctl, c_void};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
-/// A socket through which drivers are asked, in the network namespace of the thread that opened it.
+/// Socket for requests to the driver of one interface, in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub struct Ethtool {
     socket: OwnedFd,
@@ -21,7 +21,7 @@ struct Request {
     rest: [usize; 3],
 }
 
-/// linux/sockios.h; the same on all architectures.
+/// Number of the request (linux/sockios.h), the same on all architectures.
 const SIOCETHTOOL: Ioctl = 0x8946;
 
 const ETHTOOL_GSTRINGS: u32 = 0x1b;
@@ -29,13 +29,13 @@ const ETHTOOL_GSTATS: u32 = 0x1d;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const ETHTOOL_GFEATURES: u32 = 0x3a;
 const ETHTOOL_GLINKSETTINGS: u32 = 0x4c;
-/// A set of names.
+/// Sets of names.
 const ETH_SS_STATS: u32 = 1;
 const ETH_SS_FEATURES: u32 = 4;
 /// `ETH_GSTRING_LEN`, in numbers of 32 bits.
 const NAME_WORDS: usize = 32 / 4;
 
-/// A question that is answered by a structure of one size.
+/// A request whose response is a structure of fixed size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Query {
@@ -53,22 +53,23 @@ pub(super) enum Query {
     Eee = 0x44,
 }
 
-/// More numbers of 32 bits than any of these structures has: the largest, `struct ethtool_drvinfo`, has 49.
+/// Size of the response buffer, in numbers of 32 bits: more than any of these structures has. The largest,
+/// `struct ethtool_drvinfo`, has 49.
 pub(super) const MOST_WORDS: usize = 64;
 
-/// `struct ethtool_link_settings` before its three masks, and the most that these take: their size is a number
-/// of 8 bits with a sign.
+/// Size of `struct ethtool_link_settings` before its three masks, and the largest size of a mask, which is a signed
+/// number of 8 bits.
 const LINK_WORDS: usize = 12;
 const MOST_MASK_WORDS: usize = 127;
 
 impl Ethtool {
-    /// Opens one for the driver of an interface. Whether there is one of this name is not checked.
+    /// Opens a socket for the driver of an interface. Does not check that the interface exists.
     ///
     /// # Errors
-    /// A name that is too long, or what the system said.
+    /// Fails if the name is too long, or with the error of the system call.
     pub fn open(interface: &str) -> io::Result<Self> {
         let mut name = [0; libc::IFNAMSIZ];
-        // The last byte stays the NUL that ends it.
+        // The last byte stays NUL, which ends the name.
         if interface.len() >= name.len() {
             return Err(io::Error::from_raw_os_error(libc::ENODEV));
         }
@@ -80,19 +81,19 @@ impl Ethtool {
         })
     }
 
-    /// What the driver counts, by its own names, as `ethtool -S` shows it. It may take milliseconds: some drivers
-    /// ask a device on USB.
+    /// Reads the driver's own counters, with its names for them, as `ethtool -S` does. May take milliseconds: some
+    /// drivers ask a device on USB.
     ///
     /// # Errors
-    /// `EOPNOTSUPP`: the driver counts nothing of its own.
+    /// Fails with `EOPNOTSUPP` if the driver has no counters of its own.
     pub fn statistics(&self) -> io::Result<Vec<(String, u64)>> {
         let names = self.names(ETH_SS_STATS)?;
         let mut answer = vec![0; 2 + 2 * room(names.len())];
         answer[0] = ETHTOOL_GSTATS;
         answer[1] = u32::try_from(names.len()).map_err(io::Error::other)?;
         #[expect(unsafe_code, reason = "no wrapper knows this request")]
-        // SAFETY: the kernel writes a number of 64 bits for each name: as many as `names`, and before Linux 6.18
-        // as many as the driver has by now, for which `room` is generous.
+        // SAFETY: the kernel writes a number of 64 bits for each name. There are `names.len()` of them. Before Linux
+        // 6.18 there may be more, if the driver has more by now, for which `room` is generous.
         unsafe {
             self.call(&mut answer)?;
         };
@@ -100,12 +101,13 @@ impl Ethtool {
         Ok(names.into_iter().zip(values).collect())
     }
 
-    /// The features that the kernel knows, by its own names, and whether each is on here (`ethtool -k`).
+    /// Reads the features that the kernel knows, by its names, and whether each is on for this interface
+    /// (`ethtool -k`).
     ///
     /// # Errors
-    /// What the kernel said.
+    /// Returns the error of the kernel.
     pub fn features(&self) -> io::Result<Vec<(String, bool)>> {
-        /// Available, requested, active, never changed: 32 features each.
+        /// Words of a block: available, requested, active, never changed, of 32 features each.
         const BLOCK_WORDS: usize = 4;
         const ACTIVE: usize = 2;
         let names = self.names(ETH_SS_FEATURES)?;
@@ -114,7 +116,7 @@ impl Ethtool {
         answer[0] = ETHTOOL_GFEATURES;
         answer[1] = u32::try_from(blocks).map_err(io::Error::other)?;
         #[expect(unsafe_code, reason = "no wrapper knows this request")]
-        // SAFETY: the kernel writes at most as many blocks as `answer` says that it has room for.
+        // SAFETY: the kernel writes no more blocks than the number in `answer`, which has room for them.
         unsafe {
             self.call(&mut answer)?;
         };
@@ -125,13 +127,13 @@ impl Ethtool {
         Ok(names.into_iter().enumerate().map(is_on).collect())
     }
 
-    /// The link modes that the interface supports, advertises, and that its partner advertises: bits of
-    /// `enum ethtool_link_mode_bit_indices`, 32 to a number.
+    /// Reads the link modes that the interface supports, that it advertises, and that its partner advertises: bits of
+    /// `enum ethtool_link_mode_bit_indices`, 32 per number.
     ///
     /// # Errors
-    /// The driver does not say, or before Linux 4.6.
+    /// Fails if the driver does not tell, or before Linux 4.6.
     pub(super) fn link_modes(&self) -> io::Result<[Vec<u32>; 3]> {
-        /// The last byte of this number, as it is in memory: how many numbers a mask has.
+        /// Index of the number whose last byte in memory is the size of a mask, in numbers of 32 bits.
         const SIZE_WORD: usize = 3;
         let mut answer = vec![0; LINK_WORDS + 3 * MOST_MASK_WORDS];
         let mut ask = |size: u8| {
@@ -139,15 +141,14 @@ impl Ethtool {
             answer[0] = ETHTOOL_GLINKSETTINGS;
             answer[SIZE_WORD] = u32::from_ne_bytes([0, 0, 0, size]);
             #[expect(unsafe_code, reason = "no wrapper knows this request")]
-            // SAFETY: `answer` has room for the largest masks that their size, a number of 8 bits with a sign, can
-            // tell of.
+            // SAFETY: `answer` has room for the largest masks that their size, a signed number of 8 bits, can express.
             unsafe {
                 self.call(&mut answer)?;
             };
             let [.., size] = answer[SIZE_WORD].to_ne_bytes();
             Ok::<_, io::Error>((i8::from_ne_bytes([size]), answer.clone()))
         };
-        // Asked for masks of another size than it has, the kernel answers with the right one below zero.
+        // If the requested size is wrong, the kernel responds with the negated right one.
         let (wanted, _) = ask(0)?;
         let (size, answer) = ask(wanted.unsigned_abs())?;
         let size = usize::try_from(size).map_err(io::Error::other)?;
@@ -155,7 +156,7 @@ impl Ethtool {
         Ok([mask(0), mask(1), mask(2)])
     }
 
-    /// Asks one of the questions whose answers have one size.
+    /// Sends a request whose response has a fixed size, and returns the response.
     pub(super) fn ask(&self, query: Query) -> io::Result<[u32; MOST_WORDS]> {
         let mut answer = [0; MOST_WORDS];
         answer[0] = query as u32;
@@ -167,18 +168,18 @@ impl Ethtool {
         Ok(answer)
     }
 
-    /// Sets what a question asks for: `answer` is what it was answered with, changed. The command is always the one
-    /// after the question.
+    /// Changes a setting. `answer` is the response to `query`, with changed values. The command is always the number
+    /// after that of the query.
     pub(super) fn tell(&self, query: Query, mut answer: [u32; MOST_WORDS]) -> io::Result<()> {
         answer[0] = query as u32 + 1;
         #[expect(unsafe_code, reason = "no wrapper knows this request")]
-        // SAFETY: the kernel reads the structure of the query, and may write it: none is longer than `answer`.
+        // SAFETY: the kernel reads the structure of the query, and may write it. None is longer than `answer`.
         unsafe {
             self.call(&mut answer)
         }
     }
 
-    /// The names of a set, in the driver's order.
+    /// Reads the names of a set, in the driver's order.
     pub(super) fn names(&self, set: u32) -> io::Result<Vec<String>> {
         let count = self.count(set)?;
         let mut answer = vec![0; 3 + NAME_WORDS * room(count)];
@@ -186,8 +187,8 @@ impl Ethtool {
         answer[1] = set;
         answer[2] = u32::try_from(count).map_err(io::Error::other)?;
         #[expect(unsafe_code, reason = "no wrapper knows this request")]
-        // SAFETY: the kernel writes 32 bytes for each of the set's names, of which there are as many as it
-        // said; for those that come meanwhile `room` is generous.
+        // SAFETY: the kernel writes 32 bytes for each name of the set. Their number is the one that it returned before;
+        // `room` is generous for names that are added meanwhile.
         unsafe {
             self.call(&mut answer)?;
         };
@@ -195,9 +196,9 @@ impl Ethtool {
         Ok(names.map(name).collect())
     }
 
-    /// How many names a set has.
+    /// Reads the number of names in a set.
     fn count(&self, set: u32) -> io::Result<usize> {
-        // Command, reserved, a mask of 64 bits of the sets, a count for each set in it.
+        // Words: command, reserved, a mask of the sets in 64 bits, a count for each set in the mask.
         let [first, second] = halves(1 << set);
         let mut answer = [ETHTOOL_GSSET_INFO, 0, first, second, 0];
         #[expect(unsafe_code, reason = "no wrapper knows this request")]
@@ -212,10 +213,10 @@ impl Ethtool {
         Ok(answer[4] as usize)
     }
 
-    /// Hands `data` to the driver, which answers in it.
+    /// Sends `data` to the driver, which writes its response into it.
     ///
     /// # Safety
-    /// `data` has to be as long as whatever the kernel writes for the command in it.
+    /// `data` has to be long enough for all that the kernel writes for the command in it.
     #[expect(unsafe_code, reason = "no wrapper knows SIOCETHTOOL")]
     unsafe fn call(&self, data: &mut [u32]) -> io::Result<()> {
         let mut request = Request {
@@ -223,9 +224,9 @@ impl Ethtool {
             data: data.as_mut_ptr().cast::<c_void>(),
             rest: [0; 3],
         };
-        // SAFETY: the descriptor is open; `request` is at least a `struct ifreq` (netdevice(7)) with a name that
-        // ends in a NUL; its `data` is valid for as long as the call takes, and long enough, as the caller
-        // promises; any bits are valid numbers.
+        // SAFETY: the descriptor is open. `request` is at least a `struct ifreq` (netdevice(7)) with a name that ends
+        // in a NUL. Its `data` is valid during the call, and long enough, as the caller promises. Any bits are valid
+        // numbers.
         let done = unsafe { libc::ioctl(self.socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
         if done == -1 {
             return Err(io::Error::last_os_error());
@@ -234,18 +235,19 @@ impl Ethtool {
     }
 }
 
-/// A driver may have more to say by the time that it is asked, where somebody changes its queues.
+/// Returns a number of entries with a margin: a driver may have more entries at the request than at the count, if
+/// somebody changes its queues.
 fn room(count: usize) -> usize {
     2 * count + 1024
 }
 
-/// The halves of a number of 64 bits, as they are in memory.
+/// Returns the halves of a number of 64 bits, in their order in memory.
 fn halves(number: u64) -> [u32; 2] {
     let bytes = number.to_ne_bytes();
     [0, 4].map(|at| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]))
 }
 
-/// A number of 64 bits from its halves.
+/// Returns the number of 64 bits with these halves.
 fn wide(halves: &[u32]) -> u64 {
     let mut bytes = [0; 8];
     for (to, from) in bytes.chunks_exact_mut(4).zip(halves) {
@@ -254,7 +256,7 @@ fn wide(halves: &[u32]) -> u64 {
     u64::from_ne_bytes(bytes)
 }
 
-/// A text that ends in a NUL, or fills its place.
+/// Returns a text that ends in a NUL, or fills its field.
 pub(super) fn name(words: &[u32]) -> String {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the kernel counts at a network interface (`struct rtnl_link_stats64`, linux/if_link.h).
+//! Counters of the kernel at a network interface (`struct rtnl_link_stats64`, linux/if_link.h).
 
 use std::io;
 
@@ -10,22 +10,22 @@ use super::netlink::{Route, Scope, attributes, read_u32, read_u64, text};
 /// An interface, as RTM_GETLINK describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
-    /// What it counted.
+    /// Counters of the interface.
     pub statistics: LinkStatistics,
-    /// How often its carrier came or went. `None`: before Linux 3.15.
+    /// Times that the carrier came or went. `None`: before Linux 3.15.
     pub carrier_changes: Option<u32>,
     /// Its root queueing discipline, such as `mq`.
     pub qdisc: Option<String>,
-    /// The kind of one that is software, such as `veth`.
+    /// Kind of a software interface, such as `veth`.
     pub kind: Option<String>,
-    /// The largest packet that it takes, in bytes.
+    /// Largest packet that it takes, in bytes.
     pub mtu: Option<u32>,
 }
 
 /// Counters of an interface since it was made. Drivers on 32-bit kernels may keep 32 bits of each.
 ///
-/// The kernel's documentation keeps `dropped`, `errors` and `missed` apart: no packet is in two of them. The kinds
-/// of errors are part of `errors`, but for `over` and `fifo`, which count events that need not be packets.
+/// The kernel's documentation separates `dropped`, `errors` and `missed`: no packet is in two of them. The kinds of
+/// errors are part of `errors`, except `over` and `fifo`, which count events that need not be packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkStatistics {
     /// Packets received.
@@ -40,34 +40,34 @@ pub struct LinkStatistics {
     pub rx_errors: u64,
     /// Packets that could not be sent.
     pub tx_errors: u64,
-    /// Received and not processed: no memory, no protocol that wants it (`__netif_receive_skb_core`), a full
+    /// Packets received and not processed: no memory, no protocol for them (`__netif_receive_skb_core`), or a full
     /// backlog (`enqueue_to_backlog`).
     pub rx_dropped: u64,
-    /// Dropped on their way to transmission by the driver, not by a qdisc.
+    /// Packets that the driver, not a qdisc, dropped before their transmission.
     pub tx_dropped: u64,
     /// Multicast packets received.
     pub multicast: u64,
     /// Collisions, on half-duplex links.
     pub collisions: u64,
-    /// Wrong lengths.
+    /// Packets received with a wrong length.
     pub rx_length_errors: u64,
-    /// Did not fit into the host's buffers.
+    /// Packets received that did not fit into the host's buffers.
     pub rx_over_errors: u64,
-    /// Wrong checksums of frames.
+    /// Frames received with a wrong checksum.
     pub rx_crc_errors: u64,
-    /// Wrongly aligned frames.
+    /// Frames received with a wrong alignment.
     pub rx_frame_errors: u64,
     /// Overflows of the interface's own memory.
     pub rx_fifo_errors: u64,
-    /// Dropped by the interface, as the host had no buffers ready.
+    /// Packets that the interface dropped because the host had no buffers ready.
     pub rx_missed_errors: u64,
-    /// Given up, for instance after too many collisions.
+    /// Packets given up, for instance after too many collisions.
     pub tx_aborted_errors: u64,
-    /// Sent while the carrier was gone.
+    /// Packets sent while the carrier was gone.
     pub tx_carrier_errors: u64,
     /// Underruns of the interface's own memory.
     pub tx_fifo_errors: u64,
-    /// Heartbeat errors, of half-duplex links.
+    /// Heartbeat errors on half-duplex links.
     pub tx_heartbeat_errors: u64,
     /// Late collisions.
     pub tx_window_errors: u64,
@@ -75,18 +75,18 @@ pub struct LinkStatistics {
     pub rx_compressed: u64,
     /// Compressed packets sent.
     pub tx_compressed: u64,
-    /// For nobody, on an interface that only listens (Linux 4.6).
+    /// Packets received for nobody, on an interface that only listens (Linux 4.6).
     pub rx_nohandler: u64,
 }
 
 impl LinkStatistics {
-    /// Packets that this interface did not hand on: dropped, bad, or missed.
+    /// Returns the packets that this interface received and did not hand on: dropped, bad, or missed.
     pub fn in_drops(&self) -> u64 {
         self.rx_dropped + self.rx_errors + self.rx_missed_errors
     }
 
-    /// Those that count lost packets, with the names that `/sys/class/net/*/statistics` has for them. Some contain
-    /// others: see above.
+    /// Returns the counters of lost packets, with their names in `/sys/class/net/*/statistics`. Some contain others:
+    /// see [`LinkStatistics`].
     pub fn losses(&self) -> [(&'static str, u64); 14] {
         [
             ("rx_errors", self.rx_errors),
@@ -106,7 +106,7 @@ impl LinkStatistics {
         ]
     }
 
-    /// Packets that this interface did not send: dropped, or failed.
+    /// Returns the packets that this interface did not send: dropped, or failed.
     pub fn out_drops(&self) -> u64 {
         self.tx_dropped + self.tx_errors
     }
@@ -143,10 +143,10 @@ impl LinkStatistics {
     }
 }
 
-/// The number of an interface.
+/// Returns the number of an interface.
 ///
 /// # Errors
-/// There is none of this name.
+/// Fails if there is no interface of this name.
 pub fn index(interface: &str) -> io::Result<u32> {
     Ok(if_nametoindex(interface)?)
 }
@@ -161,7 +161,7 @@ const IFLA_INFO_KIND: u16 = 1;
 /// `struct ifinfomsg`.
 const LINK_BYTES: usize = 16;
 
-/// Asks for an interface by its number.
+/// Reads an interface by its number.
 pub(super) fn read(route: &mut Route, index: u32) -> io::Result<Link> {
     let mut body = [0; LINK_BYTES];
     body[4..8].copy_from_slice(&index.to_ne_bytes());

@@ -1,6 +1,7 @@
-//! Network interfaces: what the kernel and the driver count at one, and where datagrams are lost behind it.
+//! Network interfaces: counters and settings of the kernel and of the driver, and the places behind an interface that
+//! lose datagrams.
 //!
-//! All of it is asked for by plain system calls, in tens of microseconds, but for the driver's own counters.
+//! All requests are plain system calls that take tens of microseconds, except for the driver's own counters.
 
 mod change;
 mod counters;

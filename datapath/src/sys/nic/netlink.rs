@@ -1,4 +1,4 @@
-//! Requests to rtnetlink (rtnetlink(7)) and the attributes of its answers: no more of it than counters need.
+//! Requests to rtnetlink (rtnetlink(7)) and the attributes of the responses: only the parts that counters need.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -7,8 +7,8 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
 
-/// A connection to the kernel's tables of links and queueing disciplines, in the network namespace of the thread
-/// that opened it.
+/// Connection to the kernel's tables of links and queueing disciplines, in the network namespace of the thread that
+/// opened it.
 #[derive(Debug)]
 pub(super) struct Route {
     socket: OwnedFd,
@@ -16,10 +16,10 @@ pub(super) struct Route {
     sequence: u32,
 }
 
-/// What a request asks for.
+/// Scope of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// The one that it names.
+    /// The single object that the request names.
     One,
     /// The whole table.
     All,
@@ -27,7 +27,7 @@ pub(super) enum Scope {
 
 /// `struct nlmsghdr`.
 const HEADER_BYTES: usize = 16;
-/// The kernel fills messages of a dump up to this size, if the buffer has room (netlink_recvmsg).
+/// Size of the receive buffer. The kernel fills messages of a dump up to this size (netlink_recvmsg).
 const BUFFER_BYTES: usize = 32 << 10;
 const NLM_F_REQUEST: u16 = 1;
 const NLM_F_DUMP: u16 = 0x300;
@@ -35,10 +35,10 @@ const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 
 impl Route {
-    /// Opens one.
+    /// Opens a connection.
     ///
     /// # Errors
-    /// What the system said: a sandbox may forbid such sockets.
+    /// Returns the error of the system call: a sandbox may forbid such sockets.
     pub(super) fn open() -> io::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC;
         let protocol = SockProtocol::NetlinkRoute;
@@ -49,10 +49,10 @@ impl Route {
         })
     }
 
-    /// Sends a request, and hands each message of the answer to `each`, without its header.
+    /// Sends a request, and hands each message of the response to `each`, without its header.
     ///
     /// # Errors
-    /// What the kernel answers, such as `ENODEV`.
+    /// Returns the error of the kernel, such as `ENODEV`.
     pub(super) fn ask(
         &mut self,
         kind: u16,
@@ -64,7 +64,7 @@ impl Route {
         let request = request(kind, scope, self.sequence, body)?;
         send(self.socket.as_raw_fd(), &request, MsgFlags::empty())?;
         loop {
-            // MSG_TRUNC: the length that it has, which may be more than was read (recv(2)).
+            // MSG_TRUNC: returns the full length of the message, which may be more than was read (recv(2)).
             let flags = MsgFlags::MSG_TRUNC;
             let length = recv(self.socket.as_raw_fd(), &mut self.buffer, flags)?;
             let answer = self.buffer.get(..length).ok_or_else(too_long)?;
@@ -104,7 +104,7 @@ fn too_long() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, problem)
 }
 
-/// A negative error number, or 0.
+/// Converts the outcome of a request: a negative error number, or 0.
 fn outcome(body: &[u8]) -> io::Result<()> {
     let error = body.first_chunk().map(|bytes| i32::from_ne_bytes(*bytes));
     match error {
@@ -133,9 +133,9 @@ fn messages(mut bytes: &[u8]) -> impl Iterator<Item = Message<'_>> {
     })
 }
 
-/// The kind and the value of each attribute (`struct rtattr`), up to the first that is torn.
+/// Returns the kind and the value of each attribute (`struct rtattr`), up to the first that is cut off.
 pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    /// Kinds have two bits besides: nested, and in network byte order.
+    /// Mask of the kind. The two bits above it mean nested, and network byte order.
     const KIND: u16 = 0x3fff;
     std::iter::from_fn(move || {
         let length = usize::from(read_u16(bytes, 0)?);
@@ -146,7 +146,7 @@ pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])>
     })
 }
 
-/// The text of an attribute, which ends in a NUL.
+/// Returns the text of an attribute, which ends in a NUL.
 pub(super) fn text(value: &[u8]) -> String {
     let end = value.iter().position(|&byte| byte == 0);
     String::from_utf8_lossy(&value[..end.unwrap_or(value.len())]).into_owned()
@@ -157,13 +157,13 @@ fn read_u16(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(*bytes))
 }
 
-/// The number at that place, as this machine writes them. `None`: the message ends before.
+/// Reads the number of 32 bits at byte `at`, in the byte order of this machine. `None`: the message ends before.
 pub(super) fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     Some(u32::from_ne_bytes(*bytes))
 }
 
-/// The same, of 64 bits.
+/// Reads the number of 64 bits at byte `at`, in the byte order of this machine. `None`: the message ends before.
 pub(super) fn read_u64(bytes: &[u8], at: usize) -> Option<u64> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     Some(u64::from_ne_bytes(*bytes))
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn the_kernels_refusal_is_an_error() {
         let mut route = Route::open().expect("everybody may");
-        // `struct ifinfomsg` of an interface that is not there.
+        // `struct ifinfomsg` of an interface that does not exist.
         let mut body = [0; 16];
         body[4..8].copy_from_slice(&i32::MAX.to_ne_bytes());
         let refused = route.ask(libc::RTM_GETLINK, Scope::One, &body, |_| ());

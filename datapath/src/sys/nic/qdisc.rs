@@ -1,4 +1,4 @@
-//! What queueing disciplines count (tc(8)): the queues before an interface.
+//! Counters of queueing disciplines (tc(8)): the queues before an interface.
 
 use std::io;
 
@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 
 use super::netlink::{Route, Scope, attributes, read_u32, read_u64, text};
 
-/// A queueing discipline of an interface, and what it counted since it was made.
+/// A queueing discipline of an interface, and its counters since it was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Qdisc {
-    /// Its name, such as `fq_codel`.
+    /// Name, such as `fq_codel`.
     pub kind: String,
-    /// Its number, as tc(8) writes it in hexadecimal: major and minor, 16 bits each.
+    /// Number, which tc(8) writes in hexadecimal: major and minor, 16 bits each.
     pub handle: u32,
-    /// The number of the class that it is in.
+    /// Number of the class that contains it.
     pub parent: u32,
     /// Bytes that left it.
     pub bytes: u64,
-    /// Packets that left it. A train of GSO counts as the packets that it will become.
+    /// Packets that left it. A GSO train counts as the packets that it will become.
     pub packets: u64,
-    /// Packets dropped. A train of GSO counts once, unless the qdisc cuts it first (`tbf_segment`).
+    /// Packets dropped. A GSO train counts once, unless the qdisc segments it first (`tbf_segment`).
     pub drops: u32,
-    /// How often it held packets back to keep a rate.
+    /// Times that it held packets back to keep a rate.
     pub overlimits: u32,
-    /// How often the driver gave a packet back.
+    /// Times that the driver gave a packet back.
     pub requeues: u32,
     /// Bytes that wait in it.
     pub backlog_bytes: u32,
     /// Packets that wait in it.
     pub queued_packets: u32,
-    /// What it takes at once, if it is a token bucket.
+    /// Capacity of its token bucket, if it is one (`tbf`).
     pub token_bucket: Option<TokenBucket>,
 }
 
@@ -38,55 +38,56 @@ const ROOT: u32 = u32::MAX;
 const INGRESS: u32 = 0xffff_fff1;
 
 impl Qdisc {
-    /// Whether all that is sent passes it.
+    /// Returns whether all packets that are sent pass it.
     pub fn is_root(&self) -> bool {
         self.parent == ROOT
     }
 
-    /// Whether it is what the filters of arriving packets hang from: `ingress`, or `clsact`, whose filters see
-    /// departing packets, too.
+    /// Returns whether the filters of arriving packets are attached to it: `ingress`, or `clsact`, whose filters also
+    /// see departing packets.
     pub fn is_ingress(&self) -> bool {
         self.parent == INGRESS
     }
 }
 
-/// Packets that the queueing disciplines in `qdiscs` dropped on the way out.
+/// Returns the packets that the queueing disciplines in `qdiscs` dropped on the way out.
 ///
-/// It is the root's counter alone, which contains those of its children:
-/// - a child that refuses a packet (`qdisc_drop`) counts it, and so does its parent when `enqueue` returns:
-///   `tbf_enqueue`, `htb_enqueue` and the like call `qdisc_qstats_drop` for what `net_xmit_drop_count` counts;
-/// - a child that drops later, as CoDel does, tells all above it by `qdisc_tree_reduce_backlog`, which adds to
-///   their drops;
-/// - `mq` and `mqprio` have no packets of their own and add up their children when asked (`mq_dump`,
+/// The counter of the root is enough, as it contains those of its children:
+/// - A child that refuses a packet (`qdisc_drop`) counts it, and so does its parent when `enqueue` returns:
+///   `tbf_enqueue`, `htb_enqueue` and the like call `qdisc_qstats_drop` for the drops that `net_xmit_drop_count`
+///   counts.
+/// - A child that drops later, such as CoDel, tells all ancestors by `qdisc_tree_reduce_backlog`, which adds to their
+///   drops.
+/// - `mq` and `mqprio` have no packets of their own and add up their children on request (`mq_dump`,
 ///   `gnet_stats_add_queue`).
 pub fn out_drops(qdiscs: &[Qdisc]) -> u32 {
     let roots = qdiscs.iter().filter(|qdisc| qdisc.is_root());
     roots.map(|root| root.drops).fold(0, u32::wrapping_add)
 }
 
-/// Packets that filters dropped at an interface before anybody saw them (`mini_qdisc_qstats_cpu_drop`).
+/// Returns the packets that filters dropped at an interface before anybody saw them (`mini_qdisc_qstats_cpu_drop`).
 pub fn filter_drops(qdiscs: &[Qdisc]) -> u32 {
     let ingress = qdiscs.iter().filter(|qdisc| qdisc.is_ingress());
     ingress.map(|qdisc| qdisc.drops).fold(0, u32::wrapping_add)
 }
 
-/// What a token bucket (tc-tbf(8)) takes at once, when nothing has come for a while.
+/// Capacity of a token bucket (tc-tbf(8)) after a while without packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenBucket {
-    /// Bytes of frames that go on at once.
+    /// Bytes of frames that pass at once.
     pub bucket_bytes: u64,
     /// Bytes of frames that wait for the next tokens.
     pub queue_bytes: u32,
 }
 
 impl TokenBucket {
-    /// How many frames of so many bytes it takes.
+    /// Returns the number of frames of this many bytes that it takes at once.
     pub fn frames(&self, bytes: u32) -> u64 {
         let bytes = bytes.max(1);
         self.bucket_bytes / u64::from(bytes) + u64::from(self.queue_bytes / bytes)
     }
 
-    /// Of `TCA_OPTIONS` (linux/pkt_sched.h: `struct tc_tbf_qopt`, whose times are ticks of 64 ns).
+    /// Parses `TCA_OPTIONS` (linux/pkt_sched.h: `struct tc_tbf_qopt`, whose times are ticks of 64 ns).
     fn parse(options: &[u8]) -> Option<Self> {
         const PARAMETERS: u16 = 1;
         const RATE64: u16 = 4;
@@ -112,16 +113,15 @@ const TC_BYTES: usize = 20;
 const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;
 const TCA_STATS2: u16 = 7;
-/// Within TCA_STATS2 (linux/gen_stats.h).
+/// Attributes within TCA_STATS2 (linux/gen_stats.h).
 const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
-/// Since Linux 5.5: the packets in TCA_STATS_BASIC have 32 bits.
+/// Packets in 64 bits, since Linux 5.5. The packets in TCA_STATS_BASIC have 32 bits.
 const TCA_STATS_PKT64: u16 = 8;
 
-/// Those of the interface of that number, parents before children.
+/// Reads the queueing disciplines of the interface with this number, parents before children.
 ///
-/// It reads the table of all interfaces: a request for one of them may tell everybody who listens
-/// (`qdisc_notify`).
+/// Reads the table of all interfaces: a request for a single one may notify everybody who listens (`qdisc_notify`).
 pub(super) fn read(route: &mut Route, index: u32) -> io::Result<Vec<Qdisc>> {
     let mut found = Vec::new();
     route.ask(libc::RTM_GETQDISC, Scope::All, &[0; TC_BYTES], |message| {

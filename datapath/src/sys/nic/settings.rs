@@ -1,4 +1,4 @@
-//! How an interface and its driver are set: rings, coalescing, energy, flow control, link modes.
+//! Settings of an interface and its driver: rings, coalescing, energy, flow control, link modes.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,71 +7,73 @@ use super::ethtool::{Ethtool, Query, name};
 /// Descriptors for packets (`ethtool -g`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rings {
-    /// For packets received.
+    /// Descriptors for packets received.
     pub rx: u32,
-    /// For packets to be sent.
+    /// Descriptors for packets to be sent.
     pub tx: u32,
-    /// The most that `rx` can be.
+    /// Largest possible `rx`.
     pub rx_max: u32,
-    /// The most that `tx` can be.
+    /// Largest possible `tx`.
     pub tx_max: u32,
 }
 
-/// How long interrupts are held back (`ethtool -c`). 0: not at all, or not by this.
+/// Interrupt coalescing (`ethtool -c`). 0: interrupts are not held back, or not by this limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coalescing {
-    /// Microseconds from a packet that was received to its interrupt, at most.
+    /// Longest time from a received packet to its interrupt, in microseconds.
     pub rx_usecs: u32,
-    /// Packets received until an interrupt, at most.
+    /// Most packets received before an interrupt.
     pub rx_frames: u32,
-    /// Microseconds from a packet that was sent to its interrupt, at most.
+    /// Longest time from a sent packet to its interrupt, in microseconds.
     pub tx_usecs: u32,
-    /// Packets sent until an interrupt, at most.
+    /// Most packets sent before an interrupt.
     pub tx_frames: u32,
-    /// Whether the driver chooses `rx_usecs` by the traffic.
+    /// True if the driver adapts `rx_usecs` to the traffic.
     pub adapts_rx: bool,
 }
 
 /// Energy-efficient Ethernet (IEEE 802.3az): the link sleeps between packets (`ethtool --show-eee`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Eee {
-    /// Whether it was negotiated with the link's partner.
+    /// True if it was negotiated with the link's partner.
     pub is_active: bool,
-    /// Whether this side wants it.
+    /// True if this side wants it.
     pub is_enabled: bool,
-    /// Whether this side's transmitter sleeps.
+    /// True if this side's transmitter sleeps.
     pub sleeps: bool,
-    /// Microseconds of silence before it does.
+    /// Silence before the transmitter sleeps, in microseconds.
     pub sleeps_after_us: u32,
 }
 
 /// Flow control by pause frames (`ethtool -a`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {
-    /// Whether it is negotiated; else it is as set.
+    /// True if flow control is negotiated. Otherwise it is as set.
     pub is_negotiated: bool,
-    /// Whether this side heeds pause frames, or wants to.
+    /// True if this side heeds pause frames, or wants to.
     pub rx: bool,
-    /// Whether this side sends pause frames, or wants to.
+    /// True if this side sends pause frames, or wants to.
     pub tx: bool,
 }
 
-/// What a link could be.
+/// Capabilities of both ends of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkModes {
-    /// Whether this side supports 1000 Mb/s or more.
+    /// True if this side supports 1000 Mb/s or more.
     pub supports_gigabit: bool,
-    /// Whether this side advertises 1000 Mb/s or more.
+    /// True if this side advertises 1000 Mb/s or more.
     pub advertises_gigabit: bool,
-    /// Whether the partner does. `None`: it, or the driver, does not say what it can.
+    /// True if the partner advertises 1000 Mb/s or more. `None`: the partner advertises nothing, or the driver does not
+    /// tell.
     pub partner_gigabit: Option<bool>,
-    /// Whether the partner can do flow control. `None`: as above.
+    /// True if the partner advertises flow control. `None`: the partner advertises nothing, or the driver does not
+    /// tell.
     pub partner_pause: Option<bool>,
 }
 
 impl Eee {
-    /// Reads `struct ethtool_eee` (linux/ethtool.h). `None`: no mode is supported, so the driver knows nothing of it,
-    /// and `ethtool --show-eee` says "not supported"; that it is inactive is not known then (raspberrypi/linux #6065).
+    /// Parses `struct ethtool_eee` (linux/ethtool.h). `None`: no mode is supported. The driver then knows nothing about
+    /// it, and `ethtool --show-eee` prints "not supported". It may be active all the same (raspberrypi/linux #6065).
     fn answered(answer: &[u32]) -> Option<Self> {
         let [
             _,
@@ -97,16 +99,16 @@ impl Eee {
 }
 
 impl Ethtool {
-    /// The driver's name.
+    /// Reads the name of the driver.
     pub fn driver(&self) -> Option<String> {
         const NAME_WORDS: usize = 8;
         let answer = self.ask(Query::Driver).ok()?;
         Some(name(&answer[1..=NAME_WORDS])).filter(|name| !name.is_empty())
     }
 
-    /// Its rings. `None`: the driver does not say.
+    /// Reads the ring sizes. `None`: the driver does not tell.
     pub fn rings(&self) -> Option<Rings> {
-        // Maxima: rx, mini, jumbo, tx; then what is set, in the same order.
+        // Maxima of rx, mini, jumbo and tx; then the values set, in the same order.
         let [_, rx_max, _, _, tx_max, rx, _, _, tx, ..] = self.ask(Query::Rings).ok()?;
         Some(Rings {
             rx,
@@ -116,11 +118,11 @@ impl Ethtool {
         })
     }
 
-    /// Its coalescing. `None`: the driver does not say.
+    /// Reads the interrupt coalescing. `None`: the driver does not tell.
     pub fn coalescing(&self) -> Option<Coalescing> {
         const ADAPTS_RX: usize = 10;
         let answer = self.ask(Query::Coalescing).ok()?;
-        // Each of rx and tx: time, packets, and both while an interrupt is served.
+        // For rx and for tx: time, packets, and both while an interrupt is served.
         let [_, rx_usecs, rx_frames, _, _, tx_usecs, tx_frames, ..] = answer;
         Some(Coalescing {
             rx_usecs,
@@ -131,12 +133,12 @@ impl Ethtool {
         })
     }
 
-    /// Energy-efficient Ethernet. `None`: the driver does not say, or cannot.
+    /// Reads the state of Energy-efficient Ethernet. `None`: the driver does not tell, or cannot do it.
     pub fn eee(&self) -> Option<Eee> {
         Eee::answered(&self.ask(Query::Eee).ok()?)
     }
 
-    /// Flow control. `None`: the driver does not say, or cannot.
+    /// Reads the state of flow control. `None`: the driver does not tell, or cannot do it.
     pub fn pause(&self) -> Option<Pause> {
         let [_, negotiated, rx, tx, ..] = self.ask(Query::Pause).ok()?;
         Some(Pause {
@@ -146,10 +148,10 @@ impl Ethtool {
         })
     }
 
-    /// What the link could be. `None`: the driver does not say.
+    /// Reads the capabilities of both ends of the link. `None`: the driver does not tell.
     pub fn modes(&self) -> Option<LinkModes> {
         let [supported, advertised, partner] = self.link_modes().ok()?;
-        // Some mode of the supported ones is there on every link that has modes at all.
+        // Each link with modes at all supports at least one.
         let has_any = |modes: &[u32]| modes.iter().any(|bits| *bits != 0);
         let says = has_any(&partner);
         has_any(&supported).then(|| LinkModes {
@@ -164,7 +166,7 @@ impl Ethtool {
 /// Bits of `enum ethtool_link_mode_bit_indices` (linux/ethtool.h).
 const PAUSE: usize = 13;
 const ASYMMETRIC_PAUSE: usize = 14;
-/// Of 1000 Mb/s and more, up to 10 Gb/s on copper: 1000baseT/Half and /Full, 10000baseT, 2500baseX, 1000baseKX,
+/// Modes of 1000 Mb/s and more, up to 10 Gb/s on copper: 1000baseT/Half and /Full, 10000baseT, 2500baseX, 1000baseKX,
 /// 1000baseX, 2500baseT, 5000baseT.
 const GIGABIT: [usize; 8] = [4, 5, 12, 15, 17, 41, 47, 48];
 

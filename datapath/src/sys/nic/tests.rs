@@ -1,4 +1,4 @@
-//! Counters against what is known to have been lost, in network namespaces of threads.
+//! Tests of the counters against known losses, in network namespaces of threads.
 
 use std::net::UdpSocket;
 use std::process::Command;
@@ -13,8 +13,8 @@ use socket2::SockRef;
 use super::*;
 use crate::sys::kernel;
 
-/// Runs `test` in a thread with namespaces of its own, of network and mounts, that `setup`, lines of a shell, has furnished.
-/// Skipped, loudly, where there cannot be one.
+/// Runs `test` in a thread with its own namespaces of network and mounts, after the shell script `setup` ran there.
+/// Skips the test, loudly, if no namespace can be made.
 pub(crate) fn in_namespace(setup: &str, test: impl FnOnce() + Send) {
     thread::scope(|scope| {
         let inside = scope.spawn(|| {
@@ -22,8 +22,7 @@ pub(crate) fn in_namespace(setup: &str, test: impl FnOnce() + Send) {
                 eprintln!("SKIPPED: no network namespace: {error}");
                 return;
             }
-            // A child is in the namespace of the thread that starts it.
-            // IPv6 would send on its own.
+            // A child is in the namespace of the thread that starts it. IPv6 would send packets on its own.
             let quiet = "echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6 || :";
             let script = format!("set -e\nip link set lo up\n{quiet}\n{setup}");
             let shell = Command::new("sh").args(["-c", &script]).output();
@@ -38,12 +37,12 @@ pub(crate) fn in_namespace(setup: &str, test: impl FnOnce() + Send) {
     });
 }
 
-/// Sends as many datagrams of 1000 B, over the interface that the route goes by.
+/// Sends this number of datagrams of 1000 B to an address, over the interface of its route.
 pub(crate) fn send(to: &str, datagrams: u64) {
     let socket = UdpSocket::bind("0.0.0.0:0").expect("a port is free");
     socket.connect(to).expect("there is a route");
     for _ in 0..datagrams {
-        // It may tell of an earlier one's closed port instead (udp(7)).
+        // The call may report the closed port of an earlier datagram instead (udp(7)).
         if socket.send(&[0; 1000]).is_err() {
             socket.send(&[0; 1000]).expect("the second time");
         }
@@ -54,21 +53,21 @@ fn between(interface: &str, test: impl FnOnce()) -> PathCounters {
     let mut reader = PathReader::open(interface).expect("it is there");
     let before = reader.read().expect("readable");
     test();
-    // What ksoftirqd has left to do.
+    // Waits for packets that are left for ksoftirqd.
     while kernel::backlog_is_empty() == Some(false) {
         thread::yield_now();
     }
     reader.read().expect("readable").since(&before)
 }
 
-/// A pair, of which the end `va` has a neighbour.
+/// Shell script that makes a veth pair. Its end `va` has a neighbour.
 pub(crate) const VETH: &str = "ip link add va type veth peer name vb
     ip addr add 10.9.9.1/24 dev va
     ip link set va up
     ip link set vb up
     ip neigh add 10.9.9.2 lladdr 02:00:00:00:00:02 dev va nud permanent\n";
 
-/// What left the qdiscs and what they dropped, of `sent`.
+/// Checks that packets that left the qdiscs and packets that they dropped add up to `sent`.
 fn dropped_of(sent: u64, setup: &str) {
     let setup = [VETH, setup].concat();
     in_namespace(&setup, || {
@@ -86,7 +85,7 @@ fn dropped_of(sent: u64, setup: &str) {
             "{setup}: {moved:?}"
         );
         assert_eq!(moved.nic_out_drops, 0, "{setup}: {moved:?}");
-        // Once more, by those above the qdisc.
+        // The layers above the qdisc count its drops again.
         assert_eq!(moved.udp_sndbuf_errors, moved.qdisc_drops, "{moved:?}");
         assert_eq!(moved.ip_out_discards, moved.qdisc_drops, "{moved:?}");
         assert_eq!(moved.qdisc_drops, drops_by_tc("va"), "{setup}");
@@ -115,7 +114,7 @@ fn wait_until_all_left(interface: &str) {
     }
 }
 
-/// The root's, which tc prints first.
+/// Returns the drops of the root qdisc, which tc prints first.
 fn drops_by_tc(interface: &str) -> u64 {
     let output = Command::new("tc")
         .args(["-s", "qdisc", "show", "dev", interface])
@@ -130,7 +129,7 @@ fn drops_by_tc(interface: &str) -> u64 {
 fn what_a_token_bucket_dropped_is_counted_once() {
     let tbf = "tc qdisc add dev va root handle 1: tbf rate 20mbit burst 5kb limit 20kb";
     dropped_of(200, tbf);
-    // With an inner queue that is the smaller.
+    // The inner queue is the smaller one.
     let inner = "\ntc qdisc replace dev va parent 1:1 handle 10: bfifo limit 9kb";
     dropped_of(200, &[tbf, inner].concat());
 }
@@ -170,7 +169,7 @@ fn a_train_of_gso_that_is_lost_counts_once() {
             wait_until_all_left("va");
         });
         assert!(moved.qdisc_drops > 0, "{moved:?}");
-        // veth counts trains, too.
+        // veth also counts trains.
         assert_eq!(moved.qdisc_drops + moved.tx_packets, TRAINS, "{moved:?}");
     });
 }
@@ -244,7 +243,7 @@ fn what_nobody_redirected_to_an_ifb_is_lost_on_its_way_in() {
         ip link set ifb9 up
         ip neigh add 10.8.8.2 lladdr 02:00:00:00:00:02 dev ifb9 nud permanent";
     in_namespace(setup, || {
-        // `ifb_xmit` counts it there.
+        // `ifb_xmit` counts these packets as lost on the way in.
         let moved = between("ifb9", || send("10.8.8.2:7", 70));
         assert_eq!(
             (moved.nic_in_drops, moved.out_drops()),

@@ -1,4 +1,4 @@
-//! What `find knob` was asked: the settings that this machine has, and the cases that they are tried in.
+//! Turns the options of `find knob` into the header of a search and the list of settings to try.
 
 use std::time::Duration;
 
@@ -14,10 +14,11 @@ use crate::host::knob::{Knob, Knobs, Name, Wanted};
 use crate::term::duration;
 use crate::trial::keeper;
 
-/// What carries datagrams on one host.
+/// Interface of trials on one host.
 const LOOPBACK: &str = "lo";
 
-/// Two cases, which differ in what settings do to them: a flood and round trips.
+/// Default parameters. With the default workloads they give two cases, a flood and round trips, on which settings have
+/// different effects.
 const USUAL: &str =
     "udpbench --engine std --threads 2 --payload 1460 --ip v4 --connection connected";
 
@@ -48,7 +49,7 @@ pub(super) fn header(
     Ok(of(question, args.time.max_time, request, started_at))
 }
 
-/// The settings that such a search is to try, as far as the host has them.
+/// Returns the settings that the search should try, if the host has them.
 pub fn wanted(args: &SearchArgs<KnobArgs>, header: &Header, peer: Option<&Peer>) -> Wanted {
     let of_wire = |peer: &Peer| {
         let interfaces = peer.interfaces_here().into_iter();
@@ -63,7 +64,7 @@ pub fn wanted(args: &SearchArgs<KnobArgs>, header: &Header, peer: Option<&Peer>)
     }
 }
 
-/// Has a search try these.
+/// Enters the settings to try into the header.
 pub fn try_knobs(header: &mut Header, knobs: Knobs) {
     if let Question::Knob(asked) = &mut header.question {
         asked.knobs = knobs.tried.len();
@@ -74,7 +75,7 @@ pub fn try_knobs(header: &mut Header, knobs: Knobs) {
     header.knobs = Some(knobs);
 }
 
-/// Each once, in the order of the table.
+/// Returns the setting names sorted in table order without repetitions, or the usual ones if none was typed.
 fn names(typed: &[Name]) -> Vec<Name> {
     if typed.is_empty() {
         return Name::USUAL.to_vec();

@@ -1,18 +1,18 @@
-//! Bars and sparks of characters.
+//! Bars and sparklines drawn with characters.
 
 use std::env;
 
-/// Which characters the terminal shows.
+/// Character set of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Glyphs {
-    /// Block elements, an eighth of a cell apart.
+    /// Unicode block elements, in steps of an eighth of a cell.
     Unicode,
-    /// What every terminal has, a serial console, too.
+    /// ASCII, which every terminal and serial console shows.
     Ascii,
 }
 
 impl Glyphs {
-    /// As the locale says: the first of the variables that is set counts (setlocale(3)).
+    /// Chooses by the locale: the first of LC_ALL, LC_CTYPE and LANG that is set counts (setlocale(3)).
     pub(crate) fn of_locale() -> Self {
         let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
@@ -35,7 +35,7 @@ impl Glyphs {
         }
     }
 
-    /// A bar over this part, 0 to 1, of so many cells.
+    /// Draws a bar that fills the fraction `part` (0 to 1) of `cells` cells.
     pub(super) fn bar(self, part: f64, cells: usize) -> String {
         let steps = self.steps();
         let per_cell = steps.len();
@@ -47,7 +47,7 @@ impl Glyphs {
         bar
     }
 
-    /// What a bar ends in, from the least to a full cell.
+    /// Returns the partly filled cells in ascending order, ending with a full cell.
     fn steps(self) -> &'static [char] {
         match self {
             Self::Unicode => &['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'],
@@ -55,8 +55,8 @@ impl Glyphs {
         }
     }
 
-    /// A character for each value, from the lowest to the highest of them. Values within a tenth of each
-    /// other are alike, and look it.
+    /// Draws a character for each value, from the lowest to the highest value. The scale spans at least a tenth of the
+    /// lowest value, so noise within it looks flat.
     pub(super) fn sparkline(self, values: &[f64]) -> String {
         let levels = match self {
             Self::Unicode => ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
@@ -70,7 +70,7 @@ impl Glyphs {
     }
 }
 
-/// The whole number from 0 to `most` that is the nearest; 0 if it is no number.
+/// Returns the integer from 0 to `most` nearest to the value, or 0 for NaN.
 fn nearest(value: f64, most: usize) -> usize {
     let reached = |&n: &usize| n as f64 - 0.5 <= value;
     (1..=most).take_while(reached).count()

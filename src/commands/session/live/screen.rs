@@ -1,4 +1,4 @@
-//! Where the live table is shown: below the progress bar, on standard error, if that is a terminal.
+//! Shows the live table below the progress bar, if standard error is a terminal.
 
 use std::time::{Duration, Instant};
 
@@ -7,21 +7,21 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Live;
 
-/// The part of the terminal that is drawn anew.
+/// The part of the terminal that is redrawn.
 ///
-/// Nothing draws by itself: a window is open while the main thread sleeps, and must not be disturbed. So
-/// call [`Screen::show`] between windows, and let no bar tick.
+/// Nothing draws by itself: a window is measured while the main thread sleeps, and drawing would disturb it. So call
+/// [`Screen::show`] between windows, and let no bar tick.
 #[derive(Debug)]
 pub(crate) struct Screen {
     all: MultiProgress,
-    /// All lines are the message of one bar: one per line would be drawn one by one, and the last of them
-    /// late, as indicatif draws 20 times a second at most.
+    /// A bar whose message is the whole table. With a bar for each line, the lines would be drawn one by one and the
+    /// last ones late: indicatif draws 20 times a second at most.
     table: ProgressBar,
     shown_at: Option<Instant>,
 }
 
 impl Screen {
-    /// On standard error, below `progress`.
+    /// Returns a screen on standard error, below `progress`.
     pub(crate) fn new(progress: ProgressBar) -> (Self, ProgressBar) {
         Self::on(ProgressDrawTarget::stderr(), progress)
     }
@@ -40,30 +40,30 @@ impl Screen {
         (screen, progress)
     }
 
-    /// Draws the table, unless it was drawn just now or is hidden.
+    /// Draws the table, unless it was drawn within [`PERIOD`] or is hidden.
     pub(crate) fn show(&mut self, live: &Live) {
         let is_fresh = |shown_at: Instant| shown_at.elapsed() < PERIOD;
         if self.all.is_hidden() || self.shown_at.is_some_and(is_fresh) {
             return;
         }
-        // Asked each time: the window may have another size by now.
+        // Read each time, since the terminal may be resized.
         let (height, width) = Term::stderr().size();
         let lines = live.draw(width, height.saturating_sub(ROWS_OF_OTHERS));
         self.table.set_message(lines.join("\n"));
         self.shown_at = Some(Instant::now());
     }
 
-    /// Takes everything away.
+    /// Removes the table and the bar.
     pub(crate) fn clear(&self) {
         self.table.finish_and_clear();
         let _ = self.all.clear();
     }
 }
 
-/// At least so long between two drawings.
+/// Shortest time between two drawings.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// The progress bar, and the line that the cursor is on.
+/// Lines of the progress bar and of the cursor.
 const ROWS_OF_OTHERS: u16 = 2;
 
 #[cfg(test)]

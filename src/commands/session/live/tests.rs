@@ -1,4 +1,4 @@
-//! Tables of made-up windows.
+//! Tests of the live table with made-up windows.
 
 use super::*;
 use crate::data::{Books, Connection, EngineName, LaneSample, Side};
@@ -23,7 +23,7 @@ fn cases() -> Vec<Case> {
     connected.into_iter().chain(unconnected).collect()
 }
 
-/// A tenth of a second in which so many datagrams were received.
+/// Returns a window of 100 ms with this number of received datagrams.
 fn window(case: &Case, received_packets: u64) -> Sample {
     let lane = LaneSample {
         received_packets,
@@ -59,7 +59,7 @@ fn window(case: &Case, received_packets: u64) -> Sample {
     }
 }
 
-/// Three rounds of a block, but for its last case, after one of another block.
+/// Returns a table after three rounds of a block, without its last case, and one round of an earlier block.
 fn live(glyphs: Glyphs) -> Live {
     let mut live = Live::new(glyphs);
     let v6 = |case| Case {

@@ -1,4 +1,4 @@
-//! Comparisons on the page of `udpbench report`.
+//! Tests of comparisons on the page of `udpbench report`.
 
 use super::*;
 use crate::experiment::register::Answers;
@@ -8,7 +8,7 @@ fn page(record: Record) -> String {
     report::page(&[], &[Answers::Sides(Box::new(record.into()))])
 }
 
-/// One in which `mio-level` is slower where there are several threads, and nothing else is.
+/// Returns a comparison in which only `mio-level` is slower, and only with several threads.
 fn uneven() -> Record {
     comparison(1, |case| {
         if case.sender.as_str() == "mio-level" && !case.threads.is_alone() {
@@ -19,7 +19,7 @@ fn uneven() -> Record {
     })
 }
 
-/// The row of a table that begins with that, after the verdict's sign.
+/// Returns the table row that begins with this label.
 fn row<'a>(page: &'a str, label: &str) -> &'a str {
     let start = format!("<tr><th scope=\"row\">{label}</th><td><span");
     let (_, rest) = page.split_once(&start).expect("the row");

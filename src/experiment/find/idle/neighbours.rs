@@ -1,4 +1,4 @@
-//! Two silences, one after the other on the grid: what their trials have shown, and whether they differ.
+//! Two neighbouring silences on the grid: the results of their trials, and the test whether they differ.
 
 use statrs::distribution::{DiscreteCDF, Hypergeometric};
 
@@ -7,30 +7,31 @@ use crate::experiment::find::rounds::Difference;
 use crate::stats;
 use crate::sys::idle::IdleTimes;
 
-/// Of 95 of 100 means of twelve differences, as many as confirm a step, so many standard errors hold the truth (Student's t).
+/// Half width of a 95 % interval, in standard errors (Student's t), of a mean of twelve differences. Twelve rounds
+/// confirm a step.
 const BOUND: f64 = 2.201;
-/// Loss that differs by less is none that silence explains.
+/// Smallest difference in loss that counts as a step.
 const LEAST_LOSS: f64 = 0.1;
-/// An idle state explains a step if the share of time in it grows by so much.
+/// Smallest increase of the share of time in an idle state by which the state explains a step.
 const LEAST_ENTERED: f64 = 0.2;
 
-/// An idle state, and the share of their time that CPUs are in it.
+/// Idle state, with the share of time that CPUs are in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entered {
-    /// As the driver calls it.
+    /// Name that the driver gives the state.
     pub name: String,
-    /// Before a step, 0 to 1.
+    /// Share before the step, 0 to 1.
     pub before: f64,
-    /// Behind it.
+    /// Share after the step, 0 to 1.
     pub behind: f64,
 }
 
-/// What a trial has shown.
+/// Results of a trial.
 #[derive(Clone, Debug, Default)]
 pub(in crate::experiment::find) struct Probed {
-    /// Of half of the round trips: nanoseconds. `None`: there are none.
+    /// Median round trip in nanoseconds. `None`: there are no round trips.
     pub(in crate::experiment::find) median_ns: Option<f64>,
-    /// Requests with an answer, and without one.
+    /// Requests with a response, and requests without one.
     pub(in crate::experiment::find) answered: u64,
     pub(in crate::experiment::find) unanswered: u64,
     pub(in crate::experiment::find) idle: IdleTimes,
@@ -43,7 +44,7 @@ impl Probed {
             return Self::default();
         };
         let answered = trips.times.count();
-        // Where nothing was answered, a request that was sent before the window is waited for all the time.
+        // Without any response, a request sent before the window is still waited for in the whole window.
         let waits_in_vain = u64::from(answered == 0);
         Self {
             median_ns: trips.times.quantile(0.5),
@@ -55,16 +56,16 @@ impl Probed {
     }
 }
 
-/// Two silences, one after the other.
+/// Two neighbouring silences.
 pub(super) struct Neighbours<'a> {
     pub(super) before: Seen<'a>,
     pub(super) behind: Seen<'a>,
-    /// By how much round trips are longer behind: of logarithms.
+    /// Increase of the round trip after the step, as a difference of logarithms.
     longer: Difference,
 }
 
 impl<'a> Neighbours<'a> {
-    /// The silences of that place and the next one.
+    /// Compares the silence at a position of the grid with the next one.
     pub(super) fn of(rounds: &'a [Vec<Probed>], place: usize) -> Self {
         let longer = rounds.iter().filter_map(|round| {
             let (before, behind) = (round[place].median_ns?, round[place + 1].median_ns?);
@@ -77,7 +78,8 @@ impl<'a> Neighbours<'a> {
         }
     }
 
-    /// How large the step is, if there is one: of logarithms, or of loss, which matters more than any.
+    /// Returns the size of the step, if there is one. It is a difference of logarithms, or a difference in loss times
+    /// 1000: loss matters more than any delay.
     pub(super) fn step(&self, least: f64, by_chance: f64) -> Option<f64> {
         const LOSS: f64 = 1000.0;
         let lost = (self.behind.loss() - self.before.loss()).abs();
@@ -94,7 +96,7 @@ impl<'a> Neighbours<'a> {
         longer.error.is_finite().then_some(bounds)
     }
 
-    /// How probable it is that loss differs so much, where silence does nothing to it: Fisher's exact test, of both sides.
+    /// Returns the probability that loss differs this much by chance alone: two-sided Fisher's exact test.
     fn p_of_loss(&self) -> f64 {
         let (before, behind) = (self.before.requests(), self.behind.requests());
         let lost = [before.1, behind.1];
@@ -110,7 +112,8 @@ impl<'a> Neighbours<'a> {
         (2.0 * more_before.min(more_behind)).min(1.0)
     }
 
-    /// The state that the CPUs enter behind it, and do not before: the one whose share grows most.
+    /// Returns the idle state that CPUs enter only after the step. Of several states it is the one whose share grows
+    /// most.
     pub(super) fn idle_state(&self) -> Option<Entered> {
         let (before, behind) = (self.before.idle_shares(), self.behind.idle_shares());
         let grown = behind.into_iter().filter_map(|(name, behind)| {
@@ -126,7 +129,7 @@ impl<'a> Neighbours<'a> {
     }
 }
 
-/// All trials of a silence.
+/// Trials of a silence.
 pub(super) struct Seen<'a> {
     trials: Vec<&'a Probed>,
 }
@@ -138,7 +141,7 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Of half of the trials.
+    /// Returns the median of the trials.
     pub(super) fn median_ns(&self) -> Option<f64> {
         stats::median(
             self.trials
@@ -148,7 +151,7 @@ impl<'a> Seen<'a> {
         )
     }
 
-    /// With an answer, and without one.
+    /// Returns the number of requests with a response, and without one.
     fn requests(&self) -> (u64, u64) {
         let answered = self.trials.iter().map(|trial| trial.answered).sum();
         let unanswered = self.trials.iter().map(|trial| trial.unanswered).sum();
@@ -160,7 +163,7 @@ impl<'a> Seen<'a> {
         unanswered as f64 / (answered + unanswered).max(1) as f64
     }
 
-    /// The share of the CPUs' time in each idle state.
+    /// Returns the share of the CPUs' time in each idle state.
     fn idle_shares(&self) -> Vec<(String, f64)> {
         let mut all = IdleTimes::default();
         let mut window_ns = 0;

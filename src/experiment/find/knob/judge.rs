@@ -1,29 +1,30 @@
-//! What settings change, by the pairs of their rounds, as `ab` judges: a round is one observation, the logarithm of one
+//! Judges the effect of settings by their pairs, in the way of `ab`: a round is one observation, the logarithm of one
 //! trial over the other.
 
 use crate::experiment::find::{Record, Search};
 use crate::stats::false_discovery;
 use crate::stats::signed_rank::SignedRank;
 
-/// Of what is called a change, at most this part is none, in the mean: over all settings and cases.
+/// Highest share of false alarms among the reported changes, in the mean, over all settings and cases.
 const FALSE_DISCOVERY_RATE: f64 = 0.01;
 const CONFIDENCE: f64 = 0.95;
-/// As in `ab`: no change is called one that may be as small. `docs/BIAS.md` says where it comes from.
+/// Margin of 0.5 %, also used by `ab`: a change that may be this small is not reported. `docs/BIAS.md` says where it
+/// comes from.
 pub(super) const MARGIN: f64 = 0.005;
 
-/// What is said of a setting.
+/// Verdict on a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Faster with the value that is tried.
+    /// Faster with the tried value.
     Helps,
-    /// Slower.
+    /// Slower with the tried value.
     Hurts,
-    /// Nothing shows; how much may hide, the interval says.
+    /// No visible difference. The interval says how large a hidden difference may be.
     NoDifference,
 }
 
 impl Verdict {
-    /// In a word or two.
+    /// Returns the verdict in a word or two.
     pub fn text(self) -> &'static str {
         match self {
             Self::Helps => "helps",
@@ -33,26 +34,26 @@ impl Verdict {
     }
 }
 
-/// What a setting does in a case.
+/// Effect of a setting in a case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
-    /// Nanoseconds as it is: half of the rounds take no longer.
+    /// Nanoseconds with the current value: half of the rounds take no longer.
     pub before_ns: f64,
-    /// The same with the value that is tried.
+    /// Nanoseconds with the tried value: half of the rounds take no longer.
     pub tried_ns: f64,
-    /// How much faster that is, as a logarithm, with an interval of 95 %. Infinite: too few rounds.
+    /// Gain of speed with the tried value, as a logarithm. Its 95 % interval is infinite with too few rounds.
     pub faster: f64,
-    /// Its lower end.
+    /// Lower end of the interval of `faster`.
     pub low: f64,
-    /// Its upper end.
+    /// Upper end of the interval of `faster`.
     pub high: f64,
-    /// How probable so much is by chance, if the change is no more than the margin that `ab` has, too.
+    /// Probability of a change this large by chance, if the true change is within the margin of `ab`.
     pub p_value: f64,
-    /// What that is called.
+    /// Verdict on the setting.
     pub verdict: Verdict,
 }
 
-/// Finds all answers, case by case and setting by setting. `None`: no pair was measured.
+/// Judges each setting in each case. `None`: no pair was measured.
 pub fn judge(record: &Record) -> Vec<Vec<Option<Answer>>> {
     let of_case = |search: &Search| match search {
         Search::Knob(search) => search.series().iter().map(|it| answer(&it.pairs)).collect(),
@@ -86,7 +87,7 @@ pub(in crate::experiment::find) fn answer(pairs: &[[f64; 2]]) -> Option<Answer> 
     })
 }
 
-/// At one false discovery rate for all.
+/// Gives the verdicts at one false discovery rate for all.
 pub(in crate::experiment::find) fn name<'a>(answers: impl Iterator<Item = &'a mut Answer>) {
     let answers: Vec<&mut Answer> = answers.collect();
     let p_values: Vec<f64> = answers.iter().map(|answer| answer.p_value).collect();

@@ -1,10 +1,11 @@
-//! Which setting of this machine helps: each is tried in pairs of trials, one with it as it is, one with another value.
+//! Searches for settings that help. Each setting is tried in pairs of trials: one with the current value, one with
+//! another value.
 //!
 //! | step | module |
 //! |---|---|
-//! | the order of trials | `order` |
-//! | what a setting changes, and how sure that is | `judge` |
-//! | how it is told | `table`, `rows` |
+//! | choose the order of trials | `order` |
+//! | judge the effect of a setting | `judge` |
+//! | show the results | `table`, `rows` |
 
 mod judge;
 mod order;
@@ -25,28 +26,28 @@ use crate::data::{Buffer, Case, Sample};
 use crate::host::knob::LARGER;
 use crate::term::duration::ns;
 
-/// What is asked. Which settings they are is in the log's header: here they have numbers, from 0.
+/// Question of a search for settings. The header of the log names the settings; here they have numbers, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// How many settings are tried.
+    /// Number of settings that are tried.
     pub knobs: usize,
-    /// Which of them is the receive buffer of the trials' own sockets. Absent: none.
+    /// Number of the setting that is the receive buffer of the trials' own sockets. Absent: none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rcvbuf: Option<usize>,
-    /// How long settings are waited for in a round, until their links are up.
+    /// Time per round spent waiting after changes of settings, until the links are up.
     #[serde(rename = "waiting_ns", with = "ns")]
     pub waiting: Duration,
-    /// Pairs of trials, of each setting.
+    /// Pairs of trials of each setting.
     pub rounds: u32,
-    /// How long a trial is.
+    /// Length of a trial.
     #[serde(rename = "trial_ns", with = "ns")]
     pub trial: Duration,
-    /// Of the order of trials.
+    /// Seed of the order of trials.
     pub seed: u32,
 }
 
 impl Asked {
-    /// About how many trials a search takes, and how long their windows are together.
+    /// Estimates the number of trials of a search, and the sum of their windows.
     pub(super) fn expected(&self) -> (u32, Duration) {
         let knobs = u32::try_from(self.knobs).unwrap_or(u32::MAX);
         let trials = self.rounds.saturating_mul(2).saturating_mul(knobs);
@@ -55,30 +56,30 @@ impl Asked {
     }
 }
 
-/// A search, as far as it is.
+/// State of a search for settings.
 #[derive(Clone, Debug)]
 pub struct Knob {
     case: Case,
     asked: Asked,
     series: Vec<Series>,
     round: u32,
-    /// What is left of the round, the next trial last.
+    /// Remaining trials of the round, the next one last.
     left: Vec<Half>,
-    /// Of the pair that is half done.
+    /// Result of the first trial of the current pair, in nanoseconds.
     first_ns: Option<f64>,
 }
 
-/// What the pairs of a setting say.
+/// Results of the pairs of a setting.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
-    /// Nanoseconds of a round trip, or for each datagram: as it is, and with the value that is tried.
+    /// Nanoseconds of a round trip, or per datagram: with the current value, and with the tried value.
     pub pairs: Vec<[f64; 2]>,
-    /// Why there are no more.
+    /// Reason why no more pairs are measured.
     pub given_up: Option<String>,
 }
 
 impl Knob {
-    /// Nothing is known yet.
+    /// Creates a search without trials.
     pub fn new(case: Case, asked: Asked) -> Self {
         let mut search = Self {
             case,
@@ -92,7 +93,7 @@ impl Knob {
         search
     }
 
-    /// The trial that tells most. `None`: all pairs are measured.
+    /// Returns the next trial. `None`: all pairs are measured.
     pub fn next(&self) -> Option<Next> {
         let half = self.left.last()?;
         let mut case = self.case;
@@ -105,18 +106,19 @@ impl Knob {
         })
     }
 
-    /// The setting that has the value that is tried in that trial.
+    /// Returns the number of the setting that is changed in the next trial. `None`: the next trial uses the current
+    /// values.
     pub fn knob(&self) -> Option<usize> {
         let half = self.left.last()?;
         half.is_tried.then_some(half.knob)
     }
 
-    /// A trial is over.
+    /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
         self.note(nanoseconds(sample));
     }
 
-    /// It has taken so long for each.
+    /// Adds the result of a trial, in nanoseconds of a round trip or per datagram.
     pub(super) fn note(&mut self, nanoseconds: f64) {
         let Some(half) = self.left.pop() else {
             return;
@@ -129,7 +131,7 @@ impl Knob {
         self.begin_round();
     }
 
-    /// A setting cannot be tried any more. `false`: there is no such one.
+    /// Gives up a setting that cannot be tried any more. Returns `false` if there is no such setting.
     pub fn give_up(&mut self, knob: usize, reason: &str) -> bool {
         let Some(series) = self.series.get_mut(knob) else {
             return false;
@@ -143,7 +145,7 @@ impl Knob {
         true
     }
 
-    /// What is known of each setting.
+    /// Returns the results so far of each setting.
     pub fn series(&self) -> &[Series] {
         &self.series
     }

@@ -1,16 +1,17 @@
-//! The order within a round: settings shuffled, both trials of a pair one after the other, either first as often.
+//! Order within a round: settings are shuffled, both trials of a pair follow each other, and each comes first equally
+//! often.
 
-/// A trial of a pair.
+/// Trial of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Half {
-    /// Of which setting.
+    /// Number of the setting.
     pub(super) knob: usize,
-    /// Whether with the value that is tried.
+    /// True if the setting has the tried value.
     pub(super) is_tried: bool,
 }
 
-/// The trials of a round, the first one last. Every round has a seed of its own, so that what is resumed goes on in the
-/// order in which it would have gone on.
+/// Returns the trials of a round, the first one last. Every round has its own seed, so a resumed search continues in
+/// the same order.
 pub(super) fn of_round(seed: u32, round: u32, knobs: &[usize]) -> Vec<Half> {
     let mut knobs = knobs.to_vec();
     fastrand::Rng::with_seed(of(seed, 0, round)).shuffle(&mut knobs);
@@ -21,7 +22,7 @@ pub(super) fn of_round(seed: u32, round: u32, knobs: &[usize]) -> Vec<Half> {
     knobs.into_iter().flat_map(pair).collect()
 }
 
-/// In each two rounds, once.
+/// Returns whether the tried value comes first. Within two rounds, it does once.
 fn is_tried_first(seed: u32, knob: usize, round: u32) -> bool {
     let mut dice = fastrand::Rng::with_seed(of(seed, knob + 1, round.div_ceil(2)));
     dice.bool() == (round % 2 == 0)

@@ -1,4 +1,4 @@
-//! The answers for programs: a row for each case and setting. `null`: not known.
+//! Results for programs: a row for each case and setting. `null`: unknown.
 
 use serde_json::{Value, json};
 

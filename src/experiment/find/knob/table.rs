@@ -1,4 +1,4 @@
-//! What is going to be tried, and the answers, for people.
+//! Plan and results of a search for settings, for people.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::host::knob::{Knob as Setting, Knobs, Name, Place, Setting as Value};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
-/// What would be changed, in so many columns of the terminal.
+/// Draws the plan for a terminal of `width` columns: each setting with its current and its tried value.
 pub fn plan(knobs: &Knobs, width: u16) -> String {
     let columns = Columns::<Setting>::default()
         .word("knob", |knob| knob.name.text().to_owned())
@@ -33,7 +33,7 @@ fn place(knob: &Setting) -> String {
     }
 }
 
-/// The value of all places, or how that of the receive buffer is told.
+/// Returns the value of all places of a setting, or `rcvbuf` for the receive buffer.
 fn value(knob: &Setting, rcvbuf: &str, of: fn(&Value) -> &str) -> String {
     let mut values: Vec<&str> = knob.settings.iter().map(of).collect();
     values.dedup();
@@ -45,7 +45,7 @@ fn value(knob: &Setting, rcvbuf: &str, of: fn(&Value) -> &str) -> String {
     }
 }
 
-/// Without the directories that all of its kind have.
+/// Returns the path without the directory that all paths of its kind share.
 fn short(place: &Place) -> String {
     let text = place.to_string();
     let known = ["/sys/class/net/", "/sys/devices/system/cpu/cpufreq/"];
@@ -53,7 +53,7 @@ fn short(place: &Place) -> String {
     rest.map_or(text.clone(), str::to_owned)
 }
 
-/// Each reason once.
+/// Lists the settings that are not tried, each reason once.
 fn left_out(knobs: &Knobs) -> String {
     let mut text = String::new();
     for alike in knobs
@@ -67,7 +67,7 @@ fn left_out(knobs: &Knobs) -> String {
     text
 }
 
-/// The answers.
+/// Returns the table of the results.
 pub(in crate::experiment::find) fn table(record: &Record) -> Table {
     let columns = Columns::<(String, &str, &Knob, Answer)>::default()
         .word("case", |(key, ..)| key.clone())
@@ -106,7 +106,7 @@ fn percent(pct: f64) -> String {
     }
 }
 
-/// What was given up, and what is not tried.
+/// Returns the notes: settings that were given up, and settings that are not tried.
 pub(in crate::experiment::find) fn notes(record: &Record) -> String {
     let mut notes = String::new();
     for case in record.cases() {
@@ -137,7 +137,7 @@ fn tried(record: &Record) -> &[Setting] {
 }
 
 impl Knob {
-    /// In which unit, and how much: thousands per second, or microseconds.
+    /// Returns the speed with the current value, and its unit: thousands per second, or microseconds.
     fn as_it_is(&self, answer: &Answer) -> (&'static str, f64) {
         if self.is_of_round_trips() {
             ("us", answer.before_ns / 1e3)
@@ -146,13 +146,13 @@ impl Knob {
         }
     }
 
-    /// By how much that changes, with its interval. A round trip that becomes shorter changes by less than 0.
+    /// Returns the change in percent, with its interval. A round trip that becomes shorter has a change below 0.
     pub(super) fn change_pct(&self, answer: &Answer) -> (f64, f64, f64) {
         let Answer {
             faster, low, high, ..
         } = *answer;
         let pct = |faster: f64| 100.0 * faster.exp_m1();
-        // Without the ends of intervals that there are too few rounds for.
+        // An interval has infinite ends if there are too few rounds.
         let end = |it: f64| if it.is_finite() { pct(it) } else { it };
         if self.is_of_round_trips() {
             (pct(-faster), end(-high), end(-low))
@@ -161,7 +161,7 @@ impl Knob {
         }
     }
 
-    /// Whether those are measured, and not a rate.
+    /// Returns whether the search measures round trips, not a rate.
     pub(super) fn is_of_round_trips(&self) -> bool {
         self.case.asks()
     }

@@ -1,4 +1,4 @@
-//! Of trains.
+//! Table of a search for trains.
 
 use super::super::burst::{Asked, Burst};
 use super::super::held::held;

@@ -1,4 +1,4 @@
-//! Of silences.
+//! Table of a search for silences.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::super::{Record, Search};
 use super::{Found, found, known, or_dash, or_none, percents, us};
 use crate::term::table::{Columns, Table};
 
-/// One that has no step has a row, too.
+/// Returns the table of steps. A case without a step also has a row.
 pub(super) fn table(record: &Record) -> Table {
     let columns = Columns::<Found<Step>>::default()
         .word("case", |(key, _)| key.clone())
@@ -47,7 +47,7 @@ pub(super) fn table(record: &Record) -> Table {
     }))
 }
 
-/// How long round trips take by silence, in a sentence.
+/// Lists the round trips by silence, in a sentence.
 pub(super) fn curve(key: &str, search: &Idle) -> String {
     let points = search.curve().into_iter().map(|(silence, ns, loss)| {
         let us = ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.1}", ns / 1e3));
@@ -82,7 +82,7 @@ pub(super) fn legend(header: &Header, asked: Asked) -> String {
     text
 }
 
-/// What the hosts say of themselves that makes the first datagram after a silence late.
+/// Returns the facts about the hosts that delay the first datagram after a silence.
 fn reasons(header: &Header) -> Vec<String> {
     let mut reasons = Vec::new();
     let mut hosts = vec![("here", &header.host)];

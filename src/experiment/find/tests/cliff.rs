@@ -1,4 +1,4 @@
-//! Round trips that were made up: with a byte at which they jump, or with none.
+//! Simulated round trips with a jump at a known payload, or with none.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ fn case() -> Case {
     Case::of_key("std:std/2t/16B/connected/v4/ask").expect("a key")
 }
 
-/// What is found where a payload takes so many nanoseconds, but for noise of such a share. The noise has a part that all
-/// trials of some seconds share.
+/// Searches where a payload takes `ns(payload)` nanoseconds, and returns the jumps. `noise` is a fraction;
+/// consecutive trials share a part of it, over some seconds.
 fn found(ns: impl Fn(u32) -> f64, noise: f64, dice: &mut fastrand::Rng) -> Vec<Jump> {
     let asked = Asked {
         from: payload(16),
@@ -35,7 +35,7 @@ fn found(ns: impl Fn(u32) -> f64, noise: f64, dice: &mut fastrand::Rng) -> Vec<J
     search.jumps()
 }
 
-/// Of a memory copy, and of a system call.
+/// Returns the time of a system call and a memory copy, in nanoseconds.
 fn gradual(bytes: u32) -> f64 {
     30_000.0 + 0.5 * f64::from(bytes)
 }
@@ -58,7 +58,8 @@ fn a_jump_is_found_to_the_byte() {
         }
         println!("+{jump}, noise {noise}: {exact} exact, {held} intervals of {SEARCHES}");
         assert!(exact * 100 >= SEARCHES * 95, "{jump}: {exact}");
-        // 95 of 100 are to: so many of 1000 at least, but for one set of searches in a thousand.
+        // 95 of 100 intervals should hold the truth. In all but one of a thousand sets of 1000 searches, at least 927
+        // do.
         assert!(held >= 927, "{jump}: {held}");
     }
 }

@@ -1,4 +1,4 @@
-//! Round trips that were made up: with a silence from which on they take longer or are lost, or with none.
+//! Simulated round trips that take longer or are lost from a known silence on, or never.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ fn search() -> Idle {
     Idle::new(case, asked)
 }
 
-/// What is found where a silence of so many nanoseconds has such a round trip, in nanoseconds, and such a loss, but for noise
-/// of such a share.
+/// Searches where a silence in nanoseconds has the round trip in nanoseconds and the loss that `of` gives, and
+/// returns the steps. `noise` is a fraction.
 fn found(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -> Vec<Step> {
     let mut search = search();
     let (mut trials, mut drift) = (0, 0.0_f64);
@@ -31,7 +31,7 @@ fn found(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -
         let asked = u64::try_from(next.window.as_nanos()).expect("short") / (silence + 100_000);
         let unanswered = (0..asked).filter(|_| dice.f64() < loss).count() as u64;
         let answered = asked - unanswered;
-        // The middle of a few scatters more than that of many.
+        // The median of a few scatters more than the median of many.
         let scatter = noise * (1.0 + 1.0 / (answered.max(1) as f64).sqrt());
         let median = round_trip * (drift + scatter * normal(dice)).exp();
         search.note(Probed {
@@ -46,12 +46,13 @@ fn found(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -
     search.steps()
 }
 
-/// Caches grow cold, and CPUs wake from deeper sleep: by a fifth from one silence to the next.
+/// Returns round trips that grow by about a fifth from one silence of the grid to the next: caches grow cold, and
+/// CPUs wake from deeper sleep.
 fn gradual(silence_ns: u64) -> f64 {
     80_000.0 * (silence_ns as f64 / 10_000.0).powf(0.18)
 }
 
-/// The same, and from there on by another two fifths.
+/// Returns the gradual round trip, longer by two fifths from `at` on.
 fn uneven(silence_ns: u64, at: u64) -> f64 {
     gradual(silence_ns) * if silence_ns >= at { 1.4 } else { 1.0 }
 }
@@ -68,7 +69,7 @@ fn random_silence(dice: &mut fastrand::Rng) -> u64 {
     ns
 }
 
-/// Whether that is the one step, with that silence between the two.
+/// Returns whether there is exactly one step, and `at` lies between its two silences.
 fn holds(steps: &[Step], at: u64) -> bool {
     matches!(steps, [step] if step.before.ns < at && at <= step.at.ns)
 }

@@ -1,4 +1,4 @@
-//! Settings that do what is known, or nothing.
+//! Simulated settings with a known effect, or with none.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::super::knob::{self, Answer, Asked, Knob, Verdict};
 use super::{SEARCHES, normal};
 use crate::data::Case;
 
-/// From trial to trial.
+/// Noise from trial to trial, as a fraction.
 const NOISE: f64 = 0.03;
 
 fn asked(knobs: usize, seed: u32) -> Asked {
@@ -25,8 +25,8 @@ fn search(knobs: usize, seed: u32) -> Knob {
     Knob::new(case, asked(knobs, seed))
 }
 
-/// What is found of settings that make it faster by such parts. All trials of some seconds share a part of the noise, and
-/// one in twenty is far off.
+/// Searches among settings that speed up by these fractions, and returns the results. Consecutive trials share a part
+/// of the noise, over some seconds. One trial in twenty is far off.
 fn found(faster: &[f64], dice: &mut fastrand::Rng) -> Vec<Answer> {
     let mut search = search(faster.len(), dice.u32(..));
     let mut drift = 0.0_f64;
@@ -59,7 +59,8 @@ fn what_changes_nothing_makes_no_difference() {
         }
         println!("{knobs} settings: none of them in {none}, {held} intervals of {SEARCHES}");
         assert!(none * 1000 >= SEARCHES * 975, "{knobs}: {none}");
-        // 95 of 100 are to: so many of 1000 at least, but for one set of searches in a thousand.
+        // 95 of 100 intervals should hold the truth. In all but one of a thousand sets of 1000 searches, at least 927
+        // do.
         assert!(held >= 927, "{knobs}: {held}");
     }
 }

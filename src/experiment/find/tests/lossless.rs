@@ -1,4 +1,4 @@
-//! Loss functions that were made up.
+//! Simulated searches for rates, with invented loss functions.
 
 use super::super::loads::{Goal, Outcome};
 use super::super::mlr::{MOST, Mlr};
@@ -11,12 +11,12 @@ const GOAL: Goal = Goal {
     sum_s: 7.0,
 };
 const WIDTH: f64 = 0.005;
-/// Of all searches, at least so many have the truth between their bounds.
+/// Smallest share of searches whose bounds must hold the truth.
 const SURE: f64 = 0.95;
 
-/// Searches for truths between 1,000 and a million. `loss` gives the share that is lost of a trial at a load, in units of
-/// the truth, of so many seconds; `truths` is where the truth may be said to lie, in the same units. The trials of a search
-/// may take `budget` sums of durations together.
+/// Searches for truths between 1,000 and a million. `loss` gives the share lost in a trial, from its load in units of
+/// the truth, and its length in seconds. `truths` is the range of acceptable truths, in the same units. The trials of
+/// a search may take `budget` times the required sum of lengths (`sum_s`).
 #[track_caller]
 fn assert_found(
     goal: Goal,
@@ -85,7 +85,7 @@ fn a_limit_that_differs_from_trial_to_trial_is_found_in_its_middle() {
     });
 }
 
-/// Half of the trials in full lose something at the truth, and twice as many datagrams as soon as the load is 1.4 % higher.
+/// At the truth, half of the full trials lose something. A load 1.4 % higher loses twice as many datagrams.
 #[test]
 fn losses_that_become_gradually_more_have_their_goal_found() {
     assert_found(GOAL, (1.0, 1.0), 20.0, |load, seconds, dice| {
@@ -111,7 +111,7 @@ fn a_share_of_loss_that_is_allowed_is_found() {
     });
 }
 
-/// Once it has lost something, it loses more easily for a trial.
+/// A trial that loses something makes the next trial lose more easily.
 #[test]
 fn a_limit_that_depends_on_what_was_before_is_found_between_its_values() {
     let mut limit = 1.0;

@@ -1,14 +1,14 @@
-//! Searches where the truth is known: made up, and with noise.
+//! Simulated searches with noise, in which the truth is known.
 
 mod cliff;
 mod idle;
 mod knob;
 mod lossless;
 
-/// Of each kind of truth.
+/// Number of searches for each kind of truth.
 const SEARCHES: u32 = 1000;
 
-/// About a standard normal one.
+/// Returns an approximately standard normal random number.
 fn normal(dice: &mut fastrand::Rng) -> f64 {
     (0..12).map(|_| dice.f64()).sum::<f64>() - 6.0
 }

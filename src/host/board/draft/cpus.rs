@@ -1,4 +1,4 @@
-//! The CPUs that a board has, for its draft.
+//! Writes the CPUs of a board into its draft profile.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use super::list;
 use crate::host::facts::{Cpu, Host};
 use crate::sys::files::{Root, parse_cpu_list};
 
-/// The CPUs that the board has, and those of them that this process may use.
+/// The number of CPUs of the board, and the ones that this process may use.
 pub(super) struct Cpus<'a> {
     count: usize,
     usable: &'a [Cpu],
@@ -63,7 +63,7 @@ impl<'a> Cpus<'a> {
         text
     }
 
-    /// The CPUs of each speed.
+    /// Groups the CPUs by speed.
     fn kinds(&self) -> BTreeMap<Speed, Vec<usize>> {
         let mut kinds = BTreeMap::<Speed, Vec<usize>>::new();
         for cpu in self.usable {
@@ -72,8 +72,8 @@ impl<'a> Cpus<'a> {
         kinds
     }
 
-    /// The CPUs above the widest step from one speed to the next. A step of less than a fifth is none: clusters of one
-    /// kind may differ a little in their highest clocks.
+    /// Returns the CPUs above the widest step from one speed to the next. A step of less than a fifth does not count:
+    /// clusters of one kind may differ a little in their highest clocks.
     fn big(&self) -> Vec<usize> {
         let kinds = self.kinds();
         let speeds: Vec<Speed> = kinds.keys().copied().collect();
@@ -93,12 +93,13 @@ impl<'a> Cpus<'a> {
     }
 }
 
-/// As [`Cpu::speed`] has it.
+/// Speed, as returned by [`Cpu::speed`].
 type Speed = (u32, u16, u64);
 
-/// How many times as fast the second one is, roughly.
+/// Estimates the ratio of two speeds.
 fn step(slower: Speed, faster: Speed) -> f64 {
-    /// Of another kind of core at the same capacity, which then is not known: as between an A53 and an A73.
+    /// Ratio for different kinds of core with the same capacity. The real ratio is unknown then, as between an A53
+    /// and an A73.
     const OTHER_CORE: f64 = 2.0;
     let (capacity, part, khz) = slower;
     if capacity != faster.0 {

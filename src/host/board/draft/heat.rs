@@ -1,4 +1,4 @@
-//! When heat slows a board down, for its draft.
+//! Writes the temperatures at which heat slows a board down into its draft profile.
 
 use std::fmt::Write;
 
@@ -6,16 +6,16 @@ use super::comment;
 use crate::sys::files::Root;
 use crate::sys::thermal_trips::{TripPoint, trip_points};
 
-/// The tables `[cooldown]` and `[throttle]`, or what to write there.
+/// Returns the tables `[cooldown]` and `[throttle]`, or a comment on writing them by hand.
 pub(super) fn text(root: &Root) -> String {
     let trips = trip_points(root);
     Throttling::read(&trips).map_or_else(unknown, |throttling| throttling.text())
 }
 
-/// How far below throttling a board must get before it is measured again. Judgement.
+/// Degrees Celsius below throttling that a board must reach before it is measured again. Chosen by judgement.
 const MARGIN_C: i32 = 15;
 
-/// When the kernel lowers the clock, and when it shuts down.
+/// Temperatures at which the kernel lowers the clock and shuts down.
 struct Throttling<'a> {
     from_c: i32,
     critical_c: Option<i32>,
@@ -23,9 +23,9 @@ struct Throttling<'a> {
 }
 
 impl<'a> Throttling<'a> {
-    /// The first passive and the first critical trip point. `None`: no zone shows a passive one.
+    /// Takes the lowest passive and the lowest critical trip point. `None` if no zone shows a passive one.
     fn read(trips: &'a [TripPoint]) -> Option<Self> {
-        // Some drivers fill in what no chip reaches, or -274 C.
+        // Some drivers fill in temperatures that no chip reaches, or -274 C.
         let plausible = |trip: &&TripPoint| (40_000..150_000).contains(&trip.millic);
         let first = |kind: &str| {
             let of_kind = trips

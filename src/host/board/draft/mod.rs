@@ -1,5 +1,5 @@
-//! A draft of a profile for a board that has none, from what the host shows. It can be used as it is, and
-//! says in comments what was read where and what is left to decide.
+//! Drafts a profile for a board that has none, from host facts. The draft can be used unchanged. Its comments name
+//! the source of each value and the choices that are left to the user.
 
 mod cpus;
 mod heat;
@@ -13,7 +13,7 @@ use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::sys::files::Root;
 
-/// Writes the draft. Its placements are those of the profile `generic`.
+/// Returns the draft. Its placements are those of the profile `generic`.
 pub fn draft(host: &Host, root: &Root) -> String {
     let cpus = Cpus::read(host, root);
     let parts = [
@@ -65,7 +65,7 @@ fn heading(host: &Host, root: &Root) -> String {
     )
 }
 
-/// The model without its revision, or the most specific entry of `compatible`.
+/// Returns the model without its revision, or the most specific entry of `compatible`.
 fn title(host: &Host) -> String {
     let model = host.model.as_deref().map(without_revision);
     let known = model
@@ -78,7 +78,7 @@ fn title(host: &Host) -> String {
         .to_owned()
 }
 
-/// Lower-case letters, digits and dashes of what identifies the board best.
+/// Returns a name of lower-case letters, digits and dashes, from the text that identifies the board best.
 fn name(host: &Host) -> String {
     let title = title(host);
     let from = host.compatible.first().unwrap_or(&title).to_lowercase();
@@ -156,7 +156,7 @@ fn placement(host: &Host, all_usable: bool) -> String {
     text + &wire.collect::<Vec<_>>().join("\n")
 }
 
-/// Those of the default sweep, one per CPU, and two per CPU.
+/// Returns the thread counts of the default sweep, one thread per CPU, and two per CPU.
 fn thread_counts(cpus: usize) -> Vec<Threads> {
     let mut counts = vec![1, 2, 4, cpus, 2 * cpus];
     counts.sort_unstable();
@@ -167,7 +167,7 @@ fn thread_counts(cpus: usize) -> Vec<Threads> {
     threads.collect()
 }
 
-/// The CPUs as the computed placement prefers them, CPU 0 last.
+/// Returns the CPUs in the order of the computed placement, CPU 0 last.
 fn wire_order(host: &Host) -> Vec<usize> {
     let one_each = u16::try_from(host.cpus.len())
         .ok()
@@ -197,7 +197,7 @@ fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
-/// A host may put anything into its names; a comment must stay in its line.
+/// Removes control characters, so that a comment stays on its line. A host may put anything into its names.
 fn comment(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }

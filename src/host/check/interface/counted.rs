@@ -1,4 +1,4 @@
-//! What an interface counted until now.
+//! Checks the counters of an interface.
 
 use super::Finding;
 use crate::host::facts::Interface;
@@ -14,10 +14,10 @@ pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
     all.into_iter().flatten().collect()
 }
 
-/// One in as many packets lost is worth a word.
+/// Smallest share of lost packets that is worth a finding: one in this many.
 const ONE_IN: u64 = 10_000;
 
-/// Whether so many packets are a share worth a word, and how large it is, in words.
+/// Returns the share of lost packets in words, if it is worth a finding.
 fn share(lost: u64, received: u64) -> Option<String> {
     let all = received.saturating_add(lost);
     (lost > 0 && lost >= all / ONE_IN).then(|| {
@@ -27,15 +27,15 @@ fn share(lost: u64, received: u64) -> Option<String> {
     })
 }
 
-/// The packets that the driver lost on the way in.
+/// Returns the number of packets that the driver lost on the way in.
 fn driver_losses(interface: &Interface) -> u64 {
     let lost = interface.counted.driver_in_drops.iter().flatten();
     lost.fold(0, |sum: u64, (_, count)| sum.saturating_add(*count))
 }
 
-/// #7395, #7115: `rx_resource_errors` climbs, and nothing else shows it.
+/// Finds packets that the driver lost. `rx_resource_errors` may climb without any other sign (#7395, #7115).
 fn lost(interface: &Interface) -> Option<Finding> {
-    /// Parts of the names of counters of frames that came damaged.
+    /// Parts of the names of counters of damaged frames.
     const DAMAGE: [&str; 8] = [
         "crc",
         "fcs",
@@ -69,7 +69,7 @@ fn lost(interface: &Interface) -> Option<Finding> {
     ))
 }
 
-/// What the kernel counts as errors, as far as the driver's own counters do not say it.
+/// Finds errors that the kernel counted, beyond the driver's own counters.
 fn broken(interface: &Interface) -> Option<Finding> {
     let (name, received) = (&interface.name, interface.counted.rx_packets?);
     let errors = interface.counted.rx_errors?;
@@ -84,7 +84,7 @@ fn broken(interface: &Interface) -> Option<Finding> {
     ))
 }
 
-/// #6898, #1954: rx_dropped rises, and the driver has lost nothing.
+/// Finds packets that the kernel dropped while the driver lost none: `rx_dropped` rises (#6898, #1954).
 fn dropped(interface: &Interface) -> Option<Finding> {
     let (name, counted) = (&interface.name, &interface.counted);
     let received = counted.rx_packets?;
@@ -105,7 +105,7 @@ fn dropped(interface: &Interface) -> Option<Finding> {
     })
 }
 
-/// Up, and a time or two again while the link is negotiated, is what booting takes.
+/// Largest number of carrier changes that is normal: booting takes a few, while the link is negotiated.
 const MOST_CHANGES: u32 = 6;
 
 fn flapping(interface: &Interface) -> Option<Finding> {

@@ -1,4 +1,4 @@
-//! The link: what it is, whether it sleeps, how fast it came up.
+//! Checks the link: kind, energy saving, duplex mode, speed and flow control.
 
 use super::Finding;
 use crate::host::facts::Interface;
@@ -67,7 +67,7 @@ fn software(interface: &Interface) -> Option<Finding> {
     ))
 }
 
-/// Those that lose packets, or wake up late, with Energy-efficient Ethernet: #7511 (macb: 5 to 20 % lost, every
+/// Drivers that lose packets, or wake up late, with Energy-efficient Ethernet: #7511 (macb: 5 to 20 % lost, every
 /// counter 0), #7365 (bcmgenet), #4289, #6065, #6855.
 const SLEEP_BADLY: [&str; 3] = ["bcmgenet", "lan78xx", "macb"];
 
@@ -101,10 +101,10 @@ fn sleeping(interface: &Interface) -> Option<Finding> {
     })
 }
 
-/// #6065, #7115: the driver knows of no EEE, and the other end of the link says that it is active.
+/// Finds a driver that does not know the state of EEE, although the other end may have it active (#6065, #7115).
 fn unknown_sleep(interface: &Interface) -> Option<Finding> {
     let name = &interface.name;
-    // Only a driver that was asked, and answers for a link of copper, keeps this back.
+    // Only a driver that was asked, and that answers for a copper link, keeps this back.
     let speed = interface.speed_mbps.filter(|&speed| speed >= 100)?;
     let keeps_back = interface.modes.is_some() && interface.eee.is_none();
     let driver = interface.driver.as_deref().unwrap_or("its driver");
@@ -129,7 +129,7 @@ fn half_duplex(interface: &Interface) -> Option<Finding> {
     })
 }
 
-/// Hardware for a gigabit, and a link below.
+/// Finds gigabit hardware with a slower link.
 fn slow(interface: &Interface) -> Option<Finding> {
     let name = &interface.name;
     let speed = interface.speed_mbps.filter(|&speed| speed < 1000)?;
@@ -146,7 +146,7 @@ fn slow(interface: &Interface) -> Option<Finding> {
     ))
 }
 
-/// #2996, #2449: behind USB 2 it takes less than its wire brings.
+/// Finds missing flow control on a lan78xx: behind USB 2 it takes less than its wire brings (#2996, #2449).
 fn unpaused(interface: &Interface) -> Option<Finding> {
     let name = &interface.name;
     let is_it = interface.driver.as_deref() == Some("lan78xx");

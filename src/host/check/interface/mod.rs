@@ -1,6 +1,6 @@
-//! What is wrong with a network interface, for runs between two hosts.
+//! Checks network interfaces, for runs between two hosts.
 //!
-//! The numbers behind `#` are issues of raspberrypi/linux, unless another repository is named.
+//! Numbers after `#` are issues of raspberrypi/linux, unless another repository is named.
 
 mod counted;
 mod link;

@@ -1,4 +1,4 @@
-//! Queues, rings, interrupts and buffers: who takes packets from the interface, and when.
+//! Checks queues, rings, interrupts and buffers.
 
 use super::super::network;
 use super::{Finding, Subject};
@@ -15,8 +15,8 @@ pub(super) fn findings(interface: &Interface, subject: &Subject) -> Vec<Finding>
     all.into_iter().flatten().collect()
 }
 
-/// Several flows starve on a Pi 4 (README of OB-UDPST): the kernel hashes them to queues that the driver serves
-/// unequally.
+/// Finds transmit queues without XPS. Several flows starve on a Pi 4 (README of OB-UDPST): the kernel hashes them to
+/// queues that the driver serves unequally.
 fn unsteered(interface: &Interface, subject: &Subject) -> Option<Finding> {
     let (name, queues) = (&interface.name, interface.tx_queues);
     let is_off = interface.xps_cpus.as_ref().is_some_and(Vec::is_empty);
@@ -30,7 +30,8 @@ fn unsteered(interface: &Interface, subject: &Subject) -> Option<Finding> {
     })
 }
 
-/// A line for each queue that gets CPUs. Masks of more than 32 CPUs have commas (kernel doc networking/scaling).
+/// Returns a command for each queue that gets CPUs. Names only CPUs below 32, as larger masks have commas (kernel doc
+/// networking/scaling).
 fn steering(name: &str, queues: usize, cpus: &[usize]) -> String {
     let line = |queue: usize| {
         let own = cpus.iter().skip(queue).step_by(queues);
@@ -44,16 +45,17 @@ fn steering(name: &str, queues: usize, cpus: &[usize]) -> String {
     (0..queues).filter_map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Raspberry-Pi-OS-64bit #182, #6898: interrupt, softirq and thread take turns on one CPU.
+/// Finds interrupts on the CPU of a bench thread: interrupt, softirq and thread take turns on it
+/// (Raspberry-Pi-OS-64bit #182, #6898).
 fn interrupted(interface: &Interface, subject: &Subject) -> Option<Finding> {
     let name = &interface.name;
     let nic = subject.host.nics.iter().find(|nic| nic.name == *name);
-    // Said already, of loopback.
+    // The check for loopback has a finding for this already.
     if nic.is_some_and(|nic| network::interrupts(subject, nic).is_some()) {
         return None;
     }
     let has_own = |cpu: &usize| !interface.irq_cpus.contains(cpu);
-    // Where threads use every CPU, one of them has the interrupt's.
+    // If threads use every CPU, one of them shares the interrupt's.
     let counts = subject.board.defaults.threads.iter();
     let used = counts.map(|&threads| wire_cpus(subject, threads));
     let mut fewer = used.filter(|used| used.len() < subject.host.cpus.len());
@@ -74,7 +76,7 @@ fn interrupted(interface: &Interface, subject: &Subject) -> Option<Finding> {
     ))
 }
 
-/// The CPUs of so many threads whose peers are on another host.
+/// Returns the CPUs of this many threads whose peers are on another host.
 fn wire_cpus(subject: &Subject, threads: Threads) -> Vec<usize> {
     if let Some(cpus) = subject.board.wire(threads) {
         return cpus.to_vec();
@@ -84,10 +86,10 @@ fn wire_cpus(subject: &Subject, threads: Threads) -> Vec<usize> {
     cpus.flatten().collect()
 }
 
-/// r8168 #68.
+/// Finds interrupts or GRO that hold packets back (r8168 #68).
 fn held_back(interface: &Interface) -> Option<Finding> {
     let name = &interface.name;
-    // One packet is enough for an interrupt, whatever the time.
+    // With `rx_frames` = 1, one packet causes an interrupt, whatever the time.
     let held = interface.coalescing.filter(|held| held.rx_frames != 1);
     let usecs = held.map_or(0, |held| held.rx_usecs);
     let is_polled = interface
@@ -116,7 +118,7 @@ fn held_back(interface: &Interface) -> Option<Finding> {
     })
 }
 
-/// moonlight-embedded #315, moonlight-qt #724: senders in bursts.
+/// Finds rings below their largest size. Senders in bursts need them (moonlight-embedded #315, moonlight-qt #724).
 fn small_rings(interface: &Interface) -> Option<Finding> {
     let name = &interface.name;
     let rings = interface.rings?;
@@ -135,7 +137,7 @@ fn small_rings(interface: &Interface) -> Option<Finding> {
     })
 }
 
-/// librealsense #14928, ouster-ros #247: the limit alone does nothing.
+/// Finds a raised buffer limit that nobody uses: the limit alone does nothing (librealsense #14928, ouster-ros #247).
 pub(super) fn unused_rmem_max(subject: &Subject) -> Option<Finding> {
     let asked = u64::from(subject.rcvbuf_bytes);
     let most = subject.host.rmem_max.filter(|&most| most > asked)?;

@@ -1,4 +1,4 @@
-//! A healthy interface has no findings; each thing that is wrong with one has its own.
+//! Tests that a healthy interface has no findings, and that each problem has exactly one.
 
 use crate::host::check::Finding;
 use crate::host::check::tests::{Seen, found, texts};
@@ -6,7 +6,7 @@ use crate::host::facts::Interface;
 use crate::host::facts::interface::{Counted, Kind};
 use crate::sys::nic::{Coalescing, Eee, LinkModes, Pause, Rings};
 
-/// That of a Pi 4B, with everything as it should be.
+/// Returns the interface of a healthy Pi 4B.
 fn healthy() -> Interface {
     Interface {
         name: "eth0".to_owned(),
@@ -30,7 +30,7 @@ fn healthy() -> Interface {
             rx_max: 512,
             tx_max: 512,
         }),
-        // One packet is enough for an interrupt.
+        // One packet causes an interrupt.
         coalescing: Some(Coalescing {
             rx_usecs: 57,
             rx_frames: 1,
@@ -79,7 +79,7 @@ fn found_at(change: fn(&mut Interface)) -> Vec<Finding> {
 #[test]
 fn a_healthy_interface_has_no_findings() {
     assert_eq!(found_at(|_| {}), []);
-    // Nor has one of which nothing is known.
+    // An interface without any known value has no findings either.
     assert_eq!(
         found(|seen| seen.interfaces = vec![Interface::default()]),
         []
@@ -96,7 +96,7 @@ fn sleeping(driver: &str) -> impl Fn(&mut Interface) {
     }
 }
 
-/// A driver's counters of losses.
+/// Returns a driver's counters of losses.
 fn lost(counters: &[(&str, u64)]) -> Vec<(String, u64)> {
     let counters = counters
         .iter()
@@ -106,7 +106,7 @@ fn lost(counters: &[(&str, u64)]) -> Vec<(String, u64)> {
 
 type Change = fn(&mut Interface);
 
-/// Each kind of trouble, and how it comes about.
+/// Changes that each cause one kind of problem.
 const TROUBLES: &[Change] = &[
     |eth0| eth0.state = Some("down".to_owned()),
     |eth0| eth0.kind = Kind::Wireless,
@@ -190,13 +190,13 @@ fn every_line_of_a_finding_fits_a_terminal() {
 
 #[test]
 fn what_other_counters_explain_is_no_finding() {
-    // The backlog's, which rx_dropped has once more.
+    // Drops of the backlog, which `rx_dropped` includes.
     let explained: Change = |eth0| {
         (eth0.counted.rx_dropped, eth0.counted.backlog_drops) = (Some(5321), 5000);
         eth0.counted.rx_packets = Some(12_000_000);
     };
     assert_eq!(found_at(explained), []);
-    // The driver's own losses.
+    // Losses that the driver counts itself.
     let by_driver: Change = |eth0| {
         (eth0.counted.rx_dropped, eth0.counted.driver_in_drops) =
             (Some(5321), Some(lost(&[("rbuf_ovflow_cnt", 100)])));
@@ -207,7 +207,7 @@ fn what_other_counters_explain_is_no_finding() {
             (Some(17_800), Some(lost(&[("rx_resource_errors", 17_800)])));
     };
     assert_eq!(found_at(by_driver).len(), 1, "said once");
-    // One in ten thousand.
+    // Fewer than one in ten thousand.
     let few: Change = |eth0| eth0.counted.rx_errors = Some(119);
     assert_eq!(found_at(few), []);
 }

@@ -1,32 +1,32 @@
-//! What an interface is.
+//! Kinds of network interfaces.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::network;
 use crate::sys::files::Root;
 
-/// What an interface is.
+/// Kind of a network interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A device with a wire, or a virtual machine's.
+    /// A device with a wire, or one of a virtual machine.
     #[default]
     Hardware,
     /// A radio.
     Wireless,
-    /// `lo`.
+    /// The loopback interface, `lo`.
     Loopback,
-    /// One end of a pair.
+    /// One end of a pair of virtual interfaces.
     Veth,
     /// A bridge.
     Bridge,
     /// A VLAN of another interface.
     Vlan,
-    /// Several interfaces as one.
+    /// Several interfaces that act as one.
     Bond,
-    /// The other end is a program: tun or tap.
+    /// A tunnel to a program: tun or tap.
     Tun,
-    /// Some other software.
+    /// Any other software.
     Software,
 }
 
@@ -55,7 +55,7 @@ impl Kind {
         }
     }
 
-    /// Its name, where it is not a device with a wire.
+    /// Returns the name of the kind. `None` for a device with a wire.
     pub(super) fn word(self) -> Option<&'static str> {
         match self {
             Self::Hardware => None,

@@ -1,10 +1,10 @@
-//! An interface in one line.
+//! Formats an interface as one line.
 
 use std::fmt;
 
 use super::Interface;
 
-/// One line: `bcmgenet 1000 Mb/s full, MTU 1500, 5 queues, rings 512/512, rx-usecs 57, EEE on, qdisc mq`.
+/// Writes one line: `bcmgenet 1000 Mb/s full, MTU 1500, 5 queues, rings 512/512, rx-usecs 57, EEE on, qdisc mq`.
 impl fmt::Display for Interface {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.what())?;
@@ -16,10 +16,10 @@ impl fmt::Display for Interface {
 }
 
 impl Interface {
-    /// Driver, kind, speed.
+    /// Returns driver, kind, speed, duplex mode, and `down` if the interface is down.
     fn what(&self) -> String {
         let driver = self.driver.clone();
-        // veth is both.
+        // The word veth is both driver and kind.
         let kind = self.kind.word().map(str::to_owned);
         let kind = kind.filter(|kind| Some(kind) != driver.as_ref());
         let speed = self.speed_mbps.map(|speed| format!("{speed} Mb/s"));
@@ -34,7 +34,7 @@ impl Interface {
         words.join(" ")
     }
 
-    /// What follows, each with the words before it.
+    /// Returns the settings after the first words, each with its prefix.
     fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
         let (rx, tx) = (self.rx_queues, self.tx_queues);
         let queues = match (rx, tx) {

@@ -1,4 +1,4 @@
-//! A network interface: what it is, how it is set, what it counted.
+//! Reads network interfaces: kind, settings and counters.
 
 mod kind;
 mod line;
@@ -13,81 +13,81 @@ use crate::sys::nic::{
 };
 use crate::sys::softnet;
 
-/// A network interface. `None`, here and below: its driver or the kernel does not say.
+/// A network interface. A field is `None` if neither the driver nor the kernel shows the value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interface {
-    /// Its name, such as `eth0`.
+    /// Name, such as `eth0`.
     pub name: String,
-    /// What it is.
+    /// Kind of interface.
     pub kind: Kind,
-    /// Its driver, such as `bcmgenet`.
+    /// Driver, such as `bcmgenet`.
     pub driver: Option<String>,
-    /// What it is connected by, such as `usb`.
+    /// Bus that connects it, such as `usb`.
     pub bus: Option<String>,
-    /// Whether it works, in the kernel's words: `up`, `down`, `unknown`.
+    /// Operational state in the kernel's words: `up`, `down`, `unknown`.
     pub state: Option<String>,
-    /// Megabits per second.
+    /// Speed in megabits per second.
     pub speed_mbps: Option<u32>,
-    /// `full` or `half`.
+    /// Duplex mode: `full` or `half`.
     pub duplex: Option<String>,
-    /// What the link could be.
+    /// Link modes that this end and its partner support.
     pub modes: Option<LinkModes>,
-    /// The largest packet, in bytes.
+    /// Largest packet, in bytes.
     pub mtu: Option<u32>,
-    /// Receive queues.
+    /// Number of receive queues.
     pub rx_queues: usize,
-    /// Transmit queues.
+    /// Number of transmit queues.
     pub tx_queues: usize,
-    /// Descriptors.
+    /// Numbers of descriptors in the rings.
     pub rings: Option<Rings>,
-    /// How long interrupts are held back.
+    /// Delays of interrupts.
     pub coalescing: Option<Coalescing>,
-    /// Nanoseconds that GRO may hold packets back.
+    /// Time that GRO may hold packets back, in nanoseconds.
     pub gro_flush_timeout_ns: Option<u64>,
-    /// How often the queue may be empty before interrupts are turned on again.
+    /// Number of polls that may find the queue empty before interrupts are enabled again.
     pub napi_defer_hard_irqs: Option<u32>,
-    /// Those of [`OFFLOADS`] that are on.
+    /// The entries of [`OFFLOADS`] that are on.
     pub offloads: Option<Vec<String>>,
     /// Energy-efficient Ethernet.
     pub eee: Option<Eee>,
     /// Flow control.
     pub pause: Option<Pause>,
-    /// The CPUs that RPS hands its packets to. Empty: RPS is off.
+    /// CPUs that RPS hands its packets to. Empty: RPS is off.
     pub rps_cpus: Option<Vec<usize>>,
-    /// The CPUs that XPS gives transmit queues to. Empty: XPS is off.
+    /// CPUs that XPS gives transmit queues to. Empty: XPS is off.
     pub xps_cpus: Option<Vec<usize>>,
-    /// Its interrupts' numbers, as far as `/proc/interrupts` names it.
+    /// Numbers of its interrupts, if `/proc/interrupts` names the interface.
     pub irqs: Vec<u32>,
-    /// The CPUs that take those interrupts.
+    /// CPUs that take its interrupts.
     pub irq_cpus: Vec<usize>,
-    /// Its root queueing discipline.
+    /// Root queueing discipline.
     pub qdisc: Option<String>,
-    /// What that takes at once, if it is a token bucket. Absent: it is none.
+    /// Bucket of the root queueing discipline, if it is a token bucket. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_bucket: Option<TokenBucket>,
-    /// How often its carrier came or went.
+    /// Number of times that the carrier came or went.
     pub carrier_changes: Option<u32>,
-    /// What it counted until now.
+    /// Counters up to now.
     pub counted: Counted,
 }
 
-/// Packets since the interface was made.
+/// Packets counted since the interface was created.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
-    /// Received.
+    /// Packets received.
     pub rx_packets: Option<u64>,
-    /// Received and dropped by the kernel.
+    /// Packets received and then dropped by the kernel.
     pub rx_dropped: Option<u64>,
-    /// Damaged, or missed by the interface (`rx_errors` and `rx_missed_errors`).
+    /// Packets damaged, or missed by the interface (`rx_errors` and `rx_missed_errors`).
     pub rx_errors: Option<u64>,
-    /// Lost on the way in, by the driver's own counters (`ethtool -S`): each that is not 0, the highest first.
-    /// `None`, too: the driver has none that is known.
+    /// Packets lost on the way in, by the driver's own counters (`ethtool -S`): each counter that is not 0, the
+    /// highest first. `None`: the driver has no known one.
     pub driver_in_drops: Option<Vec<(String, u64)>>,
-    /// Refused by the backlog queues of the machine: they are in `rx_dropped` of the interfaces.
+    /// Packets refused by the backlog queues of the machine. `rx_dropped` of the interfaces includes them.
     pub backlog_drops: u64,
 }
 
-/// Offloads that change what a datagram costs, in ethtool's words.
+/// Offloads that change the cost of a datagram, in ethtool's words.
 pub const OFFLOADS: [&str; 9] = [
     "rx-checksum",
     "rx-gro",
@@ -102,17 +102,17 @@ pub const OFFLOADS: [&str; 9] = [
 
 const NET: &str = "sys/class/net";
 
-/// The names of all interfaces.
+/// Returns the names of all interfaces.
 pub fn names(root: &Root) -> Vec<String> {
     let mut names = root.names(NET, "");
-    // Besides them there is the file `bonding_masters`.
+    // The directory also has the file `bonding_masters`.
     names.retain(|name| root.path(NET).join(name).is_dir());
     names
 }
 
 impl Interface {
-    /// Reads one below `root`, and asks its driver where that is the machine's own. `None`: there is none of this
-    /// name.
+    /// Reads the interface `name` below `root`. If `root` is the machine's own, asks the driver and the kernel as
+    /// well. `None` if there is no such interface.
     pub fn read(root: &Root, name: &str) -> Option<Self> {
         if !names(root).iter().any(|known| known == name) {
             return None;
@@ -125,7 +125,7 @@ impl Interface {
         Some(interface)
     }
 
-    /// What `/sys` and `/proc` show.
+    /// Reads the values in `/sys` and `/proc`.
     fn shown(root: &Root, name: &str) -> Self {
         let file = |file: &str| format!("{NET}/{name}/{file}");
         let queues = |prefix| root.names(file("queues"), prefix).len();
@@ -136,7 +136,7 @@ impl Interface {
             driver: root.link_name(file("device/driver")),
             bus: root.link_name(file("device/subsystem")),
             state: root.text(file("operstate")),
-            // -1, or not readable, without a carrier.
+            // Without a carrier the speed is -1, or not readable.
             speed_mbps: root.number(file("speed")).filter(|speed| *speed > 0),
             duplex: root.text(file("duplex")).filter(known),
             mtu: root.number(file("mtu")),
@@ -200,7 +200,7 @@ impl Interface {
     }
 }
 
-/// Those of a driver's counters that count packets lost on the way in. `None`: it has no known counter of losses.
+/// Returns the driver's counters of packets lost on the way in. `None` if it has no known counter of losses.
 fn in_drops(mut statistics: Vec<(String, u64)>) -> Option<Vec<(String, u64)>> {
     if !statistics.iter().any(|(name, _)| way(name).is_some()) {
         return None;

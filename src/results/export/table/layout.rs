@@ -1,14 +1,14 @@
-//! What a table says about rows: its columns, by workload.
+//! Columns, legends and number formats of tables, by workload.
 
 use crate::data::Workload;
 use crate::results::row::{Row, Status};
 use crate::term::digits::{self, decimals};
 use crate::term::table::Columns;
 
-/// A value and the ends of its interval.
+/// Function that returns an estimate and the lower and upper bound of its interval.
 type Interval = fn(&Row) -> [Option<f64>; 3];
 
-/// The columns for rows of this one's workload.
+/// Returns the table columns for rows of this row's workload.
 pub(in crate::results::export) fn columns(row: &Row) -> Columns<'static, Row> {
     let columns = Columns::<Row>::default()
         .word("engine", Row::label)
@@ -23,7 +23,7 @@ pub(in crate::results::export) fn columns(row: &Row) -> Columns<'static, Row> {
             .number("lost", |row| count(row.unanswered_requests))
             .spare(3, "kreq/s", |row| number(thousands(row.received_pps), 1))
             .spare(1, "cpu ns", cpu_ns),
-        // The CPU time of two hosts together would say nothing.
+        // CPU times of different hosts cannot be added up.
         Workload::Flood if row.direction.is_some() => {
             each_side(throughput(columns).number("lost at", lost_at))
         }
@@ -46,7 +46,7 @@ fn throughput(columns: Columns<'static, Row>) -> Columns<'static, Row> {
         .number("loss %", |row| number(row.loss_pct, 2))
 }
 
-/// The CPU time of each side.
+/// Adds columns for the CPU time of senders and receivers.
 fn each_side(columns: Columns<'static, Row>) -> Columns<'static, Row> {
     columns
         .spare(1, "tx ns", |row| number(row.sender_cpu_ns_per_packet, 0))
@@ -57,7 +57,7 @@ fn cpu_ns(row: &Row) -> String {
     number(row.cpu_ns_per_packet, 0)
 }
 
-/// What the columns for rows of this one's workload mean.
+/// Returns the explanation of the columns for this row's workload.
 pub(in crate::results::export) fn legend(row: &Row) -> &'static str {
     match row.workload {
         Workload::Flood if row.direction.is_some() => {
@@ -112,7 +112,7 @@ fn to_std(row: &Row) -> [Option<f64>; 3] {
     [row.ratio_to_std, low, high]
 }
 
-/// The value that a table is for: it also says how the case ended.
+/// Returns the text of the main column, which also shows that a case failed or was interrupted.
 fn first(of: Interval) -> impl Fn(&Row) -> String {
     move |row| match row.status {
         Status::Failed => "failed".to_owned(),
@@ -128,7 +128,7 @@ fn reach(of: Interval) -> impl Fn(&Row) -> String {
     }
 }
 
-/// `path`, or `socket 62%`.
+/// Returns the place where most datagrams were lost, with its share unless it is all: `path`, or `socket 62%`.
 fn lost_at(row: &Row) -> String {
     match row.lost_at() {
         None => String::new(),
@@ -137,30 +137,32 @@ fn lost_at(row: &Row) -> String {
     }
 }
 
-/// Per second, in thousands.
+/// Converts a rate per second to thousands per second.
 pub fn thousands(per_second: Option<f64>) -> Option<f64> {
     per_second.map(|per_second| per_second / 1000.0)
 }
 
-/// Nothing for what is not known.
+/// Returns a count as text. Empty: unknown.
 pub fn count(count: Option<u64>) -> String {
     count.map_or_else(String::new, |count| count.to_string())
 }
 
-/// How far an interval reaches, where there is one: see [`reach_pct`](digits::reach_pct).
+/// Returns the half-width of an interval in percent (see [`reach_pct`](digits::reach_pct)). Empty: no interval.
 pub fn reach_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     let reach = || digits::reach_pct(median?, low?, high?);
     reach().unwrap_or_default()
 }
 
-/// A value with as many decimals as its interval, which follows it, allows, and `most` at most.
+/// Returns the value as text. The width of its interval limits its decimals to the significant ones, and `most` to a
+/// maximum.
 fn estimate([value, low, high]: [Option<f64>; 3], most: usize) -> String {
     let half_width = low.zip(high).map(|(low, high)| (high - low) / 2.0);
     let decimals = half_width.map_or(most, |half_width| decimals(half_width).min(most));
     number(value, decimals)
 }
 
-/// With so many decimals, or fewer where the number is large: columns have to fit.
+/// Returns a number with the given decimals as text, or with fewer if it is large, because columns are narrow.
+/// Empty: unknown.
 pub fn number(value: Option<f64>, decimals: usize) -> String {
     match value {
         None => String::new(),

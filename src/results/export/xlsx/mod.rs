@@ -1,5 +1,5 @@
-//! A workbook (ECMA-376), for spreadsheets that write 1,5 for 1.5 and misread a CSV: a summary with a chart, and the
-//! rows. The same rows give the same bytes.
+//! Workbook output (ECMA-376): a summary sheet with a chart, and a sheet of rows. It suits spreadsheets that write
+//! 1,5 for 1.5 and misread a CSV. Equal rows give equal bytes.
 
 mod rows;
 mod summary;
@@ -16,14 +16,14 @@ use crate::results::row::Row;
 /// Returns the rows as a workbook, with the advice on its first sheet.
 ///
 /// # Errors
-/// When there are more rows than a sheet has.
+/// Fails if there are more rows than a sheet can hold.
 pub(super) fn shape(
     rows: &[Row],
     selection: &Selection,
     advice: &[String],
 ) -> Result<Vec<u8>, XlsxError> {
     let mut book = Workbook::new();
-    // A workbook has a date: that of the results, not that of the conversion.
+    // The date of the workbook is that of the results, not that of the conversion.
     let first = first_start(rows).and_then(|time| ExcelDateTime::parse_from_str(time).ok());
     let some_day = || ExcelDateTime::from_ymd(2000, 1, 1).unwrap_or_default();
     let properties = DocProperties::new().set_title("udpbench");
@@ -33,10 +33,10 @@ pub(super) fn shape(
     book.save_to_buffer()
 }
 
-/// What a search or a comparison found, as a workbook.
+/// Returns the results of a search or a comparison as a workbook.
 ///
 /// # Errors
-/// As for [`shape`].
+/// Fails if there are more rows than a sheet can hold.
 pub(super) fn answers(found: &[Value]) -> Result<Vec<u8>, XlsxError> {
     let mut book = Workbook::new();
     let sheet = book.add_worksheet().set_name("answers")?;
@@ -51,13 +51,13 @@ pub(super) fn answers(found: &[Value]) -> Result<Vec<u8>, XlsxError> {
     book.save_to_buffer()
 }
 
-/// The format of headings.
+/// Returns the format of headings.
 fn heading() -> Format {
     let heading = Format::new().set_bold();
     heading.set_background_color(Color::RGB(0x00DD_E3EA))
 }
 
-/// Writes a number as a number and a text as a text, even `=1+2`. What is missing leaves its cell empty.
+/// Writes a number as a number and a text as a text, even `=1+2`. A missing value leaves its cell empty.
 fn write(
     sheet: &mut Worksheet,
     (row, column): (usize, usize),
@@ -78,7 +78,8 @@ fn write(
     Ok(())
 }
 
-/// Cuts a text to what a cell can hold. It counts in UTF-16, in which no character takes more units than in UTF-8 bytes.
+/// Cuts a text to the 32,767 characters that a cell can hold. Cells count UTF-16 units, and no character has more
+/// UTF-16 units than UTF-8 bytes.
 fn cut(text: &str) -> &str {
     const MOST: usize = 32_767;
     let mut end = text.len().min(MOST);
@@ -88,7 +89,8 @@ fn cut(text: &str) -> &str {
     &text[..end]
 }
 
-/// The number of a row or column, of which there are fewer than their types could count.
+/// Converts the number of a row or column to the type that the library takes, which counts beyond the limit of a
+/// sheet.
 fn index<T: TryFrom<usize>>(n: usize) -> Result<T, XlsxError> {
     T::try_from(n).map_err(|_| XlsxError::RowColumnLimitError)
 }

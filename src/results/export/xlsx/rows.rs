@@ -1,4 +1,5 @@
-//! The sheet of rows, with the columns of the CSV, as numbers that a spreadsheet can sort, filter and draw.
+//! The sheet of rows, with the columns of the CSV. Numbers are numbers, so that a spreadsheet can sort, filter and
+//! draw them.
 
 use rust_xlsxwriter::{Format, FormatAlign, Worksheet, XlsxError};
 use serde_json::Value;
@@ -7,9 +8,9 @@ use super::{heading, index, write};
 use crate::results::export::selection::Selection;
 use crate::results::row::{Column, Holds, Row};
 
-/// A longer text does not make its column wider, in characters.
+/// Largest width of a column, in characters. Longer texts do not widen it.
 const WIDEST: usize = 40;
-/// The least, for the button of the filter.
+/// Smallest width of a column, in characters, which fits the filter button.
 const NARROWEST: usize = 5;
 
 pub(super) fn fill(
@@ -34,25 +35,25 @@ pub(super) fn fill(
         sheet.set_column_width(index(place)?, index::<u16>(width)?)?;
         last = place;
     }
-    // As high as the longest name is long, with space below it for the buttons of the filter.
+    // Height of the longest rotated name, plus space below it for the filter buttons.
     sheet.set_row_height_pixels(0, 240)?;
     sheet.autofilter(0, 0, index(rows.len())?, index(last)?)?;
-    // The header and the engines stay in sight.
+    // The header and the engine columns stay visible.
     sheet.set_freeze_panes(1, 2)?;
     Ok(())
 }
 
-/// How many characters a value takes.
+/// Returns the width of a value in characters.
 fn width(value: &Value) -> usize {
     match value {
         Value::String(text) => text.chars().count().min(WIDEST) + 1,
-        // With separators of thousands.
+        // Include thousands separators.
         Value::Number(number) => number.to_string().len() * 7 / 6 + 2,
         _ => 0,
     }
 }
 
-/// How numbers look. Percentages are plain numbers: 1.5 is 1.5 %.
+/// Returns the number format of a column. Percentages are plain numbers: 1.5 means 1.5 %.
 fn number_format(column: &Column) -> &'static str {
     match (column.unit, column.holds) {
         ("Mb/s" | "ns" | "us" | "ms", _) => "#,##0.0",

@@ -1,5 +1,5 @@
-//! The first sheet: what was measured, what to use, and one chart with its numbers: engines as bars, a colour for each
-//! payload.
+//! The first sheet: measurement conditions, advice, and one chart with its numbers. Engines are bars, with a colour
+//! for each payload.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,12 +16,12 @@ use crate::results::row::{Machine, Row, Status};
 
 pub(super) const SHEET: &str = "Summary";
 
-/// Bars that can be told apart.
+/// Largest number of engines in the chart. More bars are hard to tell apart.
 const MOST_ENGINES: usize = 20;
-/// Of a chart, as Excel has it.
+/// Largest number of series in a chart in Excel.
 const MOST_SERIES: usize = 255;
 
-/// What is drawn: its name, and the columns of estimate, lower and upper bound.
+/// Quantity in the chart: its name, and the columns of estimate, lower and upper bound.
 struct Quantity(&'static str, [fn(&Row) -> Option<f64>; 3]);
 
 const RECEIVED: Quantity = Quantity(
@@ -68,7 +68,7 @@ pub(super) fn fill(
     }
 }
 
-/// The rows of the chart: those that differ in engine, connection and payload alone.
+/// Rows in the chart. They differ in engine, connection and payload only.
 struct Drawn<'a> {
     title: String,
     quantity: Quantity,
@@ -77,7 +77,7 @@ struct Drawn<'a> {
 }
 
 impl<'a> Drawn<'a> {
-    /// Picks the largest group of rows, and of that the fastest engines. `None`: no case has a speed.
+    /// Picks the largest group of rows, and its fastest engines. `None`: no case has a rate.
     fn of(rows: &'a [Row]) -> Option<Self> {
         let mut groups: BTreeMap<(Machine, BlockKey), Vec<&Row>> = BTreeMap::new();
         for row in rows.iter().filter(|row| row.received_mbps.is_some()) {
@@ -119,7 +119,7 @@ impl<'a> Drawn<'a> {
         engines.sort_by(|(_, one), (_, other)| speed(other).total_cmp(&speed(one)));
         engines.truncate(MOST_ENGINES);
         Some(Self {
-            // With a `!` in it, it could be taken for the address of a cell.
+            // A `!` could make the title look like the address of a cell.
             title: what.replace('!', " "),
             quantity,
             payloads: payloads.into_iter().take(MOST_SERIES).collect(),
@@ -127,8 +127,8 @@ impl<'a> Drawn<'a> {
         })
     }
 
-    /// Writes a line for each engine: for each payload the estimate, and how far its interval reaches below and above; and
-    /// the chart beneath.
+    /// Writes one line per engine, with the estimate for each payload and the distances to the bounds of its
+    /// interval. The chart goes below.
     fn write(&self, sheet: &mut Worksheet, top: usize) -> Result<(), XlsxError> {
         write(sheet, (top, 0), &self.title.as_str().into(), &heading())?;
         let number = Format::new().set_num_format("#,##0.0");
@@ -170,12 +170,12 @@ impl<'a> Drawn<'a> {
             series.set_name(format!("{payload} B").as_str());
             series.set_categories(&range(0)?).set_values(&range(left)?);
             let interval = ChartErrorBarsType::Custom(range(left + 2)?, range(left + 1)?);
-            // Bars lie: x is along them.
+            // In a horizontal bar chart, the x axis runs along the bars.
             series.set_x_error_bars(ChartErrorBars::new().set_type(interval));
         }
         chart.title().set_name(&self.title);
         chart.legend().set_position(ChartLegendPosition::Top);
-        // The first line on top, as in the sheet.
+        // Put the first engine on top, as in the sheet.
         chart.y_axis().set_reverse();
         let bars = self.engines.len() * (1 + self.payloads.len());
         chart.set_width(760).set_height(index(150 + 12 * bars)?);
@@ -184,7 +184,7 @@ impl<'a> Drawn<'a> {
     }
 }
 
-/// `12 ok, 4 skipped`.
+/// Counts the cases by status: `12 ok, 4 skipped`.
 fn cases(rows: &[Row]) -> String {
     let all = [
         Status::Ok,

@@ -1,4 +1,4 @@
-//! What a file says twice has to agree.
+//! Tests that values that a file has twice must agree.
 
 use super::*;
 use crate::data::RoundTrips;
@@ -40,13 +40,14 @@ fn bytes_that_are_not_those_of_the_datagrams_are_refused() {
         let expected = format!("received {bytes} bytes in 20000 datagrams of 300 B");
         assert!(problem.contains(&expected), "{problem}");
     }
-    // A burst or two between the two readings.
+    // Two datagrams may lie between the two readings.
     let mut sample = window(1);
     sample.lanes[1].received_bytes += 2 * 300;
     assert_eq!(begun().take(&Event::window(sample)), Ok(Vec::new()));
 }
 
-/// As many of ours were lost, perhaps in the warm-up: then the books close.
+/// Accepts bytes of other senders if the kernel may have lost the same number of datagrams, perhaps in the warm-up,
+/// so that the counts add up.
 #[test]
 fn bytes_of_strangers_are_kept_where_the_kernel_may_have_lost_as_many() {
     let mut sample = window(1);
@@ -56,7 +57,7 @@ fn bytes_of_strangers_are_kept_where_the_kernel_may_have_lost_as_many() {
     assert_eq!(begun().take(&Event::window(sample)), Ok(Vec::new()));
 }
 
-/// Others that send to our port send what they like; the books, and the row, say so.
+/// Accepts bytes of other senders if the counts do not add up, which the row reports.
 #[test]
 fn bytes_of_strangers_are_kept_where_the_books_do_not_close() {
     let mut sample = window(1);
@@ -72,7 +73,7 @@ fn bytes_of_strangers_are_kept_where_the_books_do_not_close() {
 fn a_window_shorter_than_the_schedule_has_it_is_refused() {
     let problem = refusal(|sample| sample.window_ns = 99_999_999);
     assert!(problem.contains("shorter than the 100ms"), "{problem}");
-    // A busy machine, or one that was stopped, makes it as long as it likes.
+    // A busy machine, or one that was suspended, can make the window arbitrarily long.
     let mut sample = window(1);
     sample.window_ns *= 1000;
     assert_eq!(begun().take(&Event::window(sample)), Ok(Vec::new()));

@@ -1,8 +1,8 @@
-//! Windows in which something happened that says nothing of the case.
+//! Tests of disturbed windows.
 
 use super::*;
 
-/// A window in which the sender waited for so many of its 100 ms, and everything was as much less.
+/// Returns a window in which the sender waited for this percentage of the 100 ms, and everything is reduced by it.
 fn disturbed(round: u32, lost_pct: u64) -> Sample {
     let mut sample = window(round);
     sample.lanes[0].waited_ns = Some(1_000_000 * lost_pct);
@@ -33,7 +33,7 @@ fn a_disturbed_window_is_counted_and_kept() {
         (row.received_pps_low, row.received_pps),
         (Some(100_000.0), Some(200_000.0))
     );
-    // The estimate bears it.
+    // The estimate tolerates one disturbed window.
     assert_eq!(row.warnings, Vec::<String>::new());
 }
 
@@ -86,7 +86,7 @@ fn the_references_disturbed_windows_are_in_the_ratios_and_named_where_they_matte
     assert!(row.warnings[0].contains("would differ"), "{row:?}");
 }
 
-/// The time lost, in percent, of six windows that are changed so.
+/// Returns the preempted time, in percent, of six windows with this change.
 fn lost(change: impl Fn(&mut Sample)) -> Option<f64> {
     let mut samples = six();
     samples.iter_mut().for_each(change);
@@ -114,7 +114,7 @@ fn threads_that_share_a_cpu_wait_for_each_other() {
             sample.lanes[1].cpu = cpu;
         }
     };
-    // Its receiver ran for 30 ms.
+    // The receiver ran for 30 ms.
     assert_eq!(lost(shared(30_000_000, Some(0))), Some(0.0));
     assert_eq!(lost(shared(40_000_000, Some(0))), Some(10.0));
     assert_eq!(lost(shared(40_000_000, None)), Some(10.0), "anywhere");
@@ -130,7 +130,7 @@ fn workers_may_have_waited_for_each_other() {
         }
         window.lanes[2].waited_ns = Some(65_000_000);
     }
-    // The other one ran for 60 ms.
+    // The other worker ran for 60 ms.
     assert_eq!(row_of(&windows).lost_cpu_pct, Some(5.0));
 }
 
@@ -168,7 +168,7 @@ fn what_the_hypervisor_took_counts_but_for_one_tick_of_each_window() {
     let mut samples = six();
     samples.iter_mut().for_each(stolen(3));
     let row = row_of(&samples);
-    // Of two CPUs.
+    // The mean over two CPUs.
     assert_eq!((row.steal_pct, row.irq_pct), (Some(15.0), Some(0.0)));
 }
 
@@ -188,7 +188,7 @@ fn without_waits_a_window_is_judged_by_what_is_left_of_a_busy_senders_cpu() {
     };
     let row = row_with(96_000_000);
     assert_eq!(row.disturbed_windows, Some(1));
-    // What was not counted is empty.
+    // Columns that were not counted are empty.
     assert_eq!((row.lost_cpu_pct, row.steal_pct), (None, None));
     assert_eq!(row_with(97_000_000).disturbed_windows, Some(0));
 }

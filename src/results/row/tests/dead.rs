@@ -1,8 +1,8 @@
-//! A case that moved nothing is no success, though its books close.
+//! Tests that a case that moved nothing has failed, although its counts add up.
 
 use super::*;
 
-/// Windows in which the kernel dropped all of `sent`.
+/// Returns windows in which the kernel dropped all `sent` datagrams.
 fn dead(sent: u64) -> Vec<Sample> {
     let mut samples = six();
     for sample in &mut samples {

@@ -1,9 +1,9 @@
-//! Of requests, the answers are the result, and clients are who sends.
+//! Tests of rows with requests, in which responses are the result and clients are the senders.
 
 use super::*;
 use crate::data::{Histogram, Outstanding, RoundTrips, bucket_of};
 
-/// A window of 100 ms: 1,000 requests, of which 990 were answered after 50 us, the others never.
+/// Returns a window of 100 ms with 1,000 requests. 990 got a response after 50 us, the others never.
 fn window_of_requests(round: u32, sides: &[Side]) -> Sample {
     let plain = window(round);
     let lane = |&side: &Side| {
@@ -77,7 +77,7 @@ fn what_clients_get_is_the_result_and_what_servers_get_is_not() {
         (row.received_pps, row.sent_pps),
         (Some(9900.0), Some(10_000.0))
     );
-    // 10 ms each, of 6,000 requests sent, 6,000 served, and 5,940 answered.
+    // 10 ms of each thread per window, for 6,000 requests sent, 6,000 served, and 5,940 responses.
     assert_eq!(row.sender_cpu_ns_per_packet, Some(10_000.0));
     assert_eq!(row.receiver_cpu_ns_per_packet, Some(10_000.0));
     assert_eq!(row.cpu_ns_per_packet, Some(20_202.0));

@@ -1,4 +1,4 @@
-//! What may mislead about a row is named in it.
+//! Tests of the warnings in a row.
 
 use super::*;
 
@@ -68,7 +68,7 @@ fn heat_and_slower_clocks_are_named() {
     let row = slow(2, 12_500);
     assert_eq!(row.clock_min_pct, Some(80.0));
     assert!(warned(&row, "10 % slower"), "{row:?}");
-    // Few slow readings are counted, and no more is made of them.
+    // Few slow readings are counted, without a warning.
     let row = slow(1, 12_500);
     assert_eq!(
         (row.clock_min_pct, row.contaminated_windows),
@@ -77,7 +77,7 @@ fn heat_and_slower_clocks_are_named() {
     assert!(!warned(&row, "10 % slower"), "{row:?}");
     let row = row_of(&|samples| samples[3].climate.hottest_millic = Some(80_000));
     assert!(warned(&row, "reached 80 C"), "{row:?}");
-    // Seen during one window, and gone again.
+    // The throttling was seen in one window and had ended afterwards.
     let row = row_of(&|samples| samples[3].climate.throttle_bits = Some(0x4_0001));
     assert_eq!(row.throttled, "under-voltage+throttled");
     assert!(warned(&row, "under-voltage"), "{row:?}");
@@ -85,7 +85,7 @@ fn heat_and_slower_clocks_are_named() {
     assert_eq!(row.throttled, "cooled by its clock");
     let row = row_of(&|samples| samples[3].climate.under_voltage = Some(true));
     assert_eq!(row.throttled, "under-voltage");
-    // The firmware was not asked, so its throttling is unknown.
+    // The firmware was not queried, so its throttling is unknown.
     let row = row_of(&|samples| {
         for sample in samples {
             sample.climate.throttle_bits = None;
@@ -95,7 +95,7 @@ fn heat_and_slower_clocks_are_named() {
         (row.throttled.as_str(), row.warnings.len()),
         ("not by the kernel", 1)
     );
-    // A CPU of which nothing is known from the start says nothing.
+    // A CPU that was not measured at the start has no relative speed.
     let mut samples = six();
     samples[0].lanes[0].pace = pace(99);
     let row = make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds));

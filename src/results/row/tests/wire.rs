@@ -1,4 +1,4 @@
-//! A row of a sweep between two hosts.
+//! Tests of rows between two hosts.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::data::{Direction, Path};
 use crate::sys::nic::PathCounters;
 
-/// From a laptop to a board.
+/// Returns a row of a sweep from a laptop to a board.
 pub(crate) fn row_of_a_wire() -> Row {
     let text = str::to_owned;
     Row {
@@ -27,7 +27,7 @@ pub(crate) fn row_of_a_wire() -> Row {
     }
 }
 
-/// The run of a window between two hosts: 30,000 sent, and this many received.
+/// Returns the path counters of a window between two hosts: 30,000 datagrams sent, and this many received.
 pub(crate) fn path(received: u64) -> Path {
     Path {
         direction: Direction::Up,
@@ -49,7 +49,7 @@ pub(crate) fn path(received: u64) -> Path {
     }
 }
 
-/// A row of six windows with these paths.
+/// Returns a row of six windows with this path.
 fn row_over(path: &Path) -> Row {
     let mut samples = six();
     for sample in &mut samples {

@@ -1,4 +1,4 @@
-//! Whatever the rows hold.
+//! Property tests: comparing rows with any content.
 
 use proptest::option::of;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What a terminal shows.
+//! Tests of the table on the terminal.
 
 use super::*;
 

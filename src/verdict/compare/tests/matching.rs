@@ -1,4 +1,4 @@
-//! Which rows are held against each other, and which must not be.
+//! Tests of the matching of rows, and of rows that must not be compared.
 
 use super::*;
 use crate::data::Direction;

@@ -1,11 +1,13 @@
-//! How often it errs, on sweeps made by dice: 96 cases in 18 blocks, as the sweeps of docs/CALIBRATION.md have.
+//! Error rates of verdicts, in simulated sweeps of 96 cases in 18 blocks, the size of the sweeps of
+//! docs/CALIBRATION.md.
 
 use statrs::statistics::{Data, OrderStatistics};
 
 use super::*;
 use crate::stats;
 
-/// An emulator takes its time, and would not find anything else.
+/// Number of simulated sweeps. Other architectures run fewer: there, tests run in a slow emulator and would find
+/// nothing else.
 const SWEEPS: usize = if cfg!(target_arch = "x86_64") {
     100
 } else {
@@ -16,15 +18,15 @@ const BLOCKS: u32 = 18;
 
 /// Standard deviations of logarithms. Together, the ratios of most cases scatter by 6 % from round to round.
 struct Noise {
-    /// Of each window of the reference, which all ratios of its round share.
+    /// Noise of each window of the reference, which all ratios of its round share.
     reference: f64,
-    /// Of each window of a case.
+    /// Noise of each window of a case.
     quiet: f64,
-    /// The same, of the engine that is noisier than the others.
+    /// Noise of each window of the one engine that is noisier than the others.
     noisy: f64,
-    /// Of each case, from run to run: its rounds do not show it.
+    /// Noise of each case from run to run, which its rounds do not show.
     between_runs: f64,
-    /// How much of all that there is in blocks of one thread, where no threads share CPUs.
+    /// Factor for all noise in blocks of one thread, where no threads share CPUs.
     of_one_thread: f64,
 }
 
@@ -36,7 +38,7 @@ const NOISE: Noise = Noise {
     of_one_thread: 1.0,
 };
 
-/// As quiet as a machine has it, so that `same` can be said.
+/// Noise of a quiet machine, on which `same` can be said.
 const QUIET: Noise = Noise {
     reference: 0.01,
     quiet: 0.01,
@@ -47,17 +49,17 @@ const QUIET: Noise = Noise {
 
 struct Dice(fastrand::Rng, Noise);
 
-/// By how much a case is slower.
+/// Function that returns by which fraction a case is slower.
 type Slowed = fn(&Row) -> f64;
 
 impl Dice {
-    /// Box & Muller, Ann. Math. Stat. 29 (1958) 610-611.
+    /// Returns a normal random number (Box & Muller, Ann. Math. Stat. 29 (1958) 610-611).
     fn normal(&mut self, deviation: f64) -> f64 {
         let radius = (-2.0 * (1.0 - self.0.f64()).ln()).sqrt();
         deviation * radius * (std::f64::consts::TAU * self.0.f64()).cos()
     }
 
-    /// A sweep in which engines are so much slower than they were.
+    /// Returns a sweep in which cases are slower by the fraction that `slowed` gives.
     fn sweep(&mut self, slowed: Slowed) -> Results {
         let mut rows = Vec::new();
         for block in 0..BLOCKS {
@@ -106,7 +108,7 @@ impl Dice {
     }
 }
 
-/// Of the blocks of that sweep: six of each thread count, two of them of each payload.
+/// Returns a row of a block of that sweep. There are six blocks of each thread count, two of them of each payload.
 fn case_in(block: u32, engine: &str, connection: Connection) -> Row {
     let place = |values: [u16; 3], each: u32| values[((block / each) % 3) as usize];
     let threads = place([1, 2, 4], 6);
@@ -120,7 +122,7 @@ fn case_in(block: u32, engine: &str, connection: Connection) -> Row {
     if block % 2 == 0 { row } else { over_v6(row) }
 }
 
-/// Pairs of sweeps, in the second of which engines are slower.
+/// Returns comparisons of two sweeps each. In the second sweep, cases are slower by `slowed`.
 fn pairs(noise: Noise, slowed: Slowed) -> Vec<Against> {
     some_pairs(SWEEPS, noise, slowed)
 }
@@ -139,7 +141,7 @@ fn count(pairs: &[Against], label: &str, verdict: &Verdict) -> usize {
     pairs.iter().filter(is_it).count()
 }
 
-/// Whether anything beside `slowed` is called a change.
+/// Returns whether anything except `slowed` is called a change.
 fn has_false_alarm(found: &Against, slowed: &str) -> bool {
     let is_news = |verdict: &Verdict| matches!(verdict, Verdict::Better | Verdict::Worse);
     let mut cases = found.cases.iter().filter(|case| case.label != slowed);

@@ -1,4 +1,4 @@
-//! The choices in words.
+//! Puts the choices into words.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use crate::verdict::quality::{Grade, LOSSY_PCT};
 use crate::verdict::rank::BoardRanking;
 use crate::verdict::rank::measure::Measure;
 
-/// More names are not read.
+/// Largest number of engine names in a list; a reader skips longer lists.
 const MOST_NAMES: usize = 4;
-/// More conditions, each with its own best engine, are not read.
+/// Largest number of conditions that are listed with their own best engine; a reader skips longer lists.
 const MOST_GROUPS: usize = 3;
 
 impl<'a> Choices<'a> {
-    /// Says it in words; `limit`: why engines may be equally fast here.
+    /// Puts the choices into words. `limit` says why engines may be equally fast here.
     pub(in crate::verdict::rank) fn text(&self, limit: &str) -> Text {
         let mut best: Vec<(&Best, Vec<&str>)> = Vec::new();
         for (label, choice) in &self.each {
@@ -42,14 +42,14 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// Some of the choices, each with the words for its conditions.
+    /// Selects some of the choices, each with the label of its conditions.
     fn some<'s, T>(&'s self, of: impl Fn(&'s Choice<'a>) -> Option<T>) -> Vec<(&'a str, T)> {
         let each = self.each.iter();
         each.filter_map(|(label, choice)| Some((*label, of(choice)?)))
             .collect()
     }
 
-    /// A line for each set of engines.
+    /// Returns one line per set of engines that are too noisy to rank.
     fn noisy(&self) -> Vec<String> {
         let noisy = self.some(|choice| match choice {
             Choice::Noisy(noisy) => Some(noisy),
@@ -68,7 +68,7 @@ impl<'a> Choices<'a> {
         }
         let line = |set: &Vec<(&str, &Noisy)>| {
             let widest = set.iter().map(|(_, noisy)| noisy.widest_pct);
-            // It is not symmetric any more.
+            // An interval this wide is no longer symmetric.
             let widest = match widest.fold(0.0, f64::max) {
                 pct if pct > 99.0 => "99 % or more".to_owned(),
                 pct => format!("{pct:.0} %"),
@@ -130,7 +130,7 @@ impl<'a> Choices<'a> {
         (!self.unsure.is_empty()).then_some(what)
     }
 
-    /// The text, for some of the conditions.
+    /// Prefixes the text with the labels of its conditions, unless it holds for all conditions.
     fn at<T>(&self, some: &[(&str, T)], text: &str) -> String {
         if some.len() == self.each.len() {
             return text.to_owned();
@@ -142,13 +142,13 @@ impl<'a> Choices<'a> {
 
 /// Choices in words.
 pub(in crate::verdict::rank) struct Text {
-    /// The best engines. `None`: for no conditions.
+    /// The best engines. `None` if no conditions have any.
     best: Option<String>,
-    /// Why there is no choice, or a doubtful one.
+    /// Reasons for a missing or doubtful choice.
     pub(in crate::verdict::rank) others: Vec<String>,
 }
 
-/// The best engines: those of all conditions, if there are any, else those of each.
+/// Names the best engines: engines that are the best under all conditions if there are any, else the best under each.
 fn in_words(best: &[(&Best, Vec<&str>)], is_all: bool, limit: &str) -> Option<String> {
     let (first, rest) = best.split_first()?;
     let in_words = |best: &Best, at: &str| {
@@ -188,7 +188,7 @@ fn in_words(best: &[(&Best, Vec<&str>)], is_all: bool, limit: &str) -> Option<St
 }
 
 impl Text {
-    /// What to use, of so many engines.
+    /// Returns the line of advice, with the number of engines that were compared.
     pub(in crate::verdict::rank) fn best(
         &self,
         board: &BoardRanking,
@@ -210,7 +210,7 @@ impl Text {
     }
 }
 
-/// Some engines by name, as many as can be read, std first.
+/// Lists engines by name, std first, with "N more" in place of names beyond [`MOST_NAMES`].
 pub(in crate::verdict::rank) fn names(engines: &BTreeSet<&str>, and: &str) -> String {
     let std = EngineName::REFERENCE.as_str();
     let mut names: Vec<&str> = engines.iter().copied().collect();
@@ -223,7 +223,7 @@ pub(in crate::verdict::rank) fn names(engines: &BTreeSet<&str>, and: &str) -> St
     listed(&names, and)
 }
 
-/// `a, b and c`.
+/// Joins words as in `a, b and c`.
 fn listed(words: &[&str], and: &str) -> String {
     match words.split_last() {
         Some((last, others)) if !others.is_empty() => {

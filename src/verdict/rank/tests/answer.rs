@@ -1,10 +1,11 @@
-//! How runs end: what somebody decides by who reads nothing else.
+//! Tests of the answer at the end of a run, for readers who read nothing else.
 
 use super::*;
 use crate::data::Direction;
 use crate::results::row::tests::row_of_a_wire;
 
-/// A row of the default sweep: so many bytes, times std, and percent lost, the CPU time as the speed.
+/// Returns a row of the default sweep: payload in bytes, ratio to std, and percent lost. The CPU time follows the
+/// speed.
 fn measured(engine: &str, payload: u32, ratio: f64, loss_pct: f64) -> Row {
     let (sender, receiver) = engine.split_once('>').unwrap_or((engine, engine));
     Row {
@@ -20,7 +21,7 @@ fn measured(engine: &str, payload: u32, ratio: f64, loss_pct: f64) -> Row {
     }
 }
 
-/// A bare run on a quiet machine.
+/// Returns the rows of a default run on a quiet machine.
 fn default_sweep() -> Vec<Row> {
     let of_payload = |payload, offload, lossy| {
         vec![
@@ -48,7 +49,7 @@ fn over_a_wire(rows: Vec<Row>) -> Vec<Row> {
     rows.collect()
 }
 
-/// Twelve engines in nine settings, those with more threads somewhat faster.
+/// Returns twelve engines in nine settings. Engines are somewhat faster with more threads.
 fn full_sweep() -> Vec<Row> {
     const RATIOS: [(&str, f64); 12] = [
         ("std", 1.0),
@@ -83,7 +84,7 @@ fn full_sweep() -> Vec<Row> {
     rows
 }
 
-/// The answer in a terminal of 80 columns.
+/// Returns the answer in a terminal of 80 columns.
 fn ending(rows: &[Row]) -> String {
     let board = ranked(rows);
     let text = table::draw(

@@ -1,4 +1,4 @@
-//! Whatever the rows hold.
+//! Tests that any rows can be ranked, whatever their values.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ proptest! {
         for (by, (width, detail)) in [By::Speed, By::Cpu, By::Both].into_iter().zip(widths) {
             let view = View { by, top: 2, detail };
             for line in table::draw(&ranking, view, width).lines() {
-                // A word that is wider than all that stays whole.
+                // A word that is wider than the line stays whole.
                 let widest = line.split(' ').map(|word| word.chars().count()).max();
                 let fits = line.chars().count() <= usize::from(width);
                 prop_assert!(fits || widest > Some(usize::from(width) - 10), "{}", line);
@@ -28,7 +28,7 @@ proptest! {
     }
 }
 
-/// Any number, and often one that could be.
+/// Generates any number, mostly plausible ones.
 fn number() -> impl Strategy<Value = Option<f64>> {
     let usual = (0.1_f64..10.0).prop_map(Some);
     prop_oneof![4 => usual, 1 => proptest::num::f64::ANY.prop_map(Some), 1 => Just(None)]
@@ -46,7 +46,7 @@ fn strange() -> impl Strategy<Value = Row> {
                 Connection::Unconnected
             },
             rounds,
-            // Of as many runs: those of one are taken for one.
+            // A different run per row: rows of the same run are dropped as repeats.
             started_at: rounds.to_string(),
             ratio_pairs,
             ratio_to_std: numbers[0],

@@ -1,4 +1,4 @@
-//! Rows of several machines, files and versions.
+//! Tests of rows from several machines, files and versions.
 
 use super::*;
 use crate::data::Direction;
@@ -78,7 +78,7 @@ fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
     assert!(board.remarks.contains(&averaged), "{:?}", board.remarks);
     let twice = "2 rows left out: the same run is in several files".to_owned();
     assert!(board.remarks.contains(&twice), "{:?}", board.remarks);
-    // Two values, a factor of 1.5 to either side of their mean, are a wide interval.
+    // Two values, each a factor of 1.5 from their mean, have a wide interval.
     let (low, high) = mmsg.reading.interval().expect("two values");
     assert!(low < 0.1 && high > 100.0, "{low} to {high}");
 

@@ -1,10 +1,10 @@
-//! Simulated datagrams of ours and of others through all places, and what is said of them.
+//! Property tests of the accounting: simulated datagrams, ours and others', pass all loss places.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Where simulated datagrams end.
+/// Number of simulated datagrams that end at each place.
 #[derive(Clone, Copy, Debug)]
 struct Ended {
     refused_by_qdisc: u64,
@@ -51,7 +51,7 @@ impl Ended {
         self.firewall + self.ip + self.behind_ip()
     }
 
-    /// The counters at the sender, moved by these.
+    /// Returns the sender's counters that these datagrams move.
     fn at_sender(&self) -> PathCounters {
         let out = self.path + self.nic_in + self.backlog + self.filter + self.at_ip();
         PathCounters {
@@ -62,7 +62,7 @@ impl Ended {
         }
     }
 
-    /// Those at the receiver.
+    /// Returns the receiver's counters that these datagrams move.
     fn at_receiver(&self) -> PathCounters {
         PathCounters {
             rx_packets: self.backlog + self.filter + self.at_ip(),
@@ -95,8 +95,8 @@ fn both(a: PathCounters, b: PathCounters) -> PathCounters {
     }
 }
 
-/// The path of our datagrams, with those of others in the same counters. A driver counts what its interface drops by a
-/// name of its own; the kernel has all of it, or none.
+/// Returns the path of our datagrams, with others' traffic in the same counters. A driver counts its interface's drops
+/// under a name of its own; the kernel counts all of them, or none.
 fn simulated(ours: &Ended, others: &Ended, kernel_has_it: bool) -> Path {
     let at_sender = both(ours.at_sender(), others.at_sender());
     let mut at_receiver = both(ours.at_receiver(), others.at_receiver());
@@ -116,7 +116,7 @@ fn simulated(ours: &Ended, others: &Ended, kernel_has_it: bool) -> Path {
     }
 }
 
-/// By place, in the order of [`Places::lost`]: our losses.
+/// Returns our losses by place, in the order of [`Places::lost`].
 fn truth(it: &Ended) -> [u64; 8] {
     [
         it.refused_by_nobody,
@@ -131,8 +131,8 @@ fn truth(it: &Ended) -> [u64; 8] {
 }
 
 proptest! {
-    /// What is said of a place is at most what we lost there and what others lost there; what no counter explains is at
-    /// most what no counter has seen.
+    /// Each place reports at most our losses plus others' losses at it. The unexplained losses are at most those that
+    /// no counter has seen.
     #[test]
     fn no_place_is_said_to_have_lost_more_than_it_counted(
         ours in proptest::array::uniform14(prop_oneof![Just(0_u64), 30..1000_u64]),
@@ -145,8 +145,8 @@ proptest! {
         let all: u64 = truth.iter().sum();
         prop_assert_eq!(books.places.lost().iter().map(|(_, lost)| lost).sum::<u64>(), all);
         for (n, (place, lost)) in books.places.lost().into_iter().enumerate() {
-            // What a filter dropped can be hidden by the interface's own drops and by the few frames that may be ARP, and
-            // what the kernel refused without counting it by what the qdisc dropped without a word.
+            // Drops by a filter can be hidden by the interface's own drops and by the few frames that may be ARP.
+            // Uncounted refusals by the kernel can be hidden by silent drops of the qdisc.
             let hidden = match place {
                 "path" => ours.nic_in + others.nic_in + 20 + ours.refused_by_nobody,
                 _ => 0,
@@ -157,7 +157,7 @@ proptest! {
         prop_assert!(books.places.path + foreign >= ours.path, "{:?}", books.places);
     }
 
-    /// Without other traffic and with all of it counted once, each place has exactly what was lost there.
+    /// Without other traffic, and with every datagram counted once, each place reports its exact losses.
     #[test]
     fn without_other_traffic_each_place_has_what_was_lost_there(
         ours in proptest::array::uniform14(prop_oneof![Just(0_u64), 30..1000_u64]),
@@ -167,7 +167,7 @@ proptest! {
         if kernel_has_it {
             ours.nic_in = 0;
         }
-        // A refusal that nobody counted looks like a drop that nobody was told of.
+        // An uncounted refusal looks like a drop that no call reported.
         if ours.qdisc + ours.nic_out > 0 {
             ours.refused_by_nobody = 0;
         }

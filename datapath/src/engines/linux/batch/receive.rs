@@ -1,4 +1,4 @@
-//! Receiving: a buffer for each, and the address of its sender where it is asked for.
+//! Receives many datagrams per call: a buffer for each, and its source address on unconnected sockets.
 
 use std::io;
 use std::net::UdpSocket;
@@ -13,22 +13,22 @@ use crate::engine::{Addressing, Burst, PortOptions};
 use crate::engines::linux::source::Source;
 use crate::engines::linux::stable::Stable;
 
-/// Buffers for many datagrams at a time.
+/// Buffers for the datagrams of one call.
 pub struct ReceiveBatch {
     headers: Stable<mmsghdr>,
     bytes_each: usize,
-    /// What the headers point to.
+    /// Memory that the headers point to.
     buffers: Stable<u8>,
     _slices: Stable<iovec>,
     sources: Stable<Source>,
 }
 
 #[expect(unsafe_code, reason = "raw headers hold pointers")]
-// SAFETY: they point to memory that it owns.
+// SAFETY: the pointers lead to memory that `self` owns.
 unsafe impl Send for ReceiveBatch {}
 
 impl ReceiveBatch {
-    /// What a port receives with one call: nothing if it does not receive.
+    /// Creates the buffers for one call; none if nothing is received.
     pub fn of<A: Addressing>(options: &PortOptions) -> Self {
         let count = if options.direction.receives() {
             options.batch
@@ -38,7 +38,7 @@ impl ReceiveBatch {
         Self::new(options.buffer_bytes, count, !A::CONNECTED)
     }
 
-    /// `count` buffers of `bytes_each`; with the address of each sender, if `with_sources`.
+    /// Creates `count` buffers of `bytes_each` bytes, with the source address of each datagram if `with_sources`.
     pub fn new(bytes_each: usize, count: usize, with_sources: bool) -> Self {
         let buffers = Stable::new(vec![0; bytes_each * count]);
         let slice = |n: usize| iovec {
@@ -67,18 +67,18 @@ impl ReceiveBatch {
         }
     }
 
-    /// Waits for one datagram and takes those that are there besides, in one call.
+    /// Waits for one datagram and takes all others that are there, in one call.
     ///
-    /// The length of an address is left as the kernel set it: it is the same the next time, since a
-    /// socket has addresses of one family only.
+    /// The length of an address stays as the kernel set it. It is the same the next time, since a socket has
+    /// addresses of one family only.
     ///
     /// # Errors
-    /// When not even one came.
+    /// Returns the error of the system call if no datagram was received.
     #[inline]
     pub fn receive<I: Check>(&mut self, socket: &UdpSocket, check: &mut I) -> io::Result<Burst> {
         #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
-        // SAFETY: the headers are as many as it is told, and point to memory that `self` owns, that does
-        // not move, and that is as long as they say; any bytes are valid there (recvmmsg(2)).
+        // SAFETY: the count is that of the headers. They point to memory that `self` owns, that does not move and
+        // that has the stated lengths; any bytes are valid there (recvmmsg(2)).
         let received = unsafe {
             libc::recvmmsg(
                 socket.as_raw_fd(),
@@ -92,7 +92,7 @@ impl ReceiveBatch {
         Ok(self.show(received, check))
     }
 
-    /// What lies in the first buffers.
+    /// Shows the datagrams in the first `received` buffers to `check`, and counts them.
     #[inline]
     fn show<I: Check>(&self, received: usize, check: &mut I) -> Burst {
         let headers = &self.headers[..received];

@@ -1,4 +1,4 @@
-//! Sending: one payload for all, or one each.
+//! Sends many datagrams per call, with one payload for all or one for each.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -13,22 +13,22 @@ use crate::engine::{Addressing, Batched, Burst, Link, PortOptions};
 use crate::engines::linux::stable::Stable;
 use crate::sys::queues;
 
-/// Datagrams to be sent many at a time.
+/// Datagrams to send in one call.
 pub struct SendBatch {
     headers: Stable<mmsghdr>,
     bytes_each: u64,
-    /// What the headers point to.
+    /// Memory that the headers point to.
     payloads: Stable<u8>,
     slices: Stable<iovec>,
     peer: Option<Stable<SockAddrStorage>>,
 }
 
 #[expect(unsafe_code, reason = "raw headers hold pointers")]
-// SAFETY: they point to memory that it owns.
+// SAFETY: the pointers lead to memory that `self` owns.
 unsafe impl Send for SendBatch {}
 
 impl SendBatch {
-    /// What a port sends over `link` with one call; no datagrams if it does not send.
+    /// Creates the datagrams that one call sends to the peer of an endpoint; none if nothing is sent.
     pub fn of<A: Addressing>(options: &PortOptions, link: &Link) -> Self {
         let peer = (!A::CONNECTED).then(|| link.peer_or_unspecified());
         let payload = options.payload();
@@ -45,11 +45,11 @@ impl SendBatch {
         )
     }
 
-    /// `count` datagrams of `bytes_each`, to `peer`, or to where the socket is connected. `payloads` holds
-    /// one after the other, or a single one for all of them.
+    /// Creates `count` datagrams of `bytes_each` bytes, to `peer` or, if `None`, to the peer of a connected socket.
+    /// `payloads` holds all payloads one after the other, or a single one for all datagrams.
     ///
     /// # Panics
-    /// If it holds neither.
+    /// Panics if the length of `payloads` fits neither.
     pub fn new(
         payloads: Vec<u8>,
         bytes_each: usize,
@@ -59,7 +59,7 @@ impl SendBatch {
         assert!([bytes_each, bytes_each * count].contains(&payloads.len()));
         let payloads = Stable::new(payloads);
         let last = payloads.len().saturating_sub(bytes_each);
-        // Those that share a payload share its description, too: the less memory for the kernel to read.
+        // Datagrams with a shared payload also share its `iovec`, so that the kernel reads less memory.
         let slice = |at: usize| iovec {
             iov_base: payloads.at(at).cast::<c_void>(),
             iov_len: bytes_each,
@@ -88,17 +88,18 @@ impl SendBatch {
         }
     }
 
-    /// How many.
+    /// Returns the number of datagrams.
     pub fn count(&self) -> usize {
         self.headers.len()
     }
 
-    /// Payload of each, in bytes.
+    /// Returns the payload of each datagram, in bytes.
     pub fn bytes_each(&self) -> u64 {
         self.bytes_each
     }
 
-    /// For each, what is handed to sendmsg(2), and where its payload starts: good for as long as `self` lives.
+    /// Returns for each datagram the argument of sendmsg(2) and the start of its payload. The pointers are valid
+    /// while `self` lives.
     pub fn messages(&self) -> impl Iterator<Item = (*const msghdr, *const u8)> {
         (0..self.count()).map(|n| {
             let slice = self.slices.get(n).unwrap_or(&self.slices[0]);
@@ -108,12 +109,12 @@ impl SendBatch {
         })
     }
 
-    /// Whether each says where it goes.
+    /// Returns whether each datagram names its destination.
     pub fn names_peer(&self) -> bool {
         self.peer.is_some()
     }
 
-    /// Prepares what the next burst holds.
+    /// Prepares the payloads and the destination of the next batch.
     #[inline]
     pub fn fill(&mut self, fill: &impl Fill) {
         fill.fill(&mut self.payloads);
@@ -122,7 +123,7 @@ impl SendBatch {
         }
     }
 
-    /// Has all of them go to `to`, unless they go to where the socket is connected.
+    /// Sets the destination of all datagrams to `to`, unless the socket is connected.
     #[inline(never)]
     fn aim(&mut self, to: SocketAddr) {
         let Some(peer) = &mut self.peer else { return };
@@ -133,16 +134,17 @@ impl SendBatch {
         peer[0] = to.as_storage();
     }
 
-    /// Sends as many as the kernel takes in one call. Fewer than all: the next one failed, and the kernel keeps the reason
-    /// to itself (`__sys_sendmmsg`, net/socket.c). It was refused, unless the send buffer [is full](is_full).
+    /// Sends the datagrams that the kernel takes in one call. If it takes only a part, the next datagram failed, and
+    /// the kernel does not report the reason (`__sys_sendmmsg`, net/socket.c). That datagram was refused, unless the
+    /// send buffer [is full](is_full).
     ///
     /// # Errors
-    /// When not even the first one could be sent.
+    /// Returns the error of the system call if not even the first datagram could be sent.
     #[inline]
     pub fn send(&mut self, socket: &UdpSocket) -> io::Result<Batched> {
         #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
-        // SAFETY: the headers are as many as it is told, and point to memory that `self` owns and that
-        // does not move; the kernel reads it, and writes nothing but `msg_len` of each (sendmmsg(2)).
+        // SAFETY: the count is that of the headers. They point to memory that `self` owns and that does not move. The
+        // kernel reads this memory and writes only `msg_len` of each header (sendmmsg(2)).
         let sent = unsafe {
             libc::sendmmsg(
                 socket.as_raw_fd(),
@@ -160,12 +162,13 @@ impl SendBatch {
     }
 }
 
-/// Returns whether a socket's send buffer is full: why a call sent only a part, if it may not wait for room, or if a signal
-/// ended the wait.
+/// Returns whether a socket's send buffer is full. A call then sends only a part, if it may not wait for room or if a
+/// signal ends the wait.
 pub fn is_full(socket: &UdpSocket) -> bool {
     let unsent = queues::unsent(socket).unwrap_or(0);
     let room = SockRef::from(socket).send_buffer_size();
-    // It is full from `sk_sndbuf` bytes on (`sock_alloc_send_pskb`, net/core/sock.c). Meanwhile, some may have left.
+    // It is full from `sk_sndbuf` bytes on (`sock_alloc_send_pskb`, net/core/sock.c). Since the call, some datagrams
+    // may have left.
     room.is_ok_and(|room| unsent >= room as u64 / 4 * 3)
 }
 
@@ -180,10 +183,10 @@ mod tests {
 
     const PEER: &str = "127.0.0.1:7";
 
-    /// What the kernel would send: all that it finds on its way through the pointers.
+    /// Returns the payload and the destination that the kernel finds by following the pointers.
     fn followed(message: *const msghdr) -> (Vec<u8>, Option<SocketAddr>) {
         #[expect(unsafe_code, reason = "the kernel's part")]
-        // SAFETY: the batch that it belongs to lives.
+        // SAFETY: the batch that the message belongs to lives.
         unsafe {
             let message = &*message;
             let slice = &*message.msg_iov;
@@ -217,7 +220,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "Miri has no sockets")]
     fn a_part_is_all_that_there_is_room_for_or_all_before_one_that_is_refused() {
-        // A local socket takes no more than fits its send buffer (unix(7)).
+        // A Unix socket accepts no more than fits its send buffer (unix(7)).
         let (near, far) = UnixDatagram::pair().expect("sockets");
         let least = SockRef::from(&near).set_send_buffer_size(1);
         least.expect("the kernel makes more of it");
@@ -228,7 +231,7 @@ mod tests {
         assert!(batched.moved.packets < 64, "{batched:?}");
         assert!(is_full(&socket), "{batched:?}");
         drop(far);
-        // Nobody listens: each datagram that goes has the next one refused.
+        // Nobody listens: after each datagram that is sent, the next one is refused.
         let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
         let (socket, nobody) = (bind(), bind());
         let address = nobody.local_addr().expect("bound");

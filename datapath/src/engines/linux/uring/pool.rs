@@ -1,4 +1,4 @@
-//! The buffers that the kernel takes one of per datagram.
+//! Pool of receive buffers, from which the kernel takes one per datagram.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;
@@ -11,18 +11,19 @@ use io_uring::types::BufRingEntry;
 
 use crate::engines::linux::stable::Stable;
 
-/// The one group of buffers.
+/// Identifier of the only buffer group.
 pub(super) const BUFFERS: u16 = 0;
 
-/// How many there are, a power of 2. The kernel takes them in turn, so all of them pass through the caches,
-/// and they should be few. A call takes up to 32 datagrams from a full queue (`MULTISHOT_MAX_RETRY`,
-/// io_uring/net.c): with 32 the receive ends for want of a buffer at each call, with twice as many hardly ever.
+/// Number of buffers, a power of 2. The kernel takes them in turn, so all of them pass through the caches, and there
+/// should be few. A call takes up to 32 datagrams from a full queue (`MULTISHOT_MAX_RETRY`, io_uring/net.c). With 32
+/// buffers, each call ends the receive for lack of a buffer; with 64, that hardly ever happens.
 const COUNT: usize = 64;
-/// Of many sockets each can have one under way, as far as they take up no more than so much memory.
+/// Limit on the memory of all buffers, in bytes. With many sockets, the pool has a buffer for each of them within
+/// this limit.
 const MOST_BYTES: usize = 64 << 20;
 const MOST: usize = 1 << 14;
 
-/// The provided buffers, and the ring by which they go to the kernel (io_uring_register_buf_ring(3)).
+/// The provided buffers, and the ring that passes them to the kernel (io_uring_register_buf_ring(3)).
 pub(super) struct Pool {
     entries: NonNull<BufRingEntry>,
     layout: Layout,
@@ -33,11 +34,11 @@ pub(super) struct Pool {
 }
 
 #[expect(unsafe_code, reason = "it owns its memory by raw pointers")]
-// SAFETY: it owns what they point to, as a box does.
+// SAFETY: it owns the memory that they point to, like a box.
 unsafe impl Send for Pool {}
 
 impl Pool {
-    /// [`COUNT`] buffers, or about one for each of more sockets.
+    /// Creates a pool of [`COUNT`] buffers, or of about one per socket if there are more sockets.
     pub(super) fn new(sockets: usize, bytes_each: usize) -> io::Result<Self> {
         let most = (MOST_BYTES / bytes_each).clamp(COUNT, MOST);
         let count = sockets
@@ -45,7 +46,7 @@ impl Pool {
             .clamp(COUNT, prev_power_of_two(most));
         let count = u16::try_from(count).map_err(io::Error::other)?;
         let size = usize::from(count) * size_of::<BufRingEntry>();
-        // The kernel wants it on a page of its own.
+        // The kernel requires page alignment.
         let layout = Layout::from_size_align(size, 65_536).map_err(io::Error::other)?;
         #[expect(unsafe_code, reason = "the kernel and we share this memory")]
         // SAFETY: the size is not 0.
@@ -72,8 +73,8 @@ impl Pool {
     pub(super) fn register(&self, ring: &IoUring) -> io::Result<()> {
         let address = self.entries.as_ptr().expose_provenance() as u64;
         #[expect(unsafe_code, reason = "the kernel follows the addresses in the ring")]
-        // SAFETY: ring and buffers are memory that `self` owns and that does not move; whoever owns both
-        // drops `ring` first.
+        // SAFETY: the buffer ring and the buffers are memory that `self` owns and that does not move. The owner of
+        // both drops `ring` first.
         unsafe {
             ring.submitter()
                 .register_buf_ring_with_flags(address, self.count, BUFFERS, 0)
@@ -84,13 +85,13 @@ impl Pool {
         let start = usize::from(id) * self.bytes_each;
         assert!(start + self.bytes_each <= self.memory.len());
         #[expect(unsafe_code, reason = "the kernel may write to the other buffers")]
-        // SAFETY: it is within the memory, and the kernel leaves it alone until it is given back.
+        // SAFETY: the buffer is within the memory, and the kernel does not access it until it is given back.
         unsafe {
             slice::from_raw_parts(self.memory.at(start), self.bytes_each)
         }
     }
 
-    /// Puts a buffer at the tail; the kernel sees it after [`Pool::publish`].
+    /// Puts a buffer at the tail of the ring. The kernel sees it after [`Pool::publish`].
     pub(super) fn give_back(&mut self, id: u16) {
         let start = usize::from(id) * self.bytes_each;
         let address = self.memory.at(start).expose_provenance() as u64;
@@ -108,7 +109,7 @@ impl Pool {
         #[expect(unsafe_code, reason = "the kernel and we share this memory")]
         // SAFETY: the tail is within the first entry, aligned, and written by us alone.
         let tail = unsafe { &*BufRingEntry::tail(self.entries.as_ptr()).cast::<AtomicU16>() };
-        // The kernel must see the entries before it sees that they are there.
+        // The kernel must see the entries before it sees the new tail.
         tail.store(self.tail, Ordering::Release);
     }
 }
@@ -120,7 +121,7 @@ fn prev_power_of_two(number: usize) -> usize {
 impl Drop for Pool {
     fn drop(&mut self) {
         #[expect(unsafe_code, reason = "it was allocated by hand")]
-        // SAFETY: it was allocated with this layout, and the ring that used it is gone.
+        // SAFETY: the memory was allocated with this layout, and the io_uring that used it is gone.
         unsafe {
             dealloc(self.entries.as_ptr().cast::<u8>(), self.layout);
         }
@@ -141,7 +142,7 @@ mod tests {
             for id in 0..count {
                 let slot = usize::from(id);
                 #[expect(unsafe_code, reason = "the kernel's part")]
-                // SAFETY: the slot is below `count`; the buffer has 16 bytes, and is the kernel's until it is
+                // SAFETY: the slot is below `count`. The buffer has 16 bytes and belongs to the kernel until it is
                 // given back.
                 unsafe {
                     let entry = &*pool.entries.as_ptr().add(slot);

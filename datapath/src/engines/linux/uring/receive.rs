@@ -16,29 +16,29 @@ use crate::engine::{Addressing, Batched, PortOptions};
 use crate::engines::linux::source::{self, Source};
 use crate::engines::linux::stable::Stable;
 
-/// Receives that go on by themselves, into buffers of which the kernel takes one per datagram.
+/// Multishot receives, with buffers of which the kernel takes one per datagram.
 pub struct ReceiveRing {
-    // First: the kernel lets go of buffers and header when the ring is gone.
+    // Dropped first: the kernel releases buffers and header when the ring is gone.
     ring: IoUring,
-    /// One for each socket.
+    /// Receive requests, one for each socket.
     requests: Box<[squeue::Entry]>,
-    /// Sockets whose request the kernel does not have, the first first: each has its turn.
+    /// Sockets whose request the kernel does not have, oldest first, so that each gets its turn.
     idle: VecDeque<usize>,
     pool: Pool,
     header: Option<Stable<msghdr>>,
-    /// Whether it does not wait at all.
+    /// True if receives never wait.
     spins: bool,
 }
 
 #[expect(unsafe_code, reason = "a raw header holds pointers")]
-// SAFETY: those of its header are null.
+// SAFETY: the pointers in its header are null.
 unsafe impl Send for ReceiveRing {}
 
 impl ReceiveRing {
-    /// With the address of each sender where there may be several.
+    /// Creates a ring for the sockets. Unconnected sockets receive source addresses.
     ///
     /// # Errors
-    /// When there is no ring, or no memory for its buffers, to be had.
+    /// Fails if the kernel gives no ring, or no memory for its buffers.
     pub fn new<A: Addressing>(sockets: &[UdpSocket], options: &PortOptions) -> io::Result<Self> {
         let with_sources = !A::CONNECTED;
         let header = with_sources.then(|| {
@@ -46,13 +46,13 @@ impl ReceiveRing {
             header.msg_namelen = Source::BYTES;
             Stable::one(header)
         });
-        // Before the payload stand the address and the lengths (io_uring_recvmsg_out).
+        // The address and the lengths (io_uring_recvmsg_out) precede the payload.
         let besides = if with_sources {
             LENGTHS_BYTES + size_of::<Source>()
         } else {
             0
         };
-        // A buffer of no length would be none.
+        // The kernel takes no buffers of length 0.
         let pool = Pool::new(sockets.len(), options.buffer_bytes.max(1) + besides)?;
         let ring = ring(8, 2 * usize::from(pool.count))?;
         register(&ring, sockets)?;
@@ -79,7 +79,8 @@ impl ReceiveRing {
     /// Waits for a datagram and takes all that are there.
     ///
     /// # Errors
-    /// `WouldBlock` if it is not to wait, `Interrupted` after a signal, else what the kernel said.
+    /// Fails with `WouldBlock` if nothing is there and receives must not wait, and with `Interrupted` after a signal.
+    /// Otherwise returns the error of the kernel.
     #[inline]
     pub fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Batched> {
         if !self.idle.is_empty() {
@@ -90,7 +91,7 @@ impl ReceiveRing {
         for completion in self.ring.completion() {
             #[expect(clippy::cast_possible_truncation, reason = "it was a usize")]
             let link = completion.user_data() as usize;
-            // It ends for want of a buffer, and after an empty datagram: then it is sent off again.
+            // The request ends for lack of a buffer, and after an empty datagram. It is then submitted again.
             if !cqueue::more(completion.flags()) {
                 self.idle.push_back(link);
             }
@@ -98,7 +99,7 @@ impl ReceiveRing {
             if let Ok(length) = usize::try_from(length) {
                 let buffer = cqueue::buffer_select(completion.flags());
                 batched.moved.packets += 1;
-                // An empty datagram without an address takes none.
+                // An empty datagram without an address takes no buffer.
                 let Some(id) = buffer else {
                     let source = None;
                     check.check_received(0, &[], || Origin { link, source });
@@ -123,13 +124,13 @@ impl ReceiveRing {
         Ok(batched)
     }
 
-    /// Sends off the requests that the kernel does not have.
+    /// Submits the requests that the kernel does not have.
     #[inline]
     fn arm(&mut self) -> io::Result<()> {
         while let Some(&link) = self.idle.front() {
             #[expect(unsafe_code, reason = "the kernel follows the request's pointers")]
-            // SAFETY: the header is memory that `self` owns, that does not move, and that outlives the
-            // ring; so are the buffers.
+            // SAFETY: the header and the buffers are memory that `self` owns, that does not move, and that outlives
+            // the ring.
             let pushed = unsafe { self.ring.submission().push(&self.requests[link]) };
             if pushed.is_ok() {
                 self.idle.pop_front();
@@ -146,7 +147,7 @@ impl ReceiveRing {
         if !self.spins {
             return self.ring.submit_and_wait(1).map(drop);
         }
-        // Completions are worked off in the call, so there has to be one.
+        // Completions are processed during the call, so a call is needed even without a wait.
         let at_once = Timespec::new();
         let arguments = SubmitArgs::new().timespec(&at_once);
         let waited = self.ring.submitter().submit_with_args(1, &arguments);
@@ -160,14 +161,15 @@ impl ReceiveRing {
 }
 
 impl Drop for ReceiveRing {
-    /// The kernel tears a closed ring down later: until then, the receive could still take a buffer.
+    /// Cancels the receives. The kernel tears down a closed ring later; until then, a receive could still write to a
+    /// buffer.
     fn drop(&mut self) {
         cancel_all(&self.ring);
     }
 }
 
 fn payload<'a>(buffer: &'a [u8], header: &msghdr) -> &'a [u8] {
-    // It comes last.
+    // The payload comes last.
     let length =
         RecvMsgOut::parse(buffer, header).map_or(0, |message| message.payload_data().len());
     &buffer[buffer.len() - length..]
@@ -177,7 +179,7 @@ fn source(buffer: &[u8]) -> Option<SocketAddr> {
     source::address(buffer.get(LENGTHS_BYTES..)?)
 }
 
-/// struct io_uring_recvmsg_out, which the address follows.
+/// Size of struct io_uring_recvmsg_out in bytes. The address follows it.
 const LENGTHS_BYTES: usize = 16;
 
 fn empty_header() -> msghdr {
@@ -196,7 +198,7 @@ mod tests {
     fn the_payload_comes_after_lengths_and_address() {
         let mut header = empty_header();
         header.msg_namelen = Source::BYTES;
-        // Of struct io_uring_recvmsg_out: the lengths of name, control message and payload, and flags.
+        // Fields of struct io_uring_recvmsg_out: the lengths of name, control message and payload, and flags.
         let lengths = [16_u32, 0, 3, 0].map(u32::to_ne_bytes).concat();
         let mut name = vec![0; size_of::<Source>()];
         name[..8].copy_from_slice(&[libc::AF_INET.to_ne_bytes()[0], 0, 0, 7, 127, 0, 0, 1]);

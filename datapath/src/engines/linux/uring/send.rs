@@ -11,27 +11,28 @@ use crate::engine::payload::Fill;
 use crate::engine::{Batched, PerLink};
 use crate::engines::linux::batch::SendBatch;
 
-/// Many datagrams per io_uring_enter(2).
+/// Sends many datagrams per io_uring_enter(2).
 pub struct SendRing {
-    // First: the kernel lets go of what the requests point to when the ring is gone.
+    // Dropped first: the kernel releases the memory of the requests when the ring is gone.
     ring: IoUring,
-    /// Requests that the kernel has, and whose completions have not been seen.
+    /// Requests in progress: submitted, and not yet seen to complete.
     under_way: usize,
     links: PerLink<Outgoing>,
 }
 
-/// What goes over one link in one call.
+/// The requests of one call over one endpoint.
 struct Outgoing {
-    /// One for each datagram of the batch.
+    /// Send requests, one for each datagram of the batch.
     requests: Box<[squeue::Entry]>,
     batch: SendBatch,
 }
 
 impl SendRing {
-    /// All of a link's batch per call, to where it says, or to where the socket is connected.
+    /// Creates a ring. Each call sends the whole batch of an endpoint, to the destination in the batch or to the
+    /// socket's peer.
     ///
     /// # Errors
-    /// When there is no ring to be had.
+    /// Fails if the kernel gives no ring.
     pub fn new(sockets: &[UdpSocket], batches: Vec<SendBatch>) -> io::Result<Self> {
         let most = batches.iter().map(SendBatch::count).max().unwrap_or(1);
         let ring = ring(most, most)?;
@@ -48,12 +49,12 @@ impl SendRing {
 
     /// Sends a batch and waits until the kernel has taken all of it.
     ///
-    /// Sends do not block on loopback, unless its queueing discipline holds datagrams back. A signal then ends
-    /// the wait: what has not gone by then is called back, so that all that went is counted.
+    /// Sends do not block on loopback, unless its queueing discipline holds datagrams back. A signal then ends the
+    /// wait: sends that are not done by then are canceled, so that every datagram that was sent is counted.
     ///
     /// # Errors
-    /// Of the ring; then what is still under way is counted by the next call. `Interrupted` if a signal came
-    /// before the first one went.
+    /// Returns the error of the ring; the next call counts the requests that are still in progress. Fails with
+    /// `Interrupted` if a signal came before the first datagram was sent.
     #[inline]
     pub fn send(&mut self, link: usize, fill: &impl Fill) -> io::Result<Batched> {
         if self.under_way == 0 {
@@ -71,7 +72,7 @@ impl SendRing {
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => cancel_all(&self.ring),
                 Err(error) if batched == Batched::default() => return Err(error),
-                // The next call comes upon it again.
+                // The next call meets the same error again.
                 Err(_) => return Ok(batched),
             }
         }
@@ -85,8 +86,8 @@ impl SendRing {
     fn push(&mut self, link: usize) -> io::Result<()> {
         let requests = &self.links[link].requests;
         #[expect(unsafe_code, reason = "the kernel follows the requests' pointers")]
-        // SAFETY: they point to memory that the link's batch owns, that does not move, and that outlives the
-        // ring. The queue has room for all of them, and it was empty.
+        // SAFETY: the requests point to memory that the endpoint's batch owns, that does not move, and that outlives
+        // the ring. The queue has room for all of them, and it was empty.
         let pushed = unsafe { self.ring.submission().push_multiple(requests) };
         pushed.map_err(io::Error::other)?;
         self.under_way = requests.len();
@@ -113,7 +114,8 @@ impl Outgoing {
 }
 
 impl Drop for SendRing {
-    /// As for [`super::ReceiveRing`]: the kernel could still read a payload.
+    /// Cancels sends in progress. The kernel tears down a closed ring later; until then, it could still read a
+    /// payload.
     fn drop(&mut self) {
         if self.under_way > 0 {
             cancel_all(&self.ring);
@@ -138,8 +140,8 @@ mod tests {
 
     const BATCH: usize = 32;
 
-    /// A ring whose sends wait, as those of UDP over loopback do not: a local socket takes no more than fits its
-    /// send buffer (unix(7)). The other end is where they arrive.
+    /// Returns a ring whose sends block, and the receiving socket. UDP sends over loopback do not block; a Unix
+    /// socket accepts no more than fits its send buffer (unix(7)).
     fn blocking_ring() -> (SendRing, UnixDatagram) {
         let (near, far) = UnixDatagram::pair().expect("sockets");
         far.set_nonblocking(true).expect("fcntl works");
@@ -150,7 +152,7 @@ mod tests {
         (SendRing::new(&[socket], vec![batch]).expect("a ring"), far)
     }
 
-    /// How many have arrived.
+    /// Returns the number of datagrams that have arrived.
     fn arrived(far: &UnixDatagram) -> u64 {
         let mut packets = 0;
         while far.recv(&mut [0; 300]).is_ok() {
@@ -210,7 +212,7 @@ mod tests {
         let address = receiver.local_addr().expect("bound");
         let batch = SendBatch::new(vec![7; 300], 300, BATCH, Some(address));
         let mut ring = SendRing::new(&[sender], vec![batch]).expect("a ring");
-        // As if an error had come between.
+        // Simulates an error after the submission.
         ring.push(0).expect("it is empty");
         ring.ring.submit().expect("a ring");
         let all = Burst::of(BATCH as u64, 300 * BATCH as u64);

@@ -1,4 +1,4 @@
-//! WebSocket of tokio: each wait awaited.
+//! WebSocket over tokio: every wait is awaited.
 
 use std::future::poll_fn;
 use std::io;
@@ -17,7 +17,7 @@ use crate::engine::{Burst, Port, PortOptions, Waits};
 use crate::engines::stream::awaited::Awaiting;
 use crate::engines::stream::ports::WirePort;
 
-/// Messages over a connection of tokio's.
+/// Sends and receives WebSocket messages over a connection of tokio's.
 pub(in crate::engines) struct AwaitedWebSocketPort {
     socket: WebSocketStream<Gated<TcpStream>>,
     outbox: Outbox,
@@ -31,7 +31,7 @@ impl WirePort for AwaitedWebSocketPort {
         let stream = Gated::new(wire.socket, is_client, options);
         let socket = WebSocketStream::from_raw_socket(stream, role(is_client), Some(config()));
         Self {
-            // It is a future only as handshakes are.
+            // The constructor is async only for handshakes.
             socket: socket
                 .now_or_never()
                 .expect("there is no handshake to wait for"),
@@ -41,7 +41,7 @@ impl WirePort for AwaitedWebSocketPort {
     }
 }
 
-/// The next message, which there may not be yet.
+/// Polls for the next message.
 #[inline]
 fn poll_message(
     socket: &mut WebSocketStream<Gated<TcpStream>>,
@@ -73,7 +73,7 @@ impl Port for AwaitedWebSocketPort {
         self.socket.get_mut().open();
         loop {
             let message = poll_fn(|context| match poll_message(&mut self.socket, context) {
-                // Not whole after all: it comes with what is read next.
+                // The message is not complete after all: the next read brings its rest.
                 Poll::Pending if burst.packets > 0 => {
                     Poll::Ready(Err(io::ErrorKind::WouldBlock.into()))
                 }
@@ -82,7 +82,7 @@ impl Port for AwaitedWebSocketPort {
             let taken = self.waits.end(pin!(message)).await;
             let bytes = match taken.and_then(|message| take(&message, check)) {
                 Ok(bytes) => bytes,
-                // What came before counts; the next call says the same.
+                // The messages so far count; the next call returns the same error.
                 Err(_) if burst.packets > 0 => return Ok(burst),
                 Err(error) => return Err(error),
             };

@@ -1,4 +1,4 @@
-//! WebSocket of `std`: calls that block, or with `--wait spin` return at once.
+//! WebSocket over `std`: calls that block, or return at once with `--wait spin`.
 
 use std::io;
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use crate::engine::payload::{Check, Fill};
 use crate::engine::{Burst, Port, PortOptions};
 use crate::engines::stream::ports::WirePort;
 
-/// Messages over a connection whose calls block, or with `--wait spin` return at once.
+/// Sends and receives WebSocket messages over a connection whose calls block, or return at once with `--wait spin`.
 pub(in crate::engines) struct WebSocketPort {
     socket: WebSocket<Gated<TcpStream>>,
     outbox: Outbox,
@@ -53,10 +53,10 @@ impl Port for WebSocketPort {
                 .and_then(|message| take(&message, check));
             let bytes = match taken {
                 Ok(bytes) => bytes,
-                // What came before counts; the next call says the same.
+                // The messages so far count; the next call returns the same error.
                 Err(_) if burst.packets > 0 => return Ok(burst),
                 Err(error) => {
-                    // The library may have an answer to the other end's farewell.
+                    // The library may have to answer the remote end's close frame.
                     let _ = self.socket.flush();
                     return Err(error);
                 }

@@ -1,4 +1,4 @@
-//! What lies between the library and a connection, so that no message stays unseen in the library's buffer.
+//! A gate between the WebSocket library and a connection, so that no message stays unseen in the library's buffer.
 
 use std::io::{self, Read, Write};
 use std::pin::Pin;
@@ -10,15 +10,15 @@ use tokio::net::TcpStream;
 use crate::engine::PortOptions;
 use crate::engines::stream::websocket_bytes;
 
-/// A stream that can be told not to ask the system for more, so that what was read already can be used up, and that knows how
-/// much that is.
+/// A stream whose reads can be blocked until the messages that were already read are used up. It counts the bytes
+/// that are read and not used.
 #[derive(Debug)]
 pub(super) struct Gated<S> {
     pub(super) stream: S,
     is_open: bool,
-    /// Bytes that were read, and are of no message that was taken.
+    /// Bytes read that do not belong to a message taken so far.
     unread: usize,
-    /// What a message that comes takes up.
+    /// Size of a received message in the stream, in bytes.
     message_bytes: usize,
     is_masked: bool,
 }
@@ -39,20 +39,21 @@ impl<S> Gated<S> {
         self.is_open
     }
 
-    /// From here on the system is asked.
+    /// Lets reads through to the system from now on.
     #[inline]
     pub(super) fn open(&mut self) {
         self.is_open = true;
     }
 
-    /// So many bytes came.
+    /// Notes that `bytes` bytes were read.
     #[inline]
     pub(super) fn came(&mut self, bytes: usize) {
         self.unread += bytes;
     }
 
-    /// A message of so many bytes was taken. Returns whether another one lies in the library's buffer, where nobody sees it
-    /// from outside: none may stay there, and the system is not asked before it is taken.
+    /// Notes that a message of `payload_bytes` was taken. Returns whether another complete message lies in the
+    /// library's buffer. There it is invisible from outside, so it must be taken before the next read from the
+    /// system.
     #[inline]
     pub(super) fn took(&mut self, payload_bytes: usize) -> bool {
         let bytes = websocket_bytes(payload_bytes, self.is_masked);
@@ -94,7 +95,7 @@ impl AsyncRead for Gated<TcpStream> {
         room: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if !self.is_open() {
-            // Nobody waits for it.
+            // No waker is registered: nobody waits for this.
             return Poll::Pending;
         }
         let before = room.filled().len();

@@ -1,4 +1,4 @@
-//! How the two ends of a connection agree on WebSocket, before threads have them.
+//! The WebSocket handshake between the two ends of a connection, before bench threads get them.
 
 use std::io;
 use std::net::TcpStream;
@@ -9,13 +9,13 @@ use tungstenite::handshake::{HandshakeRole, MidHandshake};
 
 use super::in_io;
 
-/// How long two ends in one process may take to agree.
+/// Time limit for the handshake of two ends in one process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Has the two ends of a connection agree on WebSocket. Both are blocking, before and after.
+/// Performs the WebSocket handshake between the two ends of a connection. Both ends are blocking, before and after.
 ///
 /// # Errors
-/// What the system or the library said.
+/// Fails with `TimedOut` after 5 s. Otherwise returns the error of the system or of the library.
 pub fn shake_hands(client: &TcpStream, server: &TcpStream) -> io::Result<()> {
     for end in [client, server] {
         end.set_nonblocking(true)?;
@@ -36,7 +36,7 @@ pub fn shake_hands(client: &TcpStream, server: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// What is left to do of a handshake, if anything is.
+/// Returns the rest of a handshake, or `None` if it is complete.
 fn begun<R, T>(round: Result<T, HandshakeError<R>>) -> io::Result<Option<MidHandshake<R>>>
 where
     R: HandshakeRole,

@@ -1,5 +1,6 @@
-//! WebSocket (RFC 6455) over TCP, without TLS, as users of `std` and tokio write it: by tungstenite and tokio-tungstenite. A
-//! message is a binary one, in one frame; the end that connected masks what it sends.
+//! WebSocket (RFC 6455) over TCP, without TLS, through the libraries that users of `std` and tokio use: tungstenite
+//! and tokio-tungstenite. Each message is a binary message in one frame. The end that opened the connection masks its
+//! messages.
 
 mod awaited;
 mod blocking;
@@ -17,14 +18,14 @@ pub use self::handshake::shake_hands;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{Burst, PortOptions};
 
-/// Larger than any frame, so that `write` only buffers and `flush` alone calls the system: a flush that was interrupted can
-/// be repeated.
+/// Size of the library's write buffer in bytes, larger than any frame. `write` then only buffers, and only `flush`
+/// makes system calls: an interrupted flush can be repeated.
 const WRITE_BYTES: usize = 2 << 20;
 
-/// The messages that a port sends.
+/// The messages to send.
 struct Outbox {
     payload: Vec<u8>,
-    /// Whether one lies in the library's buffer, gone in part or not at all.
+    /// True if a message lies in the library's buffer, unsent or sent in part.
     is_queued: bool,
 }
 
@@ -36,14 +37,14 @@ impl Outbox {
         }
     }
 
-    /// The next one. The library takes messages as its own, so each is copied.
+    /// Returns the next message. Each is a copy, since the library takes ownership of messages.
     #[inline]
     fn next(&mut self, fill: &impl Fill) -> Message {
         fill.fill(&mut self.payload);
         Message::Binary(Bytes::copy_from_slice(&self.payload))
     }
 
-    /// It has gone.
+    /// Notes that the message has been sent, and returns its count.
     #[inline]
     fn gone(&mut self) -> Burst {
         self.is_queued = false;
@@ -63,10 +64,10 @@ fn config() -> WebSocketConfig {
     WebSocketConfig::default().write_buffer_size(WRITE_BYTES)
 }
 
-/// Shows a message to `check`, and returns its length. `None`: it only keeps a connection up.
+/// Shows a message to `check` and returns its length in bytes. `None`: the message only keeps the connection up.
 ///
 /// # Errors
-/// `UnexpectedEof` where the other end says that it is done.
+/// Fails with `UnexpectedEof` if the remote end closes the connection.
 #[inline]
 fn take<C: Check>(message: &Message, check: &mut C) -> io::Result<Option<usize>> {
     match message {

@@ -1,4 +1,4 @@
-//! Messages both ways, and with peers of another language.
+//! Tests of messages in both directions, and with peers in another language.
 
 use std::io::{self, BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
@@ -47,7 +47,7 @@ fn messages_come_as_they_went_both_ways_and_take_up_as_much_as_is_said() {
             let sent = now(ends[from].transmit(0, &NoFill)).expect("there is room");
             assert_eq!(sent, Burst::one(payload));
             let waiting = queues::received(&fds[to]).expect("it is open");
-            // More may not be there at once.
+            // A longer message may not have arrived completely.
             if payload <= 16_000 {
                 let bytes = websocket_bytes(payload, from == 0) as u64;
                 assert_eq!(waiting, bytes, "{payload} B");
@@ -72,7 +72,7 @@ fn python(script: &str, argument: &str) -> Child {
     command.spawn().expect("it can be run")
 }
 
-/// The connection of a client, which may as well end without one.
+/// Accepts the connection of a client, or panics if the client ends without one.
 fn accept(listener: &TcpListener, client: &mut Child) -> TcpStream {
     listener.set_nonblocking(true).expect("fcntl works");
     loop {

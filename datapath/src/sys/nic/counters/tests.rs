@@ -1,4 +1,4 @@
-//! Differences of counters.
+//! Tests of counter differences.
 
 use super::*;
 
@@ -63,7 +63,7 @@ fn what_the_interface_has_and_no_protocol_vanished_behind_it() {
         ..moved
     };
     assert_eq!(silent.vanished(0), 0, "a kernel that does not say");
-    // Of 30 trains, 12 came to IP.
+    // IP received 12 of 30 trains.
     let trains = PathCounters {
         rx_packets: 30,
         ip_in_frames: Some(12 * 128),
