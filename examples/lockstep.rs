@@ -1,13 +1,13 @@
 //! The fixed schedule of `scripts/instructions`, which runs this under valgrind's callgrind: one thread sends
 //! a burst and receives it, again and again, with the loop and the engine of the product.
 //!
-//!     lockstep ENGINE    connected, unconnected, and over each other transport that it goes over: three lanes
-//!                        each, of which the first is for whatever a process does only once; per lane what it
+//!     lockstep ENGINE    connected, unconnected, and over each other transport that it goes over: three threads
+//!                        each, of which the first is for whatever a process does only once; per thread what it
 //!                        went over and the datagrams it received
 //!     lockstep --list    every engine of this build, a tab, and why it cannot run here, if it cannot
 //!
-//! callgrind, told to collect in [`lane`] only and to dump its count after it, writes a dump per lane. The
-//! last two lanes of a connection differ in nothing but how often the loop went round, so all else cancels in
+//! callgrind, told to collect in [`thread`] only and to dump its count after it, writes a dump per thread. The
+//! last two threads of a connection differ in nothing but how often the loop went round, so all else cancels in
 //! the difference of their dumps.
 
 use std::env;
@@ -27,10 +27,10 @@ use udpbench::engine::null_link::NullLink;
 use udpbench::engine::{Direction, Link, Meter, PortOptions};
 use udpbench::engines::stream::shake_hands;
 use udpbench::engines::{self, Carrier, Entry};
-use udpbench::workload::lane::{Control, LaneContext};
+use udpbench::workload::context::{Control, ThreadContext};
 use udpbench::workload::{Incoming, Outgoing, Program};
 
-/// The fewest datagrams of the first lanes.
+/// The fewest datagrams of the first threads.
 const FEW: u64 = 2_000;
 /// The fewest of the last one: an engine that rests now and then, as tokio does each 128 operations, does so
 /// often enough for its share to come out alike each time.
@@ -104,15 +104,15 @@ impl fmt::Display for Over {
     }
 }
 
-/// Runs a lane until it has received so many datagrams, and returns how many it has.
+/// Runs a thread until it has received so many datagrams, and returns how many it has.
 fn move_at_least(packets: u64, entry: &'static Entry, over: Over) -> anyhow::Result<u64> {
     let (control, meter) = (Arc::new(Control::default()), Arc::new(Meter::default()));
     let program = program(over).context("cannot make two sockets")?;
     // All are here.
     control.start_barrier.open();
     let thread = thread::spawn({
-        let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
-        move || lane(entry, program, over, &Arc::new(context))
+        let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
+        move || run_thread(entry, program, over, &Arc::new(context))
     });
     let started = Instant::now();
     while !thread.is_finished() {
@@ -128,8 +128,8 @@ fn move_at_least(packets: u64, entry: &'static Entry, over: Over) -> anyhow::Res
         thread::sleep(Duration::from_millis(1));
     }
     match thread.join() {
-        Ok(outcome) => outcome.context("the lane failed")?,
-        Err(_) => bail!("the lane panicked"),
+        Ok(outcome) => outcome.context("the thread failed")?,
+        Err(_) => bail!("the thread panicked"),
     }
     Ok(meter.received.read().packets)
 }
@@ -143,10 +143,15 @@ fn options(direction: Direction, link: Link, null: NullLink) -> PortOptions {
 
 /// What callgrind counts: a function of its own, so that it can be named.
 #[inline(never)]
-fn lane(entry: &Entry, program: Program, over: Over, context: &Arc<LaneContext>) -> io::Result<()> {
+fn run_thread(
+    entry: &Entry,
+    program: Program,
+    over: Over,
+    context: &Arc<ThreadContext>,
+) -> io::Result<()> {
     let run = match over {
-        Over::Udp(connection) => (entry.lane)(program, connection, context),
-        Over::Other(carrier) => (carrier.lane)(program, Connection::Connected, context),
+        Over::Udp(connection) => (entry.thread)(program, connection, context),
+        Over::Other(carrier) => (carrier.thread)(program, Connection::Connected, context),
     };
     run.map(drop)
 }

@@ -16,7 +16,7 @@ use udpbench::sys::files::Root;
 
 use common::cases::{self, case, on_workers};
 
-static IN_LANES: AtomicU64 = AtomicU64::new(0);
+static IN_THREADS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     /// The coordinator may allocate as it likes.
@@ -30,7 +30,7 @@ struct Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !IS_COORDINATOR.get() {
-            IN_LANES.fetch_add(1, Ordering::Relaxed);
+            IN_THREADS.fetch_add(1, Ordering::Relaxed);
         }
         // SAFETY: as above.
         unsafe { System.alloc(layout) }
@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations made in the lanes of one run, and datagrams that they moved.
+/// Allocations made in the threads of one run, and datagrams that they moved.
 fn run(case: &Case, window: Duration) -> (u64, u64) {
     let settings = Settings {
         drop_reasons: false,
@@ -55,9 +55,9 @@ fn run(case: &Case, window: Duration) -> (u64, u64) {
         #[cfg(feature = "calibration")]
         delay: None,
     };
-    let before = IN_LANES.load(Ordering::Relaxed);
+    let before = IN_THREADS.load(Ordering::Relaxed);
     let sample = cases::window(case, &settings);
-    let allocations = IN_LANES.load(Ordering::Relaxed) - before;
+    let allocations = IN_THREADS.load(Ordering::Relaxed) - before;
     (allocations, sample.books.at_end.sent)
 }
 
@@ -65,10 +65,10 @@ fn run(case: &Case, window: Duration) -> (u64, u64) {
 /// library now and then on a busy machine (11 times more for 46,565 datagrams, 53 for 2,292 requests).
 const ALLOCATE_ANYWAY: [&str; 2] = ["smol", "message-io"];
 
-/// A runtime may allocate once when a lane waits for the first time, which a short run need not do.
+/// A runtime may allocate once when a thread waits for the first time, which a short run need not do.
 const ONCE: u64 = 4;
 
-/// The fewest of three runs: the lanes' own allocations are the same each time, and what the thread of the
+/// The fewest of three runs: the threads' own allocations are the same each time, and what the thread of the
 /// test harness does meanwhile (it says that a test takes long) only adds to them.
 fn fewest(case: &Case, window: Duration) -> (u64, u64) {
     let runs = [(); 3].map(|()| run(case, window));

@@ -135,7 +135,7 @@ fn columns_look_at_what_they_say() {
         window["climate"]["lowest_khz"] = Value::from(1);
     };
     let window: Change = |window| {
-        add(window, "/lanes/0/errors", 7);
+        add(window, "/threads/0/errors", 7);
         window["other_cpu_ns"] = Value::from(7_000_000);
     };
     let place = Place::new();

@@ -45,10 +45,18 @@ fn check_invariants(case: &Case, sample: &Sample) -> u64 {
     if receiver.about.starves.is_none() {
         assert_eq!(books.unread, 0, "{key}: {:?}", sample.books);
     }
-    // Nothing of the warm-up: what the lanes did in the window is at most what was done since it opened.
+    // Nothing of the warm-up: what the threads did in the window is at most what was done since it opened.
     let (before, end) = (sample.books.at_opening, sample.books.at_end);
-    let sent: u64 = sample.lanes.iter().map(|lane| lane.sent_packets).sum();
-    let received: u64 = sample.lanes.iter().map(|lane| lane.received_packets).sum();
+    let sent: u64 = sample
+        .threads
+        .iter()
+        .map(|thread| thread.sent_packets)
+        .sum();
+    let received: u64 = sample
+        .threads
+        .iter()
+        .map(|thread| thread.received_packets)
+        .sum();
     assert_eq!(books.sent, end.sent - before.sent, "{key}");
     assert!(sent <= end.sent - before.sent, "{key}: {sample:?}");
     assert!(
@@ -63,12 +71,12 @@ fn check_invariants(case: &Case, sample: &Sample) -> u64 {
         _ => payload,
     };
     if sender.about.moves_datagrams {
-        for lane in &sample.lanes {
-            assert_eq!(lane.refused_packets, 0, "{key}: {lane:?}");
-            let skew = lane
+        for thread in &sample.threads {
+            assert_eq!(thread.refused_packets, 0, "{key}: {thread:?}");
+            let skew = thread
                 .received_bytes
-                .abs_diff(lane.received_packets * payload);
-            assert!(skew <= 2 * burst(receiver), "{key}: {lane:?}");
+                .abs_diff(thread.received_packets * payload);
+            assert!(skew <= 2 * burst(receiver), "{key}: {thread:?}");
         }
     }
     books.dropped_socket
@@ -159,10 +167,10 @@ fn each_way_to_share_gives_the_receivers_what_it_says() {
                 connection,
                 ..case(std, std, 6, 300)
             };
-            // On a busy machine, not every lane gets its turn in every window.
+            // On a busy machine, not every thread gets its turn in every window.
             let receivers = || {
-                let lanes = measure(&case).lanes.into_iter();
-                lanes.filter(|lane| lane.received_packets > 0).count()
+                let threads = measure(&case).threads.into_iter();
+                threads.filter(|thread| thread.received_packets > 0).count()
             };
             let most = (0..50).map(|_| receivers()).find(|&count| count >= reached);
             assert_eq!(most, Some(reached), "{}", case.key());

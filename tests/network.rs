@@ -57,10 +57,10 @@ fn what_a_queueing_discipline_dropped_in_the_warm_up_is_not_the_windows() {
         assert_eq!(row.status, Status::Ok, "{row:?} {}", stderr(&output));
         // The two columns count the same datagrams, to within the 30 kB at each edge of a window.
         let received = row.received_packets.expect("measured");
-        let lanes = samples(&place.path("out.jsonl")).into_iter();
-        let taken: u64 = lanes
-            .flat_map(|sample| sample.lanes)
-            .map(|lane| lane.received_packets)
+        let threads = samples(&place.path("out.jsonl")).into_iter();
+        let taken: u64 = threads
+            .flat_map(|sample| sample.threads)
+            .map(|thread| thread.received_packets)
             .sum();
         assert!(
             taken > 0 && received.abs_diff(taken) < 5 * 2 * 120,

@@ -137,7 +137,7 @@ fn the_soak_comes_once_and_counts_nothing() {
 }
 
 #[test]
-fn cpu_time_that_is_no_lanes_is_counted() {
+fn cpu_time_that_is_no_threads_is_counted() {
     let settings = Settings {
         window: Duration::from_millis(6),
         ..Settings::default()

@@ -15,7 +15,7 @@ use udpbench::engines::Entry;
 use udpbench::plan::Settings;
 use udpbench::results::row::Status;
 use udpbench::sys::files::Root;
-use udpbench::workload::lane::{Control, LaneContext};
+use udpbench::workload::context::{Control, ThreadContext};
 use udpbench::workload::{Incoming, Program};
 
 use common::cases::{self, built_and_runnable, engines_of, matrix};
@@ -87,7 +87,7 @@ fn faulty_stream() -> Vec<Vec<u8>> {
     stream
 }
 
-/// Sends `stream` by hand to a receiving lane of the engine, the last of it from a stranger's socket; returns what
+/// Sends `stream` by hand to a receiving thread of the engine, the last of it from a stranger's socket; returns what
 /// its tracker says.
 fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
     let any_port = SocketAddr::new(Ip::V4.loopback(), 0);
@@ -109,9 +109,9 @@ fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
     });
     let control = Arc::new(Control::default());
     let meter = Arc::new(Meter::default());
-    let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
-    let lane = thread::spawn(move || {
-        (entry.lane)(program, Connection::Unconnected, &Arc::new(context)).map(drop)
+    let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
+    let thread = thread::spawn(move || {
+        (entry.thread)(program, Connection::Unconnected, &Arc::new(context)).map(drop)
     });
     control.start_barrier.wait_for(1);
     control.start_barrier.open();
@@ -125,19 +125,19 @@ fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
         socket
             .send_to(datagram, receiver)
             .expect("loopback takes it");
-        while tracker.verified().packets == before && !lane.is_finished() {
+        while tracker.verified().packets == before && !thread.is_finished() {
             thread::yield_now();
         }
     }
     let found = tracker.verified();
     control.stop_receiving();
-    while !lane.is_finished() {
+    while !thread.is_finished() {
         // Wakes whoever waits for a datagram.
         sender.send_to(&[], receiver).expect("loopback takes it");
         meter.wakeups.interrupt();
         thread::yield_now();
     }
-    lane.join().expect("no panic").expect("no error");
+    thread.join().expect("no panic").expect("no error");
     found
 }
 

@@ -196,7 +196,7 @@ class Engine:
         await_that(lambda: len(samples(raw)) > 0, [udpbench])
         udpbench.output(signal.SIGINT, codes=[128 + signal.SIGINT])
         sample = samples(raw)[0]
-        received = sum(lane["received_packets"] for lane in sample["lanes"])
+        received = sum(thread["received_packets"] for thread in sample["threads"])
         return received * 1e9 / sample["window_ns"]
 
     def plan(self, conditions):

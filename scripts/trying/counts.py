@@ -134,10 +134,10 @@ class Counts:
         """Each of a window was answered or was not, and none was handed over again and again."""
         number, (requests, answers) = self.run.number, self.truths
         sides = ["client", "sender"]
-        lanes = [lane for sample in self.run.samples for lane in sample["lanes"] if lane["side"] in sides]
+        threads = [thread for sample in self.run.samples for thread in sample["threads"] if thread["side"] in sides]
         at_once = 32 if self.case.rate else max(32, self.case.outstanding)
-        at_the_edges = 2 * at_once * len(lanes)
-        asked = sum(lane["sent_packets"] for lane in lanes)
+        at_the_edges = 2 * at_once * len(threads)
+        asked = sum(thread["sent_packets"] for thread in threads)
         answered, unanswered = number("answered_requests"), number("unanswered_requests")
         # The edges of a window are read one after the other, by a program that may have to wait for a CPU.
         held_up = 0.05 * (self.case.rate or 0) * len(self.run.samples)

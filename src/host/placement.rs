@@ -26,7 +26,7 @@ impl Placement {
     pub fn unpinned(threads: Threads) -> Self {
         Self {
             senders: vec![None; threads.senders()],
-            receivers: vec![None; receiver_lanes(threads)],
+            receivers: vec![None; receiver_threads(threads)],
         }
     }
 
@@ -37,7 +37,7 @@ impl Placement {
         };
         Some(Self {
             senders: take(senders, threads.senders())?,
-            receivers: take(receivers, receiver_lanes(threads))?,
+            receivers: take(receivers, receiver_threads(threads))?,
         })
     }
 
@@ -51,7 +51,7 @@ impl Placement {
         }
         let (cpus, count) = (order.len(), threads.senders());
         let at = |n: usize| Some(order[n % cpus]);
-        let (senders, receivers) = (0..count, 0..receiver_lanes(threads));
+        let (senders, receivers) = (0..count, 0..receiver_threads(threads));
         if threads.count() <= cpus {
             return Self {
                 senders: senders.map(|n| at(2 * n)).collect(),
@@ -104,7 +104,7 @@ impl fmt::Display for Placement {
     }
 }
 
-fn receiver_lanes(threads: Threads) -> usize {
+fn receiver_threads(threads: Threads) -> usize {
     if threads.is_alone() {
         0
     } else {
@@ -208,7 +208,7 @@ impl Pin {
             return Err(format!(
                 "{threads} threads need {} sender CPUs and {} receiver CPUs; name more, or lower --threads",
                 threads.senders(),
-                receiver_lanes(*threads),
+                receiver_threads(*threads),
             ));
         }
         Ok(())

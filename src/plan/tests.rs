@@ -103,7 +103,7 @@ fn what_cannot_run_is_in_the_plan_with_its_reason() {
 
 #[cfg(feature = "tokio")]
 #[test]
-fn a_lane_that_never_gives_way_needs_a_worker_of_its_own() {
+fn a_thread_that_never_gives_way_needs_a_worker_of_its_own() {
     let last = |engine: &str, workers: u16| {
         let mut axes = axes(&[engine], &[4], Ip::V4);
         axes.tokio_workers = vec![workers.try_into().expect("in range")];

@@ -100,7 +100,7 @@ fn sharing_cpus(
 }
 
 /// Counts the bench threads that run as tasks on workers.
-fn lanes_on_workers(case: &Case, (sender, receiver): Engines) -> usize {
+fn threads_on_workers(case: &Case, (sender, receiver): Engines) -> usize {
     let threads = case.threads;
     let receivers = if threads.is_alone() {
         0
@@ -111,7 +111,7 @@ fn lanes_on_workers(case: &Case, (sender, receiver): Engines) -> usize {
     let on_workers = sides
         .iter()
         .filter(|(entry, _)| entry.runs_on_workers(case));
-    on_workers.map(|(_, lanes)| lanes).sum()
+    on_workers.map(|(_, threads)| threads).sum()
 }
 
 fn is_fragmented(case: &Case) -> bool {

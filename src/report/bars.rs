@@ -70,7 +70,7 @@ impl Bars {
                     low,
                     high,
                     class: if is_behind(n, files) { "pale" } else { "" },
-                    lane: lane(n, files),
+                    slot: slot(n, files),
                 });
             }
             let mut about = about(value, interval, (n, files));
@@ -101,7 +101,7 @@ fn is_behind(n: usize, files: usize) -> bool {
 }
 
 /// Returns the vertical position of a file's bars. The first file has the whole height, and the others share it.
-fn lane(n: usize, files: usize) -> (usize, usize) {
+fn slot(n: usize, files: usize) -> (usize, usize) {
     if n == 0 { WHOLE } else { (n - 1, files - 1) }
 }
 
@@ -110,7 +110,7 @@ fn bars((value, hatched): (f64, f64), class: &str, (n, files): (usize, usize)) -
         from,
         to,
         class,
-        lane: lane(n, files),
+        slot: slot(n, files),
     };
     if is_behind(n, files) {
         return vec![bar(0.0, value, format!("{class} pale"))];

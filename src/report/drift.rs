@@ -133,7 +133,7 @@ fn over_time(windows: &[&Sample], value: impl Fn(&Sample) -> Option<f64>) -> Poi
 
 /// Returns the received datagrams per second. `None`: the window has no length.
 fn rate(window: &Sample) -> Option<f64> {
-    let received = window.lanes.iter().map(|lane| lane.result().0 as f64);
+    let received = window.threads.iter().map(|thread| thread.result().0 as f64);
     (window.window_ns > 0).then(|| received.sum::<f64>() * 1e9 / window.window_ns as f64)
 }
 

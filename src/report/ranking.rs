@@ -79,7 +79,7 @@ fn track(standing: &Standing, place: &Place) -> Track {
         low,
         high,
         class: "",
-        lane: WHOLE,
+        slot: WHOLE,
     });
     let look = Look {
         colour: if is_first { 3 } else { 1 },

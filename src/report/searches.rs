@@ -89,7 +89,7 @@ fn bound(label: String, value: f64, interval: Option<(f64, f64)>) -> (Track, f64
             low,
             high,
             class: "",
-            lane: WHOLE,
+            slot: WHOLE,
         });
     }
     drawn.push(Drawn::Mark {

@@ -186,7 +186,7 @@ fn window(n: u64, received: u64) -> Sample {
     let mut sample = crate::results::row::tests::window(1);
     sample.opened_unix_ms = 1_000_000 + 500 * n;
     sample.window_ns = 10_000_000;
-    sample.lanes[1].received_packets = received;
+    sample.threads[1].received_packets = received;
     sample
 }
 

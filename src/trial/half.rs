@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Counts, LaneSample, Pacing, RoundTrips, Verified};
+use crate::data::{Counts, Pacing, RoundTrips, ThreadSample, Verified};
 use crate::sys::host_id::HostId;
 use crate::sys::idle::IdleTimes;
 use crate::sys::kernel::Discarded;
@@ -22,7 +22,7 @@ pub struct Half {
     /// Length of the window, in nanoseconds.
     pub window_ns: u64,
     /// Counts of each thread in the window, senders first, workers last.
-    pub lanes: Vec<LaneSample>,
+    pub threads: Vec<ThreadSample>,
     /// See [`Sample::other_cpu_ns`](crate::data::Sample::other_cpu_ns).
     pub other_cpu_ns: Option<u64>,
     /// See [`Sample::coordinator_cpu_ns`](crate::data::Sample::coordinator_cpu_ns).

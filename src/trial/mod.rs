@@ -7,6 +7,7 @@
 mod across;
 pub mod agent;
 pub mod agents;
+mod bench_thread;
 mod bind;
 mod carrier;
 mod connections;
@@ -19,7 +20,6 @@ mod halves;
 pub mod here;
 pub mod idle_counters;
 pub mod keeper;
-mod lane;
 pub mod message;
 mod noise;
 mod opened;

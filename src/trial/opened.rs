@@ -10,7 +10,7 @@ use super::reason_watch::ReasonWatch;
 use super::running::{Running, Start};
 use super::sockets::{Across, Sockets};
 use super::spec::{Flow, Part, TrialSpec};
-use super::threads::LaneThreads;
+use super::threads::BenchThreads;
 use super::token::Token;
 use crate::engines;
 use crate::host::placement::Placement;
@@ -98,7 +98,7 @@ impl<'a> Opened<'a> {
         let programs = builder.programs(receivers, senders);
         let programs = programs.context("cannot assemble the threads")?;
         let placement = placement_of(part, &spec.placement);
-        let threads = LaneThreads::assemble(&case, engines, part, programs, &placement)?;
+        let threads = BenchThreads::assemble(&case, engines, part, programs, &placement)?;
         // Watched only after the probes, which do not count.
         let own = spec.across(part).map(|(own, _)| own);
         start.path = own.map(PathWatch::start).transpose()?;

@@ -5,17 +5,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::bail;
 
+use super::bench_thread::BenchThread;
 use super::ends::Buffers;
 use super::half::Half;
-use super::lane::Lane;
 use super::path_watch::PathWatch;
 use super::programs::Trackers;
 use super::reason_watch::ReasonWatch;
 use super::snapshot::Snapshot;
 use super::spec::Part;
 use super::taps::Taps;
-use super::threads::LaneThreads;
-use crate::data::{Case, Counts, LaneSample, Pacing, RoundTrips};
+use super::threads::BenchThreads;
+use crate::data::{Case, Counts, Pacing, RoundTrips, ThreadSample};
 use crate::host::placement::Placement;
 use crate::sys::host_id::HostId;
 use crate::sys::idle::IdleTimes;
@@ -38,7 +38,7 @@ pub(super) struct Start<'a> {
 pub(super) struct Running<'a> {
     pub(super) case: Case,
     pub(super) part: Part,
-    pub(super) threads: LaneThreads,
+    pub(super) threads: BenchThreads,
     pub(super) taps: Taps,
     pub(super) buffers: Buffers,
     /// CPUs of the threads.
@@ -138,14 +138,14 @@ impl Running<'_> {
     pub(super) fn counts(&mut self) -> anyhow::Result<Counts> {
         let now = self.read_counts()?;
         if self.last.as_ref().is_none_or(|(last, _)| *last != now) {
-            let clocks = self.threads.lanes.iter().map(Lane::cpu_ns);
+            let clocks = self.threads.all.iter().map(BenchThread::cpu_ns);
             self.last = Some((now, clocks.collect()));
         }
         Ok(now)
     }
 
     fn read_counts(&self) -> anyhow::Result<Counts> {
-        let meters = || self.threads.lanes.iter().map(|lane| &lane.meter);
+        let meters = || self.threads.all.iter().map(|thread| &thread.meter);
         Ok(Counts {
             received: meters().map(|meter| meter.received.read().packets).sum(),
             dropped_socket: self.taps.drops()?,
@@ -163,13 +163,13 @@ impl Running<'_> {
     /// Returns whether each thread has slept, or had CPU time to move something, since the counts moved last.
     pub(super) fn had_their_chance(&self) -> bool {
         let clocks = self.last.iter().flat_map(|(_, clocks)| clocks);
-        let mut lanes = self.threads.lanes.iter().zip(clocks);
-        lanes.all(|(lane, &cpu_ns)| lane.had_its_chance(cpu_ns))
+        let mut threads = self.threads.all.iter().zip(clocks);
+        threads.all(|(thread, &cpu_ns)| thread.had_its_chance(cpu_ns))
     }
 
     /// Returns whether a server has received more requests than it has answered.
     pub(super) fn owes_answers(&self) -> bool {
-        self.threads.lanes.iter().any(Lane::owes_answers)
+        self.threads.all.iter().any(BenchThread::owes_answers)
     }
 
     /// Stops and joins all threads, and empties the queues.
@@ -221,30 +221,32 @@ impl Running<'_> {
                 .map(|(now, before)| now - before)
                 .collect(),
             verified: self.trackers.verified(self.part),
-            lanes: self.lanes(&opening.lanes, closing.lanes),
+            threads: self.threads(&opening.threads, closing.threads),
         })
     }
 
     /// Returns the CPU time in the window of all threads that are neither bench threads nor the coordinator thread: a
     /// library's helpers, and the kernel's workers for io_uring.
     fn other_cpu_ns(&self, opening: &Snapshot, closing: &Snapshot) -> Option<u64> {
-        let lanes = opening.lanes.iter().zip(&closing.lanes);
-        let lanes = self.threads.lanes.iter().zip(lanes);
+        let threads = opening.threads.iter().zip(&closing.threads);
+        let threads = self.threads.all.iter().zip(threads);
         // The CPU time of a task that workers run is part of the workers' time.
-        let have_clocks = lanes.filter(|(lane, _)| !lane.is_pooled);
-        let of_lanes = have_clocks.map(|(_, (open, close))| grown(open.cpu_ns, close.cpu_ns));
-        let of_lanes = of_lanes.sum::<Option<u64>>()?;
+        let have_clocks = threads.filter(|(thread, _)| !thread.is_pooled);
+        let of_threads = have_clocks.map(|(_, (open, close))| grown(open.cpu_ns, close.cpu_ns));
+        let of_threads = of_threads.sum::<Option<u64>>()?;
         let all = |snapshot: &Snapshot| snapshot.cpu_ns.map(|(all, _)| all);
         // The clocks are read one after the other, so the small remainder may come out negative.
-        Some(grown(all(opening), all(closing))?.saturating_sub(of_lanes))
+        Some(grown(all(opening), all(closing))?.saturating_sub(of_threads))
     }
 
     /// Returns the counts of each thread in the window.
-    fn lanes(&self, opening: &[LaneSample], closing: Vec<LaneSample>) -> Vec<LaneSample> {
+    fn threads(&self, opening: &[ThreadSample], closing: Vec<ThreadSample>) -> Vec<ThreadSample> {
         let in_window = closing.into_iter().zip(opening);
         let in_window = in_window.map(|(close, open)| close.since(open));
-        let lanes = self.threads.lanes.iter().zip(in_window);
-        lanes.map(|(lane, sample)| lane.sample(&sample)).collect()
+        let threads = self.threads.all.iter().zip(in_window);
+        threads
+            .map(|(thread, sample)| thread.sample(&sample))
+            .collect()
     }
 
     /// Merges the round trips of all clients.

@@ -2,7 +2,7 @@
 
 use super::half::Half;
 use crate::data::{
-    Books, Case, Counts, Direction, Group, LaneSample, Pacing, Path, Sample, Side, Verified,
+    Books, Case, Counts, Direction, Group, Pacing, Path, Sample, Side, ThreadSample, Verified,
 };
 use crate::engines::Engines;
 use crate::sys::idle::IdleTimes;
@@ -29,7 +29,7 @@ pub(super) fn of(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> S
         position: 0,
         opened_unix_ms: conclude.map_or(0, |half| half.opened_unix_ms),
         window_ns: conclude.map_or(0, |half| half.window_ns),
-        lanes: lanes(halves),
+        threads: threads(halves),
         other_cpu_ns: each().map(|half| half.other_cpu_ns).sum(),
         coordinator_cpu_ns: each().map(|half| half.coordinator_cpu_ns).sum(),
         books: Books {
@@ -167,15 +167,15 @@ fn verified(case: &Case, halves: &[Half], paths: &[Path]) -> Option<Verified> {
 }
 
 /// Merges the counts of all threads in the window: senders first, workers last.
-fn lanes(halves: &[Half]) -> Vec<LaneSample> {
-    let lanes = halves.iter().flat_map(|half| half.lanes.iter().cloned());
-    let mut lanes: Vec<LaneSample> = lanes.collect();
-    lanes.sort_by_key(|lane| match lane.side {
+fn threads(halves: &[Half]) -> Vec<ThreadSample> {
+    let threads = halves.iter().flat_map(|half| half.threads.iter().cloned());
+    let mut threads: Vec<ThreadSample> = threads.collect();
+    threads.sort_by_key(|thread| match thread.side {
         Side::Sender | Side::Alone | Side::Client => 0,
         Side::Receiver | Side::Server => 1,
         Side::Worker => 2,
     });
-    lanes
+    threads
 }
 
 #[cfg(test)]

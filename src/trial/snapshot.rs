@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::lane::Lane;
+use super::bench_thread::BenchThread;
 use super::taps::Taps;
-use super::threads::LaneThreads;
-use crate::data::{Counts, LaneSample};
+use super::threads::BenchThreads;
+use crate::data::{Counts, ThreadSample};
 use crate::sys::clock::{self, Switches};
 use crate::sys::kernel::Discards;
 use crate::sys::run_queue::{self, CpuTaken};
@@ -26,8 +26,8 @@ pub(super) struct Snapshot {
     /// CPU time of the process without the coordinator thread, and that of the coordinator thread, in nanoseconds.
     pub(super) cpu_ns: Option<(u64, u64)>,
     /// Counts of each thread so far, senders first, workers last.
-    pub(super) lanes: Vec<LaneSample>,
-    /// Datagrams received over each flow so far: see [`LaneThreads::flow_packets`].
+    pub(super) threads: Vec<ThreadSample>,
+    /// Datagrams received over each flow so far: see [`BenchThreads::flow_packets`].
     pub(super) flow_packets: Vec<u64>,
 }
 
@@ -35,7 +35,7 @@ impl Snapshot {
     /// Opens the window. Slow readings come first, so that they lie outside of it. `start` are the kernel's discards
     /// before the run.
     pub(super) fn opening(
-        threads: &LaneThreads,
+        threads: &BenchThreads,
         taps: &Taps,
         start: &Discards,
     ) -> anyhow::Result<Self> {
@@ -51,7 +51,7 @@ impl Snapshot {
 
     /// Closes the window. Slow readings come last, so that they lie outside of it.
     pub(super) fn closing(
-        threads: &LaneThreads,
+        threads: &BenchThreads,
         taps: &Taps,
         discards_move: bool,
     ) -> anyhow::Result<Self> {
@@ -64,7 +64,7 @@ impl Snapshot {
 
     /// Reads everything at about the same time, and repeats that if the coordinator thread was held up in between.
     fn counters(
-        threads: &LaneThreads,
+        threads: &BenchThreads,
         taps: &Taps,
         discards: fn() -> Discards,
     ) -> anyhow::Result<Self> {
@@ -82,7 +82,7 @@ impl Snapshot {
     }
 
     fn read(
-        threads: &LaneThreads,
+        threads: &BenchThreads,
         taps: &Taps,
         discards: fn() -> Discards,
     ) -> anyhow::Result<Self> {
@@ -90,34 +90,34 @@ impl Snapshot {
         let at = Instant::now();
         // A datagram is sent before it is dropped or received. Reading in the opposite order keeps the number of
         // datagrams in flight from looking negative.
-        let received = threads.lanes.iter().map(Lane::received_so_far);
-        let mut lanes: Vec<LaneSample> = received.collect();
+        let received = threads.all.iter().map(BenchThread::received_so_far);
+        let mut readings: Vec<ThreadSample> = received.collect();
         let flow_packets = threads.flow_packets();
         let dropped_socket = taps.drops()?;
-        for (reading, lane) in lanes.iter_mut().zip(&threads.lanes) {
+        for (reading, thread) in readings.iter_mut().zip(&threads.all) {
             // A refused datagram is counted as refused before it is counted as sent.
-            reading.refused_packets = lane.meter.refusals.packets();
-            reading.sent_packets = lane.meter.sent.read();
-            reading.would_blocks = lane.meter.would_blocks.load(Ordering::Relaxed);
-            reading.errors = lane.meter.errors.load(Ordering::Relaxed);
-            reading.cpu_ns = lane.cpu_ns();
-            reading.waited_ns = lane.waited_ns();
+            reading.refused_packets = thread.meter.refusals.packets();
+            reading.sent_packets = thread.meter.sent.read();
+            reading.would_blocks = thread.meter.would_blocks.load(Ordering::Relaxed);
+            reading.errors = thread.meter.errors.load(Ordering::Relaxed);
+            reading.cpu_ns = thread.cpu_ns();
+            reading.waited_ns = thread.waited_ns();
         }
         let cpu_ns = clock::process_cpu_ns().zip(clock::own_cpu_ns());
         let cpu_ns = cpu_ns.map(|(all, own)| (all.saturating_sub(own), own));
         Ok(Self {
             at,
             counts: Counts {
-                sent: lanes.iter().map(|lane| lane.sent_packets).sum(),
-                refused: lanes.iter().map(|lane| lane.refused_packets).sum(),
-                received: lanes.iter().map(|lane| lane.received_packets).sum(),
+                sent: readings.iter().map(|thread| thread.sent_packets).sum(),
+                refused: readings.iter().map(|thread| thread.refused_packets).sum(),
+                received: readings.iter().map(|thread| thread.received_packets).sum(),
                 dropped_socket,
             },
             discards: [discards_before, discards()],
             discards_move: false,
             took: at.elapsed(),
             cpu_ns,
-            lanes,
+            threads: readings,
             flow_packets,
         })
     }
@@ -129,7 +129,7 @@ impl Snapshot {
     }
 
     fn set_slow(&mut self, slow: Slow) {
-        for (reading, (switches, taken)) in self.lanes.iter_mut().zip(slow.0) {
+        for (reading, (switches, taken)) in self.threads.iter_mut().zip(slow.0) {
             reading.voluntary_switches = switches.map(|switches| switches.voluntary);
             reading.involuntary_switches = switches.map(|switches| switches.involuntary);
             reading.taken = taken;
@@ -141,17 +141,17 @@ impl Snapshot {
 struct Slow(Vec<(Option<Switches>, Option<CpuTaken>)>);
 
 impl Slow {
-    fn read(threads: &LaneThreads) -> Self {
+    fn read(threads: &BenchThreads) -> Self {
         let cpus = run_queue::cpus_taken();
-        let taken_of = |lane: &Lane| {
-            let pinned = lane.pinned_cpu()?;
+        let taken_of = |thread: &BenchThread| {
+            let pinned = thread.pinned_cpu()?;
             let mut found = cpus.iter().filter(|(cpu, _)| *cpu == pinned);
             found.next().map(|(_, taken)| *taken)
         };
-        let lanes = threads.lanes.iter();
+        let threads = threads.all.iter();
         Self(
-            lanes
-                .map(|lane| (lane.switches(), taken_of(lane)))
+            threads
+                .map(|thread| (thread.switches(), taken_of(thread)))
                 .collect(),
         )
     }
@@ -187,7 +187,7 @@ mod tests {
             Taps::new([(engines::reference().tap)(&socket)]).expect("the kernel says its drops");
         let placement = Placement::unpinned(case.threads);
         let engines = engines::of(&case).expect("std is in every build");
-        let threads = LaneThreads::assemble(&case, engines, Part::Both, Vec::new(), &placement);
+        let threads = BenchThreads::assemble(&case, engines, Part::Both, Vec::new(), &placement);
         let threads = threads.expect("there are none");
         let discards = |discards_move| {
             let snapshot = Snapshot::counters(&threads, &taps, read_if(discards_move));

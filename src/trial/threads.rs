@@ -11,7 +11,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 
-use super::lane::{self, Lane};
+use super::bench_thread::{self, BenchThread};
 use super::spec::Part;
 use super::workers::{self, Workers};
 use crate::data::{Case, Side};
@@ -19,20 +19,20 @@ use crate::engine::{FlowCounts, Meter, Pool};
 use crate::engines::{self, Engines};
 use crate::host::placement::Placement;
 use crate::sys::wakeup;
-use crate::workload::lane::{Control, LaneContext};
+use crate::workload::context::{Control, ThreadContext};
 use crate::workload::{CALLED_OFF, PaceMeter, Program, RoundTripMeter};
 
 /// The bench threads of one run. Dropping it stops and joins them, whatever they are doing.
-pub(super) struct LaneThreads {
+pub(super) struct BenchThreads {
     control: Arc<Control>,
     /// The bench threads, workers last.
-    pub(super) lanes: Vec<Lane>,
+    pub(super) all: Vec<BenchThread>,
     pool: Option<Pool>,
     /// Readable once a bench thread has ended.
     ended: Arc<EventFd>,
 }
 
-impl LaneThreads {
+impl BenchThreads {
     /// Starts a thread for each program and waits until all of them are at the start barrier.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl LaneThreads {
         let ended = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
         let mut threads = Self {
             control: Arc::default(),
-            lanes: Vec::with_capacity(programs.len()),
+            all: Vec::with_capacity(programs.len()),
             pool: None,
             ended: Arc::new(ended.context("cannot make an eventfd")?),
         };
@@ -61,15 +61,15 @@ impl LaneThreads {
         for program in programs {
             threads.start(case, engines, program, cpus.next().flatten())?;
         }
-        if !threads.control.start_barrier.wait_for(threads.lanes.len()) {
+        if !threads.control.start_barrier.wait_for(threads.all.len()) {
             threads.finish()?;
             bail!("a benchmark thread failed before the start");
         }
         if let Some(Workers { meters, remark, .. }) = workers {
-            let as_lane = |meter| Lane::worker(meter, remark);
-            threads.lanes.extend(meters.into_iter().map(as_lane));
+            let as_thread = |meter| BenchThread::worker(meter, remark);
+            threads.all.extend(meters.into_iter().map(as_thread));
         }
-        threads.lanes.iter_mut().for_each(Lane::watch_wait);
+        threads.all.iter_mut().for_each(BenchThread::watch_wait);
         Ok(threads)
     }
 
@@ -89,28 +89,28 @@ impl LaneThreads {
         let (round_trips, flow_counts) = (program.round_trips(), program.flow_counts());
         let pace_meter = program.pace();
         let serves_from_one = side == Side::Server && case.serves_from_one_socket();
-        let run = entry.lane_of(case, serves_from_one);
+        let run = entry.thread_of(case, serves_from_one);
         let run = run.with_context(|| format!("{entry} does not go over {}", case.transport()))?;
         let meter = Arc::new(Meter::new(case.payload.bytes()));
         let pool = self.pool.clone().filter(|_| entry.runs_on_workers(case));
         let is_pooled = pool.is_some();
         let cpu = cpu.filter(|_| !is_pooled);
-        let thread = thread::Builder::new()
-            .name(format!("{side} {}", self.lanes.len()))
+        let handle = thread::Builder::new()
+            .name(format!("{side} {}", self.all.len()))
             .spawn({
                 let control = Arc::clone(&self.control);
                 let meter = Arc::clone(&meter);
                 let ended = Ended(Arc::clone(&self.ended));
-                let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter)).on(pool);
+                let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter)).on(pool);
                 let context = Arc::new(context);
                 move || {
                     let _ended = ended;
-                    let run = |context: &Arc<LaneContext>| run(program, connection, context);
-                    lane::live(run, cpu, &control, &context)
+                    let run = |context: &Arc<ThreadContext>| run(program, connection, context);
+                    bench_thread::live(run, cpu, &control, &context)
                 }
             })
-            .with_context(|| format!("cannot start thread {}", self.lanes.len() + 1))?;
-        self.lanes.push(Lane {
+            .with_context(|| format!("cannot start thread {}", self.all.len() + 1))?;
+        self.all.push(BenchThread {
             side,
             meter,
             cpu,
@@ -121,7 +121,7 @@ impl LaneThreads {
             round_trips,
             pace_meter,
             flow_counts,
-            thread: Some(thread),
+            handle: Some(handle),
             wait: None,
         });
         Ok(())
@@ -152,37 +152,38 @@ impl LaneThreads {
     /// Interrupts each thread that waits for its own datagram or for a response, and has received nothing since the
     /// last look: it waits for a lost datagram.
     pub(super) fn wake_stalled(&mut self) {
-        let waits = |lane: &&mut Lane| lane.side == Side::Alone || lane.round_trips.is_some();
-        for lane in self.lanes.iter_mut().filter(waits) {
-            lane.meter.overdue.fetch_add(1, Ordering::Relaxed);
-            let received = lane.meter.received.read();
-            if lane.last_look == Some(received) {
-                lane.interrupt();
+        let waits =
+            |thread: &&mut BenchThread| thread.side == Side::Alone || thread.round_trips.is_some();
+        for thread in self.all.iter_mut().filter(waits) {
+            thread.meter.overdue.fetch_add(1, Ordering::Relaxed);
+            let received = thread.meter.received.read();
+            if thread.last_look == Some(received) {
+                thread.interrupt();
             }
-            lane.last_look = Some(received);
+            thread.last_look = Some(received);
         }
     }
 
     /// Returns the meters of the clients' round trips.
     pub(super) fn round_trips(&self) -> impl Iterator<Item = &RoundTripMeter> {
-        self.lanes
+        self.all
             .iter()
-            .filter_map(|lane| lane.round_trips.as_deref())
+            .filter_map(|thread| thread.round_trips.as_deref())
     }
 
     /// Returns the meters of the senders at a rate, which record how they keep to it.
     pub(super) fn pace_meters(&self) -> impl Iterator<Item = &PaceMeter> {
-        self.lanes
+        self.all
             .iter()
-            .filter_map(|lane| lane.pace_meter.as_deref())
+            .filter_map(|thread| thread.pace_meter.as_deref())
     }
 
     /// Returns the datagrams received over each flow so far. Empty if each thread has only one flow.
     pub(super) fn flow_packets(&self) -> Vec<u64> {
         let counts = self
-            .lanes
+            .all
             .iter()
-            .filter_map(|lane| lane.flow_counts.as_ref());
+            .filter_map(|thread| thread.flow_counts.as_ref());
         counts.flat_map(FlowCounts::read).collect()
     }
 
@@ -199,21 +200,21 @@ impl LaneThreads {
 
     /// Returns the number of datagrams that found no room in the queue of the interface, as each send was told.
     pub(super) fn no_room(&self) -> u64 {
-        let lanes = self.lanes.iter();
-        lanes.map(|lane| lane.meter.refusals.no_room()).sum()
+        let threads = self.all.iter();
+        threads.map(|thread| thread.meter.refusals.no_room()).sum()
     }
 
     /// Returns the number of datagrams that were refused for a reason that no send was told.
     pub(super) fn unsaid(&self) -> u64 {
-        let lanes = self.lanes.iter();
-        lanes.map(|lane| lane.meter.refusals.unsaid()).sum()
+        let threads = self.all.iter();
+        threads.map(|thread| thread.meter.refusals.unsaid()).sum()
     }
 
     /// Stops the senders and waits until their counts are final.
     pub(super) fn stop_sending(&self) {
         self.control.stop_sending();
-        for lane in self.lanes.iter().filter(|lane| lane.side.initiates()) {
-            lane.wait_until(|| lane.meter.done_sending.load(Ordering::Acquire));
+        for thread in self.all.iter().filter(|thread| thread.side.initiates()) {
+            thread.wait_until(|| thread.meter.done_sending.load(Ordering::Acquire));
         }
     }
 
@@ -225,20 +226,22 @@ impl LaneThreads {
         self.control.stop_sending();
         self.control.stop_receiving();
         let mut outcome = Ok(());
-        for lane in &mut self.lanes {
-            lane.wait_until(|| false);
-            let Some(thread) = lane.thread.take() else {
+        for thread in &mut self.all {
+            thread.wait_until(|| false);
+            let Some(handle) = thread.handle.take() else {
                 continue;
             };
-            let ended = match thread.join() {
+            let ended = match handle.join() {
                 Ok(Ok(outcome)) => {
-                    (lane.remark, lane.pace) = outcome;
+                    (thread.remark, thread.pace) = outcome;
                     Ok(())
                 }
                 // This error is not the cause: another thread has failed.
                 Ok(Err(error)) if error.kind() == CALLED_OFF => Ok(()),
-                Ok(Err(error)) => Err(anyhow!(error).context(format!("the {} failed", lane.side))),
-                Err(_) => Err(anyhow!("the {} panicked", lane.side)),
+                Ok(Err(error)) => {
+                    Err(anyhow!(error).context(format!("the {} failed", thread.side)))
+                }
+                Err(_) => Err(anyhow!("the {} panicked", thread.side)),
             };
             outcome = outcome.and(ended);
         }
@@ -258,7 +261,7 @@ impl Drop for Ended {
     }
 }
 
-impl Drop for LaneThreads {
+impl Drop for BenchThreads {
     fn drop(&mut self) {
         // Either no thread waits at the start barrier any more, or all of them have to leave it.
         self.control.start_barrier.fail();

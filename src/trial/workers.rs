@@ -10,7 +10,7 @@ use nix::unistd::{Pid, gettid};
 
 use super::spec::Part;
 use crate::data::Case;
-use crate::engine::{Meter, Pool, PoolBrief, Remark};
+use crate::engine::{Meter, Pool, PoolArgs, Remark};
 use crate::engines::{Engines, Entry};
 use crate::host::placement::Placement;
 
@@ -62,7 +62,7 @@ pub(super) fn start(
             let _ = arrive.send(());
         }
     };
-    let brief = PoolBrief {
+    let brief = PoolArgs {
         workers: count.count(),
         at_start: Arc::new(at_start),
     };

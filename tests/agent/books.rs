@@ -55,7 +55,7 @@ fn check(case: &Case, sample: &Sample) {
     // Of the window's own datagrams, a socket may have dropped all.
     assert!(sample.books.at_end.received > 0, "{key}: {books:?}");
     let pairs = case.threads.senders();
-    let sides: Vec<Side> = sample.lanes.iter().map(|lane| lane.side).collect();
+    let sides: Vec<Side> = sample.threads.iter().map(|thread| thread.side).collect();
     let (sender, receiver) = if case.asks() {
         (Side::Client, Side::Server)
     } else {
@@ -63,11 +63,11 @@ fn check(case: &Case, sample: &Sample) {
     };
     let expected = [vec![sender; pairs], vec![receiver; pairs]].concat();
     assert_eq!(sides, expected, "{key}");
-    for lane in &sample.lanes {
-        let (sent, received) = (lane.sent_packets, lane.received_packets);
-        assert!(lane.side.sends() || sent == 0, "{key}: {lane:?}");
-        assert!(lane.side.receives() || received == 0, "{key}: {lane:?}");
-        assert!(lane.cpu_ns.is_some(), "{key}: {lane:?}");
+    for thread in &sample.threads {
+        let (sent, received) = (thread.sent_packets, thread.received_packets);
+        assert!(thread.side.sends() || sent == 0, "{key}: {thread:?}");
+        assert!(thread.side.receives() || received == 0, "{key}: {thread:?}");
+        assert!(thread.cpu_ns.is_some(), "{key}: {thread:?}");
     }
     assert!(sample.rcvbuf_bytes > 0 && sample.sndbuf_bytes > 0, "{key}");
     assert!(sample.other_cpu_ns.is_some(), "{key}");

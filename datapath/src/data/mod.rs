@@ -34,7 +34,7 @@ pub use self::path::{CLOSED_PORTS, Path, Shared};
 pub use self::places::Places;
 pub use self::rate::{AskedRate, BitRate, Rate};
 pub use self::round_trips::RoundTrips;
-pub use self::sample::{LaneSample, Sample, Side};
+pub use self::sample::{Sample, Side, ThreadSample};
 pub use self::socket_options::*;
 pub use self::verified::{LEAST_BYTES, TIMED_BYTES, Verified, refusal};
 pub use self::workload::{

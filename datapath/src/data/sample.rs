@@ -24,7 +24,7 @@ pub struct Sample {
     /// Length of the window, in nanoseconds.
     pub window_ns: u64,
     /// Counters of each bench thread in the window; senders first, workers last.
-    pub lanes: Vec<LaneSample>,
+    pub threads: Vec<ThreadSample>,
     /// CPU time in the window, in nanoseconds, of this process's threads that are neither bench threads nor the
     /// coordinating thread: helper threads of a library, the kernel's workers for io_uring. `None` if a clock cannot
     /// be read.
@@ -123,7 +123,7 @@ impl Sample {
 
 /// Counters of one bench thread in the window.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LaneSample {
+pub struct ThreadSample {
     /// Side of the workload that the thread runs.
     pub side: Side,
     /// CPU that the thread is pinned to. `None`: the scheduler chooses.
@@ -164,7 +164,7 @@ pub struct LaneSample {
     pub remark: Option<String>,
 }
 
-impl LaneSample {
+impl ThreadSample {
     /// Returns a sample without any counts.
     pub fn idle(side: Side) -> Self {
         Self {

@@ -137,7 +137,7 @@ pub fn is_to_be_made_again(error: &io::Error) -> bool {
 
 /// Arguments of [`Engine::pool`].
 #[derive(Clone)]
-pub struct PoolBrief {
+pub struct PoolArgs {
     /// Number of worker threads to start.
     pub workers: usize,
     /// Function that each worker thread calls first.
@@ -146,7 +146,7 @@ pub struct PoolBrief {
 
 /// Arguments of [`Engine::start`].
 #[derive(Clone, Debug)]
-pub struct LaneBrief {
+pub struct ThreadArgs {
     /// Wakers of the bench thread's futures, for engines whose futures suspend.
     pub wakeups: Arc<Wakeups>,
     /// Counters of the bench thread. An engine whose single call may last for a whole flood updates them during the
@@ -198,7 +198,7 @@ pub trait Engine: Sized + 'static {
     ///
     /// # Errors
     /// Returns the error of the system call. The case then becomes a `failed` row.
-    fn start(brief: &LaneBrief) -> io::Result<Self>;
+    fn start(brief: &ThreadArgs) -> io::Result<Self>;
 
     /// Opens an I/O object, on the bench thread itself, before the trial starts. Most bench threads have one. A case
     /// with a single thread, which sends and receives in turn, has one for each direction.
@@ -212,7 +212,7 @@ pub trait Engine: Sized + 'static {
     /// # Errors
     /// Returns the error of the system call. The case then becomes a `failed` row. Fails with `Unsupported` if the
     /// engine has no worker threads.
-    fn pool(_brief: PoolBrief) -> io::Result<Pool> {
+    fn pool(_brief: PoolArgs) -> io::Result<Pool> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

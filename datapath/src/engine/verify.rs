@@ -18,16 +18,16 @@ use crate::sys::clock;
 /// Writes the sequence number, the time and the content of each datagram of one bench thread.
 #[derive(Clone, Debug)]
 pub struct SequenceWriter {
-    lane: u16,
+    thread: u16,
     next: u64,
     payload_bytes: usize,
 }
 
 impl SequenceWriter {
     /// Creates a writer for a bench thread that sends datagrams of `payload_bytes`, at least [`LEAST_BYTES`].
-    pub fn new(lane: u16, payload_bytes: usize) -> Self {
+    pub fn new(thread: u16, payload_bytes: usize) -> Self {
         Self {
-            lane,
+            thread,
             next: 0,
             payload_bytes,
         }
@@ -38,7 +38,7 @@ impl Fill for SequenceWriter {
     fn fill(&self, memory: &mut [u8]) {
         let datagrams = memory.chunks_exact_mut(self.payload_bytes);
         for (number, datagram) in (self.next..).zip(datagrams) {
-            write(datagram, self.lane, number, clock::monotonic_ns());
+            write(datagram, self.thread, number, clock::monotonic_ns());
         }
     }
 
@@ -57,11 +57,11 @@ pub struct SequenceTracker {
 #[derive(Debug, Default)]
 struct Seen {
     verified: Verified,
-    lanes: HashMap<u16, Lane>,
+    threads: HashMap<u16, BenchThread>,
 }
 
 #[derive(Debug, Default)]
-struct Lane {
+struct BenchThread {
     /// Source address of the bench thread, if known.
     source: Option<SocketAddr>,
     order: FlowOrder,
@@ -79,14 +79,17 @@ impl SequenceTracker {
 
     /// Sets the source address of a bench thread. Datagrams for which the engine reports another source count as
     /// corrupted.
-    pub fn expect_source(&self, lane: u16, source: SocketAddr) {
-        self.seen().lanes.entry(lane).or_default().source = Some(source);
+    pub fn expect_source(&self, thread: u16, source: SocketAddr) {
+        self.seen().threads.entry(thread).or_default().source = Some(source);
     }
 
     /// Returns the findings so far, with the largest jitter of any bench thread.
     pub fn verified(&self) -> Verified {
         let seen = self.seen();
-        let jitters = seen.lanes.values().filter_map(|lane| lane.jitter.ns());
+        let jitters = seen
+            .threads
+            .values()
+            .filter_map(|thread| thread.jitter.ns());
         Verified {
             jitter_ns: jitters.max(),
             ..seen.verified
@@ -100,19 +103,19 @@ impl SequenceTracker {
     pub(crate) fn enter(&self, datagram: &[u8], origin: Origin) {
         let came_ns = clock::monotonic_ns();
         let mut seen = self.seen();
-        let Seen { verified, lanes } = &mut *seen;
+        let Seen { verified, threads } = &mut *seen;
         verified.packets += 1;
-        let Some((lane, number, sent_ns)) = read(datagram, self.payload_bytes) else {
+        let Some((thread, number, sent_ns)) = read(datagram, self.payload_bytes) else {
             verified.corrupted += 1;
             return;
         };
-        let lane = lanes.entry(lane).or_default();
-        let is_foreign = |source| lane.source.is_some_and(|theirs| theirs != source);
+        let thread = threads.entry(thread).or_default();
+        let is_foreign = |source| thread.source.is_some_and(|theirs| theirs != source);
         if origin.source.is_some_and(is_foreign) {
             verified.corrupted += 1;
             return;
         }
-        let arrival = lane.order.enter(number);
+        let arrival = thread.order.enter(number);
         match arrival {
             Arrival::InOrder => {}
             Arrival::Duplicate => verified.duplicated += 1,
@@ -122,7 +125,7 @@ impl SequenceTracker {
             }
         }
         if let Some(sent_ns) = sent_ns.filter(|_| arrival != Arrival::Duplicate) {
-            lane.jitter.enter(sent_ns, came_ns);
+            thread.jitter.enter(sent_ns, came_ns);
         }
         if datagram.len() < self.payload_bytes {
             verified.truncated += 1;
@@ -142,7 +145,7 @@ impl Check for SequenceCheck {
     }
 }
 
-const LANE_BYTES: usize = 2;
+const THREAD_BYTES: usize = 2;
 
 /// Bytes of a datagram's head: the number of its bench thread and its sequence number, both little-endian.
 pub(crate) const HEAD_BYTES: usize = LEAST_REQUEST_BYTES;
@@ -157,8 +160,8 @@ fn stamped_bytes(payload_bytes: usize) -> usize {
 }
 
 /// Writes a whole datagram that is sent at `sent_ns`.
-pub(crate) fn write(datagram: &mut [u8], lane: u16, number: u64, sent_ns: u64) {
-    write_head(datagram, lane, number);
+pub(crate) fn write(datagram: &mut [u8], thread: u16, number: u64, sent_ns: u64) {
+    write_head(datagram, thread, number);
     let (stamped, rest) = datagram.split_at_mut(stamped_bytes(datagram.len()));
     if let Some(time) = stamped[HEAD_BYTES..].first_chunk_mut() {
         *time = sent_ns.to_le_bytes();
@@ -168,10 +171,10 @@ pub(crate) fn write(datagram: &mut [u8], lane: u16, number: u64, sent_ns: u64) {
 
 /// Writes the head of a datagram.
 #[inline]
-pub(crate) fn write_head(datagram: &mut [u8], lane: u16, number: u64) {
-    let (lane, number) = (lane.to_le_bytes(), number.to_le_bytes());
-    datagram[..LANE_BYTES].copy_from_slice(&lane);
-    datagram[LANE_BYTES..HEAD_BYTES].copy_from_slice(&number[..HEAD_BYTES - LANE_BYTES]);
+pub(crate) fn write_head(datagram: &mut [u8], thread: u16, number: u64) {
+    let (thread, number) = (thread.to_le_bytes(), number.to_le_bytes());
+    datagram[..THREAD_BYTES].copy_from_slice(&thread);
+    datagram[THREAD_BYTES..HEAD_BYTES].copy_from_slice(&number[..HEAD_BYTES - THREAD_BYTES]);
 }
 
 /// Returns the bench thread and the sequence number in the head of a datagram.
@@ -179,8 +182,8 @@ pub(crate) fn write_head(datagram: &mut [u8], lane: u16, number: u64) {
 pub(crate) fn read_head(datagram: &[u8]) -> Option<(u16, u64)> {
     let head = u64::from_le_bytes(*datagram.first_chunk()?);
     #[expect(clippy::cast_possible_truncation, reason = "the first two bytes")]
-    let lane = head as u16;
-    Some((lane, head >> (8 * LANE_BYTES)))
+    let thread = head as u16;
+    Some((thread, head >> (8 * THREAD_BYTES)))
 }
 
 /// Returns the bench thread, the sequence number and, if present, the send time of a datagram. `None`: the content is
@@ -197,9 +200,9 @@ fn read(datagram: &[u8], payload_bytes: usize) -> Option<(u16, u64, Option<u64>)
     if wanted != rest {
         return None;
     }
-    let (lane, number) = read_head(datagram)?;
+    let (thread, number) = read_head(datagram)?;
     let time = stamped[HEAD_BYTES..].first_chunk();
-    Some((lane, number, time.map(|time| u64::from_le_bytes(*time))))
+    Some((thread, number, time.map(|time| u64::from_le_bytes(*time))))
 }
 
 /// Returns the generator of the derived content, seeded with the head and, if present, the time.

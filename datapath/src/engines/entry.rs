@@ -6,8 +6,8 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 
 use crate::data::{Case, Connection, EngineName, Transport};
-use crate::engine::{About, Engine, ManyLinks, Partner, Pool, PoolBrief, Remark, Tap};
-use crate::workload::lane::LaneContext;
+use crate::engine::{About, Engine, ManyLinks, Partner, Pool, PoolArgs, Remark, Tap};
+use crate::workload::context::ThreadContext;
 use crate::workload::{self, Program};
 
 /// An engine in the registry, with its type erased. This costs one indirect call per bench thread and none per
@@ -18,13 +18,13 @@ pub struct Entry {
     /// The engine's [`Engine::probe`], which may panic. [`Entry::probe`] catches the panic.
     pub(super) try_out: fn() -> Result<(), String>,
     /// The engine's [`Engine::pool`].
-    pub pool: fn(PoolBrief) -> io::Result<Pool>,
+    pub pool: fn(PoolArgs) -> io::Result<Pool>,
     /// The engine's [`Engine::tap`].
     pub tap: fn(&UdpSocket) -> io::Result<Box<dyn Tap>>,
     /// Function that runs one bench thread from start to stop.
-    pub lane: Lane,
+    pub thread: BenchThread,
     /// Way in which one bench thread serves many sockets, and the function that runs such a thread.
-    pub many_links: (ManyLinks, Lane),
+    pub many_links: (ManyLinks, BenchThread),
     /// Transports other than UDP that the engine supports.
     pub transports: &'static [Carrier],
     /// Test that the engine keeps the contract.
@@ -40,14 +40,14 @@ pub struct Carrier {
     /// The transport.
     pub transport: Transport,
     /// Function that runs a bench thread over this transport.
-    pub lane: Lane,
+    pub thread: BenchThread,
     /// Function that returns the size of a message in the transport, in bytes. Its arguments are the payload in bytes
     /// and whether the client sends the message. `None`: the transport keeps messages apart.
     pub bytes_of: fn(usize, bool) -> Option<usize>,
 }
 
 /// A function that runs one bench thread from start to stop.
-pub type Lane = fn(Program, Connection, &Arc<LaneContext>) -> io::Result<Remark>;
+pub type BenchThread = fn(Program, Connection, &Arc<ThreadContext>) -> io::Result<Remark>;
 
 impl Entry {
     /// Creates the registry's entry for `E`.
@@ -59,7 +59,7 @@ impl Entry {
             try_out: E::probe,
             pool: E::pool,
             tap: E::tap,
-            lane: |program, connection, lane| workload::run::<E>(program, connection, lane),
+            thread: |program, connection, thread| workload::run::<E>(program, connection, thread),
             many_links: (ManyLinks::No, refuse),
             transports: &[],
             #[cfg(test)]
@@ -88,13 +88,13 @@ impl Entry {
 
     /// Returns the function that runs a bench thread of this case. `None`: the engine does not support the case's
     /// transport.
-    pub fn lane_of(&self, case: &Case, serves_from_one: bool) -> Option<Lane> {
+    pub fn thread_of(&self, case: &Case, serves_from_one: bool) -> Option<BenchThread> {
         if let Some(transport) = case.transport {
-            return self.carrier(transport).map(|it| it.lane);
+            return self.carrier(transport).map(|it| it.thread);
         }
         let has_one = case.flows.is_none() || serves_from_one;
         Some(if has_one {
-            self.lane
+            self.thread
         } else {
             self.many_links.1
         })
@@ -140,7 +140,7 @@ impl Entry {
 }
 
 /// Fails with `Unsupported`. Never called in a trial, since the plan refuses such cases.
-fn refuse(_: Program, _: Connection, _: &Arc<LaneContext>) -> io::Result<Remark> {
+fn refuse(_: Program, _: Connection, _: &Arc<ThreadContext>) -> io::Result<Remark> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

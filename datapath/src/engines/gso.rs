@@ -8,8 +8,8 @@ use std::net::{SocketAddr, UdpSocket};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Link, Partner, Port, PortOptions, Remark,
-    Selection,
+    About, Addressing, Burst, Engine, Link, Partner, Port, PortOptions, Remark, Selection,
+    ThreadArgs,
 };
 use crate::engines::linux::batch::ReceiveBatch;
 use crate::engines::linux::coalesced::CoalescedReceive;
@@ -32,7 +32,7 @@ impl Engine for Gso {
     };
     type Port<A: Addressing> = TrainPort<A, ReceiveBatch>;
 
-    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
@@ -68,7 +68,7 @@ impl Engine for Gro {
     };
     type Port<A: Addressing> = TrainPort<A, CoalescedReceive>;
 
-    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 

@@ -15,7 +15,7 @@ use super::readiness_policy::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Direction, Engine, LaneBrief, Port, PortOptions, Selection,
+    About, Addressing, Burst, Direction, Engine, Port, PortOptions, Selection, ThreadArgs,
 };
 
 /// One datagram per event, then re-armed: behaves like level-triggered readiness.
@@ -92,7 +92,7 @@ impl<V: Variant> Engine for Mio<V> {
     };
     type Port<A: Addressing> = MioPort<A, V>;
 
-    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Meter, Port, PortOptions, Selection,
+    About, Addressing, Burst, Engine, Meter, Port, PortOptions, Selection, ThreadArgs,
 };
 use crate::engines::linux::batch::{ReceiveBatch, SendBatch, is_full};
 
@@ -26,7 +26,7 @@ impl Engine for Mmsg {
     };
     type Port<A: Addressing> = MmsgPort;
 
-    fn start(brief: &LaneBrief) -> io::Result<Self> {
+    fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.meter)))
     }
 

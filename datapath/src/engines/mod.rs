@@ -29,7 +29,7 @@ mod tokio;
 #[cfg(all(feature = "uring", target_pointer_width = "64"))]
 mod uring;
 
-pub use self::entry::{Carrier, Entry, Lane};
+pub use self::entry::{BenchThread, Carrier, Entry};
 use crate::data::{Case, EngineName};
 use crate::engine::Selection;
 

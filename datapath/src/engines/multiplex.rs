@@ -18,7 +18,7 @@ use super::readiness::{self, Interest};
 use super::readiness_policy::Variant;
 use super::std::StdPort;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, ManyLinks, Port, PortOptions};
+use crate::engine::{About, Addressing, Burst, Engine, ManyLinks, Port, PortOptions, ThreadArgs};
 
 /// Maximum number of events per wait.
 const EVENTS: usize = 256;
@@ -161,7 +161,7 @@ impl<S: Selector> Engine for Multiplex<S> {
     };
     type Port<A: Addressing> = Multiplexed<S, A>;
 
-    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 

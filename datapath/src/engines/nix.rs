@@ -9,7 +9,7 @@ use nix::sys::socket::{MsgFlags, SockaddrStorage, recv, recvfrom, send, sendto};
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions};
+use crate::engine::{About, Addressing, Burst, Engine, Port, PortOptions, ThreadArgs};
 
 pub(super) struct Nix;
 
@@ -22,7 +22,7 @@ impl Engine for Nix {
     };
     type Port<A: Addressing> = NixPort<A>;
 
-    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 

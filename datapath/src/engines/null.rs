@@ -13,7 +13,7 @@ use crate::data::Group;
 use crate::engine::null_link::NullQueue;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, LosslessTap, PerLink, Port, PortOptions, Tap,
+    About, Addressing, Burst, Engine, LosslessTap, PerLink, Port, PortOptions, Tap, ThreadArgs,
 };
 
 pub(super) struct Null;
@@ -29,7 +29,7 @@ impl Engine for Null {
     };
     type Port<A: Addressing> = NullPort<A>;
 
-    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 

@@ -16,7 +16,7 @@ use super::tokio::adopt;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Remark, Waits, Wakeups, erased,
+    About, Addressing, Burst, Engine, Port, PortOptions, Remark, ThreadArgs, Waits, Wakeups, erased,
 };
 use crate::engines::linux::gso;
 
@@ -40,7 +40,7 @@ impl Engine for QuinnUdp {
     };
     type Port<A: Addressing> = QuinnPort;
 
-    fn start(brief: &LaneBrief) -> io::Result<Self> {
+    fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self {
             runtime: Builder::new_current_thread().enable_io().build()?,
             wakeups: Arc::clone(&brief.wakeups),

@@ -13,7 +13,7 @@ use super::readiness_policy::{ReadinessPolicy, Variant};
 use super::std::StdPort;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Selection};
+use crate::engine::{About, Addressing, Burst, Engine, Port, PortOptions, Selection, ThreadArgs};
 
 /// Event to wait for.
 #[derive(Clone, Copy)]
@@ -141,7 +141,7 @@ impl<W: Waiter> Engine for Readiness<W> {
     };
     type Port<A: Addressing> = Waiting<W, A>;
 
-    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 

@@ -12,7 +12,7 @@ use async_io::Async;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, ManyLinks, Port, PortOptions, Waits, Wakeups,
+    About, Addressing, Burst, Engine, ManyLinks, Port, PortOptions, ThreadArgs, Waits, Wakeups,
 };
 
 pub(super) struct Smol(Arc<Wakeups>);
@@ -27,7 +27,7 @@ impl Engine for Smol {
     };
     type Port<A: Addressing> = SmolPort<A>;
 
-    fn start(brief: &LaneBrief) -> io::Result<Self> {
+    fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.wakeups)))
     }
 

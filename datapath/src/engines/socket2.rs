@@ -10,7 +10,7 @@ use socket2::{SockAddr, Socket};
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions};
+use crate::engine::{About, Addressing, Burst, Engine, Port, PortOptions, ThreadArgs};
 
 pub(super) struct Socket2;
 
@@ -23,7 +23,7 @@ impl Engine for Socket2 {
     };
     type Port<A: Addressing> = Socket2Port<A>;
 
-    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 

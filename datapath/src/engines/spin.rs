@@ -7,7 +7,7 @@ use std::mem;
 use super::std::StdPort;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, ManyLinks, Port, PortOptions};
+use crate::engine::{About, Addressing, Burst, Engine, ManyLinks, Port, PortOptions, ThreadArgs};
 
 pub(super) struct Spin;
 
@@ -22,7 +22,7 @@ impl Engine for Spin {
     };
     type Port<A: Addressing> = SpinPort<A>;
 
-    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 

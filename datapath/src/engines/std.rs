@@ -7,7 +7,7 @@ use std::net::{SocketAddr, UdpSocket};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Link, PerLink, Port, PortOptions, Selection,
+    About, Addressing, Burst, Engine, Link, PerLink, Port, PortOptions, Selection, ThreadArgs,
 };
 
 pub(super) struct Std;
@@ -23,7 +23,7 @@ impl Engine for Std {
     };
     type Port<A: Addressing> = StdPort<A>;
 
-    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 

@@ -20,8 +20,8 @@ use super::readiness_policy::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Loop, ManyLinks, Pool, PoolBrief, Port,
-    PortOptions, Selection, Spawner, Waits, Wakeups, erased,
+    About, Addressing, Burst, Engine, Loop, ManyLinks, Pool, PoolArgs, Port, PortOptions,
+    Selection, Spawner, ThreadArgs, Waits, Wakeups, erased,
 };
 use crate::engines::linux::scoped_spawn;
 
@@ -71,7 +71,7 @@ impl<V: Variant> Engine for Tokio<V> {
     };
     type Port<A: Addressing> = TokioPort<A, V>;
 
-    fn start(brief: &LaneBrief) -> io::Result<Self> {
+    fn start(brief: &ThreadArgs) -> io::Result<Self> {
         let runtime =
             match &brief.pool {
                 Some(pool) => Home::Shared(Arc::clone(pool).downcast().map_err(|_| {
@@ -100,7 +100,7 @@ impl<V: Variant> Engine for Tokio<V> {
         })
     }
 
-    fn pool(brief: PoolBrief) -> io::Result<Pool> {
+    fn pool(brief: PoolArgs) -> io::Result<Pool> {
         let mut runtime = Builder::new_multi_thread();
         runtime.enable_io().worker_threads(brief.workers);
         runtime.thread_name("worker");

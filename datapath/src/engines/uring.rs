@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, ManyLinks, Meter, Port, PortOptions,
+    About, Addressing, Burst, Engine, ManyLinks, Meter, Port, PortOptions, ThreadArgs,
 };
 use crate::engines::linux::batch::SendBatch;
 use crate::engines::linux::uring::{self, ReceiveRing, SendRing};
@@ -29,7 +29,7 @@ impl Engine for Uring {
     };
     type Port<A: Addressing> = UringPort;
 
-    fn start(brief: &LaneBrief) -> io::Result<Self> {
+    fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.meter)))
     }
 

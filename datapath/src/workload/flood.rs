@@ -4,27 +4,27 @@ use std::io;
 
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{Port, Tally};
-use crate::workload::lane::LaneContext;
+use crate::workload::context::ThreadContext;
 
 /// Sends until told to stop.
 pub(crate) async fn send(
     port: &mut impl Port,
     fill: &mut impl Fill,
-    lane: &LaneContext,
+    thread: &ThreadContext,
 ) -> io::Result<()> {
     let mut sent = 0;
-    while !lane.sending_stopped() {
+    while !thread.sending_stopped() {
         let packets = match port.transmit(0, fill).await {
             Ok(burst) => burst.packets,
-            Err(error) => lane.refused(error, port.packets_per_failure())?,
+            Err(error) => thread.refused(error, port.packets_per_failure())?,
         };
         fill.sent(packets);
         #[cfg(feature = "calibration")]
-        lane.delay(packets);
+        thread.delay(packets);
         sent += packets;
-        lane.meter.sent.publish(sent);
+        thread.meter.sent.publish(sent);
     }
-    lane.done_sending();
+    thread.done_sending();
     Ok(())
 }
 
@@ -32,13 +32,13 @@ pub(crate) async fn send(
 pub(crate) async fn receive(
     port: &mut impl Port,
     check: &mut impl Check,
-    lane: &LaneContext,
+    thread: &ThreadContext,
 ) -> io::Result<()> {
     let mut received = Tally::default();
-    while !lane.receiving_stopped() {
+    while !thread.receiving_stopped() {
         match port.receive(check).await {
-            Ok(burst) => lane.meter.received.publish(received.add(burst)),
-            Err(error) => lane.tolerate(error)?,
+            Ok(burst) => thread.meter.received.publish(received.add(burst)),
+            Err(error) => thread.tolerate(error)?,
         }
     }
     Ok(())

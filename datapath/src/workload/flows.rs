@@ -19,7 +19,7 @@ use crate::engine::{
     Addressing, Burst, Connected, Engine, FlowMeter, Loop, ManyLinks, Port, PortOptions, Remark,
     Unconnected,
 };
-use crate::workload::lane::LaneContext;
+use crate::workload::context::ThreadContext;
 
 /// Runs one bench thread of engine `E` with several flows. [`super::run`] is the version for one flow.
 ///
@@ -29,31 +29,34 @@ use crate::workload::lane::LaneContext;
 pub fn run<E: Engine>(
     program: Program,
     connection: Connection,
-    lane: &Arc<LaneContext>,
+    thread: &Arc<ThreadContext>,
 ) -> io::Result<Remark> {
     match program.connection().unwrap_or(connection) {
-        Connection::Connected => work::<E, Connected>(program, lane),
-        Connection::Unconnected => work::<E, Unconnected>(program, lane),
+        Connection::Connected => work::<E, Connected>(program, thread),
+        Connection::Unconnected => work::<E, Unconnected>(program, thread),
     }
 }
 
-fn work<E: Engine, A: Addressing>(program: Program, lane: &Arc<LaneContext>) -> io::Result<Remark> {
-    let engine = E::start(&lane.brief())?;
+fn work<E: Engine, A: Addressing>(
+    program: Program,
+    thread: &Arc<ThreadContext>,
+) -> io::Result<Remark> {
+    let engine = E::start(&thread.brief())?;
     match E::ABOUT.many_links {
         ManyLinks::No => Err(io::ErrorKind::Unsupported.into()),
-        ManyLinks::OnePort => over_one_port::<E, A>(&engine, program, lane),
-        ManyLinks::PortEach => over_a_port_each::<E, A>(&engine, program, lane),
+        ManyLinks::OnePort => over_one_port::<E, A>(&engine, program, thread),
+        ManyLinks::PortEach => over_a_port_each::<E, A>(&engine, program, thread),
     }
 }
 
 fn over_one_port<E: Engine, A: Addressing>(
     engine: &E,
     program: Program,
-    lane: &LaneContext,
+    thread: &ThreadContext,
 ) -> io::Result<Remark> {
     let run = |options, work: &mut dyn FnMut(&mut E::Port<A>) -> io::Result<()>| {
         let mut port = open::<E, A>(engine, options)?;
-        lane.wait_at_start()?;
+        thread.wait_at_start()?;
         work(&mut port)?;
         Ok(port.remark())
     };
@@ -61,20 +64,20 @@ fn over_one_port<E: Engine, A: Addressing>(
         Program::Flood(Outgoing { options, writers }) => {
             let mut rotation = Rotation::of(options.links.len(), writers);
             run(options, &mut |port| {
-                run_erased(engine, send(port, &mut rotation, lane))
+                run_erased(engine, send(port, &mut rotation, thread))
             })
         }
         Program::Sink(incoming) => {
             let mut check = Counted::of(&incoming, 0);
             run(incoming.options, &mut |port| {
-                run_erased(engine, receive(port, &mut check, lane))
+                run_erased(engine, receive(port, &mut check, thread))
             })
         }
         Program::Roles(options, mut roles) => {
             let role = roles.first_mut().ok_or(io::ErrorKind::InvalidInput)?;
-            role.begin(engine, options.payload_bytes, lane)?;
+            role.begin(engine, options.payload_bytes, thread)?;
             run(options, &mut |port| {
-                run_erased(engine, requests::drive(port, role, lane))
+                run_erased(engine, requests::drive(port, role, thread))
             })
         }
         Program::Turns(..) => Err(io::ErrorKind::Unsupported.into()),
@@ -84,44 +87,46 @@ fn over_one_port<E: Engine, A: Addressing>(
 fn over_a_port_each<E: Engine, A: Addressing>(
     engine: &E,
     program: Program,
-    lane: &Arc<LaneContext>,
+    thread: &Arc<ThreadContext>,
 ) -> io::Result<Remark> {
     match program {
         Program::Flood(Outgoing { options, writers }) => {
             let mut rotation = Rotation::of(options.links.len(), writers);
             let mut ports = Ports::<E::Port<A>>::open::<E, A>(engine, options)?;
-            lane.wait_at_start()?;
-            run_erased(engine, send(&mut ports, &mut rotation, lane))
+            thread.wait_at_start()?;
+            run_erased(engine, send(&mut ports, &mut rotation, thread))
         }
         Program::Sink(incoming) => {
             let check = |n| Counted::of(&incoming, n);
             let checks: Vec<Counted> = (0..incoming.options.links.len()).map(check).collect();
             let ports = Ports::<E::Port<A>>::open::<E, A>(engine, incoming.options)?;
-            lane.wait_at_start()?;
+            thread.wait_at_start()?;
             let loops = ports
                 .0
                 .into_iter()
                 .zip(checks)
                 .map(|(mut port, mut check)| {
-                    let lane = Arc::clone(lane);
-                    Box::pin(async move { receive(&mut port, &mut check, &lane).await }) as Loop
+                    let thread = Arc::clone(thread);
+                    Box::pin(async move { receive(&mut port, &mut check, &thread).await }) as Loop
                 });
             engine.run_all(loops.collect())
         }
         Program::Roles(options, mut roles) => {
             for role in &mut roles {
-                role.begin(engine, options.payload_bytes, lane)?;
+                role.begin(engine, options.payload_bytes, thread)?;
             }
             let mut ports = Ports::<E::Port<A>>::open::<E, A>(engine, options)?;
-            lane.share(roles.len());
-            lane.wait_at_start()?;
+            thread.share(roles.len());
+            thread.wait_at_start()?;
             if let [role] = &mut roles[..] {
                 // A sender with a fixed rate uses its endpoints in rotation.
-                return run_erased(engine, requests::drive(&mut ports, role, lane)).map(|()| None);
+                return run_erased(engine, requests::drive(&mut ports, role, thread))
+                    .map(|()| None);
             }
             let loops = ports.0.into_iter().zip(roles).map(|(mut port, mut role)| {
-                let lane = Arc::clone(lane);
-                Box::pin(async move { requests::drive(&mut port, &mut role, &lane).await }) as Loop
+                let thread = Arc::clone(thread);
+                Box::pin(async move { requests::drive(&mut port, &mut role, &thread).await })
+                    as Loop
             });
             engine.run_all(loops.collect())
         }
@@ -131,28 +136,36 @@ fn over_a_port_each<E: Engine, A: Addressing>(
 }
 
 /// Sends a batch over each endpoint in turn until told to stop.
-async fn send(port: &mut impl Port, rotation: &mut Rotation, lane: &LaneContext) -> io::Result<()> {
-    while !lane.sending_stopped() {
+async fn send(
+    port: &mut impl Port,
+    rotation: &mut Rotation,
+    thread: &ThreadContext,
+) -> io::Result<()> {
+    while !thread.sending_stopped() {
         let packets = match port.transmit(rotation.link(), &*rotation).await {
             Ok(burst) => burst.packets,
-            Err(error) => lane.refused(error, port.packets_per_failure())?,
+            Err(error) => thread.refused(error, port.packets_per_failure())?,
         };
         rotation.sent(packets);
         #[cfg(feature = "calibration")]
-        lane.delay(packets);
-        lane.meter.sent.add(packets);
+        thread.delay(packets);
+        thread.meter.sent.add(packets);
         rotation.turn();
     }
-    lane.done_sending();
+    thread.done_sending();
     Ok(())
 }
 
 /// Receives until told to stop. Unlike in [`super::flood::receive`], several loops may add to a thread's count.
-async fn receive(port: &mut impl Port, check: &mut Counted, lane: &LaneContext) -> io::Result<()> {
-    while !lane.receiving_stopped() {
+async fn receive(
+    port: &mut impl Port,
+    check: &mut Counted,
+    thread: &ThreadContext,
+) -> io::Result<()> {
+    while !thread.receiving_stopped() {
         match port.receive(check).await {
-            Ok(burst) => lane.meter.received.add(burst),
-            Err(error) => lane.tolerate(error)?,
+            Ok(burst) => thread.meter.received.add(burst),
+            Err(error) => thread.tolerate(error)?,
         }
     }
     Ok(())

@@ -11,13 +11,13 @@ mod answering;
 mod arrivals;
 mod asked;
 mod client;
+pub mod context;
 #[cfg(feature = "calibration")]
 pub mod delay;
 pub(crate) mod flood;
 mod flows;
 mod gaps;
 mod in_flight;
-pub mod lane;
 mod numbering;
 mod own_time;
 mod pace_meter;
@@ -59,7 +59,7 @@ use crate::engine::verify::{SequenceCheck, SequenceTracker, SequenceWriter};
 use crate::engine::{
     Addressing, Connected, Engine, Port, PortOptions, Remark, Unconnected, erased,
 };
-use crate::workload::lane::LaneContext;
+use crate::workload::context::ThreadContext;
 
 /// Runs one bench thread of engine `E`: opens its sockets, waits at the start barrier, and loops until the stop.
 ///
@@ -68,11 +68,11 @@ use crate::workload::lane::LaneContext;
 pub fn run<E: Engine>(
     program: Program,
     connection: Connection,
-    lane: &LaneContext,
+    thread: &ThreadContext,
 ) -> io::Result<Remark> {
     match program.connection().unwrap_or(connection) {
-        Connection::Connected => work::<E, Connected>(program, lane),
-        Connection::Unconnected => work::<E, Unconnected>(program, lane),
+        Connection::Connected => work::<E, Connected>(program, thread),
+        Connection::Unconnected => work::<E, Unconnected>(program, thread),
     }
 }
 
@@ -81,17 +81,17 @@ pub fn run<E: Engine>(
 /// The objects that move, fill and check datagrams live outside the futures. A future that points into itself lives in
 /// memory, and a loop that counts in memory costs 2 ns per datagram instead of 0.5 ns. `scripts/instructions` shows
 /// it.
-fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::Result<Remark> {
-    let engine = E::start(&lane.brief())?;
+fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> io::Result<Remark> {
+    let engine = E::start(&thread.brief())?;
     match program {
         Program::Flood(Outgoing { options, writers }) => {
             let writer = only(writers);
             let mut port = open::<E, A>(&engine, options)?;
-            lane.wait_at_start()?;
+            thread.wait_at_start()?;
             match writer {
-                None => engine.run(flood::send(&mut port, &mut NoFill, lane))?,
+                None => engine.run(flood::send(&mut port, &mut NoFill, thread))?,
                 Some(mut writer) => {
-                    run_erased(&engine, flood::send(&mut port, &mut writer, lane))?;
+                    run_erased(&engine, flood::send(&mut port, &mut writer, thread))?;
                 }
             }
             Ok(port.remark())
@@ -100,11 +100,11 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
             options, tracker, ..
         }) => {
             let mut port = open::<E, A>(&engine, options)?;
-            lane.wait_at_start()?;
+            thread.wait_at_start()?;
             match tracker.map(SequenceCheck) {
-                None => engine.run(flood::receive(&mut port, &mut NoCheck, lane))?,
+                None => engine.run(flood::receive(&mut port, &mut NoCheck, thread))?,
                 Some(mut check) => {
-                    run_erased(&engine, flood::receive(&mut port, &mut check, lane))?;
+                    run_erased(&engine, flood::receive(&mut port, &mut check, thread))?;
                 }
             }
             Ok(port.remark())
@@ -112,14 +112,14 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
         Program::Turns(outgoing, incoming) => {
             let mut sender = open::<E, A>(&engine, outgoing.options)?;
             let mut receiver = open::<E, A>(&engine, incoming.options)?;
-            lane.wait_at_start()?;
+            thread.wait_at_start()?;
             let (tx, rx) = (&mut sender, &mut receiver);
             if let Some(contents) = only(outgoing.writers).zip(incoming.tracker) {
-                verify_turns(&engine, tx, rx, contents, lane)?;
+                verify_turns(&engine, tx, rx, contents, thread)?;
                 return Ok(sender.remark());
             }
             let (fill, check) = (&mut NoFill, &mut NoCheck);
-            let loops = turns::send_and_receive(tx, rx, fill, check, lane);
+            let loops = turns::send_and_receive(tx, rx, fill, check, thread);
             // The plan refuses such cases. They run only to count their instructions.
             if E::ABOUT.one_thread.is_ok() {
                 engine.run(loops)?;
@@ -128,7 +128,7 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
             }
             Ok(sender.remark())
         }
-        Program::Roles(options, roles) => take_role::<E, A>(&engine, options, roles, lane),
+        Program::Roles(options, roles) => take_role::<E, A>(&engine, options, roles, thread),
     }
 }
 
@@ -145,13 +145,13 @@ fn take_role<E: Engine, A: Addressing>(
     engine: &E,
     options: PortOptions,
     roles: Vec<Role>,
-    lane: &LaneContext,
+    thread: &ThreadContext,
 ) -> io::Result<Remark> {
     let mut role = only(roles).ok_or(io::ErrorKind::InvalidInput)?;
-    role.begin(engine, options.payload_bytes, lane)?;
+    role.begin(engine, options.payload_bytes, thread)?;
     let mut port = open::<E, A>(engine, options)?;
-    lane.wait_at_start()?;
-    run_erased(engine, requests::drive(&mut port, &mut role, lane))?;
+    thread.wait_at_start()?;
+    run_erased(engine, requests::drive(&mut port, &mut role, thread))?;
     Ok(port.remark())
 }
 
@@ -170,10 +170,10 @@ fn verify_turns<E: Engine>(
     sender: &mut impl Port,
     receiver: &mut impl Port,
     (mut writer, tracker): (SequenceWriter, Arc<SequenceTracker>),
-    lane: &LaneContext,
+    thread: &ThreadContext,
 ) -> io::Result<()> {
     let check = &mut SequenceCheck(tracker);
-    let loops = turns::send_and_receive(sender, receiver, &mut writer, check, lane);
+    let loops = turns::send_and_receive(sender, receiver, &mut writer, check, thread);
     run_erased(engine, loops)
 }
 

@@ -10,17 +10,17 @@ use crate::sys::clock;
 /// Writes the numbers of a client's requests, and reads them from the responses.
 #[derive(Clone, Debug)]
 pub struct Numbering {
-    lane: u16,
+    thread: u16,
     answers: Option<Arc<SequenceTracker>>,
     flows: Option<FlowMeter>,
 }
 
 impl Numbering {
-    /// Creates the numbering of client number `lane`. A client with several endpoints also uses the following numbers,
+    /// Creates the numbering of client number `thread`. A client with several endpoints also uses the following numbers,
     /// one per endpoint. With a tracker, requests are filled to their end, and whole responses are recorded in it.
-    pub fn new(lane: u16, answers: Option<Arc<SequenceTracker>>) -> Self {
+    pub fn new(thread: u16, answers: Option<Arc<SequenceTracker>>) -> Self {
         Self {
-            lane,
+            thread,
             answers,
             flows: None,
         }
@@ -37,29 +37,29 @@ impl Numbering {
     }
 
     /// Returns the number of the client.
-    pub(super) fn lane(&self) -> u16 {
-        self.lane
+    pub(super) fn thread(&self) -> u16 {
+        self.thread
     }
 
     /// Writes a request for this endpoint.
     #[inline]
     pub(super) fn write(&self, memory: &mut [u8], link: usize, number: u64) {
-        let lane = self.lane_of(link);
+        let thread = self.thread_of(link);
         if self.answers.is_some() {
-            verify::write(memory, lane, number, clock::monotonic_ns());
+            verify::write(memory, thread, number, clock::monotonic_ns());
         } else {
-            verify::write_head(memory, lane, number);
+            verify::write_head(memory, thread, number);
         }
     }
 
     #[inline]
-    fn lane_of(&self, link: usize) -> u16 {
+    fn thread_of(&self, link: usize) -> u16 {
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "there are no more lanes than numbers of them"
+            reason = "there are no more threads than numbers of them"
         )]
         let link = link as u16;
-        self.lane.wrapping_add(link)
+        self.thread.wrapping_add(link)
     }
 
     /// Returns the number of the request that a datagram responds to. `None`: the datagram is no response, or belongs
@@ -69,8 +69,8 @@ impl Numbering {
         if let Some(answers) = &self.answers {
             SequenceCheck(Arc::clone(answers)).check(datagram, origin);
         }
-        let (lane, number) = verify::read_head(datagram)?;
-        if lane != self.lane_of(origin.link) {
+        let (thread, number) = verify::read_head(datagram)?;
+        if thread != self.thread_of(origin.link) {
             return None;
         }
         if let Some(flows) = &self.flows {

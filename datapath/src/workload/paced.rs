@@ -57,7 +57,7 @@ impl Pacer {
 
     /// Starts the schedule.
     pub(super) fn begin(&mut self) {
-        self.schedule.begin(self.numbering.lane());
+        self.schedule.begin(self.numbering.thread());
     }
 
     /// Waits until the next request is due. Returns false if the caller must first check whether to stop.

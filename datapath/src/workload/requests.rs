@@ -17,7 +17,7 @@ use crate::data::{Connection, Side};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{Engine, FlowCounts, Port, Tally};
 use crate::sys::clock;
-use crate::workload::lane::LaneContext;
+use crate::workload::context::ThreadContext;
 
 /// Role of one thread in the request loop.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ enum Turn {
 pub(crate) async fn drive(
     port: &mut impl Port,
     role: &mut Role,
-    lane: &LaneContext,
+    thread: &ThreadContext,
 ) -> io::Result<()> {
     let (mut sent, mut received) = (0, Tally::default());
     clock::minimise_timer_slack();
@@ -57,23 +57,23 @@ pub(crate) async fn drive(
         _ => {}
     }
     loop {
-        match role.turn(lane) {
+        match role.turn(thread) {
             Turn::Send(link) => {
                 let packets = match port.transmit(link, role).await {
                     Ok(burst) => burst.packets,
-                    Err(error) => lane.refused(error, port.packets_per_failure())?,
+                    Err(error) => thread.refused(error, port.packets_per_failure())?,
                 };
                 // A refused request is lost. The client waits for it like for any other lost request.
                 if packets > 0 {
                     role.sent(packets);
-                    lane.count_sent(&mut sent, packets);
+                    thread.count_sent(&mut sent, packets);
                 } else {
                     role.not_sent();
                 }
             }
             Turn::Receive => match port.receive(role).await {
-                Ok(burst) => lane.count_received(&mut received, burst),
-                Err(error) => lane.tolerate(error)?,
+                Ok(burst) => thread.count_received(&mut received, burst),
+                Err(error) => thread.tolerate(error)?,
             },
             Turn::CheckStop => {}
             Turn::End => return Ok(()),
@@ -87,10 +87,10 @@ impl Role {
         &mut self,
         engine: &E,
         payload_bytes: usize,
-        lane: &LaneContext,
+        thread: &ThreadContext,
     ) -> io::Result<()> {
         match self {
-            Self::Server(server, _) => server.begin(engine.spawner(), payload_bytes, &lane.meter),
+            Self::Server(server, _) => server.begin(engine.spawner(), payload_bytes, &thread.meter),
             _ => Ok(()),
         }
     }
@@ -131,10 +131,10 @@ impl Role {
         }
     }
 
-    fn turn(&mut self, lane: &LaneContext) -> Turn {
+    fn turn(&mut self, thread: &ThreadContext) -> Turn {
         match self {
-            Self::Pacer(_) | Self::Flood(_) if lane.sending_stopped() => {
-                lane.done_sending();
+            Self::Pacer(_) | Self::Flood(_) if thread.sending_stopped() => {
+                thread.done_sending();
                 Turn::End
             }
             Self::Pacer(pacer) => {
@@ -151,12 +151,12 @@ impl Role {
                     Turn::CheckStop
                 }
             }
-            _ if lane.receiving_stopped() => Turn::End,
+            _ if thread.receiving_stopped() => Turn::End,
             Self::Client(client) => {
-                client.give_up(lane.overdue());
-                if lane.sending_stopped() {
+                client.give_up(thread.overdue());
+                if thread.sending_stopped() {
                     if client.stop() {
-                        lane.one_done_sending();
+                        thread.one_done_sending();
                     }
                 } else if client.thinks() {
                     return Turn::CheckStop;
@@ -167,7 +167,7 @@ impl Role {
             }
             Self::Collector(_) => Turn::Receive,
             Self::Server(server, _) => {
-                if lane.sending_stopped() {
+                if thread.sending_stopped() {
                     server.clients_stopped();
                 }
                 server.next().map_or(Turn::Receive, |link| {

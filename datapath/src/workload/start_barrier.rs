@@ -43,11 +43,13 @@ impl StartBarrier {
         }
     }
 
-    /// Waits until `lanes` bench threads have arrived. Returns false if one of them failed.
-    pub fn wait_for(&self, lanes: usize) -> bool {
+    /// Waits until `threads` bench threads have arrived. Returns false if one of them failed.
+    pub fn wait_for(&self, threads: usize) -> bool {
         let state = self
             .changed
-            .wait_while(self.lock(), |state| state.arrived < lanes && !state.failed)
+            .wait_while(self.lock(), |state| {
+                state.arrived < threads && !state.failed
+            })
             .unwrap_or_else(PoisonError::into_inner);
         !state.failed
     }

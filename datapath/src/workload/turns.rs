@@ -4,7 +4,7 @@ use std::io;
 
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{Port, Tally};
-use crate::workload::lane::LaneContext;
+use crate::workload::context::ThreadContext;
 
 /// Sends a batch and receives until all of it has arrived, repeatedly until told to stop. Then receives the datagrams
 /// that are still queued.
@@ -16,38 +16,38 @@ pub(crate) async fn send_and_receive(
     receiver: &mut impl Port,
     fill: &mut impl Fill,
     check: &mut impl Check,
-    lane: &LaneContext,
+    thread: &ThreadContext,
 ) -> io::Result<()> {
     let mut sent = 0;
     let mut received = Tally::default();
     let mut under_way = 0;
-    while !lane.receiving_stopped() {
-        if lane.sending_stopped() {
-            lane.done_sending();
+    while !thread.receiving_stopped() {
+        if thread.sending_stopped() {
+            thread.done_sending();
         } else if under_way == 0 {
             match sender.transmit(0, fill).await {
                 Ok(burst) => {
                     under_way = burst.packets;
                     fill.sent(burst.packets);
                     #[cfg(feature = "calibration")]
-                    lane.delay(burst.packets);
+                    thread.delay(burst.packets);
                     sent += burst.packets;
-                    lane.meter.sent.publish(sent);
+                    thread.meter.sent.publish(sent);
                 }
                 // The loop waits for a refused datagram like for any lost datagram.
                 Err(error) => {
-                    sent = lane.refused_of(sent, fill, error, sender.packets_per_failure())?;
+                    sent = thread.refused_of(sent, fill, error, sender.packets_per_failure())?;
                 }
             }
         }
         match receiver.receive(check).await {
             Ok(burst) => {
                 under_way = under_way.saturating_sub(burst.packets);
-                lane.meter.received.publish(received.add(burst));
+                thread.meter.received.publish(received.add(burst));
             }
             Err(error) => {
                 under_way = 0;
-                lane.tolerate(error)?;
+                thread.tolerate(error)?;
             }
         }
     }

@@ -182,7 +182,7 @@ const SPARKS: usize = 16;
 
 /// Returns the received datagrams per second. `None` for a window of no length.
 fn received_pps(sample: &Sample) -> Option<f64> {
-    let received: u64 = sample.lanes.iter().map(|lane| lane.result().0).sum();
+    let received: u64 = sample.threads.iter().map(|thread| thread.result().0).sum();
     (sample.window_ns > 0).then(|| received as f64 * 1e9 / sample.window_ns as f64)
 }
 

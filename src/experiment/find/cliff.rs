@@ -298,8 +298,11 @@ pub(super) fn nanoseconds(sample: &Sample) -> f64 {
         .as_ref()
         .and_then(|trips| trips.times.quantile(0.5));
     trip.unwrap_or_else(|| {
-        let concluded = sample.lanes.iter().filter(|lane| lane.side.concludes());
-        let packets: u64 = concluded.map(|lane| lane.received_packets).sum();
+        let concluded = sample
+            .threads
+            .iter()
+            .filter(|thread| thread.side.concludes());
+        let packets: u64 = concluded.map(|thread| thread.received_packets).sum();
         sample.window_ns as f64 / packets.max(1) as f64
     })
 }

@@ -1,6 +1,6 @@
 //! Finds the limiting place of a trial at a given rate.
 
-use crate::data::{LaneSample, Sample, Side};
+use crate::data::{Sample, Side, ThreadSample};
 use crate::results::row::lost;
 
 /// Share of a window from which on a thread that ran or was runnable counts as busy. A busy thread could do no more.
@@ -117,39 +117,45 @@ fn share(part: u64, whole: u64) -> f64 {
 
 /// Returns the datagrams sent while the window was open, without responses.
 fn sent(sample: &Sample) -> u64 {
-    let senders = sample.lanes.iter().filter(|lane| lane.side.initiates());
-    senders.map(|lane| lane.sent_packets).sum()
+    let senders = sample
+        .threads
+        .iter()
+        .filter(|thread| thread.side.initiates());
+    senders.map(|thread| thread.sent_packets).sum()
 }
 
 /// Returns the datagrams received while the window was open, without requests.
 fn received(sample: &Sample) -> u64 {
-    let receivers = sample.lanes.iter().filter(|lane| lane.side.concludes());
-    receivers.map(|lane| lane.received_packets).sum()
+    let receivers = sample
+        .threads
+        .iter()
+        .filter(|thread| thread.side.concludes());
+    receivers.map(|thread| thread.received_packets).sum()
 }
 
 /// Returns the CPU time of a side per datagram, in nanoseconds.
 fn cpu_ns(sample: &Sample, side: impl Fn(Side) -> bool, packets: f64) -> Option<f64> {
-    let times: Option<Vec<u64>> = threads(sample, side).map(|lane| lane.cpu_ns).collect();
+    let times: Option<Vec<u64>> = threads(sample, side).map(|thread| thread.cpu_ns).collect();
     let ns = times?.into_iter().sum::<u64>() as f64;
     (packets > 0.0).then(|| ns / packets)
 }
 
 /// Returns the threads of a side, and the workers that run them.
-fn threads(sample: &Sample, side: impl Fn(Side) -> bool) -> impl Iterator<Item = &LaneSample> {
-    let lanes = sample.lanes.iter();
-    lanes.filter(move |lane| side(lane.side) || lane.side == Side::Worker)
+fn threads(sample: &Sample, side: impl Fn(Side) -> bool) -> impl Iterator<Item = &ThreadSample> {
+    let threads = sample.threads.iter();
+    threads.filter(move |thread| side(thread.side) || thread.side == Side::Worker)
 }
 
 /// Returns whether a thread of a side was busy for the whole window. `false` also if that is unknown.
 fn is_busy(sample: &Sample, side: impl Fn(Side) -> bool) -> bool {
-    threads(sample, side).any(|lane| {
+    threads(sample, side).any(|thread| {
         // Kernels that do not count interrupts apart include them in the thread's own time.
-        let taken = lane
+        let taken = thread
             .taken
             .map_or(0, |taken| taken.steal_ns + taken.irq_ns + taken.softirq_ns);
-        let busy = lane
+        let busy = thread
             .cpu_ns
-            .map(|cpu| cpu + lane.waited_ns.unwrap_or(0) + taken);
+            .map(|cpu| cpu + thread.waited_ns.unwrap_or(0) + taken);
         busy.is_some_and(|busy| busy as f64 >= BUSY * sample.window_ns as f64)
     })
 }

@@ -3,7 +3,7 @@
 use super::across;
 use super::flows::{cannot_serve, exceeds_files};
 use super::transport::cannot_carry;
-use super::{cannot_run, is_fragmented, lanes_on_workers};
+use super::{cannot_run, is_fragmented, threads_on_workers};
 use crate::data::{
     Case, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait, Workload,
 };
@@ -231,13 +231,13 @@ fn cannot_duplex(case: &Case, (sender, receiver): Engines) -> Option<String> {
 ///
 /// A task that goes on until `WouldBlock` never yields to other tasks on its worker, and starves them.
 fn too_few_workers(case: &Case, (sender, receiver): Engines) -> Option<String> {
-    let (workers, lanes) = (
+    let (workers, threads) = (
         case.tokio_workers?,
-        lanes_on_workers(case, (sender, receiver)),
+        threads_on_workers(case, (sender, receiver)),
     );
     let is_greedy = |entry: &&Entry| entry.about.shares_workers && entry.about.one_thread.is_err();
     let greedy = [sender, receiver].into_iter().find(is_greedy)?;
-    (workers.count() < lanes).then(|| {
-        format!("{greedy} never yields: {lanes} tasks need {lanes} workers, not {workers}")
+    (workers.count() < threads).then(|| {
+        format!("{greedy} never yields: {threads} tasks need {threads} workers, not {workers}")
     })
 }

@@ -1,6 +1,6 @@
 //! Warnings about cases that run, but whose results may mislead.
 
-use super::{across, is_fragmented, lanes_on_workers, sharing_cpus};
+use super::{across, is_fragmented, sharing_cpus, threads_on_workers};
 use crate::data::{Case, Group, Payload, Sharing, Spread, Workers};
 use crate::engines::{Engines, Entry};
 use crate::host::placement::Placement;
@@ -23,7 +23,7 @@ pub(super) fn warnings(
         () if case.is_full_duplex() => senders + receivers,
         () => 0,
     };
-    let busy = threads.count() + beside - lanes_on_workers(case, (sender, receiver)) + workers;
+    let busy = threads.count() + beside - threads_on_workers(case, (sender, receiver)) + workers;
     match &conditions.there {
         Some(there) => warnings.extend(across::warnings(case, conditions, there, placement)),
         None => warnings.extend(sharing_cpus(busy, placement.cpus(), conditions.host)),

@@ -60,7 +60,7 @@ fn track(by: By, row: &Row, found: Change) -> Option<Track> {
         low: 100.0 * found.low,
         high: 100.0 * found.high,
         class: "",
-        lane: WHOLE,
+        slot: WHOLE,
     };
     Some(Track {
         label: row.label.clone(),

@@ -32,20 +32,20 @@ pub(in crate::report) struct Track {
 /// An element of the drawing.
 #[derive(Clone, Debug)]
 pub(in crate::report) enum Drawn {
-    /// Bar from one value to another, with a class. `lane`: its position among lanes, one below the other, and their
+    /// Bar from one value to another, with a class. `slot`: its position among slots, one below the other, and their
     /// number.
     Bar {
         from: f64,
         to: f64,
         class: String,
-        lane: (usize, usize),
+        slot: (usize, usize),
     },
     /// Interval, with an optional class.
     Interval {
         low: f64,
         high: f64,
         class: &'static str,
-        lane: (usize, usize),
+        slot: (usize, usize),
     },
     Mark {
         at: f64,
@@ -53,7 +53,7 @@ pub(in crate::report) enum Drawn {
     },
 }
 
-/// The only lane: a drawing over the whole height.
+/// The only slot: a drawing over the whole height.
 pub(in crate::report) const WHOLE: (usize, usize) = (0, 1);
 
 impl Tracks<'_> {
@@ -112,17 +112,17 @@ impl Tracks<'_> {
                 from,
                 to,
                 class,
-                lane,
+                slot,
             } => html! {
-                i class=(class) style={ (self.between(*from, *to)) (in_lane(*lane)) } {}
+                i class=(class) style={ (self.between(*from, *to)) (in_slot(*slot)) } {}
             },
             Drawn::Interval {
                 low,
                 high,
                 class,
-                lane,
+                slot,
             } => html! {
-                u class=[Some(*class).filter(|class| !class.is_empty())] style={ (self.between(*low, *high)) (in_lane(*lane)) } {}
+                u class=[Some(*class).filter(|class| !class.is_empty())] style={ (self.between(*low, *high)) (in_slot(*slot)) } {}
             },
             Drawn::Mark { at, look } => html! {
                 b class=(look.colour()) style=(self.left(*at)) { (look.sign()) }
@@ -153,7 +153,7 @@ fn edge(share: f64) -> &'static str {
     }
 }
 
-fn in_lane((n, of): (usize, usize)) -> String {
+fn in_slot((n, of): (usize, usize)) -> String {
     if of < 2 {
         return String::new();
     }
@@ -182,17 +182,17 @@ mod tests {
             scale: Scale::linear([390.0]),
             reference: Some(100.0),
         };
-        let bar = |to: f64, lane| Drawn::Bar {
+        let bar = |to: f64, slot| Drawn::Bar {
             from: 0.0,
             to,
             class: "c1".to_owned(),
-            lane,
+            slot,
         };
         let interval = Drawn::Interval {
             low: 180.0,
             high: 220.0,
             class: "pale",
-            lane: WHOLE,
+            slot: WHOLE,
         };
         let mark = Drawn::Mark {
             at: 100.0,

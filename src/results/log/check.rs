@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::counts;
-use crate::data::{Case, Counts, Group, LaneSample, Pair, Sample, Side, Traits, Transport};
+use crate::data::{Case, Counts, Group, Pair, Sample, Side, ThreadSample, Traits, Transport};
 use crate::engines::stream::{LENGTH_BYTES, READ_BYTES, WEBSOCKET_READ_BYTES, websocket_bytes};
 use crate::host::placement::Placement;
 
@@ -40,7 +40,7 @@ impl Expected<'_> {
         if let Some(problem) = counts::impossible(sample) {
             return Some(problem.to_owned());
         }
-        self.wrong_lanes(sample)
+        self.wrong_threads(sample)
             .or_else(|| wrong_sums(sample))
             .or_else(|| self.wrong_round_trips(sample))
             .or_else(|| self.wrong_pacing(sample))
@@ -50,25 +50,29 @@ impl Expected<'_> {
             .or_else(|| wrong_verification(sample))
     }
 
-    fn wrong_lanes(&self, sample: &Sample) -> Option<String> {
-        let sides: Vec<Side> = sample.lanes.iter().map(|lane| lane.side).collect();
+    fn wrong_threads(&self, sample: &Sample) -> Option<String> {
+        let sides: Vec<Side> = sample.threads.iter().map(|thread| thread.side).collect();
         // Verification of a single-threaded case may use one thread per side.
         let is_split = sample.verified.is_some() && sides == self.sides(Alone::InTwo);
         if sides != self.sides(Alone::AsOne) && !is_split {
             return Some(
-                "the lanes are not those of the case: senders first, workers last".to_owned(),
+                "the threads are not those of the case: senders first, workers last".to_owned(),
             );
         }
         let collectors = self.placement.senders.iter().copied();
         let mut cpus = self.placement.cpus().chain(collectors);
-        for (number, lane) in (1..).zip(&sample.lanes) {
-            if !lane.side.sends() && (lane.sent_packets, lane.refused_packets) != (0, 0) {
-                return Some(format!("lane {number}, a {}, sent datagrams", lane.side));
-            }
-            if !lane.side.receives() && (lane.received_packets, lane.received_bytes) != (0, 0) {
+        for (number, thread) in (1..).zip(&sample.threads) {
+            if !thread.side.sends() && (thread.sent_packets, thread.refused_packets) != (0, 0) {
                 return Some(format!(
-                    "lane {number}, a {}, received datagrams",
-                    lane.side
+                    "thread {number}, a {}, sent datagrams",
+                    thread.side
+                ));
+            }
+            if !thread.side.receives() && (thread.received_packets, thread.received_bytes) != (0, 0)
+            {
+                return Some(format!(
+                    "thread {number}, a {}, received datagrams",
+                    thread.side
                 ));
             }
             let planned = cpus.next().flatten();
@@ -78,9 +82,9 @@ impl Expected<'_> {
                 let cpu = usize::try_from(cpu).ok();
                 cpu == planned || all().any(|one| one == cpu)
             };
-            if let Some(cpu) = lane.cpu.filter(|&cpu| !is_there(cpu)) {
+            if let Some(cpu) = thread.cpu.filter(|&cpu| !is_there(cpu)) {
                 return Some(format!(
-                    "lane {number} was pinned to CPU {cpu}, not to the CPU in the plan"
+                    "thread {number} was pinned to CPU {cpu}, not to the CPU in the plan"
                 ));
             }
         }
@@ -102,13 +106,13 @@ impl Expected<'_> {
             .sum::<u64>();
         let is_whole = sample.books.kernel_discards + lost + places.surplus == 0;
         let is_ours = sample.is_sound() && is_whole && !is_faulty;
-        let mut lanes = (1..).zip(&sample.lanes).filter(|_| is_ours);
-        lanes.find_map(|(number, lane)| {
-            let (packets, bytes) = (lane.received_packets, lane.received_bytes);
+        let mut threads = (1..).zip(&sample.threads).filter(|_| is_ours);
+        threads.find_map(|(number, thread)| {
+            let (packets, bytes) = (thread.received_packets, thread.received_bytes);
             (!self.may_be(packets, bytes)).then(|| {
                 let payload = self.case.payload;
                 format!(
-                    "lane {number} received {bytes} bytes in {packets} datagrams of {payload} B"
+                    "thread {number} received {bytes} bytes in {packets} datagrams of {payload} B"
                 )
             })
         })
@@ -244,12 +248,12 @@ impl Expected<'_> {
             ));
         }
         let most = open.saturating_add(LONGEST_READING);
-        let cpu_times = sample.lanes.iter().filter_map(|lane| lane.cpu_ns);
+        let cpu_times = sample.threads.iter().filter_map(|thread| thread.cpu_ns);
         let too_long = cpu_times
             .map(Duration::from_nanos)
             .find(|&ran| ran > most)?;
         Some(format!(
-            "a lane ran for {too_long:?} in a window of {open:?}"
+            "a thread ran for {too_long:?} in a window of {open:?}"
         ))
     }
 }
@@ -264,28 +268,28 @@ enum Alone {
 /// Compares the accounting with the sums over the bench threads. Both come from the same readings.
 fn wrong_sums(sample: &Sample) -> Option<String> {
     let books = &sample.books;
-    let sum = |count: fn(&LaneSample) -> u64| sample.lanes.iter().map(count).sum::<u64>();
+    let sum = |count: fn(&ThreadSample) -> u64| sample.threads.iter().map(count).sum::<u64>();
     let moved = |count: fn(Counts) -> u64| count(books.at_closing) - count(books.at_opening);
     let sent = (
         "sent",
-        sum(|lane| lane.sent_packets),
+        sum(|thread| thread.sent_packets),
         moved(|counts| counts.sent),
     );
     let refused = (
         "refused",
-        sum(|lane| lane.refused_packets),
+        sum(|thread| thread.refused_packets),
         moved(|counts| counts.refused),
     );
     let received = (
         "received",
-        sum(|lane| lane.received_packets),
+        sum(|thread| thread.received_packets),
         moved(|counts| counts.received),
     );
-    let (what, lanes, books) = [sent, refused, received]
+    let (what, threads, books) = [sent, refused, received]
         .into_iter()
-        .find(|(_, lanes, books)| lanes != books)?;
+        .find(|(_, threads, books)| threads != books)?;
     Some(format!(
-        "{lanes} datagrams {what} in lanes, but {books} in books"
+        "{threads} datagrams {what} in threads, but {books} in books"
     ))
 }
 

@@ -1,6 +1,6 @@
 //! Validation of the counts of a window: none is impossibly large, and none decreases.
 
-use crate::data::{Counts, LaneSample, RoundTrips, Sample, Verified};
+use crate::data::{Counts, RoundTrips, Sample, ThreadSample, Verified};
 
 /// Limit that no counter of a window reaches. 2^53 datagrams are a year at 100 Mpps, and spreadsheets and JSON
 /// readers count no further.
@@ -10,7 +10,7 @@ const MOST: u64 = 1 << 53;
 const MOST_IN_ALL: u64 = 1 << 60;
 /// Last millisecond of the year 9999, where RFC 3339 ends, as Unix time.
 const LAST_MS: u64 = 253_402_300_799_999;
-const MOST_LANES: usize = 4096;
+const MOST_THREADS: usize = 4096;
 
 /// Returns the first impossible count of a window, for any case.
 pub(super) fn impossible(sample: &Sample) -> Option<&'static str> {
@@ -24,8 +24,8 @@ pub(super) fn impossible(sample: &Sample) -> Option<&'static str> {
     if sample.opened_unix_ms > LAST_MS {
         return Some("a window after the year 9999");
     }
-    if sample.lanes.is_empty() || sample.lanes.len() > MOST_LANES {
-        return Some("a window with no lanes, or too many");
+    if sample.threads.is_empty() || sample.threads.len() > MOST_THREADS {
+        return Some("a window with no threads, or too many");
     }
     if !(follows(books.at_opening, books.at_closing) && follows(books.at_closing, books.at_end)) {
         return Some("counts in books that decrease");
@@ -33,7 +33,7 @@ pub(super) fn impossible(sample: &Sample) -> Option<&'static str> {
     if books.at_end.refused > books.at_end.sent {
         return Some("more datagrams refused than sent");
     }
-    let mut paces = sample.lanes.iter().filter_map(|lane| lane.pace);
+    let mut paces = sample.threads.iter().filter_map(|thread| thread.pace);
     paces
         .any(|pace| pace.chain_ns == 0)
         .then_some("a pace of 0 ns")
@@ -60,10 +60,10 @@ fn counts(sample: &Sample) -> impl Iterator<Item = u64> {
     let others = [sample.other_cpu_ns, sample.coordinator_cpu_ns];
     let of_run = [sample.window_ns, sample.rcvbuf_bytes, sample.sndbuf_bytes];
     let of_others = others.into_iter().flatten();
-    let of_lanes = sample.lanes.iter().flat_map(of_lane);
+    let of_threads = sample.threads.iter().flat_map(of_thread);
     let of_datagrams = sample.verified.map(of_datagrams);
     let of_round_trips = sample.round_trips.iter().flat_map(of_round_trips);
-    let counts = of_lanes.chain(of_books).chain(of_run).chain(of_others);
+    let counts = of_threads.chain(of_books).chain(of_run).chain(of_others);
     let of_flows = sample.flow_packets.iter().copied();
     let states = sample.idle_times.states.iter();
     let of_states = states.map(|state| state.ns);
@@ -80,22 +80,22 @@ fn of_round_trips(found: &RoundTrips) -> impl Iterator<Item = u64> {
     times.chain(others)
 }
 
-fn of_lane(lane: &LaneSample) -> [u64; 13] {
-    let taken = lane.taken.unwrap_or_default();
+fn of_thread(thread: &ThreadSample) -> [u64; 13] {
+    let taken = thread.taken.unwrap_or_default();
     [
-        lane.sent_packets,
-        lane.refused_packets,
-        lane.received_packets,
-        lane.received_bytes,
-        lane.would_blocks,
-        lane.errors,
-        lane.cpu_ns.unwrap_or_default(),
-        lane.waited_ns.unwrap_or_default(),
+        thread.sent_packets,
+        thread.refused_packets,
+        thread.received_packets,
+        thread.received_bytes,
+        thread.would_blocks,
+        thread.errors,
+        thread.cpu_ns.unwrap_or_default(),
+        thread.waited_ns.unwrap_or_default(),
         taken.steal_ns,
         taken.irq_ns,
         taken.softirq_ns,
-        lane.voluntary_switches.unwrap_or_default(),
-        lane.involuntary_switches.unwrap_or_default(),
+        thread.voluntary_switches.unwrap_or_default(),
+        thread.involuntary_switches.unwrap_or_default(),
     ]
 }
 

@@ -93,8 +93,8 @@ fn is_placed(planned: &Planned) -> bool {
     };
     match &planned.verdict {
         Verdict::Run(placement, _) => {
-            let lanes = (placement.senders.len(), placement.receivers.len());
-            lanes == (threads.senders(), receivers)
+            let placed = (placement.senders.len(), placement.receivers.len());
+            placed == (threads.senders(), receivers)
         }
         Verdict::Skip(_) => true,
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::data::{LaneSample, Side, Traits, Verified};
+use crate::data::{Side, ThreadSample, Traits, Verified};
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::{Plan, Schedule, Settings, Verdict};
@@ -84,7 +84,7 @@ fn windows_whose_sums_would_overflow_are_refused() {
     let mut replay = begun();
     let take = |replay: &mut Replay, round| {
         let mut sample = window(round);
-        sample.lanes[0].voluntary_switches = Some(MOST);
+        sample.threads[0].voluntary_switches = Some(MOST);
         replay.take(&Event::window(sample))
     };
     let refused = (1..).find_map(|round| Some((round, take(&mut replay, round).err()?)));
@@ -97,16 +97,16 @@ fn windows_whose_sums_would_overflow_are_refused() {
 }
 
 #[test]
-fn a_window_of_many_lanes_whose_sum_would_overflow_is_refused() {
+fn a_window_of_many_threads_whose_sum_would_overflow_is_refused() {
     // The number of threads is checked before anything is added up.
     let mut sample = window(1);
-    let lane = LaneSample {
+    let thread = ThreadSample {
         received_packets: MOST,
-        ..sample.lanes[1].clone()
+        ..sample.threads[1].clone()
     };
-    sample.lanes = vec![lane; 4096];
+    sample.threads = vec![thread; 4096];
     let problem = read(&mut begun(), &Event::window(sample));
-    assert!(problem.is_err_and(|problem| problem.contains("lanes")));
+    assert!(problem.is_err_and(|problem| problem.contains("threads")));
 }
 
 #[test]

@@ -43,8 +43,8 @@ pub(super) fn freq_low_mhz(samples: &[Sample]) -> Option<f64> {
 
 /// Returns the speed of the slowest CPU of the bench threads in a window, in percent of its own speed at the start.
 fn clock_pct(sample: &Sample, at_start: &[CpuSpeed]) -> Option<f64> {
-    let percents = sample.lanes.iter().filter_map(|lane| {
-        let now = lane.pace?;
+    let percents = sample.threads.iter().filter_map(|thread| {
+        let now = thread.pace?;
         let then = at_start.iter().find(|pace| pace.cpu == now.cpu)?;
         Some(100.0 * then.chain_ns as f64 / now.chain_ns as f64)
     });

@@ -42,8 +42,8 @@ fn lost_on_the_way(samples: &[Sample]) -> f64 {
     let came = books.received + books.unread + books.dropped_socket;
     let lost = books.sent.saturating_sub(came);
     // The accounting counts requests and responses together; the counts of the threads tell how many were requests.
-    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
-    let all: u64 = lanes.map(|lane| lane.sent_packets).sum();
+    let threads = samples.iter().flat_map(|sample| &sample.threads);
+    let all: u64 = threads.map(|thread| thread.sent_packets).sum();
     let requests: u64 = samples.iter().map(numbers::sent).sum();
     lost as f64 * all as f64 / (books.sent as f64 * requests as f64).max(1.0)
 }
@@ -82,7 +82,7 @@ mod tests {
         let case = Case::of_key(&format!("std:std/2t/300B/connected/v4/ask/{key}"));
         let mut samples = six();
         for (sample, answered) in samples.iter_mut().zip(answered) {
-            sample.lanes[1].received_packets = answered;
+            sample.threads[1].received_packets = answered;
         }
         overload(&case.expect("a case"), &samples)
     }
@@ -112,8 +112,8 @@ mod tests {
             let mut samples = six();
             for sample in &mut samples {
                 // One of five requests has no response; one of nine datagrams sent was lost.
-                let [client, server] = &mut sample.lanes[..] else {
-                    panic!("two lanes");
+                let [client, server] = &mut sample.threads[..] else {
+                    panic!("two threads");
                 };
                 (client.side, server.side) = (Side::Client, Side::Server);
                 (client.sent_packets, server.sent_packets) = (1000, 800);

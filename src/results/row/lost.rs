@@ -3,7 +3,7 @@
 //! The result is a low estimate. Threads of the case that share a CPU wait for each other, each switch to a thread
 //! takes time, and other threads of the program may have run on any CPU. None of these waits counts as preempted.
 
-use crate::data::{LaneSample, Sample, Side};
+use crate::data::{Sample, Side, ThreadSample};
 use crate::sys::run_queue::CpuTaken;
 
 /// Limit of the time of a switch to a thread. Judgement: 0.1 to 1 us were measured on an x86-64 virtual machine, and
@@ -17,9 +17,9 @@ const USUAL_SWITCH_NS: f64 = 5_000.0;
 /// Returns for each window the preempted time of the most preempted thread, as a fraction of the window. `None`: not
 /// counted by the kernel.
 pub(super) fn shares(samples: &[Sample]) -> Vec<Option<f64>> {
-    let most = samples.iter().map(|sample| sample.lanes.len()).max();
-    let lanes = 0..most.unwrap_or(0);
-    let switch_ns: Vec<f64> = lanes.map(|n| shortest_switch_ns(samples, n)).collect();
+    let most = samples.iter().map(|sample| sample.threads.len()).max();
+    let threads = 0..most.unwrap_or(0);
+    let switch_ns: Vec<f64> = threads.map(|n| shortest_switch_ns(samples, n)).collect();
     let samples = samples.iter();
     samples.map(|sample| share(sample, &switch_ns)).collect()
 }
@@ -27,7 +27,7 @@ pub(super) fn shares(samples: &[Sample]) -> Vec<Option<f64>> {
 /// Returns the preempted time of the most preempted thread in a single window, as a fraction. A usual waiting time
 /// for each switch is no disturbance.
 pub(crate) fn share_of_one(sample: &Sample) -> Option<f64> {
-    let switch_ns = vec![USUAL_SWITCH_NS; sample.lanes.len()];
+    let switch_ns = vec![USUAL_SWITCH_NS; sample.threads.len()];
     share(sample, &switch_ns)
 }
 
@@ -49,7 +49,7 @@ pub(super) fn pct(samples: &[Sample], shares: &[Option<f64>]) -> Option<f64> {
 pub(super) fn taken_pct(samples: &[Sample], what: fn(CpuTaken) -> u64) -> Option<f64> {
     let (mut taken_ns, mut window_ns) = (0, 0);
     for sample in samples {
-        for taken in sample.lanes.iter().filter_map(|lane| lane.taken) {
+        for taken in sample.threads.iter().filter_map(|thread| thread.taken) {
             taken_ns += what(taken);
             window_ns += sample.window_ns;
         }
@@ -60,44 +60,44 @@ pub(super) fn taken_pct(samples: &[Sample], what: fn(CpuTaken) -> u64) -> Option
 
 fn share(sample: &Sample, switch_ns: &[f64]) -> Option<f64> {
     let ours = sample.other_cpu_ns.unwrap_or(0) + sample.coordinator_cpu_ns.unwrap_or(0);
-    let lost_ns = |(lane, switch_ns): (&LaneSample, &f64)| {
-        let switching = switches(lane) as f64 * switch_ns;
-        let waited = waited_for_others(lane, sample)? - switching - ours as f64;
+    let lost_ns = |(thread, switch_ns): (&ThreadSample, &f64)| {
+        let switching = switches(thread) as f64 * switch_ns;
+        let waited = waited_for_others(thread, sample)? - switching - ours as f64;
         // Ignore one tick, of which only its end is known to be in this window.
-        let steal_ns = lane.taken.map_or(0, |taken| taken.steal_ns);
+        let steal_ns = thread.taken.map_or(0, |taken| taken.steal_ns);
         Some(waited.max(0.0) + steal_ns.saturating_sub(CpuTaken::TICK_NS) as f64)
     };
-    let lanes = sample.lanes.iter().zip(switch_ns);
-    let most = lanes.filter_map(lost_ns).max_by(f64::total_cmp)?;
+    let threads = sample.threads.iter().zip(switch_ns);
+    let most = threads.filter_map(lost_ns).max_by(f64::total_cmp)?;
     // A wait that ends in the window may have begun before it.
     Some((most / sample.window_ns as f64).min(1.0))
 }
 
 /// Returns the time that a thread waited, less the time that other threads of the case ran on CPUs that it may have
 /// used, in nanoseconds.
-fn waited_for_others(lane: &LaneSample, sample: &Sample) -> Option<f64> {
-    let others = sample.lanes.iter();
-    let others = others.filter(|other| !std::ptr::eq(*other, lane));
-    let may_share = |other: &&LaneSample| other.cpu.zip(lane.cpu).is_none_or(|(a, b)| a == b);
+fn waited_for_others(thread: &ThreadSample, sample: &Sample) -> Option<f64> {
+    let others = sample.threads.iter();
+    let others = others.filter(|other| !std::ptr::eq(*other, thread));
+    let may_share = |other: &&ThreadSample| other.cpu.zip(thread.cpu).is_none_or(|(a, b)| a == b);
     let ran: u64 = others
         .filter(may_share)
         .filter_map(|other| other.cpu_ns)
         .sum();
-    Some(lane.waited_ns?.saturating_sub(ran) as f64)
+    Some(thread.waited_ns?.saturating_sub(ran) as f64)
 }
 
 /// Returns the number of context switches of a thread.
-fn switches(lane: &LaneSample) -> u64 {
-    lane.voluntary_switches.unwrap_or(0) + lane.involuntary_switches.unwrap_or(0)
+fn switches(thread: &ThreadSample) -> u64 {
+    thread.voluntary_switches.unwrap_or(0) + thread.involuntary_switches.unwrap_or(0)
 }
 
 /// Returns the time that a thread waits per switch, in the window where it is shortest. Waits of this length are no
 /// disturbance.
-fn shortest_switch_ns(samples: &[Sample], lane: usize) -> f64 {
+fn shortest_switch_ns(samples: &[Sample], thread: usize) -> f64 {
     let per_switch = samples.iter().filter_map(|sample| {
-        let lane = sample.lanes.get(lane)?;
-        let switches = switches(lane);
-        (switches > 0).then_some(waited_for_others(lane, sample)? / switches as f64)
+        let thread = sample.threads.get(thread)?;
+        let switches = switches(thread);
+        (switches > 0).then_some(waited_for_others(thread, sample)? / switches as f64)
     });
     per_switch
         .min_by(f64::total_cmp)
@@ -108,15 +108,23 @@ fn shortest_switch_ns(samples: &[Sample], lane: usize) -> f64 {
 /// that do not count waits. With IRQ_TIME_ACCOUNTING, softirq time is not included.
 pub(super) fn used(sample: &Sample) -> Option<f64> {
     // Workers may have run on any CPU.
-    if sample.lanes.iter().any(|lane| lane.side == Side::Worker) {
+    if sample
+        .threads
+        .iter()
+        .any(|thread| thread.side == Side::Worker)
+    {
         return None;
     }
-    let never_slept = |lane: &&LaneSample| lane.side.sends() && lane.voluntary_switches == Some(0);
-    let senders = sample.lanes.iter().filter(never_slept);
+    let never_slept =
+        |thread: &&ThreadSample| thread.side.sends() && thread.voluntary_switches == Some(0);
+    let senders = sample.threads.iter().filter(never_slept);
     let cpus = senders.filter_map(|sender| sender.cpu);
     let used = cpus.filter_map(|cpu| {
-        let lanes = sample.lanes.iter().filter(|lane| lane.cpu == Some(cpu));
-        let ran: u64 = lanes.map(|lane| lane.cpu_ns).sum::<Option<u64>>()?;
+        let threads = sample
+            .threads
+            .iter()
+            .filter(|thread| thread.cpu == Some(cpu));
+        let ran: u64 = threads.map(|thread| thread.cpu_ns).sum::<Option<u64>>()?;
         Some(ran as f64 / sample.window_ns as f64)
     });
     used.min_by(f64::total_cmp)

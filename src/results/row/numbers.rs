@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::rounding::decimals;
-use crate::data::{LaneSample, Sample, Side, WindowBooks};
+use crate::data::{Sample, Side, ThreadSample, WindowBooks};
 use crate::stats::{self, Estimate};
 
 /// Estimates from the windows of a case.
@@ -84,8 +84,8 @@ pub(super) fn move_estimates(windows: usize, all: usize) -> bool {
 /// Returns the number of failed system calls in the windows. Calls that would block and refused datagrams are not
 /// included.
 pub(super) fn failed_calls(samples: &[Sample]) -> u64 {
-    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
-    lanes.map(|lane| lane.errors).sum()
+    let threads = samples.iter().flat_map(|sample| &sample.threads);
+    threads.map(|thread| thread.errors).sum()
 }
 
 /// Returns the number of datagrams by which the queues grew during the windows. Negative: they emptied.
@@ -125,8 +125,8 @@ pub(super) fn window_ms(samples: &[Sample]) -> Option<f64> {
     middle::<3>(stats::estimate(&windows.collect::<Vec<f64>>()))
 }
 
-fn sum(sample: &Sample, count: fn(&LaneSample) -> u64) -> u64 {
-    sample.lanes.iter().map(count).sum()
+fn sum(sample: &Sample, count: fn(&ThreadSample) -> u64) -> u64 {
+    sample.threads.iter().map(count).sum()
 }
 
 /// Returns the datagrams received that count as the result. For requests, these are the responses.
@@ -134,21 +134,21 @@ pub(super) fn received(sample: &Sample) -> u64 {
     sum(sample, concluded)
 }
 
-fn concluded(lane: &LaneSample) -> u64 {
-    lane.result().0
+fn concluded(thread: &ThreadSample) -> u64 {
+    thread.result().0
 }
 
-fn initiated(lane: &LaneSample) -> u64 {
-    if lane.side.initiates() {
-        lane.sent_packets
+fn initiated(thread: &ThreadSample) -> u64 {
+    if thread.side.initiates() {
+        thread.sent_packets
     } else {
         0
     }
 }
 
-fn served(lane: &LaneSample) -> u64 {
-    if lane.side == Side::Server {
-        lane.received_packets
+fn served(thread: &ThreadSample) -> u64 {
+    if thread.side == Side::Server {
+        thread.received_packets
     } else {
         0
     }
@@ -165,7 +165,7 @@ pub(crate) fn received_pps(sample: &Sample) -> Option<f64> {
 
 #[expect(clippy::unnecessary_wraps, reason = "as for received_pps")]
 fn received_mbps(sample: &Sample) -> Option<f64> {
-    let bits = 8.0 * sum(sample, |lane| lane.result().1) as f64;
+    let bits = 8.0 * sum(sample, |thread| thread.result().1) as f64;
     Some(bits / 1e6 / window_seconds(sample))
 }
 
@@ -182,19 +182,19 @@ fn sent_pps(sample: &Sample) -> Option<f64> {
 /// Returns the CPU time of the threads that satisfy `counts`, per datagram that `packets` counts.
 fn cpu_ns_per(
     sample: &Sample,
-    counts: impl Fn(&LaneSample) -> bool,
-    packets: fn(&LaneSample) -> u64,
+    counts: impl Fn(&ThreadSample) -> bool,
+    packets: fn(&ThreadSample) -> u64,
 ) -> Option<f64> {
-    let lanes = || sample.lanes.iter().filter(|lane| counts(lane));
-    let cpu_ns: u64 = lanes().map(|lane| lane.cpu_ns).sum::<Option<u64>>()?;
+    let threads = || sample.threads.iter().filter(|thread| counts(thread));
+    let cpu_ns: u64 = threads().map(|thread| thread.cpu_ns).sum::<Option<u64>>()?;
     let packets: u64 = sum(sample, packets);
-    (lanes().count() > 0 && packets > 0).then(|| cpu_ns as f64 / packets as f64)
+    (threads().count() > 0 && packets > 0).then(|| cpu_ns as f64 / packets as f64)
 }
 
 /// Returns the CPU time of the senders per datagram sent, in nanoseconds. For requests, all CPU time of the clients
 /// counts.
 fn sender_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
-    let sends = |lane: &LaneSample| match lane.side {
+    let sends = |thread: &ThreadSample| match thread.side {
         Side::Sender | Side::Client => true,
         Side::Receiver => has_servers(sample),
         Side::Alone | Side::Server | Side::Worker => false,
@@ -203,25 +203,32 @@ fn sender_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
 }
 
 fn has_servers(sample: &Sample) -> bool {
-    sample.lanes.iter().any(|lane| lane.side == Side::Server)
+    sample
+        .threads
+        .iter()
+        .any(|thread| thread.side == Side::Server)
 }
 
 fn receiver_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     // For requests, the receivers are the servers; threads that receive responses belong to clients.
-    let (side, packets): (_, fn(&LaneSample) -> u64) = if has_servers(sample) {
+    let (side, packets): (_, fn(&ThreadSample) -> u64) = if has_servers(sample) {
         (Side::Server, served)
     } else {
         (Side::Receiver, concluded)
     };
-    cpu_ns_per(sample, |lane| lane.side == side, packets)
+    cpu_ns_per(sample, |thread| thread.side == side, packets)
 }
 
 /// Returns the CPU time of all bench threads per datagram received, in nanoseconds.
 pub(crate) fn cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
-    let has_workers = sample.lanes.iter().any(|lane| lane.side == Side::Worker);
+    let has_workers = sample
+        .threads
+        .iter()
+        .any(|thread| thread.side == Side::Worker);
     // Workers count the time of the threads whose work they do.
-    let counts =
-        |lane: &LaneSample| !has_workers || lane.side == Side::Worker || lane.cpu_ns.is_some();
+    let counts = |thread: &ThreadSample| {
+        !has_workers || thread.side == Side::Worker || thread.cpu_ns.is_some()
+    };
     cpu_ns_per(sample, counts, concluded)
 }
 
@@ -237,8 +244,8 @@ pub(super) fn other_cpu_pct(samples: &[Sample]) -> Option<f64> {
         .iter()
         .filter_map(|sample| sample.other_cpu_ns)
         .sum();
-    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
-    percent(other, lanes.filter_map(|lane| lane.cpu_ns).sum())
+    let threads = samples.iter().flat_map(|sample| &sample.threads);
+    percent(other, threads.filter_map(|thread| thread.cpu_ns).sum())
 }
 
 /// Returns the ratio of the case to the reference in each round. Drift affects both, and cancels.
@@ -253,8 +260,11 @@ fn paired_ratios(pairs: &[(&Sample, &Sample)], value: fn(&Sample) -> Option<f64>
 /// Returns the smallest share of the received datagrams that one receiver got over all windows, in percent.
 pub(super) fn receiver_share_min_pct(samples: &[Sample]) -> Option<f64> {
     let receivers = |sample: &Sample| -> Vec<u64> {
-        let lanes = sample.lanes.iter().filter(|lane| lane.side.concludes());
-        lanes.map(|lane| lane.received_packets).collect()
+        let threads = sample
+            .threads
+            .iter()
+            .filter(|thread| thread.side.concludes());
+        threads.map(|thread| thread.received_packets).collect()
     };
     let mut totals = receivers(samples.first()?);
     for sample in &samples[1..] {

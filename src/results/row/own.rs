@@ -57,8 +57,9 @@ mod tests {
         let windows = (1..).zip(by_round);
         let windows = windows.map(|(round, pct)| {
             let mut sample = window(round);
-            for lane in &mut sample.lanes {
-                lane.received_packets = lane.received_packets * (100 + pct).unsigned_abs() / 100;
+            for thread in &mut sample.threads {
+                thread.received_packets =
+                    thread.received_packets * (100 + pct).unsigned_abs() / 100;
             }
             sample
         });

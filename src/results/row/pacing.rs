@@ -108,7 +108,7 @@ mod tests {
         let case = Case::of_key(&key).expect("a case");
         let mut samples = six();
         for sample in &mut samples {
-            sample.lanes[0].sent_packets = sent;
+            sample.threads[0].sent_packets = sent;
         }
         let sender = Traits::known(case.sender).expect("a known engine");
         shortfall(&case, &sender, &samples)

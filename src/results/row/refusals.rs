@@ -10,8 +10,10 @@ pub(super) fn in_words(samples: &[Sample]) -> Option<String> {
     if refused == 0 {
         return None;
     }
-    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
-    let mut reasons: Vec<&str> = lanes.filter_map(|lane| lane.refusal.as_deref()).collect();
+    let threads = samples.iter().flat_map(|sample| &sample.threads);
+    let mut reasons: Vec<&str> = threads
+        .filter_map(|thread| thread.refusal.as_deref())
+        .collect();
     reasons.sort_unstable();
     reasons.dedup();
     let reasons: Vec<String> = reasons.into_iter().map(explained).collect();

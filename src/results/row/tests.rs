@@ -1,7 +1,7 @@
 //! Tests of rows computed from windows made by hand.
 
 use super::*;
-use crate::data::{Books, Case, Counts, LaneSample, Pair, Sample, Side, Traits};
+use crate::data::{Books, Case, Counts, Pair, Sample, Side, ThreadSample, Traits};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle::{IdleState, IdleTimes};
 use crate::sys::run_queue::CpuTaken;
@@ -15,7 +15,7 @@ pub(crate) fn case() -> Case {
 
 /// Returns a window of 100 ms: 30,000 datagrams of 300 B sent, 20,000 received, and 10,000 dropped.
 pub(crate) fn window(round: u32) -> Sample {
-    let lane = |side, sent, received, cpu_ns| LaneSample {
+    let thread = |side, sent, received, cpu_ns| ThreadSample {
         side,
         cpu: Some(u32::from(side == Side::Receiver)),
         sent_packets: sent,
@@ -39,9 +39,9 @@ pub(crate) fn window(round: u32) -> Sample {
         position: 1,
         opened_unix_ms: 1_000,
         window_ns: 100_000_000,
-        lanes: vec![
-            lane(Side::Sender, 30_000, 0, 99_000_000),
-            lane(Side::Receiver, 0, 20_000, 30_000_000),
+        threads: vec![
+            thread(Side::Sender, 30_000, 0, 99_000_000),
+            thread(Side::Receiver, 0, 20_000, 30_000_000),
         ],
         other_cpu_ns: Some(0),
         coordinator_cpu_ns: Some(0),
@@ -130,15 +130,15 @@ pub(crate) fn ordinary_row() -> Row {
 /// Returns [`window`] with the CPU time on two workers (70 and 60 ms) instead of the bench threads.
 fn window_of_workers(round: u32) -> Sample {
     let mut window = window(round);
-    for lane in &mut window.lanes {
-        (lane.cpu, lane.cpu_ns) = (None, None);
+    for thread in &mut window.threads {
+        (thread.cpu, thread.cpu_ns) = (None, None);
     }
     for cpu_ns in [70_000_000, 60_000_000] {
-        window.lanes.push(LaneSample {
+        window.threads.push(ThreadSample {
             side: Side::Worker,
             cpu_ns: Some(cpu_ns),
             sent_packets: 0,
-            ..window.lanes[0].clone()
+            ..window.threads[0].clone()
         });
     }
     window
@@ -159,7 +159,7 @@ fn the_cpu_time_of_workers_is_on_nobodys_side() {
 fn a_side_that_no_worker_runs_has_its_own_cpu_time() {
     let mut windows: Vec<Sample> = (1..=6).map(window_of_workers).collect();
     for window in &mut windows {
-        window.lanes[0].cpu_ns = Some(30_000_000);
+        window.threads[0].cpu_ns = Some(30_000_000);
     }
     let row = make_row(&windows, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.sender_cpu_ns_per_packet, Some(1000.0));
@@ -216,7 +216,7 @@ fn ratios_are_taken_within_a_round() {
     // Everything is twice as slow in one round, which the ratio must not show.
     for sample in [&mut samples[2], &mut reference[2]] {
         sample.window_ns *= 2;
-        sample.lanes[0].cpu_ns = Some(198_000_000);
+        sample.threads[0].cpu_ns = Some(198_000_000);
     }
     reference.reverse();
     let row = make_row(&samples, &reference, Outcome::Complete(EndedBy::Rounds));

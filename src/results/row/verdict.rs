@@ -8,7 +8,7 @@ use super::{
     Environment, Outcome, RowInput, Status, climate, doubts, milliseconds, numbers, on_the_way,
     pacing, refusals,
 };
-use crate::data::{Case, LaneSample, Sample, Sharing, Side};
+use crate::data::{Case, Sample, Sharing, Side, ThreadSample};
 use crate::stats;
 
 /// Returns the status of a case and the reason. A fault of the run outranks the way the case ended.
@@ -122,8 +122,8 @@ pub(super) fn warnings(
     let samples = input.samples;
     let mut warnings = input.warnings.clone();
     // Workers share CPUs, and report in a remark if they could not be placed.
-    let is_placed = |lane: &LaneSample| lane.cpu.is_some() || on_workers(input, lane.side);
-    let pinned = |sample: &Sample| sample.lanes.iter().all(is_placed);
+    let is_placed = |thread: &ThreadSample| thread.cpu.is_some() || on_workers(input, thread.side);
+    let pinned = |sample: &Sample| sample.threads.iter().all(is_placed);
     if input.pin != "none" && !samples.iter().all(pinned) {
         warnings.push("a thread could not be pinned".to_owned());
     }
@@ -153,10 +153,10 @@ pub(super) fn warnings(
     warnings.extend(on_the_way::warnings(input));
     warnings.extend(pacing::shortfall(input.case, input.engines.sender, samples));
     warnings.extend(doubts::drift(samples));
-    warnings.extend(idle_lanes(input));
+    warnings.extend(idle_threads(input));
     warnings.extend(windows.warnings(speeds));
-    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
-    let mut remarks: Vec<String> = lanes.filter_map(|lane| lane.remark.clone()).collect();
+    let threads = samples.iter().flat_map(|sample| &sample.threads);
+    let mut remarks: Vec<String> = threads.filter_map(|thread| thread.remark.clone()).collect();
     remarks.sort_unstable();
     remarks.dedup();
     warnings.extend(remarks);
@@ -243,26 +243,26 @@ fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
 
 /// Returns warnings about threads that moved nothing in any window, although others of their side did. Receivers
 /// that share a port unevenly by design are excluded, because the plan has warned about them.
-fn idle_lanes(input: &RowInput) -> Vec<String> {
-    let idle = |side: fn(Side) -> bool, packets: fn(&LaneSample) -> u64| {
+fn idle_threads(input: &RowInput) -> Vec<String> {
+    let idle = |side: fn(Side) -> bool, packets: fn(&ThreadSample) -> u64| {
         let mut moved: BTreeMap<usize, u64> = BTreeMap::new();
         for sample in input.samples {
-            let lanes = sample.lanes.iter().enumerate();
-            for (n, lane) in lanes.filter(|(_, lane)| side(lane.side)) {
-                *moved.entry(n).or_default() += packets(lane);
+            let threads = sample.threads.iter().enumerate();
+            for (n, thread) in threads.filter(|(_, thread)| side(thread.side)) {
+                *moved.entry(n).or_default() += packets(thread);
             }
         }
         let idle = moved.values().filter(|&&packets| packets == 0).count();
         (idle > 0 && idle < moved.len()).then_some((idle, moved.len()))
     };
     let mut warnings = Vec::new();
-    if let Some((idle, all)) = idle(Side::initiates, |lane| lane.sent_packets) {
+    if let Some((idle, all)) = idle(Side::initiates, |thread| thread.sent_packets) {
         warnings.push(format!(
             "{idle} of {all} senders sent nothing in any window"
         ));
     }
     let is_even = input.case.sharing.is_none_or(Sharing::is_even);
-    let receivers = idle(Side::receives, |lane| lane.received_packets);
+    let receivers = idle(Side::receives, |thread| thread.received_packets);
     if let Some((idle, all)) = receivers.filter(|_| is_even) {
         warnings.push(format!(
             "{idle} of {all} receivers received nothing in any window (receiver_share_min_pct)"

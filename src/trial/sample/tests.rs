@@ -23,9 +23,9 @@ fn half(host: &str, side: Side) -> Half {
         host: serde_json::from_value(host).expect("a host"),
         opened_unix_ms: 0,
         window_ns: 3_000_000_000,
-        lanes: vec![LaneSample {
+        threads: vec![ThreadSample {
             side,
-            ..window(1).lanes.remove(0)
+            ..window(1).threads.remove(0)
         }],
         other_cpu_ns: Some(0),
         coordinator_cpu_ns: Some(30),
@@ -66,7 +66,7 @@ fn two_ends_make_one_sample() {
     let books = sample.books;
     let edges = [books.at_opening, books.at_closing, books.at_end];
     assert_eq!(edges, [2, 5, 6].map(counts));
-    let sides: Vec<Side> = sample.lanes.iter().map(|lane| lane.side).collect();
+    let sides: Vec<Side> = sample.threads.iter().map(|thread| thread.side).collect();
     assert_eq!(sides, [Side::Sender, Side::Receiver]);
     assert_eq!((sample.rcvbuf_bytes, sample.sndbuf_bytes), (4096, 8192));
     assert_eq!(sample.other_cpu_ns, Some(0));

@@ -38,7 +38,7 @@ pub(super) use self::network::{FramedTcp, Tcp, Udp};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Connected, Engine, LaneBrief, Meter, Port, PortOptions, Tally,
+    About, Addressing, Burst, Connected, Engine, Meter, Port, PortOptions, Tally, ThreadArgs,
     Unconnected,
 };
 use crate::sys::wakeup;
@@ -57,7 +57,7 @@ impl<T: Adapter> Engine for MessageIo<T> {
     };
     type Port<A: Addressing> = MessageIoPort<T::Messages>;
 
-    fn start(brief: &LaneBrief) -> io::Result<Self> {
+    fn start(brief: &ThreadArgs) -> io::Result<Self> {
         wakeup::block()?;
         said::listen();
         Ok(Self {

@@ -11,7 +11,7 @@ use tokio::net::{TcpStream, UnixDatagram, UnixStream};
 
 use super::ports::{Wire, WirePort};
 use crate::engine::{
-    About, Addressing, Engine, LaneBrief, Pool, PoolBrief, PortOptions, Spawner, Waits, Wakeups,
+    About, Addressing, Engine, Pool, PoolArgs, PortOptions, Spawner, ThreadArgs, Waits, Wakeups,
 };
 use crate::engines::tokio::{EachOne, Tokio};
 
@@ -128,7 +128,7 @@ impl<S: Socket, P: WirePort<Wire = Awaiting<S>>> Engine for Awaited<P> {
     const ABOUT: About = Tokio::<EachOne>::ABOUT;
     type Port<A: Addressing> = P;
 
-    fn start(brief: &LaneBrief) -> io::Result<Self> {
+    fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self {
             tokio: Tokio::start(brief)?,
             wakeups: Arc::clone(&brief.wakeups),
@@ -145,7 +145,7 @@ impl<S: Socket, P: WirePort<Wire = Awaiting<S>>> Engine for Awaited<P> {
         Ok(P::over(wire, link.is_client, &options))
     }
 
-    fn pool(brief: PoolBrief) -> io::Result<Pool> {
+    fn pool(brief: PoolArgs) -> io::Result<Pool> {
         Tokio::<EachOne>::pool(brief)
     }
 

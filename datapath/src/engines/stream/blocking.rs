@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 
 use super::ports::{Wire, WirePort};
-use crate::engine::{About, Addressing, Engine, LaneBrief, PortOptions};
+use crate::engine::{About, Addressing, Engine, PortOptions, ThreadArgs};
 use crate::engines::std::Std;
 
 macro_rules! wire {
@@ -36,7 +36,7 @@ impl<P: WirePort<Wire: From<OwnedFd>>> Engine for Blocking<P> {
     const ABOUT: About = Std::ABOUT;
     type Port<A: Addressing> = P;
 
-    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 

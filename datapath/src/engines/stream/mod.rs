@@ -99,7 +99,7 @@ pub(super) static OF_MESSAGE_IO: &[Carrier] = {
 const fn datagrams<E: Engine>(transport: Transport) -> Carrier {
     Carrier {
         transport,
-        lane: |program, connection, lane| workload::run::<E>(program, connection, lane),
+        thread: |program, connection, thread| workload::run::<E>(program, connection, thread),
         bytes_of: |_, _| None,
     }
 }

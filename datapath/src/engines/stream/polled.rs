@@ -8,7 +8,7 @@ use mio::event::Source;
 use mio::net::{TcpStream, UnixDatagram, UnixStream};
 
 use super::ports::{Wire, WirePort};
-use crate::engine::{About, Addressing, Engine, LaneBrief, PortOptions};
+use crate::engine::{About, Addressing, Engine, PortOptions, ThreadArgs};
 use crate::engines::mio::{Exhaustive, Mio, Reactor, Ready};
 
 /// A socket of mio's: the common part of streams and datagram sockets.
@@ -91,7 +91,7 @@ impl<S: Socket, P: WirePort<Wire = Reactor<S>>> Engine for Polled<P> {
     const ABOUT: About = Mio::<Exhaustive>::ABOUT;
     type Port<A: Addressing> = P;
 
-    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 

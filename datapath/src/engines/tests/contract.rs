@@ -12,8 +12,8 @@ use socket2::SockRef;
 use crate::engine::payload::tests::Numbered;
 use crate::engine::payload::{Check, Fill, NoCheck, Origin};
 use crate::engine::{
-    Addressing, Burst, Connected, Direction, Engine, LaneBrief, Link, ManyLinks, Port, PortOptions,
-    Unconnected, Wakeups,
+    Addressing, Burst, Connected, Direction, Engine, Link, ManyLinks, Port, PortOptions,
+    ThreadArgs, Unconnected, Wakeups,
 };
 use crate::engines;
 use crate::sys::wakeup;
@@ -219,7 +219,7 @@ async fn receive(port: &mut impl Port, seen: &mut Seen) -> Burst {
 }
 
 fn start<E: Engine>(wakeups: &Arc<Wakeups>) -> E {
-    let brief = LaneBrief {
+    let brief = ThreadArgs {
         wakeups: Arc::clone(wakeups),
         meter: Arc::default(),
         pool: None,

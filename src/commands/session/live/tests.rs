@@ -1,7 +1,7 @@
 //! Tests of the live table with made-up windows.
 
 use super::*;
-use crate::data::{Books, Connection, EngineName, LaneSample, Side};
+use crate::data::{Books, Connection, EngineName, Side, ThreadSample};
 use crate::results::row::tests::case;
 use crate::sys::idle::IdleTimes;
 use crate::sys::sensors::SensorReadings;
@@ -25,9 +25,9 @@ fn cases() -> Vec<Case> {
 
 /// Returns a window of 100 ms with this number of received datagrams.
 fn window(case: &Case, received_packets: u64) -> Sample {
-    let lane = LaneSample {
+    let thread = ThreadSample {
         received_packets,
-        ..LaneSample::idle(Side::Receiver)
+        ..ThreadSample::idle(Side::Receiver)
     };
     Sample {
         case: case.key(),
@@ -35,7 +35,7 @@ fn window(case: &Case, received_packets: u64) -> Sample {
         position: 1,
         opened_unix_ms: 0,
         window_ns: 100_000_000,
-        lanes: vec![lane],
+        threads: vec![thread],
         other_cpu_ns: None,
         coordinator_cpu_ns: None,
         paths: Vec::new(),

@@ -13,36 +13,36 @@ fn refusal(change: impl FnOnce(&mut Sample)) -> String {
 }
 
 #[test]
-fn lanes_that_contradict_the_books_are_refused() {
+fn threads_that_contradict_the_books_are_refused() {
     for change in [
         |sample: &mut Sample| {
-            sample.lanes[1].received_packets *= 10;
-            sample.lanes[1].received_bytes *= 10;
+            sample.threads[1].received_packets *= 10;
+            sample.threads[1].received_bytes *= 10;
         },
         |sample: &mut Sample| sample.books.at_closing.received -= 1,
         |sample: &mut Sample| sample.books.at_opening.received += 1,
     ] {
         let problem = refusal(change);
         assert!(
-            problem.contains(" datagrams received in lanes, but "),
+            problem.contains(" datagrams received in threads, but "),
             "{problem}"
         );
     }
-    let problem = refusal(|sample| sample.lanes[0].sent_packets += 1);
-    let expected = "30001 datagrams sent in lanes, but 30000 in books";
+    let problem = refusal(|sample| sample.threads[0].sent_packets += 1);
+    let expected = "30001 datagrams sent in threads, but 30000 in books";
     assert!(problem.ends_with(expected), "{problem}");
 }
 
 #[test]
 fn bytes_that_are_not_those_of_the_datagrams_are_refused() {
     for bytes in [300 * 20_000 + 1, 300 * 20_009, 300 * 2_000, 0] {
-        let problem = refusal(|sample| sample.lanes[1].received_bytes = bytes);
+        let problem = refusal(|sample| sample.threads[1].received_bytes = bytes);
         let expected = format!("received {bytes} bytes in 20000 datagrams of 300 B");
         assert!(problem.contains(&expected), "{problem}");
     }
     // Two datagrams may lie between the two readings.
     let mut sample = window(1);
-    sample.lanes[1].received_bytes += 2 * 300;
+    sample.threads[1].received_bytes += 2 * 300;
     assert_eq!(begun().take(&Event::window(sample)), Ok(Vec::new()));
 }
 
@@ -51,7 +51,7 @@ fn bytes_that_are_not_those_of_the_datagrams_are_refused() {
 #[test]
 fn bytes_of_strangers_are_kept_where_the_kernel_may_have_lost_as_many() {
     let mut sample = window(1);
-    sample.lanes[1].received_bytes += 17;
+    sample.threads[1].received_bytes += 17;
     sample.books.kernel_discards = 1;
     assert!(sample.is_sound());
     assert_eq!(begun().take(&Event::window(sample)), Ok(Vec::new()));
@@ -61,8 +61,8 @@ fn bytes_of_strangers_are_kept_where_the_kernel_may_have_lost_as_many() {
 #[test]
 fn bytes_of_strangers_are_kept_where_the_books_do_not_close() {
     let mut sample = window(1);
-    sample.lanes[1].received_packets += 3;
-    sample.lanes[1].received_bytes += 17;
+    sample.threads[1].received_packets += 3;
+    sample.threads[1].received_bytes += 17;
     sample.books.at_closing.received += 3;
     sample.books.at_end.received += 3;
     assert!(!sample.is_sound());
@@ -80,26 +80,29 @@ fn a_window_shorter_than_the_schedule_has_it_is_refused() {
 }
 
 #[test]
-fn lanes_of_another_case_are_refused() {
+fn threads_of_another_case_are_refused() {
     for change in [
-        |sample: &mut Sample| sample.lanes.swap(0, 1),
-        |sample: &mut Sample| sample.lanes.truncate(1),
-        |sample: &mut Sample| sample.lanes.extend(sample.lanes.clone()),
-        |sample: &mut Sample| sample.lanes[1].side = Side::Worker,
+        |sample: &mut Sample| sample.threads.swap(0, 1),
+        |sample: &mut Sample| sample.threads.truncate(1),
+        |sample: &mut Sample| sample.threads.extend(sample.threads.clone()),
+        |sample: &mut Sample| sample.threads[1].side = Side::Worker,
     ] {
         let problem = refusal(change);
-        assert!(problem.contains("the lanes are not those"), "{problem}");
+        assert!(problem.contains("the threads are not those"), "{problem}");
     }
-    let problem = refusal(|sample| sample.lanes[1].sent_packets = 1);
+    let problem = refusal(|sample| sample.threads[1].sent_packets = 1);
     assert!(
-        problem.ends_with("lane 2, a receiver, sent datagrams"),
+        problem.ends_with("thread 2, a receiver, sent datagrams"),
         "{problem}"
     );
-    let problem = refusal(|sample| sample.lanes[0].cpu = Some(7));
-    assert!(problem.contains("lane 1 was pinned to CPU 7"), "{problem}");
-    let problem = refusal(|sample| sample.lanes[0].cpu_ns = Some(11_000_000_000));
+    let problem = refusal(|sample| sample.threads[0].cpu = Some(7));
     assert!(
-        problem.ends_with("a lane ran for 11s in a window of 100ms"),
+        problem.contains("thread 1 was pinned to CPU 7"),
+        "{problem}"
+    );
+    let problem = refusal(|sample| sample.threads[0].cpu_ns = Some(11_000_000_000));
+    assert!(
+        problem.ends_with("a thread ran for 11s in a window of 100ms"),
         "{problem}"
     );
 }

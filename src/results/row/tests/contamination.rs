@@ -5,11 +5,11 @@ use super::*;
 /// Returns a window in which the sender waited for this percentage of the 100 ms, and everything is reduced by it.
 fn disturbed(round: u32, lost_pct: u64) -> Sample {
     let mut sample = window(round);
-    sample.lanes[0].waited_ns = Some(1_000_000 * lost_pct);
-    for lane in &mut sample.lanes {
-        lane.sent_packets -= lane.sent_packets * lost_pct / 100;
-        lane.received_packets -= lane.received_packets * lost_pct / 100;
-        lane.cpu_ns = lane.cpu_ns.map(|ns| ns - ns * lost_pct / 100);
+    sample.threads[0].waited_ns = Some(1_000_000 * lost_pct);
+    for thread in &mut sample.threads {
+        thread.sent_packets -= thread.sent_packets * lost_pct / 100;
+        thread.received_packets -= thread.received_packets * lost_pct / 100;
+        thread.cpu_ns = thread.cpu_ns.map(|ns| ns - ns * lost_pct / 100);
     }
     sample
 }
@@ -95,7 +95,7 @@ fn lost(change: impl Fn(&mut Sample)) -> Option<f64> {
 
 #[test]
 fn what_the_program_itself_ran_is_no_loss() {
-    let waited = |sample: &mut Sample| sample.lanes[0].waited_ns = Some(10_000_000);
+    let waited = |sample: &mut Sample| sample.threads[0].waited_ns = Some(10_000_000);
     assert_eq!(lost(waited), Some(10.0));
     let shared = |sample: &mut Sample| {
         waited(sample);
@@ -109,9 +109,9 @@ fn what_the_program_itself_ran_is_no_loss() {
 fn threads_that_share_a_cpu_wait_for_each_other() {
     let shared = |waited_ns, cpu| {
         move |sample: &mut Sample| {
-            sample.lanes[0].cpu_ns = Some(60_000_000);
-            sample.lanes[0].waited_ns = Some(waited_ns);
-            sample.lanes[1].cpu = cpu;
+            sample.threads[0].cpu_ns = Some(60_000_000);
+            sample.threads[0].waited_ns = Some(waited_ns);
+            sample.threads[1].cpu = cpu;
         }
     };
     // The receiver ran for 30 ms.
@@ -125,10 +125,10 @@ fn threads_that_share_a_cpu_wait_for_each_other() {
 fn workers_may_have_waited_for_each_other() {
     let mut windows: Vec<Sample> = (1..=6).map(window_of_workers).collect();
     for window in &mut windows {
-        for lane in &mut window.lanes[..2] {
-            lane.waited_ns = None;
+        for thread in &mut window.threads[..2] {
+            thread.waited_ns = None;
         }
-        window.lanes[2].waited_ns = Some(65_000_000);
+        window.threads[2].waited_ns = Some(65_000_000);
     }
     // The other worker ran for 60 ms.
     assert_eq!(row_of(&windows).lost_cpu_pct, Some(5.0));
@@ -137,8 +137,8 @@ fn workers_may_have_waited_for_each_other() {
 #[test]
 fn each_switch_to_a_thread_takes_a_while() {
     let woken = |sample: &mut Sample, times, waited_ns| {
-        sample.lanes[1].voluntary_switches = Some(times);
-        sample.lanes[1].waited_ns = Some(waited_ns);
+        sample.threads[1].voluntary_switches = Some(times);
+        sample.threads[1].waited_ns = Some(waited_ns);
     };
     assert_eq!(lost(|sample| woken(sample, 10_000, 20_000_000)), Some(0.0));
     let mut samples = six();
@@ -159,7 +159,7 @@ fn each_switch_to_a_thread_takes_a_while() {
 fn what_the_hypervisor_took_counts_but_for_one_tick_of_each_window() {
     let stolen = |ticks: u64| {
         move |sample: &mut Sample| {
-            let taken = sample.lanes[0].taken.as_mut().expect("it is known");
+            let taken = sample.threads[0].taken.as_mut().expect("it is known");
             taken.steal_ns = ticks * CpuTaken::TICK_NS;
         }
     };
@@ -175,15 +175,15 @@ fn what_the_hypervisor_took_counts_but_for_one_tick_of_each_window() {
 #[test]
 fn without_waits_a_window_is_judged_by_what_is_left_of_a_busy_senders_cpu() {
     let unknown = |sample: &mut Sample| {
-        for lane in &mut sample.lanes {
-            (lane.waited_ns, lane.taken) = (None, None);
+        for thread in &mut sample.threads {
+            (thread.waited_ns, thread.taken) = (None, None);
         }
         sample.coordinator_cpu_ns = None;
     };
     let row_with = |cpu_ns| {
         let mut samples = six();
         samples.iter_mut().for_each(unknown);
-        samples[0].lanes[0].cpu_ns = Some(cpu_ns);
+        samples[0].threads[0].cpu_ns = Some(cpu_ns);
         row_of(&samples)
     };
     let row = row_with(96_000_000);

@@ -6,8 +6,8 @@ use super::*;
 fn dead(sent: u64) -> Vec<Sample> {
     let mut samples = six();
     for sample in &mut samples {
-        let [sender, receiver] = &mut sample.lanes[..] else {
-            panic!("two lanes")
+        let [sender, receiver] = &mut sample.threads[..] else {
+            panic!("two threads")
         };
         sender.sent_packets = sent;
         (receiver.received_packets, receiver.received_bytes) = (0, 0);
@@ -43,7 +43,7 @@ fn a_case_that_received_nothing_failed() {
 fn a_case_that_sent_nothing_failed_and_says_how_many_calls_did() {
     let mut samples = dead(0);
     assert_eq!(verdict(&samples).1, "nothing was sent");
-    samples[1].lanes[0].errors = 7;
+    samples[1].threads[0].errors = 7;
     assert_eq!(
         verdict(&samples).1,
         "nothing was sent: 7 system calls failed"
@@ -53,8 +53,8 @@ fn a_case_that_sent_nothing_failed_and_says_how_many_calls_did() {
 #[test]
 fn datagrams_without_payload_are_datagrams() {
     let mut samples = six();
-    for lane in samples.iter_mut().flat_map(|sample| &mut sample.lanes) {
-        lane.received_bytes = 0;
+    for thread in samples.iter_mut().flat_map(|sample| &mut sample.threads) {
+        thread.received_bytes = 0;
     }
     assert_eq!(verdict(&samples).0, Status::Ok);
 }
@@ -77,14 +77,14 @@ fn nothing_measured_is_not_dead() {
 }
 
 #[test]
-fn a_lane_that_moved_nothing_beside_one_that_did_is_named() {
+fn a_thread_that_moved_nothing_beside_one_that_did_is_named() {
     let mut samples = six();
     for sample in &mut samples {
-        let mut idle = sample.lanes.clone();
+        let mut idle = sample.threads.clone();
         idle[0].sent_packets = 0;
         (idle[1].received_packets, idle[1].received_bytes) = (0, 0);
-        sample.lanes.splice(1..1, [idle[0].clone()]);
-        sample.lanes.push(idle[1].clone());
+        sample.threads.splice(1..1, [idle[0].clone()]);
+        sample.threads.push(idle[1].clone());
     }
     let warnings = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds)).warnings;
     let expected = [
@@ -92,8 +92,8 @@ fn a_lane_that_moved_nothing_beside_one_that_did_is_named() {
         "1 of 2 receivers received nothing in any window (receiver_share_min_pct)",
     ];
     assert_eq!(warnings, expected);
-    samples[3].lanes[1].sent_packets = 1;
-    samples[3].lanes[3].received_packets = 1;
+    samples[3].threads[1].sent_packets = 1;
+    samples[3].threads[3].received_packets = 1;
     let warnings = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds)).warnings;
     assert_eq!(warnings, Vec::<String>::new());
 }

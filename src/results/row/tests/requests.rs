@@ -6,26 +6,26 @@ use crate::data::{Histogram, Outstanding, RoundTrips, bucket_of};
 /// Returns a window of 100 ms with 1,000 requests. 990 got a response after 50 us, the others never.
 fn window_of_requests(round: u32, sides: &[Side]) -> Sample {
     let plain = window(round);
-    let lane = |&side: &Side| {
+    let thread = |&side: &Side| {
         let (sent, received) = match side {
             Side::Client => (1000, 990),
             Side::Server => (995, 1000),
             Side::Sender => (1000, 0),
             _ => (0, 990),
         };
-        LaneSample {
+        ThreadSample {
             side,
             sent_packets: sent,
             received_packets: received,
             received_bytes: 300 * received,
             cpu_ns: Some(10_000_000),
-            ..plain.lanes[0].clone()
+            ..plain.threads[0].clone()
         }
     };
     let mut buckets = vec![0; bucket_of(50_000) + 1];
     buckets[bucket_of(50_000)] = 990;
     Sample {
-        lanes: sides.iter().map(lane).collect(),
+        threads: sides.iter().map(thread).collect(),
         books: Books {
             at_closing: counts(1995, 1990, 5),
             at_end: counts(1995, 1990, 5),

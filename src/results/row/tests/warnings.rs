@@ -24,9 +24,9 @@ fn windows_that_mislead_are_named() {
     assert!(helped.contains("used 10 % more CPU time"), "{helped}");
     let hardly_helped = warned(|sample| sample.other_cpu_ns = Some(6 * 1_200_000));
     assert_eq!(hardly_helped, warned(|_| ()), "below 1 % says nothing");
-    let unpinned = warned(|sample| sample.lanes[1].cpu = None);
+    let unpinned = warned(|sample| sample.threads[1].cpu = None);
     assert!(unpinned.contains("could not be pinned"), "{unpinned}");
-    let empty = warned(|sample| sample.lanes[1].received_packets = 0);
+    let empty = warned(|sample| sample.threads[1].received_packets = 0);
     assert!(
         empty.contains("nothing was received in a window"),
         "{empty}"
@@ -58,7 +58,7 @@ fn heat_and_slower_clocks_are_named() {
     let slow = |windows: usize, chain_ns| {
         row_of(&move |samples: &mut [Sample]| {
             for sample in &mut samples[..windows] {
-                sample.lanes[0].pace = pace(chain_ns);
+                sample.threads[0].pace = pace(chain_ns);
             }
         })
     };
@@ -97,7 +97,7 @@ fn heat_and_slower_clocks_are_named() {
     );
     // A CPU that was not measured at the start has no relative speed.
     let mut samples = six();
-    samples[0].lanes[0].pace = pace(99);
+    samples[0].threads[0].pace = pace(99);
     let row = make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.clock_min_pct, None);
 }

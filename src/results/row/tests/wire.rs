@@ -154,7 +154,7 @@ fn counters_of_the_driver_are_named_and_damaged_frames_are_a_cables() {
 fn a_window_without_datagrams_is_too_short_only_where_they_came_later() {
     let with = |received| {
         let mut samples = six();
-        samples[2].lanes[1].received_packets = 0;
+        samples[2].threads[1].received_packets = 0;
         for sample in &mut samples {
             sample.paths = vec![path(received)];
         }

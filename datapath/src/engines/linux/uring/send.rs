@@ -169,7 +169,7 @@ mod tests {
         }
         wakeup::install().expect("sigaction works");
         let (tell, told) = channel();
-        let lane = thread::spawn(move || {
+        let thread = thread::spawn(move || {
             let tid = nix::unistd::gettid().as_raw();
             tell.send(tid).expect("the receiver exists");
             let (mut ring, far) = blocking_ring();
@@ -187,11 +187,11 @@ mod tests {
             (counts, so_far, arrived(&far))
         });
         let tid = told.recv().expect("it says its id");
-        while !lane.is_finished() {
+        while !thread.is_finished() {
             wakeup::interrupt(tid);
             thread::yield_now();
         }
-        let (counts, so_far, late) = lane.join().expect("no panic");
+        let (counts, so_far, late) = thread.join().expect("no panic");
         for (sent, under_way) in &counts {
             assert_eq!((sent.failed, *under_way), (0, 0), "{counts:?}");
             assert!(sent.moved.packets < BATCH as u64, "{counts:?}");

@@ -8,12 +8,12 @@ use std::thread::{self, JoinHandle};
 use nix::errno::Errno;
 
 use super::GLANCE;
-use crate::data::{LaneSample, Side};
+use crate::data::{Side, ThreadSample};
 use crate::engine::{FlowCounts, Meter, Remark, Tally};
 use crate::sys::cpu_speed::{self, CpuSpeed};
 use crate::sys::run_queue::RunQueueWait;
 use crate::sys::{clock, wakeup};
-use crate::workload::lane::{Control, LaneContext};
+use crate::workload::context::{Control, ThreadContext};
 use crate::workload::{PaceMeter, RoundTripMeter};
 
 /// CPU time in which any receive queue is emptied, in nanoseconds: 8 MiB hold 10,000 of the smallest datagrams, at 1 us
@@ -21,7 +21,7 @@ use crate::workload::{PaceMeter, RoundTripMeter};
 const FAIR_CHANCE_NS: u64 = 50_000_000;
 
 /// One bench thread, seen from the coordinator thread.
-pub(super) struct Lane {
+pub(super) struct BenchThread {
     pub(super) side: Side,
     pub(super) meter: Arc<Meter>,
     pub(super) cpu: Option<usize>,
@@ -32,7 +32,7 @@ pub(super) struct Lane {
     /// Remark of its engine. Known once the thread is joined.
     pub(super) remark: Remark,
     /// Received datagrams at the last look: see
-    /// [`LaneThreads::wake_stalled`](super::threads::LaneThreads::wake_stalled).
+    /// [`BenchThreads::wake_stalled`](super::threads::BenchThreads::wake_stalled).
     pub(super) last_look: Option<Tally>,
     /// Round trips of a client.
     pub(super) round_trips: Option<Arc<RoundTripMeter>>,
@@ -40,7 +40,7 @@ pub(super) struct Lane {
     pub(super) pace_meter: Option<Arc<PaceMeter>>,
     /// Counts of each flow, if the thread has many flows.
     pub(super) flow_counts: Option<FlowCounts>,
-    pub(super) thread: Option<JoinHandle<io::Result<ThreadOutcome>>>,
+    pub(super) handle: Option<JoinHandle<io::Result<ThreadOutcome>>>,
     /// Time that the thread waits for a CPU. Known from the start barrier on, if the kernel counts it.
     pub(super) wait: Option<RunQueueWait>,
 }
@@ -48,7 +48,7 @@ pub(super) struct Lane {
 /// Result of a bench thread: the remark of its engine, and the speed of its CPU.
 pub(super) type ThreadOutcome = (Remark, Option<CpuSpeed>);
 
-impl Lane {
+impl BenchThread {
     pub(super) fn worker(meter: Arc<Meter>, remark: Remark) -> Self {
         Self {
             side: Side::Worker,
@@ -61,7 +61,7 @@ impl Lane {
             round_trips: None,
             pace_meter: None,
             flow_counts: None,
-            thread: None,
+            handle: None,
             wait: None,
         }
     }
@@ -98,18 +98,18 @@ impl Lane {
     }
 
     /// Returns a sample with the received datagrams so far, and nothing else.
-    pub(super) fn received_so_far(&self) -> LaneSample {
+    pub(super) fn received_so_far(&self) -> ThreadSample {
         let received = self.meter.received.read();
-        LaneSample {
+        ThreadSample {
             received_packets: received.packets,
             received_bytes: received.bytes,
-            ..LaneSample::idle(self.side)
+            ..ThreadSample::idle(self.side)
         }
     }
 
     /// Completes the sample of the window with the facts that are known once the thread is joined.
-    pub(super) fn sample(&self, in_window: &LaneSample) -> LaneSample {
-        LaneSample {
+    pub(super) fn sample(&self, in_window: &ThreadSample) -> ThreadSample {
+        ThreadSample {
             cpu: self.pinned_cpu(),
             refusal: self.refusal(),
             pace: self.pace,
@@ -146,7 +146,7 @@ impl Lane {
         self.side == Side::Server && self.meter.sent.read() < self.meter.received.read().packets
     }
 
-    /// Returns why the last datagram was refused: see [`LaneSample::refusal`](crate::data::LaneSample::refusal).
+    /// Returns why the last datagram was refused: see [`ThreadSample::refusal`](crate::data::ThreadSample::refusal).
     fn refusal(&self) -> Option<String> {
         let errno = self.meter.refusals.errno()?;
         match Errno::from_raw(errno) {
@@ -157,8 +157,8 @@ impl Lane {
 
     /// Waits until `seen` returns true or the thread has ended, and interrupts whatever the thread waits for.
     pub(super) fn wait_until(&self, seen: impl Fn() -> bool) {
-        let Some(thread) = &self.thread else { return };
-        while !seen() && !thread.is_finished() {
+        let Some(handle) = &self.handle else { return };
+        while !seen() && !handle.is_finished() {
             thread::sleep(GLANCE);
             self.interrupt();
         }
@@ -172,10 +172,10 @@ fn pin_to(id: usize) -> bool {
 
 /// Runs a bench thread: pins it, runs its program, and measures the speed of its CPU.
 pub(super) fn live(
-    run: impl FnOnce(&Arc<LaneContext>) -> io::Result<Remark>,
+    run: impl FnOnce(&Arc<ThreadContext>) -> io::Result<Remark>,
     cpu: Option<usize>,
     control: &Control,
-    context: &Arc<LaneContext>,
+    context: &Arc<ThreadContext>,
 ) -> io::Result<ThreadOutcome> {
     /// Opens the start barrier on failure, also if the thread panics: no other thread may wait for it there.
     struct OpenToFailure<'a>(&'a Control);

@@ -14,7 +14,7 @@ use udpbench::data::{Batch, Connection};
 use udpbench::engine::{Direction, Link, Meter, PortOptions};
 use udpbench::engines::Entry;
 use udpbench::sys::wakeup;
-use udpbench::workload::lane::{Control, LaneContext};
+use udpbench::workload::context::{Control, ThreadContext};
 use udpbench::workload::{
     Client, Incoming, Numbering, Outgoing, Program, Role, RoundTripMeter, Server,
 };
@@ -25,23 +25,23 @@ const PAYLOAD: usize = 300;
 /// Nothing takes so long, however busy the machine.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A lane that runs.
-struct Lane {
+/// A thread that runs.
+struct BenchThread {
     control: Arc<Control>,
     meter: Arc<Meter>,
     thread: JoinHandle<std::io::Result<()>>,
 }
 
-impl Lane {
+impl BenchThread {
     fn start(entry: &'static Entry, program: Program, connection: Connection) -> Self {
         wakeup::install().expect("sigaction works");
         let (control, meter) = (Arc::new(Control::default()), Arc::new(Meter::default()));
         control.start_barrier.open();
-        let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
+        let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
         let thread = thread::spawn(move || {
             let tid = nix::unistd::gettid().as_raw();
             context.meter.tid.store(tid, Ordering::Relaxed);
-            (entry.lane)(program, connection, &Arc::new(context)).map(drop)
+            (entry.thread)(program, connection, &Arc::new(context)).map(drop)
         });
         Self {
             control,
@@ -64,13 +64,13 @@ impl Lane {
             self.end_wait();
         }
         let outcome = self.thread.join().expect("no panic");
-        outcome.expect("a lane that goes on until it is stopped");
+        outcome.expect("a thread that goes on until it is stopped");
         assert!(!hangs, "not seen within {DEADLINE:?}: {:?}", self.meter);
         self.meter
     }
 }
 
-impl Lane {
+impl BenchThread {
     /// Ends the wait that is going on, as the coordinator does.
     fn end_wait(&self) {
         match self.meter.tid.load(Ordering::Relaxed) {
@@ -130,11 +130,11 @@ fn lost_datagrams_do_not_hang_the_only_thread() {
             let outgoing = outgoing(sender, &elsewhere, connection);
             let program = Program::Turns(outgoing, incoming);
             let (mut sent, mut bursts) = (0, 0);
-            let meter = Lane::start(entry, program, connection).run_until(|lane| {
-                let now = lane.meter.sent.read();
+            let meter = BenchThread::start(entry, program, connection).run_until(|thread| {
+                let now = thread.meter.sent.read();
                 bursts += u32::from(now > sent);
                 sent = now;
-                lane.end_wait();
+                thread.end_wait();
                 bursts >= 3
             });
             let received = meter.received.read();
@@ -155,8 +155,8 @@ fn sends_that_are_refused_beside_others_are_sent_and_counted() {
             let nobody = bind();
             outgoing(bind(), &nobody, Connection::Connected)
         };
-        let lane = Lane::start(entry, Program::Flood(outgoing), Connection::Connected);
-        let meter = lane.run_until(|lane| lane.meter.sent.read() >= 1000);
+        let thread = BenchThread::start(entry, Program::Flood(outgoing), Connection::Connected);
+        let meter = thread.run_until(|thread| thread.meter.sent.read() >= 1000);
         let (sent, refused) = (meter.sent.read(), meter.refusals.packets());
         assert!((1..sent).contains(&refused), "{entry}: {refused} of {sent}");
         assert_eq!(meter.errors.load(Ordering::Relaxed), 0, "{entry}");
@@ -193,11 +193,11 @@ fn a_refused_request_was_sent_once_and_is_waited_for() {
         let numbering = Numbering::new(0, None);
         let client = Client::new(numbering, (OUTSTANDING, 1), Arc::clone(&round_trips));
         let program = Program::Roles(options, vec![Role::Client(client)]);
-        let lane = Lane::start(entry, program, Connection::Connected);
+        let thread = BenchThread::start(entry, program, Connection::Connected);
         // In the meantime it could send thousands.
         let begun = Instant::now();
-        let meter = lane.run_until(|lane| {
-            let sent = lane.meter.sent.read() >= OUTSTANDING as u64;
+        let meter = thread.run_until(|thread| {
+            let sent = thread.meter.sent.read() >= OUTSTANDING as u64;
             sent && begun.elapsed() > Duration::from_millis(20)
         });
         let counts = (meter.sent.read(), meter.refusals.packets());
@@ -219,11 +219,11 @@ fn a_refused_response_was_sent_once_and_the_server_goes_on() {
         let options = one_each(socket);
         let server = Role::Server(Server::new(None, None), Connection::Connected);
         let program = Program::Roles(options, vec![server]);
-        let lane = Lane::start(entry, program, Connection::Connected);
+        let thread = BenchThread::start(entry, program, Connection::Connected);
         // One at a time: an engine may be told only of what comes once it waits.
         let mut asked = 0;
-        let meter = lane.run_until(|lane| {
-            let sent = lane.meter.sent.read();
+        let meter = thread.run_until(|thread| {
+            let sent = thread.meter.sent.read();
             if sent == asked && asked < REQUESTS {
                 client.send(&[7; PAYLOAD]).expect("loopback takes it");
                 asked += 1;

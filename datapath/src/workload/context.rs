@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::start_barrier::StartBarrier;
 use crate::engine::payload::Fill;
-use crate::engine::{Burst, LaneBrief, Meter, Pool, Tally, is_to_be_made_again};
+use crate::engine::{Burst, Meter, Pool, Tally, ThreadArgs, is_to_be_made_again};
 
 /// State that the bench threads of one run share: the start barrier and the two stop flags.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Control {
 
 /// Context of a bench thread's loop, apart from its engine.
 #[derive(Debug)]
-pub struct LaneContext {
+pub struct ThreadContext {
     /// Counters that the loop publishes.
     pub meter: Arc<Meter>,
     control: Arc<Control>,
@@ -62,7 +62,7 @@ struct Faults {
     streak: u32,
 }
 
-impl LaneContext {
+impl ThreadContext {
     /// Maximum number of failed calls in a row. A thread with more would only spin, so it ends.
     const MAX_STREAK: u32 = 1000;
 
@@ -89,8 +89,8 @@ impl LaneContext {
     }
 
     /// Returns the information for the engine.
-    pub fn brief(&self) -> LaneBrief {
-        LaneBrief {
+    pub fn brief(&self) -> ThreadArgs {
+        ThreadArgs {
             wakeups: Arc::clone(&self.meter.wakeups),
             meter: Arc::clone(&self.meter),
             pool: self.pool.clone(),
