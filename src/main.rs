@@ -52,7 +52,7 @@ fn run() -> ExitCode {
         Some(Command::Watch(args)) => commands::watch::run(args),
         Some(Command::Plan(args)) => commands::plan::run(args),
         Some(Command::Check(args)) => commands::check::run(args),
-        Some(Command::PutBack(args)) => commands::knob::put_back(args),
+        Some(Command::PutBack(args)) => commands::tuning::put_back(args),
         Some(Command::Files(args)) => commands::files::run(args),
         Some(Command::Engines) => commands::engines::run(),
         Some(Command::Boards(args)) => commands::boards::run(args),

@@ -58,7 +58,7 @@ fn run(case: &Case, window: Duration) -> (u64, u64) {
     let before = IN_THREADS.load(Ordering::Relaxed);
     let sample = cases::window(case, &settings);
     let allocations = IN_THREADS.load(Ordering::Relaxed) - before;
-    (allocations, sample.books.at_end.sent)
+    (allocations, sample.accounting.at_end.sent)
 }
 
 /// What these build on allocates by itself, which is part of what it costs: async-io each time it waits, message-io's

@@ -149,7 +149,7 @@ fn options_that_would_do_nothing_are_refused() {
 }
 
 #[test]
-fn requests_that_are_lost_are_given_up_and_the_books_close() {
+fn requests_that_are_lost_are_given_up_and_the_accounting_closes() {
     let place = Place::new();
     // More is under way than the server's queue holds.
     let options = "--engine std --threads 2 --payload 8000 --ip v4 --connection connected \

@@ -119,13 +119,13 @@ where a case has another value than the usual one, so that what was varied or ty
 #[test]
 fn columns_look_at_what_they_say() {
     let drain: Change = |window| {
-        add(window, "/books/at_end/sent", 1000);
-        add(window, "/books/at_end/received", 500);
-        add(window, "/books/at_end/dropped_socket", 300);
+        add(window, "/accounting/at_end/sent", 1000);
+        add(window, "/accounting/at_end/received", 500);
+        add(window, "/accounting/at_end/dropped_socket", 300);
         // Those of other programs would be taken for ours in part.
-        window["books"]["kernel_discards"] = Value::from(200);
+        window["accounting"]["kernel_discards"] = Value::from(200);
         for edge in ["opening", "closing"] {
-            window["books"][format!("kernel_discards_at_{edge}")] = Value::from(0);
+            window["accounting"][format!("kernel_discards_at_{edge}")] = Value::from(0);
         }
     };
     let run: Change = |window| {

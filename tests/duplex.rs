@@ -12,7 +12,7 @@ use common::{Place, rows, stderr};
 const SHORT: &str = "--workload duplex --no-reference --soak 0s --warmup 5ms --rounds 6 --ip v4";
 
 #[test]
-fn every_engine_floods_both_ways_and_the_books_close() {
+fn every_engine_floods_both_ways_and_the_accounting_closes() {
     let place = Place::new();
     let rows = place.sweep(&format!(
         "{SHORT} --engine all --threads 2,3 --payload 40 --duration 400ms --verify"

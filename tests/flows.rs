@@ -18,7 +18,7 @@ fn sweep(place: &Place, options: &str) -> Vec<Row> {
     place.sweep(&format!("{SHORT} {options}"))
 }
 
-/// Those that ran, whose books close and whose flows were all served.
+/// Those that ran, whose accounting close and whose flows were all served.
 fn served(rows: &[Row]) -> BTreeSet<&str> {
     let ran = rows.iter().filter(|row| row.status != Status::Skipped);
     ran.map(|row| {

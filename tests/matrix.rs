@@ -38,15 +38,18 @@ fn measure(case: &Case) -> Sample {
 
 /// Holds for any engine on any machine. Returns how many datagrams the socket dropped.
 fn check_invariants(case: &Case, sample: &Sample) -> u64 {
-    let (key, books) = (case.key(), sample.books.of_window());
-    assert_eq!(books.unaccounted, 0, "{key}: {:?}", sample.books);
-    assert!(books.received <= books.sent, "{key}: {books:?}");
+    let (key, accounting) = (case.key(), sample.accounting.of_window());
+    assert_eq!(accounting.unaccounted, 0, "{key}: {:?}", sample.accounting);
+    assert!(
+        accounting.received <= accounting.sent,
+        "{key}: {accounting:?}"
+    );
     let (sender, receiver) = engines_of(case);
     if receiver.about.starves.is_none() {
-        assert_eq!(books.unread, 0, "{key}: {:?}", sample.books);
+        assert_eq!(accounting.unread, 0, "{key}: {:?}", sample.accounting);
     }
     // Nothing of the warm-up: what the threads did in the window is at most what was done since it opened.
-    let (before, end) = (sample.books.at_opening, sample.books.at_end);
+    let (before, end) = (sample.accounting.at_opening, sample.accounting.at_end);
     let sent: u64 = sample
         .threads
         .iter()
@@ -57,7 +60,7 @@ fn check_invariants(case: &Case, sample: &Sample) -> u64 {
         .iter()
         .map(|thread| thread.received_packets)
         .sum();
-    assert_eq!(books.sent, end.sent - before.sent, "{key}");
+    assert_eq!(accounting.sent, end.sent - before.sent, "{key}");
     assert!(sent <= end.sent - before.sent, "{key}: {sample:?}");
     assert!(
         received <= end.received - before.received,
@@ -79,11 +82,11 @@ fn check_invariants(case: &Case, sample: &Sample) -> u64 {
             assert!(skew <= 2 * burst(receiver), "{key}: {thread:?}");
         }
     }
-    books.dropped_socket
+    accounting.dropped_socket
 }
 
 #[test]
-fn the_books_close_over_the_whole_matrix_while_sockets_overflow() {
+fn the_accounting_closes_over_the_whole_matrix_while_sockets_overflow() {
     for connection in [Connection::Connected, Connection::Unconnected] {
         for ip in [Ip::V4, Ip::V6] {
             let mut cases = matrix(300);
@@ -99,7 +102,7 @@ fn the_books_close_over_the_whole_matrix_while_sockets_overflow() {
 }
 
 #[test]
-fn the_books_close_at_the_ends_of_the_payload_axis() {
+fn the_accounting_closes_at_the_ends_of_the_payload_axis() {
     for payload in [0, 65_507] {
         for case in matrix(payload) {
             check_invariants(&case, &measure(&case));
@@ -124,7 +127,7 @@ fn any_sender_meets_any_receiver() {
 }
 
 #[test]
-fn the_books_close_however_receivers_share_the_port() {
+fn the_accounting_closes_however_receivers_share_the_port() {
     for sharing in [
         Sharing::Reuseport(Spread::Hash),
         Sharing::Reuseport(Spread::Bpf),
@@ -215,7 +218,7 @@ fn a_receiver_that_starves_is_seen_to_starve() {
     {
         let case = overflowing(case(engines::reference(), entry, 4, 26));
         // A flood over a tiny buffer outruns it at some point: then its queue stays full.
-        let starved = (0..100).any(|_| measure(&case).books.unread > 0);
+        let starved = (0..100).any(|_| measure(&case).accounting.unread > 0);
         assert!(starved, "{entry} never starved");
     }
 }

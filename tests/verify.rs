@@ -43,9 +43,9 @@ fn every_engine_delivers_what_was_sent() {
         for case in cases {
             let (key, sample) = (case.key(), cases::verify(&case, &settings));
             let verified = sample.verified.expect("somebody looked");
-            assert_eq!(verified.packets, sample.books.at_end.received, "{key}");
+            assert_eq!(verified.packets, sample.accounting.at_end.received, "{key}");
             assert_eq!(verified.fault(None), None, "{key}");
-            assert_eq!(sample.books.of_window().unaccounted, 0, "{key}");
+            assert_eq!(sample.accounting.of_window().unaccounted, 0, "{key}");
             if engines_of(&case).1.about.starves.is_none() {
                 assert!(verified.packets > 0, "{key}: nothing came");
             }

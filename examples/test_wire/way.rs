@@ -29,8 +29,8 @@ pub(crate) struct Way {
 /// still held; of datagrams that count, the same.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
-    frames: Books,
-    datagrams: Books,
+    frames: Accounting,
+    datagrams: Accounting,
     bytes_read: u64,
     bytes_written: u64,
     read_errors: u64,
@@ -43,7 +43,7 @@ struct Tally {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Books {
+struct Accounting {
     read: u64,
     copied: u64,
     written: u64,
@@ -136,7 +136,7 @@ impl Way {
 
     fn follow(&mut self, fate: Fate, frame: &[u8], part: Part, now: Duration, to: &Tap) {
         match fate {
-            Fate::Dropped => self.tally.each(part, |books| books.dropped += 1),
+            Fate::Dropped => self.tally.each(part, |accounting| accounting.dropped += 1),
             Fate::Passes(passage) => {
                 if part == Part::First {
                     self.tally.delayed += u64::from(passage.at > now);
@@ -178,7 +178,8 @@ impl Way {
     fn has_room(&mut self, part: Part) -> bool {
         let has_room = self.holding.len() < MOST_HELD;
         if !has_room {
-            self.tally.each(part, |books| books.too_many_held += 1);
+            self.tally
+                .each(part, |accounting| accounting.too_many_held += 1);
         }
         has_room
     }
@@ -186,7 +187,7 @@ impl Way {
     fn write(&mut self, frame: &[u8], part: Part, passage: Passage, to: &Tap) {
         write(&mut self.tally, frame, part, to);
         for _ in 0..passage.copies {
-            self.tally.each(part, |books| books.copied += 1);
+            self.tally.each(part, |accounting| accounting.copied += 1);
             write(&mut self.tally, frame, part, to);
         }
     }
@@ -215,8 +216,8 @@ impl Way {
 }
 
 impl Tally {
-    /// In the books of frames, and if it counts as one, in those of datagrams.
-    fn each(&mut self, part: Part, book: impl Fn(&mut Books)) {
+    /// In the accounting of frames, and if it counts as one, in those of datagrams.
+    fn each(&mut self, part: Part, book: impl Fn(&mut Accounting)) {
         book(&mut self.frames);
         if part == Part::First {
             book(&mut self.datagrams);
@@ -224,7 +225,7 @@ impl Tally {
     }
 }
 
-impl Books {
+impl Accounting {
     fn report(&self, held: usize) -> Value {
         json!({
             "seen": self.read,
@@ -242,9 +243,9 @@ fn write(tally: &mut Tally, frame: &[u8], part: Part, to: &Tap) {
     match to.write(frame) {
         Ok(()) => {
             tally.bytes_written += frame.len() as u64;
-            tally.each(part, |books| books.written += 1);
+            tally.each(part, |accounting| accounting.written += 1);
         }
-        Err(_) => tally.each(part, |books| books.refused += 1),
+        Err(_) => tally.each(part, |accounting| accounting.refused += 1),
     }
 }
 

@@ -10,7 +10,7 @@ def read(path):
 
 
 def problems(rows):
-    """What is wrong with these rows: each must have run with closed books, or say why it was skipped."""
+    """What is wrong with these rows: each must have run with closed accounting, or say why it was skipped."""
     if not rows:
         return ["there are no rows"]
     found = []

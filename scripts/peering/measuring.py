@@ -1,4 +1,4 @@
-"""One run of one tool, and the check of udpbench's books by the referee."""
+"""One run of one tool, and the check of udpbench's accounting by the referee."""
 
 import time
 
@@ -84,9 +84,9 @@ def figures(stretch, claimed_pps):
 
 
 class Audit:
-    """A whole run of udpbench, not interrupted: do its books say what the kernel counted, to the last datagram?
+    """A whole run of udpbench, not interrupted: does its accounting say what the kernel counted, to the last datagram?
 
-    What is no part of its books is subtracted. Before each window it sends a one-byte probe to learn where the
+    What is no part of its accounting is subtracted. Before each window it sends a one-byte probe to learn where the
     flow ends, and another one after the receiver has been connected. And when it starts it tries out what the
     kernel can do: `udpbench plan` does the same, and nothing else.
     """
@@ -112,10 +112,10 @@ class Audit:
         dropped = counted(lambda reading: reading.udp["InErrors"])
         self.kernel_sent = pieces * each
         self.kernel_received = taken * (each if came_as_sent(taken + dropped, pieces, each) else 1)
-        books = [window["books"] for window in windows]
+        accounting = [window["accounting"] for window in windows]
         self.windows = len(windows)
-        self.sent = sum(book["at_end"]["sent"] for book in books)
-        self.received = sum(book["at_end"]["received"] + book["unread"] for book in books)
+        self.sent = sum(book["at_end"]["sent"] for book in accounting)
+        self.received = sum(book["at_end"]["received"] + book["unread"] for book in accounting)
 
     @property
     def agrees(self):

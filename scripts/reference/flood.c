@@ -317,7 +317,7 @@ static void measure(const struct settings *settings, struct costs *costs, struct
     uint64_t dropped = lost(run.receiver.end.fd) * packets_per_drop(&run);
     stop_receiving(&run);
 
-    // The books, like udpbench's, are those of what was sent from the opening of the window on. All else
+    // The counts, like those of udpbench, are of what was sent from the opening of the window on. All else
     // that was sent came before it in the queue, so the two have the same rest.
     int64_t unaccounted = sent - run.receiver.packets - dropped;
     totals->sent += sent - opening.sent;

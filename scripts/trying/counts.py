@@ -127,8 +127,8 @@ class Counts:
 
     def hold_one_sent(self):
         """Rates, losses and CPU time of a row are of the same datagrams sent."""
-        at_end = sum(sample["books"]["at_end"]["sent"] for sample in self.run.samples)
-        self.hold("sent by the books at the end", at_end, self.run.number("sent_packets"))
+        at_end = sum(sample["accounting"]["at_end"]["sent"] for sample in self.run.samples)
+        self.hold("sent by the accounting at the end", at_end, self.run.number("sent_packets"))
 
     def hold_requests(self):
         """Each of a window was answered or was not, and none was handed over again and again."""

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::{KnobArgs, LinkArgs, ParameterArgs, PlacementArgs, Shape, knob};
+use super::{LinkArgs, ParameterArgs, PlacementArgs, Shape, TuningArgs, tuning};
 use crate::data::ThinkTime;
 use crate::term::duration;
 use crate::term::percent;
@@ -35,8 +35,8 @@ pub enum FindCommand {
     #[command(after_help = BURST_AFTER_HELP)]
     Burst(Box<SearchArgs<BurstArgs>>),
     /// Which setting of this machine helps: tried only with --yes, and put back
-    #[command(after_help = knob::AFTER_HELP)]
-    Knob(Box<SearchArgs<KnobArgs>>),
+    #[command(after_help = tuning::AFTER_HELP)]
+    Tuning(Box<SearchArgs<TuningArgs>>),
 }
 
 impl FindCommand {
@@ -47,7 +47,7 @@ impl FindCommand {
             Self::Cliff(_) => "cliff",
             Self::Idle(_) => "idle",
             Self::Burst(_) => "burst",
-            Self::Knob(_) => "knob",
+            Self::Tuning(_) => "tuning",
         }
     }
 
@@ -58,7 +58,7 @@ impl FindCommand {
             Self::Cliff(args) => &mut args.parameters,
             Self::Idle(args) => &mut args.parameters,
             Self::Burst(args) => &mut args.parameters,
-            Self::Knob(args) => &mut args.parameters,
+            Self::Tuning(args) => &mut args.parameters,
         }
     }
 
@@ -69,7 +69,7 @@ impl FindCommand {
             Self::Cliff(args) => &args.placement,
             Self::Idle(args) => &args.placement,
             Self::Burst(args) => &args.placement,
-            Self::Knob(args) => &args.placement,
+            Self::Tuning(args) => &args.placement,
         }
     }
 
@@ -80,7 +80,7 @@ impl FindCommand {
             Self::Cliff(args) => &args.output,
             Self::Idle(args) => &args.output,
             Self::Burst(args) => &args.output,
-            Self::Knob(args) => &args.output,
+            Self::Tuning(args) => &args.output,
         }
     }
 }
@@ -221,7 +221,7 @@ Examples:
   udpbench wire pi@board find lossless --direction up   from here to there
   udpbench wire pi@board find cliff --payload 1,3000    which byte costs a fragment
   udpbench wire pi@board find idle                      what the first datagram after a silence costs
-  udpbench find knob                                    what could be set here; --yes tries it
+  udpbench find tuning                                    what could be set here; --yes tries it
 
 Exit codes:
   0    found

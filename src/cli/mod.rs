@@ -9,7 +9,6 @@ mod ab;
 mod agent;
 mod engine;
 mod find;
-mod knob;
 mod link;
 mod name;
 mod number;
@@ -18,6 +17,7 @@ mod parameters;
 mod ranges;
 mod results;
 mod run;
+mod tuning;
 mod watch;
 mod wire;
 
@@ -38,12 +38,12 @@ pub use self::engine::EngineArg;
 pub use self::find::{
     BurstArgs, CliffArgs, FindArgs, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs, SearchArgs,
 };
-pub use self::knob::{KnobArgs, PutBackArgs};
 pub use self::link::LinkArgs;
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;
 pub use self::results::{AskedArgs, CompareArgs, RankArgs, ReportArgs, Shape, SummarizeArgs};
 pub use self::run::{LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, RunArgs};
+pub use self::tuning::{PutBackArgs, TuningArgs};
 pub use self::watch::WatchArgs;
 pub use self::wire::{WireArgs, WireCommand};
 
@@ -134,7 +134,7 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// The manual pages, into a directory
     Manual(ManualArgs),
-    /// Puts settings back that a search has changed: `find knob` starts it
+    /// Puts settings back that a search has changed: `find tuning` starts it
     #[command(hide = true)]
     PutBack(PutBackArgs),
     /// For scripts: the files that a sweep with these words would write, as JSON

@@ -42,7 +42,7 @@ const AFTER_HELP: &str = "\
 Examples:
   udpbench watch                             a line per second until Ctrl-C
   udpbench watch --engine gso-gro --payload 9k --rcvbuf 212992
-  udpbench watch --engine std --pin 2:3      then turn the knob elsewhere: governor, IRQs, fan
+  udpbench watch --engine std --pin 2:3      then change a setting elsewhere: governor, IRQs, fan
   udpbench watch --count 60 >before.txt      a minute of it, in a file
   udpbench watch --workload ask              round trips instead of loss
 

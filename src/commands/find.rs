@@ -1,4 +1,4 @@
-//! `udpbench find`: searches for a threshold, such as the highest rate without loss, and tries settings (`find knob`).
+//! `udpbench find`: searches for a threshold, such as the highest rate without loss, and tries settings (`find tuning`).
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use super::other_host::OtherHost;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
-use super::{knob, refuse_on_stdout, run, say, show_answers, width};
+use super::{refuse_on_stdout, run, say, show_answers, tuning, width};
 use crate::cli::options;
 use crate::cli::options::wire::{Peer, Words};
 use crate::cli::{FindArgs, FindCommand};
@@ -50,7 +50,7 @@ pub(super) fn with(
     let root = Root::new(&output.root);
     let (mut agents, peer) = run::agents(other, &root, interrupt);
     // Locked before the first setting is read: another search may have changed it for a trial.
-    let _lock = knob::lock(what, &mut agents.settings())?;
+    let _lock = tuning::lock(what, &mut agents.settings())?;
     let words = peer.map(|peer| peer.words.clone());
     let (mut record, mut outputs) = if let Some(path) = &output.resume {
         resume(path, what, peer, &mut agents.settings())?
@@ -62,13 +62,13 @@ pub(super) fn with(
                 let payloads = header.plan.cases().map(|planned| planned.case.payload);
                 header.truesizes = agents.truesizes(payloads.map(u32::from).collect());
             }
-            FindCommand::Knob(args) => {
+            FindCommand::Tuning(args) => {
                 let wanted = options::find::wanted(args, &header, peer);
-                options::find::try_knobs(&mut header, agents.settings().choose(wanted)?);
+                options::find::try_tunings(&mut header, agents.settings().choose(wanted)?);
             }
             _ => {}
         }
-        if !knob::confirm(what, &header, peer)? {
+        if !tuning::confirm(what, &header, peer)? {
             return Ok(Outcome::Done);
         }
         let name = (&*header.environment.board, &*started_at, "find");
@@ -87,7 +87,7 @@ pub(super) fn with(
         interrupt,
     };
     let show = |record: &Record, _: &Progress, agents: &mut [Agents]| {
-        let is_as_before = knob::check_after(what, record, &mut agents[0].settings());
+        let is_as_before = tuning::check_after(what, record, &mut agents[0].settings());
         let table = || table::draw(record, width());
         show_answers(output.format, table, || rows::rows(record))?;
         is_as_before
@@ -126,7 +126,7 @@ fn resume(
         return Err(UsageError::flag("--resume", &path.display(), problem).into());
     }
     let mut record = Record::of(&log)?;
-    knob::check_resume(what, &record, path, settings)?;
+    tuning::check_resume(what, &record, path, settings)?;
     let mut outputs = Outputs::resume_log(path, (&log).into())?;
     session::resumed(&mut record, &mut outputs, Vec::new())?;
     Ok((record, outputs))

@@ -13,7 +13,6 @@ mod default_name;
 pub mod engines;
 pub mod files;
 pub mod find;
-pub mod knob;
 pub mod latency;
 #[cfg(feature = "manual")]
 pub mod manual;
@@ -27,6 +26,7 @@ mod session;
 pub mod suite;
 pub mod suites;
 pub mod summarize;
+pub mod tuning;
 pub mod watch;
 pub mod wire;
 

@@ -4,5 +4,5 @@
 pub mod board;
 pub mod check;
 pub mod facts;
-pub mod knob;
 pub mod placement;
+pub mod tuning;

@@ -7,9 +7,9 @@ use super::chart::{
     Drawn, LOOKS, Line, Lines, Look, Mark, Over, Scale, Track, Tracks, WHOLE, figure, legend,
 };
 use super::tables::table;
-use crate::experiment::find::knob::judge;
 use crate::experiment::find::log::Question;
 use crate::experiment::find::table::answers;
+use crate::experiment::find::tuning::judge;
 use crate::experiment::find::{Record, Search, Searched};
 
 /// Returns the results of a search.
@@ -32,7 +32,7 @@ pub(super) fn title(record: &Record) -> &'static str {
         Question::Cliff(_) => "The byte that costs more",
         Question::Idle(_) => "What silence costs",
         Question::Burst(_) => "The longest train that is taken whole",
-        Question::Knob(_) => "Which setting helps",
+        Question::Tuning(_) => "Which setting helps",
     }
 }
 
@@ -47,7 +47,7 @@ fn picture(record: &Record) -> Markup {
             ("thousand per second", "Without loss, with its interval"),
         ),
         Question::Burst(_) => intervals(record, ("datagrams", "Longest train, with its interval")),
-        Question::Knob(_) => changes(record),
+        Question::Tuning(_) => changes(record),
         Question::Cliff(_) => curves(record, PAYLOAD),
         Question::Idle(_) => curves(record, SILENCE),
     }
@@ -110,8 +110,12 @@ fn bound(label: String, value: f64, interval: Option<(f64, f64)>) -> (Track, f64
 
 /// Draws the change by each setting.
 fn changes(record: &Record) -> Markup {
-    let knobs = record.header().knobs.iter().flat_map(|knobs| &knobs.tried);
-    let names: Vec<&str> = knobs.map(|knob| knob.name.text()).collect();
+    let tunings = record
+        .header()
+        .tunings
+        .iter()
+        .flat_map(|tunings| &tunings.tried);
+    let names: Vec<&str> = tunings.map(|tuning| tuning.name.text()).collect();
     let mut tracks = Vec::new();
     let mut ends = Vec::new();
     for (searched, answers) in record.cases().iter().zip(judge(record)) {

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 
 use super::{Experiment, Step, Trial, Work};
 use crate::data::Sample;
-use crate::host::knob::Knob;
+use crate::host::tuning::Tuning;
 use crate::results::log::{Event, Side, Window};
 use crate::results::row::Row;
 use crate::sys::interrupt::Interrupt;
@@ -204,7 +204,7 @@ impl<'m> Session<'_, 'm> {
             Event::Window(Box::new(Window {
                 searched: Some(trial.of.case.clone()).filter(|case| *case != sample.case),
                 side: trial.of.side,
-                knob: trial.of.knob,
+                tuning: trial.of.tuning,
                 sample,
             }))
         };
@@ -218,7 +218,7 @@ impl<'m> Session<'_, 'm> {
     /// exempt: the setting may disconnect the host for a while, and the next trial shows if it comes back.
     fn fail(&mut self, trial: &Trial, reason: String) -> Result<(), End> {
         let interrupt = self.interrupt;
-        let may_be_lost = trial.knob.is_none();
+        let may_be_lost = trial.tuning.is_none();
         if may_be_lost && self.agents_of(trial).has_lost_the_other_host(interrupt)? {
             return Err(End::Lost(reason));
         }
@@ -230,9 +230,9 @@ impl<'m> Session<'_, 'm> {
     }
 
     fn measure(&mut self, trial: &Trial) -> Result<Result<Sample, NoSample>, End> {
-        let measured = match &trial.knob {
+        let measured = match &trial.tuning {
             None => self.once(trial),
-            Some(knob) => self.changed(trial, knob)?,
+            Some(tuning) => self.changed(trial, tuning)?,
         };
         Ok(measured.map(|sample| Sample {
             round: trial.round,
@@ -254,18 +254,18 @@ impl<'m> Session<'_, 'm> {
     ///
     /// # Errors
     /// Fails if the setting cannot be put back, or if nothing would put it back.
-    fn changed(&mut self, trial: &Trial, knob: &Knob) -> Result<Result<Sample, NoSample>, End> {
+    fn changed(&mut self, trial: &Trial, tuning: &Tuning) -> Result<Result<Sample, NoSample>, End> {
         let interrupt = self.interrupt;
         let time = trial.spec.settings.warmup + trial.spec.settings.window;
         let mut settings = self.agents_of(trial).settings();
-        let keeper = match settings.change(knob, time, interrupt) {
+        let keeper = match settings.change(tuning, time, interrupt) {
             Ok(Ok(keeper)) => keeper,
             Ok(Err(reason)) => return Ok(Err(NoSample::Failed(anyhow!(reason)))),
             Err(error) => return Err(self.unkept(trial, error)),
         };
         let measured = self.once(trial);
         let mut settings = self.agents_of(trial).settings();
-        match settings.put_back(keeper, knob, interrupt) {
+        match settings.put_back(keeper, tuning, interrupt) {
             Ok(true) => Ok(measured),
             Ok(false) => {
                 let problem = "it took so long that the watchdog had put the setting back";

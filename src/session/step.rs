@@ -2,7 +2,7 @@
 
 use crate::data::Case;
 use crate::host::board::Cooldown;
-use crate::host::knob::Knob;
+use crate::host::tuning::Tuning;
 use crate::results::log::{Event, Of, Side};
 use crate::trial::spec::TrialSpec;
 
@@ -60,7 +60,7 @@ pub struct Trial {
     /// Specification of the traffic.
     pub spec: TrialSpec,
     /// Setting of this machine that is changed during the trial.
-    pub knob: Option<Knob>,
+    pub tuning: Option<Tuning>,
     /// True if the trial runs in processes of its own.
     pub is_alone: bool,
     /// True if the log says that the trial was measured once and has to be repeated.
@@ -82,7 +82,7 @@ impl Trial {
             round: 0,
             position: 0,
             spec,
-            knob: None,
+            tuning: None,
             is_alone: false,
             is_repeated: false,
             told,

@@ -14,7 +14,7 @@ use super::token::Token;
 use super::wait::{drain, pass, window};
 use crate::data::Sample;
 use crate::engines;
-use crate::host::knob::Knob;
+use crate::host::tuning::Tuning;
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 
@@ -48,10 +48,10 @@ impl Here {
     /// why the setting cannot be changed.
     pub(super) fn change(
         &mut self,
-        knob: &Knob,
+        tuning: &Tuning,
         trial: Duration,
     ) -> anyhow::Result<Result<(), String>> {
-        let changed = Keeper::change(knob, trial, &self.root, &Interrupt::never()?)?;
+        let changed = Keeper::change(tuning, trial, &self.root, &Interrupt::never()?)?;
         Ok(changed.map(|keeper| self.keeper = Some(keeper)))
     }
 
@@ -59,11 +59,11 @@ impl Here {
     ///
     /// # Errors
     /// Fails if the setting cannot be put back.
-    pub(super) fn put_back(&mut self, knob: &Knob) -> anyhow::Result<bool> {
+    pub(super) fn put_back(&mut self, tuning: &Tuning) -> anyhow::Result<bool> {
         match self.keeper.take() {
-            Some(keeper) => keeper.put_back(knob, &Interrupt::never()?),
+            Some(keeper) => keeper.put_back(tuning, &Interrupt::never()?),
             // This process began anew since the trial failed; the watchdog puts the setting back at the same time.
-            None => put_back(&knob.settings, &self.root).map(|()| true),
+            None => put_back(&tuning.settings, &self.root).map(|()| true),
         }
     }
 

@@ -11,7 +11,7 @@ use anyhow::Context;
 use super::put_back::put_back;
 use super::spawned::THIS_PROGRAM;
 use super::watchdog::{Answer, Order, is_readable};
-use crate::host::knob::{Knob, Place, Setting};
+use crate::host::tuning::{Place, Setting, Tuning};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 
@@ -32,8 +32,8 @@ const UNTIL_LINK_SHOWS: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// Returns the minimum time that changing a setting for a trial, and putting it back, waits for the link.
-pub fn waiting(knob: &Knob) -> Duration {
-    if knob.name.resets_link() {
+pub fn waiting(tuning: &Tuning) -> Duration {
+    if tuning.name.resets_link() {
         2 * UNTIL_LINK_SHOWS
     } else {
         Duration::ZERO
@@ -57,7 +57,7 @@ impl Keeper {
     /// Fails if a setting could not be put back, or if no watchdog would put it back. The inner error is the reason why
     /// the settings cannot be changed; all of them are then as before.
     pub fn change(
-        knob: &Knob,
+        tuning: &Tuning,
         trial: Duration,
         root: &Root,
         interrupt: &Interrupt,
@@ -67,7 +67,7 @@ impl Keeper {
             let ended = interrupt.signal().map(|_| Interrupted.into());
             ended.unwrap_or(error)
         })?;
-        Ok(keeper.set(knob, trial, interrupt)?.map(|()| keeper))
+        Ok(keeper.set(tuning, trial, interrupt)?.map(|()| keeper))
     }
 
     fn start(root: &Root) -> anyhow::Result<Self> {
@@ -93,29 +93,29 @@ impl Keeper {
 
     fn set(
         &mut self,
-        knob: &Knob,
+        tuning: &Tuning,
         trial: Duration,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Result<(), String>> {
-        if let Err(reason) = is_as_before(&knob.settings, &self.root) {
+        if let Err(reason) = is_as_before(&tuning.settings, &self.root) {
             return Ok(Err(reason));
         }
         self.order(&Order::Hold {
-            settings: knob.settings.clone(),
+            settings: tuning.settings.clone(),
             longest: trial + BESIDES_TRIAL,
         })?;
         self.expect(&[Answer::Held])?;
-        let links = self.links(knob);
-        self.changed.clone_from(&knob.settings);
-        let set = knob.settings.iter().try_for_each(|setting| {
+        let links = self.links(tuning);
+        self.changed.clone_from(&tuning.settings);
+        let set = tuning.settings.iter().try_for_each(|setting| {
             let written = setting.place.write(&self.root, &setting.tried);
             written.map_err(|error| format!("{}: {error}", setting.place))
         });
-        let set = set.and_then(|()| self.wait_for(&links, knob.name.resets_link(), interrupt));
+        let set = set.and_then(|()| self.wait_for(&links, tuning.name.resets_link(), interrupt));
         if set.is_err() {
             self.restore()?;
             // The next trial reports whatever is wrong with the link then.
-            let _ = self.wait_for(&links, knob.name.resets_link(), interrupt);
+            let _ = self.wait_for(&links, tuning.name.resets_link(), interrupt);
         }
         Ok(set)
     }
@@ -133,16 +133,16 @@ impl Keeper {
     ///
     /// # Errors
     /// Fails if the setting cannot be put back; the watchdog tries again.
-    pub fn put_back(mut self, knob: &Knob, interrupt: &Interrupt) -> anyhow::Result<bool> {
-        let links = self.links(knob);
+    pub fn put_back(mut self, tuning: &Tuning, interrupt: &Interrupt) -> anyhow::Result<bool> {
+        let links = self.links(tuning);
         let lasted = self.restore()?;
-        let _ = self.wait_for(&links, knob.name.resets_link(), interrupt);
+        let _ = self.wait_for(&links, tuning.name.resets_link(), interrupt);
         Ok(lasted)
     }
 
     /// Returns the interfaces whose links are up, and may go down by the change.
-    fn links(&self, knob: &Knob) -> Vec<String> {
-        let interfaces = knob.settings.iter().filter_map(|it| it.place.interface());
+    fn links(&self, tuning: &Tuning) -> Vec<String> {
+        let interfaces = tuning.settings.iter().filter_map(|it| it.place.interface());
         let is_up = |interface: &&str| has_carrier(&self.root, interface);
         interfaces.filter(is_up).map(str::to_owned).collect()
     }

@@ -32,7 +32,7 @@ use super::noise::expect_magic;
 use super::spec::{Flow, TrialSpec};
 use super::token::Token;
 use crate::VERSION;
-use crate::host::knob::{Knob, Setting, Wanted};
+use crate::host::tuning::{Setting, Tuning, Wanted};
 use crate::sys::host_id::HostId;
 use crate::term::duration::ns;
 
@@ -78,13 +78,13 @@ pub enum Request {
     /// Change a setting for a trial.
     Change {
         /// Setting to change.
-        knob: Knob,
+        tuning: Tuning,
         /// Length of the trial that the setting is changed for.
         #[serde(rename = "trial_ns", with = "ns")]
         trial: Duration,
     },
     /// Put a setting back, and return whether it stayed changed until now.
-    PutBack(Knob),
+    PutBack(Tuning),
     /// Run a trial whose two ends are both on that host, and return its [`Sample`](crate::data::Sample).
     Run(Box<TrialSpec>),
     /// Return the receive rate in each of several slices of time since the threads started.

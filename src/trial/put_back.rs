@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use crate::host::knob::Setting;
+use crate::host::tuning::Setting;
 use crate::sys::files::Root;
 
 /// Attempts for each setting: a driver that resets may be busy for a while.

@@ -2,7 +2,7 @@
 
 use super::half::Half;
 use crate::data::{
-    Books, Case, Counts, Direction, Group, Pacing, Path, Sample, Side, ThreadSample, Verified,
+    Accounting, Case, Counts, Direction, Group, Pacing, Path, Sample, Side, ThreadSample, Verified,
 };
 use crate::engines::Engines;
 use crate::sys::idle::IdleTimes;
@@ -32,7 +32,7 @@ pub(super) fn of(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> S
         threads: threads(halves),
         other_cpu_ns: each().map(|half| half.other_cpu_ns).sum(),
         coordinator_cpu_ns: each().map(|half| half.coordinator_cpu_ns).sum(),
-        books: Books {
+        accounting: Accounting {
             at_opening: sum(each().map(|half| half.counts[0])),
             at_closing: sum(each().map(|half| half.counts[1])),
             at_end: sum(each().map(|half| half.counts[2])),
@@ -158,7 +158,7 @@ fn verified(case: &Case, halves: &[Half], paths: &[Path]) -> Option<Verified> {
         all += one;
         all
     })?;
-    let sent = paths.iter().map(|path| path.books().sent).sum();
+    let sent = paths.iter().map(|path| path.accounting().sent).sum();
     let are_numbered = !paths.is_empty() && !case.asks();
     Some(Verified {
         missing: are_numbered.then(|| found.missing_of(sent)),

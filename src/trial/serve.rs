@@ -20,7 +20,7 @@ use super::message::{self, Answer, Hello, Request};
 use super::pulse::{Heard, Output, Pulse};
 use super::settings::Settings;
 use super::spawned::{self, THIS_PROGRAM};
-use crate::host::knob::Lock;
+use crate::host::tuning::Lock;
 use crate::sys::files::Root;
 use crate::sys::{drops, temperature};
 
@@ -139,8 +139,8 @@ fn obey(request: Request, talk: &mut Conversation, here: &mut Here) -> anyhow::R
             talk.answer(&lock.map(mem::forget))
         }
         Request::AreAsBefore(settings) => talk.answer(&is_as_before(&settings, here.root())),
-        Request::Change { knob, trial } => talk.answer(&here.change(&knob, trial)?),
-        Request::PutBack(knob) => talk.answer(&here.put_back(&knob)?),
+        Request::Change { tuning, trial } => talk.answer(&here.change(&tuning, trial)?),
+        Request::PutBack(tuning) => talk.answer(&here.put_back(&tuning)?),
         Request::Run(spec) => {
             talk.expect_silence(spec.runs_for());
             talk.answer(&here.run(&spec)?)

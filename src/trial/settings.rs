@@ -6,7 +6,7 @@ use super::agent::Agent;
 use super::keeper::{Keeper, is_as_before};
 use super::message::Request;
 use crate::host::facts::Host;
-use crate::host::knob::{Knob, Knobs, Lock, Setting, Wanted, choose};
+use crate::host::tuning::{Lock, Setting, Tuning, Tunings, Wanted, choose};
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 
@@ -28,7 +28,7 @@ impl Settings<'_> {
     ///
     /// # Errors
     /// Fails if the agent is gone.
-    pub fn choose(&mut self, wanted: Wanted) -> anyhow::Result<Knobs> {
+    pub fn choose(&mut self, wanted: Wanted) -> anyhow::Result<Tunings> {
         match self {
             Self::Here(root) => Ok(choose(&wanted, &Host::read(root), root)),
             Self::There(agent) => agent.call(&Request::Choose(wanted)),
@@ -69,18 +69,18 @@ impl Settings<'_> {
     /// setting cannot be changed.
     pub fn change(
         &mut self,
-        knob: &Knob,
+        tuning: &Tuning,
         trial: Duration,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Result<Option<Keeper>, String>> {
         match self {
             Self::Here(root) => {
-                let changed = Keeper::change(knob, trial, root, interrupt)?;
+                let changed = Keeper::change(tuning, trial, root, interrupt)?;
                 Ok(changed.map(Some))
             }
             Self::There(agent) => {
                 let changed: Result<(), String> = agent.call(&Request::Change {
-                    knob: knob.clone(),
+                    tuning: tuning.clone(),
                     trial,
                 })?;
                 Ok(changed.map(|()| None))
@@ -95,12 +95,12 @@ impl Settings<'_> {
     pub fn put_back(
         &mut self,
         keeper: Option<Keeper>,
-        knob: &Knob,
+        tuning: &Tuning,
         interrupt: &Interrupt,
     ) -> anyhow::Result<bool> {
         match (self, keeper) {
-            (Self::There(agent), _) => agent.call(&Request::PutBack(knob.clone())),
-            (Self::Here(_), Some(keeper)) => keeper.put_back(knob, interrupt),
+            (Self::There(agent), _) => agent.call(&Request::PutBack(tuning.clone())),
+            (Self::Here(_), Some(keeper)) => keeper.put_back(tuning, interrupt),
             // Nothing was changed.
             (Self::Here(_), None) => Ok(true),
         }

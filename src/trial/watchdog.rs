@@ -16,7 +16,7 @@ use nix::unistd::setsid;
 use serde::{Deserialize, Serialize};
 
 use super::put_back::put_back;
-use crate::host::knob::Setting;
+use crate::host::tuning::Setting;
 use crate::sys::files::Root;
 use crate::sys::interrupt;
 use crate::term::duration::ns;
@@ -154,7 +154,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::host::knob::Place;
+    use crate::host::tuning::Place;
 
     fn setting() -> Setting {
         Setting {

@@ -1,7 +1,7 @@
 //! Tests of trials in agents, on one host and as if between two. The packet counts add up, and neither end leaves
 //! anything behind when the connection ends.
 
-mod books;
+mod accounting;
 #[path = "../common/mod.rs"]
 mod common;
 mod dead_link;

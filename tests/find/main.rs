@@ -4,10 +4,10 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod here;
-mod knob;
 #[allow(dead_code, reason = "other tests look at more of it")]
 #[path = "../wire/lab.rs"]
 mod lab;
+mod tuning;
 mod wire;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -2,7 +2,7 @@
 
 use udpbench::results::row::Row;
 
-use crate::books::{SHORT, Swept, lost, sweep};
+use crate::accounting::{SHORT, Swept, lost, sweep};
 use crate::common::{Place, rows};
 use crate::lab::{End, Lab};
 

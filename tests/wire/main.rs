@@ -1,7 +1,7 @@
 //! Tests between two hosts: network namespaces on this host, joined by a cable whose losses are known. Skipped with a
 //! message if the user may not create namespaces.
 
-mod books;
+mod accounting;
 #[path = "../common/mod.rs"]
 mod common;
 mod full_queue;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use udpbench::data::Places;
 use udpbench::results::row::{Row, Status};
 
-use crate::books::{SHORT, Swept, lost, sweep, wire};
+use crate::accounting::{SHORT, Swept, lost, sweep, wire};
 use crate::common::{Place, rows, stderr, wait_until};
 use crate::lab::{End, Lab};
 

@@ -69,8 +69,8 @@ impl Flow {
             all == self.sent && count(&way["datagrams"], "held") == held
         });
         let way = self.lab.report()["a>b"].clone();
-        books_close(&way["datagrams"]);
-        books_close(&way["frames"]);
+        accounting_closes(&way["datagrams"]);
+        accounting_closes(&way["frames"]);
         way
     }
 
@@ -115,13 +115,13 @@ fn count(of: &Value, name: &str) -> u64 {
     of[name].as_u64().expect("a count")
 }
 
-fn books_close(books: &Value) {
+fn accounting_closes(accounting: &Value) {
     let ends = ["passed", "dropped", "refused", "too_many_held", "held"];
-    let ended: u64 = ends.iter().map(|end| count(books, end)).sum();
+    let ended: u64 = ends.iter().map(|end| count(accounting, end)).sum();
     assert_eq!(
-        count(books, "seen") + count(books, "copied"),
+        count(accounting, "seen") + count(accounting, "copied"),
         ended,
-        "{books}"
+        "{accounting}"
     );
 }
 

@@ -8,10 +8,10 @@ use super::places::Places;
 /// closes and at the end.
 ///
 /// Warm-up and window are one uninterrupted run, so some datagrams are in flight when the window opens. Queues are
-/// first in, first out, so these are the first that are received afterwards. [`Books::of_window`] uses this to
+/// first in, first out, so these are the first that are received afterwards. [`Accounting::of_window`] uses this to
 /// separate the window's own datagrams from those of the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Books {
+pub struct Accounting {
     /// Counts at the opening of the window.
     pub at_opening: Counts,
     /// Counts at the closing of the window.
@@ -56,7 +56,7 @@ pub struct Counts {
 /// Invariant: `sent + surplus = received + unread + refused + dropped_socket + dropped_kernel + unaccounted` plus the
 /// losses at the other places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WindowBooks {
+pub struct WindowAccounting {
     /// Datagrams handed to the kernel from the opening of the window until the senders had stopped.
     pub sent: u64,
     /// Datagrams that the kernel refused with an error of the call. Between two hosts, refusals because of a full
@@ -77,7 +77,7 @@ pub struct WindowBooks {
     pub places: Places,
 }
 
-impl WindowBooks {
+impl WindowAccounting {
     /// Returns the datagrams that were sent and not received. Duplicates may hide further losses.
     pub fn lost(&self) -> u64 {
         let lost = (self.sent + self.places.surplus).saturating_sub(self.received);
@@ -98,7 +98,7 @@ impl Counts {
     }
 }
 
-impl Books {
+impl Accounting {
     /// Returns the growth of the datagrams in flight from the opening of the window to its closing.
     pub fn queue_growth(&self) -> i64 {
         let at_opening = self.in_flight(self.at_opening, self.kernel_discards_at_opening);
@@ -153,7 +153,7 @@ impl Books {
     }
 
     /// Returns the accounting of the datagrams sent since the opening of the window.
-    pub fn of_window(&self) -> WindowBooks {
+    pub fn of_window(&self) -> WindowAccounting {
         let (before, end) = (
             self.in_datagrams(self.at_opening),
             self.in_datagrams(self.at_end),
@@ -177,7 +177,7 @@ impl Books {
         let refused = end.refused - before.refused;
         let received = arrived - unread;
         let explained = received + unread + refused + dropped_socket + dropped_kernel;
-        WindowBooks {
+        WindowAccounting {
             sent,
             refused,
             received,
@@ -195,7 +195,7 @@ pub(super) fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-impl std::ops::AddAssign for WindowBooks {
+impl std::ops::AddAssign for WindowAccounting {
     fn add_assign(&mut self, other: Self) {
         self.sent += other.sent;
         self.refused += other.refused;

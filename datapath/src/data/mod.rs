@@ -21,7 +21,7 @@ mod socket_options;
 mod verified;
 mod workload;
 
-pub use self::accounting::{Books, Counts, MOST_IN_A_PIECE, WindowBooks};
+pub use self::accounting::{Accounting, Counts, MOST_IN_A_PIECE, WindowAccounting};
 pub use self::address::Address;
 pub use self::axes::*;
 pub use self::case::{BlockKey, Case};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::accounting::{MOST_IN_A_PIECE, WindowBooks, signed};
+use super::accounting::{MOST_IN_A_PIECE, WindowAccounting, signed};
 use super::axes::Direction;
 use super::places::Places;
 use crate::sys::nic::{PathCounters, driver_drops};
@@ -157,7 +157,7 @@ impl Path {
     }
 
     /// Returns the accounting of all datagrams. Refused datagrams count as sent, because the program handed them over.
-    pub fn books(&self) -> WindowBooks {
+    pub fn accounting(&self) -> WindowAccounting {
         self.explained().0
     }
 
@@ -166,7 +166,7 @@ impl Path {
         self.explained().1
     }
 
-    fn explained(&self) -> (WindowBooks, Vec<Shared>) {
+    fn explained(&self) -> (WindowAccounting, Vec<Shared>) {
         // Only the socket's counter counts nothing but our datagrams.
         let whole = if self.dropped_in_pieces {
             0
@@ -222,7 +222,7 @@ impl Path {
         let sent = self.sent + refused.all() + failed;
         let lost: u64 = places.lost().iter().map(|(_, packets)| packets).sum();
         let explained = self.received + self.unread + failed + dropped_socket + lost;
-        let books = WindowBooks {
+        let accounting = WindowAccounting {
             sent,
             refused: failed,
             received: self.received,
@@ -238,7 +238,7 @@ impl Path {
             counted,
             taken,
         });
-        (books, shared.collect())
+        (accounting, shared.collect())
     }
 
     /// Returns the ends whose interface lost or regained its link during the run: "sender", "receiver", or both.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Books, Pacing, Path, RoundTrips, Verified, WindowBooks};
+use crate::data::{Accounting, Pacing, Path, RoundTrips, Verified, WindowAccounting};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle::IdleTimes;
 use crate::sys::run_queue::CpuTaken;
@@ -33,7 +33,7 @@ pub struct Sample {
     /// cannot be read.
     pub coordinator_cpu_ns: Option<u64>,
     /// Accounting of the datagrams of the run.
-    pub books: Books,
+    pub accounting: Accounting,
     /// Accounting between two hosts, for each direction. Absent on one host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<Path>,
@@ -66,13 +66,13 @@ impl Sample {
     }
 
     /// Returns the accounting of the window, or of the whole run between two hosts.
-    pub fn account(&self) -> WindowBooks {
+    pub fn account(&self) -> WindowAccounting {
         if self.paths.is_empty() {
-            return self.books.of_window();
+            return self.accounting.of_window();
         }
-        let mut all = WindowBooks::default();
+        let mut all = WindowAccounting::default();
         for path in &self.paths {
-            all += path.books();
+            all += path.accounting();
         }
         all
     }
@@ -81,7 +81,7 @@ impl Sample {
     /// hosts, where the counts in flight include losses.
     pub fn queue_growth(&self) -> i64 {
         if self.paths.is_empty() {
-            self.books.queue_growth()
+            self.accounting.queue_growth()
         } else {
             0
         }
@@ -110,7 +110,7 @@ impl Sample {
     /// Returns an inconsistency of the packet counts. `None`: they are consistent.
     pub fn fault(&self) -> Option<String> {
         let unaccounted = self.account().unaccounted;
-        match (self.books.unread, unaccounted) {
+        match (self.accounting.unread, unaccounted) {
             (0, 0) => None,
             (0, _) => Some(format!(
                 "packet counts do not add up: {unaccounted} datagrams unaccounted for"

@@ -1,8 +1,8 @@
 //! Turns the options of `find` into the header of a search: its cases and its question.
 
-mod knob;
+mod tuning;
 
-pub use self::knob::{try_knobs, wanted};
+pub use self::tuning::{try_tunings, wanted};
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyh
         FindCommand::Cliff(args) => cliff(args, peer, started_at),
         FindCommand::Idle(args) => idle(args, peer, started_at),
         FindCommand::Burst(args) => burst(args, peer, started_at),
-        FindCommand::Knob(args) => knob::header(args, peer, started_at),
+        FindCommand::Tuning(args) => tuning::header(args, peer, started_at),
     }
 }
 
@@ -281,7 +281,7 @@ fn of(question: Question, max_time: Duration, request: Request, started_at: &str
         plan: request.plan,
         truesizes: BTreeMap::new(),
         host: request.host,
-        knobs: None,
+        tunings: None,
         wire: request.wire,
     }
 }

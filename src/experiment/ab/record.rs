@@ -177,7 +177,7 @@ impl Record {
         Of {
             case: planned.map_or_else(String::new, |planned| planned.case.key()),
             side: Some(side),
-            knob: None,
+            tuning: None,
         }
     }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{burst, cliff, idle, knob, lossless};
+use super::{burst, cliff, idle, lossless, tuning};
 use crate::host::facts::Host;
-use crate::host::knob::Knobs;
+use crate::host::tuning::Tunings;
 use crate::plan::{Plan, Settings, Wire};
 use crate::results::log::First;
 use crate::results::row::Environment;
@@ -26,7 +26,7 @@ pub enum Question {
     /// Longest train of datagrams that arrives whole.
     Burst(burst::Asked),
     /// Settings that help.
-    Knob(knob::Asked),
+    Tuning(tuning::Asked),
 }
 
 /// First line of the log: what to search for, and on which machine.
@@ -56,7 +56,7 @@ pub struct Header {
     pub truesizes: BTreeMap<u32, u32>,
     /// Settings that are tried. Absent: this is no search for settings.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub knobs: Option<Knobs>,
+    pub tunings: Option<Tunings>,
     /// Remote host and its links. Absent: all threads are on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,

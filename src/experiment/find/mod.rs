@@ -7,7 +7,7 @@
 //! | choose the next trial and evaluate the trials, without side effects | `searching` |
 //! | search for rates and for trains | `lossless` and `burst`, over `borne`, `mlr` and `loads` |
 //! | search for payloads and for silences, in `rounds` | `cliff`, `idle` |
-//! | search for settings | `knob` |
+//! | search for settings | `tuning` |
 //! | find the limiting place of a trial, and the buffer capacity | `place`, `held` |
 //! | judge whether a CPU was equally fast in all trials | `steady` |
 //! | keep the trials of a log and make the next step | `record` |
@@ -18,7 +18,6 @@ pub mod burst;
 pub mod cliff;
 mod held;
 pub mod idle;
-pub mod knob;
 pub mod loads;
 pub mod log;
 pub mod lossless;
@@ -30,6 +29,7 @@ pub mod rows;
 mod searching;
 pub mod steady;
 pub mod table;
+pub mod tuning;
 
 use std::time::Duration;
 

@@ -98,7 +98,7 @@ impl Experiment for Record {
         match event {
             Event::Window(window) => {
                 let searched = window.searched.as_ref().unwrap_or(&window.sample.case);
-                self.trial(self.number(searched)?, window.knob, &window.sample)?;
+                self.trial(self.number(searched)?, window.tuning, &window.sample)?;
             }
             Event::Repeated { of, .. } => {
                 let number = self.number(&of.case)?;
@@ -106,9 +106,9 @@ impl Experiment for Record {
             }
             Event::Failed { of, reason, .. } => {
                 let number = self.number(&of.case)?;
-                match of.knob {
+                match of.tuning {
                     None => self.cases[number].refusal = Some(reason.clone()),
-                    Some(knob) => self.give_up(number, knob, reason)?,
+                    Some(tuning) => self.give_up(number, tuning, reason)?,
                 }
             }
             Event::Interrupted { .. } | Event::Resumed { .. } => {}
@@ -215,19 +215,19 @@ impl Record {
     }
 
     /// Returns the name of a trial in the log.
-    fn name(&self, number: usize, knob: Option<usize>) -> Of {
+    fn name(&self, number: usize, tuning: Option<usize>) -> Of {
         Of {
-            knob,
+            tuning,
             ..Of::case(&self.cases[number].case)
         }
     }
 
-    fn give_up(&mut self, number: usize, knob: usize, reason: &str) -> Result<(), String> {
+    fn give_up(&mut self, number: usize, tuning: usize, reason: &str) -> Result<(), String> {
         let is_there = match &mut self.cases[number].search {
-            Search::Knob(search) => search.give_up(knob, reason),
+            Search::Tuning(search) => search.give_up(tuning, reason),
             _ => false,
         };
-        let none = || format!("there is no setting {knob}");
+        let none = || format!("there is no setting {tuning}");
         is_there.then_some(()).ok_or_else(none)
     }
 
@@ -235,7 +235,12 @@ impl Record {
         self.end.is_none_or(|end| now < end)
     }
 
-    fn trial(&mut self, number: usize, knob: Option<usize>, sample: &Sample) -> Result<(), String> {
+    fn trial(
+        &mut self,
+        number: usize,
+        tuning: Option<usize>,
+        sample: &Sample,
+    ) -> Result<(), String> {
         let case = &mut self.cases[number];
         let Some(next) = case.next() else {
             return Err(format!("{}: nothing was left to try", sample.case));
@@ -247,7 +252,7 @@ impl Record {
                 next.case.key()
             ));
         }
-        if knob != case.search.knob() {
+        if tuning != case.search.tuning() {
             return Err(format!("{}: another setting was to be tried", sample.case));
         }
         case.search.take(sample);
@@ -266,19 +271,21 @@ impl Record {
         let wire = header.wire.as_ref();
         let between = wire.and_then(|wire| wire.between(&next.case));
         let spec = TrialSpec::new(&next.case, self.placement(number)?, &settings).between(between);
-        let tried = self.cases[number].search.knob();
-        let knob = tried.and_then(|knob| header.knobs.as_ref()?.tried.get(knob));
-        if tried.is_some() && knob.is_none() {
+        let tried = self.cases[number].search.tuning();
+        let tuning = tried.and_then(|tuning| header.tunings.as_ref()?.tried.get(tuning));
+        if tried.is_some() && tuning.is_none() {
             return Some(Step::Note(Box::new(Event::Failed {
                 of: self.name(number, tried),
                 round: 0,
                 reason: "there is no such setting".to_owned(),
             })));
         }
-        let changed = knob.map_or_else(String::new, |knob| format!(" with {}", knob.name.text()));
+        let changed = tuning.map_or_else(String::new, |tuning| {
+            format!(" with {}", tuning.name.text())
+        });
         Some(Step::Trial(Box::new(Trial {
             of: self.name(number, tried),
-            knob: knob.cloned(),
+            tuning: tuning.cloned(),
             is_alone: true,
             ..Trial::new(&next.case, spec, next.case.key() + &changed)
         })))

@@ -7,7 +7,7 @@ use super::held::held;
 use super::idle::Step;
 use super::log::Question;
 use super::lossless::{self, Lossless};
-use super::{Record, Search, Searched, cliff, idle, knob};
+use super::{Record, Search, Searched, cliff, idle, tuning};
 use crate::results::export::row_of;
 
 /// Returns the rows of a search: objects with the same keys.
@@ -32,7 +32,7 @@ pub fn rows(record: &Record) -> Vec<Value> {
         rows.into_iter().map(|row| whole(case, row))
     });
     match question {
-        Question::Knob(_) => knob::rows::rows(record),
+        Question::Tuning(_) => tuning::rows::rows(record),
         _ => rows.collect(),
     }
 }

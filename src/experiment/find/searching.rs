@@ -7,9 +7,9 @@ use super::borne::{Borne, Doubt};
 use super::burst::Burst;
 use super::cliff::Cliff;
 use super::idle::Idle;
-use super::knob::Knob;
 use super::log::Question;
 use super::lossless::Lossless;
+use super::tuning::Tuning;
 use crate::data::{Case, Sample, Traits};
 
 /// Search of a case. It depends on its trials alone, so it can be resumed from its log.
@@ -24,7 +24,7 @@ pub enum Search {
     /// Search for the longest train that arrives whole.
     Burst(Burst),
     /// Search for the settings that help.
-    Knob(Knob),
+    Tuning(Tuning),
 }
 
 impl Search {
@@ -35,7 +35,7 @@ impl Search {
             Question::Cliff(asked) => Self::Cliff(Cliff::new(case, asked)),
             Question::Idle(asked) => Self::Idle(Idle::new(case, asked)),
             Question::Burst(asked) => Self::Burst(Burst::new(case, sender.clone(), asked)),
-            Question::Knob(asked) => Self::Knob(Knob::new(case, asked)),
+            Question::Tuning(asked) => Self::Tuning(Tuning::new(case, asked)),
         }
     }
 
@@ -46,7 +46,7 @@ impl Search {
             Self::Cliff(search) => search.next(),
             Self::Idle(search) => search.next(),
             Self::Burst(search) => search.next(),
-            Self::Knob(search) => search.next(),
+            Self::Tuning(search) => search.next(),
         }
     }
 
@@ -55,7 +55,7 @@ impl Search {
         let went = match self {
             Self::Lossless(search) => search.went(sample),
             Self::Burst(search) => search.went(sample),
-            Self::Cliff(_) | Self::Idle(_) | Self::Knob(_) => None,
+            Self::Cliff(_) | Self::Idle(_) | Self::Tuning(_) => None,
         };
         let went = self.borne().zip(went);
         went.is_some_and(|(borne, (_, seconds, went))| borne.is_spoilt(seconds, &went))
@@ -75,14 +75,14 @@ impl Search {
         match self {
             Self::Lossless(search) => Some(&search.borne),
             Self::Burst(search) => Some(&search.borne),
-            Self::Cliff(_) | Self::Idle(_) | Self::Knob(_) => None,
+            Self::Cliff(_) | Self::Idle(_) | Self::Tuning(_) => None,
         }
     }
 
     /// Returns the number of the setting that is changed in the next trial.
-    pub fn knob(&self) -> Option<usize> {
+    pub fn tuning(&self) -> Option<usize> {
         match self {
-            Self::Knob(search) => search.knob(),
+            Self::Tuning(search) => search.tuning(),
             _ => None,
         }
     }
@@ -94,7 +94,7 @@ impl Search {
             Self::Cliff(search) => search.take(sample),
             Self::Idle(search) => search.take(sample),
             Self::Burst(search) => search.take(sample),
-            Self::Knob(search) => search.take(sample),
+            Self::Tuning(search) => search.take(sample),
         }
     }
 }
@@ -107,7 +107,7 @@ impl Question {
             Self::Cliff(_) => "cliff",
             Self::Idle(_) => "idle",
             Self::Burst(_) => "burst",
-            Self::Knob(_) => "knob",
+            Self::Tuning(_) => "tuning",
         }
     }
 
@@ -118,7 +118,7 @@ impl Question {
             Self::Cliff(asked) => asked.expected(),
             Self::Idle(asked) => asked.expected(),
             Self::Burst(asked) => asked.expected(),
-            Self::Knob(asked) => asked.expected(),
+            Self::Tuning(asked) => asked.expected(),
         };
         windows + besides * trials
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use self::idle::curve;
 use super::log::Question;
 use super::lossless::Lossless;
-use super::{Record, Search, Searched, cliff, knob, lossless};
+use super::{Record, Search, Searched, cliff, lossless, tuning};
 use crate::term::duration;
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
@@ -34,13 +34,13 @@ pub fn answers(record: &Record) -> Answers {
         Question::Cliff(asked) => (cliff_table(record), cliff_legend(asked)),
         Question::Burst(asked) => (burst::table(record), burst::legend(asked)),
         Question::Idle(asked) => (idle::table(record), idle::legend(header, asked)),
-        Question::Knob(asked) => (knob::table::table(record), knob::table::legend(asked)),
+        Question::Tuning(asked) => (tuning::table::table(record), tuning::table::legend(asked)),
     };
     Answers {
         table,
         measured: record.cases().iter().map(curve_of).collect(),
         legend,
-        notes: knob::table::notes(record) + &notes(record),
+        notes: tuning::table::notes(record) + &notes(record),
     }
 }
 

@@ -119,7 +119,7 @@ impl Experiment for Sweep {
     fn fault(&self, trial: &Trial, sample: &Sample) -> Option<String> {
         // A receiver that is known to starve would starve again.
         let receiver = self.header().plan.pair(&trial.spec.case).receiver;
-        let is_expected = sample.books.unread > 0 && receiver.starves.is_some();
+        let is_expected = sample.accounting.unread > 0 && receiver.starves.is_some();
         let fault = || sample.fault().filter(|_| !is_expected);
         sample.link_fault().or_else(fault)
     }

@@ -46,7 +46,7 @@ pub(super) fn contradiction(row: &Row) -> Option<(String, String)> {
         .find_map(|(column, value)| impossible(column, value))
         .or_else(|| outside_of_its_interval(&columns))
         .or_else(|| other_case(row))
-        .or_else(|| open_books(row))
+        .or_else(|| open_accounting(row))
         .or_else(|| more_than_there_are(row))
         .or_else(|| other_rate(row))
 }
@@ -100,8 +100,8 @@ fn other_case(row: &Row) -> Option<(String, String)> {
     })
 }
 
-/// Checks that the counts account for every datagram: see [`crate::data::WindowBooks`].
-fn open_books(row: &Row) -> Option<(String, String)> {
+/// Checks that the counts account for every datagram: see [`crate::data::WindowAccounting`].
+fn open_accounting(row: &Row) -> Option<(String, String)> {
     let (sent, received) = (row.sent_packets?, row.received_packets?);
     let unread = row.unread_packets?;
     let dropped = i128::from(row.dropped_socket_packets?) + i128::from(dropped_on_the_way(row)?);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_books_of_a_row_close() {
+    fn the_accounting_of_a_row_close() {
         for change in [
             |row: &mut Row| row.sent_packets = Some(1_800_000),
             |row: &mut Row| row.received_packets = Some(120_001),

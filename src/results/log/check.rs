@@ -104,7 +104,7 @@ impl Expected<'_> {
             .iter()
             .map(|(_, packets)| packets)
             .sum::<u64>();
-        let is_whole = sample.books.kernel_discards + lost + places.surplus == 0;
+        let is_whole = sample.accounting.kernel_discards + lost + places.surplus == 0;
         let is_ours = sample.is_sound() && is_whole && !is_faulty;
         let mut threads = (1..).zip(&sample.threads).filter(|_| is_ours);
         threads.find_map(|(number, thread)| {
@@ -202,7 +202,7 @@ impl Expected<'_> {
             return Some("buckets of gaps that cannot be".to_owned());
         }
         // Compare with all datagrams sent until the end, because the counts are not read in one instant.
-        let sent = sample.books.at_end.sent;
+        let sent = sample.accounting.at_end.sent;
         let most = found
             .late
             .max(found.left.count())
@@ -224,7 +224,7 @@ impl Expected<'_> {
             return Some("more answers waited for a client than there were".to_owned());
         }
         // Compare with all datagrams received until the end, because the two are not read in one instant.
-        let received = sample.books.at_end.received;
+        let received = sample.accounting.at_end.received;
         let timed = found.times.count();
         (timed > received)
             .then(|| format!("{timed} answers in round trips, but {received} datagrams received"))
@@ -267,9 +267,10 @@ enum Alone {
 
 /// Compares the accounting with the sums over the bench threads. Both come from the same readings.
 fn wrong_sums(sample: &Sample) -> Option<String> {
-    let books = &sample.books;
+    let accounting = &sample.accounting;
     let sum = |count: fn(&ThreadSample) -> u64| sample.threads.iter().map(count).sum::<u64>();
-    let moved = |count: fn(Counts) -> u64| count(books.at_closing) - count(books.at_opening);
+    let moved =
+        |count: fn(Counts) -> u64| count(accounting.at_closing) - count(accounting.at_opening);
     let sent = (
         "sent",
         sum(|thread| thread.sent_packets),
@@ -285,17 +286,17 @@ fn wrong_sums(sample: &Sample) -> Option<String> {
         sum(|thread| thread.received_packets),
         moved(|counts| counts.received),
     );
-    let (what, threads, books) = [sent, refused, received]
+    let (what, threads, accounting) = [sent, refused, received]
         .into_iter()
-        .find(|(_, threads, books)| threads != books)?;
+        .find(|(_, threads, accounting)| threads != accounting)?;
     Some(format!(
-        "{threads} datagrams {what} in threads, but {books} in books"
+        "{threads} datagrams {what} by the threads, but {accounting} by the accounting"
     ))
 }
 
 fn wrong_verification(sample: &Sample) -> Option<String> {
     let found = sample.verified?;
-    let received = sample.books.at_end.received;
+    let received = sample.accounting.at_end.received;
     if found.packets != received {
         return Some(format!(
             "{} datagrams verified, but {received} received",

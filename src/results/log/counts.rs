@@ -14,7 +14,7 @@ const MOST_THREADS: usize = 4096;
 
 /// Returns the first impossible count of a window, for any case.
 pub(super) fn impossible(sample: &Sample) -> Option<&'static str> {
-    let books = &sample.books;
+    let accounting = &sample.accounting;
     if counts(sample).any(|count| count >= MOST) {
         return Some("a count of 2^53 or more");
     }
@@ -27,10 +27,12 @@ pub(super) fn impossible(sample: &Sample) -> Option<&'static str> {
     if sample.threads.is_empty() || sample.threads.len() > MOST_THREADS {
         return Some("a window with no threads, or too many");
     }
-    if !(follows(books.at_opening, books.at_closing) && follows(books.at_closing, books.at_end)) {
-        return Some("counts in books that decrease");
+    if !(follows(accounting.at_opening, accounting.at_closing)
+        && follows(accounting.at_closing, accounting.at_end))
+    {
+        return Some("counts that decrease");
     }
-    if books.at_end.refused > books.at_end.sent {
+    if accounting.at_end.refused > accounting.at_end.sent {
         return Some("more datagrams refused than sent");
     }
     let mut paces = sample.threads.iter().filter_map(|thread| thread.pace);
@@ -46,16 +48,16 @@ pub(crate) fn added(total: u64, sample: &Sample) -> Option<u64> {
 }
 
 fn counts(sample: &Sample) -> impl Iterator<Item = u64> {
-    let books = &sample.books;
-    let of_books = [
-        books.unread,
-        books.kernel_discards,
-        books.kernel_discards_at_opening,
-        books.kernel_discards_at_closing,
-        books.at_end.sent,
-        books.at_end.refused,
-        books.at_end.received,
-        books.at_end.dropped_socket,
+    let accounting = &sample.accounting;
+    let of_accounting = [
+        accounting.unread,
+        accounting.kernel_discards,
+        accounting.kernel_discards_at_opening,
+        accounting.kernel_discards_at_closing,
+        accounting.at_end.sent,
+        accounting.at_end.refused,
+        accounting.at_end.received,
+        accounting.at_end.dropped_socket,
     ];
     let others = [sample.other_cpu_ns, sample.coordinator_cpu_ns];
     let of_run = [sample.window_ns, sample.rcvbuf_bytes, sample.sndbuf_bytes];
@@ -63,7 +65,10 @@ fn counts(sample: &Sample) -> impl Iterator<Item = u64> {
     let of_threads = sample.threads.iter().flat_map(of_thread);
     let of_datagrams = sample.verified.map(of_datagrams);
     let of_round_trips = sample.round_trips.iter().flat_map(of_round_trips);
-    let counts = of_threads.chain(of_books).chain(of_run).chain(of_others);
+    let counts = of_threads
+        .chain(of_accounting)
+        .chain(of_run)
+        .chain(of_others);
     let of_flows = sample.flow_packets.iter().copied();
     let states = sample.idle_times.states.iter();
     let of_states = states.map(|state| state.ns);

@@ -134,7 +134,7 @@ pub struct Of {
     pub side: Option<Side>,
     /// Index of the changed setting of the machine, from 0. Absent: no setting was changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub knob: Option<usize>,
+    pub tuning: Option<usize>,
 }
 
 impl Of {
@@ -143,7 +143,7 @@ impl Of {
         Self {
             case: case.key(),
             side: None,
-            knob: None,
+            tuning: None,
         }
     }
 }
@@ -158,9 +158,9 @@ pub struct Window {
     /// Side, in a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
-    /// Changed setting of the machine: see [`Of::knob`].
+    /// Changed setting of the machine: see [`Of::tuning`].
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub knob: Option<usize>,
+    pub tuning: Option<usize>,
     /// Counts of the window.
     #[serde(flatten)]
     pub sample: Sample,
@@ -171,7 +171,7 @@ impl From<Sample> for Window {
         Self {
             searched: None,
             side: None,
-            knob: None,
+            tuning: None,
             sample,
         }
     }

@@ -118,7 +118,7 @@ fn a_window_that_is_measured_once_more_is_counted_and_in_no_row() {
         sample: sample.map(Box::new),
     };
     let mut faulty = window(2);
-    faulty.books.at_end.sent += 1;
+    faulty.accounting.at_end.sent += 1;
     let mut replay = begun();
     let mut take = |line: &Event| read(&mut replay, line).map(drop);
     assert_eq!(take(&Event::window(window(1))), Ok(()));
@@ -142,7 +142,7 @@ fn a_window_that_is_measured_once_more_is_counted_and_in_no_row() {
 fn counts_of_what_was_verified_have_the_limit_of_all_counts() {
     let mut sample = window(0);
     sample.position = 0;
-    let received = sample.books.at_end.received;
+    let received = sample.accounting.at_end.received;
     let mut take = |duplicated, truncated| {
         sample.verified = Some(Verified {
             packets: received,

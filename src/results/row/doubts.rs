@@ -38,22 +38,22 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
 /// Returns the fraction of the requests that have no response because one of their two datagrams was lost before it
 /// reached a socket.
 fn lost_on_the_way(samples: &[Sample]) -> f64 {
-    let books = numbers::total_books(samples);
-    let came = books.received + books.unread + books.dropped_socket;
-    let lost = books.sent.saturating_sub(came);
+    let accounting = numbers::total_accounting(samples);
+    let came = accounting.received + accounting.unread + accounting.dropped_socket;
+    let lost = accounting.sent.saturating_sub(came);
     // The accounting counts requests and responses together; the counts of the threads tell how many were requests.
     let threads = samples.iter().flat_map(|sample| &sample.threads);
     let all: u64 = threads.map(|thread| thread.sent_packets).sum();
     let requests: u64 = samples.iter().map(numbers::sent).sum();
-    lost as f64 * all as f64 / (books.sent as f64 * requests as f64).max(1.0)
+    lost as f64 * all as f64 / (accounting.sent as f64 * requests as f64).max(1.0)
 }
 
 /// Returns the place on the way where most datagrams were lost, if any was.
 fn where_most_were_lost(samples: &[Sample]) -> Option<String> {
-    let books = numbers::total_books(samples);
-    let places = books.places.lost();
+    let accounting = numbers::total_accounting(samples);
+    let places = accounting.places.lost();
     let (place, most) = places.into_iter().max_by_key(|(_, lost)| *lost)?;
-    if books.refused > most {
+    if accounting.refused > most {
         return Some("refused at the sender".to_owned());
     }
     (most > 0).then(|| format!("at {place}"))
@@ -118,7 +118,7 @@ mod tests {
                 (client.side, server.side) = (Side::Client, Side::Server);
                 (client.sent_packets, server.sent_packets) = (1000, 800);
                 (client.received_packets, server.received_packets) = (800, 800);
-                let end = &mut sample.books.at_end;
+                let end = &mut sample.accounting.at_end;
                 (end.sent, end.received, end.dropped_socket) = (1800, 1800 - lost, 0);
             }
             overload(&case, &samples).expect("fewer were answered")

@@ -41,9 +41,9 @@ impl Row {
         let taken_pct = |what| lost::taken_pct(samples, what).map(decimals::<2>);
         let fairness = Fairness::of(samples);
         let gaps = Gaps::of(samples);
-        let books = (!samples.is_empty()).then(|| numbers::total_books(samples));
-        let places = books.filter(|_| case.direction.is_some());
-        let places = places.map(|books| books.places);
+        let accounting = (!samples.is_empty()).then(|| numbers::total_accounting(samples));
+        let places = accounting.filter(|_| case.direction.is_some());
+        let places = places.map(|accounting| accounting.places);
         let there = environment.there.clone();
         let mut row = Self {
             sender: case.sender.to_string(),
@@ -58,7 +58,7 @@ impl Row {
             received_pps: middle::<0>(speeds.received_pps),
             received_pps_low: low::<0>(speeds.received_pps),
             received_pps_high: high::<0>(speeds.received_pps),
-            loss_pct: books.and_then(numbers::loss_pct),
+            loss_pct: accounting.and_then(numbers::loss_pct),
             cpu_ns_per_packet: middle::<1>(speeds.cpu_ns_per_packet),
             cpu_ns_per_packet_low: low::<1>(speeds.cpu_ns_per_packet),
             cpu_ns_per_packet_high: high::<1>(speeds.cpu_ns_per_packet),
@@ -126,14 +126,14 @@ impl Row {
             answered_requests: all.total(|all| all.times.count()),
             unanswered_requests: all.total(|all| all.unanswered),
             late_answers: all.total(|all| all.late),
-            sent_packets: books.map(|books| books.sent),
-            received_packets: books.map(|books| books.received),
-            unread_packets: books.map(|books| books.unread),
-            refused_packets: books.map(|books| books.refused),
-            dropped_socket_packets: books.map(|books| books.dropped_socket),
-            dropped_kernel_packets: books
+            sent_packets: accounting.map(|accounting| accounting.sent),
+            received_packets: accounting.map(|accounting| accounting.received),
+            unread_packets: accounting.map(|accounting| accounting.unread),
+            refused_packets: accounting.map(|accounting| accounting.refused),
+            dropped_socket_packets: accounting.map(|accounting| accounting.dropped_socket),
+            dropped_kernel_packets: accounting
                 .filter(|_| case.direction.is_none())
-                .map(|books| books.dropped_kernel),
+                .map(|accounting| accounting.dropped_kernel),
             dropped_kernel_out_packets: places.map(|places| places.kernel_out),
             dropped_qdisc_packets: places.map(|places| places.qdisc),
             dropped_nic_out_packets: places.map(|places| places.nic_out),
@@ -145,8 +145,8 @@ impl Row {
             surplus_packets: places.map(|places| places.surplus),
             nic_counters: counters_by_name::of_nics(samples),
             drop_reasons: counters_by_name::drop_reasons(samples),
-            unaccounted_packets: books.map(|books| books.unaccounted),
-            queue_growth_packets: books
+            unaccounted_packets: accounting.map(|accounting| accounting.unaccounted),
+            queue_growth_packets: accounting
                 .filter(|_| case.direction.is_none())
                 .map(|_| numbers::queue_growth(samples)),
             verified_packets: verified.map(|found| found.packets),
@@ -159,7 +159,7 @@ impl Row {
                 .map(|ns| decimals::<3>(ns as f64 / 1e3)),
             truncated_packets: verified.map(|found| found.truncated),
             corrupted_packets: verified.map(|found| found.corrupted),
-            failed_calls: books.map(|_| numbers::failed_calls(samples)),
+            failed_calls: accounting.map(|_| numbers::failed_calls(samples)),
             sender_cpu_ns_per_packet: middle::<1>(speeds.sender_cpu_ns_per_packet),
             receiver_cpu_ns_per_packet: middle::<1>(speeds.receiver_cpu_ns_per_packet),
             other_cpu_ns_per_packet: middle::<1>(speeds.other_cpu_ns_per_packet),
@@ -180,9 +180,9 @@ impl Row {
             steal_pct: taken_pct(|taken| taken.steal_ns),
             irq_pct: taken_pct(|taken| taken.irq_ns),
             softirq_pct: taken_pct(|taken| taken.softirq_ns),
-            disturbed_windows: books.map(|_| windows.disturbed()),
-            contaminated_windows: books.map(|_| windows.contaminated),
-            repeated_windows: books.map(|_| input.repeated.len()),
+            disturbed_windows: accounting.map(|_| windows.disturbed()),
+            contaminated_windows: accounting.map(|_| windows.contaminated),
+            repeated_windows: accounting.map(|_| input.repeated.len()),
             ended_by: verdict::ended_by(&input.outcome).to_owned(),
             until_pct: input.until_pct,
             receiver_share_min_pct: numbers::receiver_share_min_pct(samples),

@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::rounding::decimals;
-use crate::data::{Sample, Side, ThreadSample, WindowBooks};
+use crate::data::{Sample, Side, ThreadSample, WindowAccounting};
 use crate::stats::{self, Estimate};
 
 /// Estimates from the windows of a case.
@@ -103,12 +103,12 @@ pub(super) fn unsteady_windows(samples: &[Sample]) -> usize {
 
 /// Returns the datagrams that were sent and not received, for any reason, in percent of those sent. It is a lower
 /// bound if more arrived than were sent. Duplicates in one window or direction do not offset losses in another.
-pub(super) fn loss_pct(books: WindowBooks) -> Option<f64> {
-    percent(books.lost(), books.sent).map(decimals::<4>)
+pub(super) fn loss_pct(accounting: WindowAccounting) -> Option<f64> {
+    percent(accounting.lost(), accounting.sent).map(decimals::<4>)
 }
 
-pub(super) fn total_books(samples: &[Sample]) -> WindowBooks {
-    let mut total = WindowBooks::default();
+pub(super) fn total_accounting(samples: &[Sample]) -> WindowAccounting {
+    let mut total = WindowAccounting::default();
     for sample in samples {
         total += sample.account();
     }

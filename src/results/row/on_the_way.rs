@@ -30,9 +30,9 @@ fn links_that_changed(samples: &[Sample]) -> Option<String> {
 
 /// Returns a warning if more datagrams were received than sent. Each duplicate may hide a lost one.
 fn surplus(input: &RowInput) -> Option<String> {
-    let books = numbers::total_books(input.samples);
-    let surplus = books.places.surplus;
-    let loss_pct = numbers::loss_pct(books).filter(|_| surplus > 0)?;
+    let accounting = numbers::total_accounting(input.samples);
+    let surplus = accounting.places.surplus;
+    let loss_pct = numbers::loss_pct(accounting).filter(|_| surplus > 0)?;
     let is_told_apart = input.verified.is_some_and(|found| found.missing.is_some());
     let fix = if is_told_apart || input.case.asks() {
         ""

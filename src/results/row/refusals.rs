@@ -6,7 +6,7 @@ use crate::data::Sample;
 /// Returns how many datagrams were refused, why, and where to look. `None`: none were refused. Between two hosts,
 /// also if the only reason was a full queue.
 pub(super) fn in_words(samples: &[Sample]) -> Option<String> {
-    let refused = numbers::total_books(samples).refused;
+    let refused = numbers::total_accounting(samples).refused;
     if refused == 0 {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Tests of rows computed from windows made by hand.
 
 use super::*;
-use crate::data::{Books, Case, Counts, Pair, Sample, Side, ThreadSample, Traits};
+use crate::data::{Accounting, Case, Counts, Pair, Sample, Side, ThreadSample, Traits};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle::{IdleState, IdleTimes};
 use crate::sys::run_queue::CpuTaken;
@@ -46,11 +46,11 @@ pub(crate) fn window(round: u32) -> Sample {
         other_cpu_ns: Some(0),
         coordinator_cpu_ns: Some(0),
         paths: Vec::new(),
-        books: Books {
+        accounting: Accounting {
             at_opening: Counts::default(),
             at_closing: counts(30_000, 20_000, 10_000),
             at_end: counts(30_000, 20_000, 10_000),
-            ..Books::default()
+            ..Accounting::default()
         },
         rcvbuf_bytes: 4096,
         sndbuf_bytes: 8192,
@@ -244,11 +244,11 @@ fn ratios_are_taken_within_a_round() {
 #[test]
 fn a_starved_or_faulty_case_has_counts_but_no_speed() {
     let mut starved = six();
-    starved[0].books.unread = 1;
+    starved[0].accounting.unread = 1;
     let mut faulty = six();
     // Missing datagrams in one window and unexpected ones in another must not cancel.
-    faulty[0].books.at_end.received -= 1;
-    faulty[1].books.at_end.received += 1;
+    faulty[0].accounting.at_end.received -= 1;
+    faulty[1].accounting.at_end.received += 1;
     for (samples, reason) in [
         (starved, "starved"),
         (faulty, "packet counts do not add up in 2 windows"),
@@ -298,8 +298,8 @@ fn an_interrupted_case_says_what_its_rounds_say() {
 #[test]
 fn what_is_missing_in_one_window_and_too_much_in_another_does_not_cancel() {
     let mut samples = six();
-    samples[0].books.at_end.received += 1;
-    samples[1].books.at_end.received -= 1;
+    samples[0].accounting.at_end.received += 1;
+    samples[1].accounting.at_end.received -= 1;
     let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.status, Status::Failed);
     assert!(

@@ -56,7 +56,11 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
 
 /// Returns the datagrams found in the queues after the receivers had ended.
 fn unread(input: &RowInput) -> u64 {
-    input.samples.iter().map(|sample| sample.books.unread).sum()
+    input
+        .samples
+        .iter()
+        .map(|sample| sample.accounting.unread)
+        .sum()
 }
 
 /// Returns whether unread datagrams may have arrived late. A path that delays datagrams can deliver them after the
@@ -69,8 +73,8 @@ fn comes_late(input: &RowInput) -> bool {
 /// Returns why a case is dead, if it is: its counts add up, but no window moved a datagram. A datagram that arrives
 /// too late for its window, as on a busy machine, still counts.
 fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
-    let books = numbers::total_books(samples);
-    if samples.is_empty() || books.received > 0 {
+    let accounting = numbers::total_accounting(samples);
+    if samples.is_empty() || accounting.received > 0 {
         return None;
     }
     let failed = match (refusals::in_words(samples), numbers::failed_calls(samples)) {
@@ -78,7 +82,7 @@ fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
         (None, 0) => String::new(),
         (None, calls) => format!(": {}", calls_failed(calls)),
     };
-    let what = match books.sent {
+    let what = match accounting.sent {
         0 if case.is_paced() => {
             "nothing was sent: no burst was due in a window; use a longer --duration or a higher --rate"
         }
@@ -217,16 +221,16 @@ fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
     let samples = input.samples;
     let mut warnings = Vec::new();
     if let Some(empty) = samples.iter().find(|it| numbers::received(it) == 0) {
-        let books = empty.account();
+        let accounting = empty.account();
         // If the hosts lost most datagrams, neither reason need be true. Half of the datagrams of requests are
         // responses, so the test does not fit them.
-        let most_came = 2 * books.received >= books.sent && !input.case.asks();
+        let most_came = 2 * accounting.received >= accounting.sent && !input.case.asks();
         warnings.push(if most_came || empty.paths.is_empty() {
             "nothing was received in a window: it was too short, or the machine too busy".to_owned()
         } else {
             format!(
                 "nothing was received in a window: of {} datagrams that were sent for it, {} came",
-                books.sent, books.received
+                accounting.sent, accounting.received
             )
         });
     }

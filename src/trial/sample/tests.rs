@@ -63,8 +63,12 @@ fn two_ends_make_one_sample() {
         received: count,
         ..Counts::default()
     };
-    let books = sample.books;
-    let edges = [books.at_opening, books.at_closing, books.at_end];
+    let accounting = sample.accounting;
+    let edges = [
+        accounting.at_opening,
+        accounting.at_closing,
+        accounting.at_end,
+    ];
     assert_eq!(edges, [2, 5, 6].map(counts));
     let sides: Vec<Side> = sample.threads.iter().map(|thread| thread.side).collect();
     assert_eq!(sides, [Side::Sender, Side::Receiver]);
@@ -77,11 +81,11 @@ fn two_ends_make_one_sample() {
 #[test]
 fn the_kernels_discards_are_counted_once_on_one_machine() {
     let discards = |receivers, senders| {
-        let books = sample(receivers, senders).books;
+        let accounting = sample(receivers, senders).accounting;
         [
-            books.kernel_discards_at_opening,
-            books.kernel_discards_at_closing,
-            books.kernel_discards,
+            accounting.kernel_discards_at_opening,
+            accounting.kernel_discards_at_closing,
+            accounting.kernel_discards,
         ]
     };
     assert_eq!(discards("a/1", "a/1"), [2 + 20, 5 + 50, 6 + 60]);

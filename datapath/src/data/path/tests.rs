@@ -33,9 +33,9 @@ fn a_queue_that_dropped_others_refused_nothing_that_a_firewall_did() {
         },
         ..path()
     };
-    let books = path.books();
+    let accounting = path.accounting();
     assert_eq!(
-        (books.places.qdisc, books.refused, books.sent),
+        (accounting.places.qdisc, accounting.refused, accounting.sent),
         (0, 160, 1160)
     );
 }
@@ -44,9 +44,13 @@ fn a_queue_that_dropped_others_refused_nothing_that_a_firewall_did() {
 /// drops datagrams when it is full.
 #[test]
 fn what_is_refused_without_a_word_is_refused_for_the_reason_that_others_were_told() {
-    let books = |path: Path| {
-        let books = path.books();
-        (books.refused, books.places.nic_out, books.places.path)
+    let accounting = |path: Path| {
+        let accounting = path.accounting();
+        (
+            accounting.refused,
+            accounting.places.nic_out,
+            accounting.places.path,
+        )
     };
     let firewall = Path {
         sent: 2000,
@@ -58,13 +62,13 @@ fn what_is_refused_without_a_word_is_refused_for_the_reason_that_others_were_tol
         },
         ..path()
     };
-    assert_eq!(books(firewall.clone()), (1000, 900, 100));
+    assert_eq!(accounting(firewall.clone()), (1000, 900, 100));
     let full = Path {
         refused: 600,
         failed: 0,
         ..firewall
     };
-    assert_eq!(books(full), (100, 900, 1000));
+    assert_eq!(accounting(full), (100, 900, 1000));
 }
 
 /// Simulates a TAP device, and a firewall behind it, that count each segment of a train.
@@ -87,7 +91,7 @@ fn counters_of_datagrams_explain_no_more_than_they_say_where_trains_are_sent() {
         },
         ..path()
     }
-    .books()
+    .accounting()
     .places;
     assert_eq!((places.nic_out, places.kernel_in), (50_000, 10_000));
     assert_eq!(places.path, 0);
@@ -103,24 +107,27 @@ fn what_a_filter_drops_on_the_way_in_is_no_loss_on_the_way_out() {
         },
         ..path()
     };
-    let places = filtered.books().places;
+    let places = filtered.accounting().places;
     assert_eq!((places.qdisc, places.path), (0, 100));
     let told = Path {
         refused: 40,
         ..filtered
     };
-    let places = told.books().places;
+    let places = told.accounting().places;
     assert_eq!((places.qdisc, places.path), (40, 100));
     let unsaid = Path { unsaid: 40, ..told };
     assert_eq!(
-        (unsaid.books().places.qdisc, unsaid.books().refused),
+        (
+            unsaid.accounting().places.qdisc,
+            unsaid.accounting().refused
+        ),
         (40, 40)
     );
 }
 
 #[test]
 fn each_loss_is_in_the_place_that_counted_it_and_the_rest_is_the_paths() {
-    let books = Path {
+    let accounting = Path {
         refused: 50,
         unsaid: 4,
         received: 900,
@@ -139,7 +146,7 @@ fn each_loss_is_in_the_place_that_counted_it_and_the_rest_is_the_paths() {
         },
         ..path()
     }
-    .books();
+    .accounting();
     let places = Places {
         qdisc: 59,
         nic_out: 6,
@@ -150,8 +157,8 @@ fn each_loss_is_in_the_place_that_counted_it_and_the_rest_is_the_paths() {
         surplus: 0,
         ..Places::default()
     };
-    assert_eq!((books.sent, books.dropped_socket), (1054, 20));
-    assert_eq!((books.places, books.unaccounted), (places, 0));
+    assert_eq!((accounting.sent, accounting.dropped_socket), (1054, 20));
+    assert_eq!((accounting.places, accounting.unaccounted), (places, 0));
 }
 
 #[test]
@@ -161,39 +168,48 @@ fn what_other_traffic_counted_explains_no_more_than_is_missing() {
         udp_no_ports: 100,
         ..PathCounters::default()
     };
-    let books = Path {
+    let accounting = Path {
         received: 997,
         at_receiver,
         ..path()
     }
-    .books();
-    assert_eq!((books.places.protocol, books.places.nic_in), (0, 3));
-    assert_eq!((books.places.path, books.unaccounted), (0, 0));
+    .accounting();
+    assert_eq!(
+        (accounting.places.protocol, accounting.places.nic_in),
+        (0, 3)
+    );
+    assert_eq!((accounting.places.path, accounting.unaccounted), (0, 0));
 }
 
 #[test]
 fn what_came_twice_is_a_surplus() {
-    let books = Path {
+    let accounting = Path {
         received: 1004,
         dropped_socket: 3,
         ..path()
     }
-    .books();
-    assert_eq!((books.places.surplus, books.dropped_socket), (7, 3));
-    assert_eq!(books.unaccounted, 0);
+    .accounting();
+    assert_eq!(
+        (accounting.places.surplus, accounting.dropped_socket),
+        (7, 3)
+    );
+    assert_eq!(accounting.unaccounted, 0);
 }
 
 #[test]
 fn pieces_that_were_dropped_at_a_socket_may_have_been_of_any_size() {
-    let books = Path {
+    let accounting = Path {
         received: 900,
         dropped_socket: 3,
         dropped_in_pieces: true,
         sent_in_pieces: true,
         ..path()
     }
-    .books();
-    assert_eq!((books.dropped_socket, books.places.path), (100, 0));
+    .accounting();
+    assert_eq!(
+        (accounting.dropped_socket, accounting.places.path),
+        (100, 0)
+    );
 }
 
 /// Returns counters by name.
@@ -212,22 +228,29 @@ fn a_place_that_counted_nothing_has_refused_nothing() {
         refused: 900,
         ..path()
     };
-    let books = refused.books();
+    let accounting = refused.accounting();
     assert_eq!(
-        (books.sent, books.places.qdisc, books.places.kernel_out),
+        (
+            accounting.sent,
+            accounting.places.qdisc,
+            accounting.places.kernel_out
+        ),
         (1000, 0, 900)
     );
     // A frame above the MTU of the other end of a veth.
-    let books = Path {
+    let accounting = Path {
         at_sender: PathCounters {
             nic_out_drops: 900,
             ..PathCounters::default()
         },
         ..refused.clone()
     }
-    .books();
-    assert_eq!((books.places.nic_out, books.places.kernel_out), (900, 0));
-    let books = Path {
+    .accounting();
+    assert_eq!(
+        (accounting.places.nic_out, accounting.places.kernel_out),
+        (900, 0)
+    );
+    let accounting = Path {
         at_sender: PathCounters {
             qdisc_drops: 500,
             filter_drops: 100,
@@ -236,15 +259,15 @@ fn a_place_that_counted_nothing_has_refused_nothing() {
         },
         ..refused
     }
-    .books();
+    .accounting();
     let Places {
         qdisc,
         nic_out,
         kernel_out,
         ..
-    } = books.places;
+    } = accounting.places;
     assert_eq!((qdisc, nic_out, kernel_out), (600, 200, 100));
-    assert_eq!(books.unaccounted, 0);
+    assert_eq!(accounting.unaccounted, 0);
 }
 
 #[test]
@@ -258,7 +281,7 @@ fn what_only_the_driver_counted_is_the_interfaces_and_nothing_is_counted_twice()
         ("rx_queue_0_drops", 70),
     ] {
         for generic in [0, 70] {
-            let books = Path {
+            let accounting = Path {
                 received: 900,
                 at_receiver: PathCounters {
                     nic_in_drops: generic,
@@ -267,21 +290,24 @@ fn what_only_the_driver_counted_is_the_interfaces_and_nothing_is_counted_twice()
                 nic_at_receiver: named(&[(counter, value), ("rx_errors", generic)]),
                 ..path()
             }
-            .books();
+            .accounting();
             assert_eq!(
-                (books.places.nic_in, books.places.path),
+                (accounting.places.nic_in, accounting.places.path),
                 (70, 30),
                 "{counter}"
             );
         }
     }
-    let books = Path {
+    let accounting = Path {
         received: 900,
         nic_at_sender: named(&[("tx_underrun", 60)]),
         ..path()
     }
-    .books();
-    assert_eq!((books.places.nic_out, books.places.path), (60, 40));
+    .accounting();
+    assert_eq!(
+        (accounting.places.nic_out, accounting.places.path),
+        (60, 40)
+    );
 }
 
 #[test]
@@ -299,7 +325,7 @@ fn what_the_interface_received_was_not_lost_on_the_path() {
             at_receiver,
             ..path()
         }
-        .books()
+        .accounting()
         .places;
         (places.kernel_in, places.path)
     };

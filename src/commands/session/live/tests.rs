@@ -1,7 +1,7 @@
 //! Tests of the live table with made-up windows.
 
 use super::*;
-use crate::data::{Books, Connection, EngineName, Side, ThreadSample};
+use crate::data::{Accounting, Connection, EngineName, Side, ThreadSample};
 use crate::results::row::tests::case;
 use crate::sys::idle::IdleTimes;
 use crate::sys::sensors::SensorReadings;
@@ -39,7 +39,7 @@ fn window(case: &Case, received_packets: u64) -> Sample {
         other_cpu_ns: None,
         coordinator_cpu_ns: None,
         paths: Vec::new(),
-        books: Books::default(),
+        accounting: Accounting::default(),
         rcvbuf_bytes: 0,
         sndbuf_bytes: 0,
         climate: SensorReadings {

@@ -2,8 +2,8 @@
 
 mod cliff;
 mod idle;
-mod knob;
 mod lossless;
+mod tuning;
 
 /// Number of searches for each kind of truth.
 const SEARCHES: u32 = 1000;

@@ -13,23 +13,23 @@ fn refusal(change: impl FnOnce(&mut Sample)) -> String {
 }
 
 #[test]
-fn threads_that_contradict_the_books_are_refused() {
+fn threads_that_contradict_the_accounting_are_refused() {
     for change in [
         |sample: &mut Sample| {
             sample.threads[1].received_packets *= 10;
             sample.threads[1].received_bytes *= 10;
         },
-        |sample: &mut Sample| sample.books.at_closing.received -= 1,
-        |sample: &mut Sample| sample.books.at_opening.received += 1,
+        |sample: &mut Sample| sample.accounting.at_closing.received -= 1,
+        |sample: &mut Sample| sample.accounting.at_opening.received += 1,
     ] {
         let problem = refusal(change);
         assert!(
-            problem.contains(" datagrams received in threads, but "),
+            problem.contains(" datagrams received by the threads, but "),
             "{problem}"
         );
     }
     let problem = refusal(|sample| sample.threads[0].sent_packets += 1);
-    let expected = "30001 datagrams sent in threads, but 30000 in books";
+    let expected = "30001 datagrams sent by the threads, but 30000 by the accounting";
     assert!(problem.ends_with(expected), "{problem}");
 }
 
@@ -52,19 +52,19 @@ fn bytes_that_are_not_those_of_the_datagrams_are_refused() {
 fn bytes_of_strangers_are_kept_where_the_kernel_may_have_lost_as_many() {
     let mut sample = window(1);
     sample.threads[1].received_bytes += 17;
-    sample.books.kernel_discards = 1;
+    sample.accounting.kernel_discards = 1;
     assert!(sample.is_sound());
     assert_eq!(begun().take(&Event::window(sample)), Ok(Vec::new()));
 }
 
 /// Accepts bytes of other senders if the counts do not add up, which the row reports.
 #[test]
-fn bytes_of_strangers_are_kept_where_the_books_do_not_close() {
+fn bytes_of_strangers_are_kept_where_the_accounting_do_not_close() {
     let mut sample = window(1);
     sample.threads[1].received_packets += 3;
     sample.threads[1].received_bytes += 17;
-    sample.books.at_closing.received += 3;
-    sample.books.at_end.received += 3;
+    sample.accounting.at_closing.received += 3;
+    sample.accounting.at_end.received += 3;
     assert!(!sample.is_sound());
     assert_eq!(begun().take(&Event::window(sample)), Ok(Vec::new()));
 }

@@ -12,8 +12,8 @@ fn dead(sent: u64) -> Vec<Sample> {
         sender.sent_packets = sent;
         (receiver.received_packets, receiver.received_bytes) = (0, 0);
         let all = counts(sent, 0, 0);
-        (sample.books.at_closing, sample.books.at_end) = (all, all);
-        sample.books.kernel_discards = sent;
+        (sample.accounting.at_closing, sample.accounting.at_end) = (all, all);
+        sample.accounting.kernel_discards = sent;
     }
     samples
 }
@@ -65,8 +65,8 @@ fn one_window_that_received_something_is_enough_and_so_is_the_drain_after_it() {
     samples[4] = window(5);
     assert_eq!(verdict(&samples).0, Status::Ok);
     let mut late = dead(30_000);
-    late[0].books.at_end.received = 30_000;
-    late[0].books.kernel_discards = 0;
+    late[0].accounting.at_end.received = 30_000;
+    late[0].accounting.kernel_discards = 0;
     assert_eq!(verdict(&late).0, Status::Ok);
 }
 

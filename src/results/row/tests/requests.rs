@@ -26,10 +26,10 @@ fn window_of_requests(round: u32, sides: &[Side]) -> Sample {
     buckets[bucket_of(50_000)] = 990;
     Sample {
         threads: sides.iter().map(thread).collect(),
-        books: Books {
+        accounting: Accounting {
             at_closing: counts(1995, 1990, 5),
             at_end: counts(1995, 1990, 5),
-            ..Books::default()
+            ..Accounting::default()
         },
         round_trips: Some(RoundTrips {
             times: Histogram::of_counts(buckets),

@@ -14,7 +14,7 @@ fn windows_that_mislead_are_named() {
     let filling = |windows: usize| {
         let mut samples = six();
         for sample in &mut samples[..windows] {
-            sample.books.at_closing.received -= 2_000;
+            sample.accounting.at_closing.received -= 2_000;
         }
         make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds)).warnings
     };

@@ -86,7 +86,7 @@ fn a_surplus_in_one_window_makes_up_for_no_loss_in_another() {
 fn what_a_path_held_for_long_is_no_fault_of_the_receivers() {
     let mut samples = six();
     let left = |samples: &mut Vec<Sample>, paths: Vec<Path>| {
-        (samples[1].paths, samples[1].books.unread) = (paths, 7);
+        (samples[1].paths, samples[1].accounting.unread) = (paths, 7);
         make_row(samples, &[], Outcome::Complete(EndedBy::Rounds))
     };
     let late = Path {

@@ -140,21 +140,21 @@ proptest! {
         kernel_has_it in any::<bool>(),
     ) {
         let (ours, others) = (Ended::of(ours), Ended::of(others));
-        let books = simulated(&ours, &others, kernel_has_it).books();
+        let accounting = simulated(&ours, &others, kernel_has_it).accounting();
         let (truth, foreign) = (truth(&ours), truth(&others));
         let all: u64 = truth.iter().sum();
-        prop_assert_eq!(books.places.lost().iter().map(|(_, lost)| lost).sum::<u64>(), all);
-        for (n, (place, lost)) in books.places.lost().into_iter().enumerate() {
+        prop_assert_eq!(accounting.places.lost().iter().map(|(_, lost)| lost).sum::<u64>(), all);
+        for (n, (place, lost)) in accounting.places.lost().into_iter().enumerate() {
             // Drops by a filter can be hidden by the interface's own drops and by the few frames that may be ARP.
             // Uncounted refusals by the kernel can be hidden by silent drops of the qdisc.
             let hidden = match place {
                 "path" => ours.nic_in + others.nic_in + 20 + ours.refused_by_nobody,
                 _ => 0,
             };
-            prop_assert!(lost <= truth[n] + foreign[n] + hidden, "{} {}: {:?}", place, lost, books.places);
+            prop_assert!(lost <= truth[n] + foreign[n] + hidden, "{} {}: {:?}", place, lost, accounting.places);
         }
         let foreign: u64 = foreign.iter().sum();
-        prop_assert!(books.places.path + foreign >= ours.path, "{:?}", books.places);
+        prop_assert!(accounting.places.path + foreign >= ours.path, "{:?}", accounting.places);
     }
 
     /// Without other traffic, and with every datagram counted once, each place reports its exact losses.
@@ -171,8 +171,8 @@ proptest! {
         if ours.qdisc + ours.nic_out > 0 {
             ours.refused_by_nobody = 0;
         }
-        let books = simulated(&ours, &Ended::of([0; 14]), kernel_has_it).books();
-        prop_assert_eq!(books.places.lost().map(|(_, lost)| lost), truth(&ours));
-        prop_assert_eq!(books.dropped_socket, ours.socket);
+        let accounting = simulated(&ours, &Ended::of([0; 14]), kernel_has_it).accounting();
+        prop_assert_eq!(accounting.places.lost().map(|(_, lost)| lost), truth(&ours));
+        prop_assert_eq!(accounting.dropped_socket, ours.socket);
     }
 }

@@ -2,21 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Knob, judge};
+use super::{Answer, Tuning, judge};
 use crate::experiment::find::{Record, Search};
-use crate::host::knob::{Knobs, Name, Setting};
+use crate::host::tuning::{Name, Setting, Tunings};
 
 pub(in crate::experiment::find) fn rows(record: &Record) -> Vec<Value> {
-    let Knobs { tried, left_out } = record.header().knobs.clone().unwrap_or_default();
+    let Tunings { tried, left_out } = record.header().tunings.clone().unwrap_or_default();
     let mut rows = Vec::new();
     for (case, answers) in record.cases().iter().zip(judge(record)) {
-        let Search::Knob(search) = &case.search else {
+        let Search::Tuning(search) = &case.search else {
             continue;
         };
-        for ((knob, answer), series) in tried.iter().zip(answers).zip(search.series()) {
+        for ((tuning, answer), series) in tried.iter().zip(answers).zip(search.series()) {
             let reason = series.given_up.as_ref().or(case.refusal.as_ref());
             let found = answer.as_ref().map(|answer| (search, answer));
-            let mut row = row(knob.name, &knob.settings, found);
+            let mut row = row(tuning.name, &tuning.settings, found);
             row["case"] = json!(case.case.key());
             row["rounds"] = json!(series.pairs.len());
             row["is_finished"] = json!(case.next().is_none());
@@ -24,15 +24,15 @@ pub(in crate::experiment::find) fn rows(record: &Record) -> Vec<Value> {
             rows.push(row);
         }
     }
-    for knob in left_out {
-        let mut row = row(knob.name, &[], None);
-        row["reason"] = json!(knob.reason);
+    for tuning in left_out {
+        let mut row = row(tuning.name, &[], None);
+        row["reason"] = json!(tuning.reason);
         rows.push(row);
     }
     rows
 }
 
-fn row(knob: Name, settings: &[Setting], found: Option<(&Knob, &Answer)>) -> Value {
+fn row(tuning: Name, settings: &[Setting], found: Option<(&Tuning, &Answer)>) -> Value {
     let joined = |of: fn(&Setting) -> String| -> String {
         let all: Vec<String> = settings.iter().map(of).collect();
         all.join("; ")
@@ -43,7 +43,7 @@ fn row(knob: Name, settings: &[Setting], found: Option<(&Knob, &Answer)>) -> Val
     let value = |ns: f64| if is_time { ns } else { 1e9 / ns }.round();
     json!({
         "case": "",
-        "knob": knob.text(),
+        "setting": tuning.text(),
         "places": joined(|it| it.place.to_string()),
         "set_before": joined(|it| it.before.clone()),
         "set_tried": joined(|it| it.tried.clone()),

@@ -1,4 +1,4 @@
-//! The options of `find knob`.
+//! The options of `find tuning`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 use clap::Args;
 
 use super::number::within;
-use crate::host::knob::Name;
+use crate::host::tuning::Name;
 use crate::term::duration;
 
 /// Which settings are tried, and how.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Search")]
-pub struct KnobArgs {
-    /// Settings that are tried [default: all that this machine has, but sham]
+pub struct TuningArgs {
+    /// Settings that are tried [default: all that this machine has, but control]
     #[arg(
         long,
         value_enum,
@@ -21,7 +21,7 @@ pub struct KnobArgs {
         value_delimiter = ',',
         conflicts_with = "resume"
     )]
-    pub knob: Vec<Name>,
+    pub setting: Vec<Name>,
     /// Change settings, one at a time; without, show which these would be
     #[arg(long)]
     pub yes: bool,
@@ -46,12 +46,12 @@ pub struct PutBackArgs {
 
 pub(super) const AFTER_HELP: &str = "\
 Examples:
-  udpbench find knob                                what could be set here; touches nothing
-  sudo udpbench find knob --yes                     tries all of it over loopback
-  sudo udpbench wire pi@board find knob --yes       the settings of this host, for that wire
-  sudo udpbench find knob --yes --knob rps,governor --workload ask
-  udpbench find knob --yes --knob sham --rounds 40  how often the method errs
-  sudo udpbench find knob --yes --resume results/TIME-BOARD-find.jsonl
+  udpbench find tuning                                what could be set here; touches nothing
+  sudo udpbench find tuning --yes                     tries all of it over loopback
+  sudo udpbench wire pi@board find tuning --yes       the settings of this host, for that wire
+  sudo udpbench find tuning --yes --setting rps,governor --workload ask
+  udpbench find tuning --yes --setting control --rounds 40  how often the method errs
+  sudo udpbench find tuning --yes --resume results/TIME-BOARD-find.jsonl
 
 Each setting is tried in pairs of trials, one with it as it is and one with another value, in
 shuffled order. It is changed for that trial only. A watchdog puts it back where this program

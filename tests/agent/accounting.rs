@@ -9,12 +9,12 @@ use udpbench::trial::agents::Agents;
 use crate::{case, end, far_agent, run, spec, with_agents};
 
 #[test]
-fn the_books_close_on_one_host() {
+fn the_accounting_closes_on_one_host() {
     with_agents(None, |agents| check_all(None, agents));
 }
 
 #[test]
-fn the_books_close_with_the_senders_on_the_other_host() {
+fn the_accounting_closes_with_the_senders_on_the_other_host() {
     let (child, mut senders) = far_agent();
     with_agents(Some(&mut senders), |agents| {
         check_all(Some(Direction::Down), agents);
@@ -23,7 +23,7 @@ fn the_books_close_with_the_senders_on_the_other_host() {
 }
 
 #[test]
-fn the_books_close_with_the_receivers_on_the_other_host() {
+fn the_accounting_closes_with_the_receivers_on_the_other_host() {
     let (child, mut receivers) = far_agent();
     with_agents(Some(&mut receivers), |agents| {
         check_all(Some(Direction::Up), agents);
@@ -32,7 +32,7 @@ fn the_books_close_with_the_receivers_on_the_other_host() {
 }
 
 #[test]
-fn the_books_close_however_receivers_share_and_when_their_sockets_overflow() {
+fn the_accounting_closes_however_receivers_share_and_when_their_sockets_overflow() {
     let (child, mut receivers) = far_agent();
     let mut ways = vec!["separate", "rcvbuf2048"];
     ways.extend(reuseport_bpf::probe().is_ok().then_some("bpf"));
@@ -48,12 +48,18 @@ fn the_books_close_however_receivers_share_and_when_their_sockets_overflow() {
 
 /// Holds wherever its ends ran.
 fn check(case: &Case, sample: &Sample) {
-    let (key, books) = (case.key(), sample.account());
-    assert_eq!(sample.fault(), None, "{key}: {:?}", sample.books);
-    assert_eq!(books.unaccounted, 0, "{key}: {:?}", sample.books);
-    assert!(books.received <= books.sent, "{key}: {books:?}");
+    let (key, accounting) = (case.key(), sample.account());
+    assert_eq!(sample.fault(), None, "{key}: {:?}", sample.accounting);
+    assert_eq!(accounting.unaccounted, 0, "{key}: {:?}", sample.accounting);
+    assert!(
+        accounting.received <= accounting.sent,
+        "{key}: {accounting:?}"
+    );
     // Of the window's own datagrams, a socket may have dropped all.
-    assert!(sample.books.at_end.received > 0, "{key}: {books:?}");
+    assert!(
+        sample.accounting.at_end.received > 0,
+        "{key}: {accounting:?}"
+    );
     let pairs = case.threads.senders();
     let sides: Vec<Side> = sample.threads.iter().map(|thread| thread.side).collect();
     let (sender, receiver) = if case.asks() {
@@ -105,6 +111,6 @@ fn check_case(case: &Case, agents: &mut Agents) {
     let sample = trial.verify(|trial| run(trial, agents)).expect(key);
     check(case, &sample);
     let verified = sample.verified.expect("somebody looked");
-    assert_eq!(verified.packets, sample.books.at_end.received);
+    assert_eq!(verified.packets, sample.accounting.at_end.received);
     assert_eq!(verified.fault(None), None, "{key}: {verified:?}");
 }

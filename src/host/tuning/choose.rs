@@ -4,7 +4,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Knob, Knobs, LeftOut, Name, Place, Setting, mask};
+use super::{LeftOut, Name, Place, Setting, Tuning, Tunings, mask};
 use crate::data::Buffer;
 use crate::host::facts::{Host, Interface};
 use crate::sys::files::{Root, parse_cpu_list};
@@ -27,21 +27,21 @@ const CPUFREQ: &str = "sys/devices/system/cpu/cpufreq";
 
 /// Selects the requested tunings that can be tried on `host`, whose `/proc` and `/sys` are below `root`. Changes
 /// nothing.
-pub fn choose(wanted: &Wanted, host: &Host, root: &Root) -> Knobs {
+pub fn choose(wanted: &Wanted, host: &Host, root: &Root) -> Tunings {
     let machine = Machine {
         root,
         host,
         interfaces: &wanted.interfaces,
         rcvbuf: wanted.rcvbuf,
     };
-    let mut knobs = Knobs::default();
+    let mut tunings = Tunings::default();
     for &name in &wanted.names {
         match machine.settings(name).and_then(|all| machine.usable(all)) {
-            Ok(settings) => knobs.tried.push(Knob { name, settings }),
-            Err(reason) => knobs.left_out.push(LeftOut { name, reason }),
+            Ok(settings) => tunings.tried.push(Tuning { name, settings }),
+            Err(reason) => tunings.left_out.push(LeftOut { name, reason }),
         }
     }
-    knobs
+    tunings
 }
 
 struct Machine<'a> {
@@ -54,7 +54,7 @@ struct Machine<'a> {
 impl Machine<'_> {
     fn settings(&self, name: Name) -> Result<Vec<Setting>, String> {
         match name {
-            Name::Sham => Ok(Vec::new()),
+            Name::Control => Ok(Vec::new()),
             Name::Rcvbuf => self.larger_buffer().map(|()| Vec::new()),
             Name::Governor => self.governors(),
             Name::Rps => self.each_interface(|interface| self.rps(interface)),
@@ -298,7 +298,7 @@ mod tests {
         place
     }
 
-    fn chosen(names: &[Name]) -> Knobs {
+    fn chosen(names: &[Name]) -> Tunings {
         let place = machine();
         let root = Root::new(place.path());
         let wanted = Wanted {
@@ -309,8 +309,8 @@ mod tests {
         choose(&wanted, &Host::default(), &root)
     }
 
-    fn changes(knobs: &Knobs) -> Vec<(String, &str, &str)> {
-        let settings = knobs.tried.iter().flat_map(|knob| &knob.settings);
+    fn changes(tunings: &Tunings) -> Vec<(String, &str, &str)> {
+        let settings = tunings.tried.iter().flat_map(|tuning| &tuning.settings);
         let change = |it| {
             let Setting {
                 place,
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn packets_go_to_the_cpus_without_interrupts_and_interrupts_to_the_last_cpus() {
-        let knobs = chosen(&[Name::Rps, Name::Xps, Name::Irq]);
+        let tunings = chosen(&[Name::Rps, Name::Xps, Name::Irq]);
         let expected = [
             ("rx-0/rps_cpus", "0", "e"),
             ("rx-1/rps_cpus", "0", "e"),
@@ -336,16 +336,16 @@ mod tests {
             ("/proc/irq/24/smp_affinity", "f", "8"),
         ];
         let expected = expected.map(|(name, before, tried)| (name.to_owned(), before, tried));
-        assert_eq!(changes(&knobs), expected, "the rest is so already");
-        assert_eq!(knobs.left_out, []);
+        assert_eq!(changes(&tunings), expected, "the rest is so already");
+        assert_eq!(tunings.left_out, []);
     }
 
     #[test]
     fn what_a_machine_does_not_have_is_left_out_with_the_reason() {
-        let knobs = chosen(&[Name::Governor, Name::Eee, Name::Sham, Name::Rcvbuf]);
-        let tried: Vec<Name> = knobs.tried.iter().map(|knob| knob.name).collect();
-        assert_eq!(tried, [Name::Sham, Name::Rcvbuf]);
-        let reasons: Vec<&str> = knobs.left_out.iter().map(|it| &*it.reason).collect();
+        let tunings = chosen(&[Name::Governor, Name::Eee, Name::Control, Name::Rcvbuf]);
+        let tried: Vec<Name> = tunings.tried.iter().map(|tuning| tuning.name).collect();
+        assert_eq!(tried, [Name::Control, Name::Rcvbuf]);
+        let reasons: Vec<&str> = tunings.left_out.iter().map(|it| &*it.reason).collect();
         let no_eee = "ethtool --show-eee eth0: this driver has no such setting";
         assert_eq!(reasons, ["this machine has no cpufreq", no_eee]);
     }

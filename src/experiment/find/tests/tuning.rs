@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use super::super::knob::{self, Answer, Asked, Knob, Verdict};
+use super::super::tuning::{self, Answer, Asked, Tuning, Verdict};
 use super::{SEARCHES, normal};
 use crate::data::Case;
 
 /// Noise from trial to trial, as a fraction.
 const NOISE: f64 = 0.03;
 
-fn asked(knobs: usize, seed: u32) -> Asked {
+fn asked(tunings: usize, seed: u32) -> Asked {
     Asked {
-        knobs,
+        tunings,
         rcvbuf: None,
         waiting: Duration::ZERO,
         rounds: 30,
@@ -20,9 +20,9 @@ fn asked(knobs: usize, seed: u32) -> Asked {
     }
 }
 
-fn search(knobs: usize, seed: u32) -> Knob {
+fn search(tunings: usize, seed: u32) -> Tuning {
     let case = Case::of_key("std:std/2t/1460B/connected/v4").expect("a key");
-    Knob::new(case, asked(knobs, seed))
+    Tuning::new(case, asked(tunings, seed))
 }
 
 /// Searches among settings that speed up by these fractions, and returns the results. Consecutive trials share a part
@@ -33,12 +33,12 @@ fn found(faster: &[f64], dice: &mut fastrand::Rng) -> Vec<Answer> {
     while search.next().is_some() {
         drift = 0.99 * drift + NOISE * 0.3 * normal(dice);
         let wild = if dice.f64() < 0.05 { 6.0 } else { 1.0 };
-        let speed = search.knob().map_or(0.0, |knob| faster[knob].ln_1p());
+        let speed = search.tuning().map_or(0.0, |tuning| faster[tuning].ln_1p());
         search.note(1000.0 * (drift + NOISE * wild * normal(dice) - speed).exp());
     }
-    let answers = search.series().iter().map(|it| knob::answer(&it.pairs));
+    let answers = search.series().iter().map(|it| tuning::answer(&it.pairs));
     let mut answers: Vec<Answer> = answers.collect::<Option<_>>().expect("pairs");
-    knob::name(answers.iter_mut());
+    tuning::name(answers.iter_mut());
     answers
 }
 
@@ -48,20 +48,20 @@ fn holds(answer: &Answer, faster: f64) -> bool {
 
 #[test]
 fn what_changes_nothing_makes_no_difference() {
-    for knobs in [1, 9] {
+    for tunings in [1, 9] {
         let mut dice = fastrand::Rng::with_seed(7);
         let (mut none, mut held) = (0, 0);
         for _ in 0..SEARCHES {
-            let answers = found(&vec![0.0; knobs], &mut dice);
+            let answers = found(&vec![0.0; tunings], &mut dice);
             let is_none = |answer: &Answer| answer.verdict == Verdict::NoDifference;
             none += u32::from(answers.iter().all(is_none));
             held += u32::from(holds(&answers[0], 0.0));
         }
-        println!("{knobs} settings: none of them in {none}, {held} intervals of {SEARCHES}");
-        assert!(none * 1000 >= SEARCHES * 975, "{knobs}: {none}");
+        println!("{tunings} settings: none of them in {none}, {held} intervals of {SEARCHES}");
+        assert!(none * 1000 >= SEARCHES * 975, "{tunings}: {none}");
         // 95 of 100 intervals should hold the truth. In all but one of a thousand sets of 1000 searches, at least 927
         // do.
-        assert!(held >= 927, "{knobs}: {held}");
+        assert!(held >= 927, "{tunings}: {held}");
     }
 }
 
@@ -97,13 +97,13 @@ fn what_helps_and_what_hurts_is_called_so_among_others_that_do_nothing() {
 fn a_search_is_made_of_whole_pairs_in_an_order_that_its_seed_gives() {
     let trials = |seed| {
         let mut search = search(3, seed);
-        let mut knobs = Vec::new();
+        let mut tunings = Vec::new();
         while search.next().is_some() {
-            knobs.push(search.knob());
+            tunings.push(search.tuning());
             search.note(1.0);
         }
         assert!(search.series().iter().all(|it| it.pairs.len() == 30));
-        knobs
+        tunings
     };
     assert_eq!(trials(1), trials(1));
     assert_ne!(trials(1), trials(2));
@@ -115,9 +115,9 @@ fn a_setting_that_is_given_up_leaves_no_half_of_a_pair() {
     let mut search = search(2, 1);
     let mut trials = 0;
     while search.next().is_some() {
-        match search.knob() {
+        match search.tuning() {
             Some(1) if trials >= 11 => assert!(search.give_up(1, "it broke")),
-            knob => search.note(if knob == Some(0) { 2.0 } else { 1.0 }),
+            tuning => search.note(if tuning == Some(0) { 2.0 } else { 1.0 }),
         }
         trials += 1;
     }
@@ -133,7 +133,7 @@ fn a_setting_that_is_given_up_leaves_no_half_of_a_pair() {
 #[test]
 fn the_receive_buffer_is_larger_only_where_it_is_tried() {
     let case = Case::of_key("std:std/2t/1460B/connected/v4").expect("a key");
-    let mut search = Knob::new(
+    let mut search = Tuning::new(
         case,
         Asked {
             rcvbuf: Some(1),
@@ -142,7 +142,7 @@ fn the_receive_buffer_is_larger_only_where_it_is_tried() {
     );
     while let Some(next) = search.next() {
         let times = next.case.rcvbuf.bytes() / case.rcvbuf.bytes();
-        assert_eq!(times, if search.knob() == Some(1) { 4 } else { 1 });
+        assert_eq!(times, if search.tuning() == Some(1) { 4 } else { 1 });
         search.note(1.0);
     }
 }

@@ -100,7 +100,7 @@ fn a_plain_cable_loses_nothing_in_either_direction() {
 }
 
 #[test]
-fn both_directions_at_once_and_requests_close_their_books() {
+fn both_directions_at_once_and_requests_close_their_accounting() {
     for words in [
         "--direction both --engine std,tokio --threads 4",
         "--direction up,down --workload ask --engine std --threads 2",
@@ -264,7 +264,7 @@ fn the_way_back_is_tried_as_well() {
 }
 
 #[test]
-fn the_kernel_gives_its_own_reasons_beside_the_books() {
+fn the_kernel_gives_its_own_reasons_beside_the_accounting() {
     let lab = Lab::builder().tbf(End::Near, "20mbit burst 10kb limit 30kb");
     let words = "--direction up --threads 2 --payload 300 --engine std --drop-reasons";
     let Some(swept) = Swept::over(lab, words) else {

@@ -1,16 +1,16 @@
-//! Turns the options of `find knob` into the header of a search and the list of settings to try.
+//! Turns the options of `find tuning` into the header of a search and the list of settings to try.
 
 use std::time::Duration;
 
 use clap::Parser;
 
 use super::{MIN_WINDOW, Peer, Request, Share, of, refuse_rate, refuse_workloads, run};
-use crate::cli::{Cli, KnobArgs, ParameterArgs, SearchArgs};
+use crate::cli::{Cli, ParameterArgs, SearchArgs, TuningArgs};
 use crate::data::{Buffer, Workload};
 use crate::error::UsageError;
-use crate::experiment::find::knob::Asked;
 use crate::experiment::find::log::{Header, Question};
-use crate::host::knob::{Knob, Knobs, Name, Wanted};
+use crate::experiment::find::tuning::Asked;
+use crate::host::tuning::{Name, Tuning, Tunings, Wanted};
 use crate::term::duration;
 use crate::trial::keeper;
 
@@ -23,7 +23,7 @@ const USUAL: &str =
     "udpbench --engine std --threads 2 --payload 1460 --ip v4 --connection connected";
 
 pub(super) fn header(
-    args: &SearchArgs<KnobArgs>,
+    args: &SearchArgs<TuningArgs>,
     peer: Option<&Peer>,
     started_at: &str,
 ) -> anyhow::Result<Header> {
@@ -38,8 +38,8 @@ pub(super) fn header(
     complete(&mut given)?;
     let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let request = Request::between(&run, peer)?;
-    let question = Question::Knob(Asked {
-        knobs: 0,
+    let question = Question::Tuning(Asked {
+        tunings: 0,
         rcvbuf: None,
         waiting: Duration::ZERO,
         rounds: search.rounds,
@@ -50,7 +50,7 @@ pub(super) fn header(
 }
 
 /// Returns the settings that the search should try, if the host has them.
-pub fn wanted(args: &SearchArgs<KnobArgs>, header: &Header, peer: Option<&Peer>) -> Wanted {
+pub fn wanted(args: &SearchArgs<TuningArgs>, header: &Header, peer: Option<&Peer>) -> Wanted {
     let of_wire = |peer: &Peer| {
         let interfaces = peer.interfaces_here().into_iter();
         interfaces.map(|it| it.name).collect()
@@ -58,21 +58,21 @@ pub fn wanted(args: &SearchArgs<KnobArgs>, header: &Header, peer: Option<&Peer>)
     let across = peer.filter(|peer| peer.share == Share::OneEnd);
     let rcvbufs = header.plan.cases().map(|planned| planned.case.rcvbuf);
     Wanted {
-        names: names(&args.search.knob),
+        names: names(&args.search.setting),
         interfaces: across.map_or_else(|| vec![LOOPBACK.to_owned()], of_wire),
         rcvbuf: rcvbufs.max().unwrap_or(Buffer::DEFAULT),
     }
 }
 
 /// Enters the settings to try into the header.
-pub fn try_knobs(header: &mut Header, knobs: Knobs) {
-    if let Question::Knob(asked) = &mut header.question {
-        asked.knobs = knobs.tried.len();
-        asked.waiting = knobs.tried.iter().map(keeper::waiting).sum();
-        let is_rcvbuf = |knob: &Knob| knob.name == Name::Rcvbuf;
-        asked.rcvbuf = knobs.tried.iter().position(is_rcvbuf);
+pub fn try_tunings(header: &mut Header, tunings: Tunings) {
+    if let Question::Tuning(asked) = &mut header.question {
+        asked.tunings = tunings.tried.len();
+        asked.waiting = tunings.tried.iter().map(keeper::waiting).sum();
+        let is_rcvbuf = |tuning: &Tuning| tuning.name == Name::Rcvbuf;
+        asked.rcvbuf = tunings.tried.iter().position(is_rcvbuf);
     }
-    header.knobs = Some(knobs);
+    header.tunings = Some(tunings);
 }
 
 /// Returns the setting names sorted in table order without repetitions, or the usual ones if none was typed.

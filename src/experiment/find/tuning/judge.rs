@@ -56,7 +56,7 @@ pub struct Answer {
 /// Judges each setting in each case. `None`: no pair was measured.
 pub fn judge(record: &Record) -> Vec<Vec<Option<Answer>>> {
     let of_case = |search: &Search| match search {
-        Search::Knob(search) => search.series().iter().map(|it| answer(&it.pairs)).collect(),
+        Search::Tuning(search) => search.series().iter().map(|it| answer(&it.pairs)).collect(),
         _ => Vec::new(),
     };
     let cases = record.cases().iter();

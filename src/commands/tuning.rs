@@ -1,4 +1,4 @@
-//! `udpbench find knob`: shows the planned changes of kernel and NIC settings, changes nothing without `--yes`, and
+//! `udpbench find tuning`: shows the planned changes of kernel and NIC settings, changes nothing without `--yes`, and
 //! checks afterwards that all settings are restored.
 
 use std::io;
@@ -12,9 +12,9 @@ use crate::cli::options::wire::{Peer, Share};
 use crate::cli::{FindCommand, PutBackArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
-use crate::experiment::find::knob::table;
 use crate::experiment::find::log::Header;
-use crate::host::knob::Lock;
+use crate::experiment::find::tuning::table;
+use crate::host::tuning::Lock;
 use crate::session::Experiment;
 use crate::sys::files::Root;
 use crate::trial::settings::Settings;
@@ -35,8 +35,8 @@ pub fn put_back(args: &PutBackArgs) -> anyhow::Result<ExitCode> {
 /// Fails if another search holds the lock.
 pub(super) fn lock(what: &FindCommand, settings: &mut Settings) -> anyhow::Result<Option<Lock>> {
     match what {
-        FindCommand::Knob(args) if args.search.yes => {
-            let refused = |problem| UsageError::flag("find", "knob --yes", problem);
+        FindCommand::Tuning(args) if args.search.yes => {
+            let refused = |problem| UsageError::flag("find", "tuning --yes", problem);
             Ok(settings.lock()?.map_err(refused)?)
         }
         _ => Ok(None),
@@ -52,13 +52,13 @@ pub(super) fn check_after(
     record: &Record,
     settings: &mut Settings,
 ) -> anyhow::Result<()> {
-    let (FindCommand::Knob(args), Some(knobs)) = (what, &record.header().knobs) else {
+    let (FindCommand::Tuning(args), Some(tunings)) = (what, &record.header().tunings) else {
         return Ok(());
     };
     if !args.search.yes {
         return Ok(());
     }
-    match settings.are_as_before(&knobs.settings()) {
+    match settings.are_as_before(&tunings.settings()) {
         Ok(Ok(())) if args.output.quiet => {}
         Ok(Ok(())) => say("read back: all settings are as they were"),
         Ok(Err(problem)) => bail!("settings are not as they were: {problem}; set it by hand"),
@@ -78,20 +78,20 @@ pub(super) fn confirm(
     header: &Header,
     peer: Option<&Peer>,
 ) -> anyhow::Result<bool> {
-    let (FindCommand::Knob(args), Some(knobs)) = (what, &header.knobs) else {
+    let (FindCommand::Tuning(args), Some(tunings)) = (what, &header.tunings) else {
         return Ok(true);
     };
-    let plan = table::plan(knobs, width());
+    let plan = table::plan(tunings, width());
     let plan = match peer.filter(|peer| peer.share == Share::All) {
         Some(peer) => format!("settings of {}:\n{plan}", peer.wire.to),
         None => plan,
     };
-    if knobs.tried.is_empty() {
+    if tunings.tried.is_empty() {
         plan.lines().for_each(say);
-        let names = args.search.knob.iter().map(|name| name.text());
+        let names = args.search.setting.iter().map(|name| name.text());
         let names = names.collect::<Vec<_>>().join(",");
         let problem = "none of them can be tried here, for the reasons above";
-        return Err(UsageError::flag("--knob", &names, problem).into());
+        return Err(UsageError::flag("--setting", &names, problem).into());
     }
     if args.search.yes {
         if !args.output.quiet {
@@ -126,7 +126,7 @@ pub(super) fn check_resume(
     path: &Path,
     settings: &mut Settings,
 ) -> anyhow::Result<()> {
-    let (FindCommand::Knob(args), Some(knobs)) = (what, &record.header().knobs) else {
+    let (FindCommand::Tuning(args), Some(tunings)) = (what, &record.header().tunings) else {
         return Ok(());
     };
     if record.is_complete() {
@@ -136,7 +136,7 @@ pub(super) fn check_resume(
         let fix = "to go on, it changes settings: add --yes";
         return Err(UsageError::flag("--resume", &path.display(), fix).into());
     }
-    let are_as_before = settings.are_as_before(&knobs.settings())?;
+    let are_as_before = settings.are_as_before(&tunings.settings())?;
     let refused = |problem| {
         let problem = format!("{problem}; set it as it was, or search anew");
         UsageError::file(&path.display().to_string(), 1, &problem)

@@ -19,7 +19,7 @@ use crate::lab::{End, Lab};
 const GOVERNOR: &str = "root/sys/devices/system/cpu/cpufreq/policy0/scaling_governor";
 const RPS: &str = "root/sys/class/net/lo/queues/rx-0/rps_cpus";
 /// On the machine that is made of files, soon.
-const SOON: &str = "find knob --root root --engine null --workload flood --board generic --trial 2ms --warmup 1ms \
+const SOON: &str = "find tuning --root root --engine null --workload flood --board generic --trial 2ms --warmup 1ms \
                     --rounds 12";
 
 /// Four CPUs whose clocks fall, and a loopback interface.
@@ -57,7 +57,7 @@ fn verdicts(json: &str) -> Vec<(String, String)> {
     let rows = rows(json);
     let tried = rows.iter().filter(|row| row["rounds"] != 0);
     tried
-        .map(|row| (word(row, "knob"), word(row, "verdict")))
+        .map(|row| (word(row, "setting"), word(row, "verdict")))
         .collect()
 }
 
@@ -105,7 +105,7 @@ fn settings_are_as_before_after_a_search_whose_log_says_the_same_again() {
     let _alone = alone();
     let place = machine();
     let output = place.run(&format!(
-        "{SOON} --yes --knob rps,governor,sham -o log.jsonl --format json"
+        "{SOON} --yes --setting rps,governor,control -o log.jsonl --format json"
     ));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(is_as_before(&place));
@@ -115,8 +115,11 @@ fn settings_are_as_before_after_a_search_whose_log_says_the_same_again() {
         "the plan first: {shown}"
     );
     let json = stdout(&output);
-    let knobs: Vec<String> = verdicts(&json).into_iter().map(|(knob, _)| knob).collect();
-    assert_eq!(knobs, ["rps", "governor", "sham"]);
+    let tunings: Vec<String> = verdicts(&json)
+        .into_iter()
+        .map(|(tuning, _)| tuning)
+        .collect();
+    assert_eq!(tunings, ["rps", "governor", "control"]);
     for row in rows(&json) {
         assert_eq!(
             (&row["rounds"], &row["is_finished"]),
@@ -125,19 +128,22 @@ fn settings_are_as_before_after_a_search_whose_log_says_the_same_again() {
         );
     }
     let log = fs::read_to_string(place.path("log.jsonl")).expect("the log");
-    let of = |knob: &str| log.matches(&format!(r#""knob":{knob},"case":"#)).count();
+    let of = |tuning: &str| {
+        log.matches(&format!(r#""tuning":{tuning},"case":"#))
+            .count()
+    };
     assert_eq!([of("0"), of("1"), of("2")], [12; 3]);
     assert_eq!(log.matches(r#"{"window":"#).count(), 72);
 
     // Settings do not matter to what is complete, nor is anything touched.
-    let again = place.run("find knob --resume log.jsonl --root none -q --format json");
+    let again = place.run("find tuning --resume log.jsonl --root none -q --format json");
     assert_eq!(stdout(&again), json);
-    let csv = stdout(&place.run("find knob --resume log.jsonl -q --format csv"));
+    let csv = stdout(&place.run("find tuning --resume log.jsonl -q --format csv"));
     assert!(
-        csv.starts_with("case,knob,places,set_before,set_tried,"),
+        csv.starts_with("case,setting,places,set_before,set_tried,"),
         "{csv}"
     );
-    let table = stdout(&place.run("find knob --resume log.jsonl -q"));
+    let table = stdout(&place.run("find tuning --resume log.jsonl -q"));
     assert!(table.contains("verdict"), "{table}");
     assert!(table.lines().all(|line| line.len() <= 100), "{table}");
 }
@@ -147,7 +153,7 @@ fn a_second_search_says_who_was_first_and_changes_nothing() {
     let _alone = alone();
     let place = machine();
     let mut first = in_the_middle(&place, "-o log.jsonl");
-    let second = place.run(&format!("{SOON} --yes --knob rps -o second.jsonl"));
+    let second = place.run(&format!("{SOON} --yes --setting rps -o second.jsonl"));
     let errors = stderr(&second);
     assert_eq!(second.status.code(), Some(2), "{errors}");
     let pid = first.id();
@@ -157,7 +163,7 @@ fn a_second_search_says_who_was_first_and_changes_nothing() {
     // Whatever ends the first one, its watchdog has the lock until all is put back.
     signal(&first, Signal::SIGKILL);
     first.wait().expect("it ends");
-    let third = place.run(&format!("{SOON} --yes --knob rps -o third.jsonl"));
+    let third = place.run(&format!("{SOON} --yes --setting rps -o third.jsonl"));
     assert_eq!(third.status.code(), Some(0), "{}", stderr(&third));
     let said = "read back: all settings are as they were";
     assert!(stderr(&third).contains(said), "{}", stderr(&third));
@@ -187,7 +193,7 @@ fn settings_are_as_before_however_it_ends_and_the_search_goes_on() {
         }
         wait_until("the watchdog puts it back", || is_as_before(&place));
 
-        let words = "find knob --resume log.jsonl --root root --format json -q";
+        let words = "find tuning --resume log.jsonl --root root --format json -q";
         let refused = place.run(words);
         assert_eq!(refused.status.code(), Some(2));
         assert!(
@@ -238,7 +244,7 @@ fn settings_of_another_host_are_tried_there_and_put_back() {
     let plan = stdout(&output);
     assert!(plan.starts_with("settings of board:\n"), "{plan}");
     assert!(plan.contains("ondemand  performance"), "{plan}");
-    let words = "--yes --knob rps,governor,sham -o log.jsonl --format json";
+    let words = "--yes --setting rps,governor,control -o log.jsonl --format json";
     let output = place.run(&format!("{soon} {words}"));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let said = "read back: all settings are as they were";
@@ -262,7 +268,7 @@ fn settings_of_another_host_are_locked_there_and_put_back_by_its_watchdog() {
     signal(&first, Signal::SIGKILL);
     first.wait().expect("it ends");
     wait_until("the watchdog puts it back", || is_as_before(&place));
-    let words = format!("find knob --resume log.jsonl {there} --yes --format json");
+    let words = format!("find tuning --resume log.jsonl {there} --yes --format json");
     let output = place.run(&words);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(verdicts(&stdout(&output)).len(), 3, "rcvbuf, too");
@@ -329,11 +335,15 @@ fn what_cannot_be_set_or_is_set_by_others_is_left_out_with_the_reason() {
     fs::remove_file(place.path(GOVERNOR)).expect("removed");
     std::os::unix::fs::symlink("/proc/version", place.path(GOVERNOR)).expect("a link");
     let output = place.run(&format!(
-        "{SOON} --yes --knob rps,governor -q -o log.jsonl --format json"
+        "{SOON} --yes --setting rps,governor -q -o log.jsonl --format json"
     ));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let all = rows(&stdout(&output));
-    let row = |knob: &str| all.iter().find(|row| row["knob"] == knob).expect("a row");
+    let row = |tuning: &str| {
+        all.iter()
+            .find(|row| row["setting"] == tuning)
+            .expect("a row")
+    };
     let reason = row("governor")["reason"].as_str().expect("text");
     assert!(reason.contains("scaling_governor: "), "{reason}");
     assert_eq!(row("rps")["rounds"], 12);
@@ -344,16 +354,19 @@ fn what_cannot_be_set_or_is_set_by_others_is_left_out_with_the_reason() {
 fn what_makes_no_sense_is_refused_and_touches_nothing() {
     let place = machine();
     for (words, said) in [
-        ("--knob rsp", "possible values: rcvbuf, rps, xps"),
-        ("--knob xps", "--knob xps: none of them can be tried here"),
+        ("--setting rsp", "possible values: rcvbuf, rps, xps"),
+        (
+            "--setting xps",
+            "--setting xps: none of them can be tried here",
+        ),
         ("--rounds 3", "use a number from 12 to 1000"),
         ("--trial 1us", "--trial"),
         ("--rate 20k", "a search has rates of its own"),
         ("--workload duplex", "use flood or ask"),
         ("--resume none.jsonl", "none.jsonl"),
-        ("--resume none.jsonl --knob rps", "cannot be used with"),
+        ("--resume none.jsonl --setting rps", "cannot be used with"),
     ] {
-        let output = place.run(&format!("find knob --root root --yes {words}"));
+        let output = place.run(&format!("find tuning --root root --yes {words}"));
         let errors = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
         assert!(errors.contains(said), "{words}: {errors}");
@@ -370,7 +383,7 @@ fn on_a_wire(lab: &Lab, place: &Place, words: &str) -> std::process::Command {
     let ssh = format!("ssh -F {}", lab.ssh_config().display());
     command.args(["wire", "board", "--rsh", &ssh, "--agent", program]);
     let common = "--engine std --direction up --pin 0:1 -q --format json";
-    command.args(format!("find knob {words} {common}").split_whitespace());
+    command.args(format!("find tuning {words} {common}").split_whitespace());
     command.current_dir(place.path("."));
     command
 }
@@ -402,7 +415,7 @@ fn the_state_is_the_same_after_50_sigkills_at_random_moments() {
     let before = state(&lab);
     let mut dice = fastrand::Rng::with_seed(7);
     let mut changed = 0;
-    let words = "--knob rps,gro --rounds 1000 --trial 20ms --warmup 5ms --max-time 1h --yes";
+    let words = "--setting rps,gro --rounds 1000 --trial 20ms --warmup 5ms --max-time 1h --yes";
     for n in 0..50 {
         let mut command = on_a_wire(&lab, &place, &format!("{words} -o log{n}.jsonl"));
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
@@ -425,15 +438,16 @@ fn the_state_is_the_same_after_50_sigkills_at_random_moments() {
     assert!(changed > 0, "it was never changed");
 }
 
-/// On a quiet machine: `cargo test --release --test find -- --ignored --nocapture of_40_shams`.
+/// On a quiet machine: `cargo test --release --test find -- --ignored --nocapture of_40_controls`.
 #[test]
 #[ignore = "takes ten minutes, and a machine where nothing else runs"]
-fn of_40_shams_39_make_no_difference() {
+fn of_40_controls_39_make_no_difference() {
     let _alone = alone();
     let mut differ = 0;
     for n in 0..40 {
         let place = Place::new();
-        let words = "find knob --yes --knob sham --workload flood -q -o log.jsonl --format json";
+        let words =
+            "find tuning --yes --setting control --workload flood -q -o log.jsonl --format json";
         let output = place.run(words);
         assert!(output.status.success(), "{}", stderr(&output));
         let row = &rows(&stdout(&output))[0];

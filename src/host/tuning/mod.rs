@@ -43,7 +43,7 @@ pub enum Name {
     /// As many descriptors for packets as there can be
     Ring,
     /// Changes nothing: what is found of it says how often the method errs
-    Sham,
+    Control,
 }
 
 impl Name {
@@ -59,7 +59,7 @@ impl Name {
             Self::Coalescing => "coalescing",
             Self::Eee => "eee",
             Self::Ring => "ring",
-            Self::Sham => "sham",
+            Self::Control => "control",
         }
     }
 
@@ -75,7 +75,7 @@ impl Name {
             Self::Coalescing => "an answer does not wait for the interrupt",
             Self::Eee => "the link does not sleep between packets",
             Self::Ring => "longer bursts are borne without loss",
-            Self::Sham => "nothing changes: it cannot",
+            Self::Control => "nothing changes: it cannot",
         }
     }
 
@@ -100,7 +100,7 @@ impl Name {
 
 /// A tuning of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Knob {
+pub struct Tuning {
     /// Name of the tuning.
     pub name: Name,
     /// Every value that is changed. Empty if the tuning concerns the trials' own sockets, or changes nothing.
@@ -120,17 +120,17 @@ pub struct Setting {
 
 /// The tunings to try, and the ones left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Knobs {
+pub struct Tunings {
     /// Tunings to try.
-    pub tried: Vec<Knob>,
+    pub tried: Vec<Tuning>,
     /// Tunings left out, each with the reason.
     pub left_out: Vec<LeftOut>,
 }
 
-impl Knobs {
+impl Tunings {
     /// Returns every value that is changed.
     pub fn settings(&self) -> Vec<Setting> {
-        let all = self.tried.iter().flat_map(|knob| &knob.settings);
+        let all = self.tried.iter().flat_map(|tuning| &tuning.settings);
         all.cloned().collect()
     }
 }

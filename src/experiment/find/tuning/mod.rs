@@ -23,14 +23,14 @@ use self::order::Half;
 use super::Next;
 use super::cliff::nanoseconds;
 use crate::data::{Buffer, Case, Sample};
-use crate::host::knob::LARGER;
+use crate::host::tuning::LARGER;
 use crate::term::duration::ns;
 
 /// Question of a search for settings. The header of the log names the settings; here they have numbers, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
     /// Number of settings that are tried.
-    pub knobs: usize,
+    pub tunings: usize,
     /// Number of the setting that is the receive buffer of the trials' own sockets. Absent: none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rcvbuf: Option<usize>,
@@ -49,8 +49,8 @@ pub struct Asked {
 impl Asked {
     /// Estimates the number of trials of a search, and the sum of their windows.
     pub(super) fn expected(&self) -> (u32, Duration) {
-        let knobs = u32::try_from(self.knobs).unwrap_or(u32::MAX);
-        let trials = self.rounds.saturating_mul(2).saturating_mul(knobs);
+        let tunings = u32::try_from(self.tunings).unwrap_or(u32::MAX);
+        let trials = self.rounds.saturating_mul(2).saturating_mul(tunings);
         let windows = self.trial.saturating_mul(trials);
         (trials, windows + self.waiting.saturating_mul(self.rounds))
     }
@@ -58,7 +58,7 @@ impl Asked {
 
 /// State of a search for settings.
 #[derive(Clone, Debug)]
-pub struct Knob {
+pub struct Tuning {
     case: Case,
     asked: Asked,
     series: Vec<Series>,
@@ -78,13 +78,13 @@ pub struct Series {
     pub given_up: Option<String>,
 }
 
-impl Knob {
+impl Tuning {
     /// Creates a search without trials.
     pub fn new(case: Case, asked: Asked) -> Self {
         let mut search = Self {
             case,
             asked,
-            series: vec![Series::default(); asked.knobs],
+            series: vec![Series::default(); asked.tunings],
             round: 0,
             left: Vec::new(),
             first_ns: None,
@@ -97,7 +97,7 @@ impl Knob {
     pub fn next(&self) -> Option<Next> {
         let half = self.left.last()?;
         let mut case = self.case;
-        if half.is_tried && self.asked.rcvbuf == Some(half.knob) {
+        if half.is_tried && self.asked.rcvbuf == Some(half.tuning) {
             case.rcvbuf = larger(case.rcvbuf);
         }
         Some(Next {
@@ -108,9 +108,9 @@ impl Knob {
 
     /// Returns the number of the setting that is changed in the next trial. `None`: the next trial uses the current
     /// values.
-    pub fn knob(&self) -> Option<usize> {
+    pub fn tuning(&self) -> Option<usize> {
         let half = self.left.last()?;
-        half.is_tried.then_some(half.knob)
+        half.is_tried.then_some(half.tuning)
     }
 
     /// Adds a trial.
@@ -125,22 +125,24 @@ impl Knob {
         };
         match self.first_ns.take() {
             None => self.first_ns = Some(nanoseconds),
-            Some(first) if half.is_tried => self.series[half.knob].pairs.push([first, nanoseconds]),
-            Some(first) => self.series[half.knob].pairs.push([nanoseconds, first]),
+            Some(first) if half.is_tried => {
+                self.series[half.tuning].pairs.push([first, nanoseconds])
+            }
+            Some(first) => self.series[half.tuning].pairs.push([nanoseconds, first]),
         }
         self.begin_round();
     }
 
     /// Gives up a setting that cannot be tried any more. Returns `false` if there is no such setting.
-    pub fn give_up(&mut self, knob: usize, reason: &str) -> bool {
-        let Some(series) = self.series.get_mut(knob) else {
+    pub fn give_up(&mut self, tuning: usize, reason: &str) -> bool {
+        let Some(series) = self.series.get_mut(tuning) else {
             return false;
         };
         series.given_up = Some(reason.to_owned());
-        if self.left.last().is_some_and(|half| half.knob == knob) {
+        if self.left.last().is_some_and(|half| half.tuning == tuning) {
             self.first_ns = None;
         }
-        self.left.retain(|half| half.knob != knob);
+        self.left.retain(|half| half.tuning != tuning);
         self.begin_round();
         true
     }
@@ -153,12 +155,12 @@ impl Knob {
     fn begin_round(&mut self) {
         while self.left.is_empty() && self.round < self.asked.rounds {
             self.round += 1;
-            let is_left = |knob: &usize| self.series[*knob].given_up.is_none();
-            let knobs: Vec<usize> = (0..self.asked.knobs).filter(is_left).collect();
-            if knobs.is_empty() {
+            let is_left = |tuning: &usize| self.series[*tuning].given_up.is_none();
+            let tunings: Vec<usize> = (0..self.asked.tunings).filter(is_left).collect();
+            if tunings.is_empty() {
                 return;
             }
-            self.left = order::of_round(self.asked.seed, self.round, &knobs);
+            self.left = order::of_round(self.asked.seed, self.round, &tunings);
         }
     }
 }

@@ -3,29 +3,31 @@
 use std::fmt::Write as _;
 
 use super::judge::{Answer, MARGIN};
-use super::{Asked, Knob, judge};
+use super::{Asked, Tuning, judge};
 use crate::experiment::find::{Record, Search};
-use crate::host::knob::{Knob as Setting, Knobs, Name, Place, Setting as Value};
+use crate::host::tuning::{Name, Place, Setting as Value, Tuning as Setting, Tunings};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
 /// Draws the plan for a terminal of `width` columns: each setting with its current and its tried value.
-pub fn plan(knobs: &Knobs, width: u16) -> String {
+pub fn plan(tunings: &Tunings, width: u16) -> String {
     let columns = Columns::<Setting>::default()
-        .word("knob", |knob| knob.name.text().to_owned())
+        .word("setting", |tuning| tuning.name.text().to_owned())
         .word("where", place)
-        .word("now", |knob| value(knob, "--rcvbuf", |it| &it.before))
-        .word("tried", |knob| value(knob, "4 times it", |it| &it.tried))
-        .text("why it might help", |knob| knob.name.why().to_owned());
-    let mut table = columns.table(&knobs.tried);
+        .word("now", |tuning| value(tuning, "--rcvbuf", |it| &it.before))
+        .word("tried", |tuning| {
+            value(tuning, "4 times it", |it| &it.tried)
+        })
+        .text("why it might help", |tuning| tuning.name.why().to_owned());
+    let mut table = columns.table(&tunings.tried);
     if !table.is_empty() {
         table.text("");
     }
-    table.draw(width.into()) + &fold::text(&left_out(knobs), width.into())
+    table.draw(width.into()) + &fold::text(&left_out(tunings), width.into())
 }
 
-fn place(knob: &Setting) -> String {
-    match (knob.name, &knob.settings[..]) {
+fn place(tuning: &Setting) -> String {
+    match (tuning.name, &tuning.settings[..]) {
         (Name::Rcvbuf, _) => "the trials' sockets".to_owned(),
         (_, []) => "nowhere".to_owned(),
         (_, [one]) => short(&one.place),
@@ -34,10 +36,10 @@ fn place(knob: &Setting) -> String {
 }
 
 /// Returns the value of all places of a setting, or `rcvbuf` for the receive buffer.
-fn value(knob: &Setting, rcvbuf: &str, of: fn(&Value) -> &str) -> String {
-    let mut values: Vec<&str> = knob.settings.iter().map(of).collect();
+fn value(tuning: &Setting, rcvbuf: &str, of: fn(&Value) -> &str) -> String {
+    let mut values: Vec<&str> = tuning.settings.iter().map(of).collect();
     values.dedup();
-    match (knob.name, &values[..]) {
+    match (tuning.name, &values[..]) {
         (Name::Rcvbuf, _) => rcvbuf.to_owned(),
         (_, []) => "-".to_owned(),
         (_, [first, _, ..]) => format!("{first}, .."),
@@ -54,13 +56,13 @@ fn short(place: &Place) -> String {
 }
 
 /// Lists the settings that are not tried, each reason once.
-fn left_out(knobs: &Knobs) -> String {
+fn left_out(tunings: &Tunings) -> String {
     let mut text = String::new();
-    for alike in knobs
+    for alike in tunings
         .left_out
         .chunk_by(|one, other| one.reason == other.reason)
     {
-        let names: Vec<&str> = alike.iter().map(|knob| knob.name.text()).collect();
+        let names: Vec<&str> = alike.iter().map(|tuning| tuning.name.text()).collect();
         let reason = &alike[0].reason;
         let _ = writeln!(text, "not tried: {}: {reason}", names.join(", "));
     }
@@ -69,9 +71,9 @@ fn left_out(knobs: &Knobs) -> String {
 
 /// Returns the table of the results.
 pub(in crate::experiment::find) fn table(record: &Record) -> Table {
-    let columns = Columns::<(String, &str, &Knob, Answer)>::default()
+    let columns = Columns::<(String, &str, &Tuning, Answer)>::default()
         .word("case", |(key, ..)| key.clone())
-        .word("knob", |(_, knob, ..)| (*knob).to_owned())
+        .word("setting", |(_, tuning, ..)| (*tuning).to_owned())
         .spare(1, "as it is", |(.., search, answer)| {
             let (unit, before) = search.as_it_is(answer);
             format!("{before:.1} {unit}")
@@ -86,12 +88,12 @@ pub(in crate::experiment::find) fn table(record: &Record) -> Table {
         .number("verdict", |(.., answer)| answer.verdict.text().to_owned());
     let mut table = columns.empty();
     for (case, answers) in record.cases().iter().zip(judge(record)) {
-        let Search::Knob(search) = &case.search else {
+        let Search::Tuning(search) = &case.search else {
             continue;
         };
-        for (knob, answer) in tried(record).iter().zip(answers) {
+        for (tuning, answer) in tried(record).iter().zip(answers) {
             if let Some(answer) = answer {
-                table.row(columns.cells(&(case.case.key(), knob.name.text(), search, answer)));
+                table.row(columns.cells(&(case.case.key(), tuning.name.text(), search, answer)));
             }
         }
     }
@@ -110,19 +112,19 @@ fn percent(pct: f64) -> String {
 pub(in crate::experiment::find) fn notes(record: &Record) -> String {
     let mut notes = String::new();
     for case in record.cases() {
-        let Search::Knob(search) = &case.search else {
+        let Search::Tuning(search) = &case.search else {
             continue;
         };
-        for (knob, series) in tried(record).iter().zip(search.series()) {
+        for (tuning, series) in tried(record).iter().zip(search.series()) {
             if let Some(reason) = &series.given_up {
-                let (key, name) = (case.case.key(), knob.name.text());
+                let (key, name) = (case.case.key(), tuning.name.text());
                 let _ = writeln!(notes, "{key}: {name} was given up: {reason}");
             }
         }
     }
     notes += &record
         .header()
-        .knobs
+        .tunings
         .as_ref()
         .map_or_else(String::new, left_out);
     if !notes.is_empty() {
@@ -132,11 +134,11 @@ pub(in crate::experiment::find) fn notes(record: &Record) -> String {
 }
 
 fn tried(record: &Record) -> &[Setting] {
-    let knobs = record.header().knobs.as_ref();
-    knobs.map_or(&[], |knobs| &knobs.tried)
+    let tunings = record.header().tunings.as_ref();
+    tunings.map_or(&[], |tunings| &tunings.tried)
 }
 
-impl Knob {
+impl Tuning {
     /// Returns the speed with the current value, and its unit: thousands per second, or microseconds.
     fn as_it_is(&self, answer: &Answer) -> (&'static str, f64) {
         if self.is_of_round_trips() {
