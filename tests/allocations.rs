@@ -98,7 +98,7 @@ fn moving_more_datagrams_allocates_nothing_more() {
                 check(&case);
             }
             if threads == 2 && entry.about.answers.is_ok() {
-                let workload = Some(Workload::Ask);
+                let workload = Some(Workload::Rr);
                 check(&Case { workload, ..case }.pruned());
             }
         }

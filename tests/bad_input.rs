@@ -71,7 +71,7 @@ fn each_is_refused_with_its_place_its_value_and_its_fix() {
         "--rate 1mbit",
         "--rate 1001Gbit",
         "--rate 1k,1000",
-        "--rate 1k --workload duplex",
+        "--rate 1k --workload bidir",
         "--arrivals poisson",
         "--force",
         "plan --resume out.jsonl",

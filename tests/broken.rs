@@ -114,9 +114,9 @@ fn a_connection_that_breaks_is_a_failed_row_with_the_reason() {
     for (transport, workload, how) in [
         ("tcp", "flood", Shutdown::Write),
         ("tcp", "flood", Shutdown::Both),
-        ("tcp", "ask", Shutdown::Both),
+        ("tcp", "rr", Shutdown::Both),
         ("framed-tcp", "flood", Shutdown::Both),
-        ("websocket", "ask", Shutdown::Both),
+        ("websocket", "rr", Shutdown::Both),
     ] {
         if transport == "websocket" && !cfg!(feature = "websocket") {
             continue;

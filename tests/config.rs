@@ -113,7 +113,7 @@ fn what_is_wrong_is_said_with_its_line_and_the_fix() {
         ("\u{a0}threads = 2", "invalid unquoted key"),
         // What only the whole of it shows.
         ("payload = [26, 26]", "--payload 26: listed twice"),
-        ("outstanding = 4", "--outstanding 4: add --workload ask"),
+        ("outstanding = 4", "--outstanding 4: add --workload rr"),
         ("max-time = '1m'", "--max-time 1m: it limits --until"),
     ] {
         let place = with(&format!("# mine\n\n{line}\n"));

@@ -76,7 +76,7 @@ fn clients_ask_over_each_of_their_flows() {
     let place = Place::new();
     let rows = sweep(
         &place,
-        "--workload ask --engine all --threads 2,3 --payload 100 --flows 7 --duration 400ms --verify",
+        "--workload rr --engine all --threads 2,3 --payload 100 --flows 7 --duration 400ms --verify",
     );
     let served = served(&rows);
     for engine in MANY {
@@ -95,7 +95,7 @@ fn requests_at_a_rate_go_round_the_flows() {
     let rows = sweep(
         &place,
         &format!(
-            "--workload ask --rate 2k {ONE} --engine epoll-level,tokio --flows 5 --duration 1s --verify"
+            "--workload rr --rate 2k {ONE} --engine epoll-level,tokio --flows 5 --duration 1s --verify"
         ),
     );
     let served = served(&rows);
@@ -111,7 +111,7 @@ fn a_server_that_is_not_connected_answers_all_its_clients_over_one_socket() {
     let rows = sweep(
         &place,
         &format!(
-            "--workload ask --sender epoll-level --receiver std,mio-level,tokio {UNCONNECTED} --threads 2,3 --flows 50 \
+            "--workload rr --sender epoll-level --receiver std,mio-level,tokio {UNCONNECTED} --threads 2,3 --flows 50 \
              --duration 400ms --verify"
         ),
     );
@@ -120,7 +120,7 @@ fn a_server_that_is_not_connected_answers_all_its_clients_over_one_socket() {
         assert_eq!(row.corrupted_packets, Some(0), "{}", row.case);
     }
     let alone = place.run(&format!(
-        "{SHORT} --workload ask --engine std {UNCONNECTED} --threads 2 --flows 2 --duration 200ms -o alone.csv"
+        "{SHORT} --workload rr --engine std {UNCONNECTED} --threads 2 --flows 2 --duration 200ms -o alone.csv"
     ));
     assert_eq!(alone.status.code(), Some(1), "nothing could run");
     let reason = &common::rows(&place.path("alone.csv"))[0].reason;

@@ -17,14 +17,14 @@ fn each_engine_is_asked_alone_and_at_three_loads() {
     let rows = rows(&place.path("out.csv"));
     for engine in ["std", "epoll-level"] {
         let mut of: Vec<&Row> = rows.iter().filter(|row| row.sender == engine).collect();
-        of.sort_by_key(|row| row.rate_asked_rps);
+        of.sort_by_key(|row| row.target_pps);
         let [alone, loads @ ..] = &of[..] else {
             panic!("no rows of {engine}");
         };
-        assert_eq!((alone.status, alone.rate_asked_rps), (Status::Ok, None));
+        assert_eq!((alone.status, alone.target_pps), (Status::Ok, None));
         let rates: Vec<u32> = loads
             .iter()
-            .map(|row| row.rate_asked_rps.expect("a rate").into())
+            .map(|row| row.target_pps.expect("a rate").into())
             .collect();
         let [low, middle, high] = rates[..] else {
             panic!("{rates:?}");
@@ -71,7 +71,7 @@ fn what_latency_finds_out_cannot_be_chosen() {
 #[test]
 fn loads_are_parts_of_the_rate_without_loss_that_a_search_has_found() {
     let place = Place::new();
-    let ask = "--workload ask --engine std --threads 2 --payload 26 --ip v4 --connection connected";
+    let ask = "--workload rr --engine std --threads 2 --payload 26 --ip v4 --connection connected";
     let search = "--trial 100ms --sum 200ms --width 20% --exceed 80% --warmup 5ms -q -o found.jsonl --format json";
     let output = place.run(&format!("find lossless {ask} {search}"));
     assert!(output.status.success(), "{}", stderr(&output));
@@ -82,7 +82,7 @@ fn loads_are_parts_of_the_rate_without_loss_that_a_search_has_found() {
     let output = place.run(&format!("{words} --engine std -o out.csv"));
     assert!(output.status.success(), "{}", stderr(&output));
     let rows = rows(&place.path("out.csv"));
-    let rates = rows.iter().filter_map(|row| row.rate_asked_rps);
+    let rates = rows.iter().filter_map(|row| row.target_pps);
     let mut rates: Vec<u32> = rates.map(u32::from).collect();
     rates.sort_unstable();
     let parts = [10, 50, 90].map(|pct| u32::try_from((borne * pct + 50) / 100).expect("a rate"));

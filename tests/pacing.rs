@@ -21,7 +21,7 @@ fn most(row: &Row) -> f64 {
     const HELD_UP_S: f64 = 0.3;
     let rounds = f64::from(row.rounds);
     let seconds = rounds * (row.window_ms.expect("it was measured") / 1e3 + HELD_UP_S);
-    let rate = f64::from(u32::from(row.rate_asked_rps.expect("a rate")));
+    let rate = f64::from(u32::from(row.target_pps.expect("a rate")));
     // A train of segments is the longest.
     let burst = 128.0;
     rate * seconds + rounds * row.senders as f64 * 2.0 * burst
@@ -111,7 +111,7 @@ fn a_rate_in_bits_is_one_of_payload() {
     );
     let asked = |case: &str| {
         let found = rows.iter().find(|row| row.case == case);
-        let rate = found.unwrap_or_else(|| panic!("no {case}")).rate_asked_rps;
+        let rate = found.unwrap_or_else(|| panic!("no {case}")).target_pps;
         u32::from(rate.expect("a rate"))
     };
     for (case, rate) in [

@@ -31,11 +31,11 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
         ),
         format!("--engine std --threads 2 --pin 0:0 --root {FIXTURES}/pine64-plus -o pinned.csv"),
         "--engine mio-exhaustive,null --threads 1 -o skipped.csv".to_owned(),
-        "--workload ask --engine std --threads 2 --rate 5k --arrivals poisson --service sleep:10us -o \
+        "--workload rr --engine std --threads 2 --rate 5k --arrivals poisson --service sleep:10us -o \
          asked.csv"
             .to_owned(),
-        "--workload ask --engine std --threads 2 --outstanding 4 --server-model pool -o waited.csv".to_owned(),
-        "--workload duplex --engine epoll-level --threads 2 --flows 3 -o both.csv".to_owned(),
+        "--workload rr --engine std --threads 2 --outstanding 4 --server-model pool -o waited.csv".to_owned(),
+        "--workload bidir --engine epoll-level --threads 2 --flows 3 -o both.csv".to_owned(),
     ] {
         ran(&place, &format!("{TINY} {arguments}"));
     }

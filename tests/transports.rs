@@ -96,7 +96,7 @@ fn what_is_asked_over_a_connection_is_answered() {
     let rows = sweep(
         &place,
         &format!(
-            "{ALL} --workload ask --engine std,tokio --outstanding 1,4 --threads 2 --payload 300 --ip v4 --duration 200ms \
+            "{ALL} --workload rr --engine std,tokio --outstanding 1,4 --threads 2 --payload 300 --ip v4 --duration 200ms \
              --verify"
         ),
     );
@@ -105,7 +105,7 @@ fn what_is_asked_over_a_connection_is_answered() {
     for row in asked {
         assert!(row.answered_requests > Some(0), "{}", row.case);
         // A machine that stands still for long has its answers late; none gets lost.
-        let late = row.late_answers.expect("requests were asked");
+        let late = row.late_responses.expect("requests were asked");
         assert!(
             row.unanswered_requests.is_some_and(|lost| lost <= late),
             "{}",
@@ -121,7 +121,7 @@ fn both_directions_of_a_connection_are_flooded() {
     let rows = sweep(
         &place,
         &format!(
-            "{ALL} --workload duplex --duplex full --engine std,tokio --threads 2 --payload 4000 --ip v4 --duration 200ms \
+            "{ALL} --workload bidir --duplex full --engine std,tokio --threads 2 --payload 4000 --ip v4 --duration 200ms \
              --verify"
         ),
     );
@@ -134,7 +134,7 @@ fn requests_at_a_rate_go_over_connections() {
     let rows = sweep(
         &place,
         &format!(
-            "{ALL} --workload ask --rate 2k --engine std,tokio --threads 2 --payload 300 --ip v4 --duration 500ms --verify"
+            "{ALL} --workload rr --rate 2k --engine std,tokio --threads 2 --payload 300 --ip v4 --duration 500ms --verify"
         ),
     );
     hold(&rows, 2);
@@ -145,7 +145,7 @@ fn messages_longer_than_any_buffer_go_through_in_parts() {
     let place = Place::new();
     let rows = sweep(
         &place,
-        "--transport unix-dgram,unix-stream,tcp,framed-tcp --engine std,tokio --workload flood,ask --threads 2 --payload 1048576 \
+        "--transport unix-dgram,unix-stream,tcp,framed-tcp --engine std,tokio --workload flood,rr --threads 2 --payload 1048576 \
          --ip v4 --duration 500ms --verify",
     );
     let (kept_apart, in_parts): (Vec<&Row>, Vec<&Row>) =
@@ -191,7 +191,7 @@ fn other_engines_go_over_connections_as_far_as_they_can() {
         let rows = sweep(
             &place,
             &format!(
-                "--transport {transports} --workload flood,ask,duplex --duplex full --sender {engines} --receiver {engines} \
+                "--transport {transports} --workload flood,rr,bidir --duplex full --sender {engines} --receiver {engines} \
                  --threads 2 --payload 16,300,20000 --ip v4 --duration 150ms --verify"
             ),
         );
@@ -319,11 +319,11 @@ fn what_does_not_go_over_a_transport_says_so() {
             "use a multiple of 4",
         ),
         (
-            "--transport tcp --engine std --workload ask --threads 2 --outstanding 64 --payload 4000",
+            "--transport tcp --engine std --workload rr --threads 2 --outstanding 64 --payload 4000",
             "use a smaller --outstanding or --payload",
         ),
         (
-            "--transport unix-dgram --engine std --workload ask --threads 2 --outstanding 11 --payload 26",
+            "--transport unix-dgram --engine std --workload rr --threads 2 --outstanding 11 --payload 26",
             "use a smaller --outstanding or --payload",
         ),
     ] {

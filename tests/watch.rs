@@ -95,7 +95,7 @@ fn rate_payload_and_loss_agree_and_what_is_lost_has_its_place() {
 
 #[test]
 fn requests_have_round_trips_in_the_place_of_loss() {
-    let lines = lines("--workload ask --payload 26 --count 2");
+    let lines = lines("--workload rr --payload 26 --count 2");
     // Of so few, some quantiles are not known.
     let (p50, longest) = (numbers(&lines, "p50 us"), numbers(&lines, "max us"));
     assert!(
@@ -165,7 +165,7 @@ fn more_than_one_case_is_refused_with_the_fix() {
             "such as --connection connected",
         ),
         (
-            "--workload duplex --duplex full,half",
+            "--workload bidir --duplex full,half",
             "such as --duplex full",
         ),
         (

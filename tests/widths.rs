@@ -86,7 +86,7 @@ fn what_is_listed_fits() {
         "plan --root hosts/rpi-4b --engine all --threads 1,2,3,4,8,16 --details",
         "plan --root hosts/x86-vm --suite board",
         "plan --root hosts/x86-vm --suite board --details",
-        "plan --tos ef,cs1 --workload ask --rate 1k,5k --payload 26 --threads 2",
+        "plan --tos ef,cs1 --workload rr --rate 1k,5k --payload 26 --threads 2",
     ] {
         fits(&place, arguments);
     }

@@ -124,7 +124,7 @@ class Engine:
         self.calls = "udpbench"
 
     def run(self, at):
-        command = [at.udpbench, "--workload", "ask", "--threads", 2, "--engine", self.engine, *self.waits]
+        command = [at.udpbench, "--workload", "rr", "--threads", 2, "--engine", self.engine, *self.waits]
         command += ["--connection", self.connection, "--ip", "v4", "--payload", at.payload]
         command += ["--transport", at.transport]
         command += ["--pin", f"{at.client_cpu}:{at.server_cpu}", "--soak", "0s", "--no-reference"]

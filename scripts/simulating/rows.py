@@ -14,7 +14,7 @@ SHARED = {
     "pin": "0",
     "window_ms": 67,
     "warmup_ms": 30,
-    "rcvbuf_asked_bytes": 4194304,
+    "rcvbuf_requested_bytes": 4194304,
     "rcvbuf_bytes": 8388608,
     "sndbuf_bytes": 212992,
     "failed_calls": 0,

@@ -23,8 +23,8 @@ RULES = ["drop {}", "drop {}", "duplicate {}", "duplicate {}", "misdirect {}", "
 NUMBERS = ["every 2", "every 5", "every 25", "every 100", "3,5-7,100-109"]
 # Of what has once been told wrongly, in about a third of the tries.
 KNOWN = [
-    {"workload": "ask", "rate": None, "outstanding": 64, "payload": 1400, "queue": ("tbf", SHORT)},
-    {"workload": "ask", "rate": 20000, "payload": 1400, "queue": ("tbf", SHORT)},
+    {"workload": "rr", "rate": None, "outstanding": 64, "payload": 1400, "queue": ("tbf", SHORT)},
+    {"workload": "rr", "rate": 20000, "payload": 1400, "queue": ("tbf", SHORT)},
     {"workload": "flood", "rate": 4000, "payload": 1460, "queue": ("tbf", SHORT), "mtus": (1500, 1500)},
     {"workload": "flood", "rate": None, "direction": "both", "engine": "mmsg", "wait": "spin", "queue": ("tbf", LONG)},
     {"workload": "flood", "rules": ["duplicate every 5", "drop every 25"]},
@@ -113,11 +113,11 @@ class Case:
         words = ["--ip", f"v{self.ip}", "--engine", self.engine, "--payload", self.payload, "--direction", self.direction]
         words += ["--workload", self.workload, "--threads", self.threads]
         words += ["--pin", "0:1" if self.threads == 2 else "0,0:1,1"]
-        if self.workload == "duplex":
+        if self.workload == "bidir":
             words += ["--duplex", "full"]
         if self.rate:
             words += ["--rate", self.rate]
-        elif self.workload == "ask":
+        elif self.workload == "rr":
             words += ["--outstanding", self.outstanding]
         return words + (["--wait", "spin"] if self.wait == "spin" else [])
 
@@ -154,8 +154,8 @@ def draw(seed, number):
 
 
 def draw_case(dice, mtus, known):
-    workload = known.get("workload") or dice.choices(["flood", "ask", "duplex"], [7, 5, 1])[0]
-    cannot = {"flood": set(), "ask": OFFLOAD | {"spin"}, "duplex": OFFLOAD}[workload]
+    workload = known.get("workload") or dice.choices(["flood", "rr", "bidir"], [7, 5, 1])[0]
+    cannot = {"flood": set(), "rr": OFFLOAD | {"spin"}, "bidir": OFFLOAD}[workload]
     weights = {engine: weight for engine, weight in ENGINES.items() if engine not in cannot}
     drawn = {
         "ip": dice.choice([4, 4, 6]),
@@ -163,14 +163,14 @@ def draw_case(dice, mtus, known):
         "payload": dice.choice(PAYLOADS),
         "workload": workload,
         "direction": dice.choice(["up", "down", "both"] if workload == "flood" else ["up", "down"]),
-        "rate": None if workload == "duplex" else dice.choice([None, None, 300, 4000, 20000]),
+        "rate": None if workload == "bidir" else dice.choice([None, None, 300, 4000, 20000]),
         "outstanding": dice.choice([1, 8, 64]),
         "threads": dice.choice([2, 2, 4]),
         "wait": "",
         "mtus": {"near": mtus[0], "far": mtus[1]},
     }
     drawn |= {name: value for name, value in known.items() if name in drawn and name != "mtus"}
-    can_spin = drawn["engine"] in ["std", "mmsg"] and not (workload == "ask" and drawn["rate"])
+    can_spin = drawn["engine"] in ["std", "mmsg"] and not (workload == "rr" and drawn["rate"])
     if can_spin and dice.random() < 0.3:
         drawn["wait"] = "spin"
     if drawn["engine"] in OFFLOAD and dice.random() < 0.8:

@@ -28,7 +28,7 @@ class Counts:
             self.hold_sums()
             self.hold_places()
         self.hold_one_sent()
-        if self.case.workload == "ask":
+        if self.case.workload == "rr":
             self.hold_requests()
         if run.number("failed_calls") and not run.calls_may_fail:
             self.complaints.append(f"failed_calls: {run.number('failed_calls')}, and none had to fail")
@@ -54,7 +54,7 @@ class Counts:
 
     def hold_sums(self):
         number = self.run.number
-        sent, refused, surplus = map(number, ["sent_packets", REFUSED, "surplus_packets"])
+        sent, refused, surplus = map(number, ["sent_packets", REFUSED, "unexpected_packets"])
         # A call that is told of an earlier datagram (ECONNREFUSED), or that there is no route, loses its own.
         is_more = self.run.calls_may_fail and sent > self.sum("out")
         self.hold("sent_packets", sent, sent if is_more else self.sum("out"))
@@ -144,7 +144,7 @@ class Counts:
         self.hold("answered + unanswered requests", answered + unanswered, asked, slack=at_the_edges + held_up)
         self.hold_most("answered_requests", answered, answers.received + answers.slack)
         lost = requests.out - answers.received + requests.copied + answers.copied + answers.slack
-        self.hold_most("unanswered_requests", unanswered, lost + number("late_answers") + number(REFUSED))
+        self.hold_most("unanswered_requests", unanswered, lost + number("late_responses") + number(REFUSED))
         runs = len(self.run.samples + self.run.samples_besides)
         seconds = sum(sample["window_ns"] for sample in self.run.samples) / 1e9 + 0.03 * runs
         # A client gives up after 250 ms.

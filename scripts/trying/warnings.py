@@ -12,7 +12,7 @@ NOISE = (
 CALLS = "calls? failed"
 REFUSED = f"{CALLS}|refused at the sender"
 # Copies that hide what got lost.
-SURPLUS = "surplus_packets|[1-9]\\d* came twice|copies or fragments|closed ports counted"
+SURPLUS = "unexpected_packets|[1-9]\\d* came twice|copies or fragments|closed ports counted"
 
 
 def complaints(attempt, run, truths):
@@ -81,7 +81,7 @@ def needs(attempt, run, truths):
     # Copies of fragments are one datagram again where they are joined.
     whole = [truth for truth in truths if truth.wire and not truth.is_cut and not attempt.case.is_offloaded]
     made = [it.copied - it.wire["dropped"] - it.wire["seen"] / 200 - NOT_OF_IP * len(run.samples) for it in whole]
-    if run.number("surplus_packets") or any(it > 0 for it in made):
+    if run.number("unexpected_packets") or any(it > 0 for it in made):
         yield SURPLUS
 
 

@@ -248,7 +248,7 @@ Examples:
   udpbench wire pi@board find idle --silence 1ms,100ms --step 20%
   udpbench find idle --resume results/TIME-BOARD-find.jsonl
 
-A client of std that is silent before each request (--think), for times on a grid of 1, 2 and 5 in
+A client of std that is silent before each request (--think-time), for times on a grid of 1, 2 and 5 in
 each decade. Where neighbours differ, both are measured again; what that confirms is a step. With
 the default, that takes a minute and a half; long silences take most of it.";
 
@@ -257,7 +257,7 @@ Examples:
   udpbench find burst --engine std,mmsg --threads 2 --payload 300
   udpbench find burst --engine std --rcvbuf 64k,256k,1M   what a receive buffer is good for
   udpbench wire pi@board find burst --engine std --direction up,down
-  udpbench find burst --workload ask --service 200us --pause 250ms --engine std --threads 2
+  udpbench find burst --workload rr --service 200us --pause 250ms --engine std --threads 2
   udpbench find burst --resume results/TIME-BOARD-find.jsonl
 
 A sender sends so many datagrams as fast as it can, every --pause; the search doubles the length,
@@ -269,7 +269,7 @@ Examples:
   udpbench find lossless --engine std,mmsg --threads 2 --payload 300
   udpbench find lossless --goal 0.1%                    so much may be lost in a trial
   udpbench find lossless --trial 2s --sum 60s           rarer losses count, too
-  udpbench find lossless --workload ask --payload 26    requests: see udpbench latency --load
+  udpbench find lossless --workload rr --payload 26    requests: see udpbench latency --load
   udpbench find lossless --resume results/TIME-BOARD-find.jsonl
 
 A rate is borne if in no more than --exceed of its trials more than --goal is lost (MLRsearch, RFC

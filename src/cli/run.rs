@@ -62,7 +62,7 @@ pub struct RunArgs {
 /// The options of `latency`.
 #[derive(Args, Clone, Debug)]
 pub struct LatencyArgs {
-    /// Asks parts of the rates without loss instead: a log of udpbench find lossless --workload ask
+    /// Asks parts of the rates without loss instead: a log of udpbench find lossless --workload rr
     #[arg(
         long,
         value_name = "FILE",

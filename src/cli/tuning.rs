@@ -49,7 +49,7 @@ Examples:
   udpbench find tuning                                what could be set here; touches nothing
   sudo udpbench find tuning --yes                     tries all of it over loopback
   sudo udpbench wire pi@board find tuning --yes       the settings of this host, for that wire
-  sudo udpbench find tuning --yes --setting rps,governor --workload ask
+  sudo udpbench find tuning --yes --setting rps,governor --workload rr
   udpbench find tuning --yes --setting control --rounds 40  how often the method errs
   sudo udpbench find tuning --yes --resume results/TIME-BOARD-find.jsonl
 

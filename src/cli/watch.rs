@@ -44,7 +44,7 @@ Examples:
   udpbench watch --engine gso-gro --payload 9k --rcvbuf 212992
   udpbench watch --engine std --pin 2:3      then change a setting elsewhere: governor, IRQs, fan
   udpbench watch --count 60 >before.txt      a minute of it, in a file
-  udpbench watch --workload ask              round trips instead of loss
+  udpbench watch --workload rr              round trips instead of loss
 
 One case, window after window, each with fresh sockets. Parameters have one value each, and other
 defaults than in a sweep: --engine std --threads 2 --payload 1460 --connection connected --ip v4.

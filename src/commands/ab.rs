@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, ensure};
 
 use super::default_name::now;
-use super::other_host::{OtherHost, run_script};
+use super::remote_host::{RemoteHost, run_script};
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
@@ -118,19 +118,19 @@ fn on(
     program: Option<&str>,
     is_quiet: bool,
     interrupt: &Interrupt,
-) -> anyhow::Result<Option<OtherHost>> {
+) -> anyhow::Result<Option<RemoteHost>> {
     let mut link = link.clone();
     if let Some(program) = program.filter(|_| link.on.is_some()) {
         program.clone_into(&mut link.agent);
         link.deploy = false;
     }
-    OtherHost::on(&link, "auto", is_quiet, interrupt)
+    RemoteHost::on(&link, "auto", is_quiet, interrupt)
 }
 
 /// Returns the agents of each side: one of a remote host per side, or local processes of that side's program.
 fn agents<'a>(
     header: &'a Header,
-    others: &'a mut [OtherHost],
+    others: &'a mut [RemoteHost],
     interrupt: &Interrupt,
 ) -> [Agents<'a>; 2] {
     if let [a, b] = others {
@@ -146,7 +146,7 @@ fn agents<'a>(
 fn begin(
     args: &AbArgs,
     question: Question,
-    others: &mut [OtherHost],
+    others: &mut [RemoteHost],
     interrupt: &Interrupt,
 ) -> anyhow::Result<(Comparison, Outputs)> {
     let started_at = now();
@@ -165,7 +165,7 @@ fn begin(
 /// Starts both programs and returns their versions.
 fn versions(
     header: &Header,
-    others: &mut [OtherHost],
+    others: &mut [RemoteHost],
     interrupt: &Interrupt,
 ) -> anyhow::Result<[String; 2]> {
     let mut versions = [String::new(), String::new()];
@@ -187,7 +187,7 @@ fn resume(
     log: &Log<Header>,
     path: &Path,
     question: Question,
-    others: &mut [OtherHost],
+    others: &mut [RemoteHost],
     interrupt: &Interrupt,
 ) -> anyhow::Result<(Comparison, Outputs)> {
     let mut comparison = Comparison::of(log)?;

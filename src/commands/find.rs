@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::default_name::now;
-use super::other_host::OtherHost;
+use super::remote_host::RemoteHost;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
@@ -30,7 +30,7 @@ use crate::trial::settings::Settings;
 pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
     let (what, interrupt) = (&args.what, super::interrupt_on_signals()?);
     let (output, board) = (what.output(), &what.placement().board);
-    match OtherHost::on(&output.link, board, output.quiet, &interrupt) {
+    match RemoteHost::on(&output.link, board, output.quiet, &interrupt) {
         Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
         other => Ok(with(what, &interrupt, other?.as_mut())?.into()),
     }
@@ -43,7 +43,7 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
 pub(super) fn with(
     what: &FindCommand,
     interrupt: &Interrupt,
-    other: Option<&mut OtherHost>,
+    other: Option<&mut RemoteHost>,
 ) -> anyhow::Result<Outcome> {
     let output = what.output();
     refuse_on_stdout(output.format)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::other_host::OtherHost;
+use super::remote_host::RemoteHost;
 use super::run;
 use super::session;
 use crate::cli::LatencyArgs;
@@ -36,7 +36,7 @@ const TRIED: (Duration, usize) = (Duration::from_millis(100), 3);
 pub fn run(args: &LatencyArgs) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     let (board, is_quiet) = (&args.run.placement.board, args.run.output.quiet);
-    match OtherHost::on(&args.run.link, board, is_quiet, &interrupt) {
+    match RemoteHost::on(&args.run.link, board, is_quiet, &interrupt) {
         Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
         other => with(args, &interrupt, other?.as_mut()),
     }
@@ -49,7 +49,7 @@ pub fn run(args: &LatencyArgs) -> anyhow::Result<ExitCode> {
 pub(super) fn with(
     args: &LatencyArgs,
     interrupt: &Interrupt,
-    other: Option<&mut OtherHost>,
+    other: Option<&mut RemoteHost>,
 ) -> anyhow::Result<ExitCode> {
     if let Some(suite) = &args.run.suite {
         let fix = "a suite says itself what it measures: leave out latency";
@@ -65,7 +65,7 @@ pub(super) fn with(
         latency::complete(&mut args)?
     };
     let arrivals = arrivals.unwrap_or_else(|| vec![Arrivals::default()]);
-    let request = |other: Option<&mut OtherHost>| {
+    let request = |other: Option<&mut RemoteHost>| {
         let root = Root::new(&args.root);
         let (agents, peer) = run::agents(other, &root, interrupt);
         let mut request = Request::between(&args, peer)?;

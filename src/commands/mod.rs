@@ -16,9 +16,9 @@ pub mod find;
 pub mod latency;
 #[cfg(feature = "manual")]
 pub mod manual;
-mod other_host;
 pub mod plan;
 pub mod rank;
+mod remote_host;
 pub mod report;
 pub mod resume;
 pub mod run;

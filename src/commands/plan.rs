@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::process::ExitCode;
 
-use super::other_host::OtherHost;
+use super::remote_host::RemoteHost;
 use super::{about, interrupt_on_signals};
 use crate::cli::PlanArgs;
 use crate::cli::options::Request;
@@ -25,7 +25,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
         return Err(UsageError::flag("--resume", &raw.display(), fix).into());
     }
     let interrupt = interrupt_on_signals()?;
-    let other = OtherHost::on(&run.link, &run.placement.board, true, &interrupt)?;
+    let other = RemoteHost::on(&run.link, &run.placement.board, true, &interrupt)?;
     let peer = other.as_ref().map(|other| &other.peer);
     let write = if *details { each_case } else { groups };
     let mut out = String::new();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 
-use super::other_host::OtherHost;
+use super::remote_host::RemoteHost;
 use super::session::{self, Outcome};
 use super::{about, default_name, find, open, run, say, show, width};
 use crate::cli::options::Request;
@@ -29,7 +29,7 @@ use crate::term::shell;
 pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     let (board, is_quiet) = (&args.placement.board, args.output.quiet);
-    match OtherHost::on(&args.link, board, is_quiet, &interrupt) {
+    match RemoteHost::on(&args.link, board, is_quiet, &interrupt) {
         Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
         other => with(args, name, &interrupt, other?.as_mut()),
     }
@@ -43,7 +43,7 @@ pub(super) fn with(
     args: &RunArgs,
     name: &str,
     interrupt: &Interrupt,
-    mut other: Option<&mut OtherHost>,
+    mut other: Option<&mut RemoteHost>,
 ) -> anyhow::Result<ExitCode> {
     let suite = suite::find("--suite", name)?;
     // All errors in the options are reported before the first sweep runs.
@@ -65,7 +65,7 @@ pub(super) fn with(
     let mut outcome = Outcome::Done;
     for (sweep, own) in suite.sweeps.iter().zip(&sweeps) {
         announce(args, sweep);
-        let request = |other: Option<&mut OtherHost>| {
+        let request = |other: Option<&mut RemoteHost>| {
             Ok(Request::between(own, other.map(|other| &other.peer))?)
         };
         let ended = run::sweep_of(own, interrupt, other.as_deref_mut(), request, table::draw);

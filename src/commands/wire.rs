@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::other_host::OtherHost;
+use super::remote_host::RemoteHost;
 use super::{find, latency, run, session, suite};
 use crate::cli::options::{Request, wire};
 use crate::cli::{FindArgs, LatencyArgs, LinkArgs, ParameterArgs, WireArgs, WireCommand};
@@ -40,7 +40,7 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     if let Some(name) = &given.suite {
         return suite::with(&given, name, &interrupt, Some(&mut other));
     }
-    let request = |other: Option<&mut OtherHost>| {
+    let request = |other: Option<&mut RemoteHost>| {
         let peer = other.map(|other| &other.peer);
         Ok(Request::between(&given, peer)?)
     };
@@ -74,9 +74,9 @@ fn connect(
     given: &mut ParameterArgs,
     is_quiet: bool,
     interrupt: &Interrupt,
-) -> anyhow::Result<Option<OtherHost>> {
+) -> anyhow::Result<Option<RemoteHost>> {
     wire::complete(given);
-    let reached = OtherHost::across(&args.to, &args.run.link, given, is_quiet, interrupt);
+    let reached = RemoteHost::across(&args.to, &args.run.link, given, is_quiet, interrupt);
     match reached {
         Err(error) if error.is::<Interrupted>() => Ok(None),
         other => other.map(Some),

@@ -13,7 +13,7 @@ pub use self::axes::Axes;
 pub use self::schedule::{Schedule, Settings, Until};
 pub use self::verdict::Verdict;
 use self::verdict::can_run_nowhere;
-pub use self::wire::{Between, LinkEnd, OtherHost, Wire, WireLink};
+pub use self::wire::{Between, LinkEnd, RemoteHost, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, Pair, Traits};
 use crate::engines::{self, Entry};
 use crate::host::board::Board;
@@ -37,12 +37,12 @@ pub struct Conditions<'a> {
     /// Engines that cannot run on this host, each with the reason.
     pub engine_refusals: &'a [(&'static Entry, String)],
     /// The remote host. `None`: all threads are on this host.
-    pub there: Option<There<'a>>,
+    pub remote: Option<Remote<'a>>,
 }
 
 /// The remote host of cases across a wire.
 #[derive(Clone, Copy, Debug)]
-pub struct There<'a> {
+pub struct Remote<'a> {
     /// The remote host, and the links to it.
     pub wire: &'a Wire,
     /// Profile of the remote host.

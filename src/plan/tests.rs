@@ -31,7 +31,7 @@ fn plan(axes: &Axes, board: &str) -> Plan {
         pin: &Pin::Board,
         steering_refusal: None,
         engine_refusals: &[],
-        there: None,
+        remote: None,
     };
     Plan::new(axes, &conditions)
 }
@@ -63,7 +63,7 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
         address: Vec::new(),
         flows: Vec::new(),
         outstanding: Vec::new(),
-        think: Vec::new(),
+        think_time: Vec::new(),
         rate: Vec::new(),
         arrivals: Vec::new(),
         service: Vec::new(),
@@ -242,21 +242,21 @@ fn flows_that_cannot_be_had_say_what_is_too_many_of_what() {
             pin: &Pin::Board,
             steering_refusal: None,
             engine_refusals: &[],
-            there: None,
+            remote: None,
         };
         let plan = Plan::new(&axes, &conditions);
         let found = plan.skipped().last().map(|(_, reason)| reason.to_owned());
         found.unwrap_or_default()
     };
-    let both_ways = |axes: &mut Axes| axes.workload = vec![Workload::Duplex];
-    let asks = |axes: &mut Axes| axes.workload = vec![Workload::Ask];
+    let both_ways = |axes: &mut Axes| axes.workload = vec![Workload::Bidir];
+    let asks = |axes: &mut Axes| axes.workload = vec![Workload::Rr];
     assert_eq!(reason(3000, |_| {}), "");
     assert!(reason(3400, |_| {}).starts_with("6800 flows take 20496 open files, and 20000 may be"));
     assert!(reason(3000, both_ways).starts_with("6000 flows take 36096 open files"));
     assert_eq!(reason(4950, asks), "");
     assert!(reason(5000, asks).starts_with("10000 flows take 20100 open files"));
     let from_each = |axes: &mut Axes| {
-        axes.workload = vec![Workload::Ask];
+        axes.workload = vec![Workload::Rr];
         axes.connection = vec![Connection::Connected];
     };
     assert!(reason(3000, from_each).starts_with("6000 flows take 24096 open files"));

@@ -52,14 +52,14 @@ impl Verdict {
 /// Returns the CPUs of a case's threads, and the reasons where they are not those of the profile.
 fn placement(case: &Case, conditions: &Conditions) -> Result<(Placement, Vec<String>), String> {
     let threads = case.threads;
-    Ok(match (conditions.pin, &conditions.there) {
+    Ok(match (conditions.pin, &conditions.remote) {
         (Pin::None, _) => (Placement::unpinned(threads), Vec::new()),
         (Pin::To(senders, receivers), _) => {
             let placement = Placement::from_lists(threads, senders, receivers);
             let placement = placement.unwrap_or_else(|| Placement::unpinned(threads));
             (placement, Vec::new())
         }
-        (Pin::Board, Some(there)) => across::placement(case, conditions, there),
+        (Pin::Board, Some(remote)) => across::placement(case, conditions, remote),
         (Pin::Board, None) => {
             let placed = conditions.board.placement(threads, conditions.host)?;
             (placed.placement, Vec::from_iter(placed.fallback))

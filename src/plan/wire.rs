@@ -22,7 +22,7 @@ pub struct Wire {
 /// The remote host in rows across a wire, as texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of the columns")]
-pub struct OtherHost {
+pub struct RemoteHost {
     /// Name of the host as the user typed it: `[USER@]HOST`.
     pub to: String,
     pub board: String,
@@ -37,9 +37,9 @@ pub struct OtherHost {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WireLink {
     /// Interface of the local host.
-    pub here: LinkEnd,
+    pub local: LinkEnd,
     /// Interface of the remote host.
-    pub there: LinkEnd,
+    pub remote: LinkEnd,
 }
 
 /// One end of a link: an interface and its address.
@@ -64,9 +64,9 @@ pub struct Between {
 
 impl Wire {
     /// Returns the facts about the remote host that rows contain.
-    pub fn told(&self) -> OtherHost {
+    pub fn told(&self) -> RemoteHost {
         let known = |fact: &Option<String>| fact.clone().unwrap_or_default();
-        OtherHost {
+        RemoteHost {
             to: self.to.clone(),
             board: self.board.clone(),
             model: known(&self.host.model),
@@ -94,16 +94,16 @@ impl Wire {
     /// Returns the addresses of a case's two ends. `None`: no link fits.
     pub fn between(&self, case: &Case) -> Option<Between> {
         let link = self.link(case)?;
-        let (here, there) = (link.here.address, link.there.address);
+        let (local, remote) = (link.local.address, link.remote.address);
         Some(if case.sends_from_there() {
             Between {
-                receivers: here,
-                senders: there,
+                receivers: local,
+                senders: remote,
             }
         } else {
             Between {
-                receivers: there,
-                senders: here,
+                receivers: remote,
+                senders: local,
             }
         })
     }
@@ -122,18 +122,18 @@ impl LinkEnd {
 impl WireLink {
     /// Returns whether the link leads to this remote address, from the local interface that the address names.
     fn is_to(&self, address: HostAddress) -> bool {
-        self.there.address.ip == address.ip && self.here.address.link == address.link
+        self.remote.address.ip == address.ip && self.local.address.link == address.link
     }
 
     /// Returns the longest payload, in bytes, that both interfaces send without fragmentation. `None`: no MTU is known.
     pub fn most_of_interfaces(&self) -> Option<u32> {
-        let ends = [&self.here, &self.there].into_iter();
+        let ends = [&self.local, &self.remote].into_iter();
         ends.filter_map(LinkEnd::most_payload).min()
     }
 
     /// Returns the IP version of the link.
     pub fn ip(&self) -> Ip {
-        if self.there.address.ip.is_ipv4() {
+        if self.remote.address.ip.is_ipv4() {
             Ip::V4
         } else {
             Ip::V6

@@ -99,12 +99,12 @@ fn machine(rows: &[Row]) -> Vec<(&'static str, String)> {
             texts(&|row| spaced(&[&row.governor, &row.cpufreq_driver])),
         ),
         ("Clock", texts(&clock)),
-        ("Other host", texts(&other_host)),
+        ("Other host", texts(&remote_host)),
         (
             "Its kernel",
-            texts(&|row| spaced(&[&row.there_kernel, &row.there_machine])),
+            texts(&|row| spaced(&[&row.remote_kernel, &row.remote_machine])),
         ),
-        ("Its governor", texts(&|row| row.there_governor.clone())),
+        ("Its governor", texts(&|row| row.remote_governor.clone())),
         ("Slowest CPU", slowest(rows)),
         ("Temperature", temperature(rows)),
         ("Throttled", texts(&|row| row.throttled.clone())),
@@ -156,8 +156,8 @@ fn kernel(row: &Row) -> String {
     spaced(&[&row.kernel, &row.machine, &preemption])
 }
 
-fn other_host(row: &Row) -> String {
-    spaced(&[&row.there_board, &row.there_model, &row.there_cpu_model])
+fn remote_host(row: &Row) -> String {
+    spaced(&[&row.remote_board, &row.remote_model, &row.remote_cpu_model])
 }
 
 fn clock(row: &Row) -> String {

@@ -135,11 +135,11 @@ mod tests {
     fn row(engine: &str, rate: Option<u32>, us: f64) -> Row {
         let key = rate.map_or_else(String::new, |rate| format!("/rate{rate}"));
         Row {
-            case: format!("{engine}:{engine}/2t/300B/connected/v4/ask{key}"),
+            case: format!("{engine}:{engine}/2t/300B/connected/v4/rr{key}"),
             sender: engine.to_owned(),
             receiver: engine.to_owned(),
-            workload: crate::data::Workload::Ask,
-            rate_asked_rps: rate.map(|rate| rate.try_into().expect("in range")),
+            workload: crate::data::Workload::Rr,
+            target_pps: rate.map(|rate| rate.try_into().expect("in range")),
             received_pps: Some(10_000.0),
             rtt_p50_us: Some(us),
             rtt_p99_us: Some(10.0 * us),

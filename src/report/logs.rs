@@ -49,10 +49,10 @@ impl Answers {
         match self {
             Self::Search(record) => {
                 let header = record.header();
-                let here = real(&header.host, &header.environment.board);
+                let local = real(&header.host, &header.environment.board);
                 match &header.wire {
-                    None => here,
-                    Some(wire) => format!("{here} to {}", model(&wire.host, &wire.board)),
+                    None => local,
+                    Some(wire) => format!("{local} to {}", model(&wire.host, &wire.board)),
                 }
             }
             Self::Sides(it) => {

@@ -274,15 +274,15 @@ fn title(files: &[Results]) -> String {
 /// Returns the machine of a row. Between two hosts, both: `a laptop to Raspberry Pi 4 Model B`.
 fn machine(row: &Row) -> Option<String> {
     let known = |names: [&String; 3]| names.into_iter().find(|name| !name.is_empty()).cloned();
-    let here = known([&row.model, &row.cpu_model, &row.board])?;
-    let here = match row.virtualization.as_str() {
-        "" => here,
-        by => format!("{here} (emulated or virtualised: {by})"),
+    let local = known([&row.model, &row.cpu_model, &row.board])?;
+    let local = match row.virtualization.as_str() {
+        "" => local,
+        by => format!("{local} (emulated or virtualised: {by})"),
     };
-    let there = known([&row.there_model, &row.there_cpu_model, &row.there_board]);
-    Some(match there {
-        None => here,
-        Some(there) => format!("{here} to {there}"),
+    let remote = known([&row.remote_model, &row.remote_cpu_model, &row.remote_board]);
+    Some(match remote {
+        None => local,
+        Some(remote) => format!("{local} to {remote}"),
     })
 }
 

@@ -124,7 +124,7 @@ fn of_row(row: &Row) -> Sockets {
 fn rows(files: &[Results]) -> Vec<(usize, &Row)> {
     let all = files.iter().enumerate();
     let all = all.flat_map(|(n, file)| file.rows.iter().map(move |row| (n, row)));
-    let (unasked, asked): (Vec<_>, Vec<_>) = all.partition(|(_, row)| row.rate_asked_rps.is_none());
+    let (unasked, asked): (Vec<_>, Vec<_>) = all.partition(|(_, row)| row.target_pps.is_none());
     if unasked.iter().any(|(_, row)| is_measured(row)) {
         unasked
     } else {

@@ -219,7 +219,7 @@ impl<'m> Session<'_, 'm> {
     fn fail(&mut self, trial: &Trial, reason: String) -> Result<(), End> {
         let interrupt = self.interrupt;
         let may_be_lost = trial.tuning.is_none();
-        if may_be_lost && self.agents_of(trial).has_lost_the_other_host(interrupt)? {
+        if may_be_lost && self.agents_of(trial).remote_is_lost(interrupt)? {
             return Err(End::Lost(reason));
         }
         Ok(self.emit(&Event::Failed {
@@ -283,7 +283,7 @@ impl<'m> Session<'_, 'm> {
         if !agents.settings().are_lost() {
             return error.into();
         }
-        match agents.has_lost_the_other_host(interrupt) {
+        match agents.remote_is_lost(interrupt) {
             Err(interrupted) => interrupted.into(),
             Ok(_) => End::Lost(format!("{error:#}")),
         }

@@ -18,7 +18,11 @@ use crate::engines::{self, Entry};
 ///
 /// # Errors
 /// Fails if something cannot be built or breaks, and if an end is gone. Both agents must be renewed then.
-pub(super) fn run(spec: &TrialSpec, here: &mut Agent, far: &mut Agent) -> anyhow::Result<Sample> {
+pub(super) fn run(
+    spec: &TrialSpec,
+    local: &mut Agent,
+    remote: &mut Agent,
+) -> anyhow::Result<Sample> {
     let case = &spec.case;
     let engines = engines::of(case).map_err(anyhow::Error::msg)?;
     may_be_split(case, engines.0)?;
@@ -27,7 +31,7 @@ pub(super) fn run(spec: &TrialSpec, here: &mut Agent, far: &mut Agent) -> anyhow
         senders,
         token,
         bound,
-    } = begin(spec, here, far)?;
+    } = begin(spec, local, remote)?;
     let found = senders.call(&Request::Send {
         spec: Box::new(spec.clone()),
         token,
@@ -65,10 +69,10 @@ pub(super) fn run(spec: &TrialSpec, here: &mut Agent, far: &mut Agent) -> anyhow
 pub(super) fn reach(
     spec: &TrialSpec,
     most: u32,
-    here: &mut Agent,
-    far: &mut Agent,
+    local: &mut Agent,
+    remote: &mut Agent,
 ) -> anyhow::Result<Option<u32>> {
-    let begun = begin(spec, here, far)?;
+    let begun = begin(spec, local, remote)?;
     let receiver = begun.bound.first().context("no receiver is bound")?;
     begun.senders.call(&Request::Reach {
         spec: Box::new(spec.clone()),
@@ -90,13 +94,13 @@ struct Begun<'a> {
 /// Makes a token, and has the receiving end bind its sockets.
 fn begin<'a>(
     spec: &TrialSpec,
-    here: &'a mut Agent,
-    far: &'a mut Agent,
+    local: &'a mut Agent,
+    remote: &'a mut Agent,
 ) -> anyhow::Result<Begun<'a>> {
     let (receivers, senders) = if spec.case.sends_from_there() {
-        (here, far)
+        (local, remote)
     } else {
-        (far, here)
+        (remote, local)
     };
     let token = Token::random().context("cannot read /dev/urandom")?;
     let bound = receivers.call(&Request::Receive {

@@ -107,7 +107,7 @@ impl Agent {
         output: impl Write + Send + 'static,
         asked: &Asked,
     ) -> anyhow::Result<Self> {
-        let (agent, _) = Self::connect_as(&Hello::here(), name, (input, output), asked)?;
+        let (agent, _) = Self::connect_as(&Hello::own(), name, (input, output), asked)?;
         Ok(agent)
     }
 
@@ -124,7 +124,7 @@ impl Agent {
     ) -> anyhow::Result<Self> {
         let hello = Hello {
             is_across: true,
-            ..Hello::here()
+            ..Hello::own()
         };
         let (mut agent, lost) = Self::connect_as(&hello, Some(name), (input, output), asked)?;
         ensure!(

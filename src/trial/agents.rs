@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context;
 
 use super::agent::Agent;
-use super::here::Here;
+use super::local::LocalTrials;
 use super::message::Request;
 use super::running::unix_ms;
 use super::settings::Settings;
@@ -28,15 +28,15 @@ const LATE_SIGNAL: Duration = Duration::from_millis(100);
 
 /// The agents that run trials, on one host or on two.
 pub struct Agents<'a> {
-    near: Near<'a>,
+    local: Local<'a>,
     /// Agent on the remote host, across a wire.
-    far: Option<&'a mut Agent>,
+    remote: Option<&'a mut Agent>,
 }
 
 /// The agent that is not across a wire; it runs one end of a trial, or both.
-enum Near<'a> {
+enum Local<'a> {
     /// An agent on this host.
-    Here {
+    LocalTrials {
         /// Program that the agent's process runs.
         program: PathBuf,
         root: &'a Root,
@@ -44,7 +44,7 @@ enum Near<'a> {
         agent: Option<Box<Agent>>,
         /// Reason why no agent can be started, for example below qemu-user. This process then runs the trials itself.
         refusal: Option<String>,
-        itself: Box<Here>,
+        itself: Box<LocalTrials>,
         asked: Asked,
     },
     /// An agent on another host.
@@ -81,40 +81,40 @@ impl<'a> Agents<'a> {
     pub fn new(
         program: &Path,
         root: &'a Root,
-        far: Option<&'a mut Agent>,
+        remote: Option<&'a mut Agent>,
         interrupt: &Interrupt,
     ) -> Self {
         Self {
-            near: Near::Here {
+            local: Local::LocalTrials {
                 program: program.to_owned(),
                 root,
                 agent: None,
                 refusal: None,
-                itself: Box::new(Here::new(root)),
+                itself: Box::new(LocalTrials::new(root)),
                 asked: interrupt.asked(),
             },
-            far,
+            remote,
         }
     }
 
     /// Runs all trials on another host.
     pub fn on(agent: &'a mut Agent) -> Self {
         Self {
-            near: Near::On(agent),
-            far: None,
+            local: Local::On(agent),
+            remote: None,
         }
     }
 
     /// Has the next trial run in a new process, on each host.
     pub fn renew(&mut self) {
-        let elsewhere = match &mut self.near {
-            Near::Here { agent, refusal, .. } => {
+        let elsewhere = match &mut self.local {
+            Local::LocalTrials { agent, refusal, .. } => {
                 (*agent, *refusal) = (None, None);
                 None
             }
-            Near::On(agent) => Some(&mut **agent),
+            Local::On(agent) => Some(&mut **agent),
         };
-        for agent in elsewhere.into_iter().chain(self.far.as_deref_mut()) {
+        for agent in elsewhere.into_iter().chain(self.remote.as_deref_mut()) {
             // A later request finds out that an agent is gone.
             let _ = agent.renew();
         }
@@ -125,13 +125,12 @@ impl<'a> Agents<'a> {
     /// # Errors
     /// Fails if a signal has ended the program that carries the agent's messages: Ctrl-C goes to all processes of a
     /// terminal.
-    pub(crate) fn has_lost_the_other_host(
-        &self,
-        interrupt: &Interrupt,
-    ) -> Result<bool, Interrupted> {
-        let is_lost = match &self.near {
-            Near::On(agent) => agent.is_lost(),
-            Near::Here { .. } => self.far.as_ref().is_some_and(|far| far.is_lost()),
+    pub(crate) fn remote_is_lost(&self, interrupt: &Interrupt) -> Result<bool, Interrupted> {
+        let is_lost = match &self.local {
+            Local::On(agent) => agent.is_lost(),
+            Local::LocalTrials { .. } => {
+                self.remote.as_ref().is_some_and(|remote| remote.is_lost())
+            }
         };
         if is_lost {
             interrupt.sleep(LATE_SIGNAL)?;
@@ -140,12 +139,12 @@ impl<'a> Agents<'a> {
     }
 
     fn both(&mut self) -> anyhow::Result<(&mut Agent, Option<&mut Agent>)> {
-        let near: &mut Agent = match &mut self.near {
-            Near::On(agent) => agent,
-            Near::Here {
+        let local: &mut Agent = match &mut self.local {
+            Local::On(agent) => agent,
+            Local::LocalTrials {
                 agent: Some(agent), ..
             } => agent,
-            Near::Here {
+            Local::LocalTrials {
                 program,
                 root,
                 agent: none,
@@ -153,21 +152,21 @@ impl<'a> Agents<'a> {
                 ..
             } => none.insert(Box::new(Agent::start(program, root, asked)?)),
         };
-        Ok((near, self.far.as_deref_mut()))
+        Ok((local, self.remote.as_deref_mut()))
     }
 
     /// Returns the settings of the host of the near end.
     pub fn settings(&mut self) -> Settings<'_> {
-        match &mut self.near {
-            Near::Here { root, .. } => Settings::Here(root),
-            Near::On(agent) => Settings::There(agent),
+        match &mut self.local {
+            Local::LocalTrials { root, .. } => Settings::LocalTrials(root),
+            Local::On(agent) => Settings::Remote(agent),
         }
     }
 
     /// Returns a warning if trials run in this process because no agent can be started.
     pub fn warning(&mut self) -> Option<String> {
         self.itself()?.ok()?;
-        let Near::Here { refusal, .. } = &self.near else {
+        let Local::LocalTrials { refusal, .. } = &self.local else {
             return None;
         };
         let why = refusal.as_ref()?;
@@ -178,21 +177,21 @@ impl<'a> Agents<'a> {
 
     /// Returns this process if no agent can be started, or `Interrupted` if it was asked to end. `None`: an agent runs
     /// the trials.
-    fn itself(&mut self) -> Option<Result<&mut Here, Interrupted>> {
+    fn itself(&mut self) -> Option<Result<&mut LocalTrials, Interrupted>> {
         let is_known = matches!(
-            self.near,
-            Near::Here {
+            self.local,
+            Local::LocalTrials {
                 refusal: Some(_),
                 ..
             }
         );
         let error = if is_known { None } else { self.both().err() };
-        let Near::Here {
+        let Local::LocalTrials {
             refusal,
             itself,
             asked,
             ..
-        } = &mut self.near
+        } = &mut self.local
         else {
             return None;
         };
@@ -216,12 +215,15 @@ impl<'a> Agents<'a> {
         if let Some(itself) = self.itself().filter(|_| spec.between.is_none()) {
             return itself?.run(spec).map_err(NoSample::from);
         }
-        let is_elsewhere = matches!(self.near, Near::On(_));
+        let is_elsewhere = matches!(self.local, Local::On(_));
         let opens_at = SystemTime::now() + spec.settings.warmup;
-        let sample = self.with(|near, far| match far.filter(|_| spec.between.is_some()) {
-            Some(far) => across::run(spec, near, far),
-            None => near.run(spec),
-        })?;
+        let sample =
+            self.with(
+                |local, remote| match remote.filter(|_| spec.between.is_some()) {
+                    Some(remote) => across::run(spec, local, remote),
+                    None => local.run(spec),
+                },
+            )?;
         Ok(Sample {
             // A board may have no battery-backed clock, so the time is that of this host.
             opened_unix_ms: if is_elsewhere {
@@ -238,23 +240,23 @@ impl<'a> Agents<'a> {
     /// # Errors
     /// Fails if the agent cannot be started.
     pub fn version(&mut self) -> anyhow::Result<String> {
-        let (near, _) = self.both()?;
-        Ok(near.version().to_owned())
+        let (local, _) = self.both()?;
+        Ok(local.version().to_owned())
     }
 
     /// Returns the temperature of the hottest CPU sensor, in millidegrees Celsius. `None`: there is no sensor, or the
     /// agent is gone.
     pub fn hottest_millic(&mut self) -> Option<i32> {
-        match &mut self.near {
-            Near::Here { root, .. } => temperature::hottest_millic(root),
-            Near::On(agent) => agent.call(&Request::HottestMillic).ok()?,
+        match &mut self.local {
+            Local::LocalTrials { root, .. } => temperature::hottest_millic(root),
+            Local::On(agent) => agent.call(&Request::HottestMillic).ok()?,
         }
     }
 
     /// Returns the memory that a datagram takes up in the receive queue of a loopback socket, for each of these
     /// payloads, both in bytes. Payloads for which it is unknown are missing.
     pub fn truesizes(&mut self, payloads: Vec<u32>) -> BTreeMap<u32, u32> {
-        let sizes = self.with(|near, _| near.call(&Request::Truesizes(payloads)));
+        let sizes = self.with(|local, _| local.call(&Request::Truesizes(payloads)));
         sizes.unwrap_or_default()
     }
 
@@ -279,7 +281,7 @@ impl<'a> Agents<'a> {
             slices,
             slice,
         };
-        self.with(|here, _| here.call_for(length, &request))
+        self.with(|local, _| local.call_for(length, &request))
     }
 
     /// Finds the longest payload that arrives in one piece at the remote host, or at this one if `is_down`: see
@@ -296,9 +298,9 @@ impl<'a> Agents<'a> {
         let Some(most) = link.most_of_interfaces() else {
             return Ok(None);
         };
-        let longest = self.with(|here, far| {
-            let far = far.context("there is no other host")?;
-            across::reach(&path_mtu::spec(link, is_down)?, most, here, far)
+        let longest = self.with(|local, remote| {
+            let remote = remote.context("there is no other host")?;
+            across::reach(&path_mtu::spec(link, is_down)?, most, local, remote)
         });
         // The receiving end still waits for a trial.
         self.renew();
@@ -309,7 +311,7 @@ impl<'a> Agents<'a> {
         &mut self,
         what: impl FnOnce(&mut Agent, Option<&mut Agent>) -> anyhow::Result<T>,
     ) -> Result<T, NoSample> {
-        let done = self.both().and_then(|(here, far)| what(here, far));
+        let done = self.both().and_then(|(local, remote)| what(local, remote));
         done.map_err(|error| {
             let error = NoSample::from(error);
             if matches!(error, NoSample::Failed(_)) {

@@ -198,7 +198,7 @@ pub(super) fn live(
     let pace = if context.is_pooled() {
         None
     } else {
-        cpu_speed::here()
+        cpu_speed::current()
     };
     Ok((remark, pace))
 }

@@ -221,7 +221,7 @@ mod tests {
             let size = |socket: &UdpSocket| SockRef::from(socket).recv_buffer_size().ok();
             (size(&receivers[0]), size(&sender))
         };
-        for key in ["/ask", "/ask/rate9", "/duplex"] {
+        for key in ["/rr", "/rr/rate9", "/bidir"] {
             let (receiver, sender) = size(key);
             assert_eq!(receiver, sender, "{key}");
         }

@@ -28,7 +28,7 @@ pub(super) struct Connections {
     /// Socket that accepts TCP connections.
     listener: Option<Socket>,
     /// Receiving ends, by the address that identifies the sending end.
-    far: BTreeMap<SocketAddr, Socket>,
+    remote: BTreeMap<SocketAddr, Socket>,
     receivers: Vec<Socket>,
     senders: BTreeMap<SocketAddr, Socket>,
 }
@@ -39,7 +39,7 @@ impl Connections {
             case,
             transport,
             listener: None,
-            far: BTreeMap::new(),
+            remote: BTreeMap::new(),
             receivers: Vec::new(),
             senders: BTreeMap::new(),
         }
@@ -90,14 +90,14 @@ impl Connections {
         } else {
             Type::STREAM
         };
-        let (near, far) = Socket::pair(Domain::UNIX, kind, None)?;
-        bind::prepare_to_send(&near, &self.case)?;
+        let (local, remote) = Socket::pair(Domain::UNIX, kind, None)?;
+        bind::prepare_to_send(&local, &self.case)?;
         if self.case.receives_at_both_ends() {
-            bind::prepare_to_send(&far, &self.case)?;
+            bind::prepare_to_send(&remote, &self.case)?;
         }
         let source = nth(self.senders.len() + 1);
-        self.senders.insert(source, near);
-        self.far.insert(source, far);
+        self.senders.insert(source, local);
+        self.remote.insert(source, remote);
         Ok(source)
     }
 
@@ -112,7 +112,7 @@ impl Connections {
                     .context("cannot prepare a receiver to send")?;
             }
             let from = from.as_socket().context("a connection has an address")?;
-            self.far.insert(from, socket);
+            self.remote.insert(from, socket);
         }
         Ok(())
     }
@@ -165,21 +165,21 @@ impl Ends for Connections {
             self.accept(flows)?;
         }
         for flow in flows {
-            let far = self.far.remove(&flow.source).with_context(|| {
+            let remote = self.remote.remove(&flow.source).with_context(|| {
                 format!(
                     "no connection came from {}: are both ends here?",
                     flow.source
                 )
             })?;
-            if let (Transport::Websocket, Some(near)) =
+            if let (Transport::Websocket, Some(local)) =
                 (self.transport, self.senders.get(&flow.source))
             {
                 let ends: (TcpStream, TcpStream) =
-                    (near.try_clone()?.into(), far.try_clone()?.into());
+                    (local.try_clone()?.into(), remote.try_clone()?.into());
                 stream::shake_hands(&ends.0, &ends.1)
                     .context("the two ends do not agree on WebSocket")?;
             }
-            self.receivers.push(far);
+            self.receivers.push(remote);
         }
         Ok(())
     }

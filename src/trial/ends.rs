@@ -90,8 +90,8 @@ pub(super) fn into_sides(
         "{} flows, not those of the case",
         flows.len()
     );
-    let here = if part.sends() { flows } else { &[] };
-    let senders = here.iter().map(|flow| ends.take_sender(flow.source));
+    let local = if part.sends() { flows } else { &[] };
+    let senders = local.iter().map(|flow| ends.take_sender(flow.source));
     let senders = senders.collect::<anyhow::Result<_>>()?;
     Ok((ends.take_receivers(), senders))
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 
 use super::conversation::Conversation;
 use super::flows;
-use super::here::Here;
+use super::local::LocalTrials;
 use super::message::Request;
 use super::opened::Opened;
 use super::running::Running;
@@ -26,10 +26,10 @@ use crate::engines;
 pub(super) fn receivers(
     spec: &TrialSpec,
     token: Token,
-    here: &mut Here,
+    local: &mut LocalTrials,
     talk: &mut Conversation,
 ) -> anyhow::Result<()> {
-    let (mut opened, scope) = open(spec, Part::Receivers, token, here)?;
+    let (mut opened, scope) = open(spec, Part::Receivers, token, local)?;
     let bound = opened.ends.bind()?.into_iter().map(scope::told);
     talk.answer(&bound.collect::<Vec<SocketAddr>>())?;
     let mut flows = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn receivers(
         match next_request(&mut opened, talk)? {
             Request::HasCome(source) => {
                 let probes = opened.ends.probes().context("nothing is probed")?;
-                talk.answer(&probes.was_asked_by(scope.here(source)))?;
+                talk.answer(&probes.was_asked_by(scope.local(source)))?;
             }
             Request::Accept(accepted) => {
                 flows = scope.flows_here(&accepted);
@@ -65,11 +65,11 @@ pub(super) fn senders(
     spec: &TrialSpec,
     token: Token,
     receivers: &[SocketAddr],
-    here: &mut Here,
+    local: &mut LocalTrials,
     talk: &mut Conversation,
 ) -> anyhow::Result<()> {
-    let (mut opened, scope) = open(spec, Part::Senders, token, here)?;
-    let receivers = receivers.iter().map(|peer| scope.here(*peer));
+    let (mut opened, scope) = open(spec, Part::Senders, token, local)?;
+    let receivers = receivers.iter().map(|peer| scope.local(*peer));
     let receivers: Vec<SocketAddr> = receivers.collect();
     let flows = flows::find(&spec.case, &receivers, &mut *opened.ends)?;
     talk.answer(&scope::flows_told(&flows))?;
@@ -96,10 +96,10 @@ pub(super) fn reach(
     token: Token,
     receiver: SocketAddr,
     most: u32,
-    here: &mut Here,
+    local: &mut LocalTrials,
 ) -> anyhow::Result<Option<u32>> {
-    let (mut opened, scope) = open(spec, Part::Senders, token, here)?;
-    let source = opened.ends.aim(scope.here(receiver))?;
+    let (mut opened, scope) = open(spec, Part::Senders, token, local)?;
+    let source = opened.ends.aim(scope.local(receiver))?;
     let probes = opened.ends.probes().context("nothing is probed")?;
     probes.keep_whole(source)?;
     super::path_mtu::longest(probes, source, most)
@@ -109,10 +109,10 @@ fn open<'a>(
     spec: &'a TrialSpec,
     part: Part,
     token: Token,
-    here: &'a mut Here,
+    local: &'a mut LocalTrials,
 ) -> anyhow::Result<(Opened<'a>, Scope)> {
     let (own, _) = spec.across(part).context("a trial has two addresses")?;
-    Ok((here.open(spec, part, Some(token))?, Scope::of(Some(own))?))
+    Ok((local.open(spec, part, Some(token))?, Scope::of(Some(own))?))
 }
 
 /// Waits for the next request of the controller. Meanwhile, questions with the token are answered.

@@ -182,7 +182,7 @@ pub enum Answer<T> {
 
 impl Hello {
     /// Returns the greeting of this process.
-    pub fn here() -> Self {
+    pub fn own() -> Self {
         Self {
             protocol: PROTOCOL,
             version: VERSION.to_owned(),
@@ -361,7 +361,7 @@ mod tests {
     fn another_protocol_is_refused_with_both_versions_and_the_fix() {
         let newer = Hello {
             version: "9.9.9".to_owned(),
-            ..Hello::here()
+            ..Hello::own()
         };
         newer.check().expect("it speaks the same");
         let other = Hello {

@@ -1,6 +1,6 @@
 //! One trial: sockets, threads, warm-up, window, drain, accounting.
 //!
-//! A trial runs in an agent, a separate process, by the agent's own clock. [`here`] has the steps for one host,
+//! A trial runs in an agent, a separate process, by the agent's own clock. [`local`] has the steps for one host,
 //! `halves` the steps of each end between two hosts. The controller, [`agents`], only says what to run, and takes the
 //! sample. The order of events is the heart of the method; `docs/METHODOLOGY.md` explains it.
 
@@ -17,9 +17,9 @@ pub mod facts;
 pub mod flows;
 pub mod half;
 mod halves;
-pub mod here;
 pub mod idle_counters;
 pub mod keeper;
+pub mod local;
 pub mod message;
 mod noise;
 mod opened;

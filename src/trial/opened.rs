@@ -123,11 +123,11 @@ impl<'a> Opened<'a> {
 
 /// Returns the CPUs of the threads that run at this end.
 fn placement_of(part: Part, placement: &Placement) -> Placement {
-    let here = |cpus: &Vec<Option<usize>>, runs_here| {
+    let local = |cpus: &Vec<Option<usize>>, runs_here| {
         if runs_here { cpus.clone() } else { Vec::new() }
     };
     Placement {
-        senders: here(&placement.senders, part.sends()),
-        receivers: here(&placement.receivers, part.receives()),
+        senders: local(&placement.senders, part.sends()),
+        receivers: local(&placement.receivers, part.receives()),
     }
 }

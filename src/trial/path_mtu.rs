@@ -23,11 +23,11 @@ pub(super) fn spec(link: &WireLink, is_down: bool) -> anyhow::Result<TrialSpec> 
     let way = if is_down { "down" } else { "up" };
     let key = format!("std:std/2t/{QUESTION}B/connected/{}/{way}", link.ip());
     let case = Case::of_key(&key).context("a case")?;
-    let (here, there) = (link.here.address, link.there.address);
+    let (local, remote) = (link.local.address, link.remote.address);
     let (receivers, senders) = if is_down {
-        (here, there)
+        (local, remote)
     } else {
-        (there, here)
+        (remote, local)
     };
     let placement = Placement::unpinned(case.threads);
     let spec = TrialSpec::new(&case, &placement, &Settings::default());

@@ -72,7 +72,7 @@ fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path>
     let (Some(_), [receivers, senders]) = (case.direction, halves) else {
         return Vec::new();
     };
-    let (there, back) = if case.sends_from_there() {
+    let (remote, back) = if case.sends_from_there() {
         (Direction::Down, Direction::Up)
     } else {
         (Direction::Up, Direction::Down)
@@ -98,7 +98,7 @@ fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path>
             reasons_at_receiver: to.drop_reasons.clone(),
         }
     };
-    let mut paths = vec![path(there, senders, receivers)];
+    let mut paths = vec![path(remote, senders, receivers)];
     if case.receives_at_both_ends() {
         paths.push(path(back, receivers, senders));
     }

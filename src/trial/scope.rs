@@ -31,18 +31,18 @@ impl Scope {
     }
 
     /// Converts an address in a message to an address for local sockets.
-    pub(super) fn here(self, address: SocketAddr) -> SocketAddr {
+    pub(super) fn local(self, address: SocketAddr) -> SocketAddr {
         with_number(address, self.0)
     }
 
     /// Converts both addresses of flows in a message to addresses for local sockets.
     pub(super) fn flows_here(self, flows: &[Flow]) -> Vec<Flow> {
-        let here = |flow: &Flow| Flow {
-            source: self.here(flow.source),
-            peer: self.here(flow.peer),
+        let local = |flow: &Flow| Flow {
+            source: self.local(flow.source),
+            peer: self.local(flow.peer),
             ..*flow
         };
-        flows.iter().map(here).collect()
+        flows.iter().map(local).collect()
     }
 }
 
@@ -72,18 +72,18 @@ mod tests {
         let own = HostAddress::at("fe80::1".parse().expect("an address"), "lo");
         let scope = Scope::of(Some(own)).expect("loopback is there");
         let address: SocketAddr = "[fe80::2]:7".parse().expect("an address");
-        let here = scope.here(address);
-        assert_eq!(here.to_string(), "[fe80::2%1]:7");
-        assert_eq!(told(here), address);
+        let local = scope.local(address);
+        assert_eq!(local.to_string(), "[fe80::2%1]:7");
+        assert_eq!(told(local), address);
         let flow = Flow {
             source: address,
             peer: address,
             receiver: 1,
         };
         let flows = scope.flows_here(&[flow]);
-        assert_eq!((flows[0].source, flows[0].peer), (here, here));
+        assert_eq!((flows[0].source, flows[0].peer), (local, local));
         let global = Scope::of(None).expect("it has none");
-        assert_eq!(global.here(address), address);
+        assert_eq!(global.local(address), address);
         let gone = HostAddress::at(own.ip, "gone0");
         assert!(Scope::of(Some(gone)).is_err());
     }

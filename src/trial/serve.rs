@@ -14,8 +14,8 @@ use anyhow::{Context, bail};
 use super::conversation::Conversation;
 use super::facts::Facts;
 use super::halves;
-use super::here::Here;
 use super::keeper::is_as_before;
+use super::local::LocalTrials;
 use super::message::{self, Answer, Hello, Request};
 use super::pulse::{Heard, Output, Pulse};
 use super::settings::Settings;
@@ -50,7 +50,7 @@ pub fn serve(
         Begins::First => {
             let hello = message::greeting(&mut input)?;
             // Also sent to another version, which then knows the version of this one.
-            output.greet(&Hello::here())?;
+            output.greet(&Hello::own())?;
             hello.check()?;
             hello.is_across
         }
@@ -71,10 +71,10 @@ pub fn serve(
         heard: heard.clone(),
         owes: false,
     };
-    let here = Here::new(root);
+    let local = LocalTrials::new(root);
     thread::Builder::new()
         .name("trials".to_owned())
-        .spawn(move || obey_all(talk, here))
+        .spawn(move || obey_all(talk, local))
         .context("cannot start a thread")?;
     if listen(input, &heard, &send)? == Next::BeginAnew {
         // No other thread writes meanwhile, so no message is cut off.
@@ -117,9 +117,9 @@ fn end_process() {
 }
 
 /// Runs the requests until no more come, or until answers cannot be sent.
-fn obey_all(mut talk: Conversation, mut here: Here) {
+fn obey_all(mut talk: Conversation, mut local: LocalTrials) {
     while let Ok(request) = talk.next() {
-        let done = obey(request, &mut talk, &mut here);
+        let done = obey(request, &mut talk, &mut local);
         let said = done.or_else(|error| talk.fail(&error));
         if said.is_err() {
             return;
@@ -127,41 +127,43 @@ fn obey_all(mut talk: Conversation, mut here: Here) {
     }
 }
 
-fn obey(request: Request, talk: &mut Conversation, here: &mut Here) -> anyhow::Result<()> {
+fn obey(request: Request, talk: &mut Conversation, local: &mut LocalTrials) -> anyhow::Result<()> {
     match request {
-        Request::Facts => talk.answer(&Facts::read(here.root())),
-        Request::HottestMillic => talk.answer(&temperature::hottest_millic(here.root())),
+        Request::Facts => talk.answer(&Facts::read(local.root())),
+        Request::HottestMillic => talk.answer(&temperature::hottest_millic(local.root())),
         Request::Truesizes(payloads) => talk.answer(&drops::truesizes(payloads)),
-        Request::Choose(wanted) => talk.answer(&Settings::Here(here.root()).choose(wanted)?),
+        Request::Choose(wanted) => {
+            talk.answer(&Settings::LocalTrials(local.root()).choose(wanted)?)
+        }
         Request::Lock => {
-            let lock = Lock::take(here.root());
+            let lock = Lock::take(local.root());
             // The lock survives when this process begins anew, and is held until it ends.
             talk.answer(&lock.map(mem::forget))
         }
-        Request::AreAsBefore(settings) => talk.answer(&is_as_before(&settings, here.root())),
-        Request::Change { tuning, trial } => talk.answer(&here.change(&tuning, trial)?),
-        Request::PutBack(tuning) => talk.answer(&here.put_back(&tuning)?),
+        Request::AreAsBefore(settings) => talk.answer(&is_as_before(&settings, local.root())),
+        Request::Change { tuning, trial } => talk.answer(&local.change(&tuning, trial)?),
+        Request::PutBack(tuning) => talk.answer(&local.put_back(&tuning)?),
         Request::Run(spec) => {
             talk.expect_silence(spec.runs_for());
-            talk.answer(&here.run(&spec)?)
+            talk.answer(&local.run(&spec)?)
         }
         Request::Course {
             spec,
             slices,
             slice,
-        } => talk.answer(&here.course(&spec, slices, slice)?),
-        Request::Receive { spec, token } => halves::receivers(&spec, token, here, talk),
+        } => talk.answer(&local.course(&spec, slices, slice)?),
+        Request::Receive { spec, token } => halves::receivers(&spec, token, local, talk),
         Request::Send {
             spec,
             token,
             receivers,
-        } => halves::senders(&spec, token, &receivers, here, talk),
+        } => halves::senders(&spec, token, &receivers, local, talk),
         Request::Reach {
             spec,
             token,
             receiver,
             most,
-        } => talk.answer(&halves::reach(&spec, token, receiver, most, here)?),
+        } => talk.answer(&halves::reach(&spec, token, receiver, most, local)?),
         other => bail!("{} is out of turn", other.name()),
     }
 }

@@ -13,15 +13,15 @@ use crate::sys::interrupt::Interrupt;
 /// Host whose settings are read and changed.
 pub enum Settings<'a> {
     /// This host, with its files below this root.
-    Here(&'a Root),
+    LocalTrials(&'a Root),
     /// The host of this agent.
-    There(&'a mut Agent),
+    Remote(&'a mut Agent),
 }
 
 impl Settings<'_> {
     /// Returns whether the agent is gone, so that its settings cannot be read any more.
     pub fn are_lost(&self) -> bool {
-        matches!(self, Self::There(agent) if agent.is_lost())
+        matches!(self, Self::Remote(agent) if agent.is_lost())
     }
 
     /// Returns the wanted settings that can be tried. Changes nothing.
@@ -30,8 +30,8 @@ impl Settings<'_> {
     /// Fails if the agent is gone.
     pub fn choose(&mut self, wanted: Wanted) -> anyhow::Result<Tunings> {
         match self {
-            Self::Here(root) => Ok(choose(&wanted, &Host::read(root), root)),
-            Self::There(agent) => agent.call(&Request::Choose(wanted)),
+            Self::LocalTrials(root) => Ok(choose(&wanted, &Host::read(root), root)),
+            Self::Remote(agent) => agent.call(&Request::Choose(wanted)),
         }
     }
 
@@ -41,8 +41,8 @@ impl Settings<'_> {
     /// Fails if the agent is gone. The inner error names the process that has the right.
     pub fn lock(&mut self) -> anyhow::Result<Result<Option<Lock>, String>> {
         match self {
-            Self::Here(root) => Ok(Lock::take(root).map(Some)),
-            Self::There(agent) => {
+            Self::LocalTrials(root) => Ok(Lock::take(root).map(Some)),
+            Self::Remote(agent) => {
                 let taken: Result<(), String> = agent.call(&Request::Lock)?;
                 Ok(taken.map(|()| None))
             }
@@ -55,8 +55,8 @@ impl Settings<'_> {
     /// Fails if the agent is gone. The inner error names a setting with another value.
     pub fn are_as_before(&mut self, settings: &[Setting]) -> anyhow::Result<Result<(), String>> {
         match self {
-            Self::Here(root) => Ok(is_as_before(settings, root)),
-            Self::There(agent) => agent.call(&Request::AreAsBefore(settings.to_vec())),
+            Self::LocalTrials(root) => Ok(is_as_before(settings, root)),
+            Self::Remote(agent) => agent.call(&Request::AreAsBefore(settings.to_vec())),
         }
     }
 
@@ -74,11 +74,11 @@ impl Settings<'_> {
         interrupt: &Interrupt,
     ) -> anyhow::Result<Result<Option<Keeper>, String>> {
         match self {
-            Self::Here(root) => {
+            Self::LocalTrials(root) => {
                 let changed = Keeper::change(tuning, trial, root, interrupt)?;
                 Ok(changed.map(Some))
             }
-            Self::There(agent) => {
+            Self::Remote(agent) => {
                 let changed: Result<(), String> = agent.call(&Request::Change {
                     tuning: tuning.clone(),
                     trial,
@@ -99,10 +99,10 @@ impl Settings<'_> {
         interrupt: &Interrupt,
     ) -> anyhow::Result<bool> {
         match (self, keeper) {
-            (Self::There(agent), _) => agent.call(&Request::PutBack(tuning.clone())),
-            (Self::Here(_), Some(keeper)) => keeper.put_back(tuning, interrupt),
+            (Self::Remote(agent), _) => agent.call(&Request::PutBack(tuning.clone())),
+            (Self::LocalTrials(_), Some(keeper)) => keeper.put_back(tuning, interrupt),
             // Nothing was changed.
-            (Self::Here(_), None) => Ok(true),
+            (Self::LocalTrials(_), None) => Ok(true),
         }
     }
 }

@@ -56,7 +56,7 @@ impl Sockets {
     pub(super) fn of(case: Case, across: Option<Across>) -> anyhow::Result<Self> {
         let own = across.map(|across| across.own);
         let ip = own.map_or_else(|| bind::receivers_address(&case), |own| Ok(own.ip))?;
-        let address = Scope::of(own)?.here(SocketAddr::new(ip, 0));
+        let address = Scope::of(own)?.local(SocketAddr::new(ip, 0));
         Ok(Self {
             case,
             across,

@@ -178,13 +178,13 @@ mod tests {
     #[test]
     fn what_is_held_is_put_back_at_the_end_of_the_input() {
         let (_place, root) = changed();
-        let (near, mut far) = UnixStream::pair().expect("a pair");
+        let (local, mut remote) = UnixStream::pair().expect("a pair");
         let mut held = Held::default();
         held.hold(vec![setting()], Duration::MAX);
         // Killed in the middle of an order.
-        far.write_all(b"{\"hold\":").expect("written");
-        drop(far);
-        let order = held.next_order(&mut BufReader::new(near), &root);
+        remote.write_all(b"{\"hold\":").expect("written");
+        drop(remote);
+        let order = held.next_order(&mut BufReader::new(local), &root);
         assert!(matches!(order, Ok(None)), "{order:?}");
         held.restore(&root).expect("put back");
         assert_eq!(governor(&root).as_deref(), Some("ondemand"));
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn what_lasts_too_long_is_put_back_and_the_other_process_is_told() {
         let (_place, root) = changed();
-        let (near, mut far) = UnixStream::pair().expect("a pair");
+        let (local, mut remote) = UnixStream::pair().expect("a pair");
         let mut held = Held::default();
         held.hold(vec![setting()], Duration::from_millis(1));
         thread::scope(|scope| {
@@ -201,9 +201,9 @@ mod tests {
                 while governor(&root).as_deref() != Some("ondemand") {
                     thread::yield_now();
                 }
-                far.write_all(b"\"release\"\n").expect("written");
+                remote.write_all(b"\"release\"\n").expect("written");
             });
-            let order = held.next_order(&mut BufReader::new(near), &root);
+            let order = held.next_order(&mut BufReader::new(local), &root);
             assert!(matches!(order, Ok(Some(Order::Release))), "{order:?}");
         });
         assert_eq!(held.release(), Answer::TooLong);

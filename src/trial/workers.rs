@@ -39,8 +39,8 @@ pub(super) fn start(
     placement: &Placement,
 ) -> anyhow::Result<Option<Workers>> {
     let sides = [(sender, part.sends()), (receiver, part.receives())];
-    let mut here = sides.into_iter().filter(|(_, runs_here)| *runs_here);
-    let served = here.find(|(entry, _)| entry.runs_on_workers(case));
+    let mut local = sides.into_iter().filter(|(_, runs_here)| *runs_here);
+    let served = local.find(|(entry, _)| entry.runs_on_workers(case));
     let served = served.map(|(entry, _)| entry);
     let Some((count, entry)) = case.tokio_workers.zip(served) else {
         return Ok(None);

@@ -99,8 +99,8 @@ fn grade(cases: &[&Row], half_width_pct: Option<f64>) -> Grade {
 /// Returns half of the interval of a case's rate, in percent of the rate. For rr at a given rate, uses the round-trip
 /// times instead.
 fn half_width_pct_of(row: &Row) -> Option<f64> {
-    let has_rate = row.rate_asked_rps.is_some();
-    let (middle, low, high) = if has_rate && row.workload == Workload::Ask {
+    let has_rate = row.target_pps.is_some();
+    let (middle, low, high) = if has_rate && row.workload == Workload::Rr {
         (row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high)
     } else {
         (
@@ -248,8 +248,8 @@ mod tests {
     #[test]
     fn where_the_rate_was_given_round_trips_decide() {
         let asked = Row {
-            workload: Workload::Ask,
-            rate_asked_rps: Some(1000.try_into().expect("in range")),
+            workload: Workload::Rr,
+            target_pps: Some(1000.try_into().expect("in range")),
             rtt_p50_us: Some(50.0),
             rtt_p50_us_low: Some(40.0),
             rtt_p50_us_high: Some(60.0),

@@ -90,7 +90,7 @@ fn check_all(direction: Option<Direction>, agents: &mut Agents) {
         for connection in ["connected", "unconnected"] {
             for threads in [2, 4] {
                 let key = format!("{engine}/{threads}t/300B/{connection}/v4");
-                for kind in [batch, "/ask"] {
+                for kind in [batch, "/rr"] {
                     let case = case(&format!("{key}{kind}"));
                     check_case(&Case { direction, ..case }, agents);
                 }

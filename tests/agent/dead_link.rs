@@ -17,7 +17,7 @@ const SOON: Duration = Duration::from_secs(3 + 7);
 fn greet_from_afar(output: &mut impl Write) {
     let hello = Hello {
         is_across: true,
-        ..Hello::here()
+        ..Hello::own()
     };
     message::greet(output, &hello).expect("somebody reads that");
 }
@@ -42,15 +42,15 @@ fn an_agent_that_hears_nothing_any_more_ends() {
 
 #[test]
 fn who_asks_an_agent_that_says_nothing_any_more_is_told() {
-    let (here, mut there) = UnixStream::pair().expect("two sockets");
-    let output = here.try_clone().expect("another descriptor");
-    greet_from_afar(&mut there);
-    let agent = Agent::connect_across("board", here, output, &Asked::default());
+    let (local, mut remote) = UnixStream::pair().expect("two sockets");
+    let output = local.try_clone().expect("another descriptor");
+    greet_from_afar(&mut remote);
+    let agent = Agent::connect_across("board", local, output, &Asked::default());
     let mut agent = agent.expect("it is of this version");
     let since = Instant::now();
     let error = format!("{:#}", agent.facts().expect_err("nobody answers"));
     assert!(since.elapsed() < SOON, "{:?}", since.elapsed());
     assert_eq!(error, "board: nothing was heard of it for 3 s");
     // It was open all the time.
-    drop(there);
+    drop(remote);
 }

@@ -137,7 +137,7 @@ fn an_agent_whose_answer_nobody_takes_any_more_ends_without_a_word() {
         .expect("the program starts");
     let mut input = child.stdin.take().expect("a pipe");
     drop(child.stdout.take());
-    message::greet(&mut input, &message::Hello::here()).expect("it reads that");
+    message::greet(&mut input, &message::Hello::own()).expect("it reads that");
     let output = child.wait_with_output().expect("it is reaped");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!((output.status.code(), said.as_str()), (Some(0), ""));

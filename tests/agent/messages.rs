@@ -27,7 +27,7 @@ fn fed(input: &[u8]) -> Output {
 
 fn greeting() -> Vec<u8> {
     let mut bytes = Vec::new();
-    message::greet(&mut bytes, &message::Hello::here()).expect("into memory");
+    message::greet(&mut bytes, &message::Hello::own()).expect("into memory");
     bytes
 }
 
@@ -35,7 +35,7 @@ fn greeting_of_another_protocol() -> Vec<u8> {
     let other = Hello {
         protocol: PROTOCOL + 1,
         version: "9.9.9".to_owned(),
-        ..Hello::here()
+        ..Hello::own()
     };
     let mut bytes = MAGIC.to_vec();
     message::write(&mut bytes, &other).expect("into memory");

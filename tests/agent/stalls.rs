@@ -14,7 +14,7 @@ const STALL: Duration = Duration::from_millis(100);
 /// The stall is in all requests that were due while it lasted, from all of it down to nothing.
 #[test]
 fn in_an_open_loop_a_server_that_is_stopped_delays_all_requests_meanwhile() {
-    let found = stalled("std:std/2t/100B/connected/v4/ask/up/rate500");
+    let found = stalled("std:std/2t/100B/connected/v4/rr/up/rate500");
     let stall_ns = STALL.as_nanos() as f64;
     let times = &found.times;
     let quantile = |share| times.quantile(share).expect("some were answered");
@@ -37,7 +37,7 @@ fn in_an_open_loop_a_server_that_is_stopped_delays_all_requests_meanwhile() {
 /// The client waits: it sees the stall once, however many requests others would have sent meanwhile.
 #[test]
 fn in_a_closed_loop_a_server_that_is_stopped_costs_one_long_round_trip() {
-    let found = stalled("std:std/2t/100B/connected/v4/ask/up");
+    let found = stalled("std:std/2t/100B/connected/v4/rr/up");
     let longest_ns = found.times.quantile(1.0).expect("some were answered");
     let stall_ns = STALL.as_nanos() as f64;
     // On a busy machine the client, too, may have to wait before it asks.

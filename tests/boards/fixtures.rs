@@ -38,8 +38,8 @@ fn the_trees_are_what_their_table_makes() {
     let script = package().join("tests/fixtures/make-hosts");
     let output = Command::new("python3").arg(script).arg("--check").output();
     // An emulated vfork(2) starts a program that is not there and lets it exit with 127, as shells do.
-    let there = |output: &Output| output.status.code() != Some(127);
-    let Some(output) = output.ok().filter(there) else {
+    let remote = |output: &Output| output.status.code() != Some(127);
+    let Some(output) = output.ok().filter(remote) else {
         eprintln!("skipped: there is no Python here");
         return;
     };

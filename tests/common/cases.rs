@@ -6,7 +6,7 @@ use udpbench::data::{Batch, Case, Connection, Ip, Payload, Sample, Wait, Workers
 use udpbench::engines::{self, Entry};
 use udpbench::host::placement::Placement;
 use udpbench::plan::Settings;
-use udpbench::trial::here::Here;
+use udpbench::trial::local::LocalTrials;
 use udpbench::trial::spec::TrialSpec;
 
 /// Runs a window of a case in this process, without pinning.
@@ -26,7 +26,7 @@ fn spec(case: &Case, settings: &Settings) -> TrialSpec {
 }
 
 fn run(spec: &TrialSpec) -> anyhow::Result<Sample> {
-    Here::new(&spec.settings.root).run(spec)
+    LocalTrials::new(&spec.settings.root).run(spec)
 }
 
 /// Returns the engines that this kernel can run.
@@ -44,11 +44,11 @@ pub fn matrix(payload: u32) -> Vec<Case> {
             for ip in [Ip::V4, Ip::V6] {
                 for threads in 1..=4 {
                     let possible = threads > 1 || entry.about.one_thread.is_ok();
-                    let there = UdpSocket::bind((ip.loopback(), 0)).is_ok();
+                    let remote = UdpSocket::bind((ip.loopback(), 0)).is_ok();
                     let fits = !sender.about.never_fragments
                         || ip == Ip::V4
                         || payload <= Payload::MAX_UNFRAGMENTED_V6;
-                    if possible && there && fits {
+                    if possible && remote && fits {
                         let case = Case {
                             connection,
                             ip,

@@ -3,10 +3,10 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-mod here;
 #[allow(dead_code, reason = "other tests look at more of it")]
 #[path = "../wire/lab.rs"]
 mod lab;
+mod local;
 mod tuning;
 mod wire;
 

@@ -218,7 +218,7 @@ fn settings_are_as_before_however_it_ends_and_the_search_goes_on() {
 }
 
 /// The machine that is made of files as another host, and the words that have it measured.
-fn other_host() -> (Place, &'static str) {
+fn remote_host() -> (Place, &'static str) {
     let place = machine();
     let udpbench = program();
     let udpbench = udpbench.get_program().to_str().expect("UTF-8");
@@ -236,9 +236,9 @@ fn other_host() -> (Place, &'static str) {
 #[test]
 fn settings_of_another_host_are_tried_there_and_put_back() {
     let _alone = alone();
-    let (place, there) = other_host();
+    let (place, remote) = remote_host();
     // None of this machine is touched.
-    let soon = format!("{} {there}", SOON.replace("--root root", "--root none"));
+    let soon = format!("{} {remote}", SOON.replace("--root root", "--root none"));
     let output = place.run(&soon);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let plan = stdout(&output);
@@ -259,22 +259,22 @@ fn settings_of_another_host_are_tried_there_and_put_back() {
 #[test]
 fn settings_of_another_host_are_locked_there_and_put_back_by_its_watchdog() {
     let _alone = alone();
-    let (place, there) = other_host();
-    let mut first = in_the_middle(&place, &format!("{there} -o log.jsonl"));
-    let second = place.run(&format!("{SOON} {there} --yes -o second.jsonl"));
+    let (place, remote) = remote_host();
+    let mut first = in_the_middle(&place, &format!("{remote} -o log.jsonl"));
+    let second = place.run(&format!("{SOON} {remote} --yes -o second.jsonl"));
     let errors = stderr(&second);
     assert_eq!(second.status.code(), Some(2), "{errors}");
     assert!(errors.contains("nothing was changed"), "{errors}");
     signal(&first, Signal::SIGKILL);
     first.wait().expect("it ends");
     wait_until("the watchdog puts it back", || is_as_before(&place));
-    let words = format!("find tuning --resume log.jsonl {there} --yes --format json");
+    let words = format!("find tuning --resume log.jsonl {remote} --yes --format json");
     let output = place.run(&words);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(verdicts(&stdout(&output)).len(), 3, "rcvbuf, too");
     assert!(is_as_before(&place));
     // Ctrl-C ends the agent there.
-    let first = in_the_middle(&place, &format!("{there} -o third.jsonl"));
+    let first = in_the_middle(&place, &format!("{remote} -o third.jsonl"));
     signal(&first, Signal::SIGINT);
     let output = first.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
@@ -362,7 +362,7 @@ fn what_makes_no_sense_is_refused_and_touches_nothing() {
         ("--rounds 3", "use a number from 12 to 1000"),
         ("--trial 1us", "--trial"),
         ("--rate 20k", "a search has rates of its own"),
-        ("--workload duplex", "use flood or ask"),
+        ("--workload bidir", "use flood or rr"),
         ("--resume none.jsonl", "none.jsonl"),
         ("--resume none.jsonl --setting rps", "cannot be used with"),
     ] {

@@ -184,7 +184,7 @@ fn trains_are_as_long_as_the_sizes_of_buffers_say_within_5_percent() {
     };
     let place = Place::new();
     let words = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --rcvbuf 32k,64k,128k,256k \
-                 --workload ask --service 200us --pause 250ms --sum 2s";
+                 --workload rr --service 200us --pause 250ms --sum 2s";
     let output = place.run(&format!("find burst {words} -q -o log.jsonl --format json"));
     assert!(output.status.success(), "{}", stderr(&output));
     let rows: Vec<Value> = serde_json::from_str(&stdout(&output)).expect("an array");

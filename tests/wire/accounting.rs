@@ -40,7 +40,7 @@ impl Swept {
             let lost = lost(row).iter().sum::<u64>()
                 + row.refused_packets.unwrap_or(0)
                 + row.dropped_socket_packets.unwrap_or(0);
-            let left = row.sent_packets.unwrap_or(0) + row.surplus_packets.unwrap_or(0) - lost;
+            let left = row.sent_packets.unwrap_or(0) + row.unexpected_packets.unwrap_or(0) - lost;
             assert_eq!(row.received_packets, Some(left), "{row:?}");
         }
         Self { lab, rows }
@@ -95,7 +95,7 @@ fn a_plain_cable_loses_nothing_in_either_direction() {
     for row in &swept.rows {
         assert_eq!(lost(row), [0; 8], "{row:?}");
         assert!(row.received_packets > Some(0), "{row:?}");
-        assert!(row.nic.contains("veth") && row.there_nic.contains("veth"));
+        assert!(row.nic.contains("veth") && row.remote_nic.contains("veth"));
     }
 }
 
@@ -103,8 +103,8 @@ fn a_plain_cable_loses_nothing_in_either_direction() {
 fn both_directions_at_once_and_requests_close_their_accounting() {
     for words in [
         "--direction both --engine std,tokio --threads 4",
-        "--direction up,down --workload ask --engine std --threads 2",
-        "--direction up --workload duplex --engine std --threads 2",
+        "--direction up,down --workload rr --engine std --threads 2",
+        "--direction up --workload bidir --engine std --threads 2",
         "--direction down --engine tokio --flows 20 --threads 2",
     ] {
         let words = &format!("{words} --payload 300");
@@ -171,7 +171,7 @@ fn what_finds_no_room_at_a_socket_is_the_sockets() {
 
 /// Of requests, no more are under way than a device has room for: it drops none, of ours and of ssh.
 const FEW: &str =
-    "--direction up --workload ask --outstanding 8 --engine std --threads 2 --payload 300";
+    "--direction up --workload rr --outstanding 8 --engine std --threads 2 --payload 300";
 
 #[test]
 fn what_the_path_does_to_each_datagram_is_found_in_its_place() {
@@ -188,7 +188,7 @@ fn what_the_path_does_to_each_datagram_is_found_in_its_place() {
         let mut expected = [0; 8];
         expected[place] = times;
         assert_eq!(lost(row), expected, "{rules}: {report}");
-        assert_eq!(row.surplus_packets, Some(0));
+        assert_eq!(row.unexpected_packets, Some(0));
         let seen = ["a>b", "b>a"].map(|way| report[way]["datagrams"]["seen"].as_u64());
         let seen = seen.into_iter().map(|seen| seen.expect("a count")).sum();
         assert_eq!(row.sent_packets, Some(seen), "{rules}: {report}");
@@ -202,8 +202,8 @@ fn what_comes_twice_was_never_sent_twice() {
         return;
     };
     let row = swept.the_row();
-    assert_eq!(row.surplus_packets, Some(10), "{}", swept.lab.report());
-    assert_eq!((lost(row), row.late_answers), ([0; 8], Some(10)));
+    assert_eq!(row.unexpected_packets, Some(10), "{}", swept.lab.report());
+    assert_eq!((lost(row), row.late_responses), ([0; 8], Some(10)));
 }
 
 #[test]

@@ -86,8 +86,9 @@ impl<'a> Sweep<'a> {
         let netns = netns(&self.lab.netns(end));
         let new = processes(self.lab).into_iter();
         let new = new.filter(|pid| !self.others.contains(pid));
-        let here = new.filter(|pid| netns_of(*pid) == netns);
-        here.filter(|pid| command_line(*pid).contains(words))
+        let local = new.filter(|pid| netns_of(*pid) == netns);
+        local
+            .filter(|pid| command_line(*pid).contains(words))
             .collect()
     }
 

@@ -21,7 +21,7 @@ fn packets(count: Option<u64>) -> u64 {
 /// Of 64 requests, some twenty fit the queue. The others are refused, and waited for in vain for 250 ms.
 #[test]
 fn refused_requests_are_sent_once_and_unanswered() {
-    let words = "--direction up --workload ask --outstanding 64 --engine std,mmsg,tokio";
+    let words = "--direction up --workload rr --outstanding 64 --engine std,mmsg,tokio";
     let Some(rows) = over(LINE, words) else {
         return;
     };
@@ -34,7 +34,7 @@ fn refused_requests_are_sent_once_and_unanswered() {
 
 #[test]
 fn requests_at_a_rate_are_sent_once_and_unanswered_where_the_queue_is_full() {
-    let words = "--direction up --workload ask --rate 4k --engine std";
+    let words = "--direction up --workload rr --rate 4k --engine std";
     let Some(rows) = over(LINE, words) else {
         return;
     };

@@ -158,9 +158,9 @@ fn more_received_than_sent_hides_losses_and_is_said_to() {
         return;
     };
     let row = swept.the_row();
-    assert!(row.surplus_packets > Some(0), "{row:?}");
+    assert!(row.unexpected_packets > Some(0), "{row:?}");
     assert!(
-        says(row, "more were received than sent (surplus_packets)"),
+        says(row, "more were received than sent (unexpected_packets)"),
         "{row:?}"
     );
     assert!(says(row, "at least 0 %"), "{row:?}");

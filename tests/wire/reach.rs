@@ -62,14 +62,14 @@ fn udpbench_is_copied_there_once() {
     let output = wire(&lab, &place, &words);
     assert_measured(&place, &output);
     assert!(stderr(&output).contains("copying "), "{}", stderr(&output));
-    let there = concat!("home/.cache/udpbench/", env!("CARGO_PKG_VERSION"));
-    let copied = fs::read(place.path(there).join("udpbench")).expect("it is there");
+    let remote = concat!("home/.cache/udpbench/", env!("CARGO_PKG_VERSION"));
+    let copied = fs::read(place.path(remote).join("udpbench")).expect("it is there");
     assert!(
         copied == fs::read(udpbench()).expect("it is there"),
         "it is another one"
     );
     assert_eq!(
-        fs::read_dir(place.path(there))
+        fs::read_dir(place.path(remote))
             .expect("a directory")
             .count(),
         1
@@ -165,8 +165,8 @@ fn the_program_itself_is_copied_to_a_machine_like_this_one() {
         let home = place.path("home");
         let expected = format!("copying {} to board:{}", program.display(), home.display());
         assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
-        let there = concat!("home/.cache/udpbench/", env!("CARGO_PKG_VERSION"));
-        let copied = fs::read(place.path(there).join("udpbench")).expect("it is there");
+        let remote = concat!("home/.cache/udpbench/", env!("CARGO_PKG_VERSION"));
+        let copied = fs::read(place.path(remote).join("udpbench")).expect("it is there");
         assert!(
             copied == fs::read(udpbench()).expect("it is there"),
             "another one"
@@ -272,17 +272,17 @@ fn a_cable_with_nothing_but_addresses_of_the_link_is_measured_over() {
         wire(&lab, place, &words)
     };
     of_the_link(&lab, End::Near);
-    let there = of_the_link(&lab, End::Far);
+    let remote = of_the_link(&lab, End::Far);
     let place = Place::new();
-    let output = run(&place, &there, "");
+    let output = run(&place, &remote, "");
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    let typed = format!("--address {there}%eth0");
+    let typed = format!("--address {remote}%eth0");
     assert!(stderr(&output).contains(&typed), "{}", stderr(&output));
 
-    let named = format!("{there}%eth0");
+    let named = format!("{remote}%eth0");
     for more in [
         "--connection connected,unconnected --direction up,down,both",
-        "--workload ask",
+        "--workload rr",
     ] {
         let place = Place::new();
         let output = run(&place, &named, more);
@@ -295,7 +295,7 @@ fn a_cable_with_nothing_but_addresses_of_the_link_is_measured_over() {
         }
     }
 
-    let output = run(&Place::new(), &format!("{there}%eth9"), "");
+    let output = run(&Place::new(), &format!("{remote}%eth9"), "");
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains(&typed), "{}", stderr(&output));
 }

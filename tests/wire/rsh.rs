@@ -119,7 +119,7 @@ fn another_version_there_is_refused_with_both_versions_and_the_fix() {
         let other = Hello {
             protocol,
             version: "9.9.9".to_owned(),
-            ..Hello::here()
+            ..Hello::own()
         };
         let mut greeting = Vec::new();
         message::greet(&mut greeting, &other).expect("into memory");
@@ -189,8 +189,8 @@ fn a_network_namespace_is_reached_without_ssh() {
     // Its words are quoted for no shell, and there is a space in the name of the directory.
     let output = wire_by_nsenter(&lab, &place, &["--deploy", "--address", &address]);
     assert_measured(&place, &output);
-    let there = concat!("a home/.cache/udpbench/", env!("CARGO_PKG_VERSION"));
-    assert!(place.path(there).join("udpbench").is_file());
+    let remote = concat!("a home/.cache/udpbench/", env!("CARGO_PKG_VERSION"));
+    assert!(place.path(remote).join("udpbench").is_file());
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn sweep(lab: &Lab) {
     assert!(output.status.success(), "{}", stderr(&output));
     for row in rows(&place.path("out.csv")) {
         assert_eq!(row.status, Status::Ok, "{row:?}");
-        assert_eq!(row.surplus_packets, Some(0), "{row:?}");
+        assert_eq!(row.unexpected_packets, Some(0), "{row:?}");
         assert_eq!(row.unaccounted_packets, Some(0), "{row:?}");
     }
 }

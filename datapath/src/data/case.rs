@@ -80,11 +80,9 @@ impl BlockKey {
 
     /// Removes the parameters that do not apply to the workload.
     pub fn pruned(self) -> Self {
-        let asks = self.workload == Some(Workload::Ask);
+        let asks = self.workload == Some(Workload::Rr);
         // Bidirectional flood is compared with one direction, each at full speed, so no rate applies.
-        let rate = self
-            .rate
-            .filter(|_| self.workload != Some(Workload::Duplex));
+        let rate = self.rate.filter(|_| self.workload != Some(Workload::Bidir));
         let closed = asks && rate.is_none();
         let is_unix = self.transport.is_some_and(Transport::is_unix);
         Self {
@@ -105,7 +103,7 @@ impl BlockKey {
             rate,
             arrivals: self.arrivals.filter(|_| rate.is_some()),
             outstanding: self.outstanding.filter(|_| closed),
-            think: self.think.filter(|_| closed),
+            think_time: self.think_time.filter(|_| closed),
             service: self.service.filter(|_| asks),
             server_model: self.server_model.filter(|_| asks),
             ..self
@@ -142,7 +140,7 @@ impl Case {
 
     /// Returns whether the workload is request and response (rr).
     pub fn asks(&self) -> bool {
-        self.workload == Some(Workload::Ask)
+        self.workload == Some(Workload::Rr)
     }
 
     /// Removes the parameters that do not apply to this case: clients and servers move one datagram per call, and
@@ -159,7 +157,7 @@ impl Case {
             sharing: self.sharing.filter(|_| self.block().receivers_share()),
             duplex: self
                 .duplex
-                .filter(|_| self.workload == Some(Workload::Duplex)),
+                .filter(|_| self.workload == Some(Workload::Bidir)),
             ..self
         }
     }
@@ -212,7 +210,7 @@ impl Case {
 
     /// Returns the number of directions (one or both) for the bidirectional workload, `None` for the others.
     pub fn duplex(&self) -> Option<Duplex> {
-        (self.workload == Some(Workload::Duplex)).then(|| self.duplex.unwrap_or_default())
+        (self.workload == Some(Workload::Bidir)).then(|| self.duplex.unwrap_or_default())
     }
 
     /// Returns whether its sockets are flooded in both directions at once.
@@ -278,13 +276,13 @@ pub(super) mod tests {
     fn what_means_nothing_to_a_workload_goes_away() {
         let key = |text: &str| Case::of_key(text).expect(text).block().pruned();
         let unusual = |text: &str| key(text).unusual().map(|it| it.key).collect::<Vec<_>>();
-        let all = "std:std/2t/300B/connected/v4/ask/outstanding8/rate100/poisson";
-        assert_eq!(unusual(all), ["ask", "rate100", "poisson"]);
-        let closed = "std:std/2t/300B/connected/v4/ask/outstanding8/poisson";
-        assert_eq!(unusual(closed), ["ask", "outstanding8"]);
+        let all = "std:std/2t/300B/connected/v4/rr/outstanding8/rate100/poisson";
+        assert_eq!(unusual(all), ["rr", "rate100", "poisson"]);
+        let closed = "std:std/2t/300B/connected/v4/rr/outstanding8/poisson";
+        assert_eq!(unusual(closed), ["rr", "outstanding8"]);
         let flood = "std:std/2t/300B/connected/v4/outstanding8/rate100/poisson/service-1us";
         assert_eq!(unusual(flood), ["rate100", "poisson"]);
-        let duplex = "std:std/2t/300B/connected/v4/duplex/rate100/poisson";
-        assert_eq!(unusual(duplex), ["duplex"]);
+        let duplex = "std:std/2t/300B/connected/v4/bidir/rate100/poisson";
+        assert_eq!(unusual(duplex), ["bidir"]);
     }
 }

@@ -57,8 +57,8 @@ macro_rules! parameters {
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Tos::DEFAULT
                 }
 
-                /// What the threads do: flood (senders send as fast as they can), ask (clients send requests, servers
-                /// answer them, round trips are timed), duplex (flood in both directions at once, and in one beside it)
+                /// What the threads do: flood (senders send as fast as they can), rr (clients send requests, servers
+                /// respond, round trips are timed), bidir (flood in both directions at once, and in one beside it)
                 /// [default: flood]
                 workload: some $crate::data::Workload {
                     flag "--workload", key "{}", usual [],
@@ -94,20 +94,20 @@ macro_rules! parameters {
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Flows::DEFAULT
                 }
 
-                /// For --workload ask: requests that each client has outstanding at a time, 1 to 1024 [default: 1]
+                /// For --workload rr: requests that each client has outstanding at a time, 1 to 1024 [default: 1]
                 outstanding: some $crate::data::Outstanding {
                     flag "--outstanding", key "outstanding{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Outstanding::DEFAULT
                 }
 
-                /// For --workload ask: how long a client waits between an answer and its next request (1us to 10s)
+                /// For --workload rr: how long a client waits between an answer and its next request (1us to 10s)
                 /// [default: none, it asks at once]
-                think: some $crate::data::ThinkTime {
-                    flag "--think", key "think-{}", usual [],
+                think_time: some $crate::data::ThinkTime {
+                    flag "--think-time", key "think-{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }
 
-                /// Datagrams, or with --workload ask requests, per second of all threads that send together (20k, 1.5M); or
+                /// Datagrams, or with --workload rr requests, per second of all threads that send together (20k, 1.5M); or
                 /// bits of payload per second (100Mbit, 1Gbit). Requests go whether or not answers come, and round trips
                 /// then count from when one was due [default: none, as fast as they can]
                 rate: some $crate::data::AskedRate {
@@ -122,14 +122,14 @@ macro_rules! parameters {
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Arrivals::Even
                 }
 
-                /// For --workload ask: what a server does before it answers, each time: 50us of computing, or sleep:1ms
+                /// For --workload rr: what a server does before it answers, each time: 50us of computing, or sleep:1ms
                 /// [default: nothing]
                 service: some $crate::data::ServiceTime {
                     flag "--service", key "service-{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }
 
-                /// For --workload ask: who does that: inline (the loop that receives), pool (64 threads), spawn-blocking
+                /// For --workload rr: who does that: inline (the loop that receives), pool (64 threads), spawn-blocking
                 /// (tokio's threads for what blocks) [default: inline]
                 server_model: some $crate::data::ServerModel {
                     flag "--server-model", key "{}", usual [],
@@ -163,7 +163,7 @@ macro_rules! parameters {
                         && (sender.shares_workers || receiver.shares_workers)
                 }
 
-                /// For --workload duplex: full (both directions at once: two threads for each socket), half (one direction)
+                /// For --workload bidir: full (both directions at once: two threads for each socket), half (one direction)
                 /// [default: full,half]
                 duplex: some $crate::data::Duplex {
                     flag "--duplex", key "{}", label ["{}"],

@@ -16,10 +16,10 @@ choice! {
         /// Senders send as fast as they can, receivers take what comes.
         #[default]
         Flood,
-        /// Clients ask, servers answer: how soon?
-        Ask,
+        /// Clients send requests, servers respond.
+        Rr,
         /// Flood in both directions at once, and beside it in one.
-        Duplex,
+        Bidir,
     }
 }
 

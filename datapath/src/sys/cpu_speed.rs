@@ -30,7 +30,7 @@ const COMING_UP: Duration = Duration::from_millis(60);
 
 /// Returns the speed of the CPU that this thread runs on. `None`: the thread was moved to another CPU meanwhile, or
 /// cannot know its CPU.
-pub fn here() -> Option<CpuSpeed> {
+pub fn current() -> Option<CpuSpeed> {
     let cpu = sched_getcpu().ok()?;
     // 0 means that the clock is too coarse.
     let chain_ns = (0..TRIES).map(|_| chain_ns()).min().filter(|&ns| ns > 0)?;
@@ -58,11 +58,11 @@ pub fn of_all(cpus: &[usize]) -> Vec<CpuSpeed> {
 /// longer.
 fn best_while_coming_up() -> Option<CpuSpeed> {
     let start = Instant::now();
-    let mut best = here();
+    let mut best = current();
     while start.elapsed() < COMING_UP {
         best = best
             .into_iter()
-            .chain(here())
+            .chain(current())
             .min_by_key(|pace| pace.chain_ns);
     }
     best

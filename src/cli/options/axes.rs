@@ -38,10 +38,10 @@ parameters!(define);
 
 /// Returns an error for options that have no effect on the chosen workloads.
 fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
-    let (ask, duplex) = (Workload::Ask, Workload::Duplex);
+    let (ask, duplex) = (Workload::Rr, Workload::Bidir);
     let flags = [
         ("--outstanding", ask, text_of(given.outstanding.as_ref())),
-        ("--think", ask, text_of(given.think.as_ref())),
+        ("--think-time", ask, text_of(given.think_time.as_ref())),
         ("--service", ask, text_of(given.service.as_ref())),
         ("--server-model", ask, text_of(given.server_model.as_ref())),
         ("--duplex", duplex, text_of(given.duplex.as_ref())),
@@ -61,7 +61,7 @@ fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
     let is_duplex_only = |all: &Vec<Workload>| all.iter().all(|it| *it == duplex);
     let has_rates = !given.workload.as_ref().is_some_and(is_duplex_only);
     if let Some(value) = text_of(given.rate.as_ref()).filter(|_| !has_rates) {
-        let fix = "duplex asks how fast both directions go at once: leave it out, or add --workload flood or ask";
+        let fix = "bidir measures how fast both directions go at once: leave it out, or add --workload flood or rr";
         return Err(UsageError::flag("--rate", &value, fix));
     }
     if let Some(value) = text_of(given.arrivals.as_ref()).filter(|_| given.rate.is_none()) {
@@ -70,7 +70,7 @@ fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
     }
     let waits = [
         ("--outstanding", text_of(given.outstanding.as_ref())),
-        ("--think", text_of(given.think.as_ref())),
+        ("--think-time", text_of(given.think_time.as_ref())),
     ];
     for (flag, value) in waits {
         if let Some(value) = value.filter(|_| given.rate.is_some()) {

@@ -130,8 +130,8 @@ fn args_of(cli: &mut Cli) -> &mut RunArgs {
 
 /// Returns the path of `--config`, else of `udpbench.toml` if it exists. `None` with `--no-config`.
 fn path(args: &RunArgs) -> Option<&Path> {
-    let there = || Some(Path::new(DEFAULT)).filter(|path| path.exists());
-    let path = args.config.as_deref().or_else(there);
+    let remote = || Some(Path::new(DEFAULT)).filter(|path| path.exists());
+    let path = args.config.as_deref().or_else(remote);
     path.filter(|_| !args.no_config)
 }
 

@@ -115,7 +115,7 @@ fn cliff(
     let mut given = args.parameters.clone();
     refuse_rate(&given)?;
     refuse_workloads(&given, "is of round trips and floods")?;
-    given.workload.get_or_insert_with(|| vec![Workload::Ask]);
+    given.workload.get_or_insert_with(|| vec![Workload::Rr]);
     let usual = CLIFF_BETWEEN
         .into_iter()
         .filter_map(|bytes| Payload::try_from(bytes).ok());
@@ -177,16 +177,16 @@ fn idle(
     }
     let mut given = args.parameters.clone();
     refuse_rate(&given)?;
-    if let Some(think) = given.think.iter().flatten().next() {
+    if let Some(think_time) = given.think_time.iter().flatten().next() {
         let fix = "the search has think times of its own: use --silence FROM,TO";
-        return Err(UsageError::flag("--think", think, fix).into());
+        return Err(UsageError::flag("--think-time", think_time, fix).into());
     }
     let mut workloads = given.workload.iter().flatten();
-    if let Some(other) = workloads.find(|it| **it != Workload::Ask) {
+    if let Some(other) = workloads.find(|it| **it != Workload::Rr) {
         let fix = "this search is of round trips: leave it out";
         return Err(UsageError::flag("--workload", other, fix).into());
     }
-    given.workload = Some(vec![Workload::Ask]);
+    given.workload = Some(vec![Workload::Rr]);
     if [&given.engine, &given.sender, &given.receiver]
         .iter()
         .all(|engines| engines.is_none())
@@ -198,12 +198,12 @@ fn idle(
     let payload = || IDLE_PAYLOAD.try_into().into_iter().collect();
     given.payload.get_or_insert_with(payload);
     // Planned with some think time, so that cases that cannot have one are skipped.
-    given.think = Some(vec![from]);
+    given.think_time = Some(vec![from]);
     let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let mut request = Request::between(&run, peer)?;
     for block in &mut request.plan.blocks {
         for planned in &mut block.cases {
-            planned.case.think = None;
+            planned.case.think_time = None;
         }
     }
     let question = Question::Idle(idle::Asked {
@@ -236,10 +236,10 @@ fn refuse_rate(given: &ParameterArgs) -> Result<(), UsageError> {
 
 fn refuse_workloads(given: &ParameterArgs, what_it_is: &str) -> Result<(), UsageError> {
     let mut given = given.workload.iter().flatten();
-    let other = given.find(|it| ![Workload::Flood, Workload::Ask].contains(it));
+    let other = given.find(|it| ![Workload::Flood, Workload::Rr].contains(it));
     match other {
         Some(other) => {
-            let fix = format!("this search {what_it_is}: use flood or ask");
+            let fix = format!("this search {what_it_is}: use flood or rr");
             Err(UsageError::flag("--workload", other, fix))
         }
         None => Ok(()),

@@ -28,7 +28,7 @@ pub fn complete(args: &mut RunArgs) -> Result<Option<Vec<Arrivals>>, UsageError>
         .workload
         .iter()
         .flatten()
-        .find(|it| **it != Workload::Ask)
+        .find(|it| **it != Workload::Rr)
     {
         return Err(UsageError::flag(
             "--workload",
@@ -37,18 +37,18 @@ pub fn complete(args: &mut RunArgs) -> Result<Option<Vec<Arrivals>>, UsageError>
         ));
     }
     if let Some(rate) = given.rate.iter().flatten().next() {
-        let fix = "latency finds the rates: leave it out, or use udpbench --workload ask --rate";
+        let fix = "latency finds the rates: leave it out, or use udpbench --workload rr --rate";
         return Err(UsageError::flag("--rate", rate, fix));
     }
     if let Some(outstanding) = given.outstanding.iter().flatten().next() {
-        let fix = "a client of latency waits for each answer: leave it out, or use udpbench --workload ask";
+        let fix = "a client of latency waits for each answer: leave it out, or use udpbench --workload rr";
         return Err(UsageError::flag("--outstanding", outstanding, fix));
     }
-    if let Some(think) = given.think.iter().flatten().next() {
-        let fix = "a client of latency asks at once: leave it out, or use udpbench --workload ask, or find idle";
-        return Err(UsageError::flag("--think", think, fix));
+    if let Some(think_time) = given.think_time.iter().flatten().next() {
+        let fix = "a client of latency asks at once: leave it out, or use udpbench --workload rr, or find idle";
+        return Err(UsageError::flag("--think-time", think_time, fix));
     }
-    given.workload = Some(vec![Workload::Ask]);
+    given.workload = Some(vec![Workload::Rr]);
     given
         .threads
         .get_or_insert_with(|| 2.try_into().into_iter().collect());
@@ -81,7 +81,7 @@ pub fn borne(
         let mut searched = record.cases().iter();
         let Some(searched) = searched.find(|searched| searched.case == *case) else {
             let problem = format!(
-                "it has no rate of {}: use that of udpbench find lossless --workload ask, with the same options",
+                "it has no rate of {}: use that of udpbench find lossless --workload rr, with the same options",
                 case.key()
             );
             return Err(UsageError::flag("--load", &path.display(), problem));

@@ -83,8 +83,8 @@ impl Request {
 
         let axes = axes::of(args, &board.defaults.on(host.cpus.len()))?;
         let pin = args.placement.pin.clone().unwrap_or_default();
-        let there = across.map(|wire| &wire.host);
-        for host in [Some(host), there].into_iter().flatten() {
+        let remote = across.map(|wire| &wire.host);
+        for host in [Some(host), remote].into_iter().flatten() {
             pin.check(&axes.threads, host)
                 .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
         }
@@ -121,7 +121,7 @@ impl Request {
                 pin: &pin,
                 steering_refusal: bench.steering_refusal.as_deref(),
                 engine_refusals: &bench.engine_refusals(asked.chain(reference)),
-                there: peer.and_then(Peer::there),
+                remote: peer.and_then(Peer::remote),
             },
         );
         let schedule = Schedule {
@@ -160,7 +160,7 @@ impl Request {
             pin: &pin,
             steering_refusal: bench.steering_refusal.as_deref(),
             engine_refusals: &bench.engine_refusals(asked),
-            there: peer.and_then(Peer::there),
+            remote: peer.and_then(Peer::remote),
         })
     }
 
@@ -251,10 +251,10 @@ impl<'a> Bench<'a> {
 
     fn of(host: Host, peer: Option<&'a Peer>) -> Self {
         let peer = peer.filter(|peer| peer.share == Share::All);
-        let here = || reuseport_bpf::probe().err();
+        let local = || reuseport_bpf::probe().err();
         Self {
             host,
-            steering_refusal: peer.map_or_else(here, |peer| peer.steering_refusal.clone()),
+            steering_refusal: peer.map_or_else(local, |peer| peer.steering_refusal.clone()),
             peer,
         }
     }

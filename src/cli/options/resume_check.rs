@@ -42,7 +42,7 @@ pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, U
         pin: &pin,
         steering_refusal: bench.steering_refusal.as_deref(),
         engine_refusals: &bench.engine_refusals(asked),
-        there: peer.and_then(Peer::there),
+        remote: peer.and_then(Peer::remote),
     });
     let now = Environment {
         board: detected.board.name.clone(),
@@ -129,7 +129,7 @@ fn other_peer(plan: &Plan, then: &Wire, now: &Wire) -> Vec<String> {
     // Only links that cases use are compared. Others may come and go.
     let way = |wire: &Wire, case: &Case| {
         let link = wire.link(case)?;
-        Some(format!("{} to {}", link.here.address, link.there.address))
+        Some(format!("{} to {}", link.local.address, link.remote.address))
     };
     let ways = plan.runnable().map(|planned| {
         let case = &planned.case;

@@ -96,7 +96,7 @@ fn complete(given: &mut ParameterArgs) {
         .workload
         .iter()
         .flatten()
-        .any(|it| *it == Workload::Duplex)
+        .any(|it| *it == Workload::Bidir)
     {
         given.duplex.get_or_insert_with(|| vec![Duplex::Full]);
     }

@@ -9,7 +9,7 @@ use crate::error::UsageError;
 use crate::host::board::{self, Detected};
 use crate::host::check::{self, Finding};
 use crate::host::facts::Interface;
-use crate::plan::{LinkEnd, There, Wire, WireLink};
+use crate::plan::{LinkEnd, Remote, Wire, WireLink};
 use crate::sys::addresses::{self, OfInterface};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::files::Root;
@@ -121,19 +121,19 @@ impl Peer {
     }
 
     /// Returns the local interfaces of the links, each once.
-    pub fn interfaces_here(&self) -> Vec<Interface> {
-        interfaces(self.wire.links.iter().map(|link| &link.here))
+    pub fn local_interfaces(&self) -> Vec<Interface> {
+        interfaces(self.wire.links.iter().map(|link| &link.local))
     }
 
     /// Checks the remote interfaces of the links.
-    pub fn findings_there(&self) -> Vec<Finding> {
-        let there = interfaces(self.wire.links.iter().map(|link| &link.there));
-        check::of_interfaces(&self.wire.host, &self.detected.board, there)
+    pub fn remote_findings(&self) -> Vec<Finding> {
+        let remote = interfaces(self.wire.links.iter().map(|link| &link.remote));
+        check::of_interfaces(&self.wire.host, &self.detected.board, remote)
     }
 
     /// Returns the remote host in the form that the plan needs. `None` if whole trials run there.
-    pub(super) fn there(&self) -> Option<There<'_>> {
-        (self.share == Share::OneEnd).then_some(There {
+    pub(super) fn remote(&self) -> Option<Remote<'_>> {
+        (self.share == Share::OneEnd).then_some(Remote {
             wire: &self.wire,
             board: &self.detected.board,
             steering_refusal: self.steering_refusal.as_deref(),
@@ -211,7 +211,7 @@ fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>
     let first = link_to(reached, to, facts).map_err(refused)?;
     // The address of the other IP version on this interface, if there is one.
     let is_other = |it: &&OfInterface| {
-        it.interface == first.there.interface.name
+        it.interface == first.remote.interface.name
             && it.address.is_ipv4() != reached.ip.is_ipv4()
             && !is_of_one_link(it.address)
     };
@@ -221,7 +221,7 @@ fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>
     // With a link-local first address, the other address may be routed over another local interface. It is left out
     // then.
     let is_beside = |it: &WireLink| {
-        first.here.address.link.is_none() || it.here.interface.name == first.here.interface.name
+        first.local.address.link.is_none() || it.local.interface.name == first.local.interface.name
     };
     let other = other.filter(is_beside);
     Ok([first].into_iter().chain(other).collect())
@@ -230,10 +230,10 @@ fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>
 /// Returns the remote address that ssh connected to, with the local interface if the address is link-local. Returns
 /// `None` without ssh, or if the agent inherited this process's own ssh variables, as under `ip netns exec`.
 fn reached_by_ssh(facts: &Facts) -> Option<HostAddress> {
-    let (there, here) = facts.ssh?;
-    facts.addresses.iter().find(|it| it.address == there)?;
-    let interface = addresses::interface_of(here).unwrap_or_default();
-    Some(HostAddress::at(there.to_canonical(), &interface))
+    let (remote, local) = facts.ssh?;
+    facts.addresses.iter().find(|it| it.address == remote)?;
+    let interface = addresses::interface_of(local).unwrap_or_default();
+    Some(HostAddress::at(remote.to_canonical(), &interface))
 }
 
 /// Lists the addresses of the remote host, for messages.
@@ -254,26 +254,26 @@ fn link_to(address: HostAddress, to: &str, facts: &Facts) -> Result<WireLink, St
         return Err(format!("this host has no interface {name}: {fix}"));
     }
     let mut having = facts.addresses.iter().filter(|it| it.address == address.ip);
-    let there = having.next().ok_or_else(|| {
+    let remote = having.next().ok_or_else(|| {
         format!(
             "{to} has no such address; it has {}",
             addresses_there(facts)
         )
     })?;
-    if let Some(other) = having.find(|it| it.interface != there.interface) {
+    if let Some(other) = having.find(|it| it.interface != remote.interface) {
         return Err(format!(
             "{to} has it on {} and on {}: give one of them another address",
-            there.interface, other.interface
+            remote.interface, other.interface
         ));
     }
-    link(address, there, facts)
+    link(address, remote, facts)
 }
 
 /// Returns the advice to name the interface of a link-local address.
 fn which_interface(address: IpAddr) -> String {
-    let here = addresses::with_interfaces().into_iter();
-    let here = here.filter(|it| is_of_one_link(it.address));
-    let mut typed: Vec<String> = here
+    let local = addresses::with_interfaces().into_iter();
+    let local = local.filter(|it| is_of_one_link(it.address));
+    let mut typed: Vec<String> = local
         .map(|it| format!("--address {address}%{}", it.interface))
         .collect();
     typed.dedup();
@@ -288,7 +288,7 @@ fn which_interface(address: IpAddr) -> String {
 }
 
 /// Returns the link from this host to the remote address.
-fn link(named: HostAddress, there: &OfInterface, facts: &Facts) -> Result<WireLink, String> {
+fn link(named: HostAddress, remote: &OfInterface, facts: &Facts) -> Result<WireLink, String> {
     let own = source_towards(named).map_err(|error| format!("cannot be reached: {error}"))?;
     if own == named.ip {
         return Err("is this host itself: use udpbench without wire".to_owned());
@@ -301,19 +301,19 @@ fn link(named: HostAddress, there: &OfInterface, facts: &Facts) -> Result<WireLi
                 .as_ref()
                 .is_none_or(|link| is_there(link.as_str()))
     };
-    let here = addresses::with_interfaces().into_iter().find(is_own);
-    let here = here.ok_or("is reached over loopback: it is an address of this host")?;
+    let local = addresses::with_interfaces().into_iter().find(is_own);
+    let local = local.ok_or("is reached over loopback: it is an address of this host")?;
     let known = |name: &str| facts.interfaces.iter().find(|it| it.name == name);
-    let interface = Interface::read(&Root::default(), &here.interface);
+    let interface = Interface::read(&Root::default(), &local.interface);
     Ok(WireLink {
-        here: LinkEnd {
-            address: HostAddress::at(own, &here.interface),
+        local: LinkEnd {
+            address: HostAddress::at(own, &local.interface),
             interface: interface.unwrap_or_default(),
             longest_payload: None,
         },
-        there: LinkEnd {
-            address: HostAddress::at(there.address, &there.interface),
-            interface: known(&there.interface).cloned().unwrap_or_default(),
+        remote: LinkEnd {
+            address: HostAddress::at(remote.address, &remote.interface),
+            interface: known(&remote.interface).cloned().unwrap_or_default(),
             longest_payload: None,
         },
     })

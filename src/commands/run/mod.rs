@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use self::against::Base;
 use super::default_name::{clock_remark, now};
-use super::other_host::OtherHost;
 use super::plan::summary;
+use super::remote_host::RemoteHost;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
@@ -35,16 +35,16 @@ use crate::trial::spawned::THIS_PROGRAM;
 
 /// Returns the agents that run the trials: processes of this program, the remote host's agent, or both.
 pub(super) fn agents<'a>(
-    other: Option<&'a mut OtherHost>,
+    other: Option<&'a mut RemoteHost>,
     root: &'a Root,
     interrupt: &Interrupt,
 ) -> (Agents<'a>, Option<&'a Peer>) {
-    let here = |far| Agents::new(THIS_PROGRAM.as_ref(), root, far, interrupt);
+    let local = |remote| Agents::new(THIS_PROGRAM.as_ref(), root, remote, interrupt);
     let Some(other) = other else {
-        return (here(None), None);
+        return (local(None), None);
     };
     let agents = match other.peer.share {
-        Share::OneEnd => here(Some(&mut other.agent)),
+        Share::OneEnd => local(Some(&mut other.agent)),
         Share::All => Agents::on(&mut other.agent),
     };
     (agents, Some(&other.peer))
@@ -64,10 +64,11 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// Fails as [`run`] does.
 pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
-    let request =
-        |other: Option<&mut OtherHost>| Ok(Request::between(args, other.map(|other| &other.peer))?);
+    let request = |other: Option<&mut RemoteHost>| {
+        Ok(Request::between(args, other.map(|other| &other.peer))?)
+    };
     let (board, is_quiet) = (&args.placement.board, args.output.quiet);
-    match OtherHost::on(&args.link, board, is_quiet, interrupt) {
+    match RemoteHost::on(&args.link, board, is_quiet, interrupt) {
         Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(interrupt)),
         other => sweep_of(args, interrupt, other?.as_mut(), request, table::draw),
     }
@@ -81,8 +82,8 @@ pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Out
 pub(super) fn sweep_of(
     args: &RunArgs,
     interrupt: &Interrupt,
-    mut other: Option<&mut OtherHost>,
-    request: impl FnOnce(Option<&mut OtherHost>) -> anyhow::Result<Request>,
+    mut other: Option<&mut RemoteHost>,
+    request: impl FnOnce(Option<&mut RemoteHost>) -> anyhow::Result<Request>,
     draw: fn(&[Row], u16) -> String,
 ) -> anyhow::Result<Outcome> {
     let base = args.output.against.as_deref();
@@ -212,7 +213,7 @@ pub(super) fn environment(
     let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
     let unfit = findings.iter().filter(is_invalid);
     let unfit = unfit.map(|finding| finding.seen.clone());
-    let of_others = peer.map(|peer| idle_counters::drops_of_others(&peer.interfaces_here()));
+    let of_others = peer.map(|peer| idle_counters::drops_of_others(&peer.local_interfaces()));
     let unfit = unfit.chain(of_others.into_iter().flatten());
     let of_others_there = peer.iter().flat_map(|peer| &peer.drops_of_others);
     let of_others_there = of_others_there.map(|seen| format!("on the other host: {seen}"));
@@ -226,7 +227,7 @@ pub(super) fn environment(
         paces: all_there.map_or_else(|| cpu_speed::of_all(&cpus), |peer| peer.paces.clone()),
         throttles_from_c: board.throttle.map(|throttle| throttle.from_c),
         unfit: unfit.chain(of_others_there).collect(),
-        there: across.map(Wire::told).unwrap_or_default(),
+        remote: across.map(Wire::told).unwrap_or_default(),
         ..Environment::of(&request.host)
     }
 }
@@ -240,17 +241,17 @@ pub(super) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
     let (host, board) = (&request.host, &request.detected.board);
     let asked = request.plan.cases().map(|planned| planned.case.rcvbuf);
     let most = asked.max().unwrap_or(Buffer::DEFAULT);
-    let interfaces = peer.map(Peer::interfaces_here).unwrap_or_default();
+    let interfaces = peer.map(Peer::local_interfaces).unwrap_or_default();
     let subject = Subject::new(host, board, most.into(), &settings.root);
     let mut findings = subject.with_interfaces(interfaces).findings();
-    let there = peer.iter().flat_map(|peer| {
+    let remote = peer.iter().flat_map(|peer| {
         let own = peer
             .findings
             .iter()
             .filter(|it| it.gravity == Gravity::Invalid);
-        own.cloned().chain(peer.findings_there())
+        own.cloned().chain(peer.remote_findings())
     });
-    findings.extend(there.map(|finding| Finding {
+    findings.extend(remote.map(|finding| Finding {
         seen: format!("on the other host: {}", finding.seen),
         ..finding
     }));

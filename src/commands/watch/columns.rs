@@ -157,12 +157,12 @@ fn remarks(row: &Row) -> String {
         remarks.push("slow CPU".to_owned());
     }
     if is_disturbed {
-        let pct = row.lost_cpu_pct.map(|pct| format!(" {pct:.0}%"));
+        let pct = row.preempted_pct.map(|pct| format!(" {pct:.0}%"));
         remarks.push(format!("load{}", pct.unwrap_or_default()));
     }
     // Under overload there are no meaningful round-trip times.
-    let asks = row.workload == Workload::Ask;
-    if asks && row.rate_asked_rps.is_some() && row.rtt_p50_us.is_none() {
+    let asks = row.workload == Workload::Rr;
+    if asks && row.target_pps.is_some() && row.rtt_p50_us.is_none() {
         remarks.push("overload".to_owned());
     }
     remarks.join(" ")

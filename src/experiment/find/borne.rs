@@ -123,8 +123,8 @@ impl Borne {
         let place = self.gave_way()?;
         let load = f64::from(self.found().load?);
         let is_near = |at: u32| (f64::from(at) / load - 1.0).abs() <= NEAR;
-        let near = self.trials.iter().filter(|(at, _)| is_near(**at));
-        let trials = near.flat_map(|(_, trials)| trials);
+        let local = self.trials.iter().filter(|(at, _)| is_near(**at));
+        let trials = local.flat_map(|(_, trials)| trials);
         let in_full = trials.filter(|(outcome, _)| self.goal.is_full(outcome));
         CpuTimes::of(
             in_full

@@ -29,12 +29,12 @@ pub(super) fn held(header: &Header, case: &Case, rcvbuf_bytes: Option<u64>) -> O
 /// Returns the interfaces of a case across a wire: where its datagrams or requests leave, and where they arrive.
 fn ends<'a>(header: &'a Header, case: &Case) -> (Option<&'a Interface>, Option<&'a Interface>) {
     let link = header.wire.as_ref().and_then(|wire| wire.link(case));
-    let (here, there) = (
-        link.map(|link| &link.here.interface),
-        link.map(|link| &link.there.interface),
+    let (local, remote) = (
+        link.map(|link| &link.local.interface),
+        link.map(|link| &link.remote.interface),
     );
     match case.direction {
-        Some(Direction::Down) => (there, here),
-        _ => (here, there),
+        Some(Direction::Down) => (remote, local),
+        _ => (local, remote),
     }
 }

@@ -132,7 +132,7 @@ impl Idle {
         let silence = self.grid[place];
         Some(Next {
             case: Case {
-                think: Some(silence),
+                think_time: Some(silence),
                 ..self.case
             },
             window: self.asked.window(silence),

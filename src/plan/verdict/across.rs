@@ -6,7 +6,7 @@ use crate::engines::Engines;
 use crate::host::board::Board;
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
-use crate::plan::{Conditions, There, WireLink};
+use crate::plan::{Conditions, Remote, WireLink};
 
 /// One of the two hosts, from the view of a case's senders or receivers.
 struct Side<'a> {
@@ -21,7 +21,7 @@ pub(super) fn refusal(
     case: &Case,
     engines: Engines,
     conditions: &Conditions,
-    there: &There,
+    remote: &Remote,
 ) -> Option<String> {
     if case.threads.is_alone() {
         return Some("one thread cannot be on two hosts: use --threads 2".to_owned());
@@ -37,15 +37,15 @@ pub(super) fn refusal(
     if let Some(reason) = both_twice(case) {
         return Some(reason.to_owned());
     }
-    let Some(link) = there.wire.link(case) else {
-        return Some(no_way(case.ip, there));
+    let Some(link) = remote.wire.link(case) else {
+        return Some(no_way(case.ip, remote));
     };
     if engines.0.about.group == Group::Offload {
         if let Some(reason) = link_mtu::too_long_to_cut(case, link) {
             return Some(format!("{} {reason}", engines.0));
         }
     }
-    let (sending, receiving) = by_half(case, conditions.engine_refusals, there.engine_refusals);
+    let (sending, receiving) = by_half(case, conditions.engine_refusals, remote.engine_refusals);
     let (from, to) = by_half(case, "here", "there");
     let (sender, receiver) = engines;
     let both = case.receives_at_both_ends();
@@ -58,16 +58,16 @@ pub(super) fn refusal(
 fn both_twice(case: &Case) -> Option<&'static str> {
     match case.workload? {
         _ if case.direction != Some(Direction::Both) => None,
-        Workload::Ask => {
+        Workload::Rr => {
             Some("requests go one way, and answers the other: use --direction up or down")
         }
-        Workload::Duplex => Some("duplex goes both ways: use --direction up or down"),
+        Workload::Bidir => Some("bidir goes both ways: use --direction up or down"),
         Workload::Flood => None,
     }
 }
 
-fn no_way(ip: Ip, there: &There) -> String {
-    let other = there
+fn no_way(ip: Ip, remote: &Remote) -> String {
+    let other = remote
         .wire
         .links
         .iter()
@@ -86,11 +86,11 @@ fn no_way(ip: Ip, there: &There) -> String {
 }
 
 /// Reorders a pair (local host, remote host) to (senders' host, receivers' host).
-fn by_half<T>(case: &Case, here: T, there: T) -> (T, T) {
+fn by_half<T>(case: &Case, local: T, remote: T) -> (T, T) {
     if case.sends_from_there() {
-        (there, here)
+        (remote, local)
     } else {
-        (here, there)
+        (local, remote)
     }
 }
 
@@ -98,10 +98,10 @@ fn by_half<T>(case: &Case, here: T, there: T) -> (T, T) {
 pub(super) fn placement(
     case: &Case,
     conditions: &Conditions,
-    there: &There,
+    remote: &Remote,
 ) -> (Placement, Vec<String>) {
-    let (here, there) = sides(case, conditions, there);
-    let (sending, receiving) = by_half(case, here, there);
+    let (local, remote) = sides(case, conditions, remote);
+    let (sending, receiving) = by_half(case, local, remote);
     let threads = case.threads;
     let mut fallbacks = Vec::new();
     let mut place = |side: &Side, count| {
@@ -116,30 +116,34 @@ pub(super) fn placement(
     (placement, fallbacks)
 }
 
-fn sides<'a>(case: &Case, conditions: &Conditions<'a>, there: &There<'a>) -> (Side<'a>, Side<'a>) {
-    let link = there.wire.link(case);
-    let here = Side {
+fn sides<'a>(
+    case: &Case,
+    conditions: &Conditions<'a>,
+    remote: &Remote<'a>,
+) -> (Side<'a>, Side<'a>) {
+    let link = remote.wire.link(case);
+    let local = Side {
         host: conditions.host,
         board: conditions.board,
-        interface: link.map_or("", |link| &link.here.interface.name),
+        interface: link.map_or("", |link| &link.local.interface.name),
     };
-    let there = Side {
-        host: &there.wire.host,
-        board: there.board,
-        interface: link.map_or("", |link| &link.there.interface.name),
+    let remote = Side {
+        host: &remote.wire.host,
+        board: remote.board,
+        interface: link.map_or("", |link| &link.remote.interface.name),
     };
-    (here, there)
+    (local, remote)
 }
 
 /// Returns warnings about a case between these hosts.
 pub(super) fn warnings(
     case: &Case,
     conditions: &Conditions,
-    there: &There,
+    remote: &Remote,
     placement: &Placement,
 ) -> Vec<String> {
-    let mut warnings = crowds(case, conditions, there, placement);
-    let link = there.wire.link(case);
+    let mut warnings = crowds(case, conditions, remote, placement);
+    let link = remote.wire.link(case);
     warnings.extend(
         link.into_iter()
             .flat_map(|link| link_mtu::warnings(case, link)),
@@ -151,11 +155,11 @@ pub(super) fn warnings(
 fn crowds(
     case: &Case,
     conditions: &Conditions,
-    there: &There,
+    remote: &Remote,
     placement: &Placement,
 ) -> Vec<String> {
-    let (here, there) = sides(case, conditions, there);
-    let (sending, receiving) = by_half(case, here, there);
+    let (local, remote) = sides(case, conditions, remote);
+    let (sending, receiving) = by_half(case, local, remote);
     let each = if case.is_full_duplex() { 2 } else { 1 };
     let beside = usize::from(case.is_open_loop());
     let senders = case.threads.senders() * (each + beside);

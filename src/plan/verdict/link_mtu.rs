@@ -17,14 +17,14 @@ fn ways<'a>(case: &Case, link: &'a WireLink) -> Vec<Way<'a>> {
     const HERE: &str = "here";
     const THERE: &str = "at the other end";
     let up = Way {
-        from: &link.here,
-        to: &link.there,
+        from: &link.local,
+        to: &link.remote,
         from_where: HERE,
         to_where: THERE,
     };
     let down = Way {
-        from: &link.there,
-        to: &link.here,
+        from: &link.remote,
+        to: &link.local,
         from_where: THERE,
         to_where: HERE,
     };
@@ -118,14 +118,14 @@ mod tests {
         }
     }
 
-    fn link(here: u32, there: u32, longest_payload: Option<u32>) -> WireLink {
+    fn link(local: u32, remote: u32, longest_payload: Option<u32>) -> WireLink {
         let tried = |end| LinkEnd {
             longest_payload,
             ..end
         };
         WireLink {
-            here: tried(end("10.0.0.1", here)),
-            there: tried(end("10.0.0.2", there)),
+            local: tried(end("10.0.0.1", local)),
+            remote: tried(end("10.0.0.2", remote)),
         }
     }
 
@@ -155,7 +155,7 @@ mod tests {
             Vec::<String>::new()
         );
         // Requests go one way, and responses the other.
-        assert_eq!(warnings(&case("1400B/connected/v4/ask/up"), &link).len(), 2);
+        assert_eq!(warnings(&case("1400B/connected/v4/rr/up"), &link).len(), 2);
         // Fragments are as long as the MTU of the sender, which is the longer one.
         assert_eq!(warnings(&case("1473B/connected/v4/up"), &link).len(), 2);
     }

@@ -19,26 +19,26 @@ pub(super) fn refusal(
     conditions: &Conditions,
 ) -> Option<String> {
     let engines = (sender, receiver);
-    let at_hosts = match &conditions.there {
-        Some(there) => across::refusal(case, engines, conditions, there),
+    let at_hosts = match &conditions.remote {
+        Some(remote) => across::refusal(case, engines, conditions, remote),
         None => cannot_run(&[sender, receiver], conditions.engine_refusals, "here"),
     };
     if let Some(reason) = at_hosts.or_else(|| can_run_nowhere(case, engines, conditions)) {
         return Some(reason);
     }
     if case.sharing == Some(Sharing::Reuseport(Spread::Bpf)) {
-        let receivers_are_here = conditions.there.is_none() || case.sends_from_there();
-        let there = || conditions.there.and_then(|there| there.steering_refusal);
+        let receivers_are_here = conditions.remote.is_none() || case.sends_from_there();
+        let remote = || conditions.remote.and_then(|remote| remote.steering_refusal);
         let refusal = if receivers_are_here {
             conditions.steering_refusal
         } else {
-            there()
+            remote()
         };
         if let Some(reason) = refusal {
             return Some(reason.to_owned());
         }
     }
-    if conditions.there.is_some() {
+    if conditions.remote.is_some() {
         return None;
     }
     let refusal = conditions.host.refusal(case.ip).map(str::to_owned);
@@ -91,7 +91,7 @@ pub(in crate::plan) fn can_run_nowhere(
             return Some(reason);
         }
     }
-    if case.workload == Some(Workload::Duplex) {
+    if case.workload == Some(Workload::Bidir) {
         if let Some(reason) = cannot_duplex(case, (sender, receiver)) {
             return Some(reason);
         }
@@ -156,13 +156,13 @@ fn cannot_ask(case: &Case, (sender, receiver): Engines) -> Option<String> {
         let why = "--rate and --service sleep or work, and would hold up a worker: leave out --tokio-workers";
         return Some(why.to_owned());
     }
-    if case.think.is_some() {
+    if case.think_time.is_some() {
         if case.flows.is_some() || case.outstanding.is_some() {
-            let why = "a client that thinks has one request at a time: leave out --flows and --outstanding, or --think";
+            let why = "a client that thinks has one request at a time: leave out --flows and --outstanding, or --think-time";
             return Some(why.to_owned());
         }
         if case.tokio_workers.is_some() {
-            let why = "--think sleeps, and would hold up a worker: leave out --tokio-workers";
+            let why = "--think-time sleeps, and would hold up a worker: leave out --tokio-workers";
             return Some(why.to_owned());
         }
     }

@@ -24,13 +24,13 @@ pub(super) fn warnings(
         () => 0,
     };
     let busy = threads.count() + beside - threads_on_workers(case, (sender, receiver)) + workers;
-    match &conditions.there {
-        Some(there) => warnings.extend(across::warnings(case, conditions, there, placement)),
+    match &conditions.remote {
+        Some(remote) => warnings.extend(across::warnings(case, conditions, remote, placement)),
         None => warnings.extend(sharing_cpus(busy, placement.cpus(), conditions.host)),
     }
     if !threads.is_alone() && senders != receivers {
         let (send, receive) = if case.asks() {
-            ("ask", "answer")
+            ("rr", "answer")
         } else {
             ("send", "receive")
         };

@@ -76,13 +76,13 @@ pub(super) fn by_load(rows: &[Row]) -> Vec<Loads<'_>> {
         ..block
     };
     let mut groups: BTreeMap<BlockKey, Vec<&Row>> = BTreeMap::new();
-    let is_load = |row: &&Row| row.rate_asked_rps.is_some() && row.workload == Workload::Ask;
+    let is_load = |row: &&Row| row.target_pps.is_some() && row.workload == Workload::Rr;
     for row in rows.iter().filter(is_load) {
         groups.entry(without_rate(row)).or_default().push(row);
     }
     let loads = groups.into_iter().filter_map(|(block, loaded)| {
         let alone = |row: &Row| {
-            let mut others = rows.iter().filter(|other| other.rate_asked_rps.is_none());
+            let mut others = rows.iter().filter(|other| other.target_pps.is_none());
             let found =
                 others.find(|other| name(other) == name(row) && other.block() == waiting(block));
             found.and_then(|other| other.received_pps)
@@ -115,7 +115,7 @@ pub(super) fn by_load(rows: &[Row]) -> Vec<Loads<'_>> {
 /// Returns the load of a row, with its sort key and text: in % of the closed-loop rate `alone`, to the nearest 10 %,
 /// if that is known, else as a rate.
 fn load(row: &Row, alone: Option<f64>) -> Option<(u64, String, &Row)> {
-    let rate = u32::from(row.rate_asked_rps?);
+    let rate = u32::from(row.target_pps?);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

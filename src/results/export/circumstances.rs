@@ -14,11 +14,11 @@ const FACTS: [Fact; 12] = [
     ("virtualised by", |row| &row.virtualization),
     ("kernel", |row| &row.kernel),
     ("governor", |row| &row.governor),
-    ("other host's board", |row| &row.there_board),
-    ("other host's model", |row| &row.there_model),
-    ("other host's CPU", |row| &row.there_cpu_model),
-    ("other host's kernel", |row| &row.there_kernel),
-    ("other host's governor", |row| &row.there_governor),
+    ("other host's board", |row| &row.remote_board),
+    ("other host's model", |row| &row.remote_model),
+    ("other host's CPU", |row| &row.remote_cpu_model),
+    ("other host's kernel", |row| &row.remote_kernel),
+    ("other host's governor", |row| &row.remote_governor),
 ];
 
 /// Returns the known facts by name. Where rows differ, a fact lists each of their values.

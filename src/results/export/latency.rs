@@ -59,14 +59,14 @@ fn nth(n: usize, cell: fn(&Row) -> String) -> impl Fn(&Vec<&Row>) -> String {
 fn p50(row: &Row) -> String {
     match row.status {
         // A rate above capacity has responses, but no valid round trips.
-        Status::Ok if row.rtt_p50_us.is_none() && row.rate_asked_rps.is_some() => "over".to_owned(),
+        Status::Ok if row.rtt_p50_us.is_none() && row.target_pps.is_some() => "over".to_owned(),
         Status::Failed => "failed".to_owned(),
         _ => number(row.rtt_p50_us, 1),
     }
 }
 
 fn is_alone(row: &Row) -> bool {
-    row.status != Status::Skipped && row.rate_asked_rps.is_none()
+    row.status != Status::Skipped && row.target_pps.is_none()
 }
 
 const LEGEND: &str = "\n\
@@ -91,13 +91,13 @@ fn loads_of<'a>(alone: &Row, rows: &'a [Row]) -> BTreeMap<Option<Arrivals>, Vec<
         };
         (block, row.label(), row.connection)
     };
-    let is_load = |row: &&Row| row.rate_asked_rps.is_some() && key(row) == key(alone);
+    let is_load = |row: &&Row| row.target_pps.is_some() && key(row) == key(alone);
     let mut loads: BTreeMap<Option<Arrivals>, Vec<&Row>> = BTreeMap::new();
     for row in rows.iter().filter(is_load) {
         loads.entry(row.arrivals).or_default().push(row);
     }
     for rows in loads.values_mut() {
-        rows.sort_by_key(|row| row.rate_asked_rps);
+        rows.sort_by_key(|row| row.target_pps);
     }
     if loads.is_empty() {
         loads.insert(None, Vec::new());

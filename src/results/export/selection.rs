@@ -119,12 +119,12 @@ impl Run {
             Short::Rate => has(|case| case.rate.is_some()),
             Short::Paced => has(Case::is_paced),
             Short::Flood => floods,
-            Short::Ask => has(Case::asks),
-            Short::Duplex => has(|case| case.workload == Some(Workload::Duplex)),
+            Short::Rr => has(Case::asks),
+            Short::Bidir => has(|case| case.workload == Some(Workload::Bidir)),
             Short::Flows => has(|case| case.flows.is_some()),
             Short::Wire => crosses,
             Short::Path => floods && crosses,
-            Short::Here => floods && !crosses,
+            Short::LocalTrials => floods && !crosses,
             Short::Cpu => !crosses,
             Short::Reference => has_reference,
             Short::Ratio => has_reference && is_free,
@@ -186,8 +186,8 @@ mod tests {
     #[test]
     fn the_columns_of_requests_at_a_rate_are_these() {
         insta::assert_snapshot!(names(&[
-            "std:std/2t/26B/connected/v4/ask/rate2000",
-            "mio-level:mio-level/2t/26B/connected/v4/ask/rate20000",
+            "std:std/2t/26B/connected/v4/rr/rate2000",
+            "mio-level:mio-level/2t/26B/connected/v4/rr/rate20000",
         ]));
     }
 
@@ -205,7 +205,7 @@ mod tests {
         let usual = names(&[plain]);
         for (more, columns) in [
             ("batch8", vec!["batch"]),
-            ("rcvbuf65536", vec!["rcvbuf_asked_bytes"]),
+            ("rcvbuf65536", vec!["rcvbuf_requested_bytes"]),
             ("tos-ef/tcp", vec!["tos", "transport"]),
         ] {
             let found = names(&[plain, &format!("{plain}/{more}")]);

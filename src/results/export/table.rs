@@ -130,8 +130,8 @@ mod tests {
                 ..ordinary_row()
             };
             let ask = Row {
-                workload: Workload::Ask,
-                case: "mio-exhaustive:tokio-exhaustive/2t/300B/connected/v4/ask".to_owned(),
+                workload: Workload::Rr,
+                case: "mio-exhaustive:tokio-exhaustive/2t/300B/connected/v4/rr".to_owned(),
                 rtt_p50_us: huge,
                 rtt_p90_us: huge,
                 rtt_p99_us: huge,

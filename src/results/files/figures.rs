@@ -109,7 +109,7 @@ fn open_accounting(row: &Row) -> Option<(String, String)> {
     let refused = i128::from(row.refused_packets?);
     let arrived = i128::from(received) + i128::from(unread);
     let explained = arrived + refused + dropped + i128::from(unaccounted);
-    let surplus = row.surplus_packets.unwrap_or(0);
+    let surplus = row.unexpected_packets.unwrap_or(0);
     if i128::from(sent) + i128::from(surplus) != explained {
         let problem = format!(
             "{sent}, but {explained} were received, unread, refused, dropped or unaccounted for"

@@ -343,9 +343,9 @@ fn a_row_has_what_follows_from_its_case_where_a_file_has_no_column_for_it() {
         panic!("{results:?}")
     };
     assert_eq!((row.senders, row.receivers), (1, 1));
-    assert_eq!(row.rcvbuf_asked_bytes, whole.rcvbuf_asked_bytes);
+    assert_eq!(row.rcvbuf_requested_bytes, whole.rcvbuf_requested_bytes);
     assert_eq!(row.received_mbps_high, whole.received_mbps_high);
-    assert_eq!(row.own_sd_pct, whole.own_sd_pct);
+    assert_eq!(row.residual_sd_pct, whole.residual_sd_pct);
     assert_eq!((row.failed_calls, row.window_ms), (None, None));
     assert_eq!(Machine::of(row).to_string(), "rpi-4b, a board");
 }

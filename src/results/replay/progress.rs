@@ -117,8 +117,8 @@ impl Progress {
     pub(super) fn is_within_a_round(&self) -> bool {
         let goes_on = self.cases.iter().filter(|case| case.failure.is_none());
         let has_window = |case: &Measured| case.samples.iter().any(|it| it.round == self.round);
-        let (there, missing): (Vec<_>, Vec<_>) = goes_on.partition(|case| has_window(case));
-        !there.is_empty() && !missing.is_empty()
+        let (remote, missing): (Vec<_>, Vec<_>) = goes_on.partition(|case| has_window(case));
+        !remote.is_empty() && !missing.is_empty()
     }
 
     /// Forgets the positions of the current round. After `--force` on another machine, the cases may be in another

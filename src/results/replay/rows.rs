@@ -96,7 +96,7 @@ impl Replay {
     fn nics(&self, case: &Case) -> (String, String) {
         let link = self.header.wire.as_ref().and_then(|wire| wire.link(case));
         let words = |end: &LinkEnd| format!("{}: {}", end.interface.name, end.interface);
-        link.map(|link| (words(&link.here), words(&link.there)))
+        link.map(|link| (words(&link.local), words(&link.remote)))
             .unwrap_or_default()
     }
 

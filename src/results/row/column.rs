@@ -80,9 +80,9 @@ pub enum Short {
     /// Runs with a flood.
     Flood,
     /// Runs with requests.
-    Ask,
+    Rr,
     /// Runs with a flood in both directions.
-    Duplex,
+    Bidir,
     /// Runs with several flows per thread.
     Flows,
     /// Runs between two hosts.
@@ -90,7 +90,7 @@ pub enum Short {
     /// Runs with a flood between two hosts.
     Path,
     /// Runs with a flood on one host.
-    Here,
+    LocalTrials,
     /// Runs on one host, where all CPU time is of one kind of CPU.
     Cpu,
     /// Runs with a reference.

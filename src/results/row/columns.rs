@@ -74,12 +74,12 @@ columns! {
         /// `spin`: receivers are called again and again instead of sleeping (`--wait`).
         wait: Option<Wait>, "", Plan, Unusual, "receivers wait as their engine does";
         /// SO_RCVBUF that receivers asked for.
-        rcvbuf_asked_bytes: Option<Buffer>, "B", Plan, Unusual, "connections, unless `--rcvbuf` is given";
+        rcvbuf_requested_bytes: Option<Buffer>, "B", Plan, Unusual, "connections, unless `--rcvbuf` is given";
         /// SO_SNDBUF that senders asked for.
-        sndbuf_asked_bytes: Option<Buffer>, "B", Plan, Unusual, "nothing asked for";
+        sndbuf_requested_bytes: Option<Buffer>, "B", Plan, Unusual, "nothing asked for";
         /// TOS or traffic class of the datagrams (`--tos`), the whole byte, read back.
         tos: Option<Tos>, "", Plan, Unusual, "not marked";
-        /// `flood`; `ask`: clients send requests, servers answer; `duplex`: flood both ways (`--workload`).
+        /// `flood`; `rr`: clients send requests, servers answer; `bidir`: flood both ways (`--workload`).
         workload: Workload, "", Plan, Workload, "never";
         /// Carrier of the messages (`--transport`); with any but `udp`, a datagram of the columns is a message.
         transport: Transport, "", Plan, Unusual, "never";
@@ -88,22 +88,22 @@ columns! {
         /// Way of the datagrams between two hosts: `up`, from here to the other host; `down`; `both` at once.
         direction: Option<Direction>, "", Plan, Wire, "one host";
         /// `full`: both directions at once, `half`: one (`--duplex`).
-        duplex: Option<Duplex>, "", Plan, Duplex, "another workload";
+        duplex: Option<Duplex>, "", Plan, Bidir, "another workload";
         /// Flows of each thread that sends (`--flows`), each with a socket at either end.
         flows: Option<Flows>, "", Plan, Flows, "one for each thread";
         /// Requests that each client has outstanding at a time, over each of its flows.
         outstanding: Option<Outstanding>, "", Plan, Unusual, "`flood`, `--rate`";
-        /// Datagrams, or with `ask` requests, per second of all threads together (`--rate`); see PACING.md.
-        rate_asked_rps: Option<Rate>, "1/s", Plan, Rate, "as fast as they can";
+        /// Datagrams, or with `rr` requests, per second of all threads together (`--rate`); see PACING.md.
+        target_pps: Option<Rate>, "1/s", Plan, Rate, "as fast as they can";
         /// Spread of these over time: `even`, `poisson`, or `train100` (so many of each thread at once).
         arrivals: Option<Arrivals>, "", Plan, Unusual, "as fast as they can";
-        /// Pause of a client between an answer and its next request (`--think`), such as `20ms`.
+        /// Pause of a client between an answer and its next request (`--think-time`), such as `20ms`.
         think_time: Option<ThinkTime>, "", Plan, Unusual, "none";
         /// Work of a server before each answer (`--service`): `50us` of computing, or `sleep:1ms`.
         service_time: Option<ServiceTime>, "", Plan, Unusual, "none";
         /// Who does the work of a server: `inline` (the loop), `pool` (64 threads), `spawn-blocking` (tokio's
         /// threads).
-        server_model: Option<ServerModel>, "", Plan, Unusual, "`flood`, `duplex`";
+        server_model: Option<ServerModel>, "", Plan, Unusual, "`flood`, `bidir`";
         /// How several receivers share the port: `reuseport`, `reuseaddr`, `separate`.
         sharing: Option<SharingKind>, "", Plan, Unusual, "1 receiver, `flows`";
         /// How flows are spread over receivers: `even`, `hash`, `bpf`.
@@ -124,42 +124,42 @@ columns! {
         /// Datagrams sent per second, those that were dropped among them; never rank by it.
         sent_pps: Option<f64>, "1/s", Window, Paced, "no speed";
         /// Datagrams of a flood at a rate that were sent when the next one was due as well; see PACING.md.
-        late_packets: Option<u64>, "", Window, Paced, "no `--rate`, `ask`";
+        late_packets: Option<u64>, "", Window, Paced, "no `--rate`, `rr`";
         /// Median time between two datagrams of a flow, with a flood at a rate, to within 0.4 %; see PACING.md.
-        gap_p50_us: Option<f64>, "us", Window, Never, "no `--rate`, `ask`, fewer than 2";
+        gap_p50_us: Option<f64>, "us", Window, Never, "no `--rate`, `rr`, fewer than 2";
         /// 99th percentile of the time between two datagrams of a flow.
-        gap_p99_us: Option<f64>, "us", Window, Paced, "no `--rate`, `ask`, fewer than 100";
+        gap_p99_us: Option<f64>, "us", Window, Paced, "no `--rate`, `rr`, fewer than 100";
         /// Longest time between two datagrams of a flow.
-        gap_max_us: Option<f64>, "us", Window, Never, "no `--rate`, `ask`";
+        gap_max_us: Option<f64>, "us", Window, Never, "no `--rate`, `rr`";
         /// Source of the gaps: `kernel`, its time stamps of what left; `calls`, the ends of the calls that sent.
-        gap_source: String, "", Window, Never, "no `--rate`, `ask`";
+        gap_source: String, "", Window, Never, "no `--rate`, `rr`";
     }
 
     "Round trips" {
         /// Median of the round trips, to within 0.4 %.
-        rtt_p50_us: Option<f64>, "us", Window, Ask, "fewer than 20 requests, or too many without an answer";
+        rtt_p50_us: Option<f64>, "us", Window, Rr, "fewer than 20 requests, or too many without an answer";
         /// Lower bound of the interval of `rtt_p50_us`.
-        rtt_p50_us_low: Option<f64>, "us", Window, Ask, "as its estimate, 1 window";
+        rtt_p50_us_low: Option<f64>, "us", Window, Rr, "as its estimate, 1 window";
         /// Upper bound of the interval of `rtt_p50_us`.
-        rtt_p50_us_high: Option<f64>, "us", Window, Ask, "as its estimate, 1 window, or may be a request without an answer";
+        rtt_p50_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window, or may be a request without an answer";
         /// 90th percentile of the round trips, to within 0.4 %.
-        rtt_p90_us: Option<f64>, "us", Window, Ask, "fewer than 100 requests, or too many without an answer";
+        rtt_p90_us: Option<f64>, "us", Window, Rr, "fewer than 100 requests, or too many without an answer";
         /// Lower bound of the interval of `rtt_p90_us`.
         rtt_p90_us_low: Option<f64>, "us", Window, Never, "as its estimate, 1 window";
         /// Upper bound of the interval of `rtt_p90_us`.
         rtt_p90_us_high: Option<f64>, "us", Window, Never, "as its estimate, 1 window, or may be a request without an answer";
         /// 99th percentile of the round trips, to within 0.4 %.
-        rtt_p99_us: Option<f64>, "us", Window, Ask, "fewer than 1,000 requests, or too many without an answer";
+        rtt_p99_us: Option<f64>, "us", Window, Rr, "fewer than 1,000 requests, or too many without an answer";
         /// Lower bound of the interval of `rtt_p99_us`.
-        rtt_p99_us_low: Option<f64>, "us", Window, Ask, "as its estimate, 1 window";
+        rtt_p99_us_low: Option<f64>, "us", Window, Rr, "as its estimate, 1 window";
         /// Upper bound of the interval of `rtt_p99_us`.
-        rtt_p99_us_high: Option<f64>, "us", Window, Ask, "as its estimate, 1 window, or may be a request without an answer";
+        rtt_p99_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window, or may be a request without an answer";
         /// 99.9th percentile of the round trips, to within 0.4 %.
-        rtt_p999_us: Option<f64>, "us", Window, Ask, "fewer than 10,000 requests, or too many without an answer";
+        rtt_p999_us: Option<f64>, "us", Window, Rr, "fewer than 10,000 requests, or too many without an answer";
         /// Lower bound of the interval of `rtt_p999_us`.
-        rtt_p999_us_low: Option<f64>, "us", Window, Ask, "as its estimate, 1 window";
+        rtt_p999_us_low: Option<f64>, "us", Window, Rr, "as its estimate, 1 window";
         /// Upper bound of the interval of `rtt_p999_us`.
-        rtt_p999_us_high: Option<f64>, "us", Window, Ask, "as its estimate, 1 window, or may be a request without an answer";
+        rtt_p999_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window, or may be a request without an answer";
         /// 99.99th percentile of the round trips, to within 0.4 %.
         rtt_p9999_us: Option<f64>, "us", Window, Never, "fewer than 100,000 requests, or too many without an answer";
         /// Lower bound of the interval of `rtt_p9999_us`.
@@ -167,7 +167,7 @@ columns! {
         /// Upper bound of the interval of `rtt_p9999_us`.
         rtt_p9999_us_high: Option<f64>, "us", Window, Never, "as its estimate, 1 window, or may be a request without an answer";
         /// Longest round trip of all windows, to within 0.4 %.
-        rtt_max_us: Option<f64>, "us", Window, Ask, "no answers";
+        rtt_max_us: Option<f64>, "us", Window, Rr, "no answers";
         /// Mean of all round trips.
         rtt_mean_us: Option<f64>, "us", Window, Never, "no answers";
         /// Standard deviation of all round trips.
@@ -179,9 +179,9 @@ columns! {
         /// Requests that were answered in time.
         answered_requests: Option<u64>, "", Window, Never, "`flood`, no window";
         /// Requests that were lost, or not answered within 250 ms.
-        unanswered_requests: Option<u64>, "", Window, Ask, "`flood`, no window";
+        unanswered_requests: Option<u64>, "", Window, Rr, "`flood`, no window";
         /// Datagrams that no client waited for any more: late answers, and what is no answer.
-        late_answers: Option<u64>, "", Run, Never, "`flood`, no window";
+        late_responses: Option<u64>, "", Run, Never, "`flood`, no window";
     }
 
     "Where the datagrams ended" {
@@ -196,7 +196,7 @@ columns! {
         /// Datagrams dropped at a receiving socket, mostly as its buffer was full.
         dropped_socket_packets: Option<u64>, "", Drain, Flood, "no window";
         /// Datagrams that are missing and that the kernel's own discard counters explain.
-        dropped_kernel_packets: Option<u64>, "", Drain, Here, "no window, two hosts";
+        dropped_kernel_packets: Option<u64>, "", Drain, LocalTrials, "no window, two hosts";
         /// Datagrams that the kernel of the sender refused (`ENOBUFS`) and that no counter explains.
         dropped_kernel_out_packets: Option<u64>, "", Run, Path, "one host, no window";
         /// Datagrams dropped by the queueing discipline, or a filter, of the interface of the sender.
@@ -214,7 +214,7 @@ columns! {
         /// Datagrams discarded by IP or UDP of the receiver: a checksum, missing fragments, a closed port.
         dropped_protocol_packets: Option<u64>, "", Run, Path, "one host, no window";
         /// Datagrams received although never sent: duplicates of the path, or from a stranger.
-        surplus_packets: Option<u64>, "", Run, Path, "one host, no window";
+        unexpected_packets: Option<u64>, "", Run, Path, "one host, no window";
         /// Counters of lost packets that moved at both interfaces, by name; other traffic is among them.
         nic_counters: String, "", Run, Never, "one host, none moved";
         /// Reasons for which both kernels dropped packets, in their own words (`--drop-reasons`); other traffic is
@@ -264,12 +264,12 @@ columns! {
     }
 
     "How good the numbers are" {
-        /// Datagrams received in both directions (`duplex`) over those in one, in the same round.
-        ratio_to_half: Option<f64>, "", Case, Duplex, "not `full`, no windows of `half`";
+        /// Datagrams received in both directions (`bidir`) over those in one, in the same round.
+        ratio_to_half: Option<f64>, "", Case, Bidir, "not `full`, no windows of `half`";
         /// Lower bound of the interval of `ratio_to_half`.
-        ratio_to_half_low: Option<f64>, "", Case, Duplex, "not `full`, no windows of `half`, too few rounds";
+        ratio_to_half_low: Option<f64>, "", Case, Bidir, "not `full`, no windows of `half`, too few rounds";
         /// Upper bound of the interval of `ratio_to_half`.
-        ratio_to_half_high: Option<f64>, "", Case, Duplex, "not `full`, no windows of `half`, too few rounds";
+        ratio_to_half_high: Option<f64>, "", Case, Bidir, "not `full`, no windows of `half`, too few rounds";
         /// Confidence level of the intervals of rates, such as 96.9 with 6 windows.
         interval_pct: Option<f64>, "%", Window, Never, "no speed, 1 window";
         /// Standard deviation of the windows' `received_pps` over their mean.
@@ -282,11 +282,11 @@ columns! {
         cpu_ratio_sd_pct: Option<f64>, "%", Window, CpuRatio, "no ratio, 1 pair";
         /// Scatter of `received_pps` round by round, less what the other engines of the block have in common if
         /// that is smaller.
-        own_sd_pct: Option<f64>, "%", Window, Free, "no speed, 1 window";
-        /// Scatter of `cpu_ns_per_packet`, as `own_sd_pct`.
-        own_cpu_sd_pct: Option<f64>, "%", Window, FreeCpu, "no speed, 1 window";
+        residual_sd_pct: Option<f64>, "%", Window, Free, "no speed, 1 window";
+        /// Scatter of `cpu_ns_per_packet`, as `residual_sd_pct`.
+        residual_cpu_sd_pct: Option<f64>, "%", Window, FreeCpu, "no speed, 1 window";
         /// Time that the benchmark thread that lost most was ready to run while something else ran.
-        lost_cpu_pct: Option<f64>, "%", Window, Never, "no window, not counted by the kernel";
+        preempted_pct: Option<f64>, "%", Window, Never, "no window, not counted by the kernel";
         /// Time that the hypervisor took of the benchmark threads' CPUs.
         steal_pct: Option<f64>, "%", Window, Never, "no window, not pinned";
         /// Time that interrupts took of the benchmark threads' CPUs.
@@ -385,21 +385,21 @@ columns! {
         /// discipline.
         nic: String, "", Start, Never, "one host";
         /// Other host, as it was typed.
-        there: String, "", Start, Never, "one host";
+        remote: String, "", Start, Never, "one host";
         /// Name of the board profile of the other host.
-        there_board: String, "", Start, Never, "one host";
+        remote_board: String, "", Start, Never, "one host";
         /// Name of the other host in its device tree, or in DMI.
-        there_model: String, "", Start, Never, "one host, unknown";
+        remote_model: String, "", Start, Never, "one host, unknown";
         /// Name of the CPUs of the other host.
-        there_cpu_model: String, "", Start, Never, "one host, unknown";
+        remote_cpu_model: String, "", Start, Never, "one host, unknown";
         /// Architecture of the other host (`uname -m`).
-        there_machine: String, "", Start, Never, "one host, unknown";
+        remote_machine: String, "", Start, Never, "one host, unknown";
         /// Kernel release of the other host.
-        there_kernel: String, "", Start, Never, "one host, unknown";
+        remote_kernel: String, "", Start, Never, "one host, unknown";
         /// Governors of cpufreq of the other host.
-        there_governor: String, "", Start, Never, "one host, unknown";
+        remote_governor: String, "", Start, Never, "one host, unknown";
         /// Interface of the other host, as `nic`.
-        there_nic: String, "", Start, Never, "one host";
+        remote_nic: String, "", Start, Never, "one host";
         /// Machine, or across a wire both: board, model, CPUs, architecture, and what virtualises it.
         machine_id: String, "", Start, Always, "never";
         /// Seed of the shuffled order, for `--seed`.

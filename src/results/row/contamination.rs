@@ -27,7 +27,7 @@ pub(super) struct Windows<'a> {
     /// Number of windows with any mark.
     pub(super) contaminated: usize,
     /// Preempted time, in percent of the windows.
-    pub(super) lost_cpu_pct: Option<f64>,
+    pub(super) preempted_pct: Option<f64>,
 }
 
 impl<'a> Windows<'a> {
@@ -53,7 +53,7 @@ impl<'a> Windows<'a> {
         Self {
             pairs: samples.iter().zip(&disturbed).filter_map(pair).collect(),
             contaminated: samples.iter().zip(&disturbed).filter(is_marked).count(),
-            lost_cpu_pct: lost::pct(samples, &shares),
+            preempted_pct: lost::pct(samples, &shares),
             samples,
             disturbed,
         }
@@ -94,7 +94,7 @@ impl<'a> Windows<'a> {
         let mut warnings = Vec::new();
         if numbers::move_estimates(self.disturbed(), self.samples.len()) {
             warnings.push(
-                "benchmark threads lost CPU time in 3 of 10 windows or more (lost_cpu_pct)"
+                "benchmark threads lost CPU time in 3 of 10 windows or more (preempted_pct)"
                     .to_owned(),
             );
         }

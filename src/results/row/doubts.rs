@@ -79,7 +79,7 @@ mod tests {
     /// Returns the warning for windows of 100 ms in which `answered` requests at a rate of 10,000 per second got a
     /// response.
     fn overload_of(key: &str, answered: [u64; 6]) -> Option<String> {
-        let case = Case::of_key(&format!("std:std/2t/300B/connected/v4/ask/{key}"));
+        let case = Case::of_key(&format!("std:std/2t/300B/connected/v4/rr/{key}"));
         let mut samples = six();
         for (sample, answered) in samples.iter_mut().zip(answered) {
             sample.threads[1].received_packets = answered;
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn requests_that_were_lost_on_the_way_are_no_capacity() {
-        let case = Case::of_key("std:std/2t/300B/connected/v4/ask/rate10000").expect("a case");
+        let case = Case::of_key("std:std/2t/300B/connected/v4/rr/rate10000").expect("a case");
         let of = |lost: u64| {
             let mut samples = six();
             for sample in &mut samples {

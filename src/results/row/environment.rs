@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rounding::decimals;
 use crate::host::facts::{self, CpufreqPolicy, Host};
-use crate::plan::OtherHost;
+use crate::plan::RemoteHost;
 use crate::sys::cpu_speed::CpuSpeed;
 
 /// Facts that all rows of a run share. A text is empty if unknown, and `no` if something is known to be absent.
@@ -44,7 +44,7 @@ pub struct Environment {
     /// Conditions found before the start that would invalidate a run. Every row has them as warnings.
     pub unfit: Vec<String>,
     /// The remote host. All empty: none.
-    pub there: OtherHost,
+    pub remote: RemoteHost,
 }
 
 impl Environment {

@@ -56,7 +56,7 @@ impl Row {
 fn id(row: &Row) -> String {
     // Builds for another architecture and debug builds count as other machines.
     let debug = if row.is_debug() { "debug build" } else { "" };
-    let here = known(&[
+    let local = known(&[
         &row.board,
         &row.model,
         &row.cpu_model,
@@ -65,15 +65,15 @@ fn id(row: &Row) -> String {
         debug,
     ]);
     if row.direction.is_none() {
-        return here;
+        return local;
     }
-    let there = known(&[
-        &row.there_board,
-        &row.there_model,
-        &row.there_cpu_model,
-        &row.there_machine,
+    let remote = known(&[
+        &row.remote_board,
+        &row.remote_model,
+        &row.remote_cpu_model,
+        &row.remote_machine,
     ]);
-    format!("{here} to {there}")
+    format!("{local} to {remote}")
 }
 
 fn known(parts: &[&str]) -> String {
@@ -96,10 +96,10 @@ mod tests {
         );
         let changes: [fn(&mut Row); 5] = [
             |row| row.direction = None,
-            |row| row.there_board = "rpi-5".to_owned(),
-            |row| row.there_model = "Raspberry Pi 400".to_owned(),
-            |row| row.there_cpu_model = "Cortex-A76".to_owned(),
-            |row| row.there_machine = "armv7l".to_owned(),
+            |row| row.remote_board = "rpi-5".to_owned(),
+            |row| row.remote_model = "Raspberry Pi 400".to_owned(),
+            |row| row.remote_cpu_model = "Cortex-A76".to_owned(),
+            |row| row.remote_machine = "armv7l".to_owned(),
         ];
         for change in changes {
             let mut other = wire.clone();
@@ -113,9 +113,9 @@ mod tests {
     fn another_kernel_and_another_name_are_no_other_machine() {
         let wire = row_of_a_wire();
         let again = Row {
-            there: "192.168.7.2".to_owned(),
-            there_kernel: "6.13.0".to_owned(),
-            there_governor: "powersave".to_owned(),
+            remote: "192.168.7.2".to_owned(),
+            remote_kernel: "6.13.0".to_owned(),
+            remote_governor: "powersave".to_owned(),
             ..wire.clone()
         };
         assert_eq!(Machine::of(&again), Machine::of(&wire));

@@ -26,7 +26,7 @@ impl Row {
         } else {
             Speeds::of(&[], &[])
         };
-        let own_sd_pct = |value| {
+        let residual_sd_pct = |value| {
             let found = own::sd_pct(samples, input.others, value).filter(|_| speaks);
             found.map(decimals::<3>)
         };
@@ -44,7 +44,7 @@ impl Row {
         let accounting = (!samples.is_empty()).then(|| numbers::total_accounting(samples));
         let places = accounting.filter(|_| case.direction.is_some());
         let places = places.map(|accounting| accounting.places);
-        let there = environment.there.clone();
+        let remote = environment.remote.clone();
         let mut row = Self {
             sender: case.sender.to_string(),
             receiver: case.receiver.to_string(),
@@ -74,8 +74,8 @@ impl Row {
             batch: case.batch,
             tokio_workers: case.tokio_workers,
             wait: case.wait,
-            rcvbuf_asked_bytes: case.rcvbuf_asked(),
-            sndbuf_asked_bytes: case.sndbuf,
+            rcvbuf_requested_bytes: case.rcvbuf_asked(),
+            sndbuf_requested_bytes: case.sndbuf,
             tos: case.tos,
             workload: case.workload.unwrap_or_default(),
             transport: case.transport(),
@@ -85,9 +85,9 @@ impl Row {
             flows: case.flows,
             outstanding: (case.asks() && !case.is_open_loop())
                 .then(|| case.outstanding.unwrap_or(Outstanding::DEFAULT)),
-            rate_asked_rps: case.rate_in_datagrams(),
+            target_pps: case.rate_in_datagrams(),
             arrivals: case.rate.map(|_| case.arrivals.unwrap_or_default()),
-            think_time: case.think,
+            think_time: case.think_time,
             service_time: case.service,
             server_model: case.asks().then(|| case.server_model.unwrap_or_default()),
             sharing: case.sharing.map(Sharing::kind),
@@ -125,7 +125,7 @@ impl Row {
             wakeup_p50_us: latencies.wakeup_us(),
             answered_requests: all.total(|all| all.times.count()),
             unanswered_requests: all.total(|all| all.unanswered),
-            late_answers: all.total(|all| all.late),
+            late_responses: all.total(|all| all.late),
             sent_packets: accounting.map(|accounting| accounting.sent),
             received_packets: accounting.map(|accounting| accounting.received),
             unread_packets: accounting.map(|accounting| accounting.unread),
@@ -142,7 +142,7 @@ impl Row {
             dropped_backlog_packets: places.map(|places| places.backlog),
             dropped_kernel_in_packets: places.map(|places| places.kernel_in),
             dropped_protocol_packets: places.map(|places| places.protocol),
-            surplus_packets: places.map(|places| places.surplus),
+            unexpected_packets: places.map(|places| places.surplus),
             nic_counters: counters_by_name::of_nics(samples),
             drop_reasons: counters_by_name::drop_reasons(samples),
             unaccounted_packets: accounting.map(|accounting| accounting.unaccounted),
@@ -174,9 +174,9 @@ impl Row {
             ratio_pairs: speeds.ratio.map(|_| speeds.pairs),
             ratio_sd_pct: speeds.ratio_sd_pct,
             cpu_ratio_sd_pct: speeds.cpu_ratio_sd_pct,
-            own_sd_pct: own_sd_pct(received_pps),
-            own_cpu_sd_pct: own_sd_pct(cpu_ns_per_packet),
-            lost_cpu_pct: windows.lost_cpu_pct.map(decimals::<2>),
+            residual_sd_pct: residual_sd_pct(received_pps),
+            residual_cpu_sd_pct: residual_sd_pct(cpu_ns_per_packet),
+            preempted_pct: windows.preempted_pct.map(decimals::<2>),
             steal_pct: taken_pct(|taken| taken.steal_ns),
             irq_pct: taken_pct(|taken| taken.irq_ns),
             softirq_pct: taken_pct(|taken| taken.softirq_ns),
@@ -229,14 +229,14 @@ impl Row {
             temp_c_max: climate::temp_c_max(samples),
             throttled: climate::throttled(samples),
             nic: input.nics.0.clone(),
-            there: there.to,
-            there_board: there.board,
-            there_model: there.model,
-            there_cpu_model: there.cpu_model,
-            there_machine: there.machine,
-            there_kernel: there.kernel,
-            there_governor: there.governor,
-            there_nic: input.nics.1.clone(),
+            remote: remote.to,
+            remote_board: remote.board,
+            remote_model: remote.model,
+            remote_cpu_model: remote.cpu_model,
+            remote_machine: remote.machine,
+            remote_kernel: remote.kernel,
+            remote_governor: remote.governor,
+            remote_nic: input.nics.1.clone(),
             machine_id: String::new(),
             seed: environment.seed,
             started_at: numbers::started_at(samples),

@@ -40,7 +40,7 @@ fn surplus(input: &RowInput) -> Option<String> {
         ": --verify tells them apart"
     };
     Some(format!(
-        "{surplus} datagrams more were received than sent (surplus_packets): the path repeats some, or another host \
+        "{surplus} datagrams more were received than sent (unexpected_packets): the path repeats some, or another host \
          sends here, and each may hide one that was lost, so that at least {loss_pct} % were{fix}"
     ))
 }

@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(shortfall_of("/rate10000/poisson", 960), None);
         assert!(shortfall_of("/rate10000/poisson", 940).is_some());
         assert_eq!(shortfall_of("", 1), None, "no rate was given");
-        assert_eq!(shortfall_of("/ask/rate10000", 1), None, "no flood");
+        assert_eq!(shortfall_of("/rr/rate10000", 1), None, "no flood");
         // One train at both edges.
         assert_eq!(of_engine("gso:gro", "/rate10000", 1000 - 250), None);
         assert!(of_engine("gso:gro", "/rate10000", 1000 - 260).is_some());

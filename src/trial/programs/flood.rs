@@ -30,10 +30,10 @@ impl ProgramBuilder<'_> {
         let (sender, receiver) = self.engines;
         let queues: Vec<Arc<NullQueue>> = self.flows.iter().map(|_| Arc::default()).collect();
         let incoming = receivers.into_iter().enumerate().map(|(n, socket)| {
-            let here = self.flows.iter().zip(&queues);
-            let here = here.filter(|(flow, _)| flow.receiver == n);
+            let local = self.flows.iter().zip(&queues);
+            let local = local.filter(|(flow, _)| flow.receiver == n);
             let null = NullLink {
-                incoming: here.map(|(_, queue)| Arc::clone(queue)).collect(),
+                incoming: local.map(|(_, queue)| Arc::clone(queue)).collect(),
                 ..NullLink::default()
             };
             let link = Link {

@@ -85,7 +85,7 @@ impl ProgramBuilder<'_> {
             let numbering = self.numbering((first, n), counts.as_ref());
             let size = (outstanding, links.len() / usize::from(roles));
             let client = Client::new(numbering, size, Arc::clone(&meter))
-                .thinking(self.case.think.map(|time| time.ns));
+                .thinking(self.case.think_time.map(|time| time.ns));
             Role::Client(client.looking_at(sampler.take()))
         };
         let roles = (0..roles).map(role).collect();

@@ -37,13 +37,13 @@ const MACHINE: &[(&str, Fact)] = &[
     ("model", |row| row.model.clone()),
     ("CPU model", |row| row.cpu_model.clone()),
     ("architecture", |row| row.arch.clone()),
-    ("board of the other host", |row| row.there_board.clone()),
-    ("model of the other host", |row| row.there_model.clone()),
+    ("board of the other host", |row| row.remote_board.clone()),
+    ("model of the other host", |row| row.remote_model.clone()),
     ("CPU model of the other host", |row| {
-        row.there_cpu_model.clone()
+        row.remote_cpu_model.clone()
     }),
     ("architecture of the other host", |row| {
-        row.there_machine.clone()
+        row.remote_machine.clone()
     }),
 ];
 
@@ -104,10 +104,10 @@ const FACTS: &[(&str, Fact)] = &[
     ("softirq time in CPU times (irq_time_accounting)", |row| {
         row.irq_time_accounting.clone()
     }),
-    ("name of the other host", |row| row.there.clone()),
-    ("kernel of the other host", |row| row.there_kernel.clone()),
+    ("name of the other host", |row| row.remote.clone()),
+    ("kernel of the other host", |row| row.remote_kernel.clone()),
     ("governor of the other host", |row| {
-        row.there_governor.clone()
+        row.remote_governor.clone()
     }),
     ("target", |row| row.target.clone()),
     ("CPUs", |row| row.pin.clone()),
@@ -201,24 +201,24 @@ mod tests {
             elsewhere(&base, &new).unwrap_or_default()
         };
         assert_eq!(
-            changed(|new| new.there_board = "rpi-5".to_owned()),
+            changed(|new| new.remote_board = "rpi-5".to_owned()),
             "other board of the other host: rpi-4b, now rpi-5"
         );
         assert_eq!(
-            changed(|new| new.there_model = "Raspberry Pi 400".to_owned()),
+            changed(|new| new.remote_model = "Raspberry Pi 400".to_owned()),
             "other model of the other host: Raspberry Pi 4 Model B, now Raspberry Pi 400"
         );
         assert_eq!(
-            changed(|new| new.there_cpu_model = "Cortex-A76".to_owned()),
+            changed(|new| new.remote_cpu_model = "Cortex-A76".to_owned()),
             "other CPU model of the other host: Cortex-A72, now Cortex-A76"
         );
         assert_eq!(
-            changed(|new| new.there_machine = "armv7l".to_owned()),
+            changed(|new| new.remote_machine = "armv7l".to_owned()),
             "other architecture of the other host: aarch64, now armv7l"
         );
         let again = Row {
-            there: "192.168.7.2".to_owned(),
-            there_kernel: "6.13.0".to_owned(),
+            remote: "192.168.7.2".to_owned(),
+            remote_kernel: "6.13.0".to_owned(),
             ..base.clone()
         };
         assert_eq!(elsewhere(&base, &again), None);

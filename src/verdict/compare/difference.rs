@@ -42,7 +42,7 @@ impl Difference {
     /// # Errors
     /// Returns an error if the rows cannot be compared, and says why.
     pub(super) fn between(base: &Row, new: &Row, by: By) -> Result<Self, String> {
-        if by == By::Speed && base.rate_asked_rps.is_some() {
+        if by == By::Speed && base.target_pps.is_some() {
             let why = "at a given rate the speed is what was asked for; use --by cpu";
             return Err(why.to_owned());
         }

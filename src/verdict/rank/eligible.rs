@@ -91,8 +91,8 @@ fn obstacle(row: &Row) -> Option<String> {
     if row.status != Status::Ok {
         return Some(row.status.to_string());
     }
-    if row.rate_asked_rps.is_some() {
-        let what = if row.workload == Workload::Ask {
+    if row.target_pps.is_some() {
+        let what = if row.workload == Workload::Rr {
             "requests at a given rate: look at rtt_p50_us and rtt_p99_us"
         } else {
             "datagrams at a given rate: look at cpu_ns_per_packet and loss_pct"

@@ -72,8 +72,8 @@ impl Measure {
             None => known,
         };
         let own_pct = match self {
-            Self::Speed => row.own_sd_pct,
-            Self::Cpu => row.own_cpu_sd_pct,
+            Self::Speed => row.residual_sd_pct,
+            Self::Cpu => row.residual_cpu_sd_pct,
         };
         Some(known.own(own_pct, Some(row.counted_windows())))
     }

@@ -104,7 +104,7 @@ pub struct BoardRanking {
 impl BoardRanking {
     fn new(machine: Machine, rows: Vec<&Row>) -> Self {
         let quality = Quality::of(rows.iter().copied());
-        let is_at_given_rates = rows.iter().any(|row| row.rate_asked_rps.is_some());
+        let is_at_given_rates = rows.iter().any(|row| row.target_pps.is_some());
         let field = Field::new(rows);
         let settings = field.rankings();
         let averaged = Measure::ALL.map(|measure| Averaged::each(measure, &settings));

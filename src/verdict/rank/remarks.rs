@@ -77,7 +77,7 @@ fn without_ratio(field: &Field) -> Option<String> {
 fn repeats(field: &Field) -> Option<String> {
     let engines = field.settings.values().flat_map(|engines| engines.values());
     let count = engines.filter(|rows| rows.len() > 1).count();
-    let kernels = field.rows().map(|row| (&row.kernel, &row.there_kernel));
+    let kernels = field.rows().map(|row| (&row.kernel, &row.remote_kernel));
     let kernels: BTreeSet<_> = kernels.collect();
     let kernels = match kernels.len() {
         0 | 1 => String::new(),

@@ -23,8 +23,8 @@ fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Row {
         ratio_to_std_high: None,
         cpu_ratio_to_std_low: None,
         cpu_ratio_to_std_high: None,
-        own_sd_pct: None,
-        own_cpu_sd_pct: None,
+        residual_sd_pct: None,
+        residual_cpu_sd_pct: None,
         loss_pct: Some(0.0),
         board: "made-up".to_owned(),
         ..ordinary_row()
@@ -91,7 +91,7 @@ fn those_whose_intervals_overlap_share_a_place() {
 #[test]
 fn those_that_differ_round_by_round_do_not_share_a_place_although_their_intervals_overlap() {
     let own = |engine: &str, ratio: f64| Row {
-        own_sd_pct: Some(0.3),
+        residual_sd_pct: Some(0.3),
         ..row(engine, 2, ratio, 1.0)
     };
     let rows = [own("std", 1.0), own("mmsg", 1.21), own("uring", 1.20)];
@@ -148,11 +148,11 @@ fn nothing_noisy_is_recommended() {
     let doubtful = Row {
         ratio_to_std_low: Some(0.93),
         ratio_to_std_high: Some(1.66),
-        own_sd_pct: Some(1.0),
+        residual_sd_pct: Some(1.0),
         ..row("mmsg", 2, 1.3, 0.8)
     };
     let std = Row {
-        own_sd_pct: Some(1.0),
+        residual_sd_pct: Some(1.0),
         ..row("std", 2, 1.0, 1.0)
     };
     let board = ranked(&[std, doubtful]);

@@ -52,7 +52,7 @@ pub(super) fn header(
 /// Returns the settings that the search should try, if the host has them.
 pub fn wanted(args: &SearchArgs<TuningArgs>, header: &Header, peer: Option<&Peer>) -> Wanted {
     let of_wire = |peer: &Peer| {
-        let interfaces = peer.interfaces_here().into_iter();
+        let interfaces = peer.local_interfaces().into_iter();
         interfaces.map(|it| it.name).collect()
     };
     let across = peer.filter(|peer| peer.share == Share::OneEnd);
@@ -97,6 +97,6 @@ fn complete(given: &mut ParameterArgs) -> anyhow::Result<()> {
     given.connection = given.connection.take().or(usual.connection);
     given
         .workload
-        .get_or_insert_with(|| vec![Workload::Flood, Workload::Ask]);
+        .get_or_insert_with(|| vec![Workload::Flood, Workload::Rr]);
     Ok(())
 }

@@ -97,7 +97,7 @@ fn reasons(header: &Header) -> Vec<String> {
         }
     }
     for link in header.wire.iter().flat_map(|wire| &wire.links) {
-        for (place, end) in [("here", &link.here), ("there", &link.there)] {
+        for (place, end) in [("here", &link.local), ("there", &link.remote)] {
             let interface = &end.interface;
             if interface.eee.as_ref().is_some_and(|eee| eee.is_active) {
                 reasons.push(format!(

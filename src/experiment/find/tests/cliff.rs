@@ -11,7 +11,7 @@ fn payload(bytes: u32) -> Payload {
 }
 
 fn case() -> Case {
-    Case::of_key("std:std/2t/16B/connected/v4/ask").expect("a key")
+    Case::of_key("std:std/2t/16B/connected/v4/rr").expect("a key")
 }
 
 /// Searches where a payload takes `ns(payload)` nanoseconds, and returns the jumps. `noise` is a fraction;

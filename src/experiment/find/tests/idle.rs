@@ -15,7 +15,7 @@ fn search() -> Idle {
         step_pct: 100.0,
         trial: Duration::from_millis(50),
     };
-    let case = Case::of_key("std:std/2t/64B/connected/v4/ask").expect("a key");
+    let case = Case::of_key("std:std/2t/64B/connected/v4/rr").expect("a key");
     Idle::new(case, asked)
 }
 
@@ -25,7 +25,7 @@ fn found(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -
     let mut search = search();
     let (mut trials, mut drift) = (0, 0.0_f64);
     while let Some(next) = search.next() {
-        let silence = next.case.think.expect("one").ns;
+        let silence = next.case.think_time.expect("one").ns;
         let (round_trip, loss) = of(silence);
         drift = 0.99 * drift + noise * 0.1 * normal(dice);
         let asked = u64::try_from(next.window.as_nanos()).expect("short") / (silence + 100_000);
@@ -127,7 +127,7 @@ fn an_idle_state_that_is_entered_behind_a_step_is_named() {
     while let Some(next) = search.next() {
         let sleeps = next
             .case
-            .think
+            .think_time
             .is_some_and(|silence| silence.ns >= 2_000_000);
         let state = |name: &str, ns| IdleState {
             name: name.to_owned(),

@@ -14,7 +14,7 @@ pub(in crate::results::export) fn columns(row: &Row) -> Columns<'static, Row> {
         .word("engine", Row::label)
         .word("conn", |row| row.connection.short().to_owned());
     let columns = match row.workload {
-        Workload::Ask => columns
+        Workload::Rr => columns
             .number("p50 us", first(p50_us))
             .spare(6, "+-%", reach(p50_us))
             .spare(2, "p90 us", |row| number(row.rtt_p90_us, 1))
@@ -28,7 +28,7 @@ pub(in crate::results::export) fn columns(row: &Row) -> Columns<'static, Row> {
             each_side(throughput(columns).number("lost at", lost_at))
         }
         Workload::Flood => each_side(throughput(columns)).number("cpu ns", cpu_ns),
-        Workload::Duplex => throughput(columns)
+        Workload::Bidir => throughput(columns)
             .number("vs half", |row| estimate(to_half(row), 3))
             .spare(5, "+-%", reach(to_half))
             .spare(3, "cpu ns", cpu_ns),
@@ -73,13 +73,13 @@ pub(in crate::results::export) fn legend(row: &Row) -> &'static str {
              of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram \
              received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%."
         }
-        Workload::Ask => {
+        Workload::Rr => {
             "\n\
              p50 us: round trip, from a request to its answer, that half of them do not exceed; +-%: half of its \
              95 % interval, or both sides of it. lost: requests without an answer within 250 ms. cpu ns: of all threads per answer. \
              vs std: answers per second, relative to std on connected sockets in the same round, +-%."
         }
-        Workload::Duplex => {
+        Workload::Bidir => {
             "\n\
              Mb/s: payload received in both directions, of /half in one, middle of the windows; +-%: half of \
              its 95 % interval, or both sides of it. vs half: datagrams received both ways over those one way in the same round, +-%. \

@@ -28,7 +28,7 @@ fn a_disturbed_window_is_counted_and_kept() {
         (Some(1), Some(1))
     );
     assert_eq!(row.ratio_pairs, Some(6));
-    assert_eq!(row.lost_cpu_pct, Some(8.33));
+    assert_eq!(row.preempted_pct, Some(8.33));
     assert_eq!(
         (row.received_pps_low, row.received_pps),
         (Some(100_000.0), Some(200_000.0))
@@ -41,7 +41,7 @@ fn a_disturbed_window_is_counted_and_kept() {
 fn a_loss_of_a_twentieth_disturbs_no_window() {
     let row = row_of(&(1..=6).map(|n| disturbed(n, 5)).collect::<Vec<_>>());
     assert_eq!(
-        (row.lost_cpu_pct, row.disturbed_windows),
+        (row.preempted_pct, row.disturbed_windows),
         (Some(5.0), Some(0))
     );
     assert_eq!(row.warnings, Vec::<String>::new());
@@ -55,7 +55,7 @@ fn a_row_says_where_so_many_of_its_windows_are_disturbed_that_estimates_do_not_b
     for n in 1..=2 {
         samples[n as usize - 1] = disturbed(n, 6);
     }
-    let lost = "benchmark threads lost CPU time in 3 of 10 windows or more (lost_cpu_pct)";
+    let lost = "benchmark threads lost CPU time in 3 of 10 windows or more (preempted_pct)";
     assert_eq!(row_of(&samples).warnings, [lost]);
 }
 
@@ -90,7 +90,7 @@ fn the_references_disturbed_windows_are_in_the_ratios_and_named_where_they_matte
 fn lost(change: impl Fn(&mut Sample)) -> Option<f64> {
     let mut samples = six();
     samples.iter_mut().for_each(change);
-    row_of(&samples).lost_cpu_pct
+    row_of(&samples).preempted_pct
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn workers_may_have_waited_for_each_other() {
         window.threads[2].waited_ns = Some(65_000_000);
     }
     // The other worker ran for 60 ms.
-    assert_eq!(row_of(&windows).lost_cpu_pct, Some(5.0));
+    assert_eq!(row_of(&windows).preempted_pct, Some(5.0));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn each_switch_to_a_thread_takes_a_while() {
     woken(&mut samples[0], 10_000, 80_000_000);
     let row = row_of(&samples);
     assert_eq!(
-        (row.lost_cpu_pct, row.disturbed_windows),
+        (row.preempted_pct, row.disturbed_windows),
         (Some(10.0), Some(1))
     );
     // No switch takes a millisecond.
@@ -189,6 +189,6 @@ fn without_waits_a_window_is_judged_by_what_is_left_of_a_busy_senders_cpu() {
     let row = row_with(96_000_000);
     assert_eq!(row.disturbed_windows, Some(1));
     // Columns that were not counted are empty.
-    assert_eq!((row.lost_cpu_pct, row.steal_pct), (None, None));
+    assert_eq!((row.preempted_pct, row.steal_pct), (None, None));
     assert_eq!(row_with(97_000_000).disturbed_windows, Some(0));
 }

@@ -43,7 +43,7 @@ fn window_of_requests(round: u32, sides: &[Side]) -> Sample {
 }
 
 fn row_of_requests(key: &str, sides: &[Side]) -> Row {
-    let case = Case::of_key(&format!("std:std/2t/300B/connected/v4/ask{key}")).expect("a case");
+    let case = Case::of_key(&format!("std:std/2t/300B/connected/v4/rr{key}")).expect("a case");
     let samples: Vec<Sample> = (1..=6)
         .map(|round| window_of_requests(round, sides))
         .collect();

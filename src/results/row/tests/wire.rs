@@ -17,12 +17,12 @@ pub(crate) fn row_of_a_wire() -> Row {
         cpu_model: String::new(),
         arch: text("x86_64"),
         virtualization: String::new(),
-        there: text("pi@board"),
-        there_board: text("rpi-4b"),
-        there_model: text("Raspberry Pi 4 Model B"),
-        there_cpu_model: text("Cortex-A72"),
-        there_machine: text("aarch64"),
-        there_kernel: text("6.12.0"),
+        remote: text("pi@board"),
+        remote_board: text("rpi-4b"),
+        remote_model: text("Raspberry Pi 4 Model B"),
+        remote_cpu_model: text("Cortex-A72"),
+        remote_machine: text("aarch64"),
+        remote_kernel: text("6.12.0"),
         ..ordinary_row()
     }
 }

@@ -22,13 +22,13 @@ fn the_widest_table_fits_the_terminal() {
     base.receiver = "tokio-exhaustive".to_owned();
     base.threads = 256.try_into().expect("in range");
     base.payload_bytes = 65_507.try_into().expect("in range");
-    base.sndbuf_asked_bytes = Some(crate::data::Buffer::DEFAULT);
+    base.sndbuf_requested_bytes = Some(crate::data::Buffer::DEFAULT);
     base.ratio_sd_pct = Some(900.0);
     let mut new = base.clone();
     new.ratio_to_std = Some(0.1);
     let odd = |rows: &[Row]| {
         let mut other = rows[0].clone();
-        (other.case, other.sndbuf_asked_bytes) = ("other".to_owned(), None);
+        (other.case, other.sndbuf_requested_bytes) = ("other".to_owned(), None);
         other.sender = other.receiver.clone();
         results(&"a-long-name/".repeat(20), vec![rows[0].clone(), other])
     };

@@ -67,7 +67,7 @@ fn other_buffers_and_other_boards_are_not_comparable() {
 fn wires_to_different_boards_are_not_comparable() {
     let base = row_of_a_wire();
     let new = Row {
-        there_board: "rpi-5".to_owned(),
+        remote_board: "rpi-5".to_owned(),
         ..base.clone()
     };
     let found = against(&results("a", vec![base]), results("b", vec![new]));

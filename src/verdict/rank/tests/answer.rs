@@ -42,8 +42,8 @@ fn over_a_wire(rows: Vec<Row>) -> Vec<Row> {
     let rows = rows.into_iter().map(|row| Row {
         case: format!("{}/up", row.case),
         direction: Some(Direction::Up),
-        there: wire.there.clone(),
-        there_board: wire.there_board.clone(),
+        remote: wire.remote.clone(),
+        remote_board: wire.remote_board.clone(),
         ..row
     });
     rows.collect()
@@ -162,7 +162,7 @@ fn every_ending_says_what_a_careful_engineer_would() {
     end("one thread", &alone.collect::<Vec<_>>());
 
     let mut latency = default_sweep();
-    latency[0].rate_asked_rps = Some(1000.try_into().expect("in range"));
+    latency[0].target_pps = Some(1000.try_into().expect("in range"));
     end("latency, under load", &latency);
     insta::assert_snapshot!(all);
     assert!(longest <= 17, "{longest} lines");

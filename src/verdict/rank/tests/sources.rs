@@ -37,18 +37,18 @@ fn each_machine_is_ranked_by_itself() {
 
 #[test]
 fn each_wire_is_ranked_by_itself_and_each_direction_of_it() {
-    let here = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 2.0, 0.5)];
-    let wire = |there: &'static str, direction: Direction| {
-        here.clone().map(|row| Row {
+    let local = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 2.0, 0.5)];
+    let wire = |remote: &'static str, direction: Direction| {
+        local.clone().map(|row| Row {
             case: format!("{}/{direction}", row.case),
             direction: Some(direction),
-            there_board: there.to_owned(),
+            remote_board: remote.to_owned(),
             started_at: String::new(),
             ..row
         })
     };
     let files = [
-        file(&here),
+        file(&local),
         file(&wire("rpi-4b", Direction::Up)),
         file(&wire("rpi-4b", Direction::Down)),
         file(&wire("rpi-5", Direction::Up)),

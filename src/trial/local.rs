@@ -19,14 +19,14 @@ use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 
 /// State that all trials in this process share.
-pub struct Here {
+pub struct LocalTrials {
     root: Root,
     reasons: ReasonWatch,
     /// Keeper of the setting that is changed.
     keeper: Option<Keeper>,
 }
 
-impl Here {
+impl LocalTrials {
     /// Starts without a changed setting; sensors are read below `root`.
     pub fn new(root: &Root) -> Self {
         Self {

@@ -24,12 +24,12 @@ use crate::trial::facts::Facts;
 use crate::trial::spawned::{THIS_PROGRAM, ended};
 
 /// The agent on the remote host and the facts about that host.
-pub(super) struct OtherHost {
+pub(super) struct RemoteHost {
     pub(super) agent: Agent,
     pub(super) peer: Peer,
 }
 
-impl OtherHost {
+impl RemoteHost {
     /// Starts an agent on the host of `wire` and finds the longest datagram that passes each way unfragmented.
     ///
     /// # Errors
@@ -130,23 +130,23 @@ fn introduce(to: &str, peer: &Peer) {
     let because = &peer.detected.because;
     say(&format!("{to} is {machine} ({because})"));
     for link in &peer.wire.links {
-        let (here, there) = (&link.here, &link.there);
+        let (local, remote) = (&link.local, &link.remote);
         say(&format!(
             "wire: {} on {} ({}) to {} on {} ({})",
-            here.address,
-            here.interface.name,
-            here.interface,
-            there.address,
-            there.interface.name,
-            there.interface
+            local.address,
+            local.interface.name,
+            local.interface,
+            remote.address,
+            remote.interface.name,
+            remote.interface
         ));
     }
 }
 
 /// Warns about hosts that report no drop reasons. Rows have no drop reasons of such a host.
 fn say_who_does_not_tell(to: &str, peer: &Peer) {
-    let here = DropReasons::open().err();
-    for (host, why) in [("this host", &here), (to, &peer.no_drop_reasons)] {
+    let local = DropReasons::open().err();
+    for (host, why) in [("this host", &local), (to, &peer.no_drop_reasons)] {
         if let Some(why) = why {
             say(&format!("no drop reasons from {host}: {why}"));
         }
@@ -164,9 +164,9 @@ fn try_path(link: &mut WireLink, agents: &mut Agents) -> anyhow::Result<()> {
             NoSample::Failed(error) => error,
         })?;
         let (from, to) = if is_down {
-            (&mut link.there, &link.here)
+            (&mut link.remote, &link.local)
         } else {
-            (&mut link.here, &link.there)
+            (&mut link.local, &link.remote)
         };
         from.longest_payload = longest;
         let (from, to) = (from.address, to.address);

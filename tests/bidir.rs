@@ -1,4 +1,4 @@
-//! Tests of `--workload duplex`: a flood in both directions at once, next to one in a single direction.
+//! Tests of `--workload bidir`: a flood in both directions at once, next to one in a single direction.
 
 mod common;
 
@@ -9,7 +9,7 @@ use udpbench::results::row::Status;
 
 use common::{Place, rows, stderr};
 
-const SHORT: &str = "--workload duplex --no-reference --soak 0s --warmup 5ms --rounds 6 --ip v4";
+const SHORT: &str = "--workload bidir --no-reference --soak 0s --warmup 5ms --rounds 6 --ip v4";
 
 #[test]
 fn every_engine_floods_both_ways_and_the_accounting_closes() {
@@ -79,7 +79,7 @@ fn both_ways_of_many_flows_and_one_way_alone() {
     ));
     rows.sort_by_key(|row| row.flows);
     let cases: Vec<&str> = rows.iter().map(|row| row.case.as_str()).collect();
-    let case = "epoll-level:epoll-level/4t/40B/connected/v4/duplex";
+    let case = "epoll-level:epoll-level/4t/40B/connected/v4/bidir";
     assert_eq!(cases, [case, &format!("{case}/flows5")]);
     for row in &rows {
         assert_eq!(
@@ -116,7 +116,7 @@ fn who_waits_in_another_way_shares_no_socket() {
     let output = place.run("--duplex half");
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("add --workload duplex"),
+        stderr(&output).contains("add --workload bidir"),
         "{}",
         stderr(&output)
     );

@@ -87,7 +87,7 @@ pub(super) fn deploy(
     };
     let seen = shell.run(LOOK, &[], Stdio::null())?;
     let mut lines = seen.lines().rev();
-    let (there, machine, home) = (lines.next(), lines.next(), lines.next());
+    let (remote, machine, home) = (lines.next(), lines.next(), lines.next());
     let machine = machine.context("uname -m says nothing there")?;
     let path = format!("{}/{THERE}", home.context("pwd says nothing there")?);
     let binary = match &link.binary {
@@ -99,7 +99,7 @@ pub(super) fn deploy(
     let mut file = File::open(&binary).map_err(unreadable)?;
     let bytes = file.metadata().map_err(unreadable)?.len().to_string();
     let sum = checksum(&mut file)?;
-    if sum.is_some() && there.and_then(first_word) == sum.as_deref() {
+    if sum.is_some() && remote.and_then(first_word) == sum.as_deref() {
         return Ok(shell.word(&path));
     }
     say(&format!(
@@ -178,7 +178,7 @@ fn binary_for(machine: &str) -> anyhow::Result<PathBuf> {
     if let Some(found) = files.find(|file| file.is_file()) {
         return Ok(found);
     }
-    if uname().is_ok_and(|here| here.machine() == machine) {
+    if uname().is_ok_and(|local| local.machine() == machine) {
         return Ok(PathBuf::from(THIS_PROGRAM));
     }
     let fix = match targets.first() {

@@ -1,4 +1,4 @@
-//! Tests of `--workload ask`: clients send requests, servers respond, and round trips are timed.
+//! Tests of `--workload rr`: clients send requests, servers respond, and round trips are timed.
 
 mod common;
 
@@ -12,7 +12,7 @@ const SHORT: &str = "--no-reference --soak 0s --warmup 5ms --rounds 5";
 
 /// The rows of so long a sweep.
 fn ask(place: &Place, duration: &str, options: &str) -> Vec<Row> {
-    let sweep = format!("--workload ask {SHORT} --duration {duration}");
+    let sweep = format!("--workload rr {SHORT} --duration {duration}");
     place.sweep(&format!("{sweep} {options}"))
 }
 
@@ -107,10 +107,10 @@ fn requests_under_way_are_as_many_as_asked_for_and_parameters_of_floods_go_away(
     );
     let cases: BTreeSet<&str> = rows.iter().map(|row| row.case.as_str()).collect();
     let expected = [
-        "mmsg:mmsg/2t/100B/connected/v4/ask",
-        "mmsg:mmsg/2t/100B/connected/v4/ask/outstanding8",
-        "std:std/2t/100B/connected/v4/ask",
-        "std:std/2t/100B/connected/v4/ask/outstanding8",
+        "mmsg:mmsg/2t/100B/connected/v4/rr",
+        "mmsg:mmsg/2t/100B/connected/v4/rr/outstanding8",
+        "std:std/2t/100B/connected/v4/rr",
+        "std:std/2t/100B/connected/v4/rr/outstanding8",
     ];
     assert_eq!(Vec::from_iter(cases), expected);
 }
@@ -119,19 +119,19 @@ fn requests_under_way_are_as_many_as_asked_for_and_parameters_of_floods_go_away(
 fn options_that_would_do_nothing_are_refused() {
     let place = Place::new();
     for (options, flag) in [
-        ("--outstanding 8", "--outstanding 8: add --workload ask"),
+        ("--outstanding 8", "--outstanding 8: add --workload rr"),
         (
-            "--workload duplex --rate 20k",
-            "--rate 20000: duplex asks how fast both directions go at once",
+            "--workload bidir --rate 20k",
+            "--rate 20000: bidir measures how fast both directions go at once",
         ),
-        ("--service 1ms", "--service 1ms: add --workload ask"),
+        ("--service 1ms", "--service 1ms: add --workload rr"),
         ("--arrivals poisson", "--arrivals poisson: add --rate"),
         (
-            "--workload ask --arrivals poisson",
+            "--workload rr --arrivals poisson",
             "--arrivals poisson: add --rate",
         ),
         (
-            "--workload ask --rate 1k --outstanding 8",
+            "--workload rr --rate 1k --outstanding 8",
             "--outstanding 8: leave it out",
         ),
     ] {
@@ -140,7 +140,7 @@ fn options_that_would_do_nothing_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{options}: {said}");
         assert!(said.contains(flag), "{options}: {said}");
     }
-    let output = place.run("ab -- --workload ask --rate 1k --engine std --threads 2");
+    let output = place.run("ab -- --workload rr --rate 1k --engine std --threads 2");
     assert!(
         stderr(&output).contains("--rate 1000"),
         "{}",
@@ -185,7 +185,7 @@ fn requests_at_a_rate_are_sent_at_it_and_more_than_can_be_answered_has_no_round_
             (Status::Ok, Some(0)),
             "{case}"
         );
-        let rate = f64::from(u32::from(row.rate_asked_rps.expect("a rate")));
+        let rate = f64::from(u32::from(row.target_pps.expect("a rate")));
         let warned = row.warnings.iter();
         let warned = warned.filter(|text| text.starts_with("above capacity"));
         let is_overloaded = warned.count() > 0;
@@ -226,13 +226,13 @@ fn a_server_with_work_to_do_answers_so_much_later() {
 fn the_table_shows_round_trips() {
     let place = Place::new();
     let output = place.run(&format!(
-        "--workload flood,ask {SHORT} --duration 100ms --engine std --threads 2 --payload 100 --ip v4 -o out.csv"
+        "--workload flood,rr {SHORT} --duration 100ms --engine std --threads 2 --payload 100 --ip v4 -o out.csv"
     ));
     let text = stdout(&output);
     assert!(output.status.success(), "{}", stderr(&output));
     let (flood, ask) = text.split_once("p50 us").expect("a second table");
     assert!(flood.contains("Mb/s") && !ask.contains("tx ns"), "{text}");
-    assert!(ask.contains("workload ask"), "{text}");
+    assert!(ask.contains("workload rr"), "{text}");
 }
 
 #[test]

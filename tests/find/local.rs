@@ -138,7 +138,7 @@ fn what_makes_no_sense_is_refused_with_the_fix_and_leaves_nothing() {
     fs::write(place.path("sweep.jsonl"), "{\"run\":{}}\n").expect("written");
     for (words, said) in [
         ("--rate 20k", "a search has rates of its own"),
-        ("--workload duplex", "use flood or ask"),
+        ("--workload bidir", "use flood or rr"),
         ("--trial 5ms", "the shortest trials are a tenth of it"),
         ("--trial 2s --sum 1s", "it holds several trials of 2s"),
         ("--goal 100%", "is not below 100%"),
@@ -218,7 +218,7 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
     assert!(
         first["case"]
             .as_str()
-            .is_some_and(|case| case.ends_with("/ask")),
+            .is_some_and(|case| case.ends_with("/rr")),
         "{first}"
     );
     let again = place.run("find cliff --resume log.jsonl -q --format json");
@@ -237,7 +237,7 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
         ("cliff --rate 20k", "a search has rates of its own"),
         ("cliff --jump 0%", "--jump"),
         ("cliff --trial 1us", "--trial"),
-        ("cliff --workload duplex", "use flood or ask"),
+        ("cliff --workload bidir", "use flood or rr"),
         (
             "lossless --resume log.jsonl",
             "use udpbench find cliff --resume log.jsonl",
@@ -260,7 +260,7 @@ fn silences_are_gone_through_and_the_log_says_the_same_again() {
     let text = stdout(&output);
     let first = &rows(&text)[0];
     assert_eq!(first["is_finished"], true, "{first}");
-    assert_eq!(first["case"], "std:std/2t/64B/connected/v4/ask", "{first}");
+    assert_eq!(first["case"], "std:std/2t/64B/connected/v4/rr", "{first}");
     let again = place.run("find idle --resume log.jsonl -q --format json");
     assert_eq!(stdout(&again), text);
     let csv = stdout(&place.run("find idle --resume log.jsonl -q --format csv"));
@@ -275,7 +275,7 @@ fn silences_are_gone_through_and_the_log_says_the_same_again() {
     for (words, said) in [
         ("--silence 1ms", "a step is between two"),
         ("--silence 1ms,20s", "use a time from 1us to 10s"),
-        ("--think 1ms", "use --silence FROM,TO"),
+        ("--think-time 1ms", "use --silence FROM,TO"),
         ("--rate 20k", "a search has rates of its own"),
         ("--trial 1us", "--trial"),
         ("--workload flood", "this search is of round trips"),
@@ -292,7 +292,7 @@ fn the_longest_train_is_as_long_as_the_receive_buffer_holds_where_the_server_is_
     let _alone = alone();
     let place = Place::new();
     let words = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic --rcvbuf 32k \
-                 --workload ask --service 200us --pause 60ms --trial 120ms --sum 240ms --width 2%";
+                 --workload rr --service 200us --pause 60ms --trial 120ms --sum 240ms --width 2%";
     let output = place.run(&format!("find burst {words} -q -o log.jsonl --format json"));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
@@ -321,7 +321,7 @@ fn the_longest_train_is_as_long_as_the_receive_buffer_holds_where_the_server_is_
         ("--sum 100ms", "--sum 100ms: use 500ms or more"),
         ("--arrivals poisson", "the search has trains of its own"),
         ("--rate 20k", "a search has rates of its own"),
-        ("--workload duplex", "use flood or ask"),
+        ("--workload bidir", "use flood or rr"),
     ] {
         let output = place.run(&format!("find burst {words}"));
         let errors = stderr(&output);
