@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use udpbench::data::{Batch, Connection, Transport};
-use udpbench::engine::null_link::NullLink;
-use udpbench::engine::{Direction, Link, Meter, PortOptions};
+use udpbench::engine::null_endpoint::NullEndpoint;
+use udpbench::engine::{Direction, Endpoint, IoOptions, Meter};
 use udpbench::engines::stream::shake_hands;
 use udpbench::engines::{self, Carrier, Entry};
 use udpbench::workload::context::{Control, ThreadContext};
@@ -134,10 +134,14 @@ fn move_at_least(packets: u64, entry: &'static Entry, over: Over) -> anyhow::Res
     Ok(meter.received.read().packets)
 }
 
-fn options(direction: Direction, link: Link, null: NullLink) -> PortOptions {
-    PortOptions {
+fn options(direction: Direction, endpoint: Endpoint, null: NullEndpoint) -> IoOptions {
+    IoOptions {
         batch: Batch::DEFAULT.count(),
-        ..PortOptions::of(vec![Link { null, ..link }], direction, PAYLOAD_BYTES)
+        ..IoOptions::of(
+            vec![Endpoint { null, ..endpoint }],
+            direction,
+            PAYLOAD_BYTES,
+        )
     }
 }
 
@@ -157,7 +161,7 @@ fn run_thread(
 }
 
 /// Both ends of a flow, the sender's first.
-fn links(over: Over) -> io::Result<(Link, Link)> {
+fn endpoints(over: Over) -> io::Result<(Endpoint, Endpoint)> {
     let transport = match over {
         Over::Udp(connection) => {
             let bind = || UdpSocket::bind("127.0.0.1:0");
@@ -167,7 +171,10 @@ fn links(over: Over) -> io::Result<(Link, Link)> {
                 sender.connect(peer)?;
                 receiver.connect(sender.local_addr()?)?;
             }
-            return Ok((Link::of(sender, Some(peer)), Link::of(receiver, None)));
+            return Ok((
+                Endpoint::of(sender, Some(peer)),
+                Endpoint::of(receiver, None),
+            ));
         }
         Over::Other(carrier) => carrier.transport,
     };
@@ -190,15 +197,18 @@ fn links(over: Over) -> io::Result<(Link, Link)> {
         near.set_nodelay(true)?;
         (near.into(), far.into())
     };
-    Ok((Link::of_client(ends.0, None), Link::of(ends.1, None)))
+    Ok((
+        Endpoint::of_client(ends.0, None),
+        Endpoint::of(ends.1, None),
+    ))
 }
 
 fn program(over: Over) -> io::Result<Program> {
-    let (sender, receiver) = links(over)?;
-    let out = NullLink::default();
-    let incoming = NullLink {
+    let (sender, receiver) = endpoints(over)?;
+    let out = NullEndpoint::default();
+    let incoming = NullEndpoint {
         incoming: vec![Arc::clone(&out.out)],
-        ..NullLink::default()
+        ..NullEndpoint::default()
     };
     // A burst fits any receive buffer: what is sent comes.
     Ok(Program::Turns(

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::socket::{Shutdown, shutdown};
 use udpbench::data::{Batch, Connection};
-use udpbench::engine::{Direction, Link, Meter, PortOptions};
+use udpbench::engine::{Direction, Endpoint, IoOptions, Meter};
 use udpbench::engines::Entry;
 use udpbench::sys::wakeup;
 use udpbench::workload::context::{Control, ThreadContext};
@@ -93,15 +93,15 @@ fn outgoing(socket: UdpSocket, peer: &UdpSocket, connection: Connection) -> Outg
         socket.connect(peer).expect("an address of loopback");
     }
     Outgoing {
-        options: options(Link::of(socket, Some(peer)), Direction::Sends),
+        options: options(Endpoint::of(socket, Some(peer)), Direction::Sends),
         writers: Vec::new(),
     }
 }
 
-fn options(link: Link, direction: Direction) -> PortOptions {
-    PortOptions {
+fn options(link: Endpoint, direction: Direction) -> IoOptions {
+    IoOptions {
         batch: Batch::DEFAULT.count(),
-        ..PortOptions::of(vec![link], direction, PAYLOAD)
+        ..IoOptions::of(vec![link], direction, PAYLOAD)
     }
 }
 
@@ -123,7 +123,7 @@ fn lost_datagrams_do_not_hang_the_only_thread() {
                 receiver.connect(address).expect("an address of loopback");
             }
             let incoming = Incoming {
-                options: options(Link::of(receiver, None), Direction::Receives),
+                options: options(Endpoint::of(receiver, None), Direction::Receives),
                 tracker: None,
                 flows: None,
             };
@@ -173,9 +173,9 @@ fn mute(peer: &UdpSocket) -> UdpSocket {
 }
 
 /// What sends one datagram a call, and receives.
-fn one_each(socket: UdpSocket) -> PortOptions {
+fn one_each(socket: UdpSocket) -> IoOptions {
     let peer = socket.peer_addr().ok();
-    PortOptions::of(vec![Link::of(socket, peer)], Direction::Both, PAYLOAD)
+    IoOptions::of(vec![Endpoint::of(socket, peer)], Direction::Both, PAYLOAD)
 }
 
 fn answers() -> impl Iterator<Item = &'static Entry> {

@@ -18,7 +18,7 @@ use udpbench::results::row::Status;
 use common::{Place, rows, wait_until};
 
 /// Much longer than the rest of a sweep takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The processes that this one has started, and theirs.
 fn descendants(pid: u32) -> Vec<u32> {
@@ -104,7 +104,7 @@ fn ended(running: &mut Child, what: &str) -> Option<i32> {
         if let Some(status) = running.try_wait().expect("it is ours") {
             return status.code();
         }
-        assert!(since.elapsed() < PATIENCE, "{what}: it hangs");
+        assert!(since.elapsed() < TIMEOUT, "{what}: it hangs");
         thread::sleep(Duration::from_millis(50));
     }
 }

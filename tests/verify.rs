@@ -10,7 +10,7 @@ use std::time::Duration;
 use udpbench::data::{Batch, Connection, Ip, LEAST_BYTES, Verified, refusal};
 use udpbench::engine::payload::Fill;
 use udpbench::engine::verify::{SequenceTracker, SequenceWriter};
-use udpbench::engine::{Direction, Link, Meter, PortOptions};
+use udpbench::engine::{Direction, Endpoint, IoOptions, Meter};
 use udpbench::engines::Entry;
 use udpbench::plan::Settings;
 use udpbench::results::row::Status;
@@ -96,11 +96,11 @@ fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
     let receiver = socket.local_addr().expect("bound");
     let tracker = Arc::new(SequenceTracker::new(PAYLOAD));
     tracker.expect_source(0, sender.local_addr().expect("bound"));
-    let links = vec![Link::of(socket, None)];
-    let options = PortOptions {
+    let links = vec![Endpoint::of(socket, None)];
+    let options = IoOptions {
         buffer_bytes: PAYLOAD + 1,
         batch: Batch::DEFAULT.count(),
-        ..PortOptions::of(links, Direction::Receives, PAYLOAD)
+        ..IoOptions::of(links, Direction::Receives, PAYLOAD)
     };
     let program = Program::Sink(Incoming {
         options,

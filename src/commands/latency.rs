@@ -56,7 +56,7 @@ pub(super) fn with(
         return Err(UsageError::flag("--suite", suite, fix).into());
     }
     let load = args.load.as_deref();
-    let load = load.map(|path| Ok::<_, anyhow::Error>((borne(path)?, path)));
+    let load = load.map(|path| Ok::<_, anyhow::Error>((open_search(path)?, path)));
     let load = load.transpose()?;
     let mut args = args.run.clone();
     let arrivals = if args.output.resume.is_some() {
@@ -70,7 +70,7 @@ pub(super) fn with(
         let (agents, peer) = run::agents(other, &root, interrupt);
         let mut request = Request::between(&args, peer)?;
         let reached = match &load {
-            Some((record, path)) => latency::borne(&request, record, path)?,
+            Some((record, path)) => latency::lossless_rates(&request, record, path)?,
             None => reached(&request, agents)?,
         };
         request.add_loads(&args, peer, &reached, &arrivals);
@@ -80,7 +80,7 @@ pub(super) fn with(
 }
 
 /// Reads the results of a search from its log.
-fn borne(path: &Path) -> Result<Record, UsageError> {
+fn open_search(path: &Path) -> Result<Record, UsageError> {
     Record::of(&Log::open("--load", path)?)
 }
 

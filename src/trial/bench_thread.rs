@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use nix::errno::Errno;
 
-use super::GLANCE;
+use super::POLL_INTERVAL;
 use crate::data::{Side, ThreadSample};
 use crate::engine::{FlowCounts, Meter, Remark, Tally};
 use crate::sys::cpu_speed::{self, CpuSpeed};
@@ -159,7 +159,7 @@ impl BenchThread {
     pub(super) fn wait_until(&self, seen: impl Fn() -> bool) {
         let Some(handle) = &self.handle else { return };
         while !seen() && !handle.is_finished() {
-            thread::sleep(GLANCE);
+            thread::sleep(POLL_INTERVAL);
             self.interrupt();
         }
     }

@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow};
 
 /// Time that the process has to end after its streams are closed.
 const ENDING: Duration = Duration::from_secs(3);
-const GLANCE: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A started process. It ends soon after its streams are closed; dropping it waits for that.
 pub(super) struct Carrier(Child);
@@ -37,7 +37,7 @@ impl Carrier {
     pub(super) fn end(&mut self, at_once: bool) -> Option<ExitStatus> {
         let end = Instant::now() + if at_once { Duration::ZERO } else { ENDING };
         while matches!(self.0.try_wait(), Ok(None)) && Instant::now() < end {
-            thread::sleep(GLANCE);
+            thread::sleep(POLL_INTERVAL);
         }
         // Killing fails if the process has already ended.
         let _ = self.0.kill();

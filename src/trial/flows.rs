@@ -17,7 +17,7 @@ use super::spec::Flow;
 use crate::data::{Case, Connection, Sharing, Spread};
 
 /// Time after which a probe counts as lost; enough for loopback on any busy machine.
-const PROBE_PATIENCE: Duration = Duration::from_secs(3);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Time after which a probe is repeated, since a firewall or a queueing discipline may have dropped it.
 const PROBE_AGAIN: Duration = Duration::from_millis(500);
@@ -177,7 +177,7 @@ fn spread(case: &Case, receivers: &[SocketAddr], ends: &mut dyn Ends) -> anyhow:
 /// Sends a datagram, repeatedly if necessary, and returns the receiver that it reached.
 fn probe(source: SocketAddr, peer: SocketAddr, ends: &mut dyn Ends) -> anyhow::Result<usize> {
     let probes = ends.probes().context("a connection is not probed")?;
-    let deadline = Instant::now() + PROBE_PATIENCE;
+    let deadline = Instant::now() + PROBE_TIMEOUT;
     let (mut refusal, mut tries) = (None, 0);
     while Instant::now() < deadline {
         tries += 1;
@@ -213,7 +213,7 @@ pub struct Blocked {
 impl fmt::Display for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { source, peer, .. } = self;
-        let within = PROBE_PATIENCE.as_secs();
+        let within = PROBE_TIMEOUT.as_secs();
         write!(
             f,
             "no probe datagram from {source} to {peer} arrived within {within} s: check for a firewall on loopback (nft list \

@@ -19,7 +19,7 @@ use crate::sys::interrupt::{Interrupt, Interrupted};
 pub const WATCHDOG: &str = "put-back";
 
 /// Time that the watchdog has for an answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Time that a change may last besides its trial: processes start, a link comes up, the remote host stays silent.
 const BESIDES_TRIAL: Duration = Duration::from_secs(60);
 /// Time that a link has to come up again.
@@ -29,7 +29,7 @@ const LINK: Duration = Duration::from_secs(10);
 /// Without an interrupt of the PHY, the kernel checks once per second whether the link is still up (`PHY_STATE_TIME`,
 /// drivers/net/phy/phy.c).
 const UNTIL_LINK_SHOWS: Duration = Duration::from_secs(2);
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Returns the minimum time that changing a setting for a trial, and putting it back, waits for the link.
 pub fn waiting(tuning: &Tuning) -> Duration {
@@ -164,7 +164,7 @@ impl Keeper {
             if Instant::now() >= end {
                 return Err(format!("{down} has no link {} s later", LINK.as_secs()));
             }
-            if interrupt.sleep(GLANCE).is_err() {
+            if interrupt.sleep(POLL_INTERVAL).is_err() {
                 break;
             }
         }
@@ -179,7 +179,7 @@ impl Keeper {
     }
 
     fn expect(&mut self, expected: &[Answer]) -> anyhow::Result<Answer> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         if !is_readable(self.answers.get_ref(), Some(until))? {
             anyhow::bail!("the watchdog does not answer");
         }
@@ -198,7 +198,7 @@ impl Drop for Keeper {
         // If this fails, the watchdog tries again and reports the result.
         let _ = self.restore();
         self.orders = None;
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         while matches!(self.watchdog.try_wait(), Ok(None)) && Instant::now() < end {
             thread::sleep(Duration::from_millis(1));
         }

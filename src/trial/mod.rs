@@ -74,7 +74,7 @@ impl From<anyhow::Error> for NoSample {
 }
 
 /// Poll interval of the coordinator thread while it waits for bench threads to drain or to stop.
-const GLANCE: Duration = Duration::from_micros(100);
+const POLL_INTERVAL: Duration = Duration::from_micros(100);
 
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::spec::{Flow, Part};
 use crate::data::{Batch, Case, Verified, Wait};
 use crate::engine::verify::SequenceTracker;
-use crate::engine::{Direction, FlowCounts, Link, PortOptions};
+use crate::engine::{Direction, Endpoint, FlowCounts, IoOptions};
 use crate::engines::{Engines, Entry};
 use crate::workload::{Program, Schedule};
 
@@ -92,12 +92,15 @@ impl ProgramBuilder<'_> {
     }
 
     /// Groups the endpoints of the receiving sockets by receiver.
-    fn by_receiver(&self, links: impl Iterator<Item = (usize, Link)>) -> Vec<Vec<Link>> {
-        let mut receivers: Vec<Vec<Link>> = Vec::new();
-        for (socket, link) in links {
+    fn by_receiver(
+        &self,
+        endpoints: impl Iterator<Item = (usize, Endpoint)>,
+    ) -> Vec<Vec<Endpoint>> {
+        let mut receivers: Vec<Vec<Endpoint>> = Vec::new();
+        for (socket, endpoint) in endpoints {
             let receiver = self.case.receiver_of_socket(socket);
             receivers.resize_with(receivers.len().max(receiver + 1), Vec::new);
-            receivers[receiver].push(link);
+            receivers[receiver].push(endpoint);
         }
         receivers
     }
@@ -105,12 +108,12 @@ impl ProgramBuilder<'_> {
     /// Groups the endpoints of all flows by sender, each group with the number of its first flow.
     fn by_sender(
         &self,
-        links: impl Iterator<Item = Link>,
-    ) -> impl Iterator<Item = (u16, Vec<Link>)> {
-        let (mut links, each) = (links, self.case.flows_each());
+        endpoints: impl Iterator<Item = Endpoint>,
+    ) -> impl Iterator<Item = (u16, Vec<Endpoint>)> {
+        let (mut endpoints, each) = (endpoints, self.case.flows_each());
         let mut first = 0;
         std::iter::from_fn(move || {
-            let own: Vec<Link> = links.by_ref().take(each).collect();
+            let own: Vec<Endpoint> = endpoints.by_ref().take(each).collect();
             let number = first;
             first += number_of(own.len());
             (!own.is_empty()).then_some((number, own))
@@ -122,10 +125,10 @@ impl ProgramBuilder<'_> {
         self.case.flows.map(|_| FlowCounts::new(flows))
     }
 
-    fn options(&self, links: Vec<Link>, direction: Direction, engine: &Entry) -> PortOptions {
+    fn options(&self, endpoints: Vec<Endpoint>, direction: Direction, engine: &Entry) -> IoOptions {
         let (case, verifies) = (self.case, self.trackers.received.is_some());
         let payload_bytes = case.payload.bytes();
-        PortOptions {
+        IoOptions {
             // Verification has to notice datagrams that are too long.
             buffer_bytes: payload_bytes + usize::from(verifies),
             batch: case.batch.map_or(1, Batch::count),
@@ -134,7 +137,7 @@ impl ProgramBuilder<'_> {
                 && case.wait == Some(Wait::Spin)
                 && engine.about.can_spin,
             own_payloads: verifies,
-            ..PortOptions::of(links, direction, payload_bytes)
+            ..IoOptions::of(endpoints, direction, payload_bytes)
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-use super::GLANCE;
+use super::POLL_INTERVAL;
 use super::running::{Running, Window};
 use crate::data::{Case, Counts};
 use crate::plan::Settings;
@@ -116,7 +116,7 @@ pub(super) fn drain(
     let mut moved_at = begun;
     let may_come = || expected.is_some() && begun.elapsed() < MOST_OF_SURPLUS;
     while is_missing(last) || may_come() || (case.asks() && is_owed(last, running)?) {
-        thread::sleep(GLANCE);
+        thread::sleep(POLL_INTERVAL);
         let now = running.counts()?;
         let by_pieces = joins && now.dropped_socket > 0;
         let quiet = match () {

@@ -49,7 +49,7 @@ fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_t
     };
     assert!(pps("lossless_pps") < pps("too_much_pps"), "{row}");
     assert_eq!(row["is_finished"], true, "{row}");
-    assert_ne!(row["gave_way"], "", "{row}");
+    assert_ne!(row["limiting_place"], "", "{row}");
     assert_eq!(pps("trials"), trials(&log(&place, "log.jsonl")) as u64);
 
     let before = fs::read(place.path("log.jsonl")).expect("the log");

@@ -90,7 +90,7 @@ fn what_a_token_bucket_and_a_wire_bear_is_found_and_where_the_rest_dies() {
         let Some(row) = found(lab, "--trial 200ms --sum 1s --width 4% --exceed 80%") else {
             return;
         };
-        let gave_way = row["gave_way"].as_str().expect("text");
+        let gave_way = row["limiting_place"].as_str().expect("text");
         assert!(places.contains(&gave_way), "{row}");
         assert!((-0.5..0.2).contains(&off(truth, &row)), "{truth}: {row}");
     }
@@ -273,7 +273,7 @@ fn of_five_set_ups_the_place_that_gives_way_is_named() {
     ] {
         let row = on_loopback(words);
         println!("{words}: {row}");
-        assert_eq!(row["gave_way"], place, "{words}: {row}");
+        assert_eq!(row["limiting_place"], place, "{words}: {row}");
     }
     // A queue that is too short to grow: one of 1 ms.
     let kbit = 10_000.0 * FRAME_BYTES * 8.0 / 1000.0;
@@ -291,6 +291,6 @@ fn of_five_set_ups_the_place_that_gives_way_is_named() {
             return;
         };
         println!("{row}");
-        assert_eq!(row["gave_way"], place, "{row}");
+        assert_eq!(row["limiting_place"], place, "{row}");
     }
 }

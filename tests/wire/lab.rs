@@ -20,7 +20,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// What the script says that it ends with where there are no namespaces.
 const SKIPPED: i32 = 77;
 /// What it may take to remove all, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An end of the cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,7 +224,7 @@ impl Drop for Lab {
         let pipes = self.pipes.get_mut();
         pipes.unwrap_or_else(PoisonError::into_inner).input = None;
         let start = Instant::now();
-        while matches!(self.script.try_wait(), Ok(None)) && start.elapsed() < PATIENCE {
+        while matches!(self.script.try_wait(), Ok(None)) && start.elapsed() < TIMEOUT {
             thread::sleep(Duration::from_millis(5));
         }
         // Then its watchdog removes the rest.

@@ -30,9 +30,9 @@ pub struct About {
     /// True if the kernel takes datagrams from the socket before the receiver asks for them.
     pub takes_ahead: bool,
     /// Way in which one thread serves many sockets.
-    pub many_links: ManyLinks,
+    pub many_endpoints: ManyEndpoints,
     /// True if the receiver can run without waiting (`--wait spin`): see
-    /// [`PortOptions::spins`](super::PortOptions::spins).
+    /// [`IoOptions::spins`](super::IoOptions::spins).
     pub can_spin: bool,
     /// True if the engine never waits.
     pub always_spins: bool,
@@ -65,7 +65,7 @@ impl About {
         joins: false,
         joined_per_call: 1,
         takes_ahead: false,
-        many_links: ManyLinks::No,
+        many_endpoints: ManyEndpoints::No,
         can_spin: false,
         always_spins: false,
         selection: Selection::ByName,
@@ -108,13 +108,13 @@ pub enum Partner {
 
 /// Way in which one thread serves many sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ManyLinks {
+pub enum ManyEndpoints {
     /// One thread cannot serve many sockets: a call waits for one socket.
     No,
     /// One I/O object serves all sockets.
-    OnePort,
+    OneIo,
     /// Each socket has its own I/O object, and their futures take turns.
-    PortEach,
+    IoEach,
 }
 
 /// Selections that include an engine.

@@ -279,8 +279,8 @@ pub struct FlowMeter {
 impl FlowMeter {
     /// Counts one datagram of an endpoint. Only one thread may count.
     #[inline]
-    pub fn count(&self, link: usize) {
-        let count = &self.counts.0[self.first + link];
+    pub fn count(&self, endpoint: usize) {
+        let count = &self.counts.0[self.first + endpoint];
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 }

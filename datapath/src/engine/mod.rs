@@ -1,7 +1,7 @@
 //! The contract between the engines and the loops that time them.
 //!
-//! An engine opens an I/O object, a [`Port`], on a list of endpoints. An endpoint is a socket and its peer. The
-//! object sends one batch per call ([`Port::transmit`]) or receives one ([`Port::receive`]); a loop that only floods
+//! An engine opens an I/O object, a [`DatagramIo`], on a list of endpoints. An endpoint is a socket and its peer. The
+//! object sends one batch per call ([`DatagramIo::transmit`]) or receives one ([`DatagramIo::receive`]); a loop that only floods
 //! uses one of the two. A workload (see [`crate::workload`]) is a generic loop over I/O objects. Both methods are
 //! `async`: a blocking call is simply always ready, and [`Engine::run`] drives the engine's futures. The compiler
 //! turns each pair of loop and I/O object into one plain loop. Nothing in it is dynamic, allocates, locks or reads a
@@ -9,9 +9,9 @@
 
 mod about;
 pub(crate) mod counters;
-pub mod null_link;
+mod datagram_io;
+pub mod null_endpoint;
 pub mod payload;
-mod port;
 mod tap;
 pub mod verify;
 mod wakeups;
@@ -28,11 +28,11 @@ use std::task::{Context, Poll, Waker};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
-pub use self::about::{About, ManyLinks, Partner, Selection};
+pub use self::about::{About, ManyEndpoints, Partner, Selection};
 pub use self::counters::{
     Beside, FlowCounts, FlowMeter, Meter, Refusals, SharedCount, SharedTally, Tally,
 };
-pub use self::port::{Direction, Link, PerLink, Port, PortOptions, Remark};
+pub use self::datagram_io::{DatagramIo, Direction, Endpoint, IoOptions, PerEndpoint, Remark};
 pub use self::tap::{ConnectionTap, LosslessTap, Tap, UdpTap};
 pub use self::wakeups::{Waits, Wakeups};
 
@@ -191,7 +191,7 @@ pub trait Engine: Sized + 'static {
     /// Description and properties of the engine.
     const ABOUT: About;
     /// Type of the object that sends and receives datagrams.
-    type Port<A: Addressing>: Port + 'static;
+    type DatagramIo<A: Addressing>: DatagramIo + 'static;
 
     /// Starts the parts shared by the bench thread's I/O objects (a runtime; nothing for most engines), on the bench
     /// thread itself.
@@ -205,7 +205,7 @@ pub trait Engine: Sized + 'static {
     ///
     /// # Errors
     /// Returns the error of the system call. The case then becomes a `failed` row.
-    fn open<A: Addressing>(&self, options: PortOptions) -> io::Result<Self::Port<A>>;
+    fn open<A: Addressing>(&self, options: IoOptions) -> io::Result<Self::DatagramIo<A>>;
 
     /// Starts the worker threads that all bench threads of a run share, for engines with [`About::shares_workers`].
     ///

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// Index of the endpoint that received it, from 0.
-    pub link: usize,
+    pub endpoint: usize,
     /// Source address. `None`: the endpoint is connected, so the source is its peer.
     pub source: Option<SocketAddr>,
 }
@@ -18,12 +18,15 @@ pub struct Origin {
 impl Origin {
     /// Returns the origin of a datagram from `source` over the only endpoint.
     pub fn of(source: Option<SocketAddr>) -> Self {
-        Self { link: 0, source }
+        Self {
+            endpoint: 0,
+            source,
+        }
     }
 
     /// The peer of the only endpoint.
     pub const PEER: Self = Self {
-        link: 0,
+        endpoint: 0,
         source: None,
     };
 }

@@ -6,7 +6,7 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 
 use crate::data::{Case, Connection, EngineName, Transport};
-use crate::engine::{About, Engine, ManyLinks, Partner, Pool, PoolArgs, Remark, Tap};
+use crate::engine::{About, Engine, ManyEndpoints, Partner, Pool, PoolArgs, Remark, Tap};
 use crate::workload::context::ThreadContext;
 use crate::workload::{self, Program};
 
@@ -24,7 +24,7 @@ pub struct Entry {
     /// Function that runs one bench thread from start to stop.
     pub thread: BenchThread,
     /// Way in which one bench thread serves many sockets, and the function that runs such a thread.
-    pub many_links: (ManyLinks, BenchThread),
+    pub many_endpoints: (ManyEndpoints, BenchThread),
     /// Transports other than UDP that the engine supports.
     pub transports: &'static [Carrier],
     /// Test that the engine keeps the contract.
@@ -60,7 +60,7 @@ impl Entry {
             pool: E::pool,
             tap: E::tap,
             thread: |program, connection, thread| workload::run::<E>(program, connection, thread),
-            many_links: (ManyLinks::No, refuse),
+            many_endpoints: (ManyEndpoints::No, refuse),
             transports: &[],
             #[cfg(test)]
             keeps_contract: super::tests::contract::holds::<E>,
@@ -74,7 +74,7 @@ impl Entry {
     /// such support.
     pub const fn with_many<M: Engine>(self) -> Self {
         Self {
-            many_links: (M::ABOUT.many_links, workload::run_flows::<M>),
+            many_endpoints: (M::ABOUT.many_endpoints, workload::run_flows::<M>),
             #[cfg(test)]
             keeps_contract_with_many: super::tests::contract::holds_with_many::<M>,
             ..self
@@ -96,7 +96,7 @@ impl Entry {
         Some(if has_one {
             self.thread
         } else {
-            self.many_links.1
+            self.many_endpoints.1
         })
     }
 

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, UdpSocket};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Link, Partner, Port, PortOptions, Remark, Selection,
+    About, Addressing, Burst, DatagramIo, Endpoint, Engine, IoOptions, Partner, Remark, Selection,
     ThreadArgs,
 };
 use crate::engines::linux::batch::ReceiveBatch;
@@ -30,18 +30,18 @@ impl Engine for Gso {
         partner: Partner::ReceivedBy("mmsg"),
         ..About::PLAIN
     };
-    type Port<A: Addressing> = TrainPort<A, ReceiveBatch>;
+    type DatagramIo<A: Addressing> = TrainIo<A, ReceiveBatch>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<Self::Port<A>> {
-        let link = options.only_link()?;
-        Ok(TrainPort {
-            outgoing: Segments::new(&options, &link)?,
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<Self::DatagramIo<A>> {
+        let endpoint = options.only_endpoint()?;
+        Ok(TrainIo {
+            outgoing: Segments::new(&options, &endpoint)?,
             incoming: ReceiveBatch::of::<A>(&options),
-            socket: link.socket.into(),
+            socket: endpoint.socket.into(),
         })
     }
 
@@ -66,22 +66,22 @@ impl Engine for Gro {
         selection: Selection::Default,
         ..About::PLAIN
     };
-    type Port<A: Addressing> = TrainPort<A, CoalescedReceive>;
+    type DatagramIo<A: Addressing> = TrainIo<A, CoalescedReceive>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<Self::Port<A>> {
-        let link = options.only_link()?;
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<Self::DatagramIo<A>> {
+        let endpoint = options.only_endpoint()?;
         if options.direction.receives() {
-            gso::join(&link.socket)?;
+            gso::join(&endpoint.socket)?;
         }
-        options.apply_wait(&link.socket)?;
-        Ok(TrainPort {
-            outgoing: Segments::new(&options, &link)?,
+        options.apply_wait(&endpoint.socket)?;
+        Ok(TrainIo {
+            outgoing: Segments::new(&options, &endpoint)?,
             incoming: CoalescedReceive::new(!A::CONNECTED),
-            socket: link.socket.into(),
+            socket: endpoint.socket.into(),
         })
     }
 
@@ -115,13 +115,13 @@ impl Receive for CoalescedReceive {
 }
 
 /// A socket that sends GSO trains and receives with `R`.
-pub(super) struct TrainPort<A, R> {
+pub(super) struct TrainIo<A, R> {
     socket: UdpSocket,
     outgoing: Segments<A>,
     incoming: R,
 }
 
-impl<A: Addressing, R: Receive> Port for TrainPort<A, R> {
+impl<A: Addressing, R: Receive> DatagramIo for TrainIo<A, R> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         self.outgoing.send(&self.socket, fill)
@@ -151,17 +151,17 @@ struct Segments<A> {
 }
 
 impl<A: Addressing> Segments<A> {
-    fn new(options: &PortOptions, link: &Link) -> io::Result<Self> {
+    fn new(options: &IoOptions, endpoint: &Endpoint) -> io::Result<Self> {
         let payload = options.payload();
-        let count = match link.peer {
+        let count = match endpoint.peer {
             Some(peer) if options.direction.sends() => gso::most_segments(payload.len(), peer)?,
             _ => 1,
         };
         if count > 1 {
-            gso::cut(&link.socket, payload.len())?;
+            gso::cut(&endpoint.socket, payload.len())?;
         }
         Ok(Self {
-            peer: link.peer_or_unspecified(),
+            peer: endpoint.peer_or_unspecified(),
             payload_bytes: payload.len(),
             payload: payload.repeat(count),
             count: count as u64,
@@ -228,11 +228,12 @@ mod tests {
         let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
         let (socket, receiver) = (bind(), bind());
         let peer = receiver.local_addr().expect("bound");
-        let link = Link::of(socket, Some(peer));
-        let options = PortOptions::of(Vec::new(), Direction::Sends, 300);
-        let mut segments = Segments::<Unconnected>::new(&options, &link).expect("it can be cut");
+        let endpoint = Endpoint::of(socket, Some(peer));
+        let options = IoOptions::of(Vec::new(), Direction::Sends, 300);
+        let mut segments =
+            Segments::<Unconnected>::new(&options, &endpoint).expect("it can be cut");
         assert_eq!(segments.remark(), None);
-        let socket = UdpSocket::from(link.socket);
+        let socket = UdpSocket::from(endpoint.socket);
         segments.fall_back(&socket);
         let option = getsockopt(&socket, UdpGsoSegment).expect("it has the option");
         assert_eq!(option, 0);

@@ -15,7 +15,7 @@ use super::readiness_policy::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Direction, Engine, Port, PortOptions, Selection, ThreadArgs,
+    About, Addressing, Burst, DatagramIo, Direction, Engine, IoOptions, Selection, ThreadArgs,
 };
 
 /// One datagram per event, then re-armed: behaves like level-triggered readiness.
@@ -90,19 +90,19 @@ impl<V: Variant> Engine for Mio<V> {
         one_thread: V::POLICY.one_thread(),
         ..V::ABOUT
     };
-    type Port<A: Addressing> = MioPort<A, V>;
+    type DatagramIo<A: Addressing> = MioIo<A, V>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<MioPort<A, V>> {
-        let link = options.only_link()?;
-        let peer = link.peer_or_unspecified();
-        let socket = std::net::UdpSocket::from(link.socket);
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<MioIo<A, V>> {
+        let endpoint = options.only_endpoint()?;
+        let peer = endpoint.peer_or_unspecified();
+        let socket = std::net::UdpSocket::from(endpoint.socket);
         socket.set_nonblocking(true)?;
         let socket = UdpSocket::from_std(socket);
-        Ok(MioPort {
+        Ok(MioIo {
             payload: options.payload(),
             buffer: options.buffer(),
             peer,
@@ -118,7 +118,7 @@ impl<V: Variant> Engine for Mio<V> {
     }
 }
 
-pub(super) struct MioPort<A, V> {
+pub(super) struct MioIo<A, V> {
     reactor: Reactor<UdpSocket>,
     peer: SocketAddr,
     payload: Vec<u8>,
@@ -126,7 +126,7 @@ pub(super) struct MioPort<A, V> {
     marker: PhantomData<(A, V)>,
 }
 
-impl<A: Addressing, V: Variant> Port for MioPort<A, V> {
+impl<A: Addressing, V: Variant> DatagramIo for MioIo<A, V> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);

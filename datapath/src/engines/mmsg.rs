@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Meter, Port, PortOptions, Selection, ThreadArgs,
+    About, Addressing, Burst, DatagramIo, Engine, IoOptions, Meter, Selection, ThreadArgs,
 };
 use crate::engines::linux::batch::{ReceiveBatch, SendBatch, is_full};
 
@@ -24,32 +24,32 @@ impl Engine for Mmsg {
         selection: Selection::Default,
         ..About::PLAIN
     };
-    type Port<A: Addressing> = MmsgPort;
+    type DatagramIo<A: Addressing> = MmsgIo;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.meter)))
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<MmsgPort> {
-        let link = options.only_link()?;
-        options.apply_wait(&link.socket)?;
-        Ok(MmsgPort {
-            outgoing: SendBatch::of::<A>(&options, &link),
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<MmsgIo> {
+        let endpoint = options.only_endpoint()?;
+        options.apply_wait(&endpoint.socket)?;
+        Ok(MmsgIo {
+            outgoing: SendBatch::of::<A>(&options, &endpoint),
             incoming: ReceiveBatch::of::<A>(&options),
-            socket: link.socket.into(),
+            socket: endpoint.socket.into(),
             meter: Arc::clone(&self.0),
         })
     }
 }
 
-pub(super) struct MmsgPort {
+pub(super) struct MmsgIo {
     socket: UdpSocket,
     outgoing: SendBatch,
     incoming: ReceiveBatch,
     meter: Arc<Meter>,
 }
 
-impl Port for MmsgPort {
+impl DatagramIo for MmsgIo {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         self.outgoing.fill(fill);

@@ -16,9 +16,11 @@ use nix::sys::epoll::{self, EpollCreateFlags, EpollEvent, EpollTimeout};
 use super::linux::poll_set::PollSet;
 use super::readiness::{self, Interest};
 use super::readiness_policy::Variant;
-use super::std::StdPort;
+use super::std::StdIo;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{About, Addressing, Burst, Engine, ManyLinks, Port, PortOptions, ThreadArgs};
+use crate::engine::{
+    About, Addressing, Burst, DatagramIo, Engine, IoOptions, ManyEndpoints, ThreadArgs,
+};
 
 /// Maximum number of events per wait.
 const EVENTS: usize = 256;
@@ -80,8 +82,8 @@ where
     ) -> io::Result<Self> {
         let flags = readiness::epoll_flags(interest, Self::Variant::POLICY);
         let instance = epoll::Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        for (link, socket) in (0..).zip(sockets) {
-            instance.add(socket, EpollEvent::new(flags, link))?;
+        for (endpoint, socket) in (0..).zip(sockets) {
+            instance.add(socket, EpollEvent::new(flags, endpoint))?;
         }
         Ok(Self {
             instance,
@@ -120,10 +122,10 @@ impl<V: Variant> Selector for MioSelector<V> {
             Interest::Writable => mio::Interest::WRITABLE,
         };
         let poll = mio::Poll::new()?;
-        for (link, socket) in sockets.enumerate() {
+        for (endpoint, socket) in sockets.enumerate() {
             let fd = socket.as_raw_fd();
             let registry = poll.registry();
-            registry.register(&mut SourceFd(&fd), mio::Token(link), interest)?;
+            registry.register(&mut SourceFd(&fd), mio::Token(endpoint), interest)?;
         }
         Ok(Self {
             poll,
@@ -141,11 +143,11 @@ impl<V: Variant> Selector for MioSelector<V> {
         Ok(())
     }
 
-    fn rearm(&mut self, socket: &UdpSocket, link: usize) -> io::Result<()> {
+    fn rearm(&mut self, socket: &UdpSocket, endpoint: usize) -> io::Result<()> {
         if V::POLICY.rearm {
             let fd = socket.as_raw_fd();
             let registry = self.poll.registry();
-            registry.reregister(&mut SourceFd(&fd), mio::Token(link), self.interest)?;
+            registry.reregister(&mut SourceFd(&fd), mio::Token(endpoint), self.interest)?;
         }
         Ok(())
     }
@@ -156,22 +158,22 @@ pub(super) struct Multiplex<S>(PhantomData<S>);
 
 impl<S: Selector> Engine for Multiplex<S> {
     const ABOUT: About = About {
-        many_links: ManyLinks::OnePort,
+        many_endpoints: ManyEndpoints::OneIo,
         ..S::Variant::ABOUT
     };
-    type Port<A: Addressing> = Multiplexed<S, A>;
+    type DatagramIo<A: Addressing> = Multiplexed<S, A>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<Multiplexed<S, A>> {
-        let links = mem::take(&mut options.links);
-        for link in &links {
-            link.set_nonblocking()?;
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<Multiplexed<S, A>> {
+        let endpoints = mem::take(&mut options.endpoints);
+        for endpoint in &endpoints {
+            endpoint.set_nonblocking()?;
         }
         let (sends, receives) = (options.direction.sends(), options.direction.receives());
-        let calls = StdPort::new(&options, links)?;
+        let calls = StdIo::new(&options, endpoints)?;
         Ok(Multiplexed {
             writable: sends
                 .then(|| Ready::new(&calls, Interest::Writable))
@@ -188,44 +190,44 @@ impl<S: Selector> Engine for Multiplex<S> {
 pub(super) struct Multiplexed<S, A> {
     writable: Option<Ready<S>>,
     readable: Option<Ready<S>>,
-    calls: StdPort<A>,
+    calls: StdIo<A>,
 }
 
 /// One direction of the sockets, and the events that have not been used up.
 struct Ready<S> {
     selector: S,
     /// Readiness of each socket.
-    links: Vec<bool>,
+    endpoints: Vec<bool>,
     /// Indices of the ready sockets, in the order in which they became ready.
     queue: VecDeque<usize>,
 }
 
 impl<S: Selector> Ready<S> {
-    fn new<A: Addressing>(calls: &StdPort<A>, interest: Interest) -> io::Result<Self> {
-        let (links, try_first) = (calls.links(), S::Variant::POLICY.try_first);
+    fn new<A: Addressing>(calls: &StdIo<A>, interest: Interest) -> io::Result<Self> {
+        let (endpoints, try_first) = (calls.endpoints(), S::Variant::POLICY.try_first);
         Ok(Self {
             selector: S::new(calls.sockets(), interest)?,
-            links: vec![try_first; links],
-            queue: (0..links).filter(|_| try_first).collect(),
+            endpoints: vec![try_first; endpoints],
+            queue: (0..endpoints).filter(|_| try_first).collect(),
         })
     }
 
     fn wait(&mut self) -> io::Result<()> {
         let Self {
             selector,
-            links,
+            endpoints,
             queue,
         } = self;
-        selector.wait(|link| {
-            if !mem::replace(&mut links[link], true) {
-                queue.push_back(link);
+        selector.wait(|endpoint| {
+            if !mem::replace(&mut endpoints[endpoint], true) {
+                queue.push_back(endpoint);
             }
         })
     }
 
     /// Waits until the given socket is ready.
-    fn until(&mut self, link: usize) -> io::Result<()> {
-        while !self.links[link] {
+    fn until(&mut self, endpoint: usize) -> io::Result<()> {
+        while !self.endpoints[endpoint] {
             self.wait()?;
             // A sender waits for one socket and does not use the events of the others.
             self.queue.clear();
@@ -237,7 +239,7 @@ impl<S: Selector> Ready<S> {
     fn first(&mut self) -> io::Result<usize> {
         loop {
             match self.queue.front() {
-                Some(&link) => return Ok(link),
+                Some(&endpoint) => return Ok(endpoint),
                 None => self.wait()?,
             }
         }
@@ -246,14 +248,14 @@ impl<S: Selector> Ready<S> {
     /// Updates the readiness from the outcome of an operation.
     fn after(
         &mut self,
-        link: usize,
+        endpoint: usize,
         socket: &UdpSocket,
         outcome: io::Result<Burst>,
     ) -> io::Result<Burst> {
         if !S::Variant::POLICY.is_still_ready(&outcome) {
-            self.links[link] = false;
+            self.endpoints[endpoint] = false;
             self.queue.pop_front();
-            self.selector.rearm(socket, link)?;
+            self.selector.rearm(socket, endpoint)?;
         }
         outcome
     }
@@ -264,18 +266,18 @@ fn not_open() -> io::Error {
     io::ErrorKind::Unsupported.into()
 }
 
-impl<S: Selector, A: Addressing> Port for Multiplexed<S, A> {
-    async fn transmit(&mut self, link: usize, fill: &impl Fill) -> io::Result<Burst> {
+impl<S: Selector, A: Addressing> DatagramIo for Multiplexed<S, A> {
+    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Burst> {
         let writable = self.writable.as_mut().ok_or_else(not_open)?;
-        writable.until(link)?;
-        let outcome = self.calls.send(link, fill);
-        writable.after(link, self.calls.socket(link), outcome)
+        writable.until(endpoint)?;
+        let outcome = self.calls.send(endpoint, fill);
+        writable.after(endpoint, self.calls.socket(endpoint), outcome)
     }
 
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
         let readable = self.readable.as_mut().ok_or_else(not_open)?;
-        let link = readable.first()?;
-        let outcome = self.calls.take(link, check);
-        readable.after(link, self.calls.socket(link), outcome)
+        let endpoint = readable.first()?;
+        let outcome = self.calls.take(endpoint, check);
+        readable.after(endpoint, self.calls.socket(endpoint), outcome)
     }
 }

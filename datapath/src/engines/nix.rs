@@ -9,7 +9,7 @@ use nix::sys::socket::{MsgFlags, SockaddrStorage, recv, recvfrom, send, sendto};
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{About, Addressing, Burst, Engine, Port, PortOptions, ThreadArgs};
+use crate::engine::{About, Addressing, Burst, DatagramIo, Engine, IoOptions, ThreadArgs};
 
 pub(super) struct Nix;
 
@@ -20,17 +20,17 @@ impl Engine for Nix {
         group: Group::Blocking,
         ..About::PLAIN
     };
-    type Port<A: Addressing> = NixPort<A>;
+    type DatagramIo<A: Addressing> = NixIo<A>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<NixPort<A>> {
-        let link = options.only_link()?;
-        Ok(NixPort {
-            peer: link.peer_or_unspecified().into(),
-            socket: link.socket.into(),
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<NixIo<A>> {
+        let endpoint = options.only_endpoint()?;
+        Ok(NixIo {
+            peer: endpoint.peer_or_unspecified().into(),
+            socket: endpoint.socket.into(),
             payload: options.payload(),
             buffer: options.buffer(),
             addressing: PhantomData,
@@ -38,7 +38,7 @@ impl Engine for Nix {
     }
 }
 
-pub(super) struct NixPort<A> {
+pub(super) struct NixIo<A> {
     socket: UdpSocket,
     peer: SockaddrStorage,
     payload: Vec<u8>,
@@ -46,7 +46,7 @@ pub(super) struct NixPort<A> {
     addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> Port for NixPort<A> {
+impl<A: Addressing> DatagramIo for NixIo<A> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);

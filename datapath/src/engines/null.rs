@@ -1,7 +1,7 @@
 //! The engine `null`, which moves nothing. It measures the harness itself and replaces the network in tests.
 //!
 //! Sockets are created, pinned, checked and closed for it as for any engine, but datagrams are only numbers on a
-//! [`NullLink`](crate::engine::null_link::NullLink).
+//! [`NullEndpoint`](crate::engine::null_endpoint::NullEndpoint).
 
 use std::hint;
 use std::io;
@@ -10,10 +10,11 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 
 use crate::data::Group;
-use crate::engine::null_link::NullQueue;
+use crate::engine::null_endpoint::NullQueue;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LosslessTap, PerLink, Port, PortOptions, Tap, ThreadArgs,
+    About, Addressing, Burst, DatagramIo, Engine, IoOptions, LosslessTap, PerEndpoint, Tap,
+    ThreadArgs,
 };
 
 pub(super) struct Null;
@@ -27,22 +28,22 @@ impl Engine for Null {
         answers: Err("moves no datagrams"),
         ..About::PLAIN
     };
-    type Port<A: Addressing> = NullPort<A>;
+    type DatagramIo<A: Addressing> = NullIo<A>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, options: PortOptions) -> io::Result<NullPort<A>> {
+    fn open<A: Addressing>(&self, options: IoOptions) -> io::Result<NullIo<A>> {
         let mut incoming = Vec::new();
-        let out = PerLink::of(options.links, |link| {
-            incoming.extend(link.null.incoming);
+        let out = PerEndpoint::of(options.endpoints, |endpoint| {
+            incoming.extend(endpoint.null.incoming);
             Ok(Out {
-                queue: link.null.out,
+                queue: endpoint.null.out,
                 sent: 0,
             })
         })?;
-        Ok(NullPort {
+        Ok(NullIo {
             out,
             incoming,
             payload_bytes: options.payload_bytes,
@@ -57,8 +58,8 @@ impl Engine for Null {
     }
 }
 
-pub(super) struct NullPort<A> {
-    out: PerLink<Out>,
+pub(super) struct NullIo<A> {
+    out: PerEndpoint<Out>,
     incoming: Vec<Arc<NullQueue>>,
     payload_bytes: usize,
     taken: u64,
@@ -76,10 +77,10 @@ struct Out {
 /// rare.
 const STAND_BACK_SPINS: u32 = 1000;
 
-impl<A: Addressing> Port for NullPort<A> {
+impl<A: Addressing> DatagramIo for NullIo<A> {
     #[inline]
-    async fn transmit(&mut self, link: usize, _fill: &impl Fill) -> io::Result<Burst> {
-        let out = &mut self.out[link];
+    async fn transmit(&mut self, endpoint: usize, _fill: &impl Fill) -> io::Result<Burst> {
+        let out = &mut self.out[endpoint];
         out.sent += 1;
         out.queue.put(out.sent);
         Ok(Burst::one(self.payload_bytes))

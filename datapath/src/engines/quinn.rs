@@ -16,7 +16,8 @@ use super::tokio::adopt;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Port, PortOptions, Remark, ThreadArgs, Waits, Wakeups, erased,
+    About, Addressing, Burst, DatagramIo, Engine, IoOptions, Remark, ThreadArgs, Waits, Wakeups,
+    erased,
 };
 use crate::engines::linux::gso;
 
@@ -38,7 +39,7 @@ impl Engine for QuinnUdp {
         one_thread: ReadinessPolicy::DRAIN.one_thread(),
         ..About::PLAIN
     };
-    type Port<A: Addressing> = QuinnPort;
+    type DatagramIo<A: Addressing> = QuinnIo;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self {
@@ -47,13 +48,13 @@ impl Engine for QuinnUdp {
         })
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<QuinnPort> {
-        let link = options.only_link()?;
-        let state = UdpSocketState::new((&link.socket).into())?;
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<QuinnIo> {
+        let endpoint = options.only_endpoint()?;
+        let state = UdpSocketState::new((&endpoint.socket).into())?;
         let payload = options.payload();
         let segments = gso::that_fit(payload.len()).min(state.max_gso_segments());
         let receives = options.direction.receives();
-        Ok(QuinnPort {
+        Ok(QuinnIo {
             payload_bytes: payload.len(),
             payload: payload.repeat(segments),
             segments: segments as u64,
@@ -68,8 +69,8 @@ impl Engine for QuinnUdp {
             ],
             metas: [RecvMeta::default(); BATCH_SIZE],
             connected: A::CONNECTED,
-            peer: link.peer_or_unspecified(),
-            socket: adopt(&self.runtime, link.socket.into())?,
+            peer: endpoint.peer_or_unspecified(),
+            socket: adopt(&self.runtime, endpoint.socket.into())?,
             state,
             waits: Waits::new(&self.wakeups),
         })
@@ -83,7 +84,7 @@ impl Engine for QuinnUdp {
 /// Maximum size of a GRO aggregate in bytes: one IP packet.
 const PIECE_BYTES: usize = 65_535;
 
-pub(super) struct QuinnPort {
+pub(super) struct QuinnIo {
     socket: UdpSocket,
     state: UdpSocketState,
     peer: std::net::SocketAddr,
@@ -97,7 +98,7 @@ pub(super) struct QuinnPort {
     waits: Waits,
 }
 
-impl QuinnPort {
+impl QuinnIo {
     /// Switches to one datagram per call once the library has seen that trains cannot be segmented (EIO, EINVAL). The
     /// library leaves this to its user. Returns whether this call made the switch.
     #[cold]
@@ -127,7 +128,7 @@ impl QuinnPort {
     }
 }
 
-impl Port for QuinnPort {
+impl DatagramIo for QuinnIo {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);

@@ -10,10 +10,12 @@ use nix::poll::{PollFd, PollFlags, PollTimeout};
 use nix::sys::epoll::{self, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
 use super::readiness_policy::{ReadinessPolicy, Variant};
-use super::std::StdPort;
+use super::std::StdIo;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{About, Addressing, Burst, Engine, Port, PortOptions, Selection, ThreadArgs};
+use crate::engine::{
+    About, Addressing, Burst, DatagramIo, Engine, IoOptions, Selection, ThreadArgs,
+};
 
 /// Event to wait for.
 #[derive(Clone, Copy)]
@@ -139,17 +141,17 @@ impl<W: Waiter> Engine for Readiness<W> {
         one_thread: W::POLICY.one_thread(),
         ..W::ABOUT
     };
-    type Port<A: Addressing> = Waiting<W, A>;
+    type DatagramIo<A: Addressing> = Waiting<W, A>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<Waiting<W, A>> {
-        let link = options.only_link()?;
-        link.set_nonblocking()?;
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<Waiting<W, A>> {
+        let endpoint = options.only_endpoint()?;
+        endpoint.set_nonblocking()?;
         let direction = options.direction;
-        let calls = StdPort::new(&options, vec![link])?;
+        let calls = StdIo::new(&options, vec![endpoint])?;
         let sends = direction.sends().then_some(calls.socket(0));
         let receives = direction.receives().then_some(calls.socket(0));
         Ok(Waiting {
@@ -164,7 +166,7 @@ impl<W: Waiter> Engine for Readiness<W> {
 pub(super) struct Waiting<W, A> {
     writable: Readied<W>,
     readable: Readied<W>,
-    calls: StdPort<A>,
+    calls: StdIo<A>,
 }
 
 /// One direction of a socket, and whether it may still be ready.
@@ -198,7 +200,7 @@ impl<W: Waiter> Readied<W> {
     }
 }
 
-impl<W: Waiter, A: Addressing> Port for Waiting<W, A> {
+impl<W: Waiter, A: Addressing> DatagramIo for Waiting<W, A> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         self.writable.wait(self.calls.socket(0))?;

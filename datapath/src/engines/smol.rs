@@ -12,7 +12,8 @@ use async_io::Async;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, ManyLinks, Port, PortOptions, ThreadArgs, Waits, Wakeups,
+    About, Addressing, Burst, DatagramIo, Engine, IoOptions, ManyEndpoints, ThreadArgs, Waits,
+    Wakeups,
 };
 
 pub(super) struct Smol(Arc<Wakeups>);
@@ -22,22 +23,22 @@ impl Engine for Smol {
         name: "smol",
         summary: "async-io, the reactor of smol, every send and recv awaited",
         group: Group::Async,
-        many_links: ManyLinks::PortEach,
+        many_endpoints: ManyEndpoints::IoEach,
         ..About::PLAIN
     };
-    type Port<A: Addressing> = SmolPort<A>;
+    type DatagramIo<A: Addressing> = SmolIo<A>;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.wakeups)))
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<SmolPort<A>> {
-        let link = options.only_link()?;
-        Ok(SmolPort {
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<SmolIo<A>> {
+        let endpoint = options.only_endpoint()?;
+        Ok(SmolIo {
             payload: options.payload(),
             buffer: options.buffer(),
-            peer: link.peer_or_unspecified(),
-            socket: Async::new(UdpSocket::from(link.socket))?,
+            peer: endpoint.peer_or_unspecified(),
+            socket: Async::new(UdpSocket::from(endpoint.socket))?,
             waits: Waits::new(&self.0),
             addressing: PhantomData,
         })
@@ -48,7 +49,7 @@ impl Engine for Smol {
     }
 }
 
-pub(super) struct SmolPort<A> {
+pub(super) struct SmolIo<A> {
     socket: Async<UdpSocket>,
     peer: SocketAddr,
     payload: Vec<u8>,
@@ -57,7 +58,7 @@ pub(super) struct SmolPort<A> {
     addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> Port for SmolPort<A> {
+impl<A: Addressing> DatagramIo for SmolIo<A> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);

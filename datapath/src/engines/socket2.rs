@@ -10,7 +10,7 @@ use socket2::{SockAddr, Socket};
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{About, Addressing, Burst, Engine, Port, PortOptions, ThreadArgs};
+use crate::engine::{About, Addressing, Burst, DatagramIo, Engine, IoOptions, ThreadArgs};
 
 pub(super) struct Socket2;
 
@@ -21,17 +21,17 @@ impl Engine for Socket2 {
         group: Group::Blocking,
         ..About::PLAIN
     };
-    type Port<A: Addressing> = Socket2Port<A>;
+    type DatagramIo<A: Addressing> = Socket2Io<A>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<Socket2Port<A>> {
-        let link = options.only_link()?;
-        Ok(Socket2Port {
-            peer: link.peer_or_unspecified().into(),
-            socket: link.socket.into(),
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<Socket2Io<A>> {
+        let endpoint = options.only_endpoint()?;
+        Ok(Socket2Io {
+            peer: endpoint.peer_or_unspecified().into(),
+            socket: endpoint.socket.into(),
             payload: options.payload(),
             buffer: vec![MaybeUninit::uninit(); options.buffer().len()],
             addressing: PhantomData,
@@ -39,7 +39,7 @@ impl Engine for Socket2 {
     }
 }
 
-pub(super) struct Socket2Port<A> {
+pub(super) struct Socket2Io<A> {
     socket: Socket,
     peer: SockAddr,
     payload: Vec<u8>,
@@ -60,7 +60,7 @@ fn initialised(memory: &[MaybeUninit<u8>]) -> &[u8] {
     }
 }
 
-impl<A: Addressing> Port for Socket2Port<A> {
+impl<A: Addressing> DatagramIo for Socket2Io<A> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);

@@ -4,10 +4,12 @@
 use std::io;
 use std::mem;
 
-use super::std::StdPort;
+use super::std::StdIo;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{About, Addressing, Burst, Engine, ManyLinks, Port, PortOptions, ThreadArgs};
+use crate::engine::{
+    About, Addressing, Burst, DatagramIo, Engine, IoOptions, ManyEndpoints, ThreadArgs,
+};
 
 pub(super) struct Spin;
 
@@ -16,46 +18,46 @@ impl Engine for Spin {
         name: "spin",
         summary: "non-blocking std in a busy loop: no sleep and no wake-up, but a whole CPU",
         group: Group::Blocking,
-        many_links: ManyLinks::OnePort,
+        many_endpoints: ManyEndpoints::OneIo,
         always_spins: true,
         ..About::PLAIN
     };
-    type Port<A: Addressing> = SpinPort<A>;
+    type DatagramIo<A: Addressing> = SpinIo<A>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<SpinPort<A>> {
-        let links = mem::take(&mut options.links);
-        for link in &links {
-            link.set_nonblocking()?;
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<SpinIo<A>> {
+        let endpoints = mem::take(&mut options.endpoints);
+        for endpoint in &endpoints {
+            endpoint.set_nonblocking()?;
         }
-        Ok(SpinPort {
-            calls: StdPort::new(&options, links)?,
+        Ok(SpinIo {
+            calls: StdIo::new(&options, endpoints)?,
             next: 0,
         })
     }
 }
 
 /// Sockets that never block. The loop belongs to the workload, which checks its stop flag and calls again.
-pub(super) struct SpinPort<A> {
-    calls: StdPort<A>,
+pub(super) struct SpinIo<A> {
+    calls: StdIo<A>,
     /// Index of the endpoint to receive from. Advances when that endpoint has nothing.
     next: usize,
 }
 
-impl<A: Addressing> SpinPort<A> {
+impl<A: Addressing> SpinIo<A> {
     #[cold]
     fn turn(&mut self) {
-        self.next = (self.next + 1) % self.calls.links();
+        self.next = (self.next + 1) % self.calls.endpoints();
     }
 }
 
-impl<A: Addressing> Port for SpinPort<A> {
+impl<A: Addressing> DatagramIo for SpinIo<A> {
     #[inline]
-    async fn transmit(&mut self, link: usize, fill: &impl Fill) -> io::Result<Burst> {
-        self.calls.send(link, fill)
+    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Burst> {
+        self.calls.send(endpoint, fill)
     }
 
     #[inline]

@@ -7,7 +7,8 @@ use std::net::{SocketAddr, UdpSocket};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Link, PerLink, Port, PortOptions, Selection, ThreadArgs,
+    About, Addressing, Burst, DatagramIo, Endpoint, Engine, IoOptions, PerEndpoint, Selection,
+    ThreadArgs,
 };
 
 pub(super) struct Std;
@@ -21,57 +22,57 @@ impl Engine for Std {
         can_spin: true,
         ..About::PLAIN
     };
-    type Port<A: Addressing> = StdPort<A>;
+    type DatagramIo<A: Addressing> = StdIo<A>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<StdPort<A>> {
-        let link = options.only_link()?;
-        options.apply_wait(&link.socket)?;
-        StdPort::new(&options, vec![link])
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<StdIo<A>> {
+        let endpoint = options.only_endpoint()?;
+        options.apply_wait(&endpoint.socket)?;
+        StdIo::new(&options, vec![endpoint])
     }
 }
 
 /// Sockets with the calls of std. Engines that wait in their own way also use them.
-pub(super) struct StdPort<A> {
-    links: PerLink<(UdpSocket, SocketAddr)>,
+pub(super) struct StdIo<A> {
+    endpoints: PerEndpoint<(UdpSocket, SocketAddr)>,
     payload: Vec<u8>,
     buffer: Vec<u8>,
     addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> StdPort<A> {
-    pub(super) fn new(options: &PortOptions, links: Vec<Link>) -> io::Result<Self> {
+impl<A: Addressing> StdIo<A> {
+    pub(super) fn new(options: &IoOptions, endpoints: Vec<Endpoint>) -> io::Result<Self> {
         Ok(Self {
             payload: options.payload(),
             buffer: options.buffer(),
-            links: PerLink::of(links, |link| {
-                let peer = link.peer_or_unspecified();
-                Ok((link.socket.into(), peer))
+            endpoints: PerEndpoint::of(endpoints, |endpoint| {
+                let peer = endpoint.peer_or_unspecified();
+                Ok((endpoint.socket.into(), peer))
             })?,
             addressing: PhantomData,
         })
     }
 
-    pub(super) fn socket(&self, link: usize) -> &UdpSocket {
-        &self.links[link].0
+    pub(super) fn socket(&self, endpoint: usize) -> &UdpSocket {
+        &self.endpoints[endpoint].0
     }
 
     /// Returns the sockets of all endpoints.
     pub(super) fn sockets(&self) -> impl Iterator<Item = &UdpSocket> {
-        (0..self.links()).map(|link| self.socket(link))
+        (0..self.endpoints()).map(|endpoint| self.socket(endpoint))
     }
 
-    pub(super) fn links(&self) -> usize {
-        self.links.count()
+    pub(super) fn endpoints(&self) -> usize {
+        self.endpoints.count()
     }
 
     #[inline]
-    pub(super) fn send(&mut self, link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    pub(super) fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);
-        let (socket, peer) = &self.links[link];
+        let (socket, peer) = &self.endpoints[endpoint];
         let sent = if A::CONNECTED {
             socket.send(&self.payload)?
         } else {
@@ -81,23 +82,23 @@ impl<A: Addressing> StdPort<A> {
     }
 
     #[inline]
-    pub(super) fn take(&mut self, link: usize, check: &mut impl Check) -> io::Result<Burst> {
-        let (socket, _) = &self.links[link];
+    pub(super) fn take(&mut self, endpoint: usize, check: &mut impl Check) -> io::Result<Burst> {
+        let (socket, _) = &self.endpoints[endpoint];
         let (received, source) = if A::CONNECTED {
             (socket.recv(&mut self.buffer)?, None)
         } else {
             let (received, source) = socket.recv_from(&mut self.buffer)?;
             (received, Some(source))
         };
-        check.check_received(received, &self.buffer, || Origin { link, source });
+        check.check_received(received, &self.buffer, || Origin { endpoint, source });
         Ok(Burst::one(received))
     }
 }
 
-impl<A: Addressing> Port for StdPort<A> {
+impl<A: Addressing> DatagramIo for StdIo<A> {
     #[inline]
-    async fn transmit(&mut self, link: usize, fill: &impl Fill) -> io::Result<Burst> {
-        self.send(link, fill)
+    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Burst> {
+        self.send(endpoint, fill)
     }
 
     #[inline]

@@ -20,7 +20,7 @@ use super::readiness_policy::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Loop, ManyLinks, Pool, PoolArgs, Port, PortOptions,
+    About, Addressing, Burst, DatagramIo, Engine, IoOptions, Loop, ManyEndpoints, Pool, PoolArgs,
     Selection, Spawner, ThreadArgs, Waits, Wakeups, erased,
 };
 use crate::engines::linux::scoped_spawn;
@@ -33,7 +33,7 @@ pub(super) enum Exhaustive {}
 const ABOUT: About = About {
     group: Group::Async,
     shares_workers: true,
-    many_links: ManyLinks::PortEach,
+    many_endpoints: ManyEndpoints::IoEach,
     spawns_blocking: true,
     ..About::PLAIN
 };
@@ -69,7 +69,7 @@ impl<V: Variant> Engine for Tokio<V> {
         one_thread: V::POLICY.one_thread(),
         ..V::ABOUT
     };
-    type Port<A: Addressing> = TokioPort<A, V>;
+    type DatagramIo<A: Addressing> = TokioIo<A, V>;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         let runtime =
@@ -86,13 +86,13 @@ impl<V: Variant> Engine for Tokio<V> {
         })
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<TokioPort<A, V>> {
-        let link = options.only_link()?;
-        Ok(TokioPort {
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<TokioIo<A, V>> {
+        let endpoint = options.only_endpoint()?;
+        Ok(TokioIo {
             payload: options.payload(),
             buffer: options.buffer(),
-            peer: link.peer_or_unspecified(),
-            socket: adopt(self.runtime.get(), link.socket.into())?,
+            peer: endpoint.peer_or_unspecified(),
+            socket: adopt(self.runtime.get(), endpoint.socket.into())?,
             waits: Waits::new(&self.wakeups),
             writable: V::POLICY.try_first,
             readable: V::POLICY.try_first,
@@ -168,7 +168,7 @@ pub(super) fn adopt(runtime: &Runtime, socket: std::net::UdpSocket) -> io::Resul
     UdpSocket::from_std(socket)
 }
 
-pub(super) struct TokioPort<A, V> {
+pub(super) struct TokioIo<A, V> {
     socket: UdpSocket,
     peer: SocketAddr,
     payload: Vec<u8>,
@@ -179,7 +179,7 @@ pub(super) struct TokioPort<A, V> {
     marker: PhantomData<(A, V)>,
 }
 
-impl<A: Addressing, V: Variant> Port for TokioPort<A, V> {
+impl<A: Addressing, V: Variant> DatagramIo for TokioIo<A, V> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, ManyLinks, Meter, Port, PortOptions, ThreadArgs,
+    About, Addressing, Burst, DatagramIo, Engine, IoOptions, ManyEndpoints, Meter, ThreadArgs,
 };
 use crate::engines::linux::batch::SendBatch;
 use crate::engines::linux::uring::{self, ReceiveRing, SendRing};
@@ -24,25 +24,28 @@ impl Engine for Uring {
         sends_batches: true,
         takes_ahead: true,
         can_spin: true,
-        many_links: ManyLinks::OnePort,
+        many_endpoints: ManyEndpoints::OneIo,
         ..About::PLAIN
     };
-    type Port<A: Addressing> = UringPort;
+    type DatagramIo<A: Addressing> = UringIo;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.meter)))
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<UringPort> {
-        let links = mem::take(&mut options.links);
-        let sending = links.iter().filter(|_| options.direction.sends());
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<UringIo> {
+        let endpoints = mem::take(&mut options.endpoints);
+        let sending = endpoints.iter().filter(|_| options.direction.sends());
         let batches = sending
-            .map(|link| SendBatch::of::<A>(&options, link))
+            .map(|endpoint| SendBatch::of::<A>(&options, endpoint))
             .collect();
-        let sockets: Vec<UdpSocket> = links.into_iter().map(|link| link.socket.into()).collect();
+        let sockets: Vec<UdpSocket> = endpoints
+            .into_iter()
+            .map(|endpoint| endpoint.socket.into())
+            .collect();
         let send = || SendRing::new(&sockets, batches);
         let receive = || ReceiveRing::new::<A>(&sockets, &options);
-        Ok(UringPort {
+        Ok(UringIo {
             outgoing: options.direction.sends().then(send).transpose()?,
             incoming: options.direction.receives().then(receive).transpose()?,
             meter: Arc::clone(&self.0),
@@ -57,7 +60,7 @@ impl Engine for Uring {
 }
 
 /// One ring for each direction in use.
-pub(super) struct UringPort {
+pub(super) struct UringIo {
     outgoing: Option<SendRing>,
     incoming: Option<ReceiveRing>,
     meter: Arc<Meter>,
@@ -67,11 +70,11 @@ pub(super) struct UringPort {
     _sockets: Vec<UdpSocket>,
 }
 
-impl Port for UringPort {
+impl DatagramIo for UringIo {
     #[inline]
-    async fn transmit(&mut self, link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Burst> {
         let ring = self.outgoing.as_mut().ok_or(io::ErrorKind::Unsupported)?;
-        let batched = ring.send(link, fill)?;
+        let batched = ring.send(endpoint, fill)?;
         self.failed = batched.failed;
         batched.sent(&self.meter, || false)
     }

@@ -14,7 +14,7 @@ use super::clock;
 /// (`include/uapi/asm-generic/sockios.h`).
 const SIOCGSTAMPNS: libc::Ioctl = 0x8907;
 /// Time limit of the probe.
-const PATIENCE: Duration = Duration::from_millis(50);
+const TIMEOUT: Duration = Duration::from_millis(50);
 /// Pause between two tries of the probe.
 const AGAIN: Duration = Duration::from_millis(1);
 
@@ -64,12 +64,12 @@ impl ArrivalClock {
 /// stamp.
 fn probe() -> io::Result<bool> {
     let receiver = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-    receiver.set_read_timeout(Some(PATIENCE))?;
+    receiver.set_read_timeout(Some(TIMEOUT))?;
     let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     sender.connect(receiver.local_addr()?)?;
     let arrivals = ArrivalClock::begin(&receiver)?;
     let began = Instant::now();
-    while began.elapsed() < PATIENCE {
+    while began.elapsed() < TIMEOUT {
         let begin = clock::realtime_ns();
         sender.send(&[0])?;
         receiver.recv(&mut [0])?;

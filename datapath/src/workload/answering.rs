@@ -90,7 +90,7 @@ impl Answers {
         }
         let mut answer = vec![0xA5; self.payload_bytes];
         asked.repeat(&mut answer);
-        let socket = &self.sockets[asked.origin.link];
+        let socket = &self.sockets[asked.origin.endpoint];
         let send = || match asked.origin.source {
             Some(source) => socket.send_to(&answer, source),
             None => socket.send(&answer),

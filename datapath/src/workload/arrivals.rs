@@ -30,7 +30,7 @@ impl ArrivalSampler {
     #[inline]
     pub(super) fn look(&mut self, meter: Option<&Arc<RoundTripMeter>>, origin: Origin) {
         self.seen += 1;
-        if self.seen >= ONE_IN && origin.link == 0 {
+        if self.seen >= ONE_IN && origin.endpoint == 0 {
             self.seen = 0;
             if let (Some(meter), Some(ns)) = (meter, self.clock.ns_since_arrival()) {
                 meter.woken(ns);

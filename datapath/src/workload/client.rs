@@ -16,7 +16,7 @@ pub struct Client {
     /// Slots of the outstanding requests. Request number n is in slot n modulo the number of slots. The endpoint of a
     /// slot is the slot's index modulo the number of endpoints.
     requests: Box<[Request]>,
-    links: usize,
+    endpoints: usize,
     /// Free slots.
     free: Vec<u64>,
     /// Requests sent since the start.
@@ -53,14 +53,14 @@ impl Client {
     /// Creates a client with `outstanding` requests over each of its endpoints.
     pub fn new(
         numbering: Numbering,
-        (outstanding, links): (usize, usize),
+        (outstanding, endpoints): (usize, usize),
         meter: Arc<RoundTripMeter>,
     ) -> Self {
-        let places = outstanding * links;
+        let places = outstanding * endpoints;
         Self {
             numbering,
             requests: vec![Request::default(); places].into(),
-            links,
+            endpoints,
             free: (0..places as u64).rev().collect(),
             sent: 0,
             next: None,
@@ -135,7 +135,7 @@ impl Client {
 
     #[inline]
     fn link_of(&self, place: usize) -> usize {
-        place % self.links
+        place % self.endpoints
     }
 
     #[inline]
@@ -190,8 +190,8 @@ impl Fill for Client {
     #[inline]
     fn fill(&self, memory: &mut [u8]) {
         if let Some(next) = self.next {
-            let link = self.link_of(self.place_of(next.number));
-            self.numbering.write(memory, link, next.number);
+            let endpoint = self.link_of(self.place_of(next.number));
+            self.numbering.write(memory, endpoint, next.number);
         }
     }
 
@@ -381,21 +381,27 @@ mod tests {
         let mut client = Client::new(Numbering::new(7, None), (2, 3), Arc::default());
         client.meter.open_window();
         let mut asked = Vec::new();
-        while let Some(link) = client.prepare() {
+        while let Some(endpoint) = client.prepare() {
             let mut memory = vec![0; HEAD_BYTES];
             client.fill(&mut memory);
             client.sent(1);
-            asked.push((link, memory));
+            asked.push((endpoint, memory));
         }
-        for link in 0..3 {
-            assert_eq!(asked.iter().filter(|(over, _)| *over == link).count(), 2);
+        for endpoint in 0..3 {
+            assert_eq!(
+                asked.iter().filter(|(over, _)| *over == endpoint).count(),
+                2
+            );
         }
-        let over = |link| Origin { link, source: None };
-        let (link, request) = &asked[0];
-        client.check(request, over(link + 1));
+        let over = |endpoint| Origin {
+            endpoint,
+            source: None,
+        };
+        let (endpoint, request) = &asked[0];
+        client.check(request, over(endpoint + 1));
         assert_eq!(found(&client), (0, 6, 1), "another link's");
-        for (link, request) in &asked {
-            client.check(request, over(*link));
+        for (endpoint, request) in &asked {
+            client.check(request, over(*endpoint));
         }
         assert_eq!(found(&client), (6, 0, 1));
     }

@@ -3,12 +3,12 @@
 use std::io;
 
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{Port, Tally};
+use crate::engine::{DatagramIo, Tally};
 use crate::workload::context::ThreadContext;
 
 /// Sends until told to stop.
 pub(crate) async fn send(
-    port: &mut impl Port,
+    port: &mut impl DatagramIo,
     fill: &mut impl Fill,
     thread: &ThreadContext,
 ) -> io::Result<()> {
@@ -30,7 +30,7 @@ pub(crate) async fn send(
 
 /// Receives until told to stop. The coordinating thread first waits until the queues are empty or no longer change.
 pub(crate) async fn receive(
-    port: &mut impl Port,
+    port: &mut impl DatagramIo,
     check: &mut impl Check,
     thread: &ThreadContext,
 ) -> io::Result<()> {

@@ -16,8 +16,8 @@ use crate::data::Connection;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::verify::SequenceTracker;
 use crate::engine::{
-    Addressing, Burst, Connected, Engine, FlowMeter, Loop, ManyLinks, Port, PortOptions, Remark,
-    Unconnected,
+    Addressing, Burst, Connected, DatagramIo, Engine, FlowMeter, IoOptions, Loop, ManyEndpoints,
+    Remark, Unconnected,
 };
 use crate::workload::context::ThreadContext;
 
@@ -42,10 +42,10 @@ fn work<E: Engine, A: Addressing>(
     thread: &Arc<ThreadContext>,
 ) -> io::Result<Remark> {
     let engine = E::start(&thread.brief())?;
-    match E::ABOUT.many_links {
-        ManyLinks::No => Err(io::ErrorKind::Unsupported.into()),
-        ManyLinks::OnePort => over_one_port::<E, A>(&engine, program, thread),
-        ManyLinks::PortEach => over_a_port_each::<E, A>(&engine, program, thread),
+    match E::ABOUT.many_endpoints {
+        ManyEndpoints::No => Err(io::ErrorKind::Unsupported.into()),
+        ManyEndpoints::OneIo => over_one_port::<E, A>(&engine, program, thread),
+        ManyEndpoints::IoEach => over_a_port_each::<E, A>(&engine, program, thread),
     }
 }
 
@@ -54,7 +54,7 @@ fn over_one_port<E: Engine, A: Addressing>(
     program: Program,
     thread: &ThreadContext,
 ) -> io::Result<Remark> {
-    let run = |options, work: &mut dyn FnMut(&mut E::Port<A>) -> io::Result<()>| {
+    let run = |options, work: &mut dyn FnMut(&mut E::DatagramIo<A>) -> io::Result<()>| {
         let mut port = open::<E, A>(engine, options)?;
         thread.wait_at_start()?;
         work(&mut port)?;
@@ -62,7 +62,7 @@ fn over_one_port<E: Engine, A: Addressing>(
     };
     match program {
         Program::Flood(Outgoing { options, writers }) => {
-            let mut rotation = Rotation::of(options.links.len(), writers);
+            let mut rotation = Rotation::of(options.endpoints.len(), writers);
             run(options, &mut |port| {
                 run_erased(engine, send(port, &mut rotation, thread))
             })
@@ -91,15 +91,15 @@ fn over_a_port_each<E: Engine, A: Addressing>(
 ) -> io::Result<Remark> {
     match program {
         Program::Flood(Outgoing { options, writers }) => {
-            let mut rotation = Rotation::of(options.links.len(), writers);
-            let mut ports = Ports::<E::Port<A>>::open::<E, A>(engine, options)?;
+            let mut rotation = Rotation::of(options.endpoints.len(), writers);
+            let mut ports = Ports::<E::DatagramIo<A>>::open::<E, A>(engine, options)?;
             thread.wait_at_start()?;
             run_erased(engine, send(&mut ports, &mut rotation, thread))
         }
         Program::Sink(incoming) => {
             let check = |n| Counted::of(&incoming, n);
-            let checks: Vec<Counted> = (0..incoming.options.links.len()).map(check).collect();
-            let ports = Ports::<E::Port<A>>::open::<E, A>(engine, incoming.options)?;
+            let checks: Vec<Counted> = (0..incoming.options.endpoints.len()).map(check).collect();
+            let ports = Ports::<E::DatagramIo<A>>::open::<E, A>(engine, incoming.options)?;
             thread.wait_at_start()?;
             let loops = ports
                 .0
@@ -115,7 +115,7 @@ fn over_a_port_each<E: Engine, A: Addressing>(
             for role in &mut roles {
                 role.begin(engine, options.payload_bytes, thread)?;
             }
-            let mut ports = Ports::<E::Port<A>>::open::<E, A>(engine, options)?;
+            let mut ports = Ports::<E::DatagramIo<A>>::open::<E, A>(engine, options)?;
             thread.share(roles.len());
             thread.wait_at_start()?;
             if let [role] = &mut roles[..] {
@@ -137,12 +137,12 @@ fn over_a_port_each<E: Engine, A: Addressing>(
 
 /// Sends a batch over each endpoint in turn until told to stop.
 async fn send(
-    port: &mut impl Port,
+    port: &mut impl DatagramIo,
     rotation: &mut Rotation,
     thread: &ThreadContext,
 ) -> io::Result<()> {
     while !thread.sending_stopped() {
-        let packets = match port.transmit(rotation.link(), &*rotation).await {
+        let packets = match port.transmit(rotation.endpoint(), &*rotation).await {
             Ok(burst) => burst.packets,
             Err(error) => thread.refused(error, port.packets_per_failure())?,
         };
@@ -158,7 +158,7 @@ async fn send(
 
 /// Receives until told to stop. Unlike in [`super::flood::receive`], several loops may add to a thread's count.
 async fn receive(
-    port: &mut impl Port,
+    port: &mut impl DatagramIo,
     check: &mut Counted,
     thread: &ThreadContext,
 ) -> io::Result<()> {
@@ -193,7 +193,7 @@ impl Check for Counted {
 
     fn check(&mut self, datagram: &[u8], origin: Origin) {
         if let Some(flows) = &self.flows {
-            flows.count(origin.link);
+            flows.count(origin.endpoint);
         }
         if let Some(tracker) = &self.tracker {
             tracker.enter(datagram, origin);
@@ -204,20 +204,20 @@ impl Check for Counted {
 /// An object per endpoint, combined for sending. Receiving fails: a receive call would wait for one endpoint only.
 struct Ports<P>(Vec<P>);
 
-impl<P: Port> Ports<P> {
-    fn open<E: Engine<Port<A> = P>, A: Addressing>(
+impl<P: DatagramIo> Ports<P> {
+    fn open<E: Engine<DatagramIo<A> = P>, A: Addressing>(
         engine: &E,
-        mut options: PortOptions,
+        mut options: IoOptions,
     ) -> io::Result<Self> {
-        let links = mem::take(&mut options.links).into_iter();
-        let ports = links.map(|link| open::<E, A>(engine, options.over(vec![link])));
+        let endpoints = mem::take(&mut options.endpoints).into_iter();
+        let ports = endpoints.map(|endpoint| open::<E, A>(engine, options.over(vec![endpoint])));
         ports.collect::<io::Result<_>>().map(Self)
     }
 }
 
-impl<P: Port> Port for Ports<P> {
-    async fn transmit(&mut self, link: usize, fill: &impl Fill) -> io::Result<Burst> {
-        self.0[link].transmit(0, fill).await
+impl<P: DatagramIo> DatagramIo for Ports<P> {
+    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Burst> {
+        self.0[endpoint].transmit(0, fill).await
     }
 
     async fn receive<C: Check>(&mut self, _check: &mut C) -> io::Result<Burst> {

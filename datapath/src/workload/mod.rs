@@ -57,7 +57,7 @@ use crate::data::Connection;
 use crate::engine::payload::{NoCheck, NoFill};
 use crate::engine::verify::{SequenceCheck, SequenceTracker, SequenceWriter};
 use crate::engine::{
-    Addressing, Connected, Engine, Port, PortOptions, Remark, Unconnected, erased,
+    Addressing, Connected, DatagramIo, Engine, IoOptions, Remark, Unconnected, erased,
 };
 use crate::workload::context::ThreadContext;
 
@@ -143,7 +143,7 @@ fn only<T>(mut of_links: Vec<T>) -> Option<T> {
 #[inline(never)]
 fn take_role<E: Engine, A: Addressing>(
     engine: &E,
-    options: PortOptions,
+    options: IoOptions,
     roles: Vec<Role>,
     thread: &ThreadContext,
 ) -> io::Result<Remark> {
@@ -157,7 +157,7 @@ fn take_role<E: Engine, A: Addressing>(
 
 /// Calls [`Engine::open`]. Compiled once instead of inlined at each call, because opening is not timed.
 #[inline(never)]
-fn open<E: Engine, A: Addressing>(engine: &E, options: PortOptions) -> io::Result<E::Port<A>> {
+fn open<E: Engine, A: Addressing>(engine: &E, options: IoOptions) -> io::Result<E::DatagramIo<A>> {
     engine.open::<A>(options)
 }
 
@@ -167,8 +167,8 @@ fn open<E: Engine, A: Addressing>(engine: &E, options: PortOptions) -> io::Resul
 #[inline(never)]
 fn verify_turns<E: Engine>(
     engine: &E,
-    sender: &mut impl Port,
-    receiver: &mut impl Port,
+    sender: &mut impl DatagramIo,
+    receiver: &mut impl DatagramIo,
     (mut writer, tracker): (SequenceWriter, Arc<SequenceTracker>),
     thread: &ThreadContext,
 ) -> io::Result<()> {

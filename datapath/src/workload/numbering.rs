@@ -43,8 +43,8 @@ impl Numbering {
 
     /// Writes a request for this endpoint.
     #[inline]
-    pub(super) fn write(&self, memory: &mut [u8], link: usize, number: u64) {
-        let thread = self.thread_of(link);
+    pub(super) fn write(&self, memory: &mut [u8], endpoint: usize, number: u64) {
+        let thread = self.thread_of(endpoint);
         if self.answers.is_some() {
             verify::write(memory, thread, number, clock::monotonic_ns());
         } else {
@@ -53,13 +53,13 @@ impl Numbering {
     }
 
     #[inline]
-    fn thread_of(&self, link: usize) -> u16 {
+    fn thread_of(&self, endpoint: usize) -> u16 {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "there are no more threads than numbers of them"
         )]
-        let link = link as u16;
-        self.thread.wrapping_add(link)
+        let endpoint = endpoint as u16;
+        self.thread.wrapping_add(endpoint)
     }
 
     /// Returns the number of the request that a datagram responds to. `None`: the datagram is no response, or belongs
@@ -70,11 +70,11 @@ impl Numbering {
             SequenceCheck(Arc::clone(answers)).check(datagram, origin);
         }
         let (thread, number) = verify::read_head(datagram)?;
-        if thread != self.thread_of(origin.link) {
+        if thread != self.thread_of(origin.endpoint) {
             return None;
         }
         if let Some(flows) = &self.flows {
-            flows.count(origin.link);
+            flows.count(origin.endpoint);
         }
         Some(number)
     }

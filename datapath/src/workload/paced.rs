@@ -25,14 +25,14 @@ pub struct Pacer {
     schedule: Schedule,
     in_flight: Arc<InFlight>,
     meter: Arc<RoundTripMeter>,
-    links: u64,
+    endpoints: u64,
 }
 
 impl Pacer {
     /// Creates a sender of requests that are due by `schedule`. They are sent over each of the endpoints in turn.
     pub fn new(
         numbering: Numbering,
-        links: usize,
+        endpoints: usize,
         schedule: Schedule,
         (in_flight, meter): (Arc<InFlight>, Arc<RoundTripMeter>),
     ) -> Self {
@@ -43,16 +43,16 @@ impl Pacer {
             schedule,
             in_flight,
             meter,
-            links: links as u64,
+            endpoints: endpoints as u64,
         }
     }
 
     /// Returns the index of the next request's endpoint.
     #[inline]
-    pub(super) fn link(&self) -> usize {
+    pub(super) fn endpoint(&self) -> usize {
         #[expect(clippy::cast_possible_truncation, reason = "below a usize")]
-        let link = (self.number % self.links) as usize;
-        link
+        let endpoint = (self.number % self.endpoints) as usize;
+        endpoint
     }
 
     /// Starts the schedule.
@@ -74,7 +74,7 @@ impl Fill for Pacer {
         // A response may arrive before the send call returns.
         self.in_flight
             .enter(self.number, self.schedule.due_ns(), self.counts);
-        self.numbering.write(memory, self.link(), self.number);
+        self.numbering.write(memory, self.endpoint(), self.number);
     }
 
     #[inline]

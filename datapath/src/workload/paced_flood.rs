@@ -52,14 +52,14 @@ impl PacedFlood {
         self.schedule.begin(self.thread);
     }
 
-    pub(super) fn link(&self) -> usize {
-        self.rotation.link()
+    pub(super) fn endpoint(&self) -> usize {
+        self.rotation.endpoint()
     }
 
     /// Waits until the next batch is due. Returns false if the caller must first check whether to stop.
     pub(super) fn is_due(&mut self) -> bool {
         let is_due = self.schedule.is_due();
-        if is_due && self.link() == 0 {
+        if is_due && self.endpoint() == 0 {
             self.gaps.prepare();
         }
         is_due
@@ -78,8 +78,8 @@ impl Fill for PacedFlood {
 
     fn sent(&mut self, packets: u64) {
         self.rotation.sent(packets);
-        if packets > 0 && self.link() == 0 {
-            let each = self.schedule.gap_ns() * self.rotation.links() as f64;
+        if packets > 0 && self.endpoint() == 0 {
+            let each = self.schedule.gap_ns() * self.rotation.endpoints() as f64;
             self.gaps.went(each * packets as f64);
         }
         self.rotation.turn();

@@ -7,7 +7,7 @@ use super::requests::Role;
 use super::round_trips::RoundTripMeter;
 use crate::data::{Connection, Side};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
-use crate::engine::{FlowCounts, PortOptions};
+use crate::engine::{FlowCounts, IoOptions};
 
 /// Task of one thread until the stop, with the options of its sockets.
 #[derive(Debug)]
@@ -19,14 +19,14 @@ pub enum Program {
     /// Sends a batch and receives it, in turn.
     Turns(Outgoing, Incoming),
     /// Sends requests, responds to them, or floods at a fixed rate. One role for all endpoints, or one for each.
-    Roles(PortOptions, Vec<Role>),
+    Roles(IoOptions, Vec<Role>),
 }
 
 /// Sending side of a thread.
 #[derive(Debug)]
 pub struct Outgoing {
     /// Options to open it with.
-    pub options: PortOptions,
+    pub options: IoOptions,
     /// Writers that make each datagram unique during verification, one per endpoint. Else empty.
     pub writers: Vec<SequenceWriter>,
 }
@@ -35,7 +35,7 @@ pub struct Outgoing {
 #[derive(Debug)]
 pub struct Incoming {
     /// Options to open it with.
-    pub options: PortOptions,
+    pub options: IoOptions,
     /// Tracker that records each datagram during verification.
     pub tracker: Option<Arc<SequenceTracker>>,
     /// Counter of the datagrams of each flow, if there are several flows.

@@ -15,7 +15,7 @@ use super::round_trips::RoundTripMeter;
 use super::server::Server;
 use crate::data::{Connection, Side};
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{Engine, FlowCounts, Port, Tally};
+use crate::engine::{DatagramIo, Engine, FlowCounts, Tally};
 use crate::sys::clock;
 use crate::workload::context::ThreadContext;
 
@@ -45,7 +45,7 @@ enum Turn {
 /// Runs a role until told to stop. For roles that receive, the coordinating thread first waits until the queues are
 /// empty or no longer change.
 pub(crate) async fn drive(
-    port: &mut impl Port,
+    port: &mut impl DatagramIo,
     role: &mut Role,
     thread: &ThreadContext,
 ) -> io::Result<()> {
@@ -58,8 +58,8 @@ pub(crate) async fn drive(
     }
     loop {
         match role.turn(thread) {
-            Turn::Send(link) => {
-                let packets = match port.transmit(link, role).await {
+            Turn::Send(endpoint) => {
+                let packets = match port.transmit(endpoint, role).await {
                     Ok(burst) => burst.packets,
                     Err(error) => thread.refused(error, port.packets_per_failure())?,
                 };
@@ -139,14 +139,14 @@ impl Role {
             }
             Self::Pacer(pacer) => {
                 if pacer.is_due() {
-                    Turn::Send(pacer.link())
+                    Turn::Send(pacer.endpoint())
                 } else {
                     Turn::CheckStop
                 }
             }
             Self::Flood(flood) => {
                 if flood.is_due() {
-                    Turn::Send(flood.link())
+                    Turn::Send(flood.endpoint())
                 } else {
                     Turn::CheckStop
                 }
@@ -160,8 +160,8 @@ impl Role {
                     }
                 } else if client.thinks() {
                     return Turn::CheckStop;
-                } else if let Some(link) = client.prepare() {
-                    return Turn::Send(link);
+                } else if let Some(endpoint) = client.prepare() {
+                    return Turn::Send(endpoint);
                 }
                 Turn::Receive
             }
@@ -170,9 +170,9 @@ impl Role {
                 if thread.sending_stopped() {
                     server.clients_stopped();
                 }
-                server.next().map_or(Turn::Receive, |link| {
+                server.next().map_or(Turn::Receive, |endpoint| {
                     server.serve();
-                    Turn::Send(link)
+                    Turn::Send(endpoint)
                 })
             }
         }

@@ -96,7 +96,7 @@ impl Server {
     /// Returns the index of the next response's endpoint. `None`: no request is waiting.
     #[inline]
     pub(super) fn next(&self) -> Option<usize> {
-        self.asked.front().map(|asked| asked.origin.link)
+        self.asked.front().map(|asked| asked.origin.endpoint)
     }
 }
 
@@ -178,7 +178,7 @@ mod tests {
             server.check(
                 &request,
                 Origin {
-                    link: 5,
+                    endpoint: 5,
                     source: Some(source),
                 },
             );

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{Port, Tally};
+use crate::engine::{DatagramIo, Tally};
 use crate::workload::context::ThreadContext;
 
 /// Sends a batch and receives until all of it has arrived, repeatedly until told to stop. Then receives the datagrams
@@ -12,8 +12,8 @@ use crate::workload::context::ThreadContext;
 /// `fill` and `check` are parameters: a loop that lends its own variables counts in memory. A lost datagram would be
 /// waited for forever, so the coordinating thread ends a wait in which nothing moves.
 pub(crate) async fn send_and_receive(
-    sender: &mut impl Port,
-    receiver: &mut impl Port,
+    sender: &mut impl DatagramIo,
+    receiver: &mut impl DatagramIo,
     fill: &mut impl Fill,
     check: &mut impl Check,
     thread: &ThreadContext,

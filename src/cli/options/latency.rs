@@ -70,7 +70,7 @@ pub fn complete(args: &mut RunArgs) -> Result<Option<Vec<Arrivals>>, UsageError>
 ///
 /// # Errors
 /// Fails if the log lacks a case.
-pub fn borne(
+pub fn lossless_rates(
     request: &Request,
     record: &Record,
     path: &Path,

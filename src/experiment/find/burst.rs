@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::borne::{self, Borne};
+use super::load_search::{self, LoadSearch};
 use super::loads::Goal;
 use super::mlr::Found;
 use super::place::Went;
@@ -34,7 +34,7 @@ pub struct Asked {
 impl Asked {
     /// Estimates the number of trials of a search, and the sum of their windows.
     pub(super) fn expected(&self) -> (u32, Duration) {
-        let (trials, windows) = borne::expected(self.trial, self.sum);
+        let (trials, windows) = load_search::expected(self.trial, self.sum);
         (trials + FEW_TRAINS, windows + self.pause * FEW_TRAINS)
     }
 
@@ -63,7 +63,7 @@ pub struct Burst {
     /// Datagrams that the sender hands over at once. The length of each train is a multiple of this.
     unit: u32,
     /// Search over loads, which are lengths of trains in units.
-    pub(super) borne: Borne,
+    pub(super) load_search: LoadSearch,
     rcvbuf_bytes: Option<u64>,
 }
 
@@ -79,7 +79,7 @@ impl Burst {
         let start = START.div_ceil(unit);
         let most = most(asked.pause) / unit;
         Self {
-            borne: Borne::new(
+            load_search: LoadSearch::new(
                 asked.goal(),
                 asked.width_pct / 100.0,
                 start..=most.max(start),
@@ -94,7 +94,7 @@ impl Burst {
 
     /// Returns the most informative trial. `None`: the length is found.
     pub fn next(&self) -> Option<Next> {
-        let next = self.borne.next()?;
+        let next = self.load_search.next()?;
         let length = self.length(next.load);
         // Whole trains, for at least this long.
         let trains = (next.seconds / self.pause.as_secs_f64() - 1e-6).ceil();
@@ -114,7 +114,7 @@ impl Burst {
         // A search never asks for a key that is no case.
         if let Some((load, seconds, went)) = self.went(sample) {
             self.rcvbuf_bytes = Some(sample.rcvbuf_bytes).filter(|bytes| *bytes > 0);
-            self.borne.take(load, seconds, went);
+            self.load_search.take(load, seconds, went);
         }
     }
 
@@ -139,7 +139,7 @@ impl Burst {
             too_much,
             interval,
             ..
-        } = self.borne.found();
+        } = self.load_search.found();
         let length = |load: Option<u32>| load.map(|load| self.length(load));
         Found {
             load: length(load),

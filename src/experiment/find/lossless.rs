@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::borne::{self, Borne};
+use super::load_search::{self, LoadSearch};
 use super::loads::Goal;
 use super::mlr::Found;
 use super::place::Went;
@@ -34,7 +34,7 @@ pub struct Asked {
 impl Asked {
     /// Estimates the number of trials of a search, and the sum of their windows.
     pub(super) fn expected(&self) -> (u32, Duration) {
-        borne::expected(self.trial, self.sum)
+        load_search::expected(self.trial, self.sum)
     }
 
     fn goal(&self) -> Goal {
@@ -56,7 +56,7 @@ const START: u32 = 1000;
 pub struct Lossless {
     case: Case,
     sender: Traits,
-    pub(super) borne: Borne,
+    pub(super) load_search: LoadSearch,
 }
 
 impl Lossless {
@@ -65,13 +65,13 @@ impl Lossless {
         Self {
             case,
             sender,
-            borne: Borne::new(asked.goal(), asked.width_pct / 100.0, START..=Rate::MAX),
+            load_search: LoadSearch::new(asked.goal(), asked.width_pct / 100.0, START..=Rate::MAX),
         }
     }
 
     /// Returns the most informative trial. `None`: the rate is found.
     pub fn next(&self) -> Option<Next> {
-        let next = self.borne.next()?;
+        let next = self.load_search.next()?;
         let rate = Rate::nearest(f64::from(next.load));
         Some(Next {
             case: Case {
@@ -86,7 +86,7 @@ impl Lossless {
     pub fn take(&mut self, sample: &Sample) {
         // A search never asks for a trial without a rate.
         if let Some((load, seconds, went)) = self.went(sample) {
-            self.borne.take(load, seconds, went);
+            self.load_search.take(load, seconds, went);
         }
     }
 
@@ -103,12 +103,12 @@ impl Lossless {
 
     /// Returns the result so far.
     pub fn found(&self) -> Found {
-        self.borne.found()
+        self.load_search.found()
     }
 
     /// Returns the range over the trials of the CPU time per datagram or request. `None`: no CPU is the limiting
     /// place, or its time is unknown.
     pub fn cpu_times(&self) -> Option<CpuTimes> {
-        self.borne.cpu_times()
+        self.load_search.cpu_times()
     }
 }

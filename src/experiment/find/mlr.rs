@@ -20,7 +20,7 @@ const WIDENINGS: u32 = 6;
 
 /// Trial that the search asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ask {
+pub struct TrialRequest {
     /// Load in datagrams per second.
     pub load: u32,
     /// Length in seconds.
@@ -86,12 +86,12 @@ impl Mlr {
     }
 
     /// Returns the most informative trial. `None`: the result is found.
-    pub fn next(&self) -> Option<Ask> {
+    pub fn next(&self) -> Option<TrialRequest> {
         let mut hint = Bounds::default();
         for level in self.levels() {
             let bounds = self.bounds(&level.goal);
             if let Some(load) = self.next_at(&level, bounds, hint) {
-                return Some(Ask {
+                return Some(TrialRequest {
                     load,
                     seconds: level.goal.trial_s,
                 });
@@ -99,7 +99,7 @@ impl Mlr {
             hint = bounds;
         }
         let load = self.next_beside(hint)?;
-        Some(Ask {
+        Some(TrialRequest {
             load,
             seconds: self.goal.trial_s,
         })
@@ -190,8 +190,8 @@ impl Mlr {
     /// Returns a load above one that passes. The step is the width, then twice the step before, but at most the load
     /// itself. While no trial has lost too much, the load doubles at once.
     fn above(&self, lower: u32, level: &Level) -> u32 {
-        let borne = self.of_class(&level.goal, Class::Lower);
-        let before = borne.into_iter().rfind(|load| *load < lower);
+        let load_search = self.of_class(&level.goal, Class::Lower);
+        let before = load_search.into_iter().rfind(|load| *load < lower);
         let mut outcomes = self.trials.values().flatten();
         let step = match before {
             _ if outcomes.all(|outcome| self.goal.is_met_by(outcome)) => f64::INFINITY,

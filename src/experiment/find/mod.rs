@@ -13,11 +13,11 @@
 //! | keep the trials of a log and make the next step | `record` |
 //! | show the results | `table`, `rows` |
 
-mod borne;
+mod buffer_capacity;
 pub mod burst;
 pub mod cliff;
-mod held;
 pub mod idle;
+mod load_search;
 pub mod loads;
 pub mod log;
 pub mod lossless;

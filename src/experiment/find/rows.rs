@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::buffer_capacity::buffer_capacity;
 use super::burst::{self, Burst};
-use super::held::held;
 use super::idle::Step;
 use super::log::Question;
 use super::lossless::{self, Lossless};
@@ -68,7 +68,7 @@ fn lossless(case: &Searched, search: &Lossless, asked: lossless::Asked) -> Value
         "lossless_pps_low": low,
         "lossless_pps_high": high,
         "conditional_throughput_pps": found.throughput.map(|pps| rounded(pps, 10.0)),
-        "gave_way": case.search.gave_way().unwrap_or_default(),
+        "limiting_place": case.search.limiting_place().unwrap_or_default(),
         "doubt": case.search.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
         "cpu_ns_per_packet_p10": cpu_times.map(|times| times.low_ns.round()),
         "cpu_ns_per_packet_p90": cpu_times.map(|times| times.high_ns.round()),
@@ -116,8 +116,8 @@ fn burst(record: &Record, case: &Searched, search: &Burst, asked: burst::Asked) 
         "too_long_packets": found.too_much,
         "longest_train_packets_low": low,
         "longest_train_packets_high": high,
-        "buffers_hold_packets": held(record.header(), &case.case, search.rcvbuf_bytes()),
-        "gave_way": case.search.gave_way().unwrap_or_default(),
+        "buffers_hold_packets": buffer_capacity(record.header(), &case.case, search.rcvbuf_bytes()),
+        "limiting_place": case.search.limiting_place().unwrap_or_default(),
         "doubt": case.search.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
     })
 }

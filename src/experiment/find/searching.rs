@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::Next;
-use super::borne::{Borne, Doubt};
 use super::burst::Burst;
 use super::cliff::Cliff;
 use super::idle::Idle;
+use super::load_search::{Doubt, LoadSearch};
 use super::log::Question;
 use super::lossless::Lossless;
 use super::tuning::Tuning;
@@ -57,24 +57,24 @@ impl Search {
             Self::Burst(search) => search.went(sample),
             Self::Cliff(_) | Self::Idle(_) | Self::Tuning(_) => None,
         };
-        let went = self.borne().zip(went);
-        went.is_some_and(|(borne, (_, seconds, went))| borne.is_spoilt(seconds, &went))
+        let went = self.load_search().zip(went);
+        went.is_some_and(|(load_search, (_, seconds, went))| load_search.is_spoilt(seconds, &went))
     }
 
     /// Returns the reason why the result may be wrong, if the trials give one.
     pub fn doubt(&self) -> Option<Doubt> {
-        self.borne()?.doubt()
+        self.load_search()?.doubt()
     }
 
     /// Returns the limiting place: the place of most losses in the trials at the lowest load that is too much.
-    pub fn gave_way(&self) -> Option<&'static str> {
-        self.borne()?.gave_way()
+    pub fn limiting_place(&self) -> Option<&'static str> {
+        self.load_search()?.limiting_place()
     }
 
-    fn borne(&self) -> Option<&Borne> {
+    fn load_search(&self) -> Option<&LoadSearch> {
         match self {
-            Self::Lossless(search) => Some(&search.borne),
-            Self::Burst(search) => Some(&search.borne),
+            Self::Lossless(search) => Some(&search.load_search),
+            Self::Burst(search) => Some(&search.load_search),
             Self::Cliff(_) | Self::Idle(_) | Self::Tuning(_) => None,
         }
     }

@@ -89,7 +89,7 @@ fn lossless_table(record: &Record) -> Table {
             or_dash(mbits.map(|mbits| format!("{mbits:.1}")))
         })
         .number("gave way first", |(case, _)| {
-            or_dash(case.search.gave_way())
+            or_dash(case.search.limiting_place())
         });
     columns.table(searched(record).filter_map(|case| match &case.search {
         Search::Lossless(search) => Some((case, search)),

@@ -18,8 +18,8 @@ use crate::sys::files::Root;
 /// open.
 const DIRECTORIES: [&str; 2] = ["proc", "sys"];
 /// Time to wait for the lock: a watchdog that has restored everything ends within it.
-const PATIENCE: Duration = Duration::from_secs(1);
-const GLANCE: Duration = Duration::from_millis(20);
+const TIMEOUT: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The right to change settings of a machine. Child processes inherit it: the watchdog of a killed search keeps it
 /// until everything is restored.
@@ -38,7 +38,7 @@ impl Lock {
         let mut directories = DIRECTORIES.iter();
         let directory = directories.find_map(|it| File::open(root.path(it)).ok());
         let mut directory = directory.ok_or("settings cannot be locked: no /proc, no /sys")?;
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         let held = loop {
             match Flock::lock(directory, FlockArg::LockExclusiveNonblock) {
                 Ok(held) => break held,
@@ -46,7 +46,7 @@ impl Lock {
                 Err((taken, Errno::EWOULDBLOCK)) => return Err(refusal(&taken)),
                 Err((_, error)) => return Err(format!("settings cannot be locked: {error}")),
             }
-            thread::sleep(GLANCE);
+            thread::sleep(POLL_INTERVAL);
         };
         let inherited = fcntl(&*held, FcntlArg::F_SETFD(FdFlag::empty()));
         inherited.map_err(|error| format!("settings cannot be locked: {error}"))?;

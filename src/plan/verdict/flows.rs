@@ -1,7 +1,7 @@
 //! Limits on the number of flows: ports, open files and memory.
 
 use crate::data::{Case, Ip};
-use crate::engine::ManyLinks;
+use crate::engine::ManyEndpoints;
 use crate::engines::Engines;
 use crate::plan::Conditions;
 
@@ -27,7 +27,7 @@ pub(super) fn cannot_serve(
     let serves_from_one = case.serves_from_one_socket();
     let has_many = [Some(sender), (!serves_from_one).then_some(receiver)];
     let mut has_many = has_many.into_iter().flatten();
-    if let Some(single) = has_many.find(|entry| entry.many_links.0 == ManyLinks::No) {
+    if let Some(single) = has_many.find(|entry| entry.many_endpoints.0 == ManyEndpoints::No) {
         let instead = if serves_from_one {
             "; it can be the --receiver, which answers them all over one"
         } else {

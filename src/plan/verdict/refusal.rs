@@ -7,7 +7,7 @@ use super::{cannot_run, is_fragmented, threads_on_workers};
 use crate::data::{
     Case, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait, Workload,
 };
-use crate::engine::ManyLinks;
+use crate::engine::ManyEndpoints;
 use crate::engines::{self, Engines, Entry};
 use crate::plan::Conditions;
 use crate::workload::TIMEOUT_NS;
@@ -192,7 +192,7 @@ fn cannot_ask(case: &Case, (sender, receiver): Engines) -> Option<String> {
         ));
     }
     let has_many = case.flows.is_some() && !case.serves_from_one_socket();
-    let has_a_port_each = has_many && receiver.many_links.0 == ManyLinks::PortEach;
+    let has_a_port_each = has_many && receiver.many_endpoints.0 == ManyEndpoints::IoEach;
     if case.server_model == Some(ServerModel::Pool) && has_a_port_each {
         return Some(format!(
             "each flow of {receiver} would have a pool: use --server-model spawn-blocking"

@@ -215,7 +215,9 @@ impl Expected<'_> {
             (None, false) => return None,
             (Some(found), true) => found,
             (Some(_), false) => return Some("round trips, although nobody asks".to_owned()),
-            (None, true) => return Some("no round trips, although clients send requests".to_owned()),
+            (None, true) => {
+                return Some("no round trips, although clients send requests".to_owned());
+            }
         };
         if !found.times.is_valid() || !found.wakeups.is_valid() {
             return Some("buckets of round trips that cannot be".to_owned());

@@ -6,9 +6,9 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::{ProgramBuilder, number_of};
-use crate::engine::null_link::{NullLink, NullQueue};
+use crate::engine::null_endpoint::{NullEndpoint, NullQueue};
 use crate::engine::verify::SequenceWriter;
-use crate::engine::{Direction, Link, PortOptions};
+use crate::engine::{Direction, Endpoint, IoOptions};
 use crate::sys::transmit::TransmitStamps;
 use crate::workload::{Incoming, Outgoing, PacedFlood, Program, Role, Rotation};
 
@@ -32,38 +32,38 @@ impl ProgramBuilder<'_> {
         let incoming = receivers.into_iter().enumerate().map(|(n, socket)| {
             let local = self.flows.iter().zip(&queues);
             let local = local.filter(|(flow, _)| flow.receiver == n);
-            let null = NullLink {
+            let null = NullEndpoint {
                 incoming: local.map(|(_, queue)| Arc::clone(queue)).collect(),
-                ..NullLink::default()
+                ..NullEndpoint::default()
             };
-            let link = Link {
+            let endpoint = Endpoint {
                 null,
-                ..Link::of(socket, None)
+                ..Endpoint::of(socket, None)
             };
-            (n, link)
+            (n, endpoint)
         });
         let incoming = self
             .by_receiver(incoming)
             .into_iter()
-            .map(|links| Incoming {
-                flows: self.flow_counts(links.len()),
-                options: self.options(links, Direction::Receives, receiver),
+            .map(|endpoints| Incoming {
+                flows: self.flow_counts(endpoints.len()),
+                options: self.options(endpoints, Direction::Receives, receiver),
                 tracker: self.trackers.received.clone(),
             });
         let outgoing = senders.into_iter().zip(self.flows.iter().zip(&queues));
         let outgoing = outgoing.map(|(socket, (flow, queue))| {
-            let null = NullLink {
+            let null = NullEndpoint {
                 out: Arc::clone(queue),
-                ..NullLink::default()
+                ..NullEndpoint::default()
             };
-            Link {
+            Endpoint {
                 null,
-                ..Link::of_client(socket, Some(flow.peer))
+                ..Endpoint::of_client(socket, Some(flow.peer))
             }
         });
-        let outgoing = self.by_sender(outgoing).map(|(first, links)| Outgoing {
-            writers: self.writers(first, links.len()),
-            options: self.options(links, Direction::Sends, sender),
+        let outgoing = self.by_sender(outgoing).map(|(first, endpoints)| Outgoing {
+            writers: self.writers(first, endpoints.len()),
+            options: self.options(endpoints, Direction::Sends, sender),
         });
         if self.case.threads.is_alone() {
             let pairs = outgoing.zip(incoming);
@@ -79,22 +79,22 @@ impl ProgramBuilder<'_> {
     fn back(&self, receivers: Vec<OwnedFd>, senders: Vec<OwnedFd>) -> Vec<Program> {
         let (sender, receiver) = self.engines;
         let into = receivers.into_iter();
-        let into = self.by_sender(into.map(|socket| Link::of_client(socket, None)));
-        let sinks = into.map(|(_, links)| {
+        let into = self.by_sender(into.map(|socket| Endpoint::of_client(socket, None)));
+        let sinks = into.map(|(_, endpoints)| {
             Program::Sink(Incoming {
                 flows: None,
-                options: self.options(links, Direction::Receives, receiver),
+                options: self.options(endpoints, Direction::Receives, receiver),
                 tracker: self.trackers.received.clone(),
             })
         });
         let out = senders.into_iter().zip(self.flows).enumerate();
-        let out = out.map(|(n, (socket, flow))| (n, Link::of(socket, Some(flow.source))));
+        let out = out.map(|(n, (socket, flow))| (n, Endpoint::of(socket, Some(flow.source))));
         let mut first = self.first_number_back();
         let others = number_of(self.case.threads.senders());
-        let floods = (others..).zip(self.by_receiver(out)).map(|(n, links)| {
-            let writers = self.writers(first, links.len());
-            first += number_of(links.len());
-            let options = self.options(links, Direction::Sends, sender);
+        let floods = (others..).zip(self.by_receiver(out)).map(|(n, endpoints)| {
+            let writers = self.writers(first, endpoints.len());
+            first += number_of(endpoints.len());
+            let options = self.options(endpoints, Direction::Sends, sender);
             self.flood(n, Outgoing { options, writers })
         });
         let floods: Vec<Program> = floods.collect();
@@ -106,7 +106,7 @@ impl ProgramBuilder<'_> {
         match self.schedule() {
             None => Program::Flood(out),
             Some(schedule) => {
-                let rotation = Rotation::of(out.options.links.len(), out.writers);
+                let rotation = Rotation::of(out.options.endpoints.len(), out.writers);
                 let stamps = self.stamps(&out.options);
                 let flood = PacedFlood::new(n, rotation, schedule, stamps);
                 Program::Roles(out.options, vec![Role::Flood(flood)])
@@ -117,9 +117,9 @@ impl ProgramBuilder<'_> {
     /// Returns the kernel's transmit timestamps of the first endpoint, if they can be had.
     ///
     /// A socket over which another thread receives has none: a timestamp in its queue would also wake that thread.
-    fn stamps(&self, options: &PortOptions) -> Option<TransmitStamps> {
+    fn stamps(&self, options: &IoOptions) -> Option<TransmitStamps> {
         let is_for_one = self.case.transport.is_none() && !self.case.is_full_duplex();
-        let first = options.links.first().filter(|_| is_for_one)?;
+        let first = options.endpoints.first().filter(|_| is_for_one)?;
         TransmitStamps::of(&first.socket)
     }
 
@@ -130,8 +130,8 @@ impl ProgramBuilder<'_> {
 
     /// Returns writers that make the datagrams of `links` endpoints distinguishable, numbered from `first`. Empty
     /// unless datagrams are verified.
-    fn writers(&self, first: u16, links: usize) -> Vec<SequenceWriter> {
-        let numbers = (first..).take(links);
+    fn writers(&self, first: u16, endpoints: usize) -> Vec<SequenceWriter> {
+        let numbers = (first..).take(endpoints);
         let numbers = numbers.filter(|_| self.trackers.received.is_some());
         let writer = |n| SequenceWriter::new(n, self.case.payload.bytes());
         numbers.map(writer).collect()

@@ -9,7 +9,7 @@ use socket2::SockRef;
 
 use super::{ProgramBuilder, number_of};
 use crate::data::Connection;
-use crate::engine::{Direction, FlowCounts, FlowMeter, Link, ManyLinks};
+use crate::engine::{Direction, Endpoint, FlowCounts, FlowMeter, ManyEndpoints};
 use crate::engines::Entry;
 use crate::workload::{
     ArrivalSampler, Client, Collector, InFlight, Numbering, Pacer, Program, Role, Schedule, Server,
@@ -24,72 +24,81 @@ impl ProgramBuilder<'_> {
     ) -> io::Result<Vec<Program>> {
         let mut clients = Vec::with_capacity(senders.len());
         let mut collectors = Vec::new();
-        let links = senders.into_iter().zip(self.flows);
-        let links = links.map(|(socket, flow)| Link::of_client(socket, Some(flow.peer)));
-        for (first, links) in self.by_sender(links) {
+        let endpoints = senders.into_iter().zip(self.flows);
+        let endpoints =
+            endpoints.map(|(socket, flow)| Endpoint::of_client(socket, Some(flow.peer)));
+        for (first, endpoints) in self.by_sender(endpoints) {
             if let Some(schedule) = self.schedule() {
-                let copy = |link: &Link| Ok(Link::of_client(link.socket.try_clone()?, link.peer));
-                let copies = links.iter().map(copy).collect::<io::Result<Vec<Link>>>()?;
-                let (pacer, collector) = self.paced(first, schedule, links, copies);
+                let copy = |endpoint: &Endpoint| {
+                    Ok(Endpoint::of_client(
+                        endpoint.socket.try_clone()?,
+                        endpoint.peer,
+                    ))
+                };
+                let copies = endpoints
+                    .iter()
+                    .map(copy)
+                    .collect::<io::Result<Vec<Endpoint>>>()?;
+                let (pacer, collector) = self.paced(first, schedule, endpoints, copies);
                 clients.push(pacer);
                 collectors.push(collector);
             } else {
-                clients.push(self.waiting(first, links));
+                clients.push(self.waiting(first, endpoints));
             }
         }
         let servers = receivers.into_iter().enumerate();
-        let servers = self.by_receiver(servers.map(|(n, socket)| (n, Link::of(socket, None))));
-        let servers = servers.into_iter().map(|links| self.server(links));
+        let servers = self.by_receiver(servers.map(|(n, socket)| (n, Endpoint::of(socket, None))));
+        let servers = servers.into_iter().map(|endpoints| self.server(endpoints));
         let servers = servers.collect::<io::Result<Vec<Program>>>()?;
         let clients = clients.into_iter();
         Ok(clients.chain(servers).chain(collectors).collect())
     }
 
-    fn server(&self, links: Vec<Link>) -> io::Result<Program> {
+    fn server(&self, endpoints: Vec<Endpoint>) -> io::Result<Program> {
         let engine = self.engines.1;
         // A server that serves several clients over one socket is not connected.
-        let is_connected = links
+        let is_connected = endpoints
             .iter()
-            .all(|link| SockRef::from(&link.socket).peer_addr().is_ok());
+            .all(|endpoint| SockRef::from(&endpoint.socket).peer_addr().is_ok());
         let connection = if is_connected {
             Connection::Connected
         } else {
             Connection::Unconnected
         };
-        let roles = usize::from(roles_of(engine, &links));
-        let role = |links: &[Link]| {
+        let roles = usize::from(roles_of(engine, &endpoints));
+        let role = |endpoints: &[Endpoint]| {
             let server = Server::new(self.case.service, self.trackers.received.clone());
             let Some(model) = self.case.server_model else {
                 return Ok(Role::Server(server, connection));
             };
-            let sockets = links.iter().map(|link| link.socket.try_clone());
+            let sockets = endpoints.iter().map(|endpoint| endpoint.socket.try_clone());
             let sockets = sockets.map(|socket| socket.map(UdpSocket::from));
             let sockets = sockets.collect::<io::Result<_>>()?;
             Ok(Role::Server(server.with_model(model, sockets), connection))
         };
-        let roles = links.chunks(links.len() / roles).map(role);
+        let roles = endpoints.chunks(endpoints.len() / roles).map(role);
         let roles = roles.collect::<io::Result<_>>()?;
         Ok(Program::Roles(
-            self.options(links, Direction::Both, engine),
+            self.options(endpoints, Direction::Both, engine),
             roles,
         ))
     }
 
     /// Makes a closed-loop client: over each of its endpoints, a response triggers the next request.
-    fn waiting(&self, first: u16, links: Vec<Link>) -> Program {
+    fn waiting(&self, first: u16, endpoints: Vec<Endpoint>) -> Program {
         let (engine, outstanding) = (self.engines.0, self.case.outstanding_requests());
-        let (counts, meter) = (self.flow_counts(links.len()), Arc::default());
-        let roles = roles_of(engine, &links);
-        let mut sampler = self.sampler(engine, &links);
+        let (counts, meter) = (self.flow_counts(endpoints.len()), Arc::default());
+        let roles = roles_of(engine, &endpoints);
+        let mut sampler = self.sampler(engine, &endpoints);
         let role = |n: u16| {
             let numbering = self.numbering((first, n), counts.as_ref());
-            let size = (outstanding, links.len() / usize::from(roles));
+            let size = (outstanding, endpoints.len() / usize::from(roles));
             let client = Client::new(numbering, size, Arc::clone(&meter))
                 .thinking(self.case.think_time.map(|time| time.ns));
             Role::Client(client.looking_at(sampler.take()))
         };
         let roles = (0..roles).map(role).collect();
-        Program::Roles(self.options(links, Direction::Both, engine), roles)
+        Program::Roles(self.options(endpoints, Direction::Both, engine), roles)
     }
 
     /// Makes the two programs of an open-loop client: one sends requests at a rate, the other receives the responses.
@@ -97,15 +106,15 @@ impl ProgramBuilder<'_> {
         &self,
         first: u16,
         schedule: Schedule,
-        out: Vec<Link>,
-        into: Vec<Link>,
+        out: Vec<Endpoint>,
+        into: Vec<Endpoint>,
     ) -> (Program, Program) {
-        let (engine, links) = (self.engines.0, out.len());
+        let (engine, endpoints) = (self.engines.0, out.len());
         let in_flight = InFlight::every(schedule.gap_ns(), schedule.train());
         let shared = (Arc::new(in_flight), Arc::default());
         let numbering = self.numbering((first, 0), None);
-        let pacer = Pacer::new(numbering, links, schedule, shared.clone());
-        let counts = self.flow_counts(links);
+        let pacer = Pacer::new(numbering, endpoints, schedule, shared.clone());
+        let counts = self.flow_counts(endpoints);
         let mut sampler = self.sampler(engine, &into);
         let role = |n: u16| {
             let numbering = self.numbering((first, n), counts.as_ref());
@@ -133,17 +142,17 @@ impl ProgramBuilder<'_> {
 
     /// Returns a sampler of datagrams at the first endpoint, if the kernel reports arrival times and the engine takes
     /// one datagram at a time.
-    fn sampler(&self, engine: &Entry, links: &[Link]) -> Option<ArrivalSampler> {
-        let first = links.first().filter(|_| !engine.about.takes_ahead)?;
+    fn sampler(&self, engine: &Entry, endpoints: &[Endpoint]) -> Option<ArrivalSampler> {
+        let first = endpoints.first().filter(|_| !engine.about.takes_ahead)?;
         let is_udp = self.case.transport.is_none();
         is_udp.then(|| ArrivalSampler::of(&first.socket))?
     }
 }
 
 /// Returns the number of roles: one for all endpoints, or one for each, as the engine serves them.
-fn roles_of(engine: &Entry, links: &[Link]) -> u16 {
-    match engine.many_links.0 {
-        ManyLinks::PortEach => number_of(links.len()),
-        ManyLinks::No | ManyLinks::OnePort => 1,
+fn roles_of(engine: &Entry, endpoints: &[Endpoint]) -> u16 {
+    match engine.many_endpoints.0 {
+        ManyEndpoints::IoEach => number_of(endpoints.len()),
+        ManyEndpoints::No | ManyEndpoints::OneIo => 1,
     }
 }

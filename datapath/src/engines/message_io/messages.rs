@@ -1,11 +1,11 @@
 //! Splits the data that message-io delivers into messages.
 
 use crate::engine::payload::{Check, Origin};
-use crate::engine::{Burst, PortOptions};
+use crate::engine::{Burst, IoOptions};
 
 /// A way to split the data that the library delivers into messages.
 pub(in crate::engines) trait Messages: Send + 'static {
-    fn of(options: &PortOptions) -> Self;
+    fn of(options: &IoOptions) -> Self;
 
     /// Takes delivered data, shows each complete message to `check` and counts them.
     fn take<C: Check>(&mut self, data: &[u8], origin: impl Fn() -> Origin, check: &mut C) -> Burst;
@@ -15,7 +15,7 @@ pub(in crate::engines) trait Messages: Send + 'static {
 pub(in crate::engines) struct Whole;
 
 impl Messages for Whole {
-    fn of(_options: &PortOptions) -> Self {
+    fn of(_options: &IoOptions) -> Self {
         Self
     }
 
@@ -36,7 +36,7 @@ pub(in crate::engines) struct Cut {
 }
 
 impl Messages for Cut {
-    fn of(options: &PortOptions) -> Self {
+    fn of(options: &IoOptions) -> Self {
         Self {
             message_bytes: options.payload_bytes,
             begun: 0,
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn messages_are_cut_from_whatever_comes() {
-        let options = PortOptions::of(Vec::new(), Direction::Both, 3);
+        let options = IoOptions::of(Vec::new(), Direction::Both, 3);
         for at_a_time in 1..=9 {
             let (mut looked, mut counted) = (Cut::of(&options), Cut::of(&options));
             let mut seen = Collected::default();

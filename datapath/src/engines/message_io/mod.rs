@@ -33,12 +33,12 @@ use std::sync::Arc;
 use message_io::network::{Endpoint, NetEvent, SendStatus};
 
 use self::messages::Messages;
-use self::network::{Adapter, GLANCE, Network};
+use self::network::{Adapter, Network, POLL_INTERVAL};
 pub(super) use self::network::{FramedTcp, Tcp, Udp};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Connected, Engine, Meter, Port, PortOptions, Tally, ThreadArgs,
+    About, Addressing, Burst, Connected, DatagramIo, Engine, IoOptions, Meter, Tally, ThreadArgs,
     Unconnected,
 };
 use crate::sys::wakeup;
@@ -55,7 +55,7 @@ impl<T: Adapter> Engine for MessageIo<T> {
         group: Group::Readiness,
         ..About::PLAIN
     };
-    type Port<A: Addressing> = MessageIoPort<T::Messages>;
+    type DatagramIo<A: Addressing> = MessageIoSocket<T::Messages>;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         wakeup::block()?;
@@ -68,11 +68,11 @@ impl<T: Adapter> Engine for MessageIo<T> {
 
     fn open<A: Addressing>(
         &self,
-        mut options: PortOptions,
-    ) -> io::Result<MessageIoPort<T::Messages>> {
-        let link = options.only_link()?;
-        let (network, endpoint) = T::open::<A>(link.socket, link.peer)?;
-        Ok(MessageIoPort {
+        mut options: IoOptions,
+    ) -> io::Result<MessageIoSocket<T::Messages>> {
+        let endpoint = options.only_endpoint()?;
+        let (network, endpoint) = T::open::<A>(endpoint.socket, endpoint.peer)?;
+        Ok(MessageIoSocket {
             network,
             endpoint,
             is_udp: T::IS_UDP,
@@ -98,7 +98,7 @@ impl<T: Adapter> Engine for MessageIo<T> {
     }
 }
 
-pub(super) struct MessageIoPort<M> {
+pub(super) struct MessageIoSocket<M> {
     network: Network,
     endpoint: Endpoint,
     is_udp: bool,
@@ -112,7 +112,7 @@ pub(super) struct MessageIoPort<M> {
     is_gone: bool,
 }
 
-impl<M: Messages> Port for MessageIoPort<M> {
+impl<M: Messages> DatagramIo for MessageIoSocket<M> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);
@@ -140,7 +140,7 @@ impl<M: Messages> Port for MessageIoPort<M> {
             NetEvent::Connected(..) | NetEvent::Accepted(..) => {}
         };
         let processor = &mut self.network.processor;
-        processor.process_poll_event(Some(GLANCE), took);
+        processor.process_poll_event(Some(POLL_INTERVAL), took);
         if self.total == before {
             let why = if self.is_gone {
                 io::ErrorKind::UnexpectedEof

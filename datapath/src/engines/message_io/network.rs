@@ -17,7 +17,7 @@ use crate::engines::linux::swap_fd::replace;
 
 /// Maximum wait of one call: `SAMPLING_TIMEOUT` in the library's `node.rs`, after which its own loop checks its stop
 /// flag.
-pub(super) const GLANCE: Duration = Duration::from_millis(50);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A transport of the library.
 pub(in crate::engines) trait Adapter: Send + 'static {
@@ -137,7 +137,9 @@ impl Network {
         loop {
             match self.controller.is_ready(endpoint.resource_id()) {
                 Some(true) => return Ok(()),
-                Some(false) => self.processor.process_poll_event(Some(GLANCE), |_| ()),
+                Some(false) => self
+                    .processor
+                    .process_poll_event(Some(POLL_INTERVAL), |_| ()),
                 None => return Err(io::ErrorKind::NotConnected.into()),
             }
         }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use tokio::net::{TcpStream, UnixDatagram, UnixStream};
 
-use super::ports::{Wire, WirePort};
+use super::ports::{ByteIo, TransportIo};
 use crate::engine::{
-    About, Addressing, Engine, Pool, PoolArgs, PortOptions, Spawner, ThreadArgs, Waits, Wakeups,
+    About, Addressing, Engine, IoOptions, Pool, PoolArgs, Spawner, ThreadArgs, Waits, Wakeups,
 };
 use crate::engines::tokio::{EachOne, Tokio};
 
@@ -93,7 +93,7 @@ pub(in crate::engines) struct Awaiting<S> {
     pub(super) waits: Waits,
 }
 
-impl<S: Socket> Wire for Awaiting<S> {
+impl<S: Socket> ByteIo for Awaiting<S> {
     #[inline]
     async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
@@ -124,9 +124,9 @@ pub(in crate::engines) struct Awaited<P> {
     port: PhantomData<P>,
 }
 
-impl<S: Socket, P: WirePort<Wire = Awaiting<S>>> Engine for Awaited<P> {
+impl<S: Socket, P: TransportIo<ByteIo = Awaiting<S>>> Engine for Awaited<P> {
     const ABOUT: About = Tokio::<EachOne>::ABOUT;
-    type Port<A: Addressing> = P;
+    type DatagramIo<A: Addressing> = P;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self {
@@ -136,13 +136,13 @@ impl<S: Socket, P: WirePort<Wire = Awaiting<S>>> Engine for Awaited<P> {
         })
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<P> {
-        let link = options.only_link()?;
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<P> {
+        let endpoint = options.only_endpoint()?;
         let wire = Awaiting {
-            socket: self.tokio.within(|| S::adopt(link.socket))?,
+            socket: self.tokio.within(|| S::adopt(endpoint.socket))?,
             waits: Waits::new(&self.wakeups),
         };
-        Ok(P::over(wire, link.is_client, &options))
+        Ok(P::over(wire, endpoint.is_client, &options))
     }
 
     fn pool(brief: PoolArgs) -> io::Result<Pool> {

@@ -6,13 +6,13 @@ use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 
-use super::ports::{Wire, WirePort};
-use crate::engine::{About, Addressing, Engine, PortOptions, ThreadArgs};
+use super::ports::{ByteIo, TransportIo};
+use crate::engine::{About, Addressing, Engine, IoOptions, ThreadArgs};
 use crate::engines::std::Std;
 
 macro_rules! wire {
     ($type:ty, $write:path, $read:path) => {
-        impl Wire for $type {
+        impl ByteIo for $type {
             #[inline]
             async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
                 $write(self, bytes)
@@ -32,17 +32,21 @@ wire!(UnixDatagram, UnixDatagram::send, UnixDatagram::recv);
 /// The engine that moves messages through a `P`.
 pub(in crate::engines) struct Blocking<P>(PhantomData<P>);
 
-impl<P: WirePort<Wire: From<OwnedFd>>> Engine for Blocking<P> {
+impl<P: TransportIo<ByteIo: From<OwnedFd>>> Engine for Blocking<P> {
     const ABOUT: About = Std::ABOUT;
-    type Port<A: Addressing> = P;
+    type DatagramIo<A: Addressing> = P;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<P> {
-        let link = options.only_link()?;
-        options.apply_wait(&link.socket)?;
-        Ok(P::over(link.socket.into(), link.is_client, &options))
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<P> {
+        let endpoint = options.only_endpoint()?;
+        options.apply_wait(&endpoint.socket)?;
+        Ok(P::over(
+            endpoint.socket.into(),
+            endpoint.is_client,
+            &options,
+        ))
     }
 }

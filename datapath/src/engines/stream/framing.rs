@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::{LENGTH_BYTES, READ_BYTES};
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{Burst, PortOptions};
+use crate::engine::{Burst, IoOptions};
 
 /// A way to mark the boundaries of messages in a stream.
 pub(in crate::engines) trait Framing: Send + 'static {
@@ -59,7 +59,7 @@ pub(super) struct Outgoing<F> {
 }
 
 impl<F: Framing> Outgoing<F> {
-    pub(super) fn new(options: &PortOptions) -> Self {
+    pub(super) fn new(options: &IoOptions) -> Self {
         let payload = options.payload();
         let mut frame = vec![0; F::HEAD_BYTES];
         F::write_head(&mut frame, payload.len());
@@ -105,7 +105,7 @@ pub(super) struct Incoming<F> {
 }
 
 impl<F: Framing> Incoming<F> {
-    pub(super) fn new(options: &PortOptions) -> Self {
+    pub(super) fn new(options: &IoOptions) -> Self {
         let frame_bytes = F::HEAD_BYTES + options.buffer_bytes;
         let bytes = if F::HEAD_BYTES == 0 {
             options.payload_bytes
@@ -164,7 +164,7 @@ mod tests {
     use crate::engine::payload::tests::Collected;
 
     /// Returns three messages as they lie in a stream.
-    fn stream<F: Framing>(options: &PortOptions) -> Vec<u8> {
+    fn stream<F: Framing>(options: &IoOptions) -> Vec<u8> {
         let mut outgoing = Outgoing::<F>::new(options);
         let mut bytes = Vec::new();
         for n in 0..3 {
@@ -182,7 +182,7 @@ mod tests {
 
     /// Tests that the same messages come out for every size of the reads.
     fn come_out_whole<F: Framing>() {
-        let options = PortOptions::of(Vec::new(), Direction::Both, 7);
+        let options = IoOptions::of(Vec::new(), Direction::Both, 7);
         let bytes = stream::<F>(&options);
         for at_a_time in 1..=bytes.len() {
             let mut incoming = Incoming::<F>::new(&options);
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_message_longer_than_any_is_refused() {
-        let options = PortOptions::of(Vec::new(), Direction::Both, 7);
+        let options = IoOptions::of(Vec::new(), Direction::Both, 7);
         let mut incoming = Incoming::<LengthPrefix>::new(&options);
         incoming.room()[..4].copy_from_slice(&u32::MAX.to_be_bytes());
         assert_eq!(incoming.came(4, &mut Collected::default()), None);

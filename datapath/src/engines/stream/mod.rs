@@ -18,7 +18,7 @@ use self::awaited::{Awaited, Awaiting};
 use self::blocking::Blocking;
 use self::framing::{Bare, LengthPrefix};
 use self::polled::Polled;
-use self::ports::{DatagramPort, StreamPort};
+use self::ports::{DatagramSocketIo, StreamIo};
 #[cfg(feature = "websocket")]
 pub use self::websocket::shake_hands;
 use super::Carrier;
@@ -47,20 +47,20 @@ pub fn websocket_bytes(payload_bytes: usize, is_masked: bool) -> usize {
 
 /// Transports of `std` other than UDP.
 pub(super) static OF_STD: &[Carrier] = &[
-    datagrams::<Blocking<DatagramPort<UnixDatagram>>>(Transport::UnixDgram),
-    bare::<Blocking<StreamPort<UnixStream, Bare>>>(Transport::UnixStream),
-    bare::<Blocking<StreamPort<TcpStream, Bare>>>(Transport::Tcp),
-    framed::<Blocking<StreamPort<TcpStream, LengthPrefix>>>(),
+    datagrams::<Blocking<DatagramSocketIo<UnixDatagram>>>(Transport::UnixDgram),
+    bare::<Blocking<StreamIo<UnixStream, Bare>>>(Transport::UnixStream),
+    bare::<Blocking<StreamIo<TcpStream, Bare>>>(Transport::Tcp),
+    framed::<Blocking<StreamIo<TcpStream, LengthPrefix>>>(),
     #[cfg(feature = "websocket")]
-    over_websocket::<Blocking<websocket::WebSocketPort>>(),
+    over_websocket::<Blocking<websocket::WebSocketIo>>(),
 ];
 
 /// Transports of `mio-exhaustive` other than UDP.
 pub(super) static OF_MIO: &[Carrier] = {
     use mio::net::{TcpStream, UnixDatagram, UnixStream};
-    type Stream<S, F> = StreamPort<Reactor<S>, F>;
+    type Stream<S, F> = StreamIo<Reactor<S>, F>;
     &[
-        datagrams::<Polled<DatagramPort<Reactor<UnixDatagram>>>>(Transport::UnixDgram),
+        datagrams::<Polled<DatagramSocketIo<Reactor<UnixDatagram>>>>(Transport::UnixDgram),
         bare::<Polled<Stream<UnixStream, Bare>>>(Transport::UnixStream),
         bare::<Polled<Stream<TcpStream, Bare>>>(Transport::Tcp),
         framed::<Polled<Stream<TcpStream, LengthPrefix>>>(),
@@ -71,14 +71,14 @@ pub(super) static OF_MIO: &[Carrier] = {
 #[cfg(feature = "tokio")]
 pub(super) static OF_TOKIO: &[Carrier] = {
     use tokio::net::{TcpStream, UnixDatagram, UnixStream};
-    type Stream<S, F> = StreamPort<Awaiting<S>, F>;
+    type Stream<S, F> = StreamIo<Awaiting<S>, F>;
     &[
-        datagrams::<Awaited<DatagramPort<Awaiting<UnixDatagram>>>>(Transport::UnixDgram),
+        datagrams::<Awaited<DatagramSocketIo<Awaiting<UnixDatagram>>>>(Transport::UnixDgram),
         bare::<Awaited<Stream<UnixStream, Bare>>>(Transport::UnixStream),
         bare::<Awaited<Stream<TcpStream, Bare>>>(Transport::Tcp),
         framed::<Awaited<Stream<TcpStream, LengthPrefix>>>(),
         #[cfg(feature = "websocket")]
-        over_websocket::<Awaited<websocket::AwaitedWebSocketPort>>(),
+        over_websocket::<Awaited<websocket::AwaitedWebSocketIo>>(),
     ]
 };
 

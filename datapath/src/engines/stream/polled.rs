@@ -7,8 +7,8 @@ use std::os::fd::OwnedFd;
 use mio::event::Source;
 use mio::net::{TcpStream, UnixDatagram, UnixStream};
 
-use super::ports::{Wire, WirePort};
-use crate::engine::{About, Addressing, Engine, PortOptions, ThreadArgs};
+use super::ports::{ByteIo, TransportIo};
+use crate::engine::{About, Addressing, Engine, IoOptions, ThreadArgs};
 use crate::engines::mio::{Exhaustive, Mio, Reactor, Ready};
 
 /// A socket of mio's: the common part of streams and datagram sockets.
@@ -72,7 +72,7 @@ socket!(
     UnixDatagram::recv
 );
 
-impl<S: Socket> Wire for Reactor<S> {
+impl<S: Socket> ByteIo for Reactor<S> {
     #[inline]
     async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.operate::<Exhaustive>(Ready::WRITABLE, |socket| socket.put(bytes))
@@ -87,18 +87,18 @@ impl<S: Socket> Wire for Reactor<S> {
 /// The engine that moves messages through a `P`.
 pub(in crate::engines) struct Polled<P>(PhantomData<P>);
 
-impl<S: Socket, P: WirePort<Wire = Reactor<S>>> Engine for Polled<P> {
+impl<S: Socket, P: TransportIo<ByteIo = Reactor<S>>> Engine for Polled<P> {
     const ABOUT: About = Mio::<Exhaustive>::ABOUT;
-    type Port<A: Addressing> = P;
+    type DatagramIo<A: Addressing> = P;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<P> {
-        let link = options.only_link()?;
-        let socket = S::adopt(link.socket)?;
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<P> {
+        let endpoint = options.only_endpoint()?;
+        let socket = S::adopt(endpoint.socket)?;
         let reactor = Reactor::new::<Exhaustive>(socket, options.direction)?;
-        Ok(P::over(reactor, link.is_client, &options))
+        Ok(P::over(reactor, endpoint.is_client, &options))
     }
 }

@@ -5,10 +5,10 @@ use std::io;
 
 use super::framing::{Framing, Incoming, Outgoing};
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{Burst, Port, PortOptions};
+use crate::engine::{Burst, DatagramIo, IoOptions};
 
 /// A socket that moves bytes and waits in its own way.
-pub(super) trait Wire: Send + 'static {
+pub(super) trait ByteIo: Send + 'static {
     /// Writes the bytes for which there is room, and returns their number.
     ///
     /// # Errors
@@ -22,27 +22,27 @@ pub(super) trait Wire: Send + 'static {
     fn read(&mut self, room: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send;
 }
 
-/// An I/O object over a [`Wire`].
-pub(super) trait WirePort: Port + 'static {
+/// An I/O object over a [`ByteIo`].
+pub(super) trait TransportIo: DatagramIo + 'static {
     /// Socket that moves the bytes.
-    type Wire: Wire;
+    type ByteIo: ByteIo;
 
     /// Creates the I/O object. `is_client` tells whether this end opened the connection, which matters to some
     /// protocols.
-    fn over(wire: Self::Wire, is_client: bool, options: &PortOptions) -> Self;
+    fn over(wire: Self::ByteIo, is_client: bool, options: &IoOptions) -> Self;
 }
 
 /// Sends and receives messages, framed by `F`, over a stream.
-pub(in crate::engines) struct StreamPort<W, F> {
+pub(in crate::engines) struct StreamIo<W, F> {
     wire: W,
     outgoing: Outgoing<F>,
     incoming: Incoming<F>,
 }
 
-impl<W: Wire, F: Framing> WirePort for StreamPort<W, F> {
-    type Wire = W;
+impl<W: ByteIo, F: Framing> TransportIo for StreamIo<W, F> {
+    type ByteIo = W;
 
-    fn over(wire: W, _is_client: bool, options: &PortOptions) -> Self {
+    fn over(wire: W, _is_client: bool, options: &IoOptions) -> Self {
         Self {
             wire,
             outgoing: Outgoing::new(options),
@@ -51,7 +51,7 @@ impl<W: Wire, F: Framing> WirePort for StreamPort<W, F> {
     }
 }
 
-impl<W: Wire, F: Framing> Port for StreamPort<W, F> {
+impl<W: ByteIo, F: Framing> DatagramIo for StreamIo<W, F> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         self.outgoing.begin(fill);
@@ -79,16 +79,16 @@ impl<W: Wire, F: Framing> Port for StreamPort<W, F> {
 }
 
 /// Sends and receives messages over a socket that keeps them apart.
-pub(in crate::engines) struct DatagramPort<W> {
+pub(in crate::engines) struct DatagramSocketIo<W> {
     wire: W,
     payload: Vec<u8>,
     buffer: Vec<u8>,
 }
 
-impl<W: Wire> WirePort for DatagramPort<W> {
-    type Wire = W;
+impl<W: ByteIo> TransportIo for DatagramSocketIo<W> {
+    type ByteIo = W;
 
-    fn over(wire: W, _is_client: bool, options: &PortOptions) -> Self {
+    fn over(wire: W, _is_client: bool, options: &IoOptions) -> Self {
         Self {
             wire,
             payload: options.payload(),
@@ -97,7 +97,7 @@ impl<W: Wire> WirePort for DatagramPort<W> {
     }
 }
 
-impl<W: Wire> Port for DatagramPort<W> {
+impl<W: ByteIo> DatagramIo for DatagramSocketIo<W> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);

@@ -1,4 +1,4 @@
-//! Tests that each engine keeps the contract of [`crate::engine::Port`], on real sockets.
+//! Tests that each engine keeps the contract of [`crate::engine::DatagramIo`], on real sockets.
 
 use std::io::ErrorKind;
 use std::mem;
@@ -12,8 +12,8 @@ use socket2::SockRef;
 use crate::engine::payload::tests::Numbered;
 use crate::engine::payload::{Check, Fill, NoCheck, Origin};
 use crate::engine::{
-    Addressing, Burst, Connected, Direction, Engine, Link, ManyLinks, Port, PortOptions,
-    ThreadArgs, Unconnected, Wakeups,
+    Addressing, Burst, Connected, DatagramIo, Direction, Endpoint, Engine, IoOptions,
+    ManyEndpoints, ThreadArgs, Unconnected, Wakeups,
 };
 use crate::engines;
 use crate::sys::wakeup;
@@ -51,16 +51,16 @@ pub(in crate::engines) fn holds<E: Engine>() {
     if E::ABOUT.answers.is_ok() {
         answers::<E>();
     }
-    if E::ABOUT.many_links != ManyLinks::OnePort {
-        let (links, _far) = links::<Unconnected>(2);
-        let refused = start::<E>(&Arc::default()).open::<Unconnected>(options(links));
+    if E::ABOUT.many_endpoints != ManyEndpoints::OneIo {
+        let (endpoints, _far) = endpoints::<Unconnected>(2);
+        let refused = start::<E>(&Arc::default()).open::<Unconnected>(options(endpoints));
         assert!(refused.is_err(), "{}: two links", E::ABOUT.name);
     }
 }
 
 /// Tests engines that serve many sockets with one I/O object.
 pub(in crate::engines) fn holds_with_many<E: Engine>() {
-    if E::ABOUT.many_links == ManyLinks::OnePort {
+    if E::ABOUT.many_endpoints == ManyEndpoints::OneIo {
         both_ways::<E, Connected>(LINKS);
         both_ways::<E, Unconnected>(LINKS);
         a_wakeup_ends_a_wait::<E>();
@@ -76,9 +76,9 @@ fn a_wakeup_ends_a_wait<E: Engine>() {
         let wakeups = Arc::clone(&wakeups);
         move || {
             let engine = start::<E>(&wakeups);
-            let (links, _far) = links::<Unconnected>(1);
+            let (endpoints, _far) = endpoints::<Unconnected>(1);
             let mut port = engine
-                .open::<Unconnected>(options(links))
+                .open::<Unconnected>(options(endpoints))
                 .expect("it opens");
             let tid = nix::unistd::gettid().as_raw();
             tell.send(tid).expect("somebody waits for it");
@@ -111,11 +111,11 @@ fn a_wakeup_ends_a_wait<E: Engine>() {
 /// Tests that a spinning receive from an empty socket returns at once, with nothing.
 fn spins<E: Engine>() {
     let engine = start::<E>(&Arc::default());
-    let (links, _far) = links::<Unconnected>(1);
-    let options = PortOptions {
+    let (endpoints, _far) = endpoints::<Unconnected>(1);
+    let options = IoOptions {
         spins: true,
         direction: Direction::Receives,
-        ..options(links)
+        ..options(endpoints)
     };
     let mut port = engine.open::<Unconnected>(options).expect("it opens");
     match engine.run(async { port.receive(&mut NoCheck).await }) {
@@ -127,13 +127,13 @@ fn spins<E: Engine>() {
 /// Tests that one I/O object sends over each of its endpoints and receives over the same ones.
 fn both_ways<E: Engine, A: Addressing>(count: usize) {
     let engine = start::<E>(&Arc::default());
-    let (links, far) = links::<A>(count);
-    let mut port = engine.open::<A>(options(links)).expect("it opens");
+    let (endpoints, far) = endpoints::<A>(count);
+    let mut port = engine.open::<A>(options(endpoints)).expect("it opens");
     let mut seen = Seen::default();
     for turn in 0..2 {
-        for (link, far) in far.iter().enumerate() {
-            let what = format!("{}, link {link}, turn {turn}", E::ABOUT.name);
-            let burst = engine.run(send(&mut port, link));
+        for (endpoint, far) in far.iter().enumerate() {
+            let what = format!("{}, link {endpoint}, turn {turn}", E::ABOUT.name);
+            let burst = engine.run(send(&mut port, endpoint));
             let mut ours = None;
             for n in (1..).take(usize::try_from(burst.packets).expect("few")) {
                 let mut room = [0; BYTES + 1];
@@ -142,13 +142,13 @@ fn both_ways<E: Engine, A: Addressing>(count: usize) {
                 ours = Some(source);
             }
             let ours = ours.expect("a burst is not empty");
-            let answer = vec![u8::try_from(link).expect("few"); BYTES / 2];
+            let answer = vec![u8::try_from(endpoint).expect("few"); BYTES / 2];
             far.send_to(&answer, ours).expect("loopback takes it");
             let burst = engine.run(receive(&mut port, &mut seen));
             assert_eq!(burst.packets, 1, "{what}");
             let source = far.local_addr().expect("bound");
             let source = (!A::CONNECTED).then_some(source);
-            let expected = (answer, Origin { link, source });
+            let expected = (answer, Origin { endpoint, source });
             assert_eq!(mem::take(&mut seen.0), [expected], "{what}");
         }
     }
@@ -157,13 +157,17 @@ fn both_ways<E: Engine, A: Addressing>(count: usize) {
 /// Tests that an endpoint without a peer can send one datagram to the source of another.
 fn answers<E: Engine>() {
     let engine = start::<E>(&Arc::default());
-    let (links, far) = links::<Unconnected>(1);
-    let ours = SockRef::from(&links[0].socket).local_addr().expect("bound");
+    let (endpoints, far) = endpoints::<Unconnected>(1);
+    let ours = SockRef::from(&endpoints[0].socket)
+        .local_addr()
+        .expect("bound");
     let ours = ours.as_socket().expect("of UDP");
-    let links = links.into_iter().map(|link| Link::of(link.socket, None));
-    let options = PortOptions {
+    let endpoints = endpoints
+        .into_iter()
+        .map(|endpoint| Endpoint::of(endpoint.socket, None));
+    let options = IoOptions {
         batch: 1,
-        ..options(links.collect())
+        ..options(endpoints.collect())
     };
     let mut port = engine.open::<Unconnected>(options).expect("it opens");
     let mut seen = Seen::default();
@@ -195,21 +199,21 @@ impl Fill for ToWhom {
     }
 }
 
-async fn send(port: &mut impl Port, link: usize) -> Burst {
-    transmit(port, link, &FILL).await
+async fn send(port: &mut impl DatagramIo, endpoint: usize) -> Burst {
+    transmit(port, endpoint, &FILL).await
 }
 
-async fn transmit(port: &mut impl Port, link: usize, fill: &impl Fill) -> Burst {
+async fn transmit(port: &mut impl DatagramIo, endpoint: usize, fill: &impl Fill) -> Burst {
     loop {
         // Repeats a call that moved nothing, like a workload's loop.
-        match port.transmit(link, fill).await {
+        match port.transmit(endpoint, fill).await {
             Ok(burst) => return burst,
             Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
         }
     }
 }
 
-async fn receive(port: &mut impl Port, seen: &mut Seen) -> Burst {
+async fn receive(port: &mut impl DatagramIo, seen: &mut Seen) -> Burst {
     loop {
         match port.receive(seen).await {
             Ok(burst) => return burst,
@@ -228,7 +232,7 @@ fn start<E: Engine>(wakeups: &Arc<Wakeups>) -> E {
 }
 
 /// Returns `count` endpoints, and the sockets of their peers.
-fn links<A: Addressing>(count: usize) -> (Vec<Link>, Vec<UdpSocket>) {
+fn endpoints<A: Addressing>(count: usize) -> (Vec<Endpoint>, Vec<UdpSocket>) {
     let bind = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback is up");
     let address = |socket: &UdpSocket| -> SocketAddr { socket.local_addr().expect("bound") };
     let pair = |_| {
@@ -236,16 +240,16 @@ fn links<A: Addressing>(count: usize) -> (Vec<Link>, Vec<UdpSocket>) {
         if A::CONNECTED {
             socket.connect(address(&far)).expect("loopback is up");
         }
-        (Link::of(socket, Some(address(&far))), far)
+        (Endpoint::of(socket, Some(address(&far))), far)
     };
     (0..count).map(pair).unzip()
 }
 
-fn options(links: Vec<Link>) -> PortOptions {
-    PortOptions {
+fn options(endpoints: Vec<Endpoint>) -> IoOptions {
+    IoOptions {
         batch: 4,
         own_payloads: true,
-        ..PortOptions::of(links, Direction::Both, BYTES)
+        ..IoOptions::of(endpoints, Direction::Both, BYTES)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Table of a search for trains.
 
+use super::super::buffer_capacity::buffer_capacity;
 use super::super::burst::{Asked, Burst};
-use super::super::held::held;
 use super::super::{Record, Search, Searched};
 use super::{mark, or_dash, searched};
 use crate::term::duration;
@@ -22,10 +22,14 @@ pub(super) fn table(record: &Record) -> Table {
             format!("{} to {}", or_dash(low), or_dash(high))
         })
         .spare(1, "buffers\nhold", |(case, search)| {
-            or_dash(held(record.header(), &case.case, search.rcvbuf_bytes()))
+            or_dash(buffer_capacity(
+                record.header(),
+                &case.case,
+                search.rcvbuf_bytes(),
+            ))
         })
         .number("gave way first", |(case, _)| {
-            or_dash(case.search.gave_way())
+            or_dash(case.search.limiting_place())
         });
     columns.table(searched(record).filter_map(|case| match &case.search {
         Search::Burst(search) => Some((case, search)),

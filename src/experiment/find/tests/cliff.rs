@@ -44,7 +44,7 @@ fn gradual(bytes: u32) -> f64 {
 fn a_jump_is_found_to_the_byte() {
     for (jump, noise) in [(0.15, 0.02), (0.3, 0.05), (1.0, 0.1)] {
         let mut dice = fastrand::Rng::with_seed(7);
-        let (mut exact, mut held) = (0, 0);
+        let (mut exact, mut buffer_capacity) = (0, 0);
         for _ in 0..SEARCHES {
             let at = dice.u32(17..=9000);
             let ns = |bytes: u32| gradual(bytes) * if bytes >= at { 1.0 + jump } else { 1.0 };
@@ -54,13 +54,15 @@ fn a_jump_is_found_to_the_byte() {
             };
             exact += u32::from(found.at == at);
             let (low, high) = found.interval;
-            held += u32::from(low <= jump && jump <= high);
+            buffer_capacity += u32::from(low <= jump && jump <= high);
         }
-        println!("+{jump}, noise {noise}: {exact} exact, {held} intervals of {SEARCHES}");
+        println!(
+            "+{jump}, noise {noise}: {exact} exact, {buffer_capacity} intervals of {SEARCHES}"
+        );
         assert!(exact * 100 >= SEARCHES * 95, "{jump}: {exact}");
         // 95 of 100 intervals should hold the truth. In all but one of a thousand sets of 1000 searches, at least 927
         // do.
-        assert!(held >= 927, "{jump}: {held}");
+        assert!(buffer_capacity >= 927, "{jump}: {buffer_capacity}");
     }
 }
 

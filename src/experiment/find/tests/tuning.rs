@@ -50,18 +50,20 @@ fn holds(answer: &Answer, faster: f64) -> bool {
 fn what_changes_nothing_makes_no_difference() {
     for tunings in [1, 9] {
         let mut dice = fastrand::Rng::with_seed(7);
-        let (mut none, mut held) = (0, 0);
+        let (mut none, mut buffer_capacity) = (0, 0);
         for _ in 0..SEARCHES {
             let answers = found(&vec![0.0; tunings], &mut dice);
             let is_none = |answer: &Answer| answer.verdict == Verdict::NoDifference;
             none += u32::from(answers.iter().all(is_none));
-            held += u32::from(holds(&answers[0], 0.0));
+            buffer_capacity += u32::from(holds(&answers[0], 0.0));
         }
-        println!("{tunings} settings: none of them in {none}, {held} intervals of {SEARCHES}");
+        println!(
+            "{tunings} settings: none of them in {none}, {buffer_capacity} intervals of {SEARCHES}"
+        );
         assert!(none * 1000 >= SEARCHES * 975, "{tunings}: {none}");
         // 95 of 100 intervals should hold the truth. In all but one of a thousand sets of 1000 searches, at least 927
         // do.
-        assert!(held >= 927, "{tunings}: {held}");
+        assert!(buffer_capacity >= 927, "{tunings}: {buffer_capacity}");
     }
 }
 
@@ -69,7 +71,7 @@ fn what_changes_nothing_makes_no_difference() {
 fn what_helps_and_what_hurts_is_called_so_among_others_that_do_nothing() {
     for effect in [0.05, 0.1, 0.3] {
         let mut dice = fastrand::Rng::with_seed(7);
-        let (mut right, mut wrong, mut held) = (0, 0, 0);
+        let (mut right, mut wrong, mut buffer_capacity) = (0, 0, 0);
         for n in 0..SEARCHES {
             let sign = if n % 2 == 0 { 1.0 } else { -1.0 };
             let mut faster = [0.0; 6];
@@ -82,14 +84,19 @@ fn what_helps_and_what_hurts_is_called_so_among_others_that_do_nothing() {
                 };
                 right += u32::from(is_so);
                 wrong += u32::from(!is_so);
-                held += u32::from(is_so && holds(answer, faster));
+                buffer_capacity += u32::from(is_so && holds(answer, faster));
             }
         }
-        println!("{effect}: {right} of {SEARCHES} called, {held} intervals, {wrong} wrong");
+        println!(
+            "{effect}: {right} of {SEARCHES} called, {buffer_capacity} intervals, {wrong} wrong"
+        );
         assert!(wrong * 100 <= SEARCHES * 2, "{effect}: {wrong}");
         let least = if effect < 0.1 { 800 } else { 990 };
         assert!(right * 1000 >= SEARCHES * least, "{effect}: {right}");
-        assert!(held * 100 >= right * 90, "{effect}: {held} of {right}");
+        assert!(
+            buffer_capacity * 100 >= right * 90,
+            "{effect}: {buffer_capacity} of {right}"
+        );
     }
 }
 

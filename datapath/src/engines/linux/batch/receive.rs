@@ -9,7 +9,7 @@ use libc::{c_void, iovec, mmsghdr};
 
 use super::{empty_header, length};
 use crate::engine::payload::{Check, Origin};
-use crate::engine::{Addressing, Burst, PortOptions};
+use crate::engine::{Addressing, Burst, IoOptions};
 use crate::engines::linux::source::Source;
 use crate::engines::linux::stable::Stable;
 
@@ -29,7 +29,7 @@ unsafe impl Send for ReceiveBatch {}
 
 impl ReceiveBatch {
     /// Creates the buffers for one call; none if nothing is received.
-    pub fn of<A: Addressing>(options: &PortOptions) -> Self {
+    pub fn of<A: Addressing>(options: &IoOptions) -> Self {
         let count = if options.direction.receives() {
             options.batch
         } else {

@@ -9,7 +9,7 @@ use socket2::{SockAddr, SockAddrStorage, SockRef};
 
 use super::{empty_header, length};
 use crate::engine::payload::Fill;
-use crate::engine::{Addressing, Batched, Burst, Link, PortOptions};
+use crate::engine::{Addressing, Batched, Burst, Endpoint, IoOptions};
 use crate::engines::linux::stable::Stable;
 use crate::sys::queues;
 
@@ -29,8 +29,8 @@ unsafe impl Send for SendBatch {}
 
 impl SendBatch {
     /// Creates the datagrams that one call sends to the peer of an endpoint; none if nothing is sent.
-    pub fn of<A: Addressing>(options: &PortOptions, link: &Link) -> Self {
-        let peer = (!A::CONNECTED).then(|| link.peer_or_unspecified());
+    pub fn of<A: Addressing>(options: &IoOptions, endpoint: &Endpoint) -> Self {
+        let peer = (!A::CONNECTED).then(|| endpoint.peer_or_unspecified());
         let payload = options.payload();
         let count = if options.direction.sends() {
             options.batch

@@ -12,7 +12,7 @@ use libc::msghdr;
 use super::pool::{BUFFERS, Pool};
 use super::{cancel_all, enter, register, ring};
 use crate::engine::payload::{Check, Origin};
-use crate::engine::{Addressing, Batched, PortOptions};
+use crate::engine::{Addressing, Batched, IoOptions};
 use crate::engines::linux::source::{self, Source};
 use crate::engines::linux::stable::Stable;
 
@@ -39,7 +39,7 @@ impl ReceiveRing {
     ///
     /// # Errors
     /// Fails if the kernel gives no ring, or no memory for its buffers.
-    pub fn new<A: Addressing>(sockets: &[UdpSocket], options: &PortOptions) -> io::Result<Self> {
+    pub fn new<A: Addressing>(sockets: &[UdpSocket], options: &IoOptions) -> io::Result<Self> {
         let with_sources = !A::CONNECTED;
         let header = with_sources.then(|| {
             let mut header = empty_header();
@@ -57,14 +57,14 @@ impl ReceiveRing {
         let ring = ring(8, 2 * usize::from(pool.count))?;
         register(&ring, sockets)?;
         pool.register(&ring)?;
-        let request = |link: u32| {
+        let request = |endpoint: u32| {
             let request = match &header {
-                None => opcode::RecvMulti::new(Fixed(link), BUFFERS).build(),
+                None => opcode::RecvMulti::new(Fixed(endpoint), BUFFERS).build(),
                 Some(header) => {
-                    opcode::RecvMsgMulti::new(Fixed(link), header.at(0), BUFFERS).build()
+                    opcode::RecvMsgMulti::new(Fixed(endpoint), header.at(0), BUFFERS).build()
                 }
             };
-            request.user_data(link.into())
+            request.user_data(endpoint.into())
         };
         Ok(Self {
             ring,
@@ -90,10 +90,10 @@ impl ReceiveRing {
         let mut batched = Batched::default();
         for completion in self.ring.completion() {
             #[expect(clippy::cast_possible_truncation, reason = "it was a usize")]
-            let link = completion.user_data() as usize;
+            let endpoint = completion.user_data() as usize;
             // The request ends for lack of a buffer, and after an empty datagram. It is then submitted again.
             if !cqueue::more(completion.flags()) {
-                self.idle.push_back(link);
+                self.idle.push_back(endpoint);
             }
             let length = completion.result();
             if let Ok(length) = usize::try_from(length) {
@@ -102,7 +102,7 @@ impl ReceiveRing {
                 // An empty datagram without an address takes no buffer.
                 let Some(id) = buffer else {
                     let source = None;
-                    check.check_received(0, &[], || Origin { link, source });
+                    check.check_received(0, &[], || Origin { endpoint, source });
                     continue;
                 };
                 let content = &self.pool.buffer(id)[..length];
@@ -112,7 +112,7 @@ impl ReceiveRing {
                 };
                 if C::LOOKS {
                     let source = self.header.as_ref().and_then(|_| source(content));
-                    check.check(datagram, Origin { link, source });
+                    check.check(datagram, Origin { endpoint, source });
                 }
                 batched.moved.bytes += datagram.len() as u64;
                 self.pool.give_back(id);
@@ -127,11 +127,11 @@ impl ReceiveRing {
     /// Submits the requests that the kernel does not have.
     #[inline]
     fn arm(&mut self) -> io::Result<()> {
-        while let Some(&link) = self.idle.front() {
+        while let Some(&endpoint) = self.idle.front() {
             #[expect(unsafe_code, reason = "the kernel follows the request's pointers")]
             // SAFETY: the header and the buffers are memory that `self` owns, that does not move, and that outlives
             // the ring.
-            let pushed = unsafe { self.ring.submission().push(&self.requests[link]) };
+            let pushed = unsafe { self.ring.submission().push(&self.requests[endpoint]) };
             if pushed.is_ok() {
                 self.idle.pop_front();
             } else {

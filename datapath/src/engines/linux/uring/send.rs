@@ -8,7 +8,7 @@ use io_uring::{IoUring, opcode, squeue};
 
 use super::{cancel_all, enter, register, ring};
 use crate::engine::payload::Fill;
-use crate::engine::{Batched, PerLink};
+use crate::engine::{Batched, PerEndpoint};
 use crate::engines::linux::batch::SendBatch;
 
 /// Sends many datagrams per io_uring_enter(2).
@@ -17,7 +17,7 @@ pub struct SendRing {
     ring: IoUring,
     /// Requests in progress: submitted, and not yet seen to complete.
     under_way: usize,
-    links: PerLink<Outgoing>,
+    endpoints: PerEndpoint<Outgoing>,
 }
 
 /// The requests of one call over one endpoint.
@@ -37,13 +37,13 @@ impl SendRing {
         let most = batches.iter().map(SendBatch::count).max().unwrap_or(1);
         let ring = ring(most, most)?;
         register(&ring, sockets)?;
-        let links = (0..)
+        let endpoints = (0..)
             .zip(batches)
-            .map(|(link, batch)| Outgoing::new(link, batch));
+            .map(|(endpoint, batch)| Outgoing::new(endpoint, batch));
         Ok(Self {
             ring,
             under_way: 0,
-            links: PerLink::made(links)?,
+            endpoints: PerEndpoint::made(endpoints)?,
         })
     }
 
@@ -56,10 +56,10 @@ impl SendRing {
     /// Returns the error of the ring; the next call counts the requests that are still in progress. Fails with
     /// `Interrupted` if a signal came before the first datagram was sent.
     #[inline]
-    pub fn send(&mut self, link: usize, fill: &impl Fill) -> io::Result<Batched> {
+    pub fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Batched> {
         if self.under_way == 0 {
-            self.links[link].batch.fill(fill);
-            self.push(link)?;
+            self.endpoints[endpoint].batch.fill(fill);
+            self.push(endpoint)?;
         }
         let mut batched = Batched::default();
         while self.under_way > 0 {
@@ -83,8 +83,8 @@ impl SendRing {
     }
 
     #[inline]
-    fn push(&mut self, link: usize) -> io::Result<()> {
-        let requests = &self.links[link].requests;
+    fn push(&mut self, endpoint: usize) -> io::Result<()> {
+        let requests = &self.endpoints[endpoint].requests;
         #[expect(unsafe_code, reason = "the kernel follows the requests' pointers")]
         // SAFETY: the requests point to memory that the endpoint's batch owns, that does not move, and that outlives
         // the ring. The queue has room for all of them, and it was empty.
@@ -96,9 +96,9 @@ impl SendRing {
 }
 
 impl Outgoing {
-    fn new(link: u32, batch: SendBatch) -> io::Result<Self> {
+    fn new(endpoint: u32, batch: SendBatch) -> io::Result<Self> {
         let length = u32::try_from(batch.bytes_each()).map_err(io::Error::other)?;
-        let (socket, names_peer) = (Fixed(link), batch.names_peer());
+        let (socket, names_peer) = (Fixed(endpoint), batch.names_peer());
         let request = |(message, payload)| {
             if names_peer {
                 opcode::SendMsg::new(socket, message).build()

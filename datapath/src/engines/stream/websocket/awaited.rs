@@ -13,21 +13,21 @@ use tungstenite::Message;
 use super::gate::Gated;
 use super::{Outbox, config, in_io, role, take};
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{Burst, Port, PortOptions, Waits};
+use crate::engine::{Burst, DatagramIo, IoOptions, Waits};
 use crate::engines::stream::awaited::Awaiting;
-use crate::engines::stream::ports::WirePort;
+use crate::engines::stream::ports::TransportIo;
 
 /// Sends and receives WebSocket messages over a connection of tokio's.
-pub(in crate::engines) struct AwaitedWebSocketPort {
+pub(in crate::engines) struct AwaitedWebSocketIo {
     socket: WebSocketStream<Gated<TcpStream>>,
     outbox: Outbox,
     waits: Waits,
 }
 
-impl WirePort for AwaitedWebSocketPort {
-    type Wire = Awaiting<TcpStream>;
+impl TransportIo for AwaitedWebSocketIo {
+    type ByteIo = Awaiting<TcpStream>;
 
-    fn over(wire: Awaiting<TcpStream>, is_client: bool, options: &PortOptions) -> Self {
+    fn over(wire: Awaiting<TcpStream>, is_client: bool, options: &IoOptions) -> Self {
         let stream = Gated::new(wire.socket, is_client, options);
         let socket = WebSocketStream::from_raw_socket(stream, role(is_client), Some(config()));
         Self {
@@ -53,7 +53,7 @@ fn poll_message(
     })
 }
 
-impl Port for AwaitedWebSocketPort {
+impl DatagramIo for AwaitedWebSocketIo {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         let socket = &mut self.socket;

@@ -8,19 +8,19 @@ use tungstenite::WebSocket;
 use super::gate::Gated;
 use super::{Outbox, config, in_io, role, take};
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{Burst, Port, PortOptions};
-use crate::engines::stream::ports::WirePort;
+use crate::engine::{Burst, DatagramIo, IoOptions};
+use crate::engines::stream::ports::TransportIo;
 
 /// Sends and receives WebSocket messages over a connection whose calls block, or return at once with `--wait spin`.
-pub(in crate::engines) struct WebSocketPort {
+pub(in crate::engines) struct WebSocketIo {
     socket: WebSocket<Gated<TcpStream>>,
     outbox: Outbox,
 }
 
-impl WirePort for WebSocketPort {
-    type Wire = TcpStream;
+impl TransportIo for WebSocketIo {
+    type ByteIo = TcpStream;
 
-    fn over(wire: TcpStream, is_client: bool, options: &PortOptions) -> Self {
+    fn over(wire: TcpStream, is_client: bool, options: &IoOptions) -> Self {
         let stream = Gated::new(wire, is_client, options);
         Self {
             socket: WebSocket::from_raw_socket(stream, role(is_client), Some(config())),
@@ -29,7 +29,7 @@ impl WirePort for WebSocketPort {
     }
 }
 
-impl Port for WebSocketPort {
+impl DatagramIo for WebSocketIo {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         if !self.outbox.is_queued {

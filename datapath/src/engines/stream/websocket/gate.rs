@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::engine::PortOptions;
+use crate::engine::IoOptions;
 use crate::engines::stream::websocket_bytes;
 
 /// A stream whose reads can be blocked until the messages that were already read are used up. It counts the bytes
@@ -24,7 +24,7 @@ pub(super) struct Gated<S> {
 }
 
 impl<S> Gated<S> {
-    pub(super) fn new(stream: S, is_client: bool, options: &PortOptions) -> Self {
+    pub(super) fn new(stream: S, is_client: bool, options: &IoOptions) -> Self {
         Self {
             stream,
             is_open: true,

@@ -10,7 +10,7 @@ use tungstenite::handshake::{HandshakeRole, MidHandshake};
 use super::in_io;
 
 /// Time limit for the handshake of two ends in one process.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Performs the WebSocket handshake between the two ends of a connection. Both ends are blocking, before and after.
 ///
@@ -20,7 +20,7 @@ pub fn shake_hands(client: &TcpStream, server: &TcpStream) -> io::Result<()> {
     for end in [client, server] {
         end.set_nonblocking(true)?;
     }
-    let give_up_at = Instant::now() + PATIENCE;
+    let give_up_at = Instant::now() + TIMEOUT;
     let mut asking = begun(tungstenite::client("ws://localhost/", client))?;
     let mut answering = begun(tungstenite::accept(server))?;
     while asking.is_some() || answering.is_some() {

@@ -12,11 +12,11 @@ use std::io;
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Bytes, Error, Message};
 
-pub(super) use self::awaited::AwaitedWebSocketPort;
-pub(super) use self::blocking::WebSocketPort;
+pub(super) use self::awaited::AwaitedWebSocketIo;
+pub(super) use self::blocking::WebSocketIo;
 pub use self::handshake::shake_hands;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{Burst, PortOptions};
+use crate::engine::{Burst, IoOptions};
 
 /// Size of the library's write buffer in bytes, larger than any frame. `write` then only buffers, and only `flush`
 /// makes system calls: an interrupted flush can be repeated.
@@ -30,7 +30,7 @@ struct Outbox {
 }
 
 impl Outbox {
-    fn new(options: &PortOptions) -> Self {
+    fn new(options: &IoOptions) -> Self {
         Self {
             payload: options.payload(),
             is_queued: false,

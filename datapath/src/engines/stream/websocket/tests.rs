@@ -7,12 +7,12 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use super::blocking::WebSocketPort;
+use super::blocking::WebSocketIo;
 use super::*;
 use crate::engine::payload::NoFill;
 use crate::engine::payload::tests::Collected;
-use crate::engine::{Direction, Port, PortOptions};
-use crate::engines::stream::ports::WirePort;
+use crate::engine::{DatagramIo, Direction, IoOptions};
+use crate::engines::stream::ports::TransportIo;
 use crate::engines::stream::websocket_bytes;
 use crate::sys::queues;
 use futures_util::FutureExt;
@@ -38,10 +38,10 @@ fn messages_come_as_they_went_both_ways_and_take_up_as_much_as_is_said() {
         let (near, far) = connection();
         shake_hands(&near, &far).expect("they agree");
         let fds: [OwnedFd; 2] = [&near, &far].map(|end| end.try_clone().expect("a copy").into());
-        let options = PortOptions::of(Vec::new(), Direction::Both, payload);
+        let options = IoOptions::of(Vec::new(), Direction::Both, payload);
         let mut ends = [
-            WebSocketPort::over(near, true, &options),
-            WebSocketPort::over(far, false, &options),
+            WebSocketIo::over(near, true, &options),
+            WebSocketIo::over(far, false, &options),
         ];
         for (from, to) in [(0, 1), (1, 0)] {
             let sent = now(ends[from].transmit(0, &NoFill)).expect("there is room");
@@ -101,8 +101,8 @@ fn a_server_of_another_language_echoes_in_fragments_and_says_goodbye() {
     let url = format!("ws://127.0.0.1:{}/", port.trim());
     let stream = TcpStream::connect(&url[5..url.len() - 1]).expect("it listens");
     let (socket, _) = tungstenite::client(url, stream).expect("it agrees");
-    let options = PortOptions::of(Vec::new(), Direction::Both, 70_000);
-    let mut port = WebSocketPort::over(socket.into_inner(), true, &options);
+    let options = IoOptions::of(Vec::new(), Direction::Both, 70_000);
+    let mut port = WebSocketIo::over(socket.into_inner(), true, &options);
     for _ in 0..2 {
         now(port.transmit(0, &NoFill)).expect("it reads");
         let mut seen = Collected::default();
@@ -128,16 +128,16 @@ fn a_client_of_another_language_is_answered_and_says_goodbye() {
     let socket = tungstenite::accept(stream).expect("it agrees");
     let stream = socket.into_inner();
     for size in [7, 70_000] {
-        let options = PortOptions::of(Vec::new(), Direction::Both, size);
+        let options = IoOptions::of(Vec::new(), Direction::Both, size);
         let same = stream.try_clone().expect("a copy");
-        let mut port = WebSocketPort::over(same, false, &options);
+        let mut port = WebSocketIo::over(same, false, &options);
         let mut seen = Collected::default();
         assert_eq!(now(port.receive(&mut seen)).ok(), Some(Burst::one(size)));
         assert_eq!(seen.0, [vec![0xA5; size]]);
         now(port.transmit(0, &NoFill)).expect("it reads");
     }
-    let options = PortOptions::of(Vec::new(), Direction::Both, 7);
-    let mut port = WebSocketPort::over(stream, false, &options);
+    let options = IoOptions::of(Vec::new(), Direction::Both, 7);
+    let mut port = WebSocketIo::over(stream, false, &options);
     let goodbye = now(port.receive(&mut Collected::default()));
     assert_eq!(
         goodbye.map_err(|error| error.kind()),
@@ -152,9 +152,9 @@ fn a_client_of_another_language_is_answered_and_says_goodbye() {
 fn one_read_takes_all_messages_that_came_with_it() {
     let (near, far) = connection();
     shake_hands(&near, &far).expect("they agree");
-    let options = PortOptions::of(Vec::new(), Direction::Both, 7);
-    let mut near = WebSocketPort::over(near, true, &options);
-    let mut far = WebSocketPort::over(far, false, &options);
+    let options = IoOptions::of(Vec::new(), Direction::Both, 7);
+    let mut near = WebSocketIo::over(near, true, &options);
+    let mut far = WebSocketIo::over(far, false, &options);
     for _ in 0..3 {
         now(near.transmit(0, &NoFill)).expect("there is room");
     }

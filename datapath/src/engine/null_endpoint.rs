@@ -24,7 +24,7 @@ impl NullQueue {
 
 /// The two directions of an endpoint without a socket.
 #[derive(Debug, Default)]
-pub struct NullLink {
+pub struct NullEndpoint {
     /// Queue of the sent datagrams.
     pub out: Arc<NullQueue>,
     /// Queues of the senders whose datagrams arrive here.

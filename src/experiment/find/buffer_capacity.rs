@@ -7,7 +7,11 @@ use crate::host::facts::{Interface, Kind};
 /// Returns how many datagrams of a case fit if nobody takes any out: into a token bucket at the sender's interface,
 /// and into a receive buffer. `rcvbuf_bytes` counts the buffer in the kernel's way. The smaller known capacity
 /// counts. `None`: neither is known.
-pub(super) fn held(header: &Header, case: &Case, rcvbuf_bytes: Option<u64>) -> Option<u64> {
+pub(super) fn buffer_capacity(
+    header: &Header,
+    case: &Case,
+    rcvbuf_bytes: Option<u64>,
+) -> Option<u64> {
     let (sends, receives) = ends(header, case);
     let bucket = sends.and_then(|interface| interface.token_bucket);
     let headers = match case.ip {

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::loads::{Goal, Outcome};
-use super::mlr::{Ask, Found, Mlr};
+use super::mlr::{Found, Mlr, TrialRequest};
 use super::place::Went;
 use super::steady::CpuTimes;
 
@@ -29,13 +29,13 @@ pub(super) fn expected(trial: Duration, sum: Duration) -> (u32, Duration) {
 
 /// State of a search for the sustainable load.
 #[derive(Clone, Debug)]
-pub(super) struct Borne {
+pub(super) struct LoadSearch {
     goal: Goal,
     search: Mlr,
     trials: BTreeMap<u32, Vec<(Outcome, Went)>>,
 }
 
-impl Borne {
+impl LoadSearch {
     /// Creates a search without trials. `width`: required distance of the bounds, relative to the upper one. `loads`:
     /// first and highest load.
     pub(super) fn new(goal: Goal, width: f64, loads: RangeInclusive<u32>) -> Self {
@@ -47,7 +47,7 @@ impl Borne {
     }
 
     /// Returns the most informative trial. `None`: the load is found.
-    pub(super) fn next(&self) -> Option<Ask> {
+    pub(super) fn next(&self) -> Option<TrialRequest> {
         self.search.next()
     }
 
@@ -67,7 +67,7 @@ impl Borne {
     }
 
     /// Returns the limiting place: the place of most losses in the trials at the lowest load that is too much.
-    pub(super) fn gave_way(&self) -> Option<&'static str> {
+    pub(super) fn limiting_place(&self) -> Option<&'static str> {
         let too_much = self.found().too_much?;
         let mut sums: BTreeMap<&'static str, u64> = BTreeMap::new();
         let trials = self.trials.get(&too_much)?.iter();
@@ -120,7 +120,7 @@ impl Borne {
     /// Returns the CPU time per datagram of the threads whose CPU is the limiting place, over the full trials near
     /// the sustainable load. `None`: no CPU is the limiting place, or too few trials tell the time.
     pub(super) fn cpu_times(&self) -> Option<CpuTimes> {
-        let place = self.gave_way()?;
+        let place = self.limiting_place()?;
         let load = f64::from(self.found().load?);
         let is_near = |at: u32| (f64::from(at) / load - 1.0).abs() <= NEAR;
         let local = self.trials.iter().filter(|(at, _)| is_near(**at));
@@ -181,8 +181,8 @@ mod tests {
 
     /// Runs a search with a limit of 10,000. Above it, `place` loses datagrams. The trials take the CPU times in
     /// turn.
-    fn searched(place: &'static str, cpu_ns: [[Option<f64>; 2]; 2]) -> Borne {
-        let mut search = Borne::new(GOAL, 0.005, 1000..=1_000_000);
+    fn searched(place: &'static str, cpu_ns: [[Option<f64>; 2]; 2]) -> LoadSearch {
+        let mut search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
         let mut cpu_ns = cpu_ns.into_iter().cycle();
         while let Some(ask) = search.next() {
             let is_too_much = ask.load > 10_000;
@@ -194,7 +194,7 @@ mod tests {
             };
             search.take(ask.load, ask.seconds, went);
         }
-        assert_eq!(search.gave_way(), Some(place));
+        assert_eq!(search.limiting_place(), Some(place));
         search
     }
 
@@ -223,7 +223,7 @@ mod tests {
 
     /// Returns the doubt after a search whose trials go as `trial` says.
     fn doubt(mut trial: impl FnMut(u32) -> Went) -> Option<Doubt> {
-        let mut search = Borne::new(GOAL, 0.005, 1000..=1_000_000);
+        let mut search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
         while let Some(ask) = search.next() {
             search.take(ask.load, ask.seconds, trial(ask.load));
         }
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn bounds_far_below_what_was_borne_later_are_doubtful() {
-        let mut search = Borne::new(GOAL, 0.005, 1000..=1_000_000);
+        let mut search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
         // Like a machine that was busy at first.
         while let Some(ask) = search.next() {
             let is_lost = ask.load > 10_000;
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn only_a_disturbed_trial_that_lost_is_spoilt() {
-        let search = Borne::new(GOAL, 0.005, 1000..=1_000_000);
+        let search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
         for (loss, is_disturbed, is_spoilt) in
             [(0.1, true, true), (0.0, true, false), (0.1, false, false)]
         {

@@ -10,22 +10,22 @@ use std::os::fd::OwnedFd;
 use socket2::SockRef;
 
 use super::Burst;
-use super::null_link::NullLink;
+use super::null_endpoint::NullEndpoint;
 use super::payload::{Check, Fill};
 
 /// An object that sends and receives datagrams. It and its futures are `Send`, since `--tokio-workers` lets other
 /// threads run them.
-pub trait Port: Send {
+pub trait DatagramIo: Send {
     /// Sends one batch over an endpoint, after [`Fill::fill`] has seen its memory.
     ///
     /// # Errors
     /// Returns the error of the system call. `Interrupted` and `WouldBlock` are normal: the workload checks its stop
     /// flag and calls again. With any other error, datagrams were handed to the kernel and are lost;
-    /// [`Port::packets_per_failure`] returns their number. Such an error ends the bench thread only if it persists
+    /// [`DatagramIo::packets_per_failure`] returns their number. Such an error ends the bench thread only if it persists
     /// and indicates a mistake.
     fn transmit(
         &mut self,
-        link: usize,
+        endpoint: usize,
         fill: &impl Fill,
     ) -> impl Future<Output = io::Result<Burst>> + Send;
 
@@ -40,7 +40,7 @@ pub trait Port: Send {
         check: &mut C,
     ) -> impl Future<Output = io::Result<Burst>> + Send;
 
-    /// Returns the number of datagrams refused by the last call of [`Port::transmit`], which failed as a whole.
+    /// Returns the number of datagrams refused by the last call of [`DatagramIo::transmit`], which failed as a whole.
     fn packets_per_failure(&self) -> u64 {
         1
     }
@@ -56,7 +56,7 @@ pub type Remark = Option<&'static str>;
 
 /// An endpoint: one socket and its peer.
 #[derive(Debug)]
-pub struct Link {
+pub struct Endpoint {
     /// The socket, of the case's transport: bound and blocking. In a connected case, it is also connected if it has
     /// only one peer.
     pub socket: OwnedFd,
@@ -65,17 +65,17 @@ pub struct Link {
     /// True if this end opened the connection.
     pub is_client: bool,
     /// Replacement for the socket in the `null` engine, which moves nothing.
-    pub null: NullLink,
+    pub null: NullEndpoint,
 }
 
-impl Link {
+impl Endpoint {
     /// Creates an endpoint with a kernel socket.
     pub fn of(socket: impl Into<OwnedFd>, peer: Option<SocketAddr>) -> Self {
         Self {
             socket: socket.into(),
             peer,
             is_client: false,
-            null: NullLink::default(),
+            null: NullEndpoint::default(),
         }
     }
 
@@ -128,9 +128,9 @@ impl Direction {
 
 /// Arguments of [`Engine::open`](super::Engine::open).
 #[derive(Debug)]
-pub struct PortOptions {
-    /// The endpoints: at least one, and only one unless the engine serves [many](super::ManyLinks::OnePort).
-    pub links: Vec<Link>,
+pub struct IoOptions {
+    /// The endpoints: at least one, and only one unless the engine serves [many](super::ManyEndpoints::OneIo).
+    pub endpoints: Vec<Endpoint>,
     /// Directions that are used. The engine need not prepare the others.
     pub direction: Direction,
     /// Payload of each sent datagram, in bytes.
@@ -146,12 +146,12 @@ pub struct PortOptions {
     pub own_payloads: bool,
 }
 
-impl PortOptions {
+impl IoOptions {
     /// Returns options for the usual case: receives wait, and each call moves one datagram of `payload_bytes`, always
     /// with the same content.
-    pub fn of(links: Vec<Link>, direction: Direction, payload_bytes: usize) -> Self {
+    pub fn of(endpoints: Vec<Endpoint>, direction: Direction, payload_bytes: usize) -> Self {
         Self {
-            links,
+            endpoints,
             direction,
             payload_bytes,
             buffer_bytes: payload_bytes,
@@ -162,17 +162,17 @@ impl PortOptions {
     }
 
     /// Returns a copy of the options with other endpoints.
-    pub fn over(&self, links: Vec<Link>) -> Self {
-        Self { links, ..*self }
+    pub fn over(&self, endpoints: Vec<Endpoint>) -> Self {
+        Self { endpoints, ..*self }
     }
 
     /// Takes the only endpoint, for engines that serve no more than one.
     ///
     /// # Errors
     /// Fails with `InvalidInput` if there is no endpoint, or more than one.
-    pub fn only_link(&mut self) -> io::Result<Link> {
-        match (self.links.pop(), self.links.is_empty()) {
-            (Some(link), true) => Ok(link),
+    pub fn only_endpoint(&mut self) -> io::Result<Endpoint> {
+        match (self.endpoints.pop(), self.endpoints.is_empty()) {
+            (Some(endpoint), true) => Ok(endpoint),
             _ => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "this engine serves one socket per thread",
@@ -193,7 +193,7 @@ impl PortOptions {
         vec![0; if receives { self.buffer_bytes } else { 0 }]
     }
 
-    /// Makes a socket blocking, or non-blocking if [`PortOptions::spins`] is set.
+    /// Makes a socket blocking, or non-blocking if [`IoOptions::spins`] is set.
     ///
     /// # Errors
     /// Returns the error of the system call.
@@ -204,18 +204,21 @@ impl PortOptions {
 
 /// One `T` for each endpoint. The first is stored inline, so that access with a single endpoint costs nothing.
 #[derive(Debug)]
-pub struct PerLink<T> {
+pub struct PerEndpoint<T> {
     first: T,
     others: Vec<T>,
 }
 
-impl<T> PerLink<T> {
+impl<T> PerEndpoint<T> {
     /// Calls `make` for each endpoint and collects the results.
     ///
     /// # Errors
     /// Fails with `InvalidInput` if there is no endpoint. Otherwise returns the first error of `make`.
-    pub fn of(links: Vec<Link>, make: impl FnMut(Link) -> io::Result<T>) -> io::Result<Self> {
-        Self::made(links.into_iter().map(make))
+    pub fn of(
+        endpoints: Vec<Endpoint>,
+        make: impl FnMut(Endpoint) -> io::Result<T>,
+    ) -> io::Result<Self> {
+        Self::made(endpoints.into_iter().map(make))
     }
 
     /// Collects the results of an iterator with one item per endpoint.
@@ -235,22 +238,22 @@ impl<T> PerLink<T> {
     }
 }
 
-impl<T> Index<usize> for PerLink<T> {
+impl<T> Index<usize> for PerEndpoint<T> {
     type Output = T;
 
     #[inline]
-    fn index(&self, link: usize) -> &T {
-        match link {
+    fn index(&self, endpoint: usize) -> &T {
+        match endpoint {
             0 => &self.first,
             n => &self.others[n - 1],
         }
     }
 }
 
-impl<T> IndexMut<usize> for PerLink<T> {
+impl<T> IndexMut<usize> for PerEndpoint<T> {
     #[inline]
-    fn index_mut(&mut self, link: usize) -> &mut T {
-        match link {
+    fn index_mut(&mut self, endpoint: usize) -> &mut T {
+        match endpoint {
             0 => &mut self.first,
             n => &mut self.others[n - 1],
         }
