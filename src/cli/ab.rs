@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::number::within;
-use super::{AskedArgs, LinkArgs};
+use super::{AskedArgs, RemoteArgs};
 use crate::term::duration;
 
 /// The options of `ab`.
@@ -24,7 +24,7 @@ pub struct AbArgs {
     pub asked: AskedArgs,
     /// On which host.
     #[command(flatten)]
-    pub link: LinkArgs,
+    pub link: RemoteArgs,
     /// Where the log goes.
     #[command(flatten)]
     pub output: LogArgs,

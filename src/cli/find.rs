@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::{LinkArgs, ParameterArgs, PlacementArgs, Shape, TuningArgs, tuning};
+use super::{ParameterArgs, PlacementArgs, RemoteArgs, Shape, TuningArgs, tuning};
 use crate::data::ThinkTime;
 use crate::term::duration;
 use crate::term::percent;
@@ -196,7 +196,7 @@ pub struct BurstArgs {
 pub struct FindOutputArgs {
     /// On which host.
     #[command(flatten)]
-    pub link: LinkArgs,
+    pub link: RemoteArgs,
     /// The log: every trial, as it was counted [default: results/TIME-BOARD-find.jsonl]
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub output: Option<PathBuf>,

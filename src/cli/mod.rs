@@ -9,12 +9,12 @@ mod ab;
 mod agent;
 mod engine;
 mod find;
-mod link;
 mod name;
 mod number;
 pub mod options;
 mod parameters;
 mod ranges;
+mod remote;
 mod results;
 mod run;
 mod tuning;
@@ -38,9 +38,9 @@ pub use self::engine::EngineArg;
 pub use self::find::{
     BurstArgs, CliffArgs, FindArgs, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs, SearchArgs,
 };
-pub use self::link::LinkArgs;
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;
+pub use self::remote::RemoteArgs;
 pub use self::results::{AskedArgs, CompareArgs, RankArgs, ReportArgs, Shape, SummarizeArgs};
 pub use self::run::{LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, RunArgs};
 pub use self::tuning::{PutBackArgs, TuningArgs};

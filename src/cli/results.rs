@@ -9,7 +9,7 @@ use super::name::Name;
 use super::number::within;
 use crate::experiment::suite;
 use crate::results::export::Format;
-use crate::results::export::selection::Asked;
+use crate::results::export::selection::ColumnSet;
 use crate::verdict::compare::{self, Threshold};
 use crate::verdict::rank;
 
@@ -25,7 +25,7 @@ pub struct SummarizeArgs {
     /// The columns of CSV and xlsx: short, those that matter for the run, or all [default: those of FILE; of raw samples,
     /// short]
     #[arg(long, value_name = "WHICH", hide_possible_values = true)]
-    pub columns: Option<Asked>,
+    pub columns: Option<ColumnSet>,
     /// A new file, or - for standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,

@@ -6,14 +6,14 @@ use std::time::Duration;
 use clap::Args;
 
 use super::ParameterArgs;
-use super::link::LinkArgs;
 use super::name::Name;
 use super::number::within;
+use super::remote::RemoteArgs;
 use crate::experiment::suite;
 use crate::host::board;
 use crate::host::placement::Pin;
 use crate::results::export::Format;
-use crate::results::export::selection::Asked;
+use crate::results::export::selection::ColumnSet;
 use crate::term::duration;
 use crate::term::percent;
 
@@ -31,7 +31,7 @@ pub struct RunArgs {
     pub placement: PlacementArgs,
     /// On which host.
     #[command(flatten)]
-    pub link: LinkArgs,
+    pub link: RemoteArgs,
     /// Where the results go.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -192,7 +192,7 @@ pub struct OutputArgs {
         hide_default_value = true,
         default_value = "short"
     )]
-    pub columns: Asked,
+    pub columns: ColumnSet,
 
     /// The raw samples, one line per event [default: as the results, but .jsonl; none with -o -]
     #[arg(long, value_name = "FILE")]

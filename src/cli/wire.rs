@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::find::FindArgs;
-use super::link::host;
+use super::remote::host;
 use super::run::{LatencyArgs, RunArgs};
 
 /// The options of `wire`.

@@ -14,7 +14,7 @@ use super::session::{self, Outcome};
 use super::{interrupt_on_signals, refuse_on_stdout, say, show_answers, width};
 use crate::cli::options;
 use crate::cli::options::wire::Words;
-use crate::cli::{AbArgs, LinkArgs};
+use crate::cli::{AbArgs, RemoteArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::log::Header;
 use crate::experiment::ab::{Comparison, Question, judge, rows, table};
@@ -114,7 +114,7 @@ fn show(args: &AbArgs, comparison: &Comparison) -> anyhow::Result<()> {
 
 /// Connects to the host of `--on`, if the option was given, and uses `program` as its agent.
 fn on(
-    link: &LinkArgs,
+    link: &RemoteArgs,
     program: Option<&str>,
     is_quiet: bool,
     interrupt: &Interrupt,

@@ -11,7 +11,7 @@ use crate::cli::options::Request;
 use crate::cli::options::suite::{expected_time, parts, requests, searches};
 use crate::error::UsageError;
 use crate::experiment::suite;
-use crate::plan::{Plan, Planned, Verdict};
+use crate::plan::{Decision, Plan, Planned};
 use crate::verdict::rank::table::counted;
 
 /// Prints the plan. Its first line is the number of cases and the duration.
@@ -119,8 +119,8 @@ fn each<T: Display>(values: impl Iterator<Item = T>) -> Vec<String> {
 fn cpus(planned: &Planned) -> Option<String> {
     let threads = counted(planned.case.threads.count(), "thread");
     match &planned.verdict {
-        Verdict::Run(placement, _) => Some(format!("{threads}: {placement}")),
-        Verdict::Skip(_) => None,
+        Decision::Run(placement, _) => Some(format!("{threads}: {placement}")),
+        Decision::Skip(_) => None,
     }
 }
 
@@ -129,8 +129,8 @@ fn remarks(plan: &Plan) -> BTreeMap<(&str, &str), usize> {
     let mut remarks = BTreeMap::new();
     for planned in plan.cases() {
         let (kind, texts) = match &planned.verdict {
-            Verdict::Run(_, warnings) => ("warning", warnings.as_slice()),
-            Verdict::Skip(reason) => ("skip", std::slice::from_ref(reason)),
+            Decision::Run(_, warnings) => ("warning", warnings.as_slice()),
+            Decision::Skip(reason) => ("skip", std::slice::from_ref(reason)),
         };
         for text in texts {
             *remarks.entry((kind, text.as_str())).or_default() += 1;
@@ -146,13 +146,13 @@ fn each_case(out: &mut String, request: &Request) -> std::fmt::Result {
             let (case, connection) = (&planned.case, planned.case.connection);
             let label = case.label();
             match &planned.verdict {
-                Verdict::Run(placement, warnings) => {
+                Decision::Run(placement, warnings) => {
                     writeln!(out, "  run   {label:<20} {connection:<12} CPUs {placement}")?;
                     for warning in warnings {
                         writeln!(out, "        warning: {warning}")?;
                     }
                 }
-                Verdict::Skip(reason) => {
+                Decision::Skip(reason) => {
                     writeln!(out, "  skip  {label:<20} {connection}")?;
                     writeln!(out, "        {reason}")?;
                 }

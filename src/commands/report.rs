@@ -39,7 +39,7 @@ mod writing {
     use crate::cli::ReportArgs;
     use crate::commands::{open, say};
     use crate::error::UsageError;
-    use crate::experiment::register::Answers;
+    use crate::experiment::register::ExperimentResults;
     use crate::experiment::suite;
     use crate::report;
     use crate::results::export::{is_stdout, to_stdout};
@@ -50,9 +50,10 @@ mod writing {
         if !is_stdout {
             may_be_written(args)?;
         }
-        let (mut files, mut logs): (Vec<Results>, Vec<Answers>) = (Vec::new(), Vec::new());
+        let (mut files, mut logs): (Vec<Results>, Vec<ExperimentResults>) =
+            (Vec::new(), Vec::new());
         for file in &args.files {
-            match Answers::open("FILE", file)? {
+            match ExperimentResults::open("FILE", file)? {
                 Some(log) => logs.push(log),
                 None => files.push(open(file)?),
             }

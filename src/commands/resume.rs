@@ -7,7 +7,7 @@ use clap::Parser;
 
 use super::{ab, find};
 use crate::cli::{Cli, Command, RunArgs};
-use crate::experiment::register::Answers;
+use crate::experiment::register::ExperimentResults;
 
 /// Resumes the search or comparison of the log. Returns `None` if the log is of a sweep or no log was given.
 ///
@@ -17,7 +17,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Option<ExitCode>> {
     let Some(raw) = &args.output.resume else {
         return Ok(None);
     };
-    let Some(found) = Answers::open("--resume", raw)? else {
+    let Some(found) = ExperimentResults::open("--resume", raw)? else {
         return Ok(None);
     };
     let mut words = vec!["udpbench".to_owned()];

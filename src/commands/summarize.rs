@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::cli::{Shape, SummarizeArgs};
 use crate::error::UsageError;
-use crate::experiment::register::Answers;
+use crate::experiment::register::ExperimentResults;
 use crate::results::export::output_file::OutputFile;
 use crate::results::export::selection::Selection;
 use crate::results::export::{Format, contradiction, is_stdout, table, to_stdout};
@@ -18,7 +18,7 @@ use crate::results::files::Results;
 /// exists or cannot be written.
 pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     let shape = choose(args)?;
-    if let Some(found) = Answers::open("FILE", &args.file)? {
+    if let Some(found) = ExperimentResults::open("FILE", &args.file)? {
         let bytes = match shape {
             Shape::Table => found.table(super::width()).into_bytes(),
             Shape::File(format) => format.shape_answers(&found.rows())?,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::remote_host::RemoteHost;
 use super::{find, latency, run, session, suite};
 use crate::cli::options::{Request, wire};
-use crate::cli::{FindArgs, LatencyArgs, LinkArgs, ParameterArgs, WireArgs, WireCommand};
+use crate::cli::{FindArgs, LatencyArgs, ParameterArgs, RemoteArgs, WireArgs, WireCommand};
 use crate::error::UsageError;
 use crate::results::export::table;
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -60,7 +60,7 @@ fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns an error for connection options typed after the subcommand: they belong behind `wire HOST`.
-fn refuse_late(link: &LinkArgs) -> Result<(), UsageError> {
+fn refuse_late(link: &RemoteArgs) -> Result<(), UsageError> {
     let fix = "write it right behind wire HOST";
     let refused = link
         .typed()

@@ -14,14 +14,14 @@ use crate::verdict::compare::table::Detail;
 
 /// Results of an experiment, read from its log.
 #[derive(Clone, Debug)]
-pub enum Answers {
+pub enum ExperimentResults {
     /// Log of `udpbench find`.
     Search(Box<find::Record>),
     /// Log of `udpbench ab`.
     Sides(Box<Comparison>),
 }
 
-impl Answers {
+impl ExperimentResults {
     /// Reads a log. `None`: it is the log of a sweep, or no log.
     ///
     /// # Errors

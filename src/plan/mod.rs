@@ -3,16 +3,16 @@
 //! A pure function of axes, board and host.
 
 mod axes;
+mod decision;
 mod schedule;
-mod verdict;
 mod wire;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::axes::Axes;
+pub use self::decision::Decision;
+use self::decision::can_run_nowhere;
 pub use self::schedule::{Schedule, Settings, Until};
-pub use self::verdict::Verdict;
-use self::verdict::can_run_nowhere;
 pub use self::wire::{Between, LinkEnd, RemoteHost, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, Pair, Traits};
 use crate::engines::{self, Entry};
@@ -77,7 +77,7 @@ pub struct Planned {
     /// The case.
     pub case: Case,
     /// Decision to run or to skip the case.
-    pub verdict: Verdict,
+    pub verdict: Decision,
 }
 
 impl Plan {
@@ -109,7 +109,7 @@ impl Plan {
     /// Decides again, under other conditions, which of the same cases run.
     pub fn judged_again(&self, conditions: &Conditions) -> Self {
         let judge = |planned: &Planned| Planned {
-            verdict: Verdict::of(&planned.case, conditions),
+            verdict: Decision::of(&planned.case, conditions),
             case: planned.case,
         };
         let block = |block: &Block| Block {
@@ -135,8 +135,8 @@ impl Plan {
     /// Iterates over the cases that do not run, with the reasons.
     pub fn skipped(&self) -> impl Iterator<Item = (&Case, &str)> {
         self.cases().filter_map(|planned| match &planned.verdict {
-            Verdict::Run(..) => None,
-            Verdict::Skip(reason) => Some((&planned.case, reason.as_str())),
+            Decision::Run(..) => None,
+            Decision::Skip(reason) => Some((&planned.case, reason.as_str())),
         })
     }
 }
@@ -158,7 +158,7 @@ impl Block {
             }
         }
         let plan = |case| Planned {
-            verdict: Verdict::of(&case, conditions),
+            verdict: Decision::of(&case, conditions),
             case,
         };
         Self {
@@ -183,8 +183,8 @@ impl Block {
         self.cases
             .iter()
             .filter_map(|planned| match &planned.verdict {
-                Verdict::Run(placement, _) => Some((&planned.case, placement)),
-                Verdict::Skip(_) => None,
+                Decision::Run(placement, _) => Some((&planned.case, placement)),
+                Decision::Skip(_) => None,
             })
     }
 }
@@ -192,7 +192,7 @@ impl Block {
 impl Planned {
     /// Returns whether the case runs.
     pub fn runs(&self) -> bool {
-        matches!(self.verdict, Verdict::Run(..))
+        matches!(self.verdict, Decision::Run(..))
     }
 }
 

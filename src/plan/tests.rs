@@ -111,12 +111,12 @@ fn a_thread_that_never_gives_way_needs_a_worker_of_its_own() {
         plan.cases().last().map(|planned| planned.verdict.clone())
     };
     let skip = "tokio-exhaustive never yields: 4 tasks need 4 workers, not 3";
-    let skip = Some(Verdict::Skip(skip.to_owned()));
+    let skip = Some(Decision::Skip(skip.to_owned()));
     assert_eq!(last("tokio-exhaustive", 3), skip);
     for (engine, workers) in [("tokio-exhaustive", 4), ("tokio", 1), ("std", 1)] {
         let verdict = last(engine, workers);
         assert!(
-            matches!(verdict, Some(Verdict::Run(..))),
+            matches!(verdict, Some(Decision::Run(..))),
             "{engine}: {verdict:?}"
         );
     }
@@ -129,7 +129,7 @@ fn workers_are_the_threads_that_share_the_cpus() {
     axes.tokio_workers = vec![3.try_into().expect("in range")];
     let plan = plan(&axes, "generic");
     let last = plan.cases().last().map(|planned| planned.verdict.clone());
-    let Some(Verdict::Run(_, warnings)) = last else {
+    let Some(Decision::Run(_, warnings)) = last else {
         panic!("skipped: {last:?}")
     };
     assert_eq!(warnings, ["3 threads share 2 CPUs"]);
@@ -138,8 +138,8 @@ fn workers_are_the_threads_that_share_the_cpus() {
 #[test]
 fn what_runs_but_misleads_carries_a_warning() {
     let warnings = |axes: &Axes| match &plan(axes, "generic").blocks[0].cases[0].verdict {
-        Verdict::Run(_, warnings) => warnings.join("; "),
-        Verdict::Skip(reason) => panic!("skipped: {reason}"),
+        Decision::Run(_, warnings) => warnings.join("; "),
+        Decision::Skip(reason) => panic!("skipped: {reason}"),
     };
     assert_eq!(warnings(&axes(&["std"], &[2], Ip::V4)), "");
     assert_eq!(
@@ -199,7 +199,7 @@ proptest! {
         keys.dedup();
         prop_assert_eq!(keys.len(), points);
         for planned in plan.runnable() {
-            let Verdict::Run(placement, _) = &planned.verdict else { unreachable!() };
+            let Decision::Run(placement, _) = &planned.verdict else { unreachable!() };
             prop_assert_eq!(placement.cpus().count(), planned.case.threads.count());
         }
     }

@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 
 use super::{searches, sides};
-use crate::experiment::register::Answers;
+use crate::experiment::register::ExperimentResults;
 use crate::host::facts::Host;
 use crate::session::Logged;
 
-impl Answers {
+impl ExperimentResults {
     /// Returns the section of the n-th log on the page.
     pub(super) fn section(&self, n: usize) -> Markup {
         let id = self.id(n);

@@ -8,7 +8,7 @@ use super::{
     summary, tables,
 };
 use crate::VERSION;
-use crate::experiment::register::Answers;
+use crate::experiment::register::ExperimentResults;
 use crate::experiment::suite::Suite;
 use crate::results::files::Results;
 use crate::results::row::Row;
@@ -17,16 +17,16 @@ use crate::results::row::Row;
 pub const MARK: &str = "<!DOCTYPE html><!-- a report of udpbench -->";
 
 /// Returns the whole page. With several files, the others are compared with the first. Each log has its own section.
-pub fn page(files: &[Results], logs: &[Answers]) -> String {
+pub fn page(files: &[Results], logs: &[ExperimentResults]) -> String {
     page_of(files, logs, None)
 }
 
 /// Returns the page of a suite's sweeps and searches, next to published results.
-pub fn suite_page(files: &[Results], logs: &[Answers], suite: &Suite) -> String {
+pub fn suite_page(files: &[Results], logs: &[ExperimentResults], suite: &Suite) -> String {
     page_of(files, logs, Some(suite))
 }
 
-fn page_of(files: &[Results], logs: &[Answers], suite: Option<&Suite>) -> String {
+fn page_of(files: &[Results], logs: &[ExperimentResults], suite: Option<&Suite>) -> String {
     let title = match suite {
         None if files.is_empty() => title_of(logs),
         None => title(files),
@@ -75,7 +75,7 @@ fn page_of(files: &[Results], logs: &[Answers], suite: Option<&Suite>) -> String
                 footer {
                     p {
                         "Made by udpbench " (VERSION) "."
-                        @if !rows(files).any(is_of_a_wire) && !logs.iter().any(Answers::is_of_a_wire) { " UDP over loopback, not over a network." }
+                        @if !rows(files).any(is_of_a_wire) && !logs.iter().any(ExperimentResults::is_of_a_wire) { " UDP over loopback, not over a network." }
                     }
                 }
                 (tables::data(files))
@@ -135,7 +135,11 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
                       img-src data:; base-uri 'none'; form-action 'none'";
 
 /// Returns the table of contents: ids and titles.
-fn contents(files: &[Results], logs: &[Answers], suite: Option<&Suite>) -> Vec<(String, String)> {
+fn contents(
+    files: &[Results],
+    logs: &[ExperimentResults],
+    suite: Option<&Suite>,
+) -> Vec<(String, String)> {
     let entry = |(id, title): (&str, &str)| (id.to_owned(), title.to_owned());
     let charts = [
         ("speed", "Throughput"),
@@ -236,8 +240,8 @@ fn each(files: &[Results], part: impl Fn(&Results) -> Markup) -> Markup {
 }
 
 /// Returns the title of a page of logs: each distinct question and machine once.
-fn title_of(logs: &[Answers]) -> String {
-    let distinct = |of: &dyn Fn(&Answers) -> String| {
+fn title_of(logs: &[ExperimentResults]) -> String {
+    let distinct = |of: &dyn Fn(&ExperimentResults) -> String| {
         let mut all: Vec<String> = Vec::new();
         for one in logs.iter().map(of) {
             if !all.contains(&one) {
@@ -247,7 +251,7 @@ fn title_of(logs: &[Answers]) -> String {
         all.join(", ")
     };
     let asked = distinct(&|log| log.title().to_owned());
-    format!("{asked}: UDP on {}", distinct(&Answers::machine))
+    format!("{asked}: UDP on {}", distinct(&ExperimentResults::machine))
 }
 
 /// Returns the title of a page of sweeps: each distinct machine once. An emulated or virtual machine is marked,

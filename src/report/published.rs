@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::tables::table;
-use crate::experiment::suite::{self, Beside, Suite, Swept, beside, sources};
+use crate::experiment::suite::{self, PublishedComparison, Suite, Swept, beside, sources};
 use crate::results::files::Results;
 
 /// Returns the tables of a suite. `None`: nothing has been published.
@@ -13,7 +13,7 @@ pub(super) fn tables(suite: &Suite, files: &[Results]) -> Option<Markup> {
     (!tables.is_empty()).then(|| html! { @for table in &tables { (of_one(table)) } })
 }
 
-fn of_one(beside: &Beside) -> Markup {
+fn of_one(beside: &PublishedComparison) -> Markup {
     let published = beside.published;
     html! {
         h4 { (published.title) }

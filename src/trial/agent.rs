@@ -21,7 +21,7 @@ use super::spec::TrialSpec;
 use crate::VERSION;
 use crate::data::Sample;
 use crate::sys::files::Root;
-use crate::sys::interrupt::{Asked, Interrupted};
+use crate::sys::interrupt::{Interrupted, StopRequested};
 
 /// Time after which an agent counts as stuck. No request takes longer on any slow board, apart from the trial itself.
 const LONGEST_ANSWER: Duration = Duration::from_secs(30);
@@ -42,7 +42,7 @@ pub struct Agent {
     heard: Heard,
     /// Heartbeat with an agent on another host.
     pulse: Option<Pulse>,
-    asked: Asked,
+    asked: StopRequested,
     /// Process of the agent, or of the program that carries its messages. `None`: somebody else has started it.
     process: Option<Carrier>,
 }
@@ -54,7 +54,7 @@ impl Agent {
     ///
     /// # Errors
     /// Fails if the agent cannot be started, or speaks another version of the protocol.
-    pub fn start(program: &Path, root: &Root, asked: &Asked) -> anyhow::Result<Self> {
+    pub fn start(program: &Path, root: &Root, asked: &StopRequested) -> anyhow::Result<Self> {
         let mut command = spawned::agent(program, root);
         // Ctrl-C goes to all processes of a terminal's group. In its own group, the agent leaves it to this process to
         // decide about the trial.
@@ -74,7 +74,12 @@ impl Agent {
     ///
     /// # Errors
     /// Fails if `carrier` cannot be started, or no agent of this version answers.
-    pub fn reach(name: &str, shown: &str, carrier: Command, asked: &Asked) -> anyhow::Result<Self> {
+    pub fn reach(
+        name: &str,
+        shown: &str,
+        carrier: Command,
+        asked: &StopRequested,
+    ) -> anyhow::Result<Self> {
         let started = Carrier::start(carrier);
         let (mut process, input, output) =
             started.with_context(|| format!("cannot start `{shown}`"))?;
@@ -105,7 +110,7 @@ impl Agent {
         name: Option<&str>,
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
-        asked: &Asked,
+        asked: &StopRequested,
     ) -> anyhow::Result<Self> {
         let (agent, _) = Self::connect_as(&Hello::own(), name, (input, output), asked)?;
         Ok(agent)
@@ -120,7 +125,7 @@ impl Agent {
         name: &str,
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
-        asked: &Asked,
+        asked: &StopRequested,
     ) -> anyhow::Result<Self> {
         let hello = Hello {
             is_across: true,
@@ -145,7 +150,7 @@ impl Agent {
         hello: &Hello,
         name: Option<&str>,
         (input, output): (impl Read + Send + 'static, impl Write + Send + 'static),
-        asked: &Asked,
+        asked: &StopRequested,
     ) -> anyhow::Result<(Self, Sender<anyhow::Result<Vec<u8>>>)> {
         let (send, answers) = mpsc::channel();
         let heard = Heard::now();

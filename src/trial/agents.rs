@@ -20,7 +20,7 @@ use super::{NoSample, across, path_mtu};
 use crate::data::Sample;
 use crate::plan::WireLink;
 use crate::sys::files::Root;
-use crate::sys::interrupt::{Asked, Interrupt, Interrupted};
+use crate::sys::interrupt::{Interrupt, Interrupted, StopRequested};
 use crate::sys::temperature;
 
 /// Time after which a signal to all processes of a terminal has reached all of them.
@@ -45,7 +45,7 @@ enum Local<'a> {
         /// Reason why no agent can be started, for example below qemu-user. This process then runs the trials itself.
         refusal: Option<String>,
         itself: Box<LocalTrials>,
-        asked: Asked,
+        asked: StopRequested,
     },
     /// An agent on another host.
     On(&'a mut Agent),

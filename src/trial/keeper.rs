@@ -11,7 +11,7 @@ use anyhow::Context;
 use super::put_back::put_back;
 use super::spawned::THIS_PROGRAM;
 use super::watchdog::{Answer, Order, is_readable};
-use crate::host::tuning::{Place, Setting, Tuning};
+use crate::host::tuning::{Location, Setting, Tuning};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 
@@ -108,8 +108,8 @@ impl Keeper {
         let links = self.links(tuning);
         self.changed.clone_from(&tuning.settings);
         let set = tuning.settings.iter().try_for_each(|setting| {
-            let written = setting.place.write(&self.root, &setting.tried);
-            written.map_err(|error| format!("{}: {error}", setting.place))
+            let written = setting.location.write(&self.root, &setting.tried);
+            written.map_err(|error| format!("{}: {error}", setting.location))
         });
         let set = set.and_then(|()| self.wait_for(&links, tuning.name.resets_link(), interrupt));
         if set.is_err() {
@@ -142,7 +142,10 @@ impl Keeper {
 
     /// Returns the interfaces whose links are up, and may go down by the change.
     fn links(&self, tuning: &Tuning) -> Vec<String> {
-        let interfaces = tuning.settings.iter().filter_map(|it| it.place.interface());
+        let interfaces = tuning
+            .settings
+            .iter()
+            .filter_map(|it| it.location.interface());
         let is_up = |interface: &&str| has_carrier(&self.root, interface);
         interfaces.filter(is_up).map(str::to_owned).collect()
     }
@@ -215,19 +218,19 @@ fn has_carrier(root: &Root, interface: &str) -> bool {
 /// Returns an error for the first setting that has another value or cannot be read.
 pub fn is_as_before(settings: &[Setting], root: &Root) -> Result<(), String> {
     settings.iter().try_for_each(|setting| {
-        let now = now(&setting.place, root)?;
-        if setting.place.is_same(&now, &setting.before) {
+        let now = now(&setting.location, root)?;
+        if setting.location.is_same(&now, &setting.before) {
             return Ok(());
         }
         Err(format!(
             "{} is {now}, and was {} when the search began",
-            setting.place, setting.before
+            setting.location, setting.before
         ))
     })
 }
 
-fn now(place: &Place, root: &Root) -> Result<String, String> {
-    place
+fn now(location: &Location, root: &Root) -> Result<String, String> {
+    location
         .read(root)
-        .map_err(|error| format!("{place}: {error}"))
+        .map_err(|error| format!("{location}: {error}"))
 }

@@ -27,26 +27,30 @@ pub(super) fn put_back(settings: &[Setting], root: &Root) -> anyhow::Result<()> 
 }
 
 fn failure(setting: &Setting, root: &Root) -> Option<String> {
-    let Setting { place, before, .. } = setting;
+    let Setting {
+        location, before, ..
+    } = setting;
     // A setting that cannot be set at all, such as an interrupt that the kernel manages, was not changed either.
-    if place
+    if location
         .read(root)
-        .is_ok_and(|now| place.is_same(&now, before))
+        .is_ok_and(|now| location.is_same(&now, before))
     {
         return None;
     }
     let mut tries = 0;
     loop {
-        let written = place.write(root, before).and_then(|()| place.read(root));
+        let written = location
+            .write(root, before)
+            .and_then(|()| location.read(root));
         let problem = match written {
-            Ok(now) if place.is_same(&now, before) => return None,
+            Ok(now) if location.is_same(&now, before) => return None,
             Ok(now) => format!("it is {now} after that was set"),
             Err(error) => error.to_string(),
         };
         tries += 1;
         if tries == TRIES {
             return Some(format!(
-                "{place}: {problem}; it was {before}: set it by hand"
+                "{location}: {problem}; it was {before}: set it by hand"
             ));
         }
         thread::sleep(PAUSE);

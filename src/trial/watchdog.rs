@@ -154,21 +154,21 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::host::tuning::Place;
+    use crate::host::tuning::Location;
 
     fn setting() -> Setting {
         Setting {
-            place: Place::File("governor".to_owned()),
+            location: Location::File("governor".to_owned()),
             before: "ondemand".to_owned(),
             tried: "performance".to_owned(),
         }
     }
 
     fn changed() -> (TempDir, Root) {
-        let place = TempDir::new().expect("a directory");
-        fs::write(place.path().join("governor"), "performance\n").expect("written");
-        let root = Root::new(place.path());
-        (place, root)
+        let location = TempDir::new().expect("a directory");
+        fs::write(location.path().join("governor"), "performance\n").expect("written");
+        let root = Root::new(location.path());
+        (location, root)
     }
 
     fn governor(root: &Root) -> Option<String> {
@@ -211,8 +211,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_put_back_is_said_with_its_value() {
-        let (place, root) = changed();
-        fs::remove_file(place.path().join("governor")).expect("removed");
+        let (location, root) = changed();
+        fs::remove_file(location.path().join("governor")).expect("removed");
         let mut held = Held::default();
         held.hold(vec![setting()], Duration::MAX);
         let error = held.restore(&root).expect_err("there is no such file");

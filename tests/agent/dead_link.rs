@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use udpbench::sys::interrupt::Asked;
+use udpbench::sys::interrupt::StopRequested;
 use udpbench::trial::agent::Agent;
 use udpbench::trial::message::{self, Hello};
 
@@ -45,7 +45,7 @@ fn who_asks_an_agent_that_says_nothing_any_more_is_told() {
     let (local, mut remote) = UnixStream::pair().expect("two sockets");
     let output = local.try_clone().expect("another descriptor");
     greet_from_afar(&mut remote);
-    let agent = Agent::connect_across("board", local, output, &Asked::default());
+    let agent = Agent::connect_across("board", local, output, &StopRequested::default());
     let mut agent = agent.expect("it is of this version");
     let since = Instant::now();
     let error = format!("{:#}", agent.facts().expect_err("nobody answers"));

@@ -18,7 +18,7 @@ use udpbench::data::{Case, HostAddress, Sample};
 use udpbench::host::placement::Placement;
 use udpbench::plan::{Between, Settings};
 use udpbench::sys::files::Root;
-use udpbench::sys::interrupt::{Asked, Interrupt};
+use udpbench::sys::interrupt::{Interrupt, StopRequested};
 use udpbench::trial::NoSample;
 use udpbench::trial::agent::Agent;
 use udpbench::trial::agents::Agents;
@@ -36,7 +36,7 @@ fn far_agent() -> (Child, Agent) {
     let mut child = agent_command().spawn().expect("the program starts");
     let output = child.stdout.take().expect("a pipe");
     let input = child.stdin.take().expect("a pipe");
-    let agent = Agent::connect_across("agent", output, input, &Asked::default());
+    let agent = Agent::connect_across("agent", output, input, &StopRequested::default());
     let mut agent = agent.expect("it is of this version");
     // All its threads are there then.
     agent.facts().expect("it answers");

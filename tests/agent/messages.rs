@@ -5,7 +5,7 @@ use std::io::{self, Cursor, Write};
 use std::process::{Output, Stdio};
 
 use udpbench::VERSION;
-use udpbench::sys::interrupt::Asked;
+use udpbench::sys::interrupt::StopRequested;
 use udpbench::trial::agent::Agent;
 use udpbench::trial::message::{self, Hello, MAGIC, MAX_BYTES, PROTOCOL};
 
@@ -99,7 +99,7 @@ fn what_is_no_agent_is_refused_and_it_is_said_why() {
             Some("rpi"),
             Cursor::new(stream),
             io::sink(),
-            &Asked::default(),
+            &StopRequested::default(),
         );
         let asked = connected.and_then(|mut agent| agent.facts());
         let error = format!("{:#}", asked.expect_err("it is no agent"));
@@ -108,7 +108,12 @@ fn what_is_no_agent_is_refused_and_it_is_said_why() {
             "{error}"
         );
     }
-    let nothing = Agent::connect(Some("rpi"), io::empty(), io::sink(), &Asked::default());
+    let nothing = Agent::connect(
+        Some("rpi"),
+        io::empty(),
+        io::sink(),
+        &StopRequested::default(),
+    );
     let error = format!("{:#}", nothing.err().expect("it says nothing"));
     assert!(
         error.contains("it ended before it said anything"),
@@ -123,7 +128,7 @@ fn after_an_answer_that_is_none_nothing_more_is_asked() {
         Some("rpi"),
         Cursor::new(answers),
         io::sink(),
-        &Asked::default(),
+        &StopRequested::default(),
     );
     let mut agent = agent.expect("a greeting");
     let error = format!("{:#}", agent.facts().expect_err("it is none"));

@@ -27,9 +27,9 @@ pub struct Interrupt {
 /// Flag that tells if the program was asked to end, for code that cannot sleep by an [`Interrupt`]. The default one is
 /// never set.
 #[derive(Clone, Debug, Default)]
-pub struct Asked(Arc<AtomicUsize>);
+pub struct StopRequested(Arc<AtomicUsize>);
 
-impl Asked {
+impl StopRequested {
     /// Returns whether the program was asked to end.
     pub fn to_end(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0
@@ -93,8 +93,8 @@ impl Interrupt {
     }
 
     /// Returns a flag for other threads that is set by the signal.
-    pub fn asked(&self) -> Asked {
-        Asked(Arc::clone(&self.signal))
+    pub fn asked(&self) -> StopRequested {
+        StopRequested(Arc::clone(&self.signal))
     }
 
     /// Returns the number of the signal that came, if one has.

@@ -9,7 +9,7 @@ use std::{fmt, io};
 
 use nix::poll::{PollFd, PollFlags, poll};
 
-use super::asked::{Asked, spend};
+use super::received_request::{ReceivedRequest, spend};
 use crate::data::{ServerModel, ServiceTime};
 use crate::engine::{Job, Meter, Spawner, is_to_be_made_again};
 use crate::sys::clock;
@@ -73,15 +73,15 @@ impl Answering {
 
     /// Passes a request to a worker thread. The worker performs its service time only if `works` is true. Waits while
     /// the workers have the maximum number of requests.
-    pub(super) fn answer(&self, asked: Asked, works: bool) {
+    pub(super) fn answer(&self, received_request: ReceivedRequest, works: bool) {
         let answers = Arc::clone(&self.answers);
         answers.meter.beside.begin(self.most);
-        (self.spawner)(Box::new(move || answers.answer(&asked, works)));
+        (self.spawner)(Box::new(move || answers.answer(&received_request, works)));
     }
 }
 
 impl Answers {
-    fn answer(&self, asked: &Asked, works: bool) {
+    fn answer(&self, received_request: &ReceivedRequest, works: bool) {
         if let Some(service) = self.service.filter(|_| works) {
             // Threads that compute on one CPU share its time, so each measures its own CPU time.
             spend(service, || {
@@ -89,9 +89,9 @@ impl Answers {
             });
         }
         let mut answer = vec![0xA5; self.payload_bytes];
-        asked.repeat(&mut answer);
-        let socket = &self.sockets[asked.origin.endpoint];
-        let send = || match asked.origin.source {
+        received_request.repeat(&mut answer);
+        let socket = &self.sockets[received_request.origin.endpoint];
+        let send = || match received_request.origin.source {
             Some(source) => socket.send_to(&answer, source),
             None => socket.send(&answer),
         };

@@ -200,7 +200,7 @@ impl Fill for Client {
         if let Some(mut next) = self.next.take() {
             next.counts = self.meter.is_open();
             if next.counts {
-                self.meter.asked();
+                self.meter.received_request();
             }
             self.requests[self.place_of(next.number)] = next;
             self.free.pop();
@@ -367,29 +367,32 @@ mod tests {
     fn a_request_that_has_to_wait_for_room_keeps_its_time() {
         let mut client = client(1);
         assert_eq!(client.prepare(), Some(0));
-        let asked = client.next.map(|next| next.asked_ns);
+        let received_request = client.next.map(|next| next.asked_ns);
         assert_eq!(
             client.prepare(),
             Some(0),
             "the system refused it, and it is tried again"
         );
-        assert_eq!(client.next.map(|next| next.asked_ns), asked);
+        assert_eq!(client.next.map(|next| next.asked_ns), received_request);
     }
 
     #[test]
     fn each_link_has_as_many_outstanding_and_takes_its_own_answers() {
         let mut client = Client::new(Numbering::new(7, None), (2, 3), Arc::default());
         client.meter.open_window();
-        let mut asked = Vec::new();
+        let mut received_request = Vec::new();
         while let Some(endpoint) = client.prepare() {
             let mut memory = vec![0; HEAD_BYTES];
             client.fill(&mut memory);
             client.sent(1);
-            asked.push((endpoint, memory));
+            received_request.push((endpoint, memory));
         }
         for endpoint in 0..3 {
             assert_eq!(
-                asked.iter().filter(|(over, _)| *over == endpoint).count(),
+                received_request
+                    .iter()
+                    .filter(|(over, _)| *over == endpoint)
+                    .count(),
                 2
             );
         }
@@ -397,10 +400,10 @@ mod tests {
             endpoint,
             source: None,
         };
-        let (endpoint, request) = &asked[0];
+        let (endpoint, request) = &received_request[0];
         client.check(request, over(endpoint + 1));
         assert_eq!(found(&client), (0, 6, 1), "another link's");
-        for (endpoint, request) in &asked {
+        for (endpoint, request) in &received_request {
             client.check(request, over(*endpoint));
         }
         assert_eq!(found(&client), (6, 0, 1));

@@ -9,7 +9,6 @@
 
 mod answering;
 mod arrivals;
-mod asked;
 mod client;
 pub mod context;
 #[cfg(feature = "calibration")]
@@ -24,6 +23,7 @@ mod pace_meter;
 mod paced;
 mod paced_flood;
 mod program;
+mod received_request;
 mod requests;
 mod rotation;
 mod round_trips;

@@ -81,7 +81,7 @@ impl Fill for Pacer {
     fn sent(&mut self, _packets: u64) {
         self.number += 1;
         if self.counts {
-            self.meter.asked();
+            self.meter.received_request();
         }
         self.schedule.went(1);
     }
@@ -133,8 +133,8 @@ impl Check for Collector {
     fn check(&mut self, datagram: &[u8], origin: Origin) {
         let now = clock::monotonic_ns();
         let number = self.numbering.read(datagram, origin);
-        let asked = number.and_then(|number| self.in_flight.take(number, now));
-        let Some((due_ns, counts)) = asked else {
+        let received_request = number.and_then(|number| self.in_flight.take(number, now));
+        let Some((due_ns, counts)) = received_request else {
             self.meter.late();
             return;
         };

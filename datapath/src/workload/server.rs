@@ -6,7 +6,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use super::answering::Answering;
-use super::asked::{Asked, spend};
+use super::received_request::{ReceivedRequest, spend};
 use super::round_trips::TIMEOUT_NS;
 use crate::data::{ServerModel, ServiceTime};
 use crate::engine::payload::{Check, Fill, Origin};
@@ -17,7 +17,7 @@ use crate::sys::clock;
 /// A server, with the requests that wait for a response.
 #[derive(Debug)]
 pub struct Server {
-    asked: VecDeque<Asked>,
+    received_request: VecDeque<ReceivedRequest>,
     service: Option<ServiceTime>,
     /// True if the next response is ready to be sent.
     is_served: bool,
@@ -34,7 +34,7 @@ impl Server {
     /// Creates a server. With a `tracker`, it verifies whole requests and repeats them in the responses.
     pub fn new(service: Option<ServiceTime>, tracker: Option<Arc<SequenceTracker>>) -> Self {
         Self {
-            asked: VecDeque::with_capacity(64),
+            received_request: VecDeque::with_capacity(64),
             service,
             is_served: false,
             stopped_ns: None,
@@ -96,7 +96,9 @@ impl Server {
     /// Returns the index of the next response's endpoint. `None`: no request is waiting.
     #[inline]
     pub(super) fn next(&self) -> Option<usize> {
-        self.asked.front().map(|asked| asked.origin.endpoint)
+        self.received_request
+            .front()
+            .map(|received_request| received_request.origin.endpoint)
     }
 }
 
@@ -112,14 +114,14 @@ impl Check for Server {
         }
         // A datagram that is too short is not a request.
         if let Some(head) = datagram.first_chunk() {
-            let asked = Asked {
+            let received_request = ReceivedRequest {
                 head: *head,
                 origin,
                 whole,
             };
             match &self.answering {
-                None => self.asked.push_back(asked),
-                Some(answering) => answering.answer(asked, self.may_be_waited_for()),
+                None => self.received_request.push_back(received_request),
+                Some(answering) => answering.answer(received_request, self.may_be_waited_for()),
             }
         }
     }
@@ -128,20 +130,22 @@ impl Check for Server {
 impl Fill for Server {
     #[inline]
     fn fill(&self, memory: &mut [u8]) {
-        if let Some(asked) = self.asked.front() {
-            asked.repeat(memory);
+        if let Some(received_request) = self.received_request.front() {
+            received_request.repeat(memory);
         }
     }
 
     #[inline]
     fn sent(&mut self, _packets: u64) {
-        self.asked.pop_front();
+        self.received_request.pop_front();
         self.is_served = false;
     }
 
     #[inline]
     fn destination(&self) -> Option<SocketAddr> {
-        self.asked.front().and_then(|asked| asked.origin.source)
+        self.received_request
+            .front()
+            .and_then(|received_request| received_request.origin.source)
     }
 }
 

@@ -19,9 +19,9 @@ use crate::data::{AskedRate, Case, Payload, Rate, Workload};
 use crate::engines;
 use crate::error::UsageError;
 use crate::experiment::find::log::{Header, Question};
-use crate::experiment::find::lossless::Asked;
+use crate::experiment::find::lossless::LosslessQuestion;
 use crate::experiment::find::{burst, cliff, idle};
-use crate::plan::Verdict;
+use crate::plan::Decision;
 use crate::results::log::FORMAT;
 use crate::results::row::Environment;
 use crate::term::duration;
@@ -95,7 +95,7 @@ fn burst(
         let fix = "the search has trains of its own: leave it out";
         return Err(UsageError::flag("--arrivals", arrivals, fix).into());
     }
-    let question = Question::Burst(burst::Asked {
+    let question = Question::Burst(burst::BurstQuestion {
         pause,
         trial,
         sum,
@@ -145,13 +145,13 @@ fn cliff(
     for block in &mut request.plan.blocks {
         block.cases.retain(|planned| planned.case.payload == from);
         for planned in &mut block.cases {
-            if let Some(Verdict::Skip(reason)) = verdict(&planned.case) {
-                planned.verdict = Verdict::Skip(reason);
+            if let Some(Decision::Skip(reason)) = verdict(&planned.case) {
+                planned.verdict = Decision::Skip(reason);
             }
         }
     }
     request.plan.blocks.retain(|block| !block.cases.is_empty());
-    let question = Question::Cliff(cliff::Asked {
+    let question = Question::Cliff(cliff::CliffQuestion {
         from,
         to,
         jump_pct: search.jump,
@@ -206,7 +206,7 @@ fn idle(
             planned.case.think_time = None;
         }
     }
-    let question = Question::Idle(idle::Asked {
+    let question = Question::Idle(idle::IdleQuestion {
         from,
         to,
         step_pct: search.step,
@@ -286,7 +286,7 @@ fn of(question: Question, max_time: Duration, request: Request, started_at: &str
     }
 }
 
-fn asked(args: &LosslessArgs) -> Result<Asked, UsageError> {
+fn asked(args: &LosslessArgs) -> Result<LosslessQuestion, UsageError> {
     let refused =
         |flag, value: Duration, fix: String| UsageError::flag(flag, &duration::text(value), fix);
     let shortest = MIN_WINDOW * SHORTEST;
@@ -304,7 +304,7 @@ fn asked(args: &LosslessArgs) -> Result<Asked, UsageError> {
         );
         return Err(refused("--sum", args.sum, fix));
     }
-    Ok(Asked {
+    Ok(LosslessQuestion {
         goal_pct: args.goal,
         exceed_pct: args.exceed,
         trial: args.trial,

@@ -10,7 +10,7 @@ use crate::cli::RunArgs;
 use crate::data::{Arrivals, Case, Connection, Ip, Rate, Workload};
 use crate::error::UsageError;
 use crate::experiment::find::{Record, Search};
-use crate::plan::{Block, LOADS_PCT, Plan, Planned, Verdict};
+use crate::plan::{Block, Decision, LOADS_PCT, Plan, Planned};
 
 /// Default measured time per case. In one second at a tenth of 10,000 responses per second, only ten of 1000 responses
 /// are beyond the 99th percentile.
@@ -117,7 +117,7 @@ impl Request {
                     arrivals: Some(arrivals).filter(|it| *it != Arrivals::default()),
                     ..*case
                 };
-                let verdict = Verdict::Skip("not judged yet".to_owned());
+                let verdict = Decision::Skip("not judged yet".to_owned());
                 let (key, planned) = (case.block(), Planned { case, verdict });
                 match blocks.iter_mut().find(|block| block.key == key) {
                     Some(block) => block.cases.push(planned),

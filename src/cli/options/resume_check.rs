@@ -10,7 +10,7 @@ use crate::experiment::sweep::Unable;
 use crate::host::board;
 use crate::host::facts::Host;
 use crate::host::placement::Pin;
-use crate::plan::{Conditions, Plan, Planned, Verdict, Wire};
+use crate::plan::{Conditions, Decision, Plan, Planned, Wire};
 use crate::results::log::Header;
 use crate::results::row::Environment;
 use crate::sys::files::Root;
@@ -72,17 +72,17 @@ impl Again {
         let key = then.case.key();
         match (&then.verdict, &now.verdict) {
             (then, now) if then == now => {}
-            (Verdict::Run(..), Verdict::Skip(reason)) => {
+            (Decision::Run(..), Decision::Skip(reason)) => {
                 self.unlike
                     .push(format!("{key} ran, and cannot run now: {reason}"));
                 self.unable
                     .insert(key, format!("cannot run any more: {reason}"));
             }
-            (Verdict::Skip(_), Verdict::Run(..)) => {
+            (Decision::Skip(_), Decision::Run(..)) => {
                 self.unlike
                     .push(format!("{key} was skipped, and could run now"));
             }
-            (Verdict::Run(was, _), Verdict::Run(is, _)) if was != is => {
+            (Decision::Run(was, _), Decision::Run(is, _)) if was != is => {
                 self.unlike
                     .push(format!("{key} was on CPUs {was}, and would be on {is}"));
             }

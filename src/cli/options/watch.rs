@@ -9,7 +9,7 @@ use crate::data::{Case, Connection, Duplex, Ip, Workload};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::host::placement::Placement;
-use crate::plan::{Planned, Verdict};
+use crate::plan::{Decision, Planned};
 
 const DEFAULT_THREADS: u16 = 2;
 /// Default payload in bytes: the largest that most board profiles sweep. It fits an Ethernet frame.
@@ -53,13 +53,13 @@ pub fn watched(args: &WatchArgs) -> anyhow::Result<Watched> {
         return Err(UsageError::flag("watch", &cases, fix).into());
     };
     match verdict {
-        Verdict::Run(placement, warnings) => Ok(Watched {
+        Decision::Run(placement, warnings) => Ok(Watched {
             request,
             case: *case,
             placement: placement.clone(),
             warnings: warnings.clone(),
         }),
-        Verdict::Skip(reason) => {
+        Decision::Skip(reason) => {
             let problem = format!("it cannot run: {reason}");
             Err(UsageError::flag("watch", &case.key(), problem).into())
         }

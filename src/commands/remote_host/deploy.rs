@@ -9,7 +9,7 @@ use anyhow::Context;
 use nix::sys::utsname::uname;
 
 use super::rsh::Rsh;
-use crate::cli::LinkArgs;
+use crate::cli::RemoteArgs;
 use crate::commands::say;
 use crate::error::UsageError;
 use crate::sys::interrupt::Interrupt;
@@ -76,7 +76,7 @@ const TARGETS: [(&str, &[&str]); 5] = [
 /// copy is removed.
 pub(super) fn deploy(
     rsh: &Rsh,
-    link: &LinkArgs,
+    link: &RemoteArgs,
     to: &str,
     interrupt: &Interrupt,
 ) -> anyhow::Result<String> {

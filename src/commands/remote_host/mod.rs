@@ -10,7 +10,7 @@ use anyhow::{Context, ensure};
 use self::rsh::Rsh;
 use super::say;
 use crate::cli::options::wire::Peer;
-use crate::cli::{LinkArgs, ParameterArgs};
+use crate::cli::{ParameterArgs, RemoteArgs};
 use crate::error::UsageError;
 use crate::plan::WireLink;
 use crate::sys::drop_reasons::DropReasons;
@@ -37,7 +37,7 @@ impl RemoteHost {
     /// names the fix.
     pub(super) fn across(
         to: &str,
-        link: &LinkArgs,
+        link: &RemoteArgs,
         given: &ParameterArgs,
         is_quiet: bool,
         interrupt: &Interrupt,
@@ -69,7 +69,7 @@ impl RemoteHost {
     /// Fails if the agent cannot be started, if `--drop-reasons` is given, or if a connection option is given without
     /// `--on`.
     pub(super) fn on(
-        link: &LinkArgs,
+        link: &RemoteArgs,
         board: &str,
         is_quiet: bool,
         interrupt: &Interrupt,
@@ -102,7 +102,7 @@ impl RemoteHost {
 /// # Errors
 /// Fails if the script fails or a signal asks this program to end.
 pub(super) fn run_script(
-    link: &LinkArgs,
+    link: &RemoteArgs,
     script: &str,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
@@ -190,7 +190,11 @@ fn try_path(link: &mut WireLink, agents: &mut Agents) -> anyhow::Result<()> {
 /// # Errors
 /// Returns [`Interrupted`] if a signal came, whatever failed then: ssh gets the signal as well. Otherwise returns the
 /// reason why there is no agent.
-fn start_agent(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<(Agent, Facts)> {
+fn start_agent(
+    link: &RemoteArgs,
+    to: &str,
+    interrupt: &Interrupt,
+) -> anyhow::Result<(Agent, Facts)> {
     let start = || {
         let rsh = Rsh::new(&link.rsh, to);
         let program = if link.deploy {

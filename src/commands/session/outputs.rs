@@ -11,7 +11,7 @@ use crate::commands::{advice, baselines, say};
 use crate::error::UsageError;
 use crate::results::export::output_file::OutputFile;
 use crate::results::export::row_file::RowFile;
-use crate::results::export::selection::{Asked, Selection};
+use crate::results::export::selection::{ColumnSet, Selection};
 use crate::results::export::{Format, is_stdout};
 use crate::results::files::Results;
 use crate::results::log::{Event, First, Header, Log};
@@ -181,7 +181,7 @@ impl Outputs {
             let all = Format::Csv.shape(&known, &Selection::all(), advice)?;
             let first = all.split_inclusive(|&byte| byte == b'\n').next();
             let asked = if first.is_some_and(|first| csv.starts_with(first)) {
-                Asked::All
+                ColumnSet::All
             } else {
                 args.output.columns
             };

@@ -7,7 +7,7 @@ use super::log::{Header, Setup, Until};
 use crate::data::Case;
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
-use crate::plan::{Block, Plan, Planned, Settings, Verdict};
+use crate::plan::{Block, Decision, Plan, Planned, Settings};
 use crate::results::row::Environment;
 use crate::sys::files::Root;
 
@@ -42,7 +42,7 @@ fn setup(keys: &[String]) -> Setup {
         let case = Case::of_key(key).expect("the key of a case");
         Planned {
             case,
-            verdict: Verdict::Run(Placement::unpinned(case.threads), Vec::new()),
+            verdict: Decision::Run(Placement::unpinned(case.threads), Vec::new()),
         }
     };
     let block = |key: &String| Block {

@@ -3,7 +3,7 @@
 use super::log::Setup;
 use crate::data::{Case, Pair as Engines};
 use crate::host::placement::Placement;
-use crate::plan::{Planned, Verdict};
+use crate::plan::{Decision, Planned};
 
 /// A case of A and its counterpart in B. The two are equal if both sides have the same options.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +42,8 @@ impl Pair<'_> {
         [self.a, self.b]
             .into_iter()
             .find_map(|planned| match &planned.verdict {
-                Verdict::Run(..) => None,
-                Verdict::Skip(reason) => Some(reason.as_str()),
+                Decision::Run(..) => None,
+                Decision::Skip(reason) => Some(reason.as_str()),
             })
     }
 
@@ -69,9 +69,9 @@ pub(super) fn runnable<'a>(
     planned: &'a Planned,
 ) -> Option<(&'a Case, Engines<'a>, &'a Placement)> {
     match &planned.verdict {
-        Verdict::Run(placement, _) => {
+        Decision::Run(placement, _) => {
             Some((&planned.case, setup.plan.pair(&planned.case), placement))
         }
-        Verdict::Skip(_) => None,
+        Decision::Skip(_) => None,
     }
 }

@@ -17,7 +17,7 @@ use crate::term::duration::ns;
 
 /// Question of a search for trains.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct BurstQuestion {
     /// Time from the beginning of a train to the beginning of the next one.
     #[serde(rename = "pause_ns", with = "ns")]
     pub pause: Duration,
@@ -31,7 +31,7 @@ pub struct Asked {
     pub width_pct: f64,
 }
 
-impl Asked {
+impl BurstQuestion {
     /// Estimates the number of trials of a search, and the sum of their windows.
     pub(super) fn expected(&self) -> (u32, Duration) {
         let (trials, windows) = load_search::expected(self.trial, self.sum);
@@ -69,7 +69,7 @@ pub struct Burst {
 
 impl Burst {
     /// Creates a search without trials. `case` must have no rate. `sender` describes its sending engine.
-    pub fn new(case: Case, sender: Traits, asked: Asked) -> Self {
+    pub fn new(case: Case, sender: Traits, asked: BurstQuestion) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

@@ -16,7 +16,7 @@ use crate::term::duration::ns;
 
 /// Question of a search for jumps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct CliffQuestion {
     /// Shortest payload.
     pub from: Payload,
     /// Longest payload.
@@ -28,7 +28,7 @@ pub struct Asked {
     pub trial: Duration,
 }
 
-impl Asked {
+impl CliffQuestion {
     /// Estimates the number of trials of a search, and the sum of their windows. Counts the trials of the grid, and
     /// the bisection of one jump.
     pub(super) fn expected(&self) -> (u32, Duration) {
@@ -76,7 +76,7 @@ const JUMPS: usize = 4;
 #[derive(Clone, Debug)]
 pub struct Cliff {
     case: Case,
-    asked: Asked,
+    asked: CliffQuestion,
     grid: Vec<u32>,
     /// Logarithms of nanoseconds.
     grid_rounds: Rounds<f64>,
@@ -97,7 +97,7 @@ struct Halving {
 
 impl Cliff {
     /// Creates a search without trials. The payload of `case` is ignored.
-    pub fn new(case: Case, asked: Asked) -> Self {
+    pub fn new(case: Case, asked: CliffQuestion) -> Self {
         let grid = grid(asked.from.into(), asked.to.into());
         Self {
             case,

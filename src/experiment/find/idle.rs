@@ -21,7 +21,7 @@ mod neighbours;
 
 /// Question of a search for silences.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct IdleQuestion {
     /// Shortest silence.
     pub from: ThinkTime,
     /// Longest silence.
@@ -33,7 +33,7 @@ pub struct Asked {
     pub trial: Duration,
 }
 
-impl Asked {
+impl IdleQuestion {
     /// Estimates the number of trials of a search, and the sum of their windows. Counts the trials of the grid and of
     /// one step.
     pub(super) fn expected(&self) -> (u32, Duration) {
@@ -89,7 +89,7 @@ const STEPS: usize = 4;
 #[derive(Clone, Debug)]
 pub struct Idle {
     case: Case,
-    asked: Asked,
+    asked: IdleQuestion,
     grid: Vec<ThinkTime>,
     rounds: Rounds<Probed>,
     /// Positions on the grid of possible steps, the next one last.
@@ -109,7 +109,7 @@ struct Confirming {
 
 impl Idle {
     /// Creates a search without trials. The think time of `case` is ignored.
-    pub fn new(case: Case, asked: Asked) -> Self {
+    pub fn new(case: Case, asked: IdleQuestion) -> Self {
         let grid = grid(asked.from, asked.to);
         Self {
             case,

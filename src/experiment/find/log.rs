@@ -18,15 +18,15 @@ use crate::term::duration::ns;
 #[serde(rename_all = "snake_case")]
 pub enum Question {
     /// Highest rate without loss.
-    Lossless(lossless::Asked),
+    Lossless(lossless::LosslessQuestion),
     /// Payload at which something jumps.
-    Cliff(cliff::Asked),
+    Cliff(cliff::CliffQuestion),
     /// Silence after which something differs.
-    Idle(idle::Asked),
+    Idle(idle::IdleQuestion),
     /// Longest train of datagrams that arrives whole.
-    Burst(burst::Asked),
+    Burst(burst::BurstQuestion),
     /// Settings that help.
-    Tuning(tuning::Asked),
+    Tuning(tuning::TuningQuestion),
 }
 
 /// First line of the log: what to search for, and on which machine.

@@ -16,7 +16,7 @@ use crate::term::duration::ns;
 
 /// Question of a search for rates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct LosslessQuestion {
     /// Share of the datagrams of a trial that may be lost, in percent.
     pub goal_pct: f64,
     /// Share of the trials in which more may be lost, in percent.
@@ -31,7 +31,7 @@ pub struct Asked {
     pub width_pct: f64,
 }
 
-impl Asked {
+impl LosslessQuestion {
     /// Estimates the number of trials of a search, and the sum of their windows.
     pub(super) fn expected(&self) -> (u32, Duration) {
         load_search::expected(self.trial, self.sum)
@@ -61,7 +61,7 @@ pub struct Lossless {
 
 impl Lossless {
     /// Creates a search without trials. `case` must have no rate. `sender` describes its sending engine.
-    pub fn new(case: Case, sender: Traits, asked: Asked) -> Self {
+    pub fn new(case: Case, sender: Traits, asked: LosslessQuestion) -> Self {
         Self {
             case,
             sender,

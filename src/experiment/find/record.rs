@@ -6,7 +6,7 @@ use super::log::Header;
 use super::{Next, Search};
 use crate::data::{Case, Sample};
 use crate::host::placement::Placement;
-use crate::plan::{Planned, Settings, Verdict};
+use crate::plan::{Decision, Planned, Settings};
 use crate::results::log::{Event, Expected, Of, Window};
 use crate::results::row::Row;
 use crate::session::{Experiment, Logged, Step, Trial, Work};
@@ -161,8 +161,8 @@ impl Record {
                 header.plan.pair(&planned.case).sender,
             ),
             refusal: match &planned.verdict {
-                Verdict::Run(..) => None,
-                Verdict::Skip(reason) => Some(reason.clone()),
+                Decision::Run(..) => None,
+                Decision::Skip(reason) => Some(reason.clone()),
             },
             trials: 0,
             repeated: 0,
@@ -203,8 +203,8 @@ impl Record {
     /// Returns the placement of the threads of a case.
     fn placement(&self, case: usize) -> Option<&Placement> {
         match &self.header.plan.cases().nth(case)?.verdict {
-            Verdict::Run(placement, _) => Some(placement),
-            Verdict::Skip(_) => None,
+            Decision::Run(placement, _) => Some(placement),
+            Decision::Skip(_) => None,
         }
     }
 

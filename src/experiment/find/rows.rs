@@ -56,7 +56,7 @@ fn whole(case: &Searched, row: Value) -> Value {
     row_of(&[json!({ "case": case.case.key() }), row, ended])
 }
 
-fn lossless(case: &Searched, search: &Lossless, asked: lossless::Asked) -> Value {
+fn lossless(case: &Searched, search: &Lossless, asked: lossless::LosslessQuestion) -> Value {
     let found = search.found();
     let (low, high) = found.interval;
     let cpu_times = search.cpu_times();
@@ -75,7 +75,7 @@ fn lossless(case: &Searched, search: &Lossless, asked: lossless::Asked) -> Value
     })
 }
 
-fn cliff(jump: Option<&cliff::Jump>, asked: cliff::Asked) -> Value {
+fn cliff(jump: Option<&cliff::Jump>, asked: cliff::CliffQuestion) -> Value {
     json!({
         "from_bytes": u32::from(asked.from),
         "to_bytes": u32::from(asked.to),
@@ -88,7 +88,7 @@ fn cliff(jump: Option<&cliff::Jump>, asked: cliff::Asked) -> Value {
     })
 }
 
-fn idle(step: Option<&Step>, asked: idle::Asked) -> Value {
+fn idle(step: Option<&Step>, asked: idle::IdleQuestion) -> Value {
     let us = |ns: f64| rounded(ns / 1000.0, 100.0);
     let interval = step.and_then(|step| step.interval);
     let entered = step.and_then(|step| step.idle_state.as_ref());
@@ -107,7 +107,7 @@ fn idle(step: Option<&Step>, asked: idle::Asked) -> Value {
     })
 }
 
-fn burst(record: &Record, case: &Searched, search: &Burst, asked: burst::Asked) -> Value {
+fn burst(record: &Record, case: &Searched, search: &Burst, asked: burst::BurstQuestion) -> Value {
     let found = search.found();
     let (low, high) = found.interval;
     json!({

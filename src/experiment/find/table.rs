@@ -15,7 +15,7 @@ mod idle;
 
 /// Results of a search: a table and its explanations.
 #[derive(Clone, Debug)]
-pub struct Answers {
+pub struct SearchReport {
     /// Table of the findings.
     pub table: Table,
     /// Other measurements, in sentences. May be empty.
@@ -27,7 +27,7 @@ pub struct Answers {
 }
 
 /// Returns the results of a search.
-pub fn answers(record: &Record) -> Answers {
+pub fn answers(record: &Record) -> SearchReport {
     let header = record.header();
     let (table, legend) = match header.question {
         Question::Lossless(asked) => (lossless_table(record), lossless_legend(asked)),
@@ -36,7 +36,7 @@ pub fn answers(record: &Record) -> Answers {
         Question::Idle(asked) => (idle::table(record), idle::legend(header, asked)),
         Question::Tuning(asked) => (tuning::table::table(record), tuning::table::legend(asked)),
     };
-    Answers {
+    SearchReport {
         table,
         measured: record.cases().iter().map(curve_of).collect(),
         legend,
@@ -230,8 +230,8 @@ fn unsteady(record: &Record) -> String {
     )
 }
 
-fn lossless_legend(asked: lossless::Asked) -> String {
-    let lossless::Asked {
+fn lossless_legend(asked: lossless::LosslessQuestion) -> String {
+    let lossless::LosslessQuestion {
         goal_pct,
         exceed_pct,
         trial,
@@ -253,7 +253,7 @@ fn lossless_legend(asked: lossless::Asked) -> String {
     )
 }
 
-fn cliff_legend(asked: cliff::Asked) -> String {
+fn cliff_legend(asked: cliff::CliffQuestion) -> String {
     format!(
         "\nfrom byte: the first payload, of {} to {}, that takes so much more than the one before it. Changes of {} % or more \
          are looked for; what changes gradually is none. before, behind: microseconds of a round trip, or for each datagram.\n",

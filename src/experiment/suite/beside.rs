@@ -12,16 +12,16 @@ pub type Swept<'a> = &'a [Row];
 
 /// Published table with the measured values.
 #[derive(Debug)]
-pub struct Beside<'a> {
+pub struct PublishedComparison<'a> {
     /// Published table.
     pub published: &'a Published,
     /// Lines of the table, with the measured values.
-    pub lines: Vec<Line<'a>>,
+    pub lines: Vec<PublishedLine<'a>>,
 }
 
 /// Line of a published table, with the measured values.
 #[derive(Debug)]
-pub struct Line<'a> {
+pub struct PublishedLine<'a> {
     /// Name of the line.
     pub name: &'a str,
     /// Cells of the line, one for each column.
@@ -44,8 +44,8 @@ pub struct Cell {
 }
 
 /// Returns the published tables of a suite, with the values that its sweeps have measured.
-pub fn beside<'a>(suite: &'a Suite, sweeps: &[Swept]) -> Vec<Beside<'a>> {
-    let table = |published: &'a Published| Beside {
+pub fn beside<'a>(suite: &'a Suite, sweeps: &[Swept]) -> Vec<PublishedComparison<'a>> {
+    let table = |published: &'a Published| PublishedComparison {
         published,
         lines: published
             .rows
@@ -56,7 +56,7 @@ pub fn beside<'a>(suite: &'a Suite, sweeps: &[Swept]) -> Vec<Beside<'a>> {
     suite.published.iter().map(table).collect()
 }
 
-fn line<'a>(figure: Figure, row: &'a PublishedRow, sweeps: &[Swept]) -> Line<'a> {
+fn line<'a>(figure: Figure, row: &'a PublishedRow, sweeps: &[Swept]) -> PublishedLine<'a> {
     let values: Vec<Option<f64>> = row.values.iter().map(|&value| some_number(value)).collect();
     // A sweep that has measured more of these cases side by side comes first.
     let mut sweeps = sweeps.to_vec();
@@ -76,7 +76,7 @@ fn line<'a>(figure: Figure, row: &'a PublishedRow, sweeps: &[Swept]) -> Line<'a>
         measured: found[n].and_then(|row| figure.of(row)),
         ratio: over_first(n).and_then(|(row, base)| ratio(figure, row, base)),
     };
-    Line {
+    PublishedLine {
         name: &row.name,
         cells: (0..row.cases.len()).map(cell).collect(),
     }

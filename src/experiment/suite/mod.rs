@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-pub use self::beside::{Beside, Cell, Line, Swept, beside};
+pub use self::beside::{Cell, PublishedComparison, PublishedLine, Swept, beside};
 pub use self::table::{draw, sources, table};
 use crate::error::UsageError;
 use crate::results::row::Row;

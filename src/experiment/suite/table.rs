@@ -1,18 +1,18 @@
 //! Published and measured values side by side, for people, in the width of the terminal.
 
-use super::{Beside, Cell, Published};
+use super::{Cell, Published, PublishedComparison};
 use crate::results::export::table::{number, reach_pct};
 use crate::stats::Estimate;
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
 /// Draws the tables, each with its own heading, for a terminal of `width` columns.
-pub fn draw(tables: &[Beside], width: u16) -> String {
+pub fn draw(tables: &[PublishedComparison], width: u16) -> String {
     let tables = tables.iter().map(|table| of_one(table, width.into()));
     tables.collect::<Vec<String>>().join("\n")
 }
 
-fn of_one(beside: &Beside, room: usize) -> String {
+fn of_one(beside: &PublishedComparison, room: usize) -> String {
     let published = beside.published;
     let heading = format!("== {}\n{}\n", published.title, sources(published));
     let mut text = fold::text(&heading, room) + &table(beside).draw(room);
@@ -23,7 +23,7 @@ fn of_one(beside: &Beside, room: usize) -> String {
 }
 
 /// Returns the table of published and measured values, line by line.
-pub fn table(beside: &Beside) -> Table {
+pub fn table(beside: &PublishedComparison) -> Table {
     let columns = columns();
     let mut table = columns.empty();
     for line in &beside.lines {

@@ -7,14 +7,14 @@
 mod detect;
 mod draft;
 mod parse;
-mod place;
 mod profile;
 mod rules;
+mod threads;
 
 pub use detect::{Detected, among, choose, detect};
 pub use draft::draft;
-pub use place::Placed;
 pub use profile::{Board, Cooldown, Cpus, Defaults, Detect, Throttle, Timing};
+pub use threads::Placed;
 
 use crate::error::UsageError;
 use crate::term::nearest;

@@ -4,7 +4,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LeftOut, Name, Place, Setting, Tuning, Tunings, mask};
+use super::{LeftOut, Location, Name, Setting, Tuning, Tunings, mask};
 use crate::data::Buffer;
 use crate::host::facts::{Host, Interface};
 use crate::sys::files::{Root, parse_cpu_list};
@@ -76,17 +76,17 @@ impl Machine<'_> {
     /// cannot be set.
     fn usable(&self, settings: Vec<Setting>) -> Result<Vec<Setting>, String> {
         let first = settings.first().cloned();
-        let is_as_tried = |it: &Setting| it.place.is_same(&it.before, &it.tried);
+        let is_as_tried = |it: &Setting| it.location.is_same(&it.before, &it.tried);
         let left: Vec<Setting> = settings
             .into_iter()
             .filter(|setting| !is_as_tried(setting))
             .collect();
         if let (Some(first), true) = (first, left.is_empty()) {
-            return Err(format!("{}: it is {} already", first.place, first.tried));
+            return Err(format!("{}: it is {} already", first.location, first.tried));
         }
         for setting in &left {
-            let checked = setting.place.check(self.root);
-            checked.map_err(|error| unusable(&setting.place, &error))?;
+            let checked = setting.location.check(self.root);
+            checked.map_err(|error| unusable(&setting.location, &error))?;
         }
         Ok(left)
     }
@@ -123,11 +123,11 @@ impl Machine<'_> {
     }
 
     fn file(&self, path: String, tried: String) -> Result<Setting, String> {
-        let place = Place::File(path);
-        let before = place.read(self.root);
-        let before = before.map_err(|error| unusable(&place, &error))?;
+        let location = Location::File(path);
+        let before = location.read(self.root);
+        let before = before.map_err(|error| unusable(&location, &error))?;
         Ok(Setting {
-            place,
+            location,
             before,
             tried,
         })
@@ -223,16 +223,16 @@ impl Machine<'_> {
                     "lo has no driver: what it carries goes from socket to socket".to_owned(),
                 );
             }
-            let place = Place::Driver {
+            let location = Location::Driver {
                 interface: interface.to_owned(),
                 what,
             };
-            let before = place.read(self.root);
-            let before = before.map_err(|error| unusable(&place, &error))?;
-            let driver = Ethtool::open(interface).map_err(|error| unusable(&place, &error))?;
+            let before = location.read(self.root);
+            let before = before.map_err(|error| unusable(&location, &error))?;
+            let driver = Ethtool::open(interface).map_err(|error| unusable(&location, &error))?;
             Ok(vec![Setting {
                 tried: tried(&driver, &before),
-                place,
+                location,
                 before,
             }])
         })
@@ -252,14 +252,14 @@ fn switch_off(settings: &mut [Setting]) {
 }
 
 /// Explains to users why a setting cannot be changed.
-fn unusable(place: &Place, error: &io::Error) -> String {
+fn unusable(location: &Location, error: &io::Error) -> String {
     let why = match error.kind() {
         io::ErrorKind::PermissionDenied => "not permitted: try as root".to_owned(),
         io::ErrorKind::Unsupported => "this driver has no such setting".to_owned(),
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         _ => error.to_string(),
     };
-    format!("{place}: {why}")
+    format!("{location}: {why}")
 }
 
 #[cfg(test)]
@@ -274,7 +274,7 @@ mod tests {
     /// Returns a machine with four CPUs, the first of which has both interrupts of an interface with two queues each
     /// way.
     fn machine() -> TempDir {
-        let place = TempDir::new().expect("a directory");
+        let location = TempDir::new().expect("a directory");
         let eth0 = "sys/class/net/eth0";
         for (file, text) in [
             ("sys/devices/system/cpu/online", "0-3"),
@@ -289,18 +289,18 @@ mod tests {
             ("proc/irq/25/smp_affinity", "4"),
             ("proc/irq/25/effective_affinity_list", "0"),
         ] {
-            let path = place.path().join(file);
+            let path = location.path().join(file);
             fs::create_dir_all(path.parent().expect("a directory")).expect("created");
             fs::write(path, format!("{text}\n")).expect("written");
         }
-        let device = place.path().join(eth0).join("device");
-        symlink(place.path().join("sys/devices/eth"), device).expect("a link");
-        place
+        let device = location.path().join(eth0).join("device");
+        symlink(location.path().join("sys/devices/eth"), device).expect("a link");
+        location
     }
 
     fn chosen(names: &[Name]) -> Tunings {
-        let place = machine();
-        let root = Root::new(place.path());
+        let location = machine();
+        let root = Root::new(location.path());
         let wanted = Wanted {
             names: names.to_vec(),
             interfaces: vec!["eth0".to_owned()],
@@ -313,13 +313,13 @@ mod tests {
         let settings = tunings.tried.iter().flat_map(|tuning| &tuning.settings);
         let change = |it| {
             let Setting {
-                place,
+                location,
                 before,
                 tried,
             }: &Setting = it;
-            let place = place.to_string();
-            let name = place.rsplit_once("/sys/class/net/eth0/queues/");
-            let name = name.map_or(place.clone(), |(_, name)| name.to_owned());
+            let location = location.to_string();
+            let name = location.rsplit_once("/sys/class/net/eth0/queues/");
+            let name = name.map_or(location.clone(), |(_, name)| name.to_owned());
             (name, &**before, &**tried)
         };
         settings.map(change).collect()

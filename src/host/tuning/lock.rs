@@ -85,9 +85,9 @@ mod tests {
 
     #[test]
     fn the_second_learns_who_was_first() {
-        let place = tempfile::tempdir().expect("a directory");
-        fs::create_dir(place.path().join("sys")).expect("a directory");
-        let root = Root::new(place.path());
+        let location = tempfile::tempdir().expect("a directory");
+        fs::create_dir(location.path().join("sys")).expect("a directory");
+        let root = Root::new(location.path());
         let first = Lock::take(&root).expect("nobody has it");
         let refused = Lock::take(&root).expect_err("it is taken");
         let pid = std::process::id();

@@ -8,15 +8,15 @@
 //! | allow one search at a time | `lock` |
 
 mod choose;
+mod location;
 mod lock;
 mod mask;
-mod place;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::choose::{LARGER, Wanted, choose};
+pub use self::location::Location;
 pub use self::lock::Lock;
-pub use self::place::Place;
 
 /// Which setting.
 #[derive(
@@ -111,7 +111,7 @@ pub struct Tuning {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
     /// Location of the value.
-    pub place: Place,
+    pub location: Location,
     /// The value before anything was tried.
     pub before: String,
     /// The value to try.

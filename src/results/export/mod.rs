@@ -2,11 +2,11 @@
 
 mod circumstances;
 pub mod csv;
+pub mod displaced;
 pub mod json;
 pub mod latency;
 pub mod markdown;
 pub mod output_file;
-pub mod place;
 pub mod row_file;
 pub mod selection;
 pub mod table;

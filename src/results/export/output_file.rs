@@ -13,7 +13,7 @@ use nix::fcntl::{Flock, FlockArg};
 use tempfile::NamedTempFile;
 
 use super::cannot_create;
-use super::place::{self, Displaced};
+use super::displaced::{self, Displaced};
 use crate::error::UsageError;
 
 /// A file that contains only whole lines, or one whole document.
@@ -33,7 +33,7 @@ impl OutputFile {
     /// # Errors
     /// Fails if the file exists already or cannot be created.
     pub fn create(flag: &'static str, path: &Path) -> Result<Self, UsageError> {
-        let created = place::new_file(path).and_then(|file| {
+        let created = displaced::new_file(path).and_then(|file| {
             // Remove a file that cannot be locked.
             Self::locked(path, file, 0).inspect_err(|_| drop(fs::remove_file(path)))
         });
@@ -173,14 +173,14 @@ impl OutputFile {
         if self.is_in_place() {
             Ok(())
         } else {
-            Err(place::displaced(&self.path))
+            Err(displaced::displaced(&self.path))
         }
     }
 
     /// Returns whether the file is still at its path and has the length that was written to it.
     fn is_in_place(&self) -> bool {
         let ours = self.file.metadata();
-        ours.is_ok_and(|ours| ours.len() == self.whole && place::is_in_place(&self.path, &ours))
+        ours.is_ok_and(|ours| ours.len() == self.whole && displaced::is_in_place(&self.path, &ours))
     }
 
     /// Removes the file, if possible.

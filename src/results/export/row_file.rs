@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
+use super::displaced::Displaced;
 use super::output_file::OutputFile;
-use super::place::Displaced;
 use super::selection::Selection;
 use super::{Advice, Format, csv, is_stdout, json, to_stdout};
 use crate::results::row::Row;

@@ -15,7 +15,7 @@ pub struct Selection(Vec<&'static Column>);
 
 /// The columns that are asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Asked {
+pub enum ColumnSet {
     /// Those that matter for the run
     #[default]
     Short,
@@ -36,20 +36,20 @@ impl Selection {
     }
 
     /// Returns the columns for a run of this plan.
-    pub fn of_plan(asked: Asked, plan: &Plan, schedule: &Schedule) -> Self {
+    pub fn of_plan(asked: ColumnSet, plan: &Plan, schedule: &Schedule) -> Self {
         let cases = plan.cases().map(|planned| planned.case);
         Self::new(asked, cases, schedule.verify)
     }
 
     /// Returns the columns for rows without a log.
-    pub fn of_rows(asked: Asked, rows: &[Row]) -> Self {
+    pub fn of_rows(asked: ColumnSet, rows: &[Row]) -> Self {
         let cases = rows.iter().filter_map(|row| Case::of_key(&row.case));
         let is_verified = rows.iter().any(|row| row.verified_packets.is_some());
         Self::new(asked, cases, is_verified)
     }
 
-    fn new(asked: Asked, cases: impl Iterator<Item = Case>, is_verified: bool) -> Self {
-        if asked == Asked::All {
+    fn new(asked: ColumnSet, cases: impl Iterator<Item = Case>, is_verified: bool) -> Self {
+        if asked == ColumnSet::All {
             return Self::all();
         }
         let run = Run::new(cases.collect(), is_verified);
@@ -168,7 +168,7 @@ mod tests {
 
     fn names(keys: &[&str]) -> String {
         let cases = keys.iter().map(|key| Case::of_key(key).expect("a case"));
-        let selection = Selection::new(Asked::Short, cases, false);
+        let selection = Selection::new(ColumnSet::Short, cases, false);
         let names: Vec<&str> = selection.columns().map(|column| column.name).collect();
         assert!(names.len() < 50, "{names:?}");
         names.join(" ")

@@ -15,7 +15,7 @@ use crate::data::Sample;
 use crate::error::UsageError;
 use crate::host::facts::Host;
 use crate::results::export;
-use crate::results::export::selection::{Asked, Selection};
+use crate::results::export::selection::{ColumnSet, Selection};
 use crate::results::log::{Event, Log};
 use crate::results::replay::Replay;
 use crate::results::row::{Machine, Row, Status};
@@ -122,7 +122,7 @@ impl Results {
             rows,
             windows: log.lines.iter().filter_map(window).collect(),
             host: Some(log.header.host.clone()),
-            columns: Selection::of_plan(Asked::Short, &log.header.plan, &log.header.schedule),
+            columns: Selection::of_plan(ColumnSet::Short, &log.header.plan, &log.header.schedule),
             is_torn: false,
         })
     }

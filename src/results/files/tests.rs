@@ -326,7 +326,7 @@ fn a_text_may_be_that_of_a_number() {
 
 /// Returns the CSV of the rows with the columns of the short selection.
 fn short(rows: &[Row]) -> Vec<u8> {
-    let selection = Selection::of_rows(Asked::Short, rows);
+    let selection = Selection::of_rows(ColumnSet::Short, rows);
     export::Format::Csv
         .shape(rows, &selection, |_| Vec::new())
         .expect("rows have a shape")

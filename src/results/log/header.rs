@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{First, Header};
 use crate::data::EngineName;
-use crate::plan::{Block, Planned, Verdict};
+use crate::plan::{Block, Decision, Planned};
 
 impl First for Header {
     const KEY: &'static str = "header";
@@ -92,10 +92,10 @@ fn is_placed(planned: &Planned) -> bool {
         threads.receivers()
     };
     match &planned.verdict {
-        Verdict::Run(placement, _) => {
+        Decision::Run(placement, _) => {
             let placed = (placement.senders.len(), placement.receivers.len());
             placed == (threads.senders(), receivers)
         }
-        Verdict::Skip(_) => true,
+        Decision::Skip(_) => true,
     }
 }

@@ -3,7 +3,7 @@
 use super::progress::{Measured, Stage};
 use super::{Replay, runnable};
 use crate::data::{self, Case, Sample};
-use crate::plan::{LinkEnd, Planned, Verdict};
+use crate::plan::{Decision, LinkEnd, Planned};
 use crate::results::row::{EndedBy, Outcome, Row, RowInput};
 
 /// Data that a case needs from other cases of its block.
@@ -109,8 +109,8 @@ impl Replay {
     ) -> Row {
         let schedule = &self.header.schedule;
         let (pin, mut warnings) = match &planned.verdict {
-            Verdict::Run(placement, warnings) => (placement.to_string(), warnings.clone()),
-            Verdict::Skip(_) => (String::new(), Vec::new()),
+            Decision::Run(placement, warnings) => (placement.to_string(), warnings.clone()),
+            Decision::Skip(_) => (String::new(), Vec::new()),
         };
         warnings.extend_from_slice(beside.warnings);
         #[cfg(feature = "calibration")]

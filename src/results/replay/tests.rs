@@ -6,7 +6,7 @@ use super::*;
 use crate::data::{Side, ThreadSample, Traits, Verified};
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
-use crate::plan::{Plan, Schedule, Settings, Verdict};
+use crate::plan::{Decision, Plan, Schedule, Settings};
 use crate::results::log::FORMAT;
 use crate::results::row::Environment;
 use crate::results::row::tests::{case, window};
@@ -27,7 +27,7 @@ pub(crate) fn header() -> Header {
     let placement = Placement::from_lists(case.threads, &[0], &[1]).expect("two CPUs");
     let planned = Planned {
         case,
-        verdict: Verdict::Run(placement, Vec::new()),
+        verdict: Decision::Run(placement, Vec::new()),
     };
     let block = Block {
         key: case.block(),

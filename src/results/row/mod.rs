@@ -25,7 +25,7 @@ mod refusals;
 mod round_trips;
 mod rounding;
 mod shown;
-mod verdict;
+mod status;
 
 pub use self::column::{Column, Holds, Over, Short};
 pub use self::columns::Row;

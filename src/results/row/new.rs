@@ -8,7 +8,7 @@ use super::round_trips::{self, Latencies};
 use super::rounding::{decimals, milliseconds};
 use super::{
     Environment, Machine, Outcome, Row, RowInput, Status, climate, counters_by_name, doubts, lost,
-    own, verdict,
+    own, status,
 };
 use crate::data::{Case, Outstanding, Pair, Sharing, Traits};
 
@@ -17,7 +17,7 @@ impl Row {
     #[expect(clippy::too_many_lines, reason = "a line for each column")]
     pub fn new(input: &RowInput, environment: &Environment) -> Self {
         let (case, samples, verified) = (input.case, input.samples, input.verified);
-        let (status, reason) = verdict::status(input);
+        let (status, reason) = status::status(input);
         // A starved or faulty case has counts, but no rate.
         let speaks = status == Status::Ok || status == Status::Interrupted;
         let windows = Windows::new(samples, input.reference, environment);
@@ -67,7 +67,7 @@ impl Row {
             ratio_to_std_high: high::<4>(ratio),
             status,
             reason,
-            warnings: verdict::warnings(input, environment, &windows, &speeds),
+            warnings: status::warnings(input, environment, &windows, &speeds),
             case: case.key(),
             senders: case.threads.senders(),
             receivers: case.threads.receivers(),
@@ -183,7 +183,7 @@ impl Row {
             disturbed_windows: accounting.map(|_| windows.disturbed()),
             contaminated_windows: accounting.map(|_| windows.contaminated),
             repeated_windows: accounting.map(|_| input.repeated.len()),
-            ended_by: verdict::ended_by(&input.outcome).to_owned(),
+            ended_by: status::ended_by(&input.outcome).to_owned(),
             until_pct: input.until_pct,
             receiver_share_min_pct: numbers::receiver_share_min_pct(samples),
             jains_index: fairness.as_ref().and_then(Fairness::jains_index),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::difference::{Difference, Measure};
 use super::drift::Drift;
-use super::line::{BlockMean, Scatter};
+use super::fitted_line::{BlockMean, Scatter};
 use super::parts::{Cut, PARAMETERS, Part, Value};
 use super::{CaseChange, Change, EngineChange, Verdict};
 use crate::data::BlockKey;

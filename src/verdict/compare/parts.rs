@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use super::line::Line;
+use super::fitted_line::FittedLine;
 use super::{CaseChange, Change};
 use crate::data::{Connection, Ip, Payload, Threads};
 
@@ -76,7 +76,7 @@ pub(super) struct Cut {
 pub(super) struct Value {
     pub(super) part: Part,
     pub(super) blocks: usize,
-    pub(super) line: Line,
+    pub(super) line: FittedLine,
 }
 
 /// Neighbouring values at which an engine may have changed alike, while it did not change at the others.

@@ -48,7 +48,7 @@ impl Change {
 
 /// Question of the comparison: whether a case, an engine or a part changed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct Hypothesis {
     pub(super) p_value: f64,
     pub(super) kind: Kind,
 }
@@ -65,7 +65,7 @@ pub(super) enum Kind {
 ///
 /// Cases, engines and parts of engines are three families that share the rate. In one family, changes of many cases
 /// would lower the bar for engines, and the few engines would meet the limit of a hundred cases.
-pub(super) fn discoveries(asked: &[Asked]) -> Vec<bool> {
+pub(super) fn discoveries(asked: &[Hypothesis]) -> Vec<bool> {
     let p_values = |kind| -> Vec<f64> {
         let of_kind = asked.iter().filter(|question| question.kind == kind);
         of_kind.map(|question| question.p_value).collect()
@@ -77,7 +77,7 @@ pub(super) fn discoveries(asked: &[Asked]) -> Vec<bool> {
         .count();
     let rate = FALSE_DISCOVERY_RATE / count.max(1) as f64;
     let limits = families.map(|(kind, family)| (kind, false_discovery::limit(&family, rate)));
-    let is_discovery = |question: &Asked| {
+    let is_discovery = |question: &Hypothesis| {
         let mut limits = limits.iter();
         limits.any(|(kind, limit)| question.kind == *kind && question.p_value <= *limit)
     };
@@ -88,8 +88,8 @@ pub(super) fn discoveries(asked: &[Asked]) -> Vec<bool> {
 mod tests {
     use super::*;
 
-    fn cases(p_values: &[f64]) -> Vec<Asked> {
-        let asked = |&p_value| Asked {
+    fn cases(p_values: &[f64]) -> Vec<Hypothesis> {
+        let asked = |&p_value| Hypothesis {
             p_value,
             kind: Kind::Case,
         };
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn cases_and_engines_have_limits_of_their_own() {
-        let engines = [0.5, 0.5, 0.05].map(|p_value| Asked {
+        let engines = [0.5, 0.5, 0.05].map(|p_value| Hypothesis {
             p_value,
             kind: Kind::Engine,
         });

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::parts::{self, Cut, Part, Run};
-use super::significance::{Asked, FALSE_DISCOVERY_RATE, Kind, discoveries};
+use super::significance::{FALSE_DISCOVERY_RATE, Hypothesis, Kind, discoveries};
 use super::{Against, By, Change, EngineChange, Options, PartChange, Threshold, numbers};
 
 /// Verdict on a change.
@@ -62,7 +62,7 @@ impl Verdict {
 
 /// Gives each change its verdict. All files are judged together: more comparisons have more chances to be wrong.
 pub(super) fn judge(files: &mut [Against], options: Options) {
-    let asked: Vec<Asked> = files
+    let asked: Vec<Hypothesis> = files
         .iter()
         .flat_map(|file| questions(file, options))
         .collect();
@@ -87,9 +87,9 @@ pub(super) fn judge(files: &mut [Against], options: Options) {
     }
 }
 
-fn questions(file: &Against, options: Options) -> Vec<Asked> {
+fn questions(file: &Against, options: Options) -> Vec<Hypothesis> {
     let asked = |kind| {
-        move |change: Change| Asked {
+        move |change: Change| Hypothesis {
             // Changes below the threshold must not loosen the limit for the others.
             p_value: if change.matters(options.threshold) {
                 change.p_value
@@ -100,7 +100,7 @@ fn questions(file: &Against, options: Options) -> Vec<Asked> {
         }
     };
     let cases = file.cases.iter().filter_map(|case| case.change);
-    let mut questions: Vec<Asked> = cases.map(asked(Kind::Case)).collect();
+    let mut questions: Vec<Hypothesis> = cases.map(asked(Kind::Case)).collect();
     for engine in &file.engines {
         questions.extend(engine.change.map(asked(Kind::Engine)));
         let runs = engine.cuts.iter().flat_map(|cut| &cut.runs);

@@ -9,7 +9,7 @@ use crate::cli::{Cli, ParameterArgs, SearchArgs, TuningArgs};
 use crate::data::{Buffer, Workload};
 use crate::error::UsageError;
 use crate::experiment::find::log::{Header, Question};
-use crate::experiment::find::tuning::Asked;
+use crate::experiment::find::tuning::TuningQuestion;
 use crate::host::tuning::{Name, Tuning, Tunings, Wanted};
 use crate::term::duration;
 use crate::trial::keeper;
@@ -38,7 +38,7 @@ pub(super) fn header(
     complete(&mut given)?;
     let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let request = Request::between(&run, peer)?;
-    let question = Question::Tuning(Asked {
+    let question = Question::Tuning(TuningQuestion {
         tunings: 0,
         rcvbuf: None,
         waiting: Duration::ZERO,

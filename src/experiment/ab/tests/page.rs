@@ -1,11 +1,11 @@
 //! Tests of comparisons on the page of `udpbench report`.
 
 use super::*;
-use crate::experiment::register::Answers;
+use crate::experiment::register::ExperimentResults;
 use crate::report;
 
 fn page(record: Record) -> String {
-    report::page(&[], &[Answers::Sides(Box::new(record.into()))])
+    report::page(&[], &[ExperimentResults::Sides(Box::new(record.into()))])
 }
 
 /// Returns a comparison in which only `mio-level` is slower, and only with several threads.

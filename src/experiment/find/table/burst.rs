@@ -1,7 +1,7 @@
 //! Table of a search for trains.
 
 use super::super::buffer_capacity::buffer_capacity;
-use super::super::burst::{Asked, Burst};
+use super::super::burst::{Burst, BurstQuestion};
 use super::super::{Record, Search, Searched};
 use super::{mark, or_dash, searched};
 use crate::term::duration;
@@ -37,8 +37,8 @@ pub(super) fn table(record: &Record) -> Table {
     }))
 }
 
-pub(super) fn legend(asked: Asked) -> String {
-    let Asked {
+pub(super) fn legend(asked: BurstQuestion) -> String {
+    let BurstQuestion {
         pause,
         trial,
         sum,

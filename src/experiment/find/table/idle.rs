@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::idle::{Asked, Idle, Step};
+use super::super::idle::{Idle, IdleQuestion, Step};
 use super::super::log::Header;
 use super::super::{Record, Search};
 use super::{Found, found, known, or_dash, or_none, percents, us};
@@ -64,8 +64,8 @@ pub(super) fn curve(key: &str, search: &Idle) -> String {
     )
 }
 
-pub(super) fn legend(header: &Header, asked: Asked) -> String {
-    let Asked {
+pub(super) fn legend(header: &Header, asked: IdleQuestion) -> String {
+    let IdleQuestion {
         from, to, step_pct, ..
     } = asked;
     let mut text = format!(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::cliff::{Asked, Cliff, Jump};
+use super::super::cliff::{Cliff, CliffQuestion, Jump};
 use super::{SEARCHES, normal};
 use crate::data::{Case, Payload};
 
@@ -17,7 +17,7 @@ fn case() -> Case {
 /// Searches where a payload takes `ns(payload)` nanoseconds, and returns the jumps. `noise` is a fraction;
 /// consecutive trials share a part of it, over some seconds.
 fn found(ns: impl Fn(u32) -> f64, noise: f64, dice: &mut fastrand::Rng) -> Vec<Jump> {
-    let asked = Asked {
+    let asked = CliffQuestion {
         from: payload(16),
         to: payload(9000),
         jump_pct: 10.0,

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::super::idle::{Asked, Entered, Idle, Probed, Step};
+use super::super::idle::{Entered, Idle, IdleQuestion, Probed, Step};
 use super::{SEARCHES, normal};
 use crate::data::Case;
 use crate::sys::idle::{IdleState, IdleTimes};
 
 fn search() -> Idle {
     let time = |text: &str| text.parse().expect("a think time");
-    let asked = Asked {
+    let asked = IdleQuestion {
         from: time("10us"),
         to: time("1s"),
         step_pct: 100.0,

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use super::super::tuning::{self, Answer, Asked, Tuning, Verdict};
+use super::super::tuning::{self, SettingEffect, Tuning, TuningQuestion, Verdict};
 use super::{SEARCHES, normal};
 use crate::data::Case;
 
 /// Noise from trial to trial, as a fraction.
 const NOISE: f64 = 0.03;
 
-fn asked(tunings: usize, seed: u32) -> Asked {
-    Asked {
+fn asked(tunings: usize, seed: u32) -> TuningQuestion {
+    TuningQuestion {
         tunings,
         rcvbuf: None,
         waiting: Duration::ZERO,
@@ -27,7 +27,7 @@ fn search(tunings: usize, seed: u32) -> Tuning {
 
 /// Searches among settings that speed up by these fractions, and returns the results. Consecutive trials share a part
 /// of the noise, over some seconds. One trial in twenty is far off.
-fn found(faster: &[f64], dice: &mut fastrand::Rng) -> Vec<Answer> {
+fn found(faster: &[f64], dice: &mut fastrand::Rng) -> Vec<SettingEffect> {
     let mut search = search(faster.len(), dice.u32(..));
     let mut drift = 0.0_f64;
     while search.next().is_some() {
@@ -37,12 +37,12 @@ fn found(faster: &[f64], dice: &mut fastrand::Rng) -> Vec<Answer> {
         search.note(1000.0 * (drift + NOISE * wild * normal(dice) - speed).exp());
     }
     let answers = search.series().iter().map(|it| tuning::answer(&it.pairs));
-    let mut answers: Vec<Answer> = answers.collect::<Option<_>>().expect("pairs");
+    let mut answers: Vec<SettingEffect> = answers.collect::<Option<_>>().expect("pairs");
     tuning::name(answers.iter_mut());
     answers
 }
 
-fn holds(answer: &Answer, faster: f64) -> bool {
+fn holds(answer: &SettingEffect, faster: f64) -> bool {
     (answer.low..=answer.high).contains(&faster.ln_1p())
 }
 
@@ -53,7 +53,7 @@ fn what_changes_nothing_makes_no_difference() {
         let (mut none, mut buffer_capacity) = (0, 0);
         for _ in 0..SEARCHES {
             let answers = found(&vec![0.0; tunings], &mut dice);
-            let is_none = |answer: &Answer| answer.verdict == Verdict::NoDifference;
+            let is_none = |answer: &SettingEffect| answer.verdict == Verdict::NoDifference;
             none += u32::from(answers.iter().all(is_none));
             buffer_capacity += u32::from(holds(&answers[0], 0.0));
         }
@@ -142,7 +142,7 @@ fn the_receive_buffer_is_larger_only_where_it_is_tried() {
     let case = Case::of_key("std:std/2t/1460B/connected/v4").expect("a key");
     let mut search = Tuning::new(
         case,
-        Asked {
+        TuningQuestion {
             rcvbuf: Some(1),
             ..asked(2, 3)
         },

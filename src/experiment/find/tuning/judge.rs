@@ -36,7 +36,7 @@ impl Verdict {
 
 /// Effect of a setting in a case.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Answer {
+pub struct SettingEffect {
     /// Nanoseconds with the current value: half of the rounds take no longer.
     pub before_ns: f64,
     /// Nanoseconds with the tried value: half of the rounds take no longer.
@@ -54,18 +54,19 @@ pub struct Answer {
 }
 
 /// Judges each setting in each case. `None`: no pair was measured.
-pub fn judge(record: &Record) -> Vec<Vec<Option<Answer>>> {
+pub fn judge(record: &Record) -> Vec<Vec<Option<SettingEffect>>> {
     let of_case = |search: &Search| match search {
         Search::Tuning(search) => search.series().iter().map(|it| answer(&it.pairs)).collect(),
         _ => Vec::new(),
     };
     let cases = record.cases().iter();
-    let mut answers: Vec<Vec<Option<Answer>>> = cases.map(|case| of_case(&case.search)).collect();
+    let mut answers: Vec<Vec<Option<SettingEffect>>> =
+        cases.map(|case| of_case(&case.search)).collect();
     name(answers.iter_mut().flatten().flatten());
     answers
 }
 
-pub(in crate::experiment::find) fn answer(pairs: &[[f64; 2]]) -> Option<Answer> {
+pub(in crate::experiment::find) fn answer(pairs: &[[f64; 2]]) -> Option<SettingEffect> {
     let differences: Vec<f64> = pairs
         .iter()
         .map(|[before, tried]| (before / tried).ln())
@@ -76,7 +77,7 @@ pub(in crate::experiment::find) fn answer(pairs: &[[f64; 2]]) -> Option<Answer> 
         SignedRank::of(&logarithms).map(|it| it.estimate().exp())
     };
     let (low, high) = test.interval(CONFIDENCE);
-    Some(Answer {
+    Some(SettingEffect {
         before_ns: middle(0)?,
         tried_ns: middle(1)?,
         faster: test.estimate(),
@@ -88,8 +89,8 @@ pub(in crate::experiment::find) fn answer(pairs: &[[f64; 2]]) -> Option<Answer> 
 }
 
 /// Gives the verdicts at one false discovery rate for all.
-pub(in crate::experiment::find) fn name<'a>(answers: impl Iterator<Item = &'a mut Answer>) {
-    let answers: Vec<&mut Answer> = answers.collect();
+pub(in crate::experiment::find) fn name<'a>(answers: impl Iterator<Item = &'a mut SettingEffect>) {
+    let answers: Vec<&mut SettingEffect> = answers.collect();
     let p_values: Vec<f64> = answers.iter().map(|answer| answer.p_value).collect();
     let limit = false_discovery::limit(&p_values, FALSE_DISCOVERY_RATE);
     for answer in answers {

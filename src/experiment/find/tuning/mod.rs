@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::judge::{Answer, Verdict, judge};
+pub use self::judge::{SettingEffect, Verdict, judge};
 #[cfg(test)]
 pub(super) use self::judge::{answer, name};
 use self::order::Half;
@@ -28,7 +28,7 @@ use crate::term::duration::ns;
 
 /// Question of a search for settings. The header of the log names the settings; here they have numbers, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct TuningQuestion {
     /// Number of settings that are tried.
     pub tunings: usize,
     /// Number of the setting that is the receive buffer of the trials' own sockets. Absent: none is.
@@ -46,7 +46,7 @@ pub struct Asked {
     pub seed: u32,
 }
 
-impl Asked {
+impl TuningQuestion {
     /// Estimates the number of trials of a search, and the sum of their windows.
     pub(super) fn expected(&self) -> (u32, Duration) {
         let tunings = u32::try_from(self.tunings).unwrap_or(u32::MAX);
@@ -60,7 +60,7 @@ impl Asked {
 #[derive(Clone, Debug)]
 pub struct Tuning {
     case: Case,
-    asked: Asked,
+    asked: TuningQuestion,
     series: Vec<Series>,
     round: u32,
     /// Remaining trials of the round, the next one last.
@@ -80,7 +80,7 @@ pub struct Series {
 
 impl Tuning {
     /// Creates a search without trials.
-    pub fn new(case: Case, asked: Asked) -> Self {
+    pub fn new(case: Case, asked: TuningQuestion) -> Self {
         let mut search = Self {
             case,
             asked,
@@ -126,7 +126,7 @@ impl Tuning {
         match self.first_ns.take() {
             None => self.first_ns = Some(nanoseconds),
             Some(first) if half.is_tried => {
-                self.series[half.tuning].pairs.push([first, nanoseconds])
+                self.series[half.tuning].pairs.push([first, nanoseconds]);
             }
             Some(first) => self.series[half.tuning].pairs.push([nanoseconds, first]),
         }

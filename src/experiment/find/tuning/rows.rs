@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Tuning, judge};
+use super::{SettingEffect, Tuning, judge};
 use crate::experiment::find::{Record, Search};
 use crate::host::tuning::{Name, Setting, Tunings};
 
@@ -32,7 +32,7 @@ pub(in crate::experiment::find) fn rows(record: &Record) -> Vec<Value> {
     rows
 }
 
-fn row(tuning: Name, settings: &[Setting], found: Option<(&Tuning, &Answer)>) -> Value {
+fn row(tuning: Name, settings: &[Setting], found: Option<(&Tuning, &SettingEffect)>) -> Value {
     let joined = |of: fn(&Setting) -> String| -> String {
         let all: Vec<String> = settings.iter().map(of).collect();
         all.join("; ")
@@ -44,7 +44,7 @@ fn row(tuning: Name, settings: &[Setting], found: Option<(&Tuning, &Answer)>) ->
     json!({
         "case": "",
         "setting": tuning.text(),
-        "places": joined(|it| it.place.to_string()),
+        "places": joined(|it| it.location.to_string()),
         "set_before": joined(|it| it.before.clone()),
         "set_tried": joined(|it| it.tried.clone()),
         "measured": found.map_or("", |_| measured),

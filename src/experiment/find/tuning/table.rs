@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::judge::{Answer, MARGIN};
-use super::{Asked, Tuning, judge};
+use super::judge::{MARGIN, SettingEffect};
+use super::{Tuning, TuningQuestion, judge};
 use crate::experiment::find::{Record, Search};
-use crate::host::tuning::{Name, Place, Setting as Value, Tuning as Setting, Tunings};
+use crate::host::tuning::{Location, Name, Setting as Value, Tuning as Setting, Tunings};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
@@ -13,7 +13,7 @@ use crate::term::table::{Columns, Table};
 pub fn plan(tunings: &Tunings, width: u16) -> String {
     let columns = Columns::<Setting>::default()
         .word("setting", |tuning| tuning.name.text().to_owned())
-        .word("where", place)
+        .word("where", location)
         .word("now", |tuning| value(tuning, "--rcvbuf", |it| &it.before))
         .word("tried", |tuning| {
             value(tuning, "4 times it", |it| &it.tried)
@@ -26,12 +26,14 @@ pub fn plan(tunings: &Tunings, width: u16) -> String {
     table.draw(width.into()) + &fold::text(&left_out(tunings), width.into())
 }
 
-fn place(tuning: &Setting) -> String {
+fn location(tuning: &Setting) -> String {
     match (tuning.name, &tuning.settings[..]) {
         (Name::Rcvbuf, _) => "the trials' sockets".to_owned(),
         (_, []) => "nowhere".to_owned(),
-        (_, [one]) => short(&one.place),
-        (_, [first, others @ ..]) => format!("{} and {} more", short(&first.place), others.len()),
+        (_, [one]) => short(&one.location),
+        (_, [first, others @ ..]) => {
+            format!("{} and {} more", short(&first.location), others.len())
+        }
     }
 }
 
@@ -48,8 +50,8 @@ fn value(tuning: &Setting, rcvbuf: &str, of: fn(&Value) -> &str) -> String {
 }
 
 /// Returns the path without the directory that all paths of its kind share.
-fn short(place: &Place) -> String {
-    let text = place.to_string();
+fn short(location: &Location) -> String {
+    let text = location.to_string();
     let known = ["/sys/class/net/", "/sys/devices/system/cpu/cpufreq/"];
     let rest = known.iter().find_map(|known| text.strip_prefix(known));
     rest.map_or(text.clone(), str::to_owned)
@@ -71,7 +73,7 @@ fn left_out(tunings: &Tunings) -> String {
 
 /// Returns the table of the results.
 pub(in crate::experiment::find) fn table(record: &Record) -> Table {
-    let columns = Columns::<(String, &str, &Tuning, Answer)>::default()
+    let columns = Columns::<(String, &str, &Tuning, SettingEffect)>::default()
         .word("case", |(key, ..)| key.clone())
         .word("setting", |(_, tuning, ..)| (*tuning).to_owned())
         .spare(1, "as it is", |(.., search, answer)| {
@@ -140,7 +142,7 @@ fn tried(record: &Record) -> &[Setting] {
 
 impl Tuning {
     /// Returns the speed with the current value, and its unit: thousands per second, or microseconds.
-    fn as_it_is(&self, answer: &Answer) -> (&'static str, f64) {
+    fn as_it_is(&self, answer: &SettingEffect) -> (&'static str, f64) {
         if self.is_of_round_trips() {
             ("us", answer.before_ns / 1e3)
         } else {
@@ -149,8 +151,8 @@ impl Tuning {
     }
 
     /// Returns the change in percent, with its interval. A round trip that becomes shorter has a change below 0.
-    pub(super) fn change_pct(&self, answer: &Answer) -> (f64, f64, f64) {
-        let Answer {
+    pub(super) fn change_pct(&self, answer: &SettingEffect) -> (f64, f64, f64) {
+        let SettingEffect {
             faster, low, high, ..
         } = *answer;
         let pct = |faster: f64| 100.0 * faster.exp_m1();
@@ -169,7 +171,7 @@ impl Tuning {
     }
 }
 
-pub(in crate::experiment::find) fn legend(asked: Asked) -> String {
+pub(in crate::experiment::find) fn legend(asked: TuningQuestion) -> String {
     let margin = 100.0 * MARGIN;
     format!(
         "\nas it is: datagrams received per second, or the round trip than which half take no longer, in {} pairs of \

@@ -187,7 +187,7 @@ fn a_header_agrees_with_itself() {
     assert!(wrong_header(twice).ends_with("v4 twice"));
     let unplaced = |header: &mut Header| {
         let one = Placement::unpinned(1.try_into().expect("in range"));
-        header.plan.blocks[0].cases[0].verdict = Verdict::Run(one, Vec::new());
+        header.plan.blocks[0].cases[0].verdict = Decision::Run(one, Vec::new());
     };
     assert!(wrong_header(unplaced).contains("one CPU per thread"));
     let shared = |header: &mut Header| {

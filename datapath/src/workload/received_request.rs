@@ -9,14 +9,14 @@ use crate::engine::verify::HEAD_BYTES;
 
 /// A received request.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct ReceivedRequest {
     pub(super) head: [u8; HEAD_BYTES],
     pub(super) origin: Origin,
     /// The whole request during verification, else empty.
     pub(super) whole: Vec<u8>,
 }
 
-impl Asked {
+impl ReceivedRequest {
     /// Copies the head of the request, or the whole request during verification, to the start of the response.
     #[inline]
     pub(super) fn repeat(&self, answer: &mut [u8]) {

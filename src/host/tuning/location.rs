@@ -13,7 +13,7 @@ use crate::sys::nic::{Changeable, Ethtool};
 /// A file of the kernel, or a setting of an interface's driver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum Location {
     /// Path of a file below the root, without the leading slash.
     File(String),
     /// Setting of a driver.
@@ -25,7 +25,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl Location {
     /// Reads the value as text.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => write!(f, "/{path}"),

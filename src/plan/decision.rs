@@ -23,14 +23,14 @@ use crate::host::placement::{Pin, Placement};
 /// Decision to run or to skip a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum Decision {
     /// Run on these CPUs; the texts are warnings about results that may mislead.
     Run(Placement, Vec<String>),
     /// Skip, for this reason.
     Skip(String),
 }
 
-impl Verdict {
+impl Decision {
     pub(super) fn of(case: &Case, conditions: &Conditions) -> Self {
         let engines = match engines::of(case) {
             Ok(engines) => engines,

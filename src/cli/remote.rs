@@ -12,7 +12,7 @@ const AGENT: &str = "udpbench";
 /// Another host, and how it is reached.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "The other host")]
-pub struct LinkArgs {
+pub struct RemoteArgs {
     /// Measures on this host instead, as ssh knows it or what --rsh names: only the results are here
     #[arg(long, value_name = "[USER@]HOST", value_parser = host)]
     pub on: Option<String>,
@@ -45,7 +45,7 @@ pub struct LinkArgs {
     pub drop_reasons: bool,
 }
 
-impl LinkArgs {
+impl RemoteArgs {
     /// The words with which a host is reached in the same way again, without its name.
     pub fn words(&self) -> Vec<String> {
         let mut words = Vec::new();

@@ -84,12 +84,12 @@ impl Scatter {
     /// likely lines are found by iteration, which weighs each block by its distance (Lange, Little & Taylor, J. Am.
     /// Stat. Assoc. 84 (1989) 881-896). The slopes over the change of the reference are held near 0. All parts have
     /// one scale, because a single part has too few blocks to show it.
-    pub(super) fn lines(&self, parts: &[Vec<BlockMean>]) -> Vec<Line> {
+    pub(super) fn lines(&self, parts: &[Vec<BlockMean>]) -> Vec<FittedLine> {
         let parts: Vec<Vec<Weighed>> = parts
             .iter()
             .map(|blocks| blocks.iter().map(|&mean| self.weighed(mean)).collect())
             .collect();
-        let mut lines = through(&parts, &vec![Line::default(); parts.len()], |_| 1.0);
+        let mut lines = through(&parts, &vec![FittedLine::default(); parts.len()], |_| 1.0);
         let mut scale: f64 = 1.0;
         for _ in 0..MOST_STEPS {
             let weight = |off: f64| (TAILS + 1.0) / (TAILS + (off / scale).powi(2));
@@ -112,7 +112,7 @@ impl Scatter {
         // At least the value for normal scatter.
         let deviation = (scale * inflation(&offs, parts.len())).max(1.0);
         let errors = through(&parts, &lines, |_| deviation.powi(-2));
-        let with_error = |(line, error): (Line, Line)| Line {
+        let with_error = |(line, error): (FittedLine, FittedLine)| FittedLine {
             error: error.error,
             ..line
         };
@@ -136,16 +136,20 @@ struct Weighed {
     deviation: f64,
 }
 
-fn through(parts: &[Vec<Weighed>], lines: &[Line], weight: impl Fn(f64) -> f64) -> Vec<Line> {
+fn through(
+    parts: &[Vec<Weighed>],
+    lines: &[FittedLine],
+    weight: impl Fn(f64) -> f64,
+) -> Vec<FittedLine> {
     let parts = parts.iter().zip(lines);
-    let line = |(blocks, line): (&Vec<Weighed>, &Line)| {
-        Line::through(blocks, |block| weight(line.off(block)))
+    let line = |(blocks, line): (&Vec<Weighed>, &FittedLine)| {
+        FittedLine::through(blocks, |block| weight(line.off(block)))
     };
     parts.map(line).collect()
 }
 
 /// Returns the distance of each block from its line, in its standard deviations.
-fn offs(parts: &[Vec<Weighed>], lines: &[Line]) -> Vec<f64> {
+fn offs(parts: &[Vec<Weighed>], lines: &[FittedLine]) -> Vec<f64> {
     let parts = parts.iter().zip(lines);
     parts
         .flat_map(|(blocks, line)| blocks.iter().map(|block| line.off(block)))
@@ -169,7 +173,7 @@ fn inflation(offs: &[f64], lines: usize) -> f64 {
 
 /// Weighted line of least squares.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Line {
+pub(super) struct FittedLine {
     /// Value of the line where the reference did not move.
     pub(super) log: f64,
     slope: f64,
@@ -177,7 +181,7 @@ pub(super) struct Line {
     pub(super) error: f64,
 }
 
-impl Line {
+impl FittedLine {
     fn through(blocks: &[Weighed], weight: impl Fn(&Weighed) -> f64) -> Self {
         let weights: Vec<f64> = blocks
             .iter()
