@@ -7,6 +7,7 @@
 
 mod ab;
 mod agent;
+mod choice;
 mod engine;
 mod find;
 mod name;

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::choice::parser;
 use super::engine::{EngineArg, EngineParser};
 use crate::data::parameters::parameters;
 use crate::data::{SharingKind, Spread};
@@ -34,25 +35,27 @@ macro_rules! define {
 
             $(
                 $(#[$block_doc])*
-                #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true,
-                    allow_negative_numbers = true, conflicts_with = "resume")]
+                #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parser!($block_type),
+                    hide_possible_values = true, allow_negative_numbers = true, conflicts_with = "resume")]
                 pub $block: Option<Vec<$block_type>>,
             )*
             $(
                 $(#[$case_doc])*
-                #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true,
-                    allow_negative_numbers = true, conflicts_with = "resume")]
+                #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parser!($case_type),
+                    hide_possible_values = true, allow_negative_numbers = true, conflicts_with = "resume")]
                 pub $case: Option<Vec<$case_type>>,
             )*
 
             /// How receivers share the port: reuseport, reuseaddr (the kernel gives all to one of them), separate
             /// (a port each) [default: reuseport]
-            #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true, conflicts_with = "resume")]
+            #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parser!(SharingKind),
+                hide_possible_values = true, conflicts_with = "resume")]
             pub sharing: Option<Vec<SharingKind>>,
 
             /// How reuseport assigns flows to receivers: even (the same number each, verified), hash (by the kernel),
             /// bpf (by a BPF program) [default: even]
-            #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true, conflicts_with = "resume")]
+            #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parser!(Spread),
+                hide_possible_values = true, conflicts_with = "resume")]
             pub spread: Option<Vec<Spread>>,
         }
     };

@@ -100,9 +100,9 @@ choice! {
     Connection {
         /// `send`/`recv` on connected sockets.
         #[default]
-        Connected,
+        Connected "connected",
         /// `send_to`/`recv_from`, with an address in every call.
-        Unconnected,
+        Unconnected "unconnected",
     }
 }
 
@@ -122,17 +122,17 @@ choice! {
     Transport {
         /// UDP: a message is a datagram, and may be lost.
         #[default]
-        Udp,
+        Udp "udp",
         /// A pair of Unix sockets that keep messages apart (SOCK_DGRAM).
-        UnixDgram,
+        UnixDgram "unix-dgram",
         /// A pair of Unix sockets, a stream of bytes.
-        UnixStream,
+        UnixStream "unix-stream",
         /// TCP: a stream of bytes, in which a message is as many as a payload has.
-        Tcp,
+        Tcp "tcp",
         /// TCP, where each message begins with its length.
-        FramedTcp,
+        FramedTcp "framed-tcp",
         /// WebSocket over TCP, without TLS (RFC 6455).
-        Websocket,
+        Websocket "websocket",
     }
 }
 
@@ -152,9 +152,9 @@ choice! {
     /// How receivers wait, of the engines whose calls can do both.
     Wait {
         /// They sleep until something comes.
-        Block,
+        Block "block",
         /// They call again and again: no sleep and no wake-up, but a whole CPU.
-        Spin,
+        Spin "spin",
     }
 }
 
@@ -162,9 +162,9 @@ choice! {
     /// The version of IP.
     Ip {
         /// IPv4.
-        V4,
+        V4 "v4",
         /// IPv6.
-        V6,
+        V6 "v6",
     }
 }
 
@@ -172,11 +172,11 @@ choice! {
     /// Which way datagrams go between two hosts, as seen from the one at which udpbench was started.
     Direction {
         /// From here to there.
-        Up,
+        Up "up",
         /// From there to here.
-        Down,
+        Down "down",
         /// Both at once, over the same sockets.
-        Both,
+        Both "both",
     }
 }
 

@@ -71,33 +71,41 @@ pub(super) fn bytes<T: TryFrom<u64>>(text: &str) -> Option<T> {
     T::try_from(bytes).ok()
 }
 
-/// Defines a choice. Its variants are parsed, shown and stored by their names on the command line.
+/// One of a few values, each with a name.
+pub trait Choice {
+    /// Names of all values, in their order.
+    const NAMES: &'static [&'static str];
+}
+
+/// Defines a choice. Its variants are parsed, shown and stored by the names that stand beside them.
 macro_rules! choice {
-    ($(#[$meta:meta])* $name:ident { $($(#[$of_variant:meta])* $variant:ident,)+ }) => {
+    ($(#[$meta:meta])* $name:ident { $($(#[$of_variant:meta])* $variant:ident $text:literal,)+ }) => {
         $(#[$meta])*
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
-            clap::ValueEnum,
         )]
-        #[serde(rename_all = "kebab-case")]
-        pub enum $name { $($(#[$of_variant])* $variant,)+ }
+        pub enum $name { $($(#[$of_variant])* #[serde(rename = $text)] $variant,)+ }
+
+        impl super::Choice for $name {
+            const NAMES: &'static [&'static str] = &[$($text),+];
+        }
 
         impl std::str::FromStr for $name {
             type Err = String;
 
             fn from_str(text: &str) -> Result<Self, String> {
-                clap::ValueEnum::from_str(text, false)
+                match text {
+                    $($text => Ok(Self::$variant),)+
+                    _ => Err(format!("use one of {}", <Self as super::Choice>::NAMES.join(", "))),
+                }
             }
         }
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                let value = clap::ValueEnum::to_possible_value(self);
-                f.pad(
-                    value
-                        .as_ref()
-                        .map_or("", clap::builder::PossibleValue::get_name),
-                )
+                f.pad(match self {
+                    $(Self::$variant => $text,)+
+                })
             }
         }
     };

@@ -21,6 +21,7 @@ mod socket_options;
 mod verified;
 mod workload;
 
+pub use self::bounded::Choice;
 pub use self::accounting::{Accounting, Counts, MOST_IN_A_PIECE, WindowAccounting};
 pub use self::address::Address;
 pub use self::axes::*;

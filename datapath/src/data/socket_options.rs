@@ -93,11 +93,11 @@ choice! {
     /// A [`Sharing`] without its [`Spread`].
     SharingKind {
         /// See [`Sharing::Reuseport`].
-        Reuseport,
+        Reuseport "reuseport",
         /// See [`Sharing::Reuseaddr`].
-        Reuseaddr,
+        Reuseaddr "reuseaddr",
         /// See [`Sharing::Separate`].
-        Separate,
+        Separate "separate",
     }
 }
 
@@ -108,11 +108,11 @@ choice! {
         /// By the kernel's hash, but with source ports by which every receiver gets the same number of flows
         /// (within one, where that cannot be), verified with probe datagrams before the start.
         #[default]
-        Even,
+        Even "even",
         /// By the kernel's hash, as it comes.
-        Hash,
+        Hash "hash",
         /// By a program in the kernel that knows each flow's receiver (SO_ATTACH_REUSEPORT_CBPF).
-        Bpf,
+        Bpf "bpf",
     }
 }
 

@@ -15,11 +15,11 @@ choice! {
     Workload {
         /// Senders send as fast as they can, receivers take what comes.
         #[default]
-        Flood,
+        Flood "flood",
         /// Clients send requests, servers respond.
-        Rr,
+        Rr "rr",
         /// Flood in both directions at once, and beside it in one.
-        Bidir,
+        Bidir "bidir",
     }
 }
 
@@ -29,9 +29,9 @@ choice! {
     Duplex {
         /// In both at once: each socket has a thread that sends and one that receives.
         #[default]
-        Full,
+        Full "full",
         /// In one.
-        Half,
+        Half "half",
     }
 }
 
@@ -134,11 +134,11 @@ choice! {
     ServerModel {
         /// The loop that receives, one request after the other: what is behind waits.
         #[default]
-        Inline,
+        Inline "inline",
         /// A pool of 64 threads, which answer themselves.
-        Pool,
+        Pool "pool",
         /// The threads that tokio has for what blocks (`spawn_blocking`), up to 512, which answer themselves.
-        SpawnBlocking,
+        SpawnBlocking "spawn-blocking",
     }
 }
 
