@@ -197,12 +197,9 @@ fn one_row(csv: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_readme_lists_the_engines_in_the_order_of_the_registry() {
+fn the_page_lists_the_engines_in_the_order_of_the_registry() {
     let is_built = |name: &String| engines::find(name).is_some();
-    let listed: Vec<String> = engines_of_the_readme()
-        .into_iter()
-        .filter(is_built)
-        .collect();
+    let listed: Vec<String> = engines_of_the_page().into_iter().filter(is_built).collect();
     let registered: Vec<&str> = engines::ALL.iter().map(|entry| entry.about.name).collect();
     assert_eq!(listed, registered);
 }
@@ -210,7 +207,7 @@ fn the_readme_lists_the_engines_in_the_order_of_the_registry() {
 /// With `--no-default-features`, too: `.ci/run features`.
 #[test]
 fn an_engine_is_built_or_the_program_says_why_not() {
-    let listed: BTreeSet<String> = engines_of_the_readme().into_iter().collect();
+    let listed: BTreeSet<String> = engines_of_the_page().into_iter().collect();
     let absent = engines::NOT_BUILT.iter().map(|(name, _)| *name);
     let known = engines::ALL
         .iter()
@@ -237,9 +234,9 @@ fn a_command_is_built_or_the_program_says_why_not() {
     }
 }
 
-fn engines_of_the_readme() -> Vec<String> {
-    let readme = document("README.md");
-    let (_, section) = readme.split_once("\n## The engines\n").expect("a section");
+fn engines_of_the_page() -> Vec<String> {
+    let page = document("docs/ENGINES.md");
+    let (_, section) = page.split_once("\n## All engines\n").expect("a section");
     let (section, _) = section.split_once("\n## ").expect("another one");
     let rows = section.lines().filter_map(cells);
     rows.map(|cells| cells[0].to_owned()).collect()

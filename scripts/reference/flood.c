@@ -98,7 +98,7 @@ enum { DROPS_ARE_BURSTS = false };
 
 // What one thread has moved. Two cache lines of its own, as in udpbench: CPUs prefetch 64 B lines in
 // pairs, and some have lines of 128 B.
-struct lane {
+struct bench_thread {
     alignas(128) _Atomic uint64_t packets, bytes;
     uint64_t packets_per_burst; // the last one's; known when the thread has ended
     struct end end;
@@ -107,7 +107,7 @@ struct lane {
 };
 
 struct run {
-    struct lane sender, receiver;
+    struct bench_thread sender, receiver;
     alignas(128) atomic_bool stop_sending; // only read while datagrams flow
     atomic_bool stop_receiving;
     pthread_barrier_t gate;
@@ -134,10 +134,10 @@ struct costs {
 };
 
 // Relaxed: a counter orders nothing.
-static inline void publish(struct lane *lane, struct burst total)
+static inline void publish(struct bench_thread *bench, struct burst total)
 {
-    atomic_store_explicit(&lane->packets, total.packets, memory_order_relaxed);
-    atomic_store_explicit(&lane->bytes, total.bytes, memory_order_relaxed);
+    atomic_store_explicit(&bench->packets, total.packets, memory_order_relaxed);
+    atomic_store_explicit(&bench->bytes, total.bytes, memory_order_relaxed);
 }
 
 static void *send_until_stopped(void *arg)
@@ -212,7 +212,7 @@ static uint64_t lost(int fd)
     return CONNECTION == NONE ? drops(fd) : 0;
 }
 
-static void start(struct lane *lane, void *(*loop)(void *), struct run *run, long cpu)
+static void start(struct bench_thread *bench, void *(*loop)(void *), struct run *run, long cpu)
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -222,11 +222,11 @@ static void start(struct lane *lane, void *(*loop)(void *), struct run *run, lon
         CPU_SET(cpu, &cpus);
         pthread_attr_setaffinity_np(&attributes, sizeof cpus, &cpus);
     }
-    errno = pthread_create(&lane->thread, &attributes, loop, run);
+    errno = pthread_create(&bench->thread, &attributes, loop, run);
     if (errno)
         err(BROKEN, "cannot start a thread; choose its CPU from those that `taskset -cp $$` shows");
     pthread_attr_destroy(&attributes);
-    errno = pthread_getcpuclockid(lane->thread, &lane->cpu_clock);
+    errno = pthread_getcpuclockid(bench->thread, &bench->cpu_clock);
     if (errno)
         err(BROKEN, "cannot find the CPU clock of a thread");
 }

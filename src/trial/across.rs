@@ -46,7 +46,9 @@ pub(super) fn run(
     // The receivers start first: datagrams sent before their window opens are in neither window.
     receivers.call::<()>(&Request::Go)?;
     receivers.expect_silence(length);
-    let sent: Counts = senders.call_for(length, &Request::Go)?;
+    senders.ask(&Request::Go)?;
+    senders.expect_silence(length);
+    let sent: Counts = senders.answer_beside(length, receivers)?;
 
     let expected = sent.taken();
     receivers.ask(&Request::Drain { expected })?;

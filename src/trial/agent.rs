@@ -4,6 +4,8 @@ use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -39,6 +41,8 @@ pub struct Agent {
     /// Stream to the agent. `None` after an error: a late answer would be taken for the answer to the next request.
     output: Option<Output>,
     answers: Receiver<anyhow::Result<Vec<u8>>>,
+    /// True once its output has ended.
+    ended: Arc<AtomicBool>,
     heard: Heard,
     /// Heartbeat with an agent on another host.
     pulse: Option<Pulse>,
@@ -154,10 +158,12 @@ impl Agent {
     ) -> anyhow::Result<(Self, Sender<anyhow::Result<Vec<u8>>>)> {
         let (send, answers) = mpsc::channel();
         let heard = Heard::now();
+        let ended = Arc::new(AtomicBool::new(false));
         let reader = {
-            let (heard, send) = (heard.clone(), send.clone());
+            let (heard, send, ended) = (heard.clone(), send.clone(), Arc::clone(&ended));
             move || {
                 let error = forward(input, &heard, &send);
+                ended.store(true, Ordering::Relaxed);
                 // Sending fails if nobody waits for messages any more.
                 let _ = send.send(Err(error));
             }
@@ -172,6 +178,7 @@ impl Agent {
             version: String::new(),
             output: Some(Output::new(output)),
             answers,
+            ended,
             heard,
             pulse: None,
             asked: asked.clone(),
@@ -285,7 +292,31 @@ impl Agent {
     /// # Errors
     /// Fails if the request failed, or if the agent is gone.
     pub(super) fn answer<T: DeserializeOwned>(&mut self, length: Duration) -> anyhow::Result<T> {
-        match self.next(length)? {
+        let answer = self.next(length)?;
+        self.value(answer)
+    }
+
+    /// Waits for the answer to the last request, which takes `length`, for as long as `other` is there.
+    ///
+    /// # Errors
+    /// Fails if the request failed, or if one of the agents is gone.
+    pub(super) fn answer_beside<T: DeserializeOwned>(
+        &mut self,
+        length: Duration,
+        other: &mut Self,
+    ) -> anyhow::Result<T> {
+        let answer = self.receive_unless(length, || other.ended.load(Ordering::Relaxed));
+        match answer.map_err(|error| self.lose(error))? {
+            Some(answer) => self.value(answer),
+            None => {
+                let error = other.next::<IgnoredAny>(Duration::ZERO).err();
+                Err(error.unwrap_or_else(|| anyhow!("the other end has ended")))
+            }
+        }
+    }
+
+    fn value<T>(&self, answer: Answer<T>) -> anyhow::Result<T> {
+        match answer {
             Answer::Done(value) => Ok(value),
             Answer::Failed(reason) => Err(match &self.name {
                 Some(name) => anyhow!("{name}: {reason}"),
@@ -298,22 +329,38 @@ impl Agent {
 
     fn next<T: DeserializeOwned>(&mut self, length: Duration) -> anyhow::Result<Answer<T>> {
         let answer = self.receive(length);
-        answer.map_err(|error| {
-            (self.output, self.pulse) = (None, None);
-            error.context(self.shown_name().to_owned())
-        })
+        answer.map_err(|error| self.lose(error))
+    }
+
+    /// Closes the connection, since an answer that comes late would be taken for that to the next request.
+    fn lose(&mut self, error: anyhow::Error) -> anyhow::Error {
+        (self.output, self.pulse) = (None, None);
+        error.context(self.shown_name().to_owned())
     }
 
     fn receive<T: DeserializeOwned>(&mut self, length: Duration) -> anyhow::Result<T> {
+        let received = self.receive_unless(length, || false)?;
+        received.context("it has ended")
+    }
+
+    /// Waits for a message. Returns `None` once `is_over` returns true.
+    fn receive_unless<T: DeserializeOwned>(
+        &mut self,
+        length: Duration,
+        is_over: impl Fn() -> bool,
+    ) -> anyhow::Result<Option<T>> {
         let since = Instant::now();
         let longest = LONGEST_ANSWER.saturating_add(length);
         loop {
             match self.answers.recv_timeout(LOOK) {
-                Ok(body) => return message::decode(&body?),
+                Ok(body) => return message::decode(&body?).map(Some),
                 Err(RecvTimeoutError::Disconnected) => bail!("it has ended"),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             ensure!(!self.asked.to_end(), Interrupted);
+            if is_over() {
+                return Ok(None);
+            }
             ensure!(
                 since.elapsed() < longest,
                 "no answer within {} s",

@@ -21,10 +21,10 @@ mod socket_options;
 mod verified;
 mod workload;
 
-pub use self::bounded::Choice;
 pub use self::accounting::{Accounting, Counts, MOST_IN_A_PIECE, WindowAccounting};
 pub use self::address::Address;
 pub use self::axes::*;
+pub use self::bounded::Choice;
 pub use self::case::{BlockKey, Case};
 pub use self::engine::{EngineName, Group, Pair, Traits};
 pub use self::histogram::{BUCKETS, Histogram, bucket_of};

@@ -12,7 +12,7 @@
 //! | give the verdicts | `verdict` |
 //! | predict what can be judged, before anything is measured | `outlook` |
 //!
-//! `docs/METHODOLOGY.md` gives the reasons, `docs/CALIBRATION.md` the error rates.
+//! `docs/METHODOLOGY.md` gives the reasons, `docs/VALIDATION.md` the error rates.
 
 mod comparability;
 mod difference;

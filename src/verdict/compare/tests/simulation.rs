@@ -1,5 +1,5 @@
 //! Error rates of verdicts, in simulated sweeps of 96 cases in 18 blocks, the size of the sweeps of
-//! docs/CALIBRATION.md.
+//! docs/VALIDATION.md.
 
 use statrs::statistics::{Data, OrderStatistics};
 
