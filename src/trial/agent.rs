@@ -306,13 +306,11 @@ impl Agent {
         other: &mut Self,
     ) -> anyhow::Result<T> {
         let answer = self.receive_unless(length, || other.ended.load(Ordering::Relaxed));
-        match answer.map_err(|error| self.lose(error))? {
-            Some(answer) => self.value(answer),
-            None => {
-                let error = other.next::<IgnoredAny>(Duration::ZERO).err();
-                Err(error.unwrap_or_else(|| anyhow!("the other end has ended")))
-            }
+        if let Some(answer) = answer.map_err(|error| self.lose(error))? {
+            return self.value(answer);
         }
+        let error = other.next::<IgnoredAny>(Duration::ZERO).err();
+        Err(error.unwrap_or_else(|| anyhow!("the other end has ended")))
     }
 
     fn value<T>(&self, answer: Answer<T>) -> anyhow::Result<T> {
