@@ -172,7 +172,7 @@ fn mute(peer: &UdpSocket) -> UdpSocket {
     socket
 }
 
-/// What sends one datagram a call, and receives.
+/// Returns options for an I/O object that sends one datagram a call, and receives.
 fn one_each(socket: UdpSocket) -> IoOptions {
     let peer = socket.peer_addr().ok();
     IoOptions::of(vec![Endpoint::of(socket, peer)], Direction::Both, PAYLOAD)

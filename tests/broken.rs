@@ -89,7 +89,7 @@ fn break_all(running: &Child, how: Shutdown) -> nix::Result<()> {
     Ok(())
 }
 
-/// Whether the raw samples tell of a window that failed.
+/// Returns whether the log tells of a window that failed.
 fn tells_of_failure(raw: &Path) -> bool {
     let text = fs::read_to_string(raw).unwrap_or_default();
     ["{\"repeated\":", "{\"failed\":"]

@@ -40,7 +40,7 @@ fn board(place: &Place, changes: &[(&str, &str)]) {
     }
 }
 
-/// What `check` prints, and its exit code without what a debug build adds to both.
+/// Returns the output of `check` and its exit code, without the part that a debug build adds to both.
 fn check(place: &Place) -> (String, i32) {
     check_with(place, "")
 }

@@ -30,7 +30,7 @@ fn place_with(factor: f64) -> Place {
     place
 }
 
-/// The same rows, but for the ratios of those that are not the reference.
+/// Returns the rows with other ratios for all engines but the reference.
 fn with_ratios(csv: &str, ratio: impl Fn(usize) -> f64) -> String {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let header = reader.headers().expect("a header").clone();

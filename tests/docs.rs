@@ -281,7 +281,7 @@ fn every_link_leads_somewhere() {
     }
 }
 
-/// What a link may name of a page: its headings, as GitHub writes them.
+/// Returns the anchors of a page: its headings, as GitHub writes them.
 fn anchors(page: &Path) -> BTreeSet<String> {
     let text = fs::read_to_string(page).expect("a page");
     let headings = text.lines().filter(|line| line.starts_with('#'));

@@ -18,7 +18,7 @@ fn sweep(place: &Place, options: &str) -> Vec<Row> {
     place.sweep(&format!("{SHORT} {options}"))
 }
 
-/// Those that ran, whose accounting close and whose flows were all served.
+/// Returns the engines that ran, and checks that their accounting closes and that all flows were served.
 fn served(rows: &[Row]) -> BTreeSet<&str> {
     let ran = rows.iter().filter(|row| row.status != Status::Skipped);
     ran.map(|row| {

@@ -59,7 +59,7 @@ fn ctrl_c_ends_the_sweep_with_rows_for_what_was_measured() {
     }
 }
 
-/// Whether the programs that this one starts ignore SIGHUP from the start (proc_pid_status(5)).
+/// Returns whether child processes ignore SIGHUP from the start (proc_pid_status(5)).
 fn hangups_are_ignored() -> bool {
     let status = fs::read_to_string("/proc/self/status").expect("it is there");
     let mut masks = status
@@ -264,7 +264,7 @@ const HALF_SKIPPED: &str = "--engine null,mio-exhaustive --no-reference --connec
                             --warmup 0s --rounds 20 --duration 20ms --threads 1 -o out.csv --payload \
                             1,2,3,4,5,6,7,8";
 
-/// Which of the rows of a CSV are of skipped cases.
+/// Returns which rows of a CSV are of skipped cases.
 fn skipped(csv: &str) -> Vec<bool> {
     let rows = common::rows_of(csv);
     rows.iter()

@@ -46,7 +46,7 @@ fn without_tests(text: &str) -> String {
     code.collect::<Vec<&str>>().join("\n")
 }
 
-/// Whether what follows is the module of tests.
+/// Returns whether the module of tests follows.
 fn is_last(text: &str, line: &str) -> bool {
     let at = line.as_ptr() as usize - text.as_ptr() as usize;
     let next = text[at..].lines().nth(1).unwrap_or_default();
@@ -189,7 +189,7 @@ fn handed_on(
     file_of(sources, &path).filter(|found| found != file)
 }
 
-/// Which files each file uses.
+/// Maps each file to the files that it uses.
 fn arrows(sources: &BTreeMap<PathBuf, String>) -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
     let used = |(file, text): (&PathBuf, &String)| {
         let paths = paths(file, text).into_iter();
@@ -220,7 +220,7 @@ fn module_of(file: &Path) -> String {
     first.trim_end_matches(".rs").to_owned()
 }
 
-/// What points up, and what is not in the table.
+/// Lists arrows that point up, and modules that are not in the table.
 fn upward(arrows: &BTreeMap<PathBuf, BTreeSet<PathBuf>>, table: &[String]) -> Vec<String> {
     let place = |module: &str| table.iter().position(|row| row == module);
     let mut wrong = Vec::new();

@@ -11,7 +11,7 @@ use udpbench::results::row::{Row, Status};
 
 use common::{Place, stdout};
 
-/// What lies in the directories of `results/`; git ignores what lies beside them.
+/// Returns the files in the directories of `results/`; git ignores files beside the directories.
 fn kept(extension: &str) -> Vec<PathBuf> {
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
     let mut waiting: Vec<PathBuf> = entries(&results).filter(|path| path.is_dir()).collect();
@@ -36,7 +36,7 @@ fn rows(path: &Path) -> Vec<Row> {
     results.rows
 }
 
-/// What scripts write beside is of other shapes.
+/// Returns whether a CSV is of udpbench: scripts write files of other shapes beside.
 fn is_of_udpbench(path: &PathBuf) -> bool {
     let columns = csv::Reader::from_path(path).and_then(|mut csv| csv.headers().cloned());
     let has = |name: &str| {

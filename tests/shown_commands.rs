@@ -125,7 +125,7 @@ fn code_lines(page: &str) -> Vec<String> {
     lines
 }
 
-/// What stands between backquotes, also over the end of a line.
+/// Returns the texts between backquotes, also across the end of a line.
 fn inline_codes(page: &str) -> Vec<String> {
     let prose: Vec<&str> = page
         .lines()
@@ -157,7 +157,7 @@ fn commands(line: &str) -> Vec<String> {
     parts.filter_map(command).collect()
 }
 
-/// Why the program does not take a command line.
+/// Returns the reason why the program refuses a command line.
 fn refusal(command: &str) -> Option<String> {
     refused(words(command))
 }
@@ -179,7 +179,7 @@ fn refused(words: Vec<String>) -> Option<String> {
     (!is_taken).then(|| text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// Why no command of the program takes these options.
+/// Returns the reason why no command of the program takes these options.
 fn refusal_of_options(code: &str) -> Option<String> {
     let words = words(code);
     let flag = words[0].split('=').next().unwrap_or_default();

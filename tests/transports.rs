@@ -19,7 +19,7 @@ fn sweep(place: &Place, options: &str) -> Vec<Row> {
     place.sweep(&format!("{SHORT} {options}"))
 }
 
-/// All cases ran, and what was sent was received as it was sent.
+/// Checks that all cases ran, and that every message was received as it was sent.
 fn hold(rows: &[Row], of_each: usize) {
     let (over_udp, over_others): (Vec<&Row>, Vec<&Row>) = rows
         .iter()

@@ -23,7 +23,7 @@ fn lines(options: &str) -> Vec<String> {
     stdout(&output).lines().map(str::to_owned).collect()
 }
 
-/// What each line has in that column.
+/// Returns the cells of that column, one a line.
 fn column(lines: &[String], name: &str) -> Vec<String> {
     // Names of two words end where their column does.
     let end = lines[0].find(name).expect("a heading") + name.len();

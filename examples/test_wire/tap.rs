@@ -19,7 +19,7 @@ use udpbench::error::UsageError;
 /// and counted as `tx_dropped`.
 const QUEUE_FRAMES: i32 = 16_384;
 
-/// Where a TAP device is to be: `NAME`, or `NETNS:NAME`.
+/// Name of a TAP device, with its network namespace: `NAME`, or `NETNS:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Location {
     netns: PathBuf,

@@ -110,7 +110,7 @@ impl Way {
         released
     }
 
-    /// How long until the next frame is due.
+    /// Returns the time until the next frame is due.
     pub(crate) fn due_in(&self) -> Option<Duration> {
         let next = self.holding.next()?;
         Some(next.saturating_sub(self.started.elapsed()))

@@ -51,7 +51,7 @@ fn an_error_of_the_agent_keeps_its_text() {
     end(child, agent);
 }
 
-/// How many threads a process has; 0 once it is gone.
+/// Returns the number of threads of a process; 0 once it is gone.
 fn threads_of(pid: u32) -> usize {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"));
     tasks.map_or(0, Iterator::count)

@@ -12,7 +12,7 @@ use udpbench::trial::message::{self, Hello, MAGIC, MAX_BYTES, PROTOCOL};
 use crate::agent_command;
 use crate::common::stderr;
 
-/// What becomes of an agent whose input is this.
+/// Runs an agent with this input to its end, and returns its output.
 fn fed(input: &[u8]) -> Output {
     let mut child = agent_command()
         .stderr(Stdio::piped())

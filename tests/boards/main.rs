@@ -31,7 +31,7 @@ fn udpbench() -> Command {
     Command::from_std(common::program())
 }
 
-/// What a command that succeeds without complaint prints.
+/// Returns the output of a command, which has to succeed without complaint.
 fn stdout(command: &mut Command) -> String {
     let assert = command.assert().success().stderr("");
     String::from_utf8(assert.get_output().stdout.clone()).expect("is text")

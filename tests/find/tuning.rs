@@ -42,7 +42,7 @@ fn text(place: &Place, file: &str) -> String {
     text.expect("it is there").trim_end().to_owned()
 }
 
-/// Whether all settings are what they were.
+/// Returns whether all settings are what they were.
 fn is_as_before(place: &Place) -> bool {
     text(place, GOVERNOR) == "ondemand" && ["0", "00000000"].contains(&&*text(place, RPS))
 }
@@ -51,7 +51,7 @@ fn rows(json: &str) -> Vec<Value> {
     serde_json::from_str(json).expect("an array")
 }
 
-/// Of the settings that were tried.
+/// Returns name and verdict of each setting that was tried.
 fn verdicts(json: &str) -> Vec<(String, String)> {
     let word = |row: &Value, name: &str| row[name].as_str().expect("text").to_owned();
     let rows = rows(json);

@@ -71,7 +71,7 @@ fn police(pps: f64, burst_s: f64) -> (f64, Builder) {
     (pps, Lab::builder().test_wire(&rules))
 }
 
-/// How far a search is off, in relation to the truth.
+/// Returns the relative error of a search.
 fn off(truth: f64, row: &Value) -> f64 {
     row["lossless_pps"].as_f64().expect("a rate") / truth - 1.0
 }

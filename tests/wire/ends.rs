@@ -123,7 +123,7 @@ fn wire(lab: &Lab, place: &Place) -> std::process::Command {
     command
 }
 
-/// All that run at either end.
+/// Returns the processes at either end.
 pub(crate) fn processes(lab: &Lab) -> Vec<i32> {
     let ends = [End::Near, End::Far].map(|end| netns(&lab.netns(end)));
     let all = fs::read_dir("/proc").expect("Linux").flatten();

@@ -31,7 +31,7 @@ pub enum End {
     Far,
 }
 
-/// How the lab is to be.
+/// Settings of a lab.
 #[derive(Debug)]
 pub struct Builder(Vec<String>);
 
@@ -137,7 +137,7 @@ impl Lab {
         self.names["ssh_config"].as_str().expect("a path").into()
     }
 
-    /// Where all files of the lab are.
+    /// Returns the directory of all files of the lab.
     pub fn directory(&self) -> PathBuf {
         let config = self.ssh_config();
         config.parent().expect("a directory").to_owned()

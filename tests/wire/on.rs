@@ -100,7 +100,7 @@ fn what_was_broken_off_goes_on_with_the_words_that_it_said() {
     assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
 }
 
-/// How many agents run in the namespaces of the lab.
+/// Returns the number of agents in the namespaces of the lab.
 fn processes_there(lab: &Lab) -> usize {
     let pids = processes(lab).into_iter();
     pids.filter(|pid| command_line(*pid).contains(" agent "))

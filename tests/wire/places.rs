@@ -13,7 +13,7 @@ use crate::accounting::{SHORT, Swept, lost, sweep, wire};
 use crate::common::{Place, rows, stderr, wait_until};
 use crate::lab::{End, Lab};
 
-/// What was lost at a place.
+/// Returns the datagrams lost at a place.
 fn lost_at(row: &Row, place: &str) -> u64 {
     let names = Places::default().lost().map(|(name, _)| name);
     let all = names.into_iter().zip(lost(row));
@@ -25,7 +25,7 @@ fn says(row: &Row, words: &str) -> bool {
     row.warnings.iter().any(|warning| warning.contains(words))
 }
 
-/// Whether that command works at the far end.
+/// Returns whether that command works at the far end.
 fn set_up(lab: &Lab, command: &str) -> bool {
     let mut words = command.split_whitespace();
     let mut program = lab.far(words.next().expect("a program"));

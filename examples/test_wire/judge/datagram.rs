@@ -1,4 +1,4 @@
-//! What rules look at in a frame: the UDP datagram that it holds, or begins.
+//! The part of a frame that rules look at: the UDP datagram that it holds, or begins.
 
 use super::fragments::FragmentOf;
 
@@ -14,13 +14,13 @@ pub(crate) struct Datagram {
     pub(crate) source_port: u16,
     /// The port that it goes to.
     pub(crate) destination_port: u16,
-    /// Where the UDP header begins in the frame.
+    /// Offset of the UDP header in the frame.
     pub(crate) udp_at: usize,
     /// Whose fragments have the rest of it, if this is not all.
     pub(crate) rest: Option<FragmentOf>,
 }
 
-/// What a frame holds.
+/// Content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A UDP datagram, or the first fragment of one.

@@ -28,7 +28,7 @@ pub(crate) enum Part {
     Uncounted,
 }
 
-/// All frames that are held in one direction.
+/// The frames held in one direction.
 #[derive(Debug, Default)]
 pub(crate) struct Holding {
     due: BinaryHeap<Reverse<(Duration, u64, usize)>>,
@@ -44,7 +44,7 @@ pub(crate) struct Holding {
 }
 
 impl Holding {
-    /// How many there are.
+    /// Number of frames.
     pub(crate) fn len(&self) -> usize {
         self.due.len() + self.behind.len()
     }

@@ -21,7 +21,7 @@ use rules::{Action, Counted, Direction, Effect, Rules};
 pub(crate) struct Judge {
     counted: Vec<Counted>,
     rules: Vec<RuleState>,
-    /// How many datagrams have counted.
+    /// Number of datagrams that have counted.
     number: u64,
     /// When the last one that counted came.
     last: Option<Duration>,
@@ -44,7 +44,7 @@ pub(crate) enum Verdict {
     Fragment(Fate),
 }
 
-/// What becomes of a datagram that counts.
+/// Outcome of a datagram that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// A rule drops it.
@@ -53,16 +53,16 @@ pub(crate) enum Fate {
     Passes(Passage),
 }
 
-/// How a datagram passes.
+/// The way in which a datagram passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Passage {
     /// When: at once if this is not later than now.
     pub(crate) at: Duration,
     /// After how many others that come later.
     pub(crate) behind: u64,
-    /// How many copies follow it.
+    /// Number of copies that follow it.
     pub(crate) copies: u32,
-    /// Whether it goes to a closed port.
+    /// True if it goes to a closed port.
     pub(crate) is_misdirected: bool,
 }
 

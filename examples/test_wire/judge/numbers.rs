@@ -30,7 +30,7 @@ impl Numbers {
         Ok(Self(merged))
     }
 
-    /// Whether the number is one of them.
+    /// Returns whether the number is one of them.
     pub(crate) fn contains(&self, number: u64) -> bool {
         let at = self.0.partition_point(|&(_, last)| last < number);
         self.0.get(at).is_some_and(|&(first, _)| first <= number)

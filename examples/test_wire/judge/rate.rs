@@ -41,7 +41,7 @@ impl Rate {
         rate.filter(|_| number > 0).ok_or_else(problem)
     }
 
-    /// How long a datagram takes at this rate.
+    /// Returns the time that a datagram takes at this rate.
     fn cost(self, datagram: &Datagram) -> Duration {
         let (units, per_second) = match self {
             Self::Datagrams(rate) => (1, rate),

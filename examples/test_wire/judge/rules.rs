@@ -9,10 +9,10 @@ use super::datagram::Datagram;
 use super::numbers::Numbers;
 use super::rate::Rate;
 
-/// All that was typed, for both directions.
+/// Rules as they were typed, for both directions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rules {
-    /// Which datagrams count.
+    /// The datagrams that count.
     pub(crate) counted: Vec<Counted>,
     /// What becomes of them.
     pub(crate) rules: Vec<Rule>,
@@ -27,14 +27,14 @@ pub(crate) enum Counted {
     Port(Numbers),
 }
 
-/// What becomes of some datagrams.
+/// One rule: datagrams, and what is done to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
     /// As it was typed.
     pub(crate) text: String,
-    /// Which directions it holds for.
+    /// Directions for which it holds.
     pub(crate) direction: Direction,
-    /// What it does.
+    /// Its action.
     pub(crate) action: Action,
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum Direction {
     Both,
 }
 
-/// What is done to datagrams.
+/// An action on datagrams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Something, to some of them.
@@ -58,16 +58,16 @@ pub(crate) enum Action {
     Limit {
         /// The rate.
         rate: Rate,
-        /// How many may wait.
+        /// Maximum number of waiting datagrams.
         queue: usize,
-        /// How many may pass at once after a pause.
+        /// Maximum number that pass at once after a pause.
         burst: u32,
     },
     /// What is faster is dropped.
     Police {
         /// The rate.
         rate: Rate,
-        /// How many may pass at once after a pause.
+        /// Maximum number that pass at once after a pause.
         burst: u32,
     },
 }
@@ -116,7 +116,7 @@ impl Which {
 }
 
 impl Counted {
-    /// Whether the datagram meets it.
+    /// Returns whether the datagram meets it.
     pub(crate) fn holds(&self, datagram: &Datagram) -> bool {
         match self {
             Self::Size(sizes) => sizes.contains(datagram.payload_bytes.into()),
