@@ -121,7 +121,7 @@ fn accounting_closes(accounting: &Value) {
         "dropped",
         "refused",
         "too_many_held",
-        "buffer_capacity",
+        "held",
     ];
     let ended: u64 = ends.iter().map(|end| count(accounting, end)).sum();
     assert_eq!(
