@@ -1,4 +1,4 @@
-//! The fixed schedule of `scripts/instructions`, which runs this under valgrind's callgrind: one thread sends
+//! The fixed schedule of `scripts/instructions.py`, which runs this under valgrind's callgrind: one thread sends
 //! a burst and receives it, again and again, with the loop and the engine of the product.
 //!
 //!     lockstep ENGINE    connected, unconnected, and over each other transport that it goes over: three threads

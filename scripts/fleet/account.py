@@ -14,7 +14,7 @@ import os
 import re
 import shlex
 import sys
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 
@@ -43,7 +43,9 @@ def require_in_folder(files):
     if files["resume"]:
         raise Refusal(f"error: --resume {files['resume']}: resume a sweep on the board itself, where its files are")
     if files["output"] == "-":
-        raise Refusal("error: --output -: the results are to come back as files: leave --output and --format jsonl away")
+        raise Refusal(
+            "error: --output -: the results are to come back as files: leave --output and --format jsonl away"
+        )
     for flag in ["output", "samples"]:
         path = PurePosixPath(files[flag] or "")
         if path.is_absolute() or ".." in path.parts:
@@ -55,7 +57,7 @@ def require_in_folder(files):
 
 
 def now():
-    return datetime.now(timezone.utc)
+    return datetime.now(UTC)
 
 
 def board_of(files):
@@ -112,9 +114,10 @@ def readme(run, board, files):
     """The text. What only a person can know is marked, for that person."""
     listed = "\n".join(f"- `{path.name}`" for path in sorted(files))
     ending = ENDINGS.get(run.code, "it was killed")
-    clock = "" if abs(run.clock_off_s) < 60 else (
-        f"\n**The board's clock was off by {run.clock_off_s:.0f} s:** the times in the files are wrong by as much.\n"
-    )
+    clock = ""
+    if abs(run.clock_off_s) >= 60:
+        off = f"**The board's clock was off by {run.clock_off_s:.0f} s:**"
+        clock = f"\n{off} the times in the files are wrong by as much.\n"
     return f"""# {board}, {run.started:%Y-%m-%d}
 
 Brought back by `{run.by}`; the files are as the program wrote them.

@@ -7,6 +7,7 @@ twice."""
 
 import json
 import sys
+from itertools import chain
 
 EXAMPLE = "name pairs as in udpbench_pairs: [[attic, cellar], [attic, shed]]"
 
@@ -35,7 +36,7 @@ def rounds(pairs, at_once):
     """Each pair is in the first round that none of its boards is in yet."""
     found = []
     for pair in pairs:
-        is_free = (taken for taken in found if at_once and not set(pair) & set(sum(taken, [])))
+        is_free = (taken for taken in found if at_once and set(pair).isdisjoint(chain(*taken)))
         free = next(is_free, None)
         if free is None:
             found.append([pair])

@@ -1,5 +1,5 @@
 // A UDP flood in C: what each technique costs that udpbench has an engine for, written with no overhead at
-// all. scripts/compare-with-c holds the engines against it.
+// all. scripts/compare_with_c.py holds the engines against it.
 //
 // One thread sends, one receives, over 127.0.0.1; how, the two files say that are included below:
 //

@@ -31,8 +31,8 @@ pub struct RemoteArgs {
     )]
     pub agent: String,
 
-    /// Copies udpbench there first, unless it is there already: the one that scripts/build-boards or cross has built for
-    /// its CPUs, or this one
+    /// Copies udpbench there first, unless it is there already: the one that scripts/build_boards.py or cross has built
+    /// for its CPUs, or this one
     #[arg(long, conflicts_with = "agent")]
     pub deploy: bool,
 

@@ -1,4 +1,4 @@
-//! Two network namespaces as two hosts: drives `scripts/wire-lab`, which creates and removes them.
+//! Two network namespaces as two hosts: drives `scripts/wire_lab.py`, which creates and removes them.
 #![allow(
     unreachable_pub,
     reason = "a module of this test program, public to it"
@@ -84,21 +84,21 @@ impl Builder {
 
     /// `None`, loudly: this machine has no such thing, or this user may not have it.
     pub fn start(self) -> Option<Lab> {
-        let mut script = Command::new(Path::new(ROOT).join("scripts/wire-lab"))
+        let mut script = Command::new(Path::new(ROOT).join("scripts/wire_lab.py"))
             .arg("--serve")
             .args(&self.0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("scripts/wire-lab needs Python 3");
+            .expect("scripts/wire_lab.py needs Python 3");
         let input = script.stdin.take();
         let mut output = BufReader::new(script.stdout.take().expect("a pipe"));
         let mut line = String::new();
         output.read_line(&mut line).expect("UTF-8");
         if line.is_empty() {
             let code = script.wait().expect("it is reaped").code();
-            assert_eq!(code, Some(SKIPPED), "scripts/wire-lab {:?}", self.0);
-            eprintln!("SKIPPED: no lab can be had here; scripts/wire-lab has said why");
+            assert_eq!(code, Some(SKIPPED), "scripts/wire_lab.py {:?}", self.0);
+            eprintln!("SKIPPED: no lab can be had here; scripts/wire_lab.py has said why");
             return None;
         }
         let names = serde_json::from_str(&line).expect("JSON");

@@ -119,7 +119,7 @@ fn the_exit_code_is_that_of_the_command_or_says_what_was_wrong() {
         (vec!["--report", "x"], 2, "add --test-wire RULES"),
         (vec!["--tbf", "fast", "--", "true"], 1, "tbf rate fast"),
     ] {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/wire-lab");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/wire_lab.py");
         let output = Command::new(script)
             .args(&arguments)
             .output()

@@ -1,4 +1,4 @@
-//! A known slow-down, which calibrates the verdicts of `compare` (`scripts/calibrate`). Exists only with the cargo
+//! A known slow-down, which calibrates the verdicts of `compare` (`scripts/calibrate.py`). Exists only with the cargo
 //! feature `calibration`: a build for measurements contains none of it.
 
 use std::hint::black_box;

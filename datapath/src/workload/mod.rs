@@ -79,7 +79,7 @@ pub fn run<E: Engine>(
 /// Runs a program with one kind of addressing.
 ///
 /// The objects that move, fill and check datagrams live outside the futures. A future that points into itself lives in
-/// memory, and a loop that counts in memory costs 2 ns per datagram instead of 0.5 ns. `scripts/instructions` shows
+/// memory, and a loop that counts in memory costs 2 ns per datagram instead of 0.5 ns. `scripts/instructions.py` shows
 /// it.
 fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> io::Result<Remark> {
     let engine = E::start(&thread.brief())?;

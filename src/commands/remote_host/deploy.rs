@@ -51,7 +51,7 @@ fi
 chmod 755 "$new" && "$new" --version >/dev/null && mv "$new" "$1" ||
     fail "it does not run there: no leave to run programs in the home directory (noexec)? built for another system?""#;
 
-/// Targets of `scripts/build-boards` and `cargo build` for the CPU names of `uname -m`, the best first.
+/// Targets of `scripts/build_boards.py` and `cargo build` for the CPU names of `uname -m`, the best first.
 const TARGETS: [(&str, &[&str]); 5] = [
     (
         "aarch64",
@@ -183,7 +183,7 @@ fn binary_for(machine: &str) -> anyhow::Result<PathBuf> {
     }
     let fix = match targets.first() {
         Some(target) => format!(
-            "build one by cross build --release --target {target} or scripts/build-boards --target {target}"
+            "build one by cross build --release --target {target} or scripts/build_boards.py --target {target}"
         ),
         None => "name one that runs there by --binary".to_owned(),
     };

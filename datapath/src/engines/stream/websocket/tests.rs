@@ -64,7 +64,7 @@ const SERVER: &str = include_str!("server.py");
 const CLIENT: &str = include_str!("client.py");
 
 fn python(script: &str, argument: &str) -> Child {
-    let python = std::env::var("UDPBENCH_PYTHON").expect("scripts/test-websocket sets it");
+    let python = std::env::var("UDPBENCH_PYTHON").expect("scripts/ci/test_websocket.sh sets it");
     let mut command = Command::new(python);
     command
         .args(["-c", script, argument])
@@ -90,7 +90,7 @@ fn accept(listener: &TcpListener, client: &mut Child) -> TcpStream {
 }
 
 #[test]
-#[ignore = "needs Python's websockets: scripts/test-websocket"]
+#[ignore = "needs Python's websockets: scripts/ci/test_websocket.sh"]
 fn a_server_of_another_language_echoes_in_fragments_and_says_goodbye() {
     let mut server = python(SERVER, "");
     let mut port = String::new();
@@ -119,7 +119,7 @@ fn a_server_of_another_language_echoes_in_fragments_and_says_goodbye() {
 }
 
 #[test]
-#[ignore = "needs Python's websockets: scripts/test-websocket"]
+#[ignore = "needs Python's websockets: scripts/ci/test_websocket.sh"]
 fn a_client_of_another_language_is_answered_and_says_goodbye() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback works");
     let address = listener.local_addr().expect("it is bound");

@@ -1,0 +1,381 @@
+#!/usr/bin/env python3
+"""Opens reports in a headless Chromium, at three widths, by day and by night, and on paper: one of a sweep over
+all engines, one of two smaller sweeps that are compared, and one of a default sweep.
+
+Fails if the console says anything, a section or a picture is missing or has no size, a label of a chart is cut or
+overlaps another, whatever is chosen and unfolded, a page is wider than its window, the default sweep takes more than
+five pages of paper, anything is fetched, the download is not the CSV, or the page of one sweep is 1 MB or larger.
+Leaves pictures of the pages and their print in target/page/ to be looked at. Needs Python 3 and Chromium (apt-get
+install --no-install-recommends chromium fonts-dejavu-core); talks to it through pipes, so no port is opened. Takes a
+few minutes.
+"""
+
+import argparse
+import base64
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tools import ROOT
+
+EXAMPLES = """\
+examples:
+  scripts/ci/test_page.py                         builds, sweeps all engines, tests the reports
+  scripts/ci/test_page.py --results run.jsonl     tests the report of these results, and of them against themselves
+  scripts/ci/test_page.py --udpbench ./udpbench   with this program, without building one
+
+exit codes: 0 all is as it must be, 1 something is not, 2 bad input"""
+
+SMALLER_THAN_BYTES = 1_000_000
+MOST_SHEETS = 5
+CHARTS = ["speed", "cpu", "loss"]
+DETAILS = ["ranking", "drift", "shares", "reasons", "accounting", "rows", "host", "warnings"]
+SHORT = ["--duration", "30ms", "--warmup", "1ms", "--soak", "0s"]
+SWEEP = [
+    "--engine",
+    "all",
+    "--threads",
+    "1,2,4",
+    "--payload",
+    "300,1460",
+    "--connection",
+    "connected,unconnected",
+    "--ip",
+    "v4,v6",
+]
+# Four blocks: fewer do not tell what became of an engine.
+SMALL_SWEEP = ["--engine", "all", "--threads", "1,2", "--payload", "300,1460"]
+# name, width, height, whether it is a phone, colours
+VIEWS = [
+    (f"{width}-{colours}", width, 900, width < 500, colours)
+    for width in (360, 800, 1400)
+    for colours in ("light", "dark")
+]
+CHROMIUM = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+]
+
+# What the page says of itself, for each choice: in a window with all unfolded, on paper as it is.
+LOOK = """(isPaper => {
+  const all = (what, where = document) => [...where.querySelectorAll(what)];
+  const seen = what => all(what).filter(element => element.checkVisibility());
+  const sheet = document.documentElement;
+  const cut = new Set(), crowded = new Set();
+  let wide = 0, empty = 0;
+  const labels = chart => {
+    const words = document.createTreeWalker(chart, NodeFilter.SHOW_TEXT), found = [];
+    while (words.nextNode()) {
+      const word = words.currentNode, range = document.createRange();
+      if (!word.data.trim() || word.parentElement.closest(".plot, .unseen")) continue;
+      range.selectNodeContents(word);
+      const edge = (word.parentElement.ownerSVGElement || chart).getBoundingClientRect();
+      for (const box of range.getClientRects()) found.push({text: word.data, box, edge});
+    }
+    return found;
+  };
+  const name = chart => (chart.querySelector("caption, figcaption") || chart).textContent;
+  const measure = charts => {
+    wide = Math.max(wide, sheet.scrollWidth - sheet.clientWidth);
+    for (const chart of charts) {
+      const box = chart.getBoundingClientRect();
+      if (box.width < 100 || box.height < 20) empty += 1;
+      const found = labels(chart);
+      for (const {text, box, edge} of found)
+        if (box.left < edge.left - 1 || box.right > edge.right + 1 || box.top < edge.top - 1 ||
+            box.bottom > edge.bottom + 1) cut.add(text);
+      found.forEach((one, n) => found.slice(n + 1).forEach(other => {
+        const [a, b] = [one.box, other.box];
+        if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
+          crowded.add(one.text + " | " + other.text + " (" + name(chart) + ")");
+      }));
+    }
+  };
+  if (!isPaper) all("details").forEach(fold => fold.open = true);
+  measure(seen("figure, table.tracks, .figures li, fieldset, nav, .quality"));
+  const choices = name => all(`input[name^=${name}]`);
+  for (const payload of choices("payload")) for (const sockets of choices("sockets")) {
+    payload.checked = sockets.checked = true;
+    measure(seen("main [class^=of-] :is(figure, table.tracks)"));
+  }
+  all("input[checked]").forEach(input => input.checked = true);
+  return {
+    pictures: all("svg").length,
+    empty,
+    unnamed: all("svg:not([role=img][aria-label])").length,
+    uncaptioned: all("figure:not(:has(figcaption)), table:not(:has(caption))").length,
+    cut: [...cut],
+    crowded: [...crowded],
+    wide,
+    sections: all("main section[aria-labelledby]").map(section => section.getAttribute("aria-labelledby")),
+    bare: ["speed", "cpu", "ranking", "comparison"].map(id => document.getElementById(id))
+      .filter(heading => heading && !heading.closest("section").querySelector("table.tracks")).length,
+    panels: seen("#speed ~ [class^=of-]").length,
+    fetched: performance.getEntriesByType("resource").length,
+    marks: seen(".plot i, .plot b, svg .mark, svg .open").length,
+    paper: getComputedStyle(document.body).backgroundColor,
+    words: getComputedStyle(document.querySelector("th")).color,
+  };
+})"""
+# Where the sections are that are read first: a whole page is too tall to look at.
+BOXES = """Object.fromEntries(["summary", "speed", "cpu", "loss", "ranking", "comparison"]
+  .map(id => document.getElementById(id)).filter(found => found)
+  .map(found => [found.id, found.closest("section").getBoundingClientRect()])
+  .map(([id, box]) => [id, {x: 0, y: box.y + scrollY, width: innerWidth, height: box.height, scale: 1}]))"""
+# The download, caught on its way: the text of the blob that a click makes.
+CLICK = """(async () => {
+  const blobs = [], real = URL.createObjectURL;
+  URL.createObjectURL = blob => { blobs.push(blob); return real(blob); };
+  HTMLAnchorElement.prototype.click = function () {};
+  document.querySelector("button[data-rows]").click();
+  return await blobs[0].text();
+})()"""
+
+
+def main():
+    options = arguments()
+    with tempfile.TemporaryDirectory() as place:
+        program = options.udpbench or build()
+        if options.results:
+            pages = {"one": [options.results], "two": [options.results] * 2}
+        else:
+            small = [sweep(program, Path(place, name), SMALL_SWEEP) for name in ("before", "after")]
+            pages = {
+                "one": [sweep(program, Path(place, "all"), SWEEP)],
+                "two": small,
+                "default": [sweep(program, Path(place, "usual"), [])],
+            }
+        faults = []
+        for name, results in pages.items():
+            page = report(program, results, Path(place, f"{name}.html"))
+            found = Browser(options.chromium, place).test(page, results)
+            if len(results) == 1 and page.stat().st_size >= SMALLER_THAN_BYTES:
+                found.append(f"it has {page.stat().st_size} B, not less than {SMALLER_THAN_BYTES}")
+            faults += [f"{name}: {fault}" for fault in found]
+    for fault in faults:
+        print(f"WRONG  {fault}")
+    sys.exit(1 if faults else 0)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--results", type=Path, metavar="FILE", help="a CSV, or raw samples beside their CSV")
+    parser.add_argument("--udpbench", type=Path, metavar="PROGRAM", help="use this one")
+    parser.add_argument("--chromium", default="chromium", metavar="PROGRAM", help="[default: chromium]")
+    options = parser.parse_args()
+    for file in (options.results, options.udpbench):
+        if file and not file.is_file():
+            parser.error(f"{file}: there is no such file")
+    if options.udpbench:
+        options.udpbench = options.udpbench.resolve()
+    return options
+
+
+def build():
+    subprocess.run(["cargo", "build", "--quiet"], cwd=ROOT, check=True)
+    return ROOT / "target/debug/udpbench"
+
+
+def sweep(program, path, arguments):
+    """The raw samples, beside their CSV; what a busy machine makes of the cases does not matter here."""
+    command = [program, *arguments, *SHORT, "--columns", "all", "-o", path.with_suffix(".csv")]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode not in (0, 1):
+        sys.exit(f"the sweep broke: {done.stderr}")
+    return path.with_suffix(".jsonl")
+
+
+def report(program, results, page):
+    done = subprocess.run([program, "report", *results, "-o", page], stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        sys.exit(done.returncode)
+    return page
+
+
+class Browser:
+    """A Chromium and the pipes of its DevTools: JSON texts that end in a zero byte."""
+
+    def __init__(self, chromium, place):
+        to_it, from_us = os.pipe()
+        from_it, to_us = os.pipe()
+
+        def give_pipes():
+            # It reads from 3 and writes to 4; through higher numbers, or one would close the other.
+            inward, outward = os.dup2(to_it, 13), os.dup2(to_us, 14)
+            os.dup2(inward, 3)
+            os.dup2(outward, 4)
+
+        command = [chromium, *CHROMIUM, f"--user-data-dir={place}/profile", "about:blank"]
+        self.process = subprocess.Popen(
+            command, preexec_fn=give_pipes, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        os.close(to_it)
+        os.close(to_us)
+        self.writer, self.reader = os.fdopen(from_us, "wb", 0), os.fdopen(from_it, "rb")
+        self.rest, self.number, self.session = b"", 0, None
+        self.events = []
+
+    def test(self, page, results):
+        try:
+            return self.faults(page, results)
+        finally:
+            self.process.kill()
+            self.process.wait()
+
+    def faults(self, page, results):
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.ask(f"{domain}.enable")
+        pictures = page.read_text().count("<svg ")
+        faults = []
+        seen = {}
+        for name, width, height, mobile, scheme in VIEWS:
+            seen[name] = self.view(page, name, width, height, mobile, scheme)
+            faults += [f"{name}: {fault}" for fault in wrong(seen[name], pictures, len(results) > 1)]
+            print(f"{page.stem}-{name}: {seen[name]}")
+        light, dark = seen["800-light"], seen["800-dark"]
+        if light["paper"] == dark["paper"] or light["words"] == dark["words"]:
+            faults.append("it looks the same by day and by night")
+        download, rows = self.value(CLICK), results[0].with_suffix(".csv")
+        if list(csv.reader(io.StringIO(download))) != list(csv.reader(rows.open(newline=""))):
+            faults.append("what is downloaded is not the CSV")
+        return faults + self.print(page) + self.complaints(page)
+
+    def print(self, page):
+        """How its labels stand on paper, and how many sheets it takes, folded as it is at first."""
+        self.ask("Emulation.setEmulatedMedia", media="print")
+        self.ask("Emulation.setDeviceMetricsOverride", width=720, height=1000, deviceScaleFactor=1, mobile=False)
+        self.open(page)
+        seen = self.value(LOOK + "(true)")
+        faults = [f"print: {fault}" for fault in crowd(seen)]
+        self.ask("Emulation.setEmulatedMedia", media="")
+        self.open(page)
+        pdf = base64.b64decode(self.ask("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"])
+        (ROOT / f"target/page/{page.stem}.pdf").write_bytes(pdf)
+        sheets = len(re.findall(rb"/Type\s*/Page\b", pdf))
+        print(f"{page.stem}-print: {sheets} sheets")
+        if sheets < 1 or (page.stem == "default" and sheets > MOST_SHEETS):
+            faults.append(f"it takes {sheets} sheets of paper, not 1 to {MOST_SHEETS}")
+        return faults
+
+    def open(self, page):
+        self.ask("Page.navigate", url=page.as_uri())
+        self.wait("Page.loadEventFired")
+
+    def view(self, page, name, width, height, mobile, scheme):
+        """Opens the page so, keeps a picture of it, and asks it about itself."""
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
+        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.open(page)
+        self.keep(f"{page.stem}-{name}")
+        seen = self.value(LOOK + "(false)")
+        for section, box in self.value(BOXES).items():
+            self.keep(f"{page.stem}-{name}-{section}", clip=box)
+        return seen
+
+    def keep(self, name, **what):
+        shot = self.ask("Page.captureScreenshot", captureBeyondViewport=True, **what)
+        directory = ROOT / "target/page"
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
+
+    def complaints(self, page):
+        """What the console said, and what was asked of the network."""
+        found = []
+        for event in self.events:
+            method, told = event["method"], event["params"]
+            if method == "Runtime.exceptionThrown":
+                found.append(f"exception: {told['exceptionDetails']['text']}")
+            elif method == "Runtime.consoleAPICalled":
+                found.append(f"console: {told['args']}")
+            elif method == "Log.entryAdded":
+                found.append(f"log: {told['entry']['text']}")
+            elif method == "Network.requestWillBeSent":
+                url = told["request"]["url"]
+                if url != page.as_uri() and not url.startswith(("data:", "blob:")):
+                    found.append(f"it fetches {url}")
+        return found
+
+    def value(self, script):
+        answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            sys.exit(f"the page refused: {answer['exceptionDetails']}")
+        return answer["result"]["value"]
+
+    def ask(self, method, **params):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        self.writer.write(json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.read()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    sys.exit(f"{method}: {answer['error']['message']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def wait(self, method):
+        while not any(event["method"] == method for event in self.events):
+            self.events.append(self.read())
+        # The next page has an event of its own.
+        self.events = [event for event in self.events if event["method"] != method]
+
+    def read(self):
+        while b"\0" not in self.rest:
+            part = self.reader.read1(1 << 20)
+            if not part:
+                sys.exit(f"Chromium is gone: exit code {self.process.wait()}")
+            self.rest += part
+        message, self.rest = self.rest.split(b"\0", 1)
+        return json.loads(message)
+
+
+def crowd(seen):
+    """What of its labels cannot be read."""
+    checks = [
+        (not seen["cut"], f"words go beyond their charts: {seen['cut'][:3]}"),
+        (not seen["crowded"], f"labels overlap: {seen['crowded'][:3]}"),
+        (seen["wide"] <= 0, f"it is {seen['wide']} pixels wider than its window"),
+    ]
+    return [fault for is_right, fault in checks if not is_right]
+
+
+def wrong(seen, pictures, are_compared):
+    """What is not as it must be, of what the page says of itself."""
+    sections = [section for section in seen["sections"] if section != "payload"]
+    expected = [*CHARTS, *["comparison"][:are_compared], *DETAILS]
+    checks = [
+        (seen["pictures"] == pictures > 0, f"{seen['pictures']} pictures, not {pictures}"),
+        (seen["empty"] == 0, f"{seen['empty']} charts have no size"),
+        (seen["unnamed"] == 0, f"{seen['unnamed']} pictures say nothing to those who do not see them"),
+        (seen["uncaptioned"] == 0, f"{seen['uncaptioned']} pictures or tables have no caption"),
+        (seen["panels"] == 1, f"{seen['panels']} panels are shown at once, not 1"),
+        (seen["marks"] > 20, f"{seen['marks']} marks in all charts"),
+        (sections == expected, f"sections {sections}"),
+        (seen["bare"] == 0, f"{seen['bare']} sections without a chart"),
+        (seen["fetched"] == 0, f"{seen['fetched']} things were fetched"),
+    ]
+    return crowd(seen) + [fault for is_right, fault in checks if not is_right]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Tests that a spreadsheet takes results for what they are: opens CSV and workbooks in LibreOffice, headless.
+
+usage: scripts/ci/test_spreadsheets.py [--udpbench FILE] [-v] [NAME OF A TEST]...
+
+Needs LibreOffice Calc (apt-get install --no-install-recommends libreoffice-calc-nogui), no root. Without
+--udpbench it builds a release. Measures for some seconds first; nothing is left behind.
+"""
+
+import csv
+import itertools
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tools.testing import calc
+from tools.testing.binary import take_binary
+
+BINARY = None
+# Engines that batch and that do not, one skipped, 3 blocks, 2 payloads.
+RUN = """--engine std,mmsg,mio-exhaustive --threads 1,2 --payload 26,300 --ip v4 --connection connected
+         --board generic --soak 0s --warmup 5ms --duration 60ms --columns all -o run.csv"""
+# With a decimal point, and with a decimal comma.
+LANGUAGES = ["en_US", "de_DE"]
+# What a spreadsheet would love to take for a date, a formula, a time or a number. No column is free of lists.
+TROUBLE = {
+    "isolated_cpus": "2-3",
+    "rps_cpus": "1+2",
+    "nic_irq_cpus": "eth0 on 0+1, eth1 on 2",
+    "pin": "1/2",
+    "model": "1:30",
+    "soc": "3/4/2025",
+    "kernel": "6.12.1",
+    "cpu_model": 'Cortex-A72 + "Cortex-A53"',
+    "throttled": "under-voltage+throttled",
+    "governor": "  two  spaces ",
+    "virtualization": "TRUE",
+}
+# In a CSV nobody can tell them from what they look like; in a workbook they are texts.
+TROUBLE_IN_A_WORKBOOK = {"preemption": "=1+2", "cpufreq_driver": "1e5", "cpuidle_driver": "007", "machine": "-"}
+
+
+class Spreadsheets(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        room = tempfile.TemporaryDirectory(prefix="udpbench-test-")
+        cls.addClassCleanup(room.cleanup)
+        cls.room = Path(room.name)
+        cls.calc = calc.Calc(cls.room)
+        udpbench(cls.room, *RUN.split())
+        cls.columns, *cls.rows = read(cls.room / "run.csv")
+        assert len(cls.rows) > 9
+        cls.numbers = numeric_columns(cls.room)
+        cls.trouble(cls, "trouble.csv", TROUBLE)
+        cls.trouble(cls, "more-trouble.csv", {**TROUBLE, **TROUBLE_IN_A_WORKBOOK})
+
+    def trouble(self, name, values):
+        """The first row again, with these values."""
+        row = dict(zip(self.columns, self.rows[-1]), **values)
+        with (self.room / name).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerows([self.columns, list(row.values()), *self.rows])
+
+    def workbook(self, name):
+        made = f"{Path(name).stem}.xlsx"
+        if not (self.room / made).exists():
+            udpbench(self.room, "summarize", name, "-o", made)
+        return self.room / made
+
+    def check(self, cells, name, in_doubt):
+        """Each cell is of its kind and has its value, and there is no other."""
+        kinds = {"float": 0, "string": 0}
+        header, *rows = read(self.room / name)
+        for n, row in enumerate([header, *rows]):
+            for column, text in enumerate(row):
+                found = cells.pop((n, column), None)
+                if not text:
+                    self.assertIsNone(found, (header[column], n))
+                    continue
+                is_number = n > 0 and (header[column] in self.numbers or in_doubt(text))
+                wanted = ("float", float(text)) if is_number else ("string", text)
+                self.assertEqual(found, wanted, (header[column], n))
+                kinds[wanted[0]] += 1
+        self.assertEqual(cells, {})
+        self.assertGreater(min(kinds.values()), 100, kinds)
+
+    def test_a_csv_opens_as_numbers_and_texts(self):
+        for name, language in itertools.product(["run.csv", "trouble.csv"], LANGUAGES):
+            with self.subTest(name, language=language):
+                fods = self.calc.convert(self.room / name, "fods", language)
+                (cells,) = calc.Book(fods).sheets.values()
+                # The list of one CPU, `1`, is no list to anybody who does not know the column.
+                self.check(cells, name, in_doubt=str.isdecimal)
+
+    def test_no_text_of_a_csv_is_a_formula(self):
+        self.trouble("formulas.csv", {"preemption": "=1+2", "machine": "-1+2", "model": "@SUM(1)", "kernel": "+1+1"})
+        udpbench(self.room, "summarize", "formulas.csv", "-o", "texts.csv")
+        for language in LANGUAGES:
+            with self.subTest(language=language):
+                fods = self.calc.convert(self.room / "texts.csv", "fods", language)
+                (cells,) = calc.Book(fods).sheets.values()
+                self.check(cells, "texts.csv", in_doubt=str.isdecimal)
+
+    def test_a_csv_goes_through_other_formats_without_loss(self):
+        for between in "xlsx", "ods":
+            with self.subTest(between):
+                there = self.calc.convert(self.room / "trouble.csv", between)
+                self.compare(self.calc.convert(there, "csv"), "trouble.csv")
+
+    def test_a_workbook_opens_as_numbers_and_texts(self):
+        for name, language in itertools.product(["run.csv", "more-trouble.csv"], LANGUAGES):
+            with self.subTest(name, language=language):
+                fods = self.calc.convert(self.workbook(name), "fods", language)
+                self.check(calc.Book(fods).sheets["rows"], name, in_doubt=lambda _: False)
+
+    def test_a_workbook_becomes_the_csv_again(self):
+        there = self.calc.convert(self.workbook("more-trouble.csv"), "csv", sheet=2)
+        self.compare(there, "more-trouble.csv")
+
+    def compare(self, file, name):
+        """The same, cell by cell; numbers as numbers: 300 is 300.0."""
+        found, (header, *rows) = read(file), read(self.room / name)
+        self.assertEqual(found.pop(0), header)
+        self.assertEqual(len(found), len(rows))
+        for there, here in zip(found, rows):
+            for column, one, other in zip(header, there, here, strict=True):
+                same = float(one) == float(other) if column in self.numbers and one and other else one == other
+                self.assertTrue(same, f"{column}: {one!r} was {other!r}")
+
+    def test_the_chart_is_there_and_has_its_series(self):
+        book = calc.Book(self.calc.convert(self.workbook("run.csv"), "fods"))
+        self.assertEqual(list(book.sheets), ["Summary", "rows"])
+        # One for each payload.
+        self.assertEqual(book.charts, [2])
+
+    def test_the_columns_of_a_run_are_those_that_matter_for_it(self):
+        udpbench(self.room, "summarize", "run.jsonl", "-o", "short.xlsx")
+        book = calc.Book(self.calc.convert(self.room / "short.xlsx", "fods"))
+        names = {text for (row, _), (_, text) in book.sheets["rows"].items() if row == 0}
+        self.assertLess(len(names), 50)
+        self.assertLess({"sender", "payload_bytes", "received_mbps", "machine_id"}, names)
+
+
+def read(file):
+    with file.open(newline="", encoding="utf-8") as lines:
+        return list(csv.reader(lines))
+
+
+def udpbench(room, *words):
+    done = subprocess.run([BINARY, *words], cwd=room, capture_output=True, text=True)
+    # 1: a case failed, as it may on a busy machine. Its row is as good as any here.
+    if done.returncode not in (0, 1):
+        raise AssertionError(f"{words}: {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+def numeric_columns(room):
+    """By what JSON says of them, not by their looks."""
+    rows = json.loads(udpbench(room, "summarize", "run.csv", "--format", "json"))
+    is_number = lambda value: isinstance(value, (int, float)) and not isinstance(value, bool)  # noqa: E731
+    return {name for row in rows for name, value in row.items() if is_number(value)}
+
+
+if __name__ == "__main__":
+    BINARY = take_binary(__doc__, "--udpbench")
+    if not calc.find():
+        print("error: no LibreOffice: apt-get install --no-install-recommends libreoffice-calc-nogui", file=sys.stderr)
+        sys.exit(2)
+    unittest.main()

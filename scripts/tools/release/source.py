@@ -1,0 +1,21 @@
+"""What is released: version, commit, and when that was made. Used by scripts/package.py and scripts/release.py."""
+
+from tools.targets import output_of
+
+
+def version():
+    return output_of(["cargo", "pkgid"]).rpartition("#")[2].rpartition("@")[2]
+
+
+def commit():
+    return output_of(["git", "rev-parse", "HEAD"])
+
+
+def committed():
+    """In seconds since 1970: the time of all files of a release (SOURCE_DATE_EPOCH)."""
+    return int(output_of(["git", "log", "-1", "--format=%ct"]))
+
+
+def changes():
+    """The files that are not as they were committed. Of results/ nothing is released, and runs write there."""
+    return output_of(["git", "status", "--porcelain", "--", ".", ":!results"])

@@ -1,0 +1,137 @@
+"""The two sides of a comparison: a technique in C and udpbench's engine for it, how each is built and run."""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import ROOT
+
+CANNOT_RUN_HERE = 3  # an exit code of flood.c
+
+
+@dataclass(frozen=True)
+class Technique:
+    """What udpbench is told, and the two files in scripts/reference that are its counterpart in C."""
+
+    name: str
+    engine: str
+    sender: str
+    receiver: str
+    connection: str = "connected"
+    batches: bool = False
+    libraries: tuple = ()
+    transport: str = "udp"
+    # Those of both ends. What the kernel chooses for TCP grows for half a second, each time to another size, and
+    # what a message costs with it.
+    buffer_bytes: int = 0
+
+
+TECHNIQUES = [
+    Technique("std", "std", "send.h", "recv.h"),
+    Technique("std-unconnected", "std", "sendto.h", "recvfrom.h", connection="unconnected"),
+    Technique("mmsg", "mmsg", "sendmmsg.h", "recvmmsg.h", batches=True),
+    Technique("gso", "gso", "gso.h", "recvmmsg.h", batches=True),
+    Technique("gso-gro", "gso-gro", "gso.h", "gro.h"),
+    Technique("uring", "uring", "uring_send.h", "uring_recv.h", batches=True, libraries=("uring",)),
+    Technique("std-unix-dgram", "std", "write.h", "recv.h", transport="unix-dgram"),
+    Technique("std-unix-stream", "std", "send_stream.h", "recv_stream.h", transport="unix-stream"),
+    Technique("std-tcp", "std", "send_stream.h", "recv_stream.h", transport="tcp", buffer_bytes=128 << 10),
+]
+
+
+class CannotRun(Exception):
+    """A technique that this machine lacks, and why."""
+
+
+def c_program(technique):
+    return ROOT / "target" / "reference" / technique.name
+
+
+def build_c(technique):
+    compiler = os.environ.get("CC", "gcc")
+    for library in technique.libraries:
+        if not has_header(compiler, f"lib{library}.h"):
+            raise CannotRun(f"the compiler finds no lib{library}.h; Debian has it in lib{library}-dev")
+    program = c_program(technique)
+    program.parent.mkdir(parents=True, exist_ok=True)
+    source = ROOT / "scripts" / "reference" / "flood.c"
+    command = [compiler, "-O3", "-pthread", "-Wall", "-Wextra", f'-DSENDER="{technique.sender}"']
+    command += [f'-DRECEIVER="{technique.receiver}"', source, "-o", program]
+    if technique.transport != "udp":
+        command.append(f"-DCONNECTION={technique.transport.upper().replace('-', '_')}")
+    output_of(command + [f"-l{library}" for library in technique.libraries])
+
+
+def has_header(compiler, header):
+    command = [compiler, "-E", "-include", header, "-x", "c", os.devnull]
+    try:
+        return subprocess.run(command, capture_output=True).returncode == 0
+    except OSError:
+        return True  # building will say that there is no compiler
+
+
+def build_udpbench():
+    # Cargo's own word on where the binary is: CARGO_TARGET_DIR or a configuration may move it.
+    messages = output_of(
+        ["cargo", "build", "--profile", "dist", "--message-format=json-render-diagnostics"],
+        cwd=ROOT,
+        stderr=None,  # its progress is for the person who waits
+    )
+    built = [json.loads(line).get("executable") for line in messages.splitlines()]
+    return Path(next(path for path in built if path))
+
+
+def output_of(command, stderr=subprocess.PIPE, reason=lambda stdout: "", skip=None, **options):
+    """What the command wrote to standard output. If it fails, so do we, with what it says is the reason;
+    if its exit code is `skip`, it cannot run here."""
+    command = [str(word) for word in command]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, text=True, **options)
+    except OSError as error:
+        fix = "install it, or name another with CC or --udpbench"
+        sys.exit(f"error: cannot run {command[0]}: {error.strerror}; {fix}")
+    if done.returncode == skip:
+        raise CannotRun(done.stderr.strip())
+    if done.returncode != 0:
+        because = reason(done.stdout) or done.stderr or "see above"
+        sys.exit(f"error: exit code {done.returncode} from {' '.join(command)}: {because.strip()}")
+    return done.stdout
+
+
+def run_c(technique, payload, args):
+    sender, receiver = args.pin
+    rcvbuf = technique.buffer_bytes or args.rcvbuf
+    command = [c_program(technique), "--payload", payload, "--batch", args.batch, "--rcvbuf", rcvbuf]
+    command += ["--sender-cpu", sender, "--receiver-cpu", receiver, "--warmup-ms", args.warmup_ms]
+    command += ["--window-ms", args.window_ms, "--windows", args.windows]
+    return dict(field.split("=") for field in output_of(command, skip=CANNOT_RUN_HERE).split())
+
+
+def run_udpbench(technique, program, payload, args, warnings):
+    sender, receiver = args.pin
+    command = [program.resolve(), "--engine", technique.engine, "--connection", technique.connection]
+    command += ["--ip", "v4", "--threads", 2, "--payload", payload]
+    command += ["--rcvbuf", technique.buffer_bytes or args.rcvbuf]
+    command += ["--sndbuf", technique.buffer_bytes] if technique.buffer_bytes else []
+    command += ["--batch", args.batch] if technique.batches else []
+    command += ["--transport", technique.transport]
+    command += ["--pin", f"{sender}:{receiver}", "--warmup", f"{args.warmup_ms}ms", "--soak", "0s"]
+    command += ["--no-reference", "--columns", "all", "--output", "-"]
+    # Its duration is that of all windows together.
+    command += ["--rounds", args.windows, "--duration", f"{args.windows * args.window_ms}ms"]
+    (row,) = rows_of(output_of(command, reason=lambda text: "".join(row["reason"] for row in rows_of(text))))
+    if row["status"] == "skipped":
+        raise CannotRun(row["reason"])
+    # Without the load average's value, which is another one each time.
+    said = filter(None, row["warnings"].split("; "))
+    warnings.update(re.sub(r" is [0-9.]+$", "", warning) for warning in said)
+    return row
+
+
+def rows_of(text):
+    return list(csv.DictReader(text.splitlines()))

@@ -1,0 +1,86 @@
+"""Rows of a sweep, as `udpbench` writes them to CSV, from the speeds of its windows."""
+
+import csv
+import math
+import statistics
+
+from tools.intervals import Middle
+
+# What a window of a usual case receives in a second.
+USUAL_PPS = 200_000
+SHARED = {
+    "status": "ok",
+    "reason": "",
+    "pin": "0",
+    "window_ms": 67,
+    "warmup_ms": 30,
+    "rcvbuf_requested_bytes": 4194304,
+    "rcvbuf_bytes": 8388608,
+    "sndbuf_bytes": 212992,
+    "failed_calls": 0,
+    "board": "generic",
+    "model": "",
+    "soc": "",
+    "cpu_model": "dice",
+    "arch": "x86_64",
+    "target": "",
+    "machine": "x86_64",
+    "virtualization": "",
+    "kernel": "",
+    "preemption": "",
+    "irq_time_accounting": "",
+    "governor": "",
+    "cpufreq_driver": "",
+    "cpuidle_driver": "",
+    "isolated_cpus": "",
+    "rps_cpus": "",
+    "nic_irq_cpus": "",
+    "throttled": "",
+    "warnings": "",
+    "seed": 0,
+    "started_at": "",
+    "version": "",
+}
+
+
+def write(path, blocks):
+    """A file of the speeds of each block's cases."""
+    rows = [row(case, speeds[case], reference(speeds)) for speeds in blocks for case in speeds]
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def reference(speeds):
+    return next(windows for case, windows in speeds.items() if case.is_reference)
+
+
+def row(case, windows, reference):
+    ratios = [window / partner for window, partner in zip(windows, reference)]
+    # As the program does: a standard deviation of logarithms.
+    deviation = statistics.stdev(map(math.log, ratios))
+    speed = Middle.of([USUAL_PPS * window for window in windows])
+    ratio = Middle.of(ratios)
+    return {
+        "case": case.key,
+        "sender": case.engine,
+        "receiver": case.engine,
+        "threads": case.threads,
+        "senders": max(1, case.threads // 2),
+        "receivers": max(1, case.threads // 2),
+        "payload_bytes": case.payload,
+        "connection": case.connection,
+        "ip": case.ip,
+        "rounds": len(windows),
+        "received_pps": f"{speed.value:.0f}",
+        "received_pps_low": f"{speed.low:.0f}",
+        "received_pps_high": f"{speed.high:.0f}",
+        "ratio_to_std": f"{ratio.value:.4f}",
+        "ratio_to_std_low": f"{ratio.low:.4f}",
+        "ratio_to_std_high": f"{ratio.high:.4f}",
+        "cv_pct": f"{100 * statistics.stdev(windows) / statistics.mean(windows):.2f}",
+        "ratio_pairs": len(windows),
+        "ratio_sd_pct": f"{100 * deviation:.3f}",
+        **SHARED,
+    }
