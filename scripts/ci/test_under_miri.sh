@@ -18,7 +18,7 @@ esac
 # Where the system library keeps pointers as integers, as the kernel does: no warning of it.
 export MIRIFLAGS="-Zmiri-permissive-provenance ${MIRIFLAGS:-}"
 in=engines::linux
-tests=($in::stable $in::batch $in::coalesced $in::uring::pool $in::uring::receive $in::scoped_spawn)
+tests=("$in"::{stable,batch,coalesced,uring::pool,uring::receive,scoped_spawn})
 [ $# -eq 0 ] || tests=("$@")
 
 # The first call of a toolchain builds a standard library for Miri.

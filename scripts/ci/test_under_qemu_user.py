@@ -25,21 +25,21 @@ examples:
   scripts/ci/test_under_qemu_user.py                                   aarch64 and armv7
   scripts/ci/test_under_qemu_user.py aarch64-unknown-linux-musl        another target
   scripts/ci/test_under_qemu_user.py --all                             every test
-  scripts/ci/test_under_qemu_user.py aarch64-unknown-linux-gnu -- --test matrix    cargo test's own arguments
+  scripts/ci/test_under_qemu_user.py aarch64-unknown-linux-gnu -- --test it matrix::    cargo test's own arguments
 
 exit codes: 0 all tests passed, 1 one failed, 2 bad input"""
 
 # To compile our own code somewhat better takes less time than to emulate what is not; that of others takes more.
 FASTER = {"CARGO_PROFILE_DEV_OPT_LEVEL": "1", "CARGO_PROFILE_DEV_DEBUG": "line-tables-only"}
 OTHERS = ["--config", 'profile.dev.package."*".opt-level=0']
-# Test files that cannot run here, not even with --all.
+# Modules of tests/it/ that cannot run here, not even with --all.
 IMPOSSIBLE = {
     "ab": "the program starts itself, which one that is emulated cannot; its verdicts are tested in the library",
     "agent": "the same, to begin anew",
     "find": "as wire, and searches by the dozen; their trials are windows as others",
     "wire": "an sshd starts programs without the emulator, and TAP devices are beyond it",
 }
-# Test files whose verdict another architecture can change. Emulation takes 10 to 20 times as long.
+# Modules of tests/it/ whose verdict another architecture can change. Emulation takes 10 to 20 times as long.
 DIFFERENT = {
     "bench_threads": "structures of the system, and what it refuses, for every engine",
     "verify": "the bytes of datagrams",
@@ -63,8 +63,8 @@ SIMULATIONS = [
     "verdict::compare::tests::",
     "verdict::rank::tests::",
 ]
-# Test files that start the program beside threads that come and go. Of such a process qemu-user now and then forks a
-# child that waits for ever, for a lock that some other thread had (seen with 7.2: futex_wait, before execve).
+# Modules of tests/it/ that start the program beside threads that come and go. Of such a process qemu-user now and
+# then forks a child that waits for ever, for a lock that some other thread had (seen with 7.2: futex_wait, before execve).
 ONE_AT_A_TIME = ["verify"]
 SOURCES = [ROOT / "src", ROOT / "datapath/src"]
 DEFAULT = ["aarch64-unknown-linux-gnu", "armv7-unknown-linux-gnueabihf"]
@@ -98,28 +98,33 @@ def arguments():
 
 
 def selected(target, all_of_them):
-    """cargo test's arguments, by run, for what may differ by architecture in the libraries and the test files."""
-    names = {path.stem for path in (ROOT / "tests").glob("*.rs")}
-    names |= {path.parent.name for path in (ROOT / "tests").glob("*/main.rs")}
-    for gone in sorted({*IMPOSSIBLE, *DIFFERENT, *DIFFERENT_ON_32_BITS, *ONE_AT_A_TIME} - names):
-        sys.exit(f"error: a list names {gone}, and there is no tests/{gone}.rs: remove it from the list")
+    """cargo test's arguments, by run, for what may differ by architecture in the libraries and in tests/it/."""
+    for gone in sorted(
+        name for name in {*IMPOSSIBLE, *DIFFERENT, *DIFFERENT_ON_32_BITS, *ONE_AT_A_TIME} if not is_test(name)
+    ):
+        sys.exit(f"error: a list names {gone}, and there is no tests/it/{gone}.rs: remove it from the list")
     for name in [*DIFFERENT_MODULES, *SIMULATIONS]:
         path = name.removesuffix("::").replace("::", "/")
         if not any((source / path).with_suffix(end).exists() for source in SOURCES for end in ["", ".rs"]):
             sys.exit(f"error: a list names {name}, and there is no such module: remove it from the list")
-    different = {*DIFFERENT, *(() if target.is_64_bit else DIFFERENT_ON_32_BITS)}
-    kept = names - set(IMPOSSIBLE) if all_of_them else different
-    side_by_side = tests(kept - set(ONE_AT_A_TIME))
-    one_by_one = [*tests(kept & set(ONE_AT_A_TIME)), "--", "--test-threads=1"]
-    if target.is_64_bit and not all_of_them:
-        return [["--lib", "--", *DIFFERENT_MODULES], side_by_side, one_by_one]
-    without = [] if all_of_them else [word for name in SIMULATIONS for word in ["--skip", name]]
-    return [["--lib", *side_by_side, "--", *without], one_by_one]
+    one_by_one = ["--test", "it", "--", *modules(ONE_AT_A_TIME), "--test-threads=1"]
+    if all_of_them:
+        left_out = [word for name in modules([*IMPOSSIBLE, *ONE_AT_A_TIME]) for word in ["--skip", name]]
+        return [["--lib", "--test", "allocations"], ["--test", "it", "--", *left_out], one_by_one]
+    different = {*DIFFERENT, *(() if target.is_64_bit else DIFFERENT_ON_32_BITS)} - set(ONE_AT_A_TIME)
+    side_by_side = ["--test", "it", "--", *modules(different)]
+    left_out = [word for name in SIMULATIONS for word in ["--skip", name]]
+    libraries = ["--lib", "--", *(DIFFERENT_MODULES if target.is_64_bit else left_out)]
+    return [libraries, side_by_side, one_by_one]
 
 
-def tests(names):
-    """How cargo test is asked for these test files."""
-    return [word for name in sorted(names) for word in ["--test", name]]
+def is_test(name):
+    return any((ROOT / "tests/it" / name).with_suffix(end).exists() for end in ["", ".rs"])
+
+
+def modules(names):
+    """The start of the names of these modules' tests."""
+    return [f"{name}::" for name in sorted(names)]
 
 
 def test(target, runs):
