@@ -21,8 +21,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from tools.binary import built
 from tools.intervals import interval_rank
-from tools.sides import TECHNIQUES, CannotRun, build_c, build_udpbench, run_c, run_udpbench
+from tools.sides import TECHNIQUES, CannotRun, build_c, run_c, run_udpbench
 
 EXAMPLES = """\
 examples:
@@ -56,7 +57,7 @@ LOSSY_PCT = 0.1
 
 def main():
     args = arguments()
-    udpbench = args.udpbench or build_udpbench()
+    udpbench = args.udpbench or built()
     pairs, warnings = [], Counter()
     cases = [(technique, payload) for technique in args.technique for payload in args.payload]
     cases = [case for case in cases if is_possible(*case, udpbench, args)]

@@ -5,6 +5,7 @@
                                     documents and licences
   udpbench-VERSION-TARGET.spdx.json what is linked into that program (SPDX 2.3)
   udpbench_VERSION-1_ARCH.deb       what scripts/package.py makes
+  udpbench-VERSION-oci.tar          a container image of these programs, for the CPU that it is run on
   NOTES.md                          what CHANGELOG.md says of this version, and which file is for whom
   SHA256SUMS                        of all of these
 
@@ -16,6 +17,7 @@ Needs what scripts/build_boards.py and scripts/package.py need. No root.
 """
 
 import argparse
+import functools
 import hashlib
 import json
 import os
@@ -23,12 +25,12 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from tools import ROOT, rows
 from tools.release import source, spdx
 from tools.release.archive import pack
+from tools.release.image import image
 from tools.release.notes import notes
 from tools.release.parts import PARTS, make_parts
 from tools.release.third_party import third_party
@@ -47,7 +49,7 @@ PACKAGED = {
     "aarch64-unknown-linux-musl": "arm64",
     "arm-unknown-linux-musleabihf": "armhf",
 }
-DOCUMENTS = ["README.md", "CHANGELOG.md", "LICENSE-*", "docs/*"]
+DOCUMENTS = ["README.md", "CHANGELOG.md", "docs/*"]
 
 
 def main():
@@ -60,7 +62,9 @@ def main():
     packages = make_packages([PACKAGED[target] for target in targets if target in PACKAGED])
     make_parts()
     archives = {target: make_archive(target) for target in targets}
-    (PUBLISH / "NOTES.md").write_text(notes(archives, packages))
+    container = PUBLISH / f"udpbench-{source.version()}-oci.tar"
+    container.write_bytes(image({target: layer(target) for target in targets}))
+    (PUBLISH / "NOTES.md").write_text(notes(archives, packages, container.name))
     files = sorted(PUBLISH.iterdir())
     lines = [(path.name, f"{path.stat().st_size:,}", sha256(path)) for path in files]
     (PUBLISH / "SHA256SUMS").write_text("".join(f"{checksum}  {name}\n" for name, _, checksum in lines))
@@ -95,29 +99,28 @@ def make_archive(target):
     """The archive for one target, and the list of what is inside. Returns the archive's name."""
     stem = f"udpbench-{source.version()}-{target}"
     path = PUBLISH / f"{stem}.tar.gz"
-    with tempfile.TemporaryDirectory() as directory:
-        licences = Path(directory) / "THIRD-PARTY.txt"
-        licences.write_text(third_party(target))
-        files = {"udpbench": build(target), licences.name: licences, **documents(), **parts()}
-        for name, file in files.items():
-            refuse_paths(f"{stem}/{name}", file, target)
-        pack(path, stem, files, source.committed())
+    files = {**layer(target), **matching(ROOT, DOCUMENTS), **matching(PARTS, ["*/*"])}
+    for name, file in files.items():
+        refuse_paths(f"{stem}/{name}", file if isinstance(file, bytes) else file.read_bytes(), target)
+    pack(path, stem, files, source.committed())
     described = spdx.document(path.name, sha256(path), target)
     (PUBLISH / f"{stem}.spdx.json").write_text(json.dumps(described, indent=1) + "\n")
     return path.name
 
 
-def documents():
-    return {str(path.relative_to(ROOT)): path for pattern in DOCUMENTS for path in ROOT.glob(pattern)}
+@functools.cache
+def layer(target):
+    """The program and its licences, by their names in archives and in the image."""
+    licences = {"THIRD-PARTY.txt": third_party(target).encode(), **matching(ROOT, ["LICENSE-*"])}
+    return {"udpbench": build(target), **licences}
 
 
-def parts():
-    return {str(path.relative_to(PARTS)): path for path in PARTS.glob("*/*")}
+def matching(directory, patterns):
+    return {str(path.relative_to(directory)): path for pattern in patterns for path in directory.glob(pattern)}
 
 
-def refuse_paths(name, file, target):
-    """Ends the script if the file names a directory that is only on this machine."""
-    content = file.read_bytes()
+def refuse_paths(name, content, target):
+    """Ends the script if the content names a directory that is only on this machine."""
     for directory in [*sources(toolchain(target)), str(Path.home())]:
         found = re.search(re.escape(os.fsencode(directory)) + rb"\b[^\0\n]{0,80}", content)
         if found:

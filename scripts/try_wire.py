@@ -2,8 +2,8 @@
 """Does udpbench say of datagrams between two hosts what happened to them? Tries it where much goes wrong.
 
 Each try is drawn from a seed: two network namespaces and what joins them (scripts/wire_lab.py), up to two faults, and
-one case of `udpbench wire`. Beside the program, the kernel and the test wire count: nftables at both ends each datagram by
-its length, /proc/net/snmp, ip and tc. Its row has to agree with these to the last datagram, place by place; each
+one case of `udpbench wire`. Beside the program, the kernel and the test wire count: nftables at both ends each datagram
+by its length, /proc/net/snmp, ip and tc. Its row has to agree with these to the last datagram, place by place; each
 fault that needs a warning has one, and no other warning is there. Root.
 """
 

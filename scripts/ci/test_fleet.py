@@ -27,8 +27,8 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tools import ROOT
+from tools.binary import take_binary
 from tools.testing import ansible
-from tools.testing.binary import take_binary
 from tools.testing.sshd import Sshd, free_port
 from tools.wire import ends
 from tools.wire.cable import Veth

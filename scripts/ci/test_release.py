@@ -3,13 +3,16 @@
 
 Builds it again from a clone of the commit, in another directory, with another cargo home and time zone, and
 wants the same bytes. Then unpacks each archive and runs the program in it under qemu-user, on the least CPU
-that it is for: --version, engines, and a sweep with closed accounting. Prints what came of it.
+that it is for: --version, engines, and a sweep with closed accounting. The container image has to hold the same
+programs. Prints what came of it.
 
 Needs what scripts/release.py needs, qemu-user-static, and room for a second build: 300 MB for each target.
 """
 
 import argparse
+import gzip
 import hashlib
+import io
 import json
 import os
 import re
@@ -22,6 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tools import ROOT, rows
 from tools.release import source
+from tools.release.image import PLATFORMS, digest
 from tools.targets import RELEASED, cargo_home, output_of
 
 EXAMPLES = """\
@@ -33,6 +37,7 @@ examples:
 exit codes: 0 all is well, 1 it is not, 2 bad input"""
 
 PUBLISH = ROOT / "target/publish"
+IMAGE = f"udpbench-{source.version()}-oci.tar"
 # The oldest CPU of each kind: any x86-64, a Raspberry Pi 3, a BeagleBone Black, and a Pi 1, Zero and Zero W.
 CPUS = {"x86_64": "qemu64", "aarch64": "cortex-a53", "armv7": "cortex-a8", "arm": "arm1176"}
 WANTED = ["udpbench", "README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.txt"]
@@ -62,6 +67,7 @@ def main():
         print()
         lines = [[name, sha256(PUBLISH / name), checksum] for name, checksum in second.items()]
         rows.print_table(["file", "SHA-256", "of a second build"], lines)
+    problems += [f"{IMAGE}: {problem}" for problem in image_problems(PUBLISH / IMAGE, made)]
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     return 1 if problems else 0
@@ -77,7 +83,7 @@ def arguments():
 
 
 def build_again(targets, whole):
-    """The checksums of a second build by file name. Only that of all targets has the same notes."""
+    """The checksums of a second build by file name. Only that of all targets has the same notes and image."""
     with tempfile.TemporaryDirectory() as directory:
         clone, home = Path(directory) / "another/clone", Path(directory) / "home"
         git(["clone", "--quiet", "--shared", "--no-checkout", ROOT, clone])
@@ -91,11 +97,57 @@ def build_again(targets, whole):
         if subprocess.run(command, env=environment).returncode:
             sys.exit("error: the second build failed; see above")
         checksums = listed(clone / "target/publish")
-    return {name: checksum for name, checksum in checksums.items() if whole or name != "NOTES.md"}
+    return {name: checksum for name, checksum in checksums.items() if whole or name not in [IMAGE, "NOTES.md"]}
 
 
 def git(words):
     subprocess.run(["git", *words], check=True)
+
+
+def image_problems(path, archives):
+    """Checks the OCI archive: each blob is what its name says, each platform's program is that of an archive."""
+    with tarfile.open(path) as archive:
+        files = {entry.name: archive.extractfile(entry).read() for entry in archive}
+        if {entry.mtime for entry in archive} != {source.committed()}:
+            yield "its files have other times than the commit"
+
+    def blob(descriptor):
+        content = files.pop(f"blobs/{descriptor['digest'].replace(':', '/')}", b"")
+        if digest(content) != descriptor["digest"] or len(content) != descriptor["size"]:
+            raise ValueError(f"{descriptor['digest']} is missing, or not what its name says")
+        return content
+
+    try:
+        [whole] = json.loads(files.pop("index.json"))["manifests"]
+        manifests = {platform_of(it): json.loads(blob(it)) for it in json.loads(blob(whole))["manifests"]}
+        configs = {platform: json.loads(blob(it["config"])) for platform, it in manifests.items()}
+        layers = {platform: gzip.decompress(blob(*it["layers"])) for platform, it in manifests.items()}
+    except (KeyError, ValueError) as problem:
+        yield str(problem)
+        return
+    if set(files) != {"oci-layout"}:
+        yield f"nothing names {', '.join(sorted(set(files) - {'oci-layout'}))}"
+    for target, archive in archives.items():
+        platform = " ".join(PLATFORMS[target].values())
+        if platform not in manifests:
+            yield f"there is no {platform}"
+        elif configs[platform]["rootfs"]["diff_ids"] != [digest(layers[platform])]:
+            yield f"{platform}: diff_ids are not of its layer"
+        elif configs[platform]["config"]["Entrypoint"] != ["/udpbench"]:
+            yield f"{platform}: another entrypoint"
+        elif in_tar(layers[platform], "udpbench") != in_tar(gzip.decompress(archive.read_bytes()), "/udpbench"):
+            yield f"{platform}: another program than in {archive.name}"
+
+
+def platform_of(descriptor):
+    return " ".join(descriptor["platform"].get(name, "") for name in ["architecture", "variant"]).strip()
+
+
+def in_tar(content, end):
+    """The content, mode and owner of the file whose name ends so."""
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        [entry] = [entry for entry in archive if entry.name.endswith(end)]
+        return archive.extractfile(entry).read(), entry.mode, entry.uid
 
 
 def listed(directory):

@@ -17,8 +17,8 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tools.binary import take_binary
 from tools.testing import calc
-from tools.testing.binary import take_binary
 
 BINARY = None
 # Engines that batch and that do not, one skipped, 3 blocks, 2 payloads.

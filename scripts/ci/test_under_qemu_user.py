@@ -64,7 +64,7 @@ SIMULATIONS = [
     "verdict::rank::tests::",
 ]
 # Modules of tests/it/ that start the program beside threads that come and go. Of such a process qemu-user now and
-# then forks a child that waits for ever, for a lock that some other thread had (seen with 7.2: futex_wait, before execve).
+# then forks a child that waits for ever for a lock that another thread had (seen with 7.2: futex_wait, before execve).
 ONE_AT_A_TIME = ["verify"]
 SOURCES = [ROOT / "src", ROOT / "datapath/src"]
 DEFAULT = ["aarch64-unknown-linux-gnu", "armv7-unknown-linux-gnueabihf"]

@@ -1,13 +1,11 @@
 """The two sides of a comparison: a technique in C and udpbench's engine for it, how each is built and run."""
 
 import csv
-import json
 import os
 import re
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 from tools import ROOT
 
@@ -73,17 +71,6 @@ def has_header(compiler, header):
         return subprocess.run(command, capture_output=True).returncode == 0
     except OSError:
         return True  # building will say that there is no compiler
-
-
-def build_udpbench():
-    # Cargo's own word on where the binary is: CARGO_TARGET_DIR or a configuration may move it.
-    messages = output_of(
-        ["cargo", "build", "--profile", "dist", "--message-format=json-render-diagnostics"],
-        cwd=ROOT,
-        stderr=None,  # its progress is for the person who waits
-    )
-    built = [json.loads(line).get("executable") for line in messages.splitlines()]
-    return Path(next(path for path in built if path))
 
 
 def output_of(command, stderr=subprocess.PIPE, reason=lambda stdout: "", skip=None, **options):

@@ -1,4 +1,4 @@
-"""The tools that time round trips: how each is started, and what it found.
+"""Round trips over UDP or TCP: median and 99th percentile, by sockperf, netperf and neper.
 
 All have one client and one server with a CPU each, IPv4 on lo, one request under way, the same payload both ways,
 over UDP or TCP.
@@ -8,13 +8,14 @@ Each says itself how long its round trips took: nobody else can see them.
 import csv
 import io
 import re
-import shutil
 import signal
+import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+from tools.intervals import Median
 from tools.peers.namespace import Broken, Program, await_that, is_bound
-from tools.peers.throughput import number
+from tools.peers.senders import number
 
 
 class Conditions(NamedTuple):
@@ -46,10 +47,6 @@ class Peer:
     # What ends the server, unless it ends after one client.
     ends_server_by = signal.SIGTERM
 
-    @property
-    def is_here(self):
-        return shutil.which(self.program) is not None
-
     def run(self, at):
         """Where it runs, neper leaves a log of each run."""
         with Program(self.server(at), {at.server_cpu}, at.scratch) as server:
@@ -64,7 +61,6 @@ class Peer:
 
 class Sockperf(Peer):
     name, program, port = "sockperf", "sockperf", 11111
-    calls = "sendto, recvfrom; unconnected; clock: rdtsc"
 
     def server(self, at):
         return ["sockperf", "server", "-i", "127.0.0.1", *self.transport(at)]
@@ -82,7 +78,6 @@ class Sockperf(Peer):
 
 class Netperf(Peer):
     name, program, port = "netperf", "netperf", 12865
-    calls = "send, recv; the server sendto, recvfrom"
 
     def server(self, _):
         return ["netserver", "-D", "-4", "-L", "127.0.0.1"]
@@ -109,7 +104,6 @@ class Netperf(Peer):
 
 class Neper(Peer):
     name, program, port = "neper", "udp_rr", 12867
-    calls = "epoll; send, recv"
 
     def server(self, at):
         return [f"{at.transport}_rr", "-4", "-l", at.seconds, "-Q", at.payload, "-R", at.payload]
@@ -133,7 +127,6 @@ class Engine:
         self.engine, *parts = name.split("/")
         self.connection = "unconnected" if "unconnected" in parts else "connected"
         self.waits = ["--wait", "spin"] if "spin" in parts else []
-        self.calls = "udpbench"
 
     def run(self, at):
         command = [at.udpbench, "--workload", "rr", "--threads", 2, "--engine", self.engine, *self.waits]
@@ -151,3 +144,84 @@ class Engine:
 
 
 PEERS = [Sockperf(), Netperf(), Neper()]
+
+PAYLOADS, LEAST_BYTES = "26", 14
+ENGINES, ENGINE_HELP = "std,std/unconnected,std/spin", "of udpbench, connected, or E/unconnected, E/spin"
+ROUNDS = 15
+LEAST_ROUNDS = 6
+
+
+def add_options(add):
+    add("--transport", choices=["udp", "tcp"], default="udp", help="[default: udp]")
+    add("--seconds", type=int, default=2, metavar="N", help="of each run [default: 2]")
+
+
+def check(args, parser):
+    if args.seconds < 2:
+        parser.error(f"--seconds {args.seconds}: take 2 or more, as neper does not say anything of 1")
+
+
+class Kind:
+    COLUMNS = ("round", "tool", "payload_bytes", "p50_us", "p99_us", "reason")
+
+    def __init__(self, args, tools, all_cpus, scratch):
+        self.args, self.tools = args, tools
+        self.rest = [*args.pin, all_cpus, args.seconds, str(args.udpbench), scratch]
+
+    def prepare(self):
+        """Netperf resolves names only where an address is not loopback's (AI_ADDRCONFIG, getaddrinfo(3))."""
+        subprocess.run(["ip", "address", "add", "192.0.2.1/32", "dev", "lo"], check=True)
+
+    def run(self, tool, payload):
+        found = tool.run(Conditions(self.args.transport, payload, *self.rest))
+        return {"p50_us": found.p50, "p99_us": found.p99}
+
+    def said(self, row):
+        return f"p50 {row['p50_us']:.1f} us, p99 {row['p99_us']:.1f} us"
+
+    def show(self, rows):
+        """Prints a table for each payload; 1 if a tool has too few figures."""
+        args = self.args
+        print(
+            f"{args.transport}, {args.rounds} rounds of {args.seconds} s, client and server on CPUs {args.pin};",
+            end=" ",
+        )
+        print(f"seed {args.seed}")
+        print(f"{'tool':<18} {'p50 us':>8} {'p99 us':>8}   p50 over the quickest peer's   p99 over the quickest peer's")
+        return max(self.show_payload(rows, payload) for payload in args.payload)
+
+    def show_payload(self, rows, payload):
+        print(f"-- {payload} B")
+        by_round = {}
+        for row in rows:
+            if row["payload_bytes"] == payload and not row["reason"]:
+                by_round.setdefault(row["round"], {})[row["tool"]] = row
+        peers = [tool.name for tool in self.tools if tool.is_peer]
+        broken = 0
+        for tool in self.tools:
+            runs = [found[tool.name] for found in by_round.values() if tool.name in found]
+            if len(runs) < LEAST_ROUNDS:
+                broken = 1
+                print(f"{tool.name:<18} failed in {self.args.rounds - len(runs)} of {self.args.rounds} rounds")
+                continue
+            middles = [Median.of([run[column] for run in runs]).value for column in ["p50_us", "p99_us"]]
+            line = f"{tool.name:<18} {middles[0]:>8.2f} {middles[1]:>8.2f}"
+            if not tool.is_peer:
+                ratios = [ratio(by_round, tool.name, peers, column) for column in ["p50_us", "p99_us"]]
+                line += "   " + "             ".join(
+                    f"{it.value:.3f} ({it.low:.3f}..{it.high:.3f})" for it in ratios if it
+                )
+            print(line)
+        return broken
+
+
+def ratio(by_round, name, peers, column):
+    """To the peer that is the quickest over all rounds, in each of them; None if there is none."""
+
+    def middle(peer):
+        values = [found[peer][column] for found in by_round.values() if peer in found]
+        return Median.of(values).value if len(values) >= LEAST_ROUNDS else float("inf")
+
+    best = min(peers, key=middle)
+    both = [found for found in by_round.values() if name in found and best in found]
+    return Median.of([found[name][column] / found[best][column] for found in both]) if both else None

@@ -44,16 +44,8 @@ def seconds_to_run(steady_ms):
     return SETTLE_S + steady_ms / 1000 + MARGIN_S
 
 
-def run(tool, conditions, steady_s):
-    """One row: what the referee saw, what the tool claims."""
-    row = {"tool": tool.name, "payload_bytes": conditions.payload}
-    try:
-        return row | measured(tool, conditions, steady_s) | {"reason": ""}
-    except Broken as reason:
-        return row | {"reason": " ".join(str(reason).split())}
-
-
 def measured(tool, conditions, steady_s):
+    """What the referee saw, and what the tool claims."""
     start = Reading.take()
     with tool.running(conditions) as running:
         await_that(lambda: Reading.take().sent > start.sent + TRAFFIC_DATAGRAMS, running.programs)

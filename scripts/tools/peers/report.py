@@ -1,4 +1,4 @@
-"""What the rows of all rounds come to: a table to read, one for the README, and a verdict."""
+"""What the rows of all rounds come to: a table and a verdict."""
 
 import statistics
 import textwrap
@@ -15,14 +15,6 @@ kpps: datagrams delivered, by the kernel's counters over a steady stretch, media
 dropped at the socket, of those sent; cpu ns: CPU time of all threads of the tool, user and system, per
 delivered datagram, median; claims: kpps by the tool's own report, over its own time; off %: by how much
 that is above (+) what the kernel saw; KiB: the receive buffer as granted; vs std: in the same round."""
-
-# The same for those who read the figures elsewhere.
-LEGEND = """\
-kpps: thousands of datagrams delivered a second by the kernel's own counters (`/proc/net/snmp` of a private network
-namespace) over a steady stretch: median of the rounds and its interval. Where the kernel cuts or joins datagrams, a
-piece counts as the datagrams in it, by the bytes on `lo`. Loss: dropped at the socket, of those sent. CPU: all threads
-of the tool, user and system, per delivered datagram. Its own claim: what the tool reports, next to the kernel's count.
-`std` and `mio-once` are the loops of rust_socket_benchmark."""
 
 
 @dataclass(frozen=True)
@@ -96,19 +88,6 @@ class Report:
         lines += ["", NOTES, f"Intervals of {self.rounds} rounds: {100 * coverage:.1f} %."]
         return "\n".join(lines)
 
-    def markdown(self):
-        """One row per tool, its payloads side by side."""
-        per_payload = "".join(f" {payload} B: kpps | loss % | CPU ns |" for payload in self.payloads)
-        out = [f"| tool |{per_payload} its own claim is off by |", "|---" * (3 * len(self.payloads) + 2) + "|"]
-        for tool in self.tools:
-            lines = [self.line(tool, payload) for payload in self.payloads]
-            parts = " | ".join(markdown_cells(line) for line in lines)
-            off = [line.off_pct for line in lines if line.off_pct is not None]
-            spread = " to ".join(dict.fromkeys(f"{end:+.1f}" for end in [min(off), max(off)])) if off else ""
-            spread += " %" if off else ""
-            out.append(f"| {tool.title} | {parts} | {spread}{' (' + tool.claims + ')' if tool.claims else ''} |")
-        return "\n".join([*out, "", LEGEND])
-
     def verdict(self):
         """Two sentences, as far as there is something to compare."""
         sentences = []
@@ -161,13 +140,6 @@ def cells(line):
         digits(ratio.value, 3) if ratio else "",
         f"{digits(ratio.low, 3)}-{digits(ratio.high, 3)}" if ratio else "",
     ]
-
-
-def markdown_cells(line):
-    if not line.kpps:
-        return "failed | | "
-    kpps = f"{digits(line.kpps.value)} ({digits(line.kpps.low)} - {digits(line.kpps.high)})"
-    return f"{kpps} | {line.loss_pct:.2f} | {digits(line.cpu_ns)}"
 
 
 def digits(value, most=4):

@@ -14,12 +14,13 @@ MACHINES = {
 }
 
 
-def notes(archives, packages):
-    """`archives`: file name by target; `packages`: file names."""
+def notes(archives, packages, container):
+    """`archives`: file name by target; `packages`: file names; `container`: that of the image."""
     version = source.version()
     title, changes = section((ROOT / "CHANGELOG.md").read_text(), version)
     files = [f"| `{name}` | {MACHINES[target]} |" for target, name in archives.items()]
     files += [f"| `{name}` | Debian and its like: `sudo apt install ./{name}` |" for name in packages]
+    files += [f"| `{container}` | containers: `podman load --input {container}` |"]
     compilers = [f"- Rust {rust(target)} for {target}" for target in archives]
     return "\n".join(
         [

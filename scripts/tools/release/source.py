@@ -1,5 +1,7 @@
 """What is released: version, commit, and when that was made. Used by scripts/package.py and scripts/release.py."""
 
+import os
+
 from tools.targets import output_of
 
 
@@ -12,8 +14,8 @@ def commit():
 
 
 def committed():
-    """In seconds since 1970: the time of all files of a release (SOURCE_DATE_EPOCH)."""
-    return int(output_of(["git", "log", "-1", "--format=%ct"]))
+    """The time of all files of a release, in seconds since 1970: SOURCE_DATE_EPOCH if it is set, else the commit's."""
+    return int(os.environ.get("SOURCE_DATE_EPOCH") or output_of(["git", "log", "-1", "--format=%ct"]))
 
 
 def changes():

@@ -2,12 +2,11 @@
 
 import hashlib
 import json
-import os
 import random
 import re
 import subprocess
-import tomllib
-from pathlib import Path
+
+from tools.intervals import Rate
 
 # Operations per datagram of a pilot: enough to be seen on a busy machine; what they cost is proportional to them.
 PILOT = 1000
@@ -38,9 +37,9 @@ class Trials:
                 f"error: --output {self.directory}: made by another plan or binary; name another directory"
             )
 
-    def order(self, kinds):
-        """So many trials of each kind, shuffled by the plan's seed and cut into its sessions: name, kind, session."""
-        kinds = [kind for kind, count in kinds.items() for _ in range(count)]
+    def order(self):
+        """The plan's trials, shuffled by its seed and cut into its sessions: name, kind, session."""
+        kinds = [kind for kind, count in self.kinds().items() for _ in range(count)]
         random.Random(self.plan["seed"]).shuffle(kinds)
         made = dict.fromkeys(kinds, 0)
         order = []
@@ -49,6 +48,13 @@ class Trials:
             session = 1 + place * self.plan["sessions"] // len(kinds)
             order.append((f"{kind}-{made[kind]:03}", kind, session))
         return order
+
+    def delay(self):
+        """What `--delay` takes for all trials, which share it; kept."""
+        path = self.directory / "delay.json"
+        if not path.exists():
+            path.write_text(json.dumps(self.found_delay()) + "\n")
+        return json.loads(path.read_text())
 
     def log(self, name):
         return self.directory / f"{name}.jsonl"
@@ -82,36 +88,6 @@ def stretched(change_pct, wanted_pct):
     return (1 / (1 - wanted_pct / 100) - 1) / (1 / (1 + change_pct / 100) - 1)
 
 
-def add_arguments(add):
-    add("--plan", type=Path, metavar="FILE", help="the plan: a TOML file")
-    add("--output", type=Path, metavar="DIR", help="where the logs of all trials go, and are kept")
-    add("--session", type=int, metavar="N", help="make the trials of this session")
-    add("--table", type=Path, metavar="FILE", help="write the table to this CSV file, too")
-    add("--udpbench", type=Path, metavar="FILE", help="take this binary, of a build with --features calibration")
-    add("--quick", action="store_true", help="a tiny plan, in a directory that goes away")
-
-
-def check(args, parser, quick):
-    """Reads the plan, and refuses what cannot be. It must have what the quick one has."""
-    if args.udpbench and not os.access(args.udpbench, os.X_OK):
-        parser.error(f"--udpbench {args.udpbench}: there is no such program")
-    if args.quick:
-        args.plan, args.session = quick, 1
-        return
-    if not args.plan or not args.output:
-        parser.error("name a --plan and an --output")
-    if args.table and args.table.exists():
-        parser.error(f"--table {args.table}: it exists, and nothing is overwritten; choose another name")
-    try:
-        args.plan = tomllib.loads(args.plan.read_text())
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        parser.error(f"--plan: {error}")
-    if missing := quick.keys() - args.plan.keys():
-        parser.error(f"--plan: it lacks {', '.join(sorted(missing))}")
-    if args.session and not 1 <= args.session <= args.plan["sessions"]:
-        parser.error(f"--session {args.session}: the plan has {args.plan['sessions']}")
-
-
 def options_of(slowed, of_plan=()):
     """Of a sweep that has no other cases of the engine than these, such as `nix:2t+300B,4t+300B`; what they leave open
     is as the plan's own options say."""
@@ -127,3 +103,20 @@ def options_of(slowed, of_plan=()):
     given = dict(zip(of_plan[::2], of_plan[1::2]))
     given |= {name: ",".join(sorted(these)) for name, these in values.items() if these}
     return [word for pair in given.items() for word in pair]
+
+
+def counted(what, comparisons, happened, changes=()):
+    """A row of the table: in how many of the comparisons, each a list of rows, it happened."""
+    rate = Rate.of(sum(map(happened, comparisons)), len(comparisons)) if comparisons else None
+    return {
+        "what": what,
+        "count": rate.count if rate else 0,
+        "comparisons": len(comparisons),
+        "low_pct": round(100 * rate.low, 1) if rate else "",
+        "high_pct": round(100 * rate.high, 1) if rate else "",
+        "change_pct": sorted(changes)[len(changes) // 2] if changes else "",
+    }
+
+
+def is_called(rows, *verdicts):
+    return any(row["verdict"] in verdicts for row in rows)
