@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Holds the WebSocket port against a peer of another language, Python's `websockets`, both as client and as server: fragments,
-# masks, and how a connection ends.
+# Runs the WebSocket engine against a peer of another language, Python's `websockets`, as client and as server:
+# fragments, masks, and how a connection ends.
 #
 #   scripts/ci/test_websocket.sh
 #

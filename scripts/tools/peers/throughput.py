@@ -9,6 +9,7 @@ from tools.peers.namespace import Broken
 from tools.peers.report import WIDTH, Report
 from tools.peers.senders import PEERS as PEERS
 from tools.peers.senders import Conditions
+from tools.peers.senders import Engine as Engine
 
 PAYLOADS, LEAST_BYTES = "26,300,1460", 1
 ENGINES = "std,std/unconnected,mio-once,mmsg,gso,gso-gro"

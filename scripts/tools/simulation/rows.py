@@ -17,6 +17,7 @@ SHARED = {
     "rcvbuf_requested_bytes": 4194304,
     "rcvbuf_bytes": 8388608,
     "sndbuf_bytes": 212992,
+    "loss_pct": 0,
     "failed_calls": 0,
     "board": "generic",
     "model": "",
