@@ -108,7 +108,7 @@ def zigbuild(triple, glibc):
 
 
 class Binary:
-    """What an ELF file says of itself."""
+    """Facts about an ELF file."""
 
     def __init__(self, path):
         self.path = path
@@ -153,7 +153,7 @@ def short(library):
 
 
 def run_quick(target, binary):
-    """What a --quick sweep of it under qemu-user came to, and what was wrong with it."""
+    """The outcome of a --quick sweep of it under qemu-user, and its faults."""
     # Debian's own ARM libraries are for an ARMv7: only a static binary can be tried on an ARMv6.
     options = ARMV6_CPU if target.is_armv6 and target.is_static else []
     with tempfile.TemporaryDirectory() as directory:

@@ -152,7 +152,7 @@ def measure_pair(number, technique, payload, udpbench, args, warnings):
     }
     runs = {side: [] for side in run}
     for subrun in range(args.subruns):
-        # Who goes first takes turns, between pairs as within them.
+        # Both take turns in going first, between pairs as within them.
         for side in sorted(run, reverse=(number + subrun) % 2 == 0):
             runs[side].append(run[side]())
     if len({one["rcvbuf_bytes"] for one in runs["c"] + runs["udpbench"]}) > 1:

@@ -23,7 +23,7 @@ HOME = ROOT / "fuzz"
 TOOLCHAIN = "+nightly"
 # Readers have no unsafe code: the address sanitizer would find nothing and cost half of the speed.
 BUILD = ["--sanitizer", "none"]
-# What is longer finds nothing that this does not, and takes longer. A hang is 10 s for what takes 1 ms.
+# Limits of one input: longer ones find nothing more. A hang is 10 s for what takes 1 ms.
 LIMITS = ["-timeout=10", "-rss_limit_mb=1024"]
 # In bytes: about the largest seed and half as much again.
 LONGEST = {"board": 2048, "judging": 8192, "raw": 8192, "rows": 6144}
@@ -33,7 +33,7 @@ def main():
     args = arguments()
     refuse_without_tools()
     for target in args.targets:
-        # All are built before the first one runs: a target that does not build must not show after an hour.
+        # Builds all before the first one runs: a target that does not build must not show after an hour.
         if fuzz("build", target).returncode != 0:
             return 1
     found = [target for target in args.targets if not runs_clean(target, args)]
@@ -108,7 +108,7 @@ def runs_clean(target, args):
 
 
 def executed(log):
-    """How many inputs, in how many seconds; 0 where the log does not say."""
+    """The number of inputs, and the seconds they took; 0 and ? where the log does not say."""
     inputs = re.findall(r"^stat::number_of_executed_units: +(\d+)", log, re.MULTILINE)
     seconds = re.findall(r"^Done \d+ runs in (\d+) second", log, re.MULTILINE)
     return (int(inputs[-1]) if inputs else 0), (seconds[-1] if seconds else "?")

@@ -38,11 +38,11 @@ TABLE = ROOT / TABLE_NAME
 COLUMNS = ["engine", "connection", "instructions_per_datagram", "no_budget_because"]
 TOLERANCE = 0.05
 CALLGRIND = ["valgrind", "--quiet", "--tool=callgrind"]
-# Else the thread that looks on gets no turn for millions of datagrams.
+# Gives the thread that looks on its turn, which it had not for millions of datagrams.
 CALLGRIND += ["--fair-sched=try"]
 # The function that runs a thread: count in it, and write the count to a file each time that it is done.
 CALLGRIND += ["--toggle-collect=lockstep::run_thread", "--dump-after=lockstep::run_thread"]
-# As it goes, glibc's malloc comes to reuse ever larger blocks, which it then has to clear. With a fixed
+# Left alone, glibc's malloc comes to reuse ever larger blocks, which it then has to clear. With a fixed
 # threshold, making the buffers of a thread costs the same each time.
 ENVIRONMENT = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "131072"}
 
@@ -88,7 +88,7 @@ def refuse(why):
 
 
 def output_of(command, **options):
-    """What the command wrote to standard output. If it fails, so do we, with what it says is the reason."""
+    """Returns the command's standard output. Its failure ends the script."""
     command = [str(word) for word in command]
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, cwd=ROOT, **options)
     if done.returncode != 0:
@@ -97,10 +97,10 @@ def output_of(command, **options):
 
 
 def tools_here(valgrind):
-    """All that a count may depend on besides the program. The first is what it depends on altogether."""
+    """Tools that a count may depend on besides the program; on the first one it depends altogether."""
     rustc = output_of(["rustc", "-vV"]).splitlines()
     host = next(line.removeprefix("host: ") for line in rustc if line.startswith("host: "))
-    # Of its version, what decides how many datagrams a call moves.
+    # This much of its version decides how many datagrams a call moves.
     kernel = ".".join(platform.release().split(".")[:2])
     return ", ".join([host, rustc[0], " ".join(platform.libc_ver()), valgrind, f"Linux {kernel}"])
 
@@ -153,7 +153,7 @@ def executable(message):
 
 
 def count(example, only, reasons):
-    """Of each engine the figures by connection, or why there are none."""
+    """Figures of each engine by connection, or the reason why there are none."""
     listed = dict(line.split("\t") for line in output_of([example, "--list"]).splitlines())
     for engine in only:
         if engine not in listed:
@@ -173,7 +173,7 @@ def measure(example, engine):
         threads = [line.split() for line in output_of(command, env=ENVIRONMENT).splitlines()]
         totals = [total(dump.with_suffix(f".{number}")) for number in range(1, len(threads) + 1)]
     figures = {}
-    # Of three threads per connection the first is there to be forgotten; the last one is the longest.
+    # The first of three threads per connection is a warm-up; the last one is the longest.
     for few, many in zip(range(1, len(threads), 3), range(2, len(threads), 3)):
         datagrams = int(threads[many][1]) - int(threads[few][1])
         figures[threads[many][0]] = (totals[many] - totals[few]) / datagrams
@@ -222,7 +222,7 @@ def judge(figures, table, tools, only):
 
 
 def against_budget(engine, connection, figure, table):
-    """What is wrong with the figure, if anything."""
+    """Complaints about the figure."""
     name, budget = f"{engine}, {connection}", table["budgets"].get((engine, connection))
     if not budget:
         yield (

@@ -63,7 +63,7 @@ def changelog():
 
 
 def maintainer():
-    """As Debian's own tools find it; or the one in Cargo.toml."""
+    """The maintainer, as Debian's own tools find it; else the one in Cargo.toml."""
     email = os.environ.get("DEBEMAIL")
     if email:
         return f"{os.environ.get('DEBFULLNAME', email)} <{email}>"
@@ -87,7 +87,7 @@ def package(target):
         target,
     ]
     command += ["--maintainer", maintainer(), "--output", "target/debian/"]
-    # The same package of the same commit, whenever it is made.
+    # Gives the same package of the same commit, whenever it is made.
     times = {"SOURCE_DATE_EPOCH": str(source.committed())}
     print(run(command, CARGO_TARGET_DIR=str(binary.parents[2]), **times).decode().strip())
 

@@ -48,7 +48,7 @@ def main():
     if not scratch:
         udpbench = (args.udpbench or built()).resolve()
         settled = ["--udpbench", str(udpbench), "--seed", str(args.seed)]
-        # What net.core allows is not to be seen inside.
+        # The limits of net.core are not to be seen inside.
         settled += ["--rcvbuf", str(args.rcvbuf)] if "rcvbuf" in args else []
         return namespace.run_inside([sys.executable, __file__, *sys.argv[1:], *settled])
     namespace.set_up()

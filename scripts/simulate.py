@@ -91,7 +91,7 @@ def count(pattern, directory, args):
 
 def compared(pattern, number, directory, args):
     """One comparison: a sweep as it is, and one in which the engine is slower."""
-    # By its own seed: it is the same whatever else is run.
+    # A seed of its own: the comparison is the same whatever else is run.
     dice = random.Random(f"{args.seed} {pattern} {number}")
     machine = Machine(dice, args.noise)
     name = str(pattern).replace(" ", "-")

@@ -55,7 +55,7 @@ def main():
 
 
 def waits(runs):
-    """How many loads have another mean wait than theory says."""
+    """Counts the loads whose mean wait is not the one of theory."""
     working = f"--service {runs.args.service}"
     service_us = 1e6 / per_second(runs.run("busy", f"{working} --outstanding 16"))
     print(f"{runs.args.udpbench}: {working}, {service_us:.1f} us each at full load")
@@ -74,7 +74,7 @@ def waits(runs):
 
 
 def rates(runs):
-    """How many of two clients are not reported at the rate at which they ask."""
+    """Counts the clients that are not reported at the rate at which they ask."""
     with ThreadPoolExecutor() as pool:
         both = [pool.submit(runs.run, f"rate{rate}", f"--rate {rate}") for rate in RATES]
         answers = [per_second(run.result()) for run in both]
@@ -89,7 +89,7 @@ def per_second(windows):
 
 
 def mean_us(windows):
-    """Of all round trips."""
+    """The mean of all round trips."""
     return sum(total for _, total, _ in windows) / sum(count for count, _, _ in windows) / 1000
 
 
@@ -101,8 +101,8 @@ def found(poisson, even, service_us):
 
 
 def standard_error(poisson, even, service_us):
-    """Of the difference between the two, by drawing windows again, of both runs; drawn ones scatter a little less than
-    new ones would."""
+    """The standard error of waits beyond theory, by drawing windows of both runs again; drawn ones scatter a little
+    less than new ones would."""
     dice = random.Random(1)
 
     def again(of):

@@ -110,13 +110,13 @@ def measure(udpbench, lab, attempt):
 
 
 def complain(attempt, run, truths):
-    """What disagrees."""
+    """Disagreements."""
     counts = Counts(attempt, run, truths).complaints if run.is_measured else []
     return [*counts, *row_warnings.complaints(attempt, run, truths)]
 
 
 class Run:
-    """What a run of udpbench left."""
+    """The files and the exit code of a run of udpbench."""
 
     def __init__(self, udpbench, lab, attempt):
         self.directory = lab.room.path / "out"

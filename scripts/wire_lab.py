@@ -41,7 +41,7 @@ wire has done so far, or null. At the end of the input follows the last one.
 exit codes: that of the command, 1 something broke, 2 bad input, 77 this machine cannot have namespaces, TAP devices
 or an sshd, 130 Ctrl-C"""
 
-# How long a command may take to end after Ctrl-C, or SIGTERM.
+# Seconds that a command may take to end after Ctrl-C, or SIGTERM.
 LAST_WORDS_S = 10
 
 

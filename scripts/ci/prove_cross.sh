@@ -127,7 +127,7 @@ readelf -h "$binary" | grep 'Machine: *AArch64' >/dev/null
 glibc=$(readelf --version-info "$binary" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
 say "built in $((SECONDS - started)) s: $(stat -c %s "$binary") B, needs $glibc"
 
-# That cross can test, by a few of them: test_under_qemu_user.py runs the whole suite, with a newer qemu-user. Of
+# A few tests show that cross can test: test_under_qemu_user.py runs the whole suite, with a newer qemu-user. Of
 # those that start thousands of threads, bullseye's, 5.2, died of SIGSEGV.
 tests=(--no-default-features --features board --lib)
 say "cross test --target $target ${tests[*]}"

@@ -33,7 +33,7 @@ inside() { # IMAGE ROOM
         'events_logger = "none"' >"$room/containers.conf"
     export CONTAINERS_CONF=$room/containers.conf
     local podman=(podman --root "$room/root" --runroot "$room/runroot" --tmpdir "$room/tmp" --storage-driver vfs)
-    # What `podman load` takes is this machine's; `podman pull` takes any.
+    # `podman load` takes this machine's platform, `podman pull` any.
     "${podman[@]}" load --quiet --input "$image"
     for platform in "${platforms[@]}"; do
         id=$("${podman[@]}" pull --quiet --platform "linux/$platform" "oci-archive:$image")

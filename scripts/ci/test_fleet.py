@@ -54,7 +54,7 @@ class InARoom(unittest.TestCase):
 
 
 class Playbooks:
-    """What runs one; a class below says with which Ansible."""
+    """Runs playbooks; a class below says with which Ansible."""
 
     version = None
 
@@ -192,7 +192,7 @@ class Fleet(Playbooks):
         board = self.room / "boards/shed"
         self.wait_for_files(board, 2)
         self.servers["shed"].lose()
-        # What runs there goes down with the board.
+        # Its programs go down with the board.
         for process in Path("/proc").glob("[0-9]*"):
             if runs_in(board, process):
                 with suppress(ProcessLookupError):
@@ -480,7 +480,7 @@ class Rounds(unittest.TestCase):
 
 
 class Versions(InARoom):
-    """How the tests get their Ansible."""
+    """Tests of the installation of Ansible."""
 
     def setUp(self):
         super().setUp()
@@ -515,7 +515,7 @@ class Versions(InARoom):
 
 
 class OnTheBoard(InARoom):
-    """What runs there, without Ansible."""
+    """Tests of the programs for boards, without Ansible."""
 
     def setUp(self):
         super().setUp()
@@ -549,7 +549,7 @@ class OnTheBoard(InARoom):
         self.assertTrue(self.folder.exists() and self.beside("pid").exists())
 
     def test_a_time_limit_is_124_with_the_timeout_of_busybox_too(self):
-        # It knows no --foreground, and has the exit code of the program.
+        # Busybox's timeout knows no --foreground, and has the exit code of the program.
         tools = self.room / "tools"
         tools.mkdir()
         (tools / "timeout").write_text('#!/bin/sh\n[ "$1" = -s ] || exit 1\nsleep "$NEEDS"\nexit 130\n')

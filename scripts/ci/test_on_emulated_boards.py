@@ -77,12 +77,12 @@ def main():
 
 
 class Result:
-    """What became of one machine."""
+    """The outcome of one machine."""
 
     def __init__(self):
         self.unavailable = None
         self.faults = []
-        # By engine: the rows.
+        # The rows by engine.
         self.engines = defaultdict(list)
         self.seconds = 0.0
 
@@ -120,7 +120,7 @@ def sweep(machine):
 
 
 def is_first(machine):
-    """Of those that QEMU emulates in the same way."""
+    """Whether it is the first that QEMU emulates in this way."""
     return machine is next(other for other in MACHINES if other.qemu == machine.qemu)
 
 
@@ -139,7 +139,7 @@ def check_output(result, machine, done):
 
 
 def lacking(machine, output):
-    """What check has to find, from what the guest's own shell saw."""
+    """The findings that `check` has to have, by facts that the guest's shell printed."""
     facts = [line.split() for line in output if line.startswith("fact: ")]
     governor, lowest, highest, heat = (fact[2] if len(fact) > 2 else None for fact in facts)
     wanted = ["this board is emulated or virtualised"]
@@ -169,7 +169,7 @@ def check_rows(result, machine, done):
 
 
 def check_sweep(result, machine, text):
-    """How many rows each engine has, sending or receiving."""
+    """Counts the rows of each engine, sending or receiving."""
     counts = defaultdict(int)
     for row in csv.DictReader(io.StringIO(text.decode())):
         for engine in {row["sender"], row["receiver"]}:

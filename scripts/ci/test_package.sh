@@ -41,7 +41,7 @@ inside() { # DEB
     ok "removed"
 }
 
-# As a person has it: bash-completion finds the file by the program's name.
+# For a person: bash-completion finds the file by the program's name.
 bash_completes() {
     if [ ! -e /usr/share/bash-completion/bash_completion ]; then
         skipped "completion: there is no bash-completion"

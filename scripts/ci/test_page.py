@@ -70,7 +70,7 @@ CHROMIUM = [
     "--remote-debugging-pipe",
 ]
 
-# What the page says of itself, for each choice: in a window with all unfolded, on paper as it is.
+# Measures of the page for each choice, by itself: in a window with all unfolded, on paper as it is.
 LOOK = """(isPaper => {
   const all = (what, where = document) => [...where.querySelectorAll(what)];
   const seen = what => all(what).filter(element => element.checkVisibility());
@@ -131,7 +131,7 @@ LOOK = """(isPaper => {
     words: getComputedStyle(document.querySelector("th")).color,
   };
 })"""
-# Where the sections are that are read first: a whole page is too tall to look at.
+# Positions of the sections that are read first: a whole page is too tall to look at.
 BOXES = """Object.fromEntries(["summary", "speed", "cpu", "loss", "ranking", "comparison"]
   .map(id => document.getElementById(id)).filter(found => found)
   .map(found => [found.id, found.closest("section").getBoundingClientRect()])
@@ -216,7 +216,7 @@ class Browser:
         from_it, to_us = os.pipe()
 
         def give_pipes():
-            # It reads from 3 and writes to 4; through higher numbers, or one would close the other.
+            # Chromium reads from 3 and writes to 4; through higher numbers, or one would close the other.
             inward, outward = os.dup2(to_it, 13), os.dup2(to_us, 14)
             os.dup2(inward, 3)
             os.dup2(outward, 4)
@@ -259,7 +259,7 @@ class Browser:
         return faults + self.print(page) + self.complaints(page)
 
     def print(self, page):
-        """How its labels stand on paper, and how many sheets it takes, folded as it is at first."""
+        """Measures its labels on paper and counts its sheets, folded as it is at first."""
         self.ask("Emulation.setEmulatedMedia", media="print")
         self.ask("Emulation.setDeviceMetricsOverride", width=720, height=1000, deviceScaleFactor=1, mobile=False)
         self.open(page)
@@ -297,7 +297,7 @@ class Browser:
         (directory / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
 
     def complaints(self, page):
-        """What the console said, and what was asked of the network."""
+        """Messages of the console, and requests to the network."""
         found = []
         for event in self.events:
             method, told = event["method"], event["params"]
@@ -350,7 +350,7 @@ class Browser:
 
 
 def crowd(seen):
-    """What of its labels cannot be read."""
+    """Labels that cannot be read."""
     checks = [
         (not seen["cut"], f"words go beyond their charts: {seen['cut'][:3]}"),
         (not seen["crowded"], f"labels overlap: {seen['crowded'][:3]}"),
@@ -360,7 +360,7 @@ def crowd(seen):
 
 
 def wrong(seen, pictures, are_compared):
-    """What is not as it must be, of what the page says of itself."""
+    """Faults in the page's measures."""
     sections = [section for section in seen["sections"] if section != "payload"]
     expected = [*CHARTS, *["comparison"][:are_compared], *DETAILS]
     checks = [

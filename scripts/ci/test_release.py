@@ -88,7 +88,7 @@ def build_again(targets, whole):
         clone, home = Path(directory) / "another/clone", Path(directory) / "home"
         git(["clone", "--quiet", "--shared", "--no-checkout", ROOT, clone])
         git(["-C", clone, "checkout", "--quiet", "--detach", source.commit()])
-        # What was downloaded need not be again, but has another path.
+        # Downloads are shared, under another path.
         home.mkdir()
         for path in cargo_home().iterdir():
             (home / path.name).symlink_to(path)

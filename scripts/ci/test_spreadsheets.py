@@ -26,7 +26,7 @@ RUN = """--engine std,mmsg,mio-exhaustive --threads 1,2 --payload 26,300 --ip v4
          --board generic --soak 0s --warmup 5ms --duration 60ms --columns all -o run.csv"""
 # With a decimal point, and with a decimal comma.
 LANGUAGES = ["en_US", "de_DE"]
-# What a spreadsheet would love to take for a date, a formula, a time or a number. No column is free of lists.
+# Texts that a spreadsheet would love to take for a date, a formula, a time or a number. No column is free of lists.
 TROUBLE = {
     "isolated_cpus": "2-3",
     "rps_cpus": "1+2",
@@ -122,7 +122,7 @@ class Spreadsheets(unittest.TestCase):
         self.compare(there, "more-trouble.csv")
 
     def compare(self, file, name):
-        """The same, cell by cell; numbers as numbers: 300 is 300.0."""
+        """Compares cell by cell; numbers as numbers: 300 is 300.0."""
         found, (header, *rows) = read(file), read(self.room / name)
         self.assertEqual(found.pop(0), header)
         self.assertEqual(len(found), len(rows))
@@ -159,7 +159,7 @@ def udpbench(room, *words):
 
 
 def numeric_columns(room):
-    """By what JSON says of them, not by their looks."""
+    """The columns of numbers, by their type in JSON, not by their looks."""
     rows = json.loads(udpbench(room, "summarize", "run.csv", "--format", "json"))
     is_number = lambda value: isinstance(value, (int, float)) and not isinstance(value, bool)  # noqa: E731
     return {name for row in rows for name, value in row.items() if is_number(value)}

@@ -15,7 +15,7 @@ case ${1:-} in
     -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' scripts/ci/test_under_miri.sh; exit ;;
 esac
 
-# Where the system library keeps pointers as integers, as the kernel does: no warning of it.
+# No warning where the system library keeps pointers as integers, as the kernel does.
 export MIRIFLAGS="-Zmiri-permissive-provenance ${MIRIFLAGS:-}"
 in=engines::linux
 tests=("$in"::{stable,batch,coalesced,uring::pool,uring::receive,scoped_spawn})

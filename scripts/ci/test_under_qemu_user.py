@@ -44,8 +44,8 @@ DIFFERENT = {
     "bench_threads": "structures of the system, and what it refuses, for every engine",
     "verify": "the bytes of datagrams",
 }
-# Those that only the size of a word can change: x86-64 has that of aarch64, and real kernels of aarch64 run every
-# engine on emulated boards (test_on_emulated_boards.py, test_wire_on_emulated_boards.py).
+# Modules of tests/it/ that only the size of a word can change: x86-64 has that of aarch64, and real kernels of
+# aarch64 run every engine on emulated boards (test_on_emulated_boards.py, test_wire_on_emulated_boards.py).
 DIFFERENT_ON_32_BITS = {
     "latency": "round trips and their distribution",
     "matrix": "every engine, socket and thread count",

@@ -48,7 +48,7 @@ SWEEP = (
 )
 # 2 engines, directions and IP versions.
 CASES = 2 * 2 * 2
-# Where a datagram that was sent may be, besides with the receiver.
+# Columns of places where a datagram may be that was sent and not received.
 PLACES = [
     f"{place}_packets"
     for place in [
@@ -56,7 +56,7 @@ PLACES = [
         "lost_on_path", "dropped_nic_out", "dropped_qdisc", "dropped_kernel_out",
     ]
 ]  # fmt: skip
-# In seconds, for each board. It takes half a minute on a quiet machine, several minutes on one that is not.
+# Seconds for each board. It takes half a minute on a quiet machine, several minutes on one that is not.
 AT_MOST = 300
 
 
@@ -177,7 +177,7 @@ def check_rows(pair, rows):
 
 
 def check_log(swept, udpbench):
-    """What was logged on a board is for any machine."""
+    """Reads here the log that was written on a board."""
     with tempfile.TemporaryDirectory(prefix="emulated-wire.") as room:
         Path(room, LOG).write_bytes(swept.files.get(LOG, b""))
         command = [udpbench, "summarize", LOG, "--columns", "all", "-o", "again.csv"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where a run's results go, and the README.md that says under which circumstances they came about.
+"""Files a run's results, and writes the README.md about its circumstances.
 
 The playbooks call it:
     account.py require-in-folder <files.json  refuses what could not be brought back from the board
@@ -32,7 +32,7 @@ ENDINGS = {
 
 
 class Refusal(Exception):
-    """What the command line asks for, and cannot be had from here; exit code 2."""
+    """A command line that cannot be obeyed from here; exit code 2."""
 
 
 def require_in_folder(files):
@@ -80,7 +80,7 @@ def board_of(files):
             problems.append(f"{path}: it is damaged: {message}")
             continue
         if name:
-            # It becomes part of a path.
+            # The name becomes part of a path.
             return re.sub(r"[^\w.-]|^\.", "_", str(name)), problems
     return "unknown", problems
 
@@ -189,7 +189,7 @@ def main():
         board, problems = board_of(files)
         write(directory, readme(run, board, files))
         sync(*directory.iterdir(), directory, directory.parent, directory.parent.parent)
-        # All is written; what is damaged is said.
+        # Complains of damage only after all is written.
         sys.exit("; ".join(problems) or 0)
     else:
         sys.exit(__doc__)

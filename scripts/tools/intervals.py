@@ -54,13 +54,13 @@ class Rate(NamedTuple):
 
 
 def at_most(count, of_all, rate):
-    """How probably it happens no more than `count` times."""
+    """The probability that it happens no more than `count` times."""
     exactly = (math.comb(of_all, n) * rate**n * (1 - rate) ** (of_all - n) for n in range(count + 1))
     return sum(exactly)
 
 
 def bisect(is_below):
-    """Where, between 0 and 1, `is_below` ceases to hold."""
+    """The place between 0 and 1 where `is_below` ceases to hold."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -69,9 +69,8 @@ def bisect(is_below):
 
 
 def signed_rank_beyond(n):
-    """How many of the means of two of n values lie beyond each end of the interval, which is as wide as it has to be,
-    or all of them below 6 values (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, section 3.3)."""
-    # How many of the 2^n signs give each sum of ranks.
+    """The number of means of two of n values that lie beyond each end of the interval; 0 below 6 values (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, section 3.3)."""
+    # Counts which of the 2^n signs give each sum of ranks.
     ways = [1]
     for rank in range(1, n + 1):
         longer = ways + [0] * rank

@@ -1,4 +1,4 @@
-"""What must hold for the rows of any complete run, whatever it ran on. Used by the scripts above."""
+"""Checks of the rows of a complete run, and tables for terminals."""
 
 import csv
 
@@ -10,7 +10,7 @@ def read(path):
 
 
 def problems(rows):
-    """What is wrong with these rows: each must have run with closed accounting, or say why it was skipped."""
+    """Faults of these rows: each must have run with closed accounting, or say why it was skipped."""
     if not rows:
         return ["there are no rows"]
     found = []

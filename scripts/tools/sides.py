@@ -14,7 +14,7 @@ CANNOT_RUN_HERE = 3  # an exit code of flood.c
 
 @dataclass(frozen=True)
 class Technique:
-    """What udpbench is told, and the two files in scripts/reference that are its counterpart in C."""
+    """Options for udpbench, and the two files in scripts/reference that are its counterpart in C."""
 
     name: str
     engine: str
@@ -24,7 +24,7 @@ class Technique:
     batches: bool = False
     libraries: tuple = ()
     transport: str = "udp"
-    # Those of both ends. What the kernel chooses for TCP grows for half a second, each time to another size, and
+    # Buffers of both ends. The kernel's choice for TCP grows for half a second, each time to another size, and
     # what a message costs with it.
     buffer_bytes: int = 0
 
@@ -74,7 +74,7 @@ def has_header(compiler, header):
 
 
 def output_of(command, stderr=subprocess.PIPE, reason=lambda stdout: "", skip=None, **options):
-    """What the command wrote to standard output. If it fails, so do we, with what it says is the reason;
+    """Returns the command's standard output. Its failure ends the script with its reason;
     if its exit code is `skip`, it cannot run here."""
     command = [str(word) for word in command]
     try:
@@ -114,7 +114,7 @@ def run_udpbench(technique, program, payload, args, warnings):
     (row,) = rows_of(output_of(command, reason=lambda text: "".join(row["reason"] for row in rows_of(text))))
     if row["status"] == "skipped":
         raise CannotRun(row["reason"])
-    # Without the load average's value, which is another one each time.
+    # The load average's value is another one each time: left out.
     said = filter(None, row["warnings"].split("; "))
     warnings.update(re.sub(r" is [0-9.]+$", "", warning) for warning in said)
     return row

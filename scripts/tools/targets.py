@@ -19,7 +19,7 @@ class Target:
 
     triple: str
     qemu: str
-    # Where qemu finds the C library and its loader; none for a static binary.
+    # The directory of the C library and its loader for qemu; none for a static binary.
     libraries: str = ""
 
     @property
@@ -39,7 +39,7 @@ class Target:
         return self.triple.startswith("arm-")
 
     def runner(self, *options):
-        """What cargo and the tests put before a binary; split at blanks."""
+        """The command that cargo and the tests put before a binary; split at blanks."""
         prefix = ["-L", self.libraries] if self.libraries else []
         return " ".join([self.qemu, *options, *prefix])
 
@@ -59,7 +59,7 @@ TARGETS = {
         Target("arm-unknown-linux-musleabihf", ARM32),
     ]
 }
-# What a release has: a static binary for each kind of CPU among the boards' targets, and for x86-64.
+# Targets of a release: a static binary for each kind of CPU among the boards' targets, and for x86-64.
 RELEASED = {
     target.triple: target
     for target in [
@@ -118,7 +118,7 @@ def build(triple, profile="dist"):
 def cargo(name, command, *arguments, beneath="", environment=None):
     """Runs cargo of one toolchain in the project, ends the script if it fails, and returns the directory
     that it built in."""
-    # What is built by another toolchain, or linked by another linker, must not be taken for this one's.
+    # Builds by another toolchain or linker must not be taken for this one's.
     directory = ROOT / "target" / ("msrv" if name == oldest_rust() else "") / beneath
     words = ["cargo", f"+{name}", command, "--target-dir", str(directory), *without_paths(name), *arguments]
     print("$", *words, file=sys.stderr, flush=True)
@@ -136,7 +136,7 @@ def without_paths(name):
 
 @functools.cache
 def sources(name):
-    """Where the sources of a build lie on this machine, and what the program calls these directories."""
+    """Directories of a build's sources on this machine, and their names in the program."""
     sysroot = output_of(["rustc", f"+{name}", "--print", "sysroot"])
     commit = re.search(r"^commit-hash: (.*)", output_of(["rustc", f"+{name}", "-vV"]), re.M)[1]
     return {

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from tools.calibration.trials import PILOT, Trials, counted, delay, is_called, options_of, stretched
 
-# What `compare --by` calls better, and worse.
+# The verdicts of `compare --by`: better, and worse.
 WORDS = {"speed": ("faster", "slower"), "cpu": ("cheaper", "dearer")}
 
 
@@ -52,7 +52,7 @@ class Sweeps(Trials):
         return ";".join(map(self.found_for, self.plan["slowed"]))
 
     def found_for(self, slowed):
-        """By a pilot of the engine's own cases."""
+        """Finds it by a pilot of the engine's own cases."""
         name = f"pilot-{slowed.partition(':')[0]}"
         given = ["--b", f"--delay {delay(slowed, PILOT)}", "--output", self.log(name)]
         options = options_of(slowed, self.plan["options"].split())
@@ -71,7 +71,7 @@ class Sweeps(Trials):
             yield from self.answers_about(slowed, made, by)
 
     def answers_about(self, slowed, made, by):
-        """What `compare` says of one of the engines that are slower, by itself."""
+        """Answers about one of the engines that are slower, by itself."""
         better, worse = WORDS[by]
         engine = slowed.partition(":")[0]
         others = {other.partition(":")[0] for other in self.plan["slowed"]} - {engine}
@@ -106,7 +106,7 @@ class Sweeps(Trials):
 
 
 def is_in(row, slowed):
-    """Whether it is about a case that is slower: one with an alternative of these in its key."""
+    """Tells whether the row is about a slowed case: one of the alternatives is in its key."""
     if row["kind"] != "case" or not row["change_pct"]:
         return False
     alternatives = [part.split("+") for part in slowed.partition(":")[2].split(",")]

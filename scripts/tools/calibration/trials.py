@@ -27,7 +27,7 @@ class Trials:
         self.agree()
 
     def agree(self):
-        """What lies in the directory must have been made by the same plan and binary."""
+        """Refuses a directory whose files were made by another plan or binary."""
         settled = dict(self.plan, binary=hashlib.sha256(self.udpbench.read_bytes()).hexdigest())
         path = self.directory / "plan.json"
         if not path.exists():
@@ -50,7 +50,7 @@ class Trials:
         return order
 
     def delay(self):
-        """What `--delay` takes for all trials, which share it; kept."""
+        """The `--delay` of all trials; kept."""
         path = self.directory / "delay.json"
         if not path.exists():
             path.write_text(json.dumps(self.found_delay()) + "\n")
@@ -60,11 +60,11 @@ class Trials:
         return self.directory / f"{name}.jsonl"
 
     def seed(self, name):
-        """Of the order within a trial."""
+        """The seed of the order within a trial."""
         return int(hashlib.sha256(f"{self.plan['seed']} {name}".encode()).hexdigest()[:8], 16)
 
     def call(self, name, *arguments):
-        """What the program says. It may find a change, or a case that fails."""
+        """Runs the program and returns its output. It may find a change, or a case that fails."""
         command = [self.udpbench, *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode not in [0, 1, 3, 4]:
@@ -73,13 +73,13 @@ class Trials:
 
 
 def delay(slowed, iterations):
-    """As `--delay` takes it. What is slowed is an engine and, after a colon, in which of its cases."""
+    """The argument of `--delay`. `slowed` is an engine and, after a colon, parts of its cases' keys."""
     engine, _, parts = slowed.partition(":")
     return f"{engine}:{iterations}@{parts}" if parts else f"{engine}:{iterations}"
 
 
 def stretched(change_pct, wanted_pct):
-    """By how much operations are to be more, if so many change the speed by `change_pct`, and `wanted_pct` is wanted.
+    """The factor for the operations, if so many change the speed by `change_pct`, and `wanted_pct` is wanted.
 
     Speed is the inverse of time, and time is what operations add to.
     """
@@ -89,8 +89,8 @@ def stretched(change_pct, wanted_pct):
 
 
 def options_of(slowed, of_plan=()):
-    """Of a sweep that has no other cases of the engine than these, such as `nix:2t+300B,4t+300B`; what they leave open
-    is as the plan's own options say."""
+    """Options of a sweep with no other cases of the engine than these, such as `nix:2t+300B,4t+300B`; the
+    plan's own options decide the rest."""
     engine, _, alternatives = slowed.partition(":")
     values = {"--engine": [engine], "--threads": [], "--payload": [], "--connection": [], "--ip": []}
     for part in {part for one in alternatives.split(",") for part in one.split("+") if part}:

@@ -1,4 +1,4 @@
-"""What an emulated board is made of: Debian's kernel for its architecture, busybox, and device trees."""
+"""Parts of an emulated board: Debian's kernel for its architecture, busybox, and device trees."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Architecture:
-    """What Debian and QEMU call the boards' CPUs, and what such boards need of a kernel."""
+    """Names of the boards' CPUs in Debian and QEMU, and the kernel options that such boards need."""
 
     debian: str
     qemu: str

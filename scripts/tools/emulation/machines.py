@@ -28,7 +28,7 @@ class Machine:
     # capacity-dmips-mhz by CPU.
     capacities: list = field(default_factory=list)
     architecture: Architecture = ARM64
-    # All CPUs in one thread of this host: the parked cores of QEMU's Raspberry Pis spin.
+    # Runs the CPUs in one thread of this host: the parked cores of QEMU's Raspberry Pis spin.
     threads: str = "single"
     # An instruction takes two to the power of this, in nanoseconds of the guest, whose clock then is not this host's.
     icount: int | None = None

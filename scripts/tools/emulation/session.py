@@ -12,11 +12,11 @@ UNFINISHED = 97
 
 @dataclass
 class Session:
-    """What a boot brought."""
+    """The output, files and exit code of a boot."""
 
     code: int = UNFINISHED
     output: list = field(default_factory=list)
-    # By their places in the guest.
+    # Contents by path in the guest.
     files: dict = field(default_factory=dict)
 
 

@@ -19,7 +19,7 @@ from tools.peers.senders import number
 
 
 class Conditions(NamedTuple):
-    """What all tools run under."""
+    """Conditions for all tools."""
 
     # udp or tcp.
     transport: str
@@ -27,7 +27,7 @@ class Conditions(NamedTuple):
     client_cpu: int
     server_cpu: int
     all_cpus: frozenset
-    # How long it asks.
+    # Duration of a run.
     seconds: int
     udpbench: str
     scratch: Path
@@ -44,11 +44,11 @@ class Peer:
     """A server and a client, each on its CPU."""
 
     is_peer = True
-    # What ends the server, unless it ends after one client.
+    # The signal that ends the server, unless it ends after one client.
     ends_server_by = signal.SIGTERM
 
     def run(self, at):
-        """Where it runs, neper leaves a log of each run."""
+        """Runs it in the scratch directory: neper leaves a log there."""
         with Program(self.server(at), {at.server_cpu}, at.scratch) as server:
             await_that(lambda: is_bound(self.port), [server])
             with Program(self.client(at), {at.client_cpu}, at.scratch) as client:
@@ -113,7 +113,7 @@ class Neper(Peer):
         return [*command, "-Q", at.payload, "-R", at.payload]
 
     def found(self, said):
-        # In seconds.
+        # It reports seconds.
         return Found(*(1e6 * number(rf"^latency_p{share}=([\d.e-]+)$", said, re.M) for share in [50, 99]))
 
 

@@ -9,11 +9,11 @@ from tools.peers.referee import HEADER_BYTES, Reading, Stretch, came_as_sent, la
 SETTLE_S = 0.2
 # Traffic must go on within this time after the stretch. A busy machine may not run a sender for a while.
 GLANCE_S = 0.1
-# What is left of a run after that, for looking at sockets.
+# The rest of a run after that, for looking at sockets.
 MARGIN_S = 0.2
 # No tool's start-up sends as many; probes, greetings.
 TRAFFIC_DATAGRAMS = 200
-# Of the CSV.
+# Columns of the CSV.
 COLUMNS = [
     "round",
     "tool",
@@ -40,12 +40,12 @@ COLUMNS = [
 
 
 def seconds_to_run(steady_ms):
-    """How long a tool must send."""
+    """Seconds that a tool must send."""
     return SETTLE_S + steady_ms / 1000 + MARGIN_S
 
 
 def measured(tool, conditions, steady_s):
-    """What the referee saw, and what the tool claims."""
+    """The referee's figures, and the tool's claim."""
     start = Reading.take()
     with tool.running(conditions) as running:
         await_that(lambda: Reading.take().sent > start.sent + TRAFFIC_DATAGRAMS, running.programs)
@@ -62,7 +62,7 @@ def measured(tool, conditions, steady_s):
 
 
 def goes_on(reading):
-    """Whether more is sent soon after."""
+    """Tells whether more is sent soon after."""
     deadline = time.monotonic() + GLANCE_S
     while time.monotonic() < deadline:
         if Reading.take().sent > reading.sent:

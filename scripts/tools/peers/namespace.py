@@ -14,11 +14,11 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-# Where the process inside finds a directory that is removed behind it.
+# The variable that names a directory for the process inside, which is removed behind it.
 SCRATCH = "UDPBENCH_PEERS_SCRATCH"
-# How long a program may take to start, or to end once it was asked to.
+# Seconds that a program may take to start, or to end once it was asked to.
 PATIENCE_S = 15
-# How long a report may take once it is interrupted.
+# Seconds that a report may take once it is interrupted.
 LAST_WORDS_S = 3
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -94,7 +94,7 @@ class Program:
             raise Broken(f"{self.command[0]} ended before its time: {output.strip() or 'without a word'}")
 
     def output(self, ask=None, codes=(0,)):
-        """What it wrote to standard output until it ended, as a signal may ask it to."""
+        """Its standard output until it ended, as a signal may ask it to."""
         if ask:
             self.process.send_signal(ask)
         try:
@@ -127,7 +127,7 @@ def await_that(happens, programs, every_s=0.01):
 
 
 def is_bound(port):
-    """Whether a socket of the namespace is bound to that port and, if it is a TCP socket, listens."""
+    """Tells whether a UDP socket of the namespace is bound to that port, or a TCP socket listens there."""
     for protocol in ["udp", "udp6", "tcp", "tcp6"]:
         try:
             lines = Path(f"/proc/net/{protocol}").read_text().splitlines()[1:]

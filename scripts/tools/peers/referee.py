@@ -30,13 +30,13 @@ STRANGERS = 0.01
 
 @dataclass(frozen=True)
 class Reading:
-    """All counters at one instant."""
+    """The counters at one instant."""
 
     at_ns: int
     udp: dict
     lo_packets: int
     lo_bytes: int
-    # By process.
+    # CPU time by process.
     cpu_ns: dict
 
     @classmethod
@@ -73,7 +73,7 @@ def cpu_times():
 
 @dataclass(frozen=True)
 class Stretch:
-    """What happened between two readings, in datagrams of `payload` bytes."""
+    """The difference between two readings, in datagrams of `payload` bytes."""
 
     payload: int
     elapsed_ns: int
@@ -137,12 +137,12 @@ class Stretch:
 
     @property
     def cpu_ns_per_packet(self):
-        """Of all threads of all processes of the tool, per datagram delivered; None if there was none."""
+        """CPU time of the tool's threads per datagram delivered; None if there was none."""
         return self.cpu_ns / self.received_packets if self.received_packets else None
 
 
 def came_as_sent(arrived, pieces, each):
-    """Whether what arrived is nearer in number to the pieces that were sent than to the datagrams in them."""
+    """Tells whether the arrivals are nearer in number to the pieces sent than to the datagrams in them."""
     return arrived**2 < pieces**2 * each
 
 

@@ -1,4 +1,4 @@
-"""What the rows of all rounds come to: a table and a verdict."""
+"""A table and a verdict of the rows of all rounds."""
 
 import statistics
 import textwrap
@@ -8,7 +8,7 @@ from tools.intervals import Median, interval_rank
 
 # One datagram a call, like the peers; and the fastest that udpbench has.
 SAME_TECHNIQUE, BEST_ENGINE = "std", "gso-gro"
-# Of the terminal.
+# Columns of the terminal.
 WIDTH = 100
 NOTES = """\
 kpps: datagrams delivered, by the kernel's counters over a steady stretch, median of the rounds; loss %:
@@ -61,7 +61,7 @@ class Report:
         )
 
     def runs(self, name, payload):
-        """What was measured, by round."""
+        """Measured rows by round."""
         return {row["round"]: row for row in self.rows if is_of(row, name, payload) and not row["reason"]}
 
     def ratio(self, name, base, payload):
@@ -143,7 +143,7 @@ def cells(line):
 
 
 def digits(value, most=4):
-    """As many as say something, never an exponent."""
+    """A number with as many digits as say something, and no exponent."""
     if not value:
         return "" if value is None else "0"
     after = max(most - len(str(int(value))), 0)

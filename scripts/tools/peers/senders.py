@@ -17,14 +17,14 @@ from tools.peers.namespace import Broken, Program, await_that, is_bound
 
 @dataclass(frozen=True)
 class Conditions:
-    """What all tools run under."""
+    """Conditions for all tools."""
 
     payload: int
     rcvbuf_bytes: int
     sender_cpu: int
     receiver_cpu: int
     all_cpus: frozenset
-    # How long it must send, at least.
+    # The least time that it must send.
     seconds: float
     udpbench: Path
     scratch: Path
@@ -35,7 +35,7 @@ class Running:
     """A tool while it runs."""
 
     programs: list
-    # Whether what is measured has come to its end.
+    # Tells whether the measured traffic is over.
     is_over: Callable
     # Waits for the end and returns the datagrams a second that the tool says it delivered.
     claimed_pps: Callable
@@ -47,7 +47,7 @@ class Peer:
     is_peer = True
     # A word for what it claims, where it is not what it received.
     claims = ""
-    # What ends the server, unless it ends after one client.
+    # The signal that ends the server, unless it ends after one client.
     ends_server_by = None
 
     @contextmanager
@@ -161,7 +161,7 @@ class Engine:
             tidy_up(conditions)
 
     def command(self, at, window_s, subcommand="run"):
-        """Without soak, the first traffic is that of the first window."""
+        """The command line without soak: the first traffic is that of the first window."""
         command = [at.udpbench, subcommand, "--threads", 2, "--engine", self.engine]
         command += ["--connection", self.connection, "--ip", "v4", "--payload", at.payload]
         command += ["--pin", f"{at.sender_cpu}:{at.receiver_cpu}", "--rcvbuf", at.rcvbuf_bytes]

@@ -29,5 +29,5 @@ def is_executable(path):
 
 
 def compress(content):
-    """As gzip does, with neither name nor time."""
+    """A .gz with neither name nor time."""
     return gzip.compress(content, 9, mtime=0)

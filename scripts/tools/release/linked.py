@@ -18,7 +18,7 @@ class Brought:
     url: str
 
 
-# All of them are in the standard library's package for a target with musl.
+# Parts of the standard library's package for a target with musl.
 BROUGHT = [
     Brought("rust-std", "Rust's standard library", "MIT OR Apache-2.0", "https://github.com/rust-lang/rust"),
     Brought("musl", "musl libc", "MIT", "https://musl.libc.org"),
@@ -32,8 +32,8 @@ BROUGHT = [
 
 
 def crates(target):
-    """As `cargo metadata` describes them: of the features that are built for the target, without this project's
-    own, macros, and what only build scripts use."""
+    """Linked crates, as `cargo metadata` describes them: those of the target's features, without this project's own,
+    macros, and dependencies of build scripts."""
     options = ["--locked", *features_for(target)]
     tree = ["cargo", "tree", "--target", target, "--edges", "normal,no-proc-macro", "--prefix", "none"]
     lines = output_of([*tree, "--format", "{p}", *options]).splitlines()
@@ -45,12 +45,12 @@ def crates(target):
 
 
 def licence(package):
-    """As an SPDX expression: some crates still have a slash for OR."""
+    """The licence as an SPDX expression: some crates still have a slash for OR."""
     return package["license"].replace("/", " OR ")
 
 
 def checksums():
-    """By name and version: the SHA-256 of each crate, as cargo downloads it."""
+    """The SHA-256 of each crate as cargo downloads it, by name and version."""
     locked = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
     return {(crate["name"], crate["version"]): crate.get("checksum") for crate in locked}
 

@@ -1,4 +1,4 @@
-"""What the program itself writes for packages and archives: manual pages, and completions for shells. Used by
+"""Manual pages and completions, which the program writes for packages and archives. Used by
 scripts/package.py and scripts/release.py."""
 
 import functools

@@ -1,4 +1,4 @@
-"""What is released: version, commit, and when that was made. Used by scripts/package.py and scripts/release.py."""
+"""Version, commit and time of a release. Used by scripts/package.py and scripts/release.py."""
 
 import os
 

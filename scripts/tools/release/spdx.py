@@ -1,4 +1,4 @@
-"""What is inside an archive, in SPDX 2.3 (https://spdx.github.io/spdx-spec/v2.3/). Used by scripts/release.py."""
+"""Lists the contents of an archive in SPDX 2.3 (https://spdx.github.io/spdx-spec/v2.3/). Used by scripts/release.py."""
 
 import re
 import uuid
@@ -64,7 +64,7 @@ def all_crates(target):
 
 
 def package(name, version, licence, sha256=None):
-    """What each has; the licence is what the package itself declares."""
+    """Fields of every package; the licence is the one that the package itself declares."""
     return {
         "SPDXID": "SPDXRef-" + re.sub("[^A-Za-z0-9.]", "-", f"{name}-{version}"),
         "name": name,

@@ -1,4 +1,4 @@
-"""What `udpbench compare` says of two files, counted."""
+"""Counts the verdicts of `udpbench compare` on two files."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ class Broken(Exception):
 class Verdict(NamedTuple):
     """On one comparison."""
 
-    # Of the slowed engine; by a single case of it; and the parts of it that are named, and only these.
+    # The slowed engine; a single case of it; its parts, and only these.
     found: bool
     by_case: bool
     named: bool

@@ -18,21 +18,21 @@ REFERENCE = ("std", "connected")
 
 
 class Noise(NamedTuple):
-    """What a machine does to windows. The pairs are for one thread, and for several, which share CPUs."""
+    """The noise of a machine. Pairs are for one thread, and for several, which share CPUs."""
 
-    # Of the machine from run to run; it meets all cases, and nearly cancels in their ratios.
+    # Drift of the machine from run to run; it meets all cases, and nearly cancels in their ratios.
     drift: float = 0.035
-    # How much of a change of the machine's speed a ratio shows; of each engine and thread count.
+    # The part of a change of the machine's speed that a ratio shows, by engine and thread count.
     left_over: float = 0.06
     # A neighbour comes or goes: how often before a window, and by how much it changes the speed.
     switches: float = 0.02
     switch: float = 0.10
-    # Of each window of its own.
+    # Scatter of each window.
     window: tuple = (0.013, 0.052)
-    # How many windows are far off, and how many times as far.
+    # The share of windows that are far off, and how many times as far.
     wild: float = 0.03
     wilder: float = 6.0
-    # Of each case from run to run: its rounds do not show it; and how many are far off.
+    # Scatter of each case from run to run, which its rounds do not show.
     between_runs: tuple = (0.002, 0.005)
     # The engine with the most noise, and how many times that of the others.
     noisy: str = "mio-exhaustive"

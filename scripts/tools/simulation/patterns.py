@@ -20,7 +20,7 @@ class Pattern(NamedTuple):
 
     @property
     def parts(self):
-        """As `compare` names them; none, if all of the engine is slower."""
+        """The names that `compare` has for them; none, if all of the engine is slower."""
         values = " and ".join(map(str, self.values))
         places = {
             "threads": f"at {values} thread{'s' * (self.values != (1,))}",
@@ -31,7 +31,7 @@ class Pattern(NamedTuple):
         return {places[self.parameter]} if self.parameter else set()
 
     def speed(self, case):
-        """Of this case, as a ratio to what it was."""
+        """The speed of this case, as a ratio to its old one."""
         concerned = not self.parameter or getattr(case, self.parameter) in self.values
         return 1 - self.percent / 100 if case.engine == SLOWED and concerned else 1.0
 

@@ -6,7 +6,7 @@ import statistics
 
 from tools.intervals import Middle
 
-# What a window of a usual case receives in a second.
+# Datagrams per second in a window of a usual case.
 USUAL_PPS = 200_000
 SHARED = {
     "status": "ok",
@@ -59,7 +59,7 @@ def reference(speeds):
 
 def row(case, windows, reference):
     ratios = [window / partner for window, partner in zip(windows, reference)]
-    # As the program does: a standard deviation of logarithms.
+    # A standard deviation of logarithms, as in the program.
     deviation = statistics.stdev(map(math.log, ratios))
     speed = Middle.of([USUAL_PPS * window for window in windows])
     ratio = Middle.of(ratios)

@@ -8,7 +8,7 @@ from unittest import SkipTest
 
 from tools import ROOT
 
-# What scripts/fleet/README.md promises; and the newest for the newest Python here.
+# The version that scripts/fleet/README.md promises, and the newest for the newest Python here.
 OLDEST, NEWEST = "ansible-core==2.14.*", "ansible-core"
 # ansible-core 2.14 imports what Python 3.12 no longer has, and needs 3.9.
 PYTHONS = {OLDEST: range(9, 12), NEWEST: range(9, 30)}

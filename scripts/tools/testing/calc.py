@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 # Comma, double quote, UTF-8, from the first line on, all columns by their looks, English (USA), no number in
 # quotes, no dates invented: what docs/RESULTS.md says to choose.
 READ = "44,34,76,1,,1033,false,false"
-# The same; then every digit, not what is shown; values, not formulas; no space taken away; and which sheet.
+# Options for writing: as above; then every digit, not the shown ones; values, not formulas; no space
+# taken away; and which sheet.
 WRITTEN = "44,34,76,1,,1033,false,false,false,false,false"
 _NAMES = "urn:oasis:names:tc:opendocument:xmlns:"
 
@@ -63,7 +64,7 @@ def _charts(book):
 
 
 def _cells(table):
-    """By row and column, from 0: the kind of each cell that holds something, and what."""
+    """Kind and content of each cell that holds something, by row and column from 0."""
     found, row = {}, 0
     for line in _lines(table):
         column = 0

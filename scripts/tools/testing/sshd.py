@@ -13,14 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 
 PROGRAM = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:" + os.environ.get("PATH", ""))
-# Where Debian's sshd wants a directory if it runs as root; its service makes it.
+# A directory that Debian's sshd wants if it runs as root; its service makes it.
 PRIVILEGE_SEPARATION = Path("/run/sshd")
 
 
 class Sshd:
     """Started by `with`, ended at its end."""
 
-    # What a command begins with to run where the sshd does.
+    # The start of a command that runs where the sshd does.
     inside = ()
     addresses = ("127.0.0.1",)
 
@@ -48,7 +48,7 @@ class Sshd:
 
     def lose(self):
         """Ends it with all its connections at once, as when its machine goes down."""
-        # So that it takes no further connection meanwhile, and keeps its children.
+        # Stopped, it takes no further connection, and keeps its children.
         self.process.send_signal(signal.SIGSTOP)
         for pid in [*self.sessions(), self.process.pid]:
             with suppress(ProcessLookupError):
@@ -87,7 +87,7 @@ class Sshd:
         return free_port()
 
     def known_as(self):
-        """What ssh looks its key up by."""
+        """The name of its key in known_hosts."""
         return f"[{self.addresses[0]}]:{self.port}"
 
     def answers(self):
@@ -137,7 +137,7 @@ def descendants(pid):
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except (FileNotFoundError, ProcessLookupError):
-        # It has ended meanwhile.
+        # The process has ended meanwhile.
         return []
     return [pid for child in children for pid in [int(child), *descendants(int(child))]]
 

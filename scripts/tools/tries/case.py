@@ -21,7 +21,7 @@ QUEUES = [
 MTUS = [(1500, 1500)] * 6 + [(9000, 9000), (1500, 1280), (9000, 1500), (1280, 1500)]
 RULES = ["drop {}", "drop {}", "duplicate {}", "duplicate {}", "misdirect {}", "delay {} by 20ms"]
 NUMBERS = ["every 2", "every 5", "every 25", "every 100", "3,5-7,100-109"]
-# Of what has once been told wrongly, in about a third of the tries.
+# Cases that were once told wrongly: about a third of the tries.
 KNOWN = [
     {"workload": "rr", "rate": None, "outstanding": 64, "payload": 1400, "queue": ("tbf", SHORT)},
     {"workload": "rr", "rate": 20000, "payload": 1400, "queue": ("tbf", SHORT)},
@@ -39,9 +39,9 @@ KNOWN = [
 
 @dataclass
 class Link:
-    """What joins the ends."""
+    """The cable between the ends."""
 
-    # Of the test wire; None: a pair of virtual interfaces.
+    # Rules of the test wire; None: a pair of virtual interfaces.
     rules: str | None
     mtus: tuple
     # Kind, end and words of a queueing discipline.
@@ -58,7 +58,7 @@ class Link:
 
 @dataclass
 class Case:
-    """What udpbench is to measure."""
+    """A case for udpbench."""
 
     ip: int
     engine: str
@@ -69,7 +69,7 @@ class Case:
     outstanding: int
     threads: int
     wait: str
-    # Of each end.
+    # The MTU of each end.
     mtus: dict
     # From which end to which one, requests first.
     ways: list = field(init=False)
@@ -92,18 +92,18 @@ class Case:
         return self.engine in OFFLOAD
 
     def is_cut(self, source):
-        """Whether it leaves that end in fragments."""
+        """Tells whether it leaves that end in fragments."""
         return self.exceeds(self.mtus[source])
 
     def is_too_long(self, source, sink):
-        """Whether it leaves an end that takes longer packets than the other one, and that is too long for it."""
+        """Tells whether it leaves an end of a larger MTU than the other's, and is too long for that."""
         return self.mtus[source] > self.mtus[sink] and self.exceeds(self.mtus[sink])
 
     def exceeds(self, mtu):
         return self.payload + HEADERS[self.ip] > mtu
 
     def datagrams(self, udp_length):
-        """How many of the case are in what has this length for UDP: one, those of a train, or none."""
+        """The number of the case's datagrams in a packet of this UDP length: one, those of a train, or none."""
         payload = udp_length - 8
         if not self.is_offloaded:
             return int(payload == self.payload)
@@ -194,7 +194,7 @@ def draw_veth(dice, mtus, known):
 
 
 def draw_wire(dice, case, mtus, known):
-    # What waits for others would wait until the next run if no others came.
+    # A held datagram would wait until the next run if no others came.
     kinds = [*RULES, "reorder {} by 3"] if case.workload == "flood" and case.rate != 300 else RULES
     drawn = [dice.choice(kinds).format(dice.choice(NUMBERS)) for _ in range(dice.choice([0, 1, 2, 3]))]
     way = {"near": "a>b", "far": "b>a"}

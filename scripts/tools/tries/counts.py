@@ -16,7 +16,7 @@ from tools.tries.faults import (
     SOCKET,
 )
 
-# Of packets that others reordered, some come when their sockets are closed.
+# Reordered packets may come when their sockets are closed.
 LATE = 10
 # Frames of a run that did not come to IP, and may have been ARP (docs/WIRE.md).
 NOT_OF_IP = 20
@@ -25,7 +25,7 @@ MOST_IN_TRAINS = 10 * 128
 
 
 class Counts:
-    """Of one try: `complaints` says which of them are wrong."""
+    """Counts of one try: `complaints` says which of them are wrong."""
 
     def __init__(self, attempt, run, truths):
         self.attempt, self.case, self.run, self.truths = attempt, attempt.case, run, truths
@@ -36,7 +36,7 @@ class Counts:
         if run.has_all_samples:
             self.hold_samples()
         if run.has_all_samples and not run.samples_besides:
-            # Else the row has not all that was sent.
+            # The row lacks some of the datagrams otherwise.
             self.hold_sums()
             self.hold_places()
         self.hold_one_sent()
@@ -93,7 +93,7 @@ class Counts:
             # A train that is dropped counts as one, and a place may take what another one lost.
             slack = MOST_IN_TRAINS * len(self.run.samples)
         elif not self.sum("copied"):
-            # Else what came twice hides what got lost, where nothing is numbered.
+            # Datagrams that came twice hide lost ones where nothing is numbered.
             for places, count in losses:
                 self.hold_place(places, count, slack)
         possible = set().union(*[places for places, count in losses if count])
@@ -134,7 +134,7 @@ class Counts:
         if wire["reordered"]:
             ended.append(({PATH, PROTOCOL}, 0))
         if wire["refused"]:
-            # By an interface that is down.
+            # An interface is down.
             ended.append(({PATH, NIC_IN}, wire["refused"]))
         ended.append(({PATH}, wire["dropped"] + wire["too_many_held"]))
         return [*ended, (between | {NIC_OUT}, truth.left - wire["seen"]), (between, wire["passed"] - truth.came)]
@@ -171,7 +171,7 @@ class Counts:
 
 
 def merged(losses):
-    """Those that have a place in common, as one."""
+    """Merges sets that have a place in common."""
     found = []
     for places, count in losses:
         for other in [it for it in found if it[0] & places]:

@@ -1,4 +1,4 @@
-"""What is wrong at an end, where a row may say that datagrams were lost by it, and which warning the row needs."""
+"""Faults at an end, the places where a row may count their losses, and the warnings that it needs."""
 
 import time
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from tools.tries.truth import FOREIGN_BYTES
 REFUSED, KERNEL_OUT, QDISC = "refused_packets", "dropped_kernel_out_packets", "dropped_qdisc_packets"
 NIC_OUT, PATH, NIC_IN = "dropped_nic_out_packets", "lost_on_path_packets", "dropped_nic_in_packets"
 BACKLOG, PROTOCOL, SOCKET = "dropped_backlog_packets", "dropped_protocol_packets", "dropped_socket_packets"
-# All places of the receiver's host before its sockets, those of later versions among them; and all on the way.
+# Places of the receiver's host before its sockets, and all on the way.
 BEHIND, ANYWHERE = "behind the interface", "anywhere"
 
 # The longest packet that a narrow path takes.
@@ -31,7 +31,7 @@ while True:
 
 @dataclass
 class Fault:
-    """What is wrong."""
+    """A fault."""
 
     label: str
     at: str = "near"
@@ -45,10 +45,10 @@ class Fault:
     # Regular expressions: a warning that has to be there, and one that may be.
     needs: str = ""
     allows: str = ""
-    # The same of what is said before the start.
+    # The message that is needed before the start.
     says: str = ""
     fails_calls: bool = False
-    # Whether nothing can be measured.
+    # True if nothing can be measured.
     stops_all: bool = False
     # From when to when it was there, in ms since 1970; None: all the time.
     moments: list | None = None
@@ -204,7 +204,7 @@ class LinkDown(Fault):
 
     @contextmanager
     def on(self, lab):
-        # Else the address of IPv6 would be gone for good.
+        # Keeps the IPv6 address, which would be gone for good.
         lab.ends[self.at].run("sysctl", "-qw", "net.ipv6.conf.eth0.keep_addr_on_down=1")
         over = Event()
         thread = Thread(target=self.cut, args=(lab, over))

@@ -4,7 +4,7 @@ import re
 
 from tools.tries.counts import NOT_OF_IP
 
-# What a machine that others use makes a row say. Nothing of it says where datagrams are.
+# Warnings of a machine that others use. None says where datagrams are.
 NOISE = (
     "lost CPU time|other programs use|disturbed windows|other threads of the program|share \\d+ CPU|"
     "could not be pinned|round trips became|traffic takes|clock|throttl|queues were filling|"
@@ -18,7 +18,7 @@ SURPLUS = "unexpected_packets|[1-9]\\d* came twice|copies or fragments|closed po
 
 def complaints(attempt, run, truths):
     """Which are missing, and which are not true."""
-    # Where nothing comes through, nobody can tell how long it may be.
+    # Nobody can tell the longest datagram where nothing comes through.
     faults = [it for it in attempt.faults if it.stops_all] or attempt.faults
     yield from [f"nothing says before the start: {it.says}" for it in faults if not re.search(it.says, run.said)]
     if run.is_measured:
@@ -47,7 +47,7 @@ def of_warnings(attempt, run, truths):
         allowed.append(REFUSED)
     if any(truth.closed or truth.foreign for truth in truths):
         allowed.append("closed ports counted")
-    # What counters have besides the datagrams that are missing: those of others, copies, fragments.
+    # Counters have others' datagrams, copies and fragments besides the missing ones.
     if any(it.foreign or it.counted_before > it.left - it.crossed or it.copied or it.is_cut for it in truths):
         allowed.append("more was dropped at")
     if attempt.link.rules:
@@ -78,7 +78,7 @@ def needs(attempt, run, truths):
         yield "in fragments"
     if any(truth.is_too_long for truth in truths):
         yield "MTUs differ"
-    # That more came out of a path than went in is seen at its interfaces, too.
+    # Interfaces show, too, that more came out of a path than went in.
     # Copies of fragments are one datagram again where they are joined.
     whole = [truth for truth in truths if truth.wire and not truth.is_cut and not attempt.case.is_offloaded]
     made = [it.copied - it.wire["dropped"] - it.wire["seen"] / 200 - NOT_OF_IP * len(run.samples) for it in whole]
@@ -87,7 +87,7 @@ def needs(attempt, run, truths):
 
 
 def was_there(fault, run):
-    """Whether it was while a window was open."""
+    """Tells whether it was there while a window was open."""
     samples = run.samples + run.samples_besides
     windows = [(it["opened_unix_ms"], it["opened_unix_ms"] + it["window_ns"] / 1e6) for it in samples]
     moments = fault.moments
@@ -97,7 +97,7 @@ def was_there(fault, run):
 
 
 def is_behind(warning, run, truths):
-    """Whether it says that less was sent or answered than a rate asks for, and the kernel's counts agree."""
+    """Tells whether a warning of a rate that was not reached agrees with the kernel's counts."""
     said = re.search(r"of (\d+) (datagrams|requests) per second (\d+) were", warning)
     if not said or not run.has_all_samples:
         return bool(said)
@@ -105,7 +105,7 @@ def is_behind(warning, run, truths):
     samples = run.samples + run.samples_besides
     seconds = sum(it["window_ns"] / 1e9 + run.warmup_s for it in samples)
     requests, answers = truths[0], truths[-1]
-    # What a bucket lets through at once is mostly in the warm-up.
+    # A bucket's burst is mostly in the warm-up.
     at_once = 20 * len(samples)
     if said[2] == "datagrams":
         sent = sum(truth.out for truth in truths)
@@ -115,5 +115,5 @@ def is_behind(warning, run, truths):
     lost = unseen + sum(truth.lost_before_the_socket for truth in truths)
     unanswered, lost = 1 - count / asked, lost / max(requests.out + unseen, 1)
     is_the_loss = lost > unanswered - 0.04 if "lost on the way" in warning else lost < unanswered
-    # What waits in a queue is answered when the window is over.
+    # Queued requests are answered when the window is over.
     return count * seconds <= 1.25 * max(answers.received, 0) + at_once and is_the_loss

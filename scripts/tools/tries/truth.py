@@ -1,4 +1,4 @@
-"""What became of the datagrams of a case, by the kernel's counters and the test wire's report."""
+"""The fate of a case's datagrams, by the kernel's counters and the test wire's report."""
 
 import json
 from collections import Counter
@@ -59,12 +59,12 @@ class Truth:
 
     @property
     def counted_before(self):
-        """What counters of the sender's interface say was dropped, whoever sent it."""
+        """Drops at the sender's interface, whoever sent them."""
         return self.qdisc + (self.nic_out if self.wire else 0)
 
     @property
     def crossed(self):
-        """How many came out of the interface of the sender."""
+        """Datagrams that came out of the sender's interface."""
         return self.wire["seen"] if self.wire else self.came
 
     @property
@@ -78,7 +78,7 @@ class Truth:
 
     @property
     def copied(self):
-        """How many the test wire made of one."""
+        """Copies that the test wire made."""
         return self.wire["copied"] if self.wire else 0
 
     def __str__(self):

@@ -6,7 +6,7 @@ import struct
 import subprocess
 import sys
 
-# Where the protocol is in a frame, by the version of IP.
+# Offsets of the protocol in a frame, by the version of IP.
 PROTOCOL_AT = {"4": 23, "6": 20}
 BPF, MAP_PROG_LOAD, OBJ_PIN, PROG_TYPE_XDP = 321 if os.uname().machine == "x86_64" else 280, 5, 6, 6
 LIBC = ctypes.CDLL(None, use_errno=True)

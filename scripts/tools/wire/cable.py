@@ -1,4 +1,4 @@
-"""What joins the two ends: a pair of virtual interfaces, or the test wire; and what their queues hold back."""
+"""The cable between two ends: a pair of virtual interfaces, or the test wire; and their queues."""
 
 import json
 import subprocess
@@ -23,11 +23,11 @@ class Veth:
             raise Skipped(f"no pair of virtual interfaces can be had: {done.stderr.strip()}")
 
     def report(self):
-        """It writes nothing down."""
+        """None: it writes nothing down."""
         return None
 
     def end(self):
-        """It has nothing to say in the end."""
+        """Nothing: a pair of interfaces ends with its namespaces."""
         return None
 
 
@@ -44,13 +44,13 @@ class TestWire:
             raise self.problem()
 
     def problem(self):
-        """Why it has ended."""
+        """The reason for its end."""
         reason = self.process.communicate()[1].strip()
         kinds = {SKIPPED: Skipped, BAD_INPUT: Refused}
         return kinds.get(self.process.returncode, Broken)(reason.partition(": ")[2] or "the test wire has ended")
 
     def report(self):
-        """What it has done so far."""
+        """The report until now."""
         try:
             self.process.stdin.write("report\n")
             self.process.stdin.flush()

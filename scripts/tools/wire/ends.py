@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 
-# What ip-netns(8) does, too: /sys shows the interfaces of the namespace that it was mounted in. What is mounted below
+# Mounts /sys as ip-netns(8) does: it shows the interfaces of the namespace that it was mounted in. Mounts below
 # it, such as tracefs and control groups, stays.
 OWN_SYS = """
 mkdir "$0/sys" && mount -t sysfs sysfs "$0/sys" || exit

@@ -68,7 +68,7 @@ def inhabitants(namespaces):
     """The pids of those who run in one of these network namespaces, which are named as namespaces(7) has them."""
     found = []
     for pid in filter(str.isdecimal, os.listdir("/proc")):
-        # It has ended meanwhile, or is of a kernel thread or a zombie.
+        # The process has ended meanwhile, or is a kernel thread or a zombie.
         with suppress(OSError):
             if os.readlink(f"/proc/{pid}/ns/net") in namespaces:
                 found.append(int(pid))
