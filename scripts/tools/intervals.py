@@ -69,7 +69,8 @@ def bisect(is_below):
 
 
 def signed_rank_beyond(n):
-    """The number of means of two of n values that lie beyond each end of the interval; 0 below 6 values (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, section 3.3)."""
+    """The number of means of two of n values that lie beyond each end of the interval; 0 below 6 values
+    (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, section 3.3)."""
     # Counts which of the 2^n signs give each sum of ranks.
     ways = [1]
     for rank in range(1, n + 1):
