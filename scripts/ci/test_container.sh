@@ -23,7 +23,9 @@ emulate() { # NAME CLASS MACHINE
 
 # Inside the namespaces.
 inside() { # IMAGE ROOM
-    local image=$1 room=$2 platforms=(amd64 arm64/v8 arm/v7 arm/v6) platform id rows
+    local image=$1 room=$2 platforms platform id rows
+    mapfile -t platforms < <(tar -xOf "$image" | grep -ao '"platform":{[^}]*}' |
+        sed -E 's/.*"architecture":"([^"]+)".*"os":"linux"(,"variant":"([^"]+)")?}/\1\/\3/; s/\/$//')
     mount -t cgroup2 none /sys/fs/cgroup
     if ! mount -t binfmt_misc none /proc/sys/fs/binfmt_misc || ! emulate qemu-aarch64 2 b7 || ! emulate qemu-arm 1 28; then
         echo "not run on other CPUs than this one: the kernel has no binfmt_misc for namespaces"

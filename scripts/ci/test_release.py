@@ -129,13 +129,14 @@ def image_problems(path, archives):
         yield f"nothing names {', '.join(sorted(set(files) - {'oci-layout'}))}"
     for target, archive in archives.items():
         platform = " ".join(PLATFORMS[target].values())
+        program = f"{archive.name.removesuffix('.tar.gz')}/udpbench"
         if platform not in manifests:
             yield f"there is no {platform}"
         elif configs[platform]["rootfs"]["diff_ids"] != [digest(layers[platform])]:
             yield f"{platform}: diff_ids are not of its layer"
         elif configs[platform]["config"]["Entrypoint"] != ["/udpbench"]:
             yield f"{platform}: another entrypoint"
-        elif in_tar(layers[platform], "udpbench") != in_tar(gzip.decompress(archive.read_bytes()), "/udpbench"):
+        elif in_tar(layers[platform], "udpbench") != in_tar(gzip.decompress(archive.read_bytes()), program):
             yield f"{platform}: another program than in {archive.name}"
 
 
@@ -143,10 +144,10 @@ def platform_of(descriptor):
     return " ".join(descriptor["platform"].get(name, "") for name in ["architecture", "variant"]).strip()
 
 
-def in_tar(content, end):
-    """The content, mode and owner of the file whose name ends so."""
+def in_tar(content, name):
+    """The content, mode and owner of this file."""
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        [entry] = [entry for entry in archive if entry.name.endswith(end)]
+        entry = archive.getmember(name)
         return archive.extractfile(entry).read(), entry.mode, entry.uid
 
 
