@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use udpbench::experiment::ab::Side;
-use udpbench::experiment::ab::log::Header;
+use udpbench::experiment::ab::header::Header;
 use udpbench::results::log::{Event, Log};
 
 const CASES: &str = "--engine null --threads 2 --payload 1,2 --ip v4 --connection connected \

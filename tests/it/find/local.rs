@@ -6,7 +6,7 @@ use std::process::Stdio;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use udpbench::experiment::find::log::Header;
+use udpbench::experiment::find::header::Header;
 use udpbench::results::log::{Event, Log};
 
 use super::alone;

@@ -11,10 +11,10 @@ use super::conversation::Conversation;
 use super::flows;
 use super::local::LocalTrials;
 use super::message::Request;
-use super::opened::Opened;
-use super::running::Running;
+use super::prepared_end::PreparedEnd;
+use super::running_end::RunningEnd;
 use super::scope::{self, Scope};
-use super::spec::{Part, TrialSpec};
+use super::spec::{EndRole, TrialSpec};
 use super::token::Token;
 use super::wait::{drain, window};
 use crate::engines;
@@ -29,7 +29,7 @@ pub(super) fn receivers(
     local: &mut LocalTrials,
     talk: &mut Conversation,
 ) -> anyhow::Result<()> {
-    let (mut opened, scope) = open(spec, Part::Receivers, token, local)?;
+    let (mut opened, scope) = open(spec, EndRole::Receivers, token, local)?;
     let bound = opened.ends.bind()?.into_iter().map(scope::told);
     talk.answer(&bound.collect::<Vec<SocketAddr>>())?;
     let mut flows = Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn senders(
     local: &mut LocalTrials,
     talk: &mut Conversation,
 ) -> anyhow::Result<()> {
-    let (mut opened, scope) = open(spec, Part::Senders, token, local)?;
+    let (mut opened, scope) = open(spec, EndRole::Senders, token, local)?;
     let receivers = receivers.iter().map(|peer| scope.local(*peer));
     let receivers: Vec<SocketAddr> = receivers.collect();
     let flows = flows::find(&spec.case, &receivers, &mut *opened.ends)?;
@@ -98,7 +98,7 @@ pub(super) fn reach(
     most: u32,
     local: &mut LocalTrials,
 ) -> anyhow::Result<Option<u32>> {
-    let (mut opened, scope) = open(spec, Part::Senders, token, local)?;
+    let (mut opened, scope) = open(spec, EndRole::Senders, token, local)?;
     let source = opened.ends.aim(scope.local(receiver))?;
     let probes = opened.ends.probes().context("nothing is probed")?;
     probes.keep_whole(source)?;
@@ -107,16 +107,16 @@ pub(super) fn reach(
 
 fn open<'a>(
     spec: &'a TrialSpec,
-    part: Part,
+    part: EndRole,
     token: Token,
     local: &'a mut LocalTrials,
-) -> anyhow::Result<(Opened<'a>, Scope)> {
+) -> anyhow::Result<(PreparedEnd<'a>, Scope)> {
     let (own, _) = spec.across(part).context("a trial has two addresses")?;
     Ok((local.open(spec, part, Some(token))?, Scope::of(Some(own))?))
 }
 
 /// Waits for the next request of the controller. Meanwhile, questions with the token are answered.
-fn next_request(opened: &mut Opened, talk: &mut Conversation) -> anyhow::Result<Request> {
+fn next_request(opened: &mut PreparedEnd, talk: &mut Conversation) -> anyhow::Result<Request> {
     loop {
         if let Some(request) = talk.next_if_any()? {
             return Ok(request);
@@ -129,7 +129,7 @@ fn next_request(opened: &mut Opened, talk: &mut Conversation) -> anyhow::Result<
 /// Waits until the datagrams that were sent to this end have arrived, if it receives any.
 fn drain_across(
     spec: &TrialSpec,
-    running: &mut Running,
+    running: &mut RunningEnd,
     talk: &mut Conversation,
 ) -> anyhow::Result<()> {
     let Request::Drain { expected } = talk.next()? else {

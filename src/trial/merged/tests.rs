@@ -6,7 +6,7 @@ use crate::results::row::tests::{case, window};
 
 /// Returns the result of an end on `host`, with a window of 3 s and one thread that sends or receives a datagram per
 /// second.
-fn half(host: &str, side: Side) -> Half {
+fn end(host: &str, side: Side) -> EndResult {
     let (boot, network) = host.split_once('/').expect("boot and network");
     let host = serde_json::json!({ "boot": boot, "network": network });
     let counts = |at_s: u64| Counts {
@@ -19,7 +19,7 @@ fn half(host: &str, side: Side) -> Half {
         in_backlog: 10 * count,
     };
     let times = [2, 5, 6];
-    Half {
+    EndResult {
         host: serde_json::from_value(host).expect("a host"),
         opened_unix_ms: 0,
         window_ns: 3_000_000_000,
@@ -48,15 +48,15 @@ fn half(host: &str, side: Side) -> Half {
     }
 }
 
-fn sample(receivers: &str, senders: &str) -> Sample {
+fn merged(receivers: &str, senders: &str) -> Sample {
     let engines = engines::of(&case()).expect("std is in every build");
-    let halves = [half(receivers, Side::Receiver), half(senders, Side::Sender)];
-    of(&case(), engines, &halves)
+    let ends = [end(receivers, Side::Receiver), end(senders, Side::Sender)];
+    super::sample(&case(), engines, &ends)
 }
 
 #[test]
 fn two_ends_make_one_sample() {
-    let sample = sample("a/1", "b/1");
+    let sample = merged("a/1", "b/1");
     assert_eq!(sample.window_ns, 3_000_000_000);
     let counts = |count| Counts {
         sent: count,
@@ -81,7 +81,7 @@ fn two_ends_make_one_sample() {
 #[test]
 fn the_kernels_discards_are_counted_once_on_one_machine() {
     let discards = |receivers, senders| {
-        let accounting = sample(receivers, senders).accounting;
+        let accounting = merged(receivers, senders).accounting;
         [
             accounting.kernel_discards_at_opening,
             accounting.kernel_discards_at_closing,

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Counts, Pacing, RoundTrips, ThreadSample, Verified};
 use crate::sys::host_id::HostId;
-use crate::sys::idle::IdleTimes;
-use crate::sys::kernel::Discarded;
+use crate::sys::idle_states::IdleTimes;
+use crate::sys::kernel_drops::Discarded;
 use crate::sys::nic::PathCounters;
 use crate::sys::sensors::SensorReadings;
 
 /// Result of the senders' or the receivers' end of a trial, or of both ends if they are on one host.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Half {
+pub struct EndResult {
     /// Host that this end ran on.
     pub host: HostId,
     /// Time at which the window opened, by the clock of that host: see

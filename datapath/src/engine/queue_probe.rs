@@ -10,10 +10,10 @@ use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 
 use crate::sys::drops::{queued_bytes, socket_drops};
-use crate::sys::queues;
+use crate::sys::socket_queues;
 
 /// The coordinating thread's handle on a receiving endpoint.
-pub trait Tap {
+pub trait QueueProbe {
     /// Returns the datagrams dropped so far. Must be called at least once in 2^32 drops, since the kernel's counter
     /// has 32 bits.
     ///
@@ -28,11 +28,11 @@ pub trait Tap {
     fn take_unread(&self) -> u64;
 }
 
-/// Tap of an endpoint that drops nothing and leaves nothing unread.
+/// Probe of an endpoint that drops nothing and leaves nothing unread.
 #[derive(Debug)]
-pub struct LosslessTap;
+pub struct LosslessProbe;
 
-impl Tap for LosslessTap {
+impl QueueProbe for LosslessProbe {
     fn drops(&self) -> io::Result<u64> {
         Ok(0)
     }
@@ -46,9 +46,9 @@ impl Tap for LosslessTap {
     }
 }
 
-/// Tap of a UDP socket.
+/// Probe of a UDP socket.
 #[derive(Debug)]
-pub struct UdpTap {
+pub struct UdpProbe {
     socket: UdpSocket,
     /// The kernel's drop counter when it was last read. It has 32 bits and wraps after some minutes of a flood that
     /// is lost.
@@ -57,8 +57,8 @@ pub struct UdpTap {
     drops: Cell<u64>,
 }
 
-impl UdpTap {
-    /// Creates a tap that counts drops from now on.
+impl UdpProbe {
+    /// Creates a probe that counts drops from now on.
     ///
     /// # Errors
     /// Fails if the kernel does not report the drops of the socket.
@@ -71,7 +71,7 @@ impl UdpTap {
     }
 }
 
-impl Tap for UdpTap {
+impl QueueProbe for UdpProbe {
     fn drops(&self) -> io::Result<u64> {
         let now = socket_drops(&self.socket)?;
         let more = now.wrapping_sub(self.drops_then.replace(now));
@@ -96,16 +96,16 @@ impl Tap for UdpTap {
     }
 }
 
-/// Tap of either end of a connection, which loses nothing.
+/// Probe of either end of a connection, which loses nothing.
 #[derive(Debug)]
-pub struct ConnectionTap {
+pub struct ConnectionProbe {
     socket: OwnedFd,
     /// Bytes of each message in a stream. `None`: the socket keeps messages apart.
     message_bytes: Option<u64>,
 }
 
-impl ConnectionTap {
-    /// Creates a tap of a stream with `message_bytes` per message, or of a socket that keeps messages apart (`None`).
+impl ConnectionProbe {
+    /// Creates a probe of a stream with `message_bytes` per message, or of a socket that keeps messages apart (`None`).
     ///
     /// # Errors
     /// Fails if no file descriptor is left.
@@ -117,18 +117,18 @@ impl ConnectionTap {
     }
 }
 
-impl Tap for ConnectionTap {
+impl QueueProbe for ConnectionProbe {
     fn drops(&self) -> io::Result<u64> {
         Ok(0)
     }
 
     fn is_empty(&self) -> bool {
-        queues::received(&self.socket).is_ok_and(|bytes| bytes == 0)
+        socket_queues::received(&self.socket).is_ok_and(|bytes| bytes == 0)
     }
 
     fn take_unread(&self) -> u64 {
         match self.message_bytes {
-            Some(each) => queues::received(&self.socket).unwrap_or(0) / each.max(1),
+            Some(each) => socket_queues::received(&self.socket).unwrap_or(0) / each.max(1),
             None => iter::from_fn(|| take_piece(&self.socket).ok()).sum(),
         }
     }
@@ -166,11 +166,11 @@ mod tests {
         let receiver = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
         let sender = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
         let peer = receiver.local_addr().expect("it is bound");
-        let tap = UdpTap::new(&receiver).expect("the kernel says its drops");
+        let probe = UdpProbe::new(&receiver).expect("the kernel says its drops");
         for payload in [0, 1, 1000] {
             sender.send_to(&vec![0; payload], peer).expect("it is sent");
         }
-        assert_eq!(tap.take_unread(), 3);
+        assert_eq!(probe.take_unread(), 3);
         let joins = setsockopt(&receiver, UdpGroSegment, &true);
         if joins.is_err() || setsockopt(&sender, UdpGsoSegment, &100).is_err() {
             return; // an old kernel, or an emulated one
@@ -179,17 +179,17 @@ mod tests {
         for payload in [1050, 100] {
             sender.send_to(&vec![0; payload], peer).expect("it is sent");
         }
-        assert_eq!(tap.take_unread(), 12);
+        assert_eq!(probe.take_unread(), 12);
     }
 
     #[test]
     fn drops_go_on_where_the_kernels_counter_begins_anew() {
         let receiver = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
-        let tap = UdpTap::new(&receiver).expect("the kernel says its drops");
+        let probe = UdpProbe::new(&receiver).expect("the kernel says its drops");
         // The state after 2^32 - 5 drops that have been read.
-        tap.drops_then.set(tap.drops_then.get().wrapping_sub(5));
-        tap.drops.set((1 << 32) - 5);
-        assert_eq!(tap.drops().expect("as before"), 1 << 32);
-        assert_eq!(tap.drops().expect("as before"), 1 << 32);
+        probe.drops_then.set(probe.drops_then.get().wrapping_sub(5));
+        probe.drops.set((1 << 32) - 5);
+        assert_eq!(probe.drops().expect("as before"), 1 << 32);
+        assert_eq!(probe.drops().expect("as before"), 1 << 32);
     }
 }

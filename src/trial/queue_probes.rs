@@ -1,27 +1,27 @@
-//! Taps on all receiving sockets of one end: dropped datagrams, and datagrams that were left in the queues.
+//! Probes of all receiving sockets of one end: dropped datagrams, and datagrams that were left in the queues.
 
 use std::io;
 
 use anyhow::Context;
 
-use crate::engine::Tap;
+use crate::engine::QueueProbe;
 
-/// One tap for each receiving socket.
-pub(super) struct Taps(Vec<Box<dyn Tap>>);
+/// One probe for each receiving socket.
+pub(super) struct QueueProbes(Vec<Box<dyn QueueProbe>>);
 
-impl Taps {
-    /// Collects the taps.
+impl QueueProbes {
+    /// Collects the probes.
     ///
     /// # Errors
-    /// Fails if a tap could not be made.
+    /// Fails if a probe could not be made.
     pub(super) fn new(
-        taps: impl IntoIterator<Item = io::Result<Box<dyn Tap>>>,
+        probes: impl IntoIterator<Item = io::Result<Box<dyn QueueProbe>>>,
     ) -> anyhow::Result<Self> {
-        let taps = taps.into_iter().collect::<io::Result<_>>();
-        Ok(Self(taps.context("cannot read the drops of a socket")?))
+        let probes = probes.into_iter().collect::<io::Result<_>>();
+        Ok(Self(probes.context("cannot read the drops of a socket")?))
     }
 
-    /// Returns the number of taps.
+    /// Returns the number of probes.
     pub(super) fn count(&self) -> u32 {
         self.0.len().try_into().unwrap_or(u32::MAX)
     }
@@ -31,7 +31,7 @@ impl Taps {
     /// # Errors
     /// Fails if the kernel does not report the drops of a socket.
     pub(super) fn drops(&self) -> anyhow::Result<u64> {
-        let drops = self.0.iter().map(|tap| tap.drops());
+        let drops = self.0.iter().map(|probe| probe.drops());
         drops
             .sum::<io::Result<u64>>()
             .context("cannot read the drops of a socket")
@@ -39,11 +39,11 @@ impl Taps {
 
     /// Returns whether no socket has a datagram to receive; `false` if the kernel does not say.
     pub(super) fn are_empty(&self) -> bool {
-        self.0.iter().all(|tap| tap.is_empty())
+        self.0.iter().all(|probe| probe.is_empty())
     }
 
     /// Takes the datagrams that were not received, and returns their number. Called after the receivers have stopped.
     pub(super) fn take_unread(&self) -> u64 {
-        self.0.iter().map(|tap| tap.take_unread()).sum()
+        self.0.iter().map(|probe| probe.take_unread()).sum()
     }
 }

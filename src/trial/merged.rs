@@ -1,61 +1,61 @@
 //! Merges the results of all ends of a trial into one sample.
 
-use super::half::Half;
+use super::end_result::EndResult;
 use crate::data::{
     Accounting, Case, Counts, Direction, Group, Pacing, Path, Sample, Side, ThreadSample, Verified,
 };
 use crate::engines::Engines;
-use crate::sys::idle::IdleTimes;
-use crate::sys::kernel::Discarded;
+use crate::sys::idle_states::IdleTimes;
+use crate::sys::kernel_drops::Discarded;
 use crate::sys::sensors::SensorReadings;
 
 /// Returns the sample of a trial from the results of all ends, the receivers' end first.
 ///
 /// The length of the window is that on the clock of the threads that take the result: receivers, or clients.
-pub(super) fn of(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Sample {
+pub(super) fn sample(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Sample {
     let sent_in_pieces = sender.about.group == Group::Offload;
     let conclude = if case.asks() {
-        halves.last()
+        ends.last()
     } else {
-        halves.first()
+        ends.first()
     };
-    let each = || halves.iter();
-    let climates = each().map(|half| half.climate);
-    let paths = paths(case, (sender, receiver), halves);
-    let verified = verified(case, halves, &paths);
+    let each = || ends.iter();
+    let climates = each().map(|end| end.climate);
+    let paths = paths(case, (sender, receiver), ends);
+    let verified = verified(case, ends, &paths);
     Sample {
         case: case.key(),
         round: 0,
         position: 0,
-        opened_unix_ms: conclude.map_or(0, |half| half.opened_unix_ms),
-        window_ns: conclude.map_or(0, |half| half.window_ns),
-        threads: threads(halves),
-        other_cpu_ns: each().map(|half| half.other_cpu_ns).sum(),
-        coordinator_cpu_ns: each().map(|half| half.coordinator_cpu_ns).sum(),
+        opened_unix_ms: conclude.map_or(0, |end| end.opened_unix_ms),
+        window_ns: conclude.map_or(0, |end| end.window_ns),
+        threads: threads(ends),
+        other_cpu_ns: each().map(|end| end.other_cpu_ns).sum(),
+        coordinator_cpu_ns: each().map(|end| end.coordinator_cpu_ns).sum(),
         accounting: Accounting {
-            at_opening: sum(each().map(|half| half.counts[0])),
-            at_closing: sum(each().map(|half| half.counts[1])),
-            at_end: sum(each().map(|half| half.counts[2])),
-            unread: each().map(|half| half.unread).sum(),
+            at_opening: sum(each().map(|end| end.counts[0])),
+            at_closing: sum(each().map(|end| end.counts[1])),
+            at_end: sum(each().map(|end| end.counts[2])),
+            unread: each().map(|end| end.unread).sum(),
             // Without offload there are no GRO aggregates: loopback itself has no GRO.
             dropped_in_pieces: receiver.about.joins && sent_in_pieces,
             discarded_in_pieces: sent_in_pieces,
-            kernel_discards_at_opening: discarded(halves, 0),
-            kernel_discards_at_closing: discarded(halves, 1),
-            kernel_discards: discarded(halves, 2),
+            kernel_discards_at_opening: discarded(ends, 0),
+            kernel_discards_at_closing: discarded(ends, 1),
+            kernel_discards: discarded(ends, 2),
         },
         paths,
-        rcvbuf_bytes: least(each().map(|half| half.rcvbuf_bytes)),
-        sndbuf_bytes: least(each().map(|half| half.sndbuf_bytes)),
+        rcvbuf_bytes: least(each().map(|end| end.rcvbuf_bytes)),
+        sndbuf_bytes: least(each().map(|end| end.sndbuf_bytes)),
         climate: climates.reduce(SensorReadings::worse).unwrap_or_default(),
-        idle_times: each().fold(IdleTimes::default(), |mut all, half| {
-            all.add(&half.idle_times);
+        idle_times: each().fold(IdleTimes::default(), |mut all, end| {
+            all.add(&end.idle_times);
             all
         }),
-        round_trips: each().find_map(|half| half.round_trips.clone()),
-        pacing: pacing(halves),
+        round_trips: each().find_map(|end| end.round_trips.clone()),
+        pacing: pacing(ends),
         flow_packets: each()
-            .map(|half| half.flow_packets.clone())
+            .map(|end| end.flow_packets.clone())
             .find(|packets| !packets.is_empty())
             .unwrap_or_default(),
         verified,
@@ -68,8 +68,8 @@ fn least(sizes: impl Iterator<Item = Option<u64>>) -> u64 {
 }
 
 /// Returns the directions between two hosts, the senders' direction first.
-fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path> {
-    let (Some(_), [receivers, senders]) = (case.direction, halves) else {
+fn paths(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Vec<Path> {
+    let (Some(_), [receivers, senders]) = (case.direction, ends) else {
         return Vec::new();
     };
     let (remote, back) = if case.sends_from_there() {
@@ -77,8 +77,8 @@ fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path>
     } else {
         (Direction::Up, Direction::Down)
     };
-    let path = |direction, from: &Half, to: &Half| {
-        let [sent, received] = [from, to].map(|half| half.counts[2]);
+    let path = |direction, from: &EndResult, to: &EndResult| {
+        let [sent, received] = [from, to].map(|end| end.counts[2]);
         Path {
             direction,
             sent: sent.taken(),
@@ -106,8 +106,8 @@ fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path>
 }
 
 /// Merges the pacing of all senders; in a bidirectional flood, both ends have senders.
-fn pacing(halves: &[Half]) -> Option<Pacing> {
-    let each = halves.iter().filter_map(|half| half.pacing.clone());
+fn pacing(ends: &[EndResult]) -> Option<Pacing> {
+    let each = ends.iter().filter_map(|end| end.pacing.clone());
     each.reduce(|mut all, one| {
         all.add(&one);
         all
@@ -127,17 +127,17 @@ fn sum(counts: impl IntoIterator<Item = Counts>) -> Counts {
 
 /// Adds up the discards of all ends at one of the three times. A machine or a network namespace that two ends share
 /// counts once.
-fn discarded(halves: &[Half], at: usize) -> u64 {
-    let own = halves.iter().enumerate().map(|(n, half)| {
-        let before = || halves[..n].iter().map(|other| &other.host);
-        let discarded = half.discards[at];
+fn discarded(ends: &[EndResult], at: usize) -> u64 {
+    let own = ends.iter().enumerate().map(|(n, end)| {
+        let before = || ends[..n].iter().map(|other| &other.host);
+        let discarded = end.discards[at];
         let own = Discarded {
-            in_network: if before().any(|other| other.is_same_network(&half.host)) {
+            in_network: if before().any(|other| other.is_same_network(&end.host)) {
                 0
             } else {
                 discarded.in_network
             },
-            in_backlog: if before().any(|other| other.is_same_machine(&half.host)) {
+            in_backlog: if before().any(|other| other.is_same_machine(&end.host)) {
                 0
             } else {
                 discarded.in_backlog
@@ -152,8 +152,8 @@ fn discarded(halves: &[Half], at: usize) -> u64 {
 ///
 /// A request that arrives twice is answered twice, with the same number. The number of requests that never arrived is
 /// therefore unknown.
-fn verified(case: &Case, halves: &[Half], paths: &[Path]) -> Option<Verified> {
-    let found = halves.iter().filter_map(|half| half.verified);
+fn verified(case: &Case, ends: &[EndResult], paths: &[Path]) -> Option<Verified> {
+    let found = ends.iter().filter_map(|end| end.verified);
     let found = found.reduce(|mut all, one| {
         all += one;
         all
@@ -167,8 +167,8 @@ fn verified(case: &Case, halves: &[Half], paths: &[Path]) -> Option<Verified> {
 }
 
 /// Merges the counts of all threads in the window: senders first, workers last.
-fn threads(halves: &[Half]) -> Vec<ThreadSample> {
-    let threads = halves.iter().flat_map(|half| half.threads.iter().cloned());
+fn threads(ends: &[EndResult]) -> Vec<ThreadSample> {
+    let threads = ends.iter().flat_map(|end| end.threads.iter().cloned());
     let mut threads: Vec<ThreadSample> = threads.collect();
     threads.sort_by_key(|thread| match thread.side {
         Side::Sender | Side::Alone | Side::Client => 0,

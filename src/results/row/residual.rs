@@ -49,7 +49,7 @@ fn about_their_mean(logarithms: &BTreeMap<u32, f64>) -> BTreeMap<u32, f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::row::numbers::received_pps;
+    use crate::results::row::derived::received_pps;
     use crate::results::row::tests::window;
 
     /// Returns one window per round, with the received datagrams changed by these percentages.

@@ -7,27 +7,27 @@ use super::ends::{Ends, into_sides};
 use super::path_watch::PathWatch;
 use super::programs::{ProgramBuilder, Trackers};
 use super::reason_watch::ReasonWatch;
-use super::running::{Running, Start};
+use super::running_end::{RunningEnd, Start};
 use super::sockets::{Across, Sockets};
-use super::spec::{Flow, Part, TrialSpec};
+use super::spec::{EndRole, Flow, TrialSpec};
 use super::threads::BenchThreads;
 use super::token::Token;
 use crate::engines;
 use crate::host::placement::Placement;
 use crate::sys::files::Root;
-use crate::sys::kernel::Discards;
+use crate::sys::kernel_drops::Discards;
 use crate::sys::sensors::Watch;
 
 /// The parts of a trial's end that exist before its threads.
-pub(super) struct Opened<'a> {
+pub(super) struct PreparedEnd<'a> {
     spec: &'a TrialSpec,
-    part: Part,
+    part: EndRole,
     start: Start<'a>,
     /// Sockets of this end.
     pub(super) ends: Box<dyn Ends>,
 }
 
-impl<'a> Opened<'a> {
+impl<'a> PreparedEnd<'a> {
     /// Prepares an end: reads the sensors below `root` and the kernel's counters for the first time.
     ///
     /// Between two hosts, `token` proves to each host that the other one is there.
@@ -36,7 +36,7 @@ impl<'a> Opened<'a> {
     /// Fails if this host has no address for the sockets.
     pub(super) fn new(
         spec: &'a TrialSpec,
-        part: Part,
+        part: EndRole,
         token: Option<Token>,
         root: &'a Root,
         reasons: Option<&'a mut ReasonWatch>,
@@ -69,7 +69,7 @@ impl<'a> Opened<'a> {
     ///
     /// # Errors
     /// Fails if something cannot be built. No thread is left waiting for ever.
-    pub(super) fn assemble(self, flows: &[Flow]) -> anyhow::Result<Running<'a>> {
+    pub(super) fn assemble(self, flows: &[Flow]) -> anyhow::Result<RunningEnd<'a>> {
         let Self {
             spec,
             part,
@@ -78,9 +78,9 @@ impl<'a> Opened<'a> {
         } = self;
         let case = spec.case;
         let engines = engines::of(&case).map_err(anyhow::Error::msg)?;
-        let taps = ends.taps(engines)?;
-        // Probes that were sent more than once may be left.
-        taps.take_unread();
+        let probes = ends.queue_probes(engines)?;
+        // QueueProbes that were sent more than once may be left.
+        probes.take_unread();
         let buffers = ends.buffers()?;
         let (receivers, senders) =
             into_sides(ends, &case, part, flows).context("cannot assemble the threads")?;
@@ -107,11 +107,11 @@ impl<'a> Opened<'a> {
         }
         #[cfg(feature = "calibration")]
         threads.delay_senders((spec.settings.delay.as_ref()).map_or(0, |delay| delay.of(&case)));
-        Ok(Running {
+        Ok(RunningEnd {
             case,
             part,
             threads,
-            taps,
+            probes,
             buffers,
             placement,
             trackers,
@@ -122,7 +122,7 @@ impl<'a> Opened<'a> {
 }
 
 /// Returns the CPUs of the threads that run at this end.
-fn placement_of(part: Part, placement: &Placement) -> Placement {
+fn placement_of(part: EndRole, placement: &Placement) -> Placement {
     let local = |cpus: &Vec<Option<usize>>, runs_here| {
         if runs_here { cpus.clone() } else { Vec::new() }
     };

@@ -1,11 +1,11 @@
 //! Columns and warnings about temperature, power supply and CPU clocks, from sensor readings around the windows of a
 //! case.
 
-use super::numbers;
+use super::derived;
 use super::rounding::decimals;
 use crate::data::Sample;
 use crate::sys::cpu_speed::CpuSpeed;
-use crate::sys::idle::IdleTimes;
+use crate::sys::idle_states::IdleTimes;
 use crate::sys::sensors::{SensorReadings, throttle_words};
 
 /// Limit below which a CPU counts as slower, in percent of its own speed at the start. Judgement, not yet tried on a
@@ -150,7 +150,7 @@ pub(super) fn warnings(
         .iter()
         .filter(|sample| is_slow(sample, at_start))
         .count();
-    if numbers::move_estimates(slow, samples.len()) {
+    if derived::move_estimates(slow, samples.len()) {
         warnings
             .push("a CPU ran more than 10 % slower than at the start (clock_min_pct)".to_owned());
     }

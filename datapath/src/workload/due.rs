@@ -6,7 +6,7 @@ use crate::sys::clock;
 /// A sequence of due times: at equal intervals, at random intervals, or in trains. Due times do not depend on when
 /// earlier datagrams were sent, so a delayed thread catches up.
 #[derive(Debug)]
-pub struct Schedule {
+pub struct DueTimes {
     /// Due time of the next datagram, by the monotonic clock.
     due_ns: u64,
     /// Mean time between two datagrams, in nanoseconds.
@@ -23,7 +23,7 @@ pub struct Schedule {
     looked_ns: u64,
 }
 
-impl Schedule {
+impl DueTimes {
     /// Creates a schedule with a mean interval of `gap_ns` nanoseconds. Random intervals differ in each run.
     pub fn new(gap_ns: f64, arrivals: Arrivals) -> Self {
         Self {
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn moments_come_at_their_rate() {
-        let mut even = Schedule::new(333.4, Arrivals::Even);
-        let mut poisson = Schedule::new(333.4, Arrivals::Poisson);
+        let mut even = DueTimes::new(333.4, Arrivals::Even);
+        let mut poisson = DueTimes::new(333.4, Arrivals::Poisson);
         for schedule in [&mut even, &mut poisson] {
             for _ in 0..100_000 {
                 schedule.went(1);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_as_many_moments() {
-        let mut schedule = Schedule::new(333.5, Arrivals::Even);
+        let mut schedule = DueTimes::new(333.5, Arrivals::Even);
         schedule.went(1000);
         assert_eq!(schedule.due_ns, 333_500);
         schedule.went(0);
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn those_of_a_train_are_due_at_once_and_none_is_late() {
-        let mut schedule = Schedule::new(1000.0, Arrivals::Train(5));
+        let mut schedule = DueTimes::new(1000.0, Arrivals::Train(5));
         schedule.looked_ns = 1;
         for _ in 0..4 {
             assert!(!schedule.went(1));
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn at_random_no_two_runs_are_alike() {
         let due = |()| {
-            let mut schedule = Schedule::new(1e6, Arrivals::Poisson);
+            let mut schedule = DueTimes::new(1e6, Arrivals::Poisson);
             schedule.went(1);
             schedule.due_ns
         };
@@ -180,7 +180,7 @@ mod tests {
         let gap_ns = 1e9;
         let begun = clock::monotonic_ns();
         let dues = [0, 1, 2].map(|thread| {
-            let mut schedule = Schedule::new(gap_ns, Arrivals::Even);
+            let mut schedule = DueTimes::new(gap_ns, Arrivals::Even);
             schedule.begin(thread);
             schedule.due_ns - begun
         });
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn what_went_when_the_next_was_due_is_late() {
-        let mut schedule = Schedule::new(1000.0, Arrivals::Even);
+        let mut schedule = DueTimes::new(1000.0, Arrivals::Even);
         schedule.due_ns = clock::monotonic_ns() - 5_000_000;
         assert!(schedule.is_due());
         assert!(schedule.went(32), "behind by 5000");

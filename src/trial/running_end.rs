@@ -6,20 +6,20 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::bail;
 
 use super::bench_thread::BenchThread;
+use super::end_result::EndResult;
 use super::ends::Buffers;
-use super::half::Half;
 use super::path_watch::PathWatch;
 use super::programs::Trackers;
+use super::queue_probes::QueueProbes;
 use super::reason_watch::ReasonWatch;
 use super::snapshot::Snapshot;
-use super::spec::Part;
-use super::taps::Taps;
+use super::spec::EndRole;
 use super::threads::BenchThreads;
 use crate::data::{Case, Counts, Pacing, RoundTrips, ThreadSample};
 use crate::host::placement::Placement;
 use crate::sys::host_id::HostId;
-use crate::sys::idle::IdleTimes;
-use crate::sys::kernel::{self, Discarded, Discards};
+use crate::sys::idle_states::IdleTimes;
+use crate::sys::kernel_drops::{self, Discarded, Discards};
 use crate::sys::sensors::Watch;
 use crate::workload::{PaceMeter, RoundTripMeter};
 
@@ -35,11 +35,11 @@ pub(super) struct Start<'a> {
 
 /// The running threads, and everything that reads their counters. Dropping it stops and joins the threads, whatever
 /// they are doing.
-pub(super) struct Running<'a> {
+pub(super) struct RunningEnd<'a> {
     pub(super) case: Case,
-    pub(super) part: Part,
+    pub(super) part: EndRole,
     pub(super) threads: BenchThreads,
-    pub(super) taps: Taps,
+    pub(super) probes: QueueProbes,
     pub(super) buffers: Buffers,
     /// CPUs of the threads.
     pub(super) placement: Placement,
@@ -67,7 +67,7 @@ pub(super) struct Window {
     idle_times: IdleTimes,
 }
 
-impl Running<'_> {
+impl RunningEnd<'_> {
     /// Opens the window: reads all counters for the first time.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl Running<'_> {
         let at = SystemTime::now();
         // Reading the idle times takes so long that it has to lie outside of the window.
         let idle_times = self.idle_times();
-        let snapshot = Snapshot::opening(&self.threads, &self.taps, &self.start.discards)?;
+        let snapshot = Snapshot::opening(&self.threads, &self.probes, &self.start.discards)?;
         let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
         times.for_each(RoundTripMeter::open_window);
         paces.for_each(PaceMeter::open_window);
@@ -93,7 +93,7 @@ impl Running<'_> {
     /// Fails if something cannot be read any more.
     pub(super) fn close_window(&mut self, opening: Opening) -> anyhow::Result<Window> {
         let discards_move = opening.snapshot.discards_move;
-        let closing = Snapshot::closing(&self.threads, &self.taps, discards_move)?;
+        let closing = Snapshot::closing(&self.threads, &self.probes, discards_move)?;
         let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
         times.for_each(RoundTripMeter::close_window);
         paces.for_each(PaceMeter::close_window);
@@ -148,7 +148,7 @@ impl Running<'_> {
         let meters = || self.threads.all.iter().map(|thread| &thread.meter);
         Ok(Counts {
             received: meters().map(|meter| meter.received.read().packets).sum(),
-            dropped_socket: self.taps.drops()?,
+            dropped_socket: self.probes.drops()?,
             refused: meters().map(|meter| meter.refusals.packets()).sum(),
             sent: meters().map(|meter| meter.sent.read()).sum(),
         })
@@ -157,7 +157,7 @@ impl Running<'_> {
     /// Returns whether all queues are empty: the queues of the sockets, and those of the CPUs, where datagrams may wait
     /// for ksoftirqd.
     pub(super) fn are_queues_empty(&self) -> bool {
-        self.taps.are_empty() && kernel::backlog_is_empty() == Some(true)
+        self.probes.are_empty() && kernel_drops::backlog_is_empty() == Some(true)
     }
 
     /// Returns whether each thread has slept, or had CPU time to move something, since the counts moved last.
@@ -176,10 +176,10 @@ impl Running<'_> {
     ///
     /// # Errors
     /// Returns the first error that ended a thread, or an error if something cannot be read any more.
-    pub(super) fn finish(mut self, window: Window) -> anyhow::Result<Half> {
+    pub(super) fn finish(mut self, window: Window) -> anyhow::Result<EndResult> {
         self.threads.finish()?;
         self.start.watch.look();
-        let unread = self.taps.take_unread();
+        let unread = self.probes.take_unread();
         let path = self.start.path.as_mut().map(PathWatch::moved).transpose()?;
         let (path, nic) = path.unzip();
         let Window {
@@ -196,7 +196,7 @@ impl Running<'_> {
             let [before, after] = [before, after].map(|read| read.since(&self.start.discards));
             Discarded::midpoint(before, after)
         };
-        Ok(Half {
+        Ok(EndResult {
             host: HostId::read(),
             opened_unix_ms: unix_ms(opened_at),
             window_ns: u64::try_from(length.as_nanos()).unwrap_or(u64::MAX),
