@@ -2,7 +2,7 @@
 //! the CPU time that each costs.
 //!
 //! Layers, from top to bottom: each module uses only those below it, and no two files use each other. A test
-//! (`tests/layers.rs`) reads this table and every `use`.
+//! (`tests/it/layers.rs`) reads this table and every `use`.
 //!
 //! | module | what it is |
 //! |---|---|

@@ -1,6 +1,7 @@
 //! Allocations: the hot loops allocate nothing. A bench thread that moves a hundred times more datagrams makes the same
 //! number of allocations.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use serde::{Serialize, de::DeserializeOwned};
 use udpbench::data::Sample;
-use udpbench::trial::half::Half;
+use udpbench::trial::end_result::Half;
 use udpbench::trial::message::{self, Answer, Request};
 
 fuzz_target!(|bytes: &[u8]| {

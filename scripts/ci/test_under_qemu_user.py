@@ -139,7 +139,7 @@ def run(target, cargo):
     command = ["cargo", f"+{toolchain(target.triple)}", "test", "--locked", "--no-fail-fast"]
     command += [*OTHERS, "--target", target.triple, *features_for(target.triple), *cargo]
     print(f"$ {target.runner_variable()}={target.runner()!r}", *command, file=sys.stderr, flush=True)
-    # The tests start the program with this runner, too (tests/common/mod.rs).
+    # The tests start the program with this runner, too (tests/it/common/mod.rs).
     environment = {**FASTER, **os.environ, target.runner_variable(): target.runner()}
     pipe = {"stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, cwd=ROOT, env=environment, **pipe) as process:

@@ -172,6 +172,9 @@ pub struct BoardsArgs {
     /// Write a draft of a profile for this board, to standard output
     #[arg(long, conflicts_with_all = ["name", "detect"])]
     pub new: bool,
+    /// Write the files of /proc and /sys that show this host, to standard output, for a test in tests/fixtures/hosts
+    #[arg(long, conflicts_with_all = ["name", "detect", "new"])]
+    pub capture: bool,
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,

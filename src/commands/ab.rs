@@ -16,7 +16,7 @@ use crate::cli::options;
 use crate::cli::options::wire::Words;
 use crate::cli::{AbArgs, RemoteArgs};
 use crate::error::UsageError;
-use crate::experiment::ab::log::Header;
+use crate::experiment::ab::header::Header;
 use crate::experiment::ab::{Comparison, Question, judge, rows, table};
 use crate::results::log::{Log, Side};
 use crate::session::{Experiment, Logged, Means};

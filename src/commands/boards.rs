@@ -1,4 +1,5 @@
-//! `udpbench boards`: lists the board profiles, shows one, detects this board, or drafts a profile for it.
+//! `udpbench boards`: lists the board profiles, shows one, detects this board, drafts a profile for it, or
+//! captures its files.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -6,11 +7,12 @@ use std::process::ExitCode;
 use super::{say, show, show_file, width};
 use crate::cli::BoardsArgs;
 use crate::host::board::{self, Board, Detected};
+use crate::host::capture::capture;
 use crate::host::facts::Host;
 use crate::sys::files::Root;
 use crate::term::table::Columns;
 
-/// Lists the profiles, shows one, detects the board, or drafts a profile.
+/// Lists the profiles, shows one, detects the board, drafts a profile, or captures the host.
 ///
 /// # Errors
 /// Fails if the name is unknown or standard output cannot be written.
@@ -22,6 +24,8 @@ pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
         show(&out)?;
     } else if args.new {
         show_file(&draft(&Host::read(&root), &root)?)?;
+    } else if args.capture {
+        show_file(&capture(&root))?;
     } else if let Some(name) = &args.name {
         let board = board::find("boards", name, "")?;
         show_file(board::source(&board.name).unwrap_or_default())?;

@@ -13,7 +13,7 @@ use crate::cli::options;
 use crate::cli::options::wire::{Peer, Words};
 use crate::cli::{FindArgs, FindCommand};
 use crate::error::UsageError;
-use crate::experiment::find::log::Header;
+use crate::experiment::find::header::Header;
 use crate::experiment::find::{Record, rows, table};
 use crate::results::log::Log;
 use crate::session::{Experiment, Logged, Means};

@@ -12,7 +12,7 @@ use crate::cli::options::wire::{Peer, Share};
 use crate::cli::{FindCommand, PutBackArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
-use crate::experiment::find::log::Header;
+use crate::experiment::find::header::Header;
 use crate::experiment::find::tuning::table;
 use crate::host::tuning::Lock;
 use crate::session::Experiment;

@@ -27,10 +27,10 @@ impl ExperimentResults {
     /// # Errors
     /// Returns an error if the log cannot be read. The error names the faulty line, if there is one.
     pub fn open(flag: &'static str, path: &Path) -> Result<Option<Self>, UsageError> {
-        Ok(if is_of::<find::log::Header>(path) {
+        Ok(if is_of::<find::header::Header>(path) {
             let record = find::Record::of(&Log::open(flag, path)?)?;
             Some(Self::Search(record.into()))
-        } else if is_of::<ab::log::Header>(path) {
+        } else if is_of::<ab::header::Header>(path) {
             let comparison = Comparison::of(&Log::open(flag, path)?)?;
             Some(Self::Sides(comparison.into()))
         } else {

@@ -7,7 +7,7 @@ use super::chart::{
     Drawn, LOOKS, Line, Lines, Look, Mark, Over, Scale, Track, Tracks, WHOLE, figure, legend,
 };
 use super::tables::table;
-use crate::experiment::find::log::Question;
+use crate::experiment::find::header::Question;
 use crate::experiment::find::table::answers;
 use crate::experiment::find::tuning::judge;
 use crate::experiment::find::{Record, Search, Searched};

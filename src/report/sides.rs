@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::changes::{self, Row, what};
 use super::comparison::legend_of;
-use crate::experiment::ab::log::Setup;
+use crate::experiment::ab::header::Setup;
 use crate::experiment::ab::table::{counts, legend, notes, told};
 use crate::experiment::ab::{Judgement, Question, Record, Side, judge};
 use crate::verdict::compare::table::{Detail, value};

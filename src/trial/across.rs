@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use anyhow::{Context, anyhow, ensure};
 
 use super::agent::Agent;
+use super::end_result::EndResult;
 use super::flows::Blocked;
-use super::half::Half;
+use super::merged;
 use super::message::Request;
-use super::sample;
 use super::spec::{Flow, TrialSpec};
 use super::token::Token;
 use crate::data::{Case, Counts, Sample};
@@ -55,11 +55,11 @@ pub(super) fn run(
     // Each request has one response. How many other datagrams come back, only the other end knows.
     let expected = if case.asks() { expected } else { 0 };
     senders.ask(&Request::Drain { expected })?;
-    let halves: [Half; 2] = [receivers.answer(length)?, senders.answer(length)?];
+    let ends: [EndResult; 2] = [receivers.answer(length)?, senders.answer(length)?];
     Ok(Sample {
         // Time by the clock of the local host.
-        opened_unix_ms: halves[usize::from(!case.sends_from_there())].opened_unix_ms,
-        ..sample::of(case, engines, &halves)
+        opened_unix_ms: ends[usize::from(!case.sends_from_there())].opened_unix_ms,
+        ..merged::sample(case, engines, &ends)
     })
 }
 

@@ -13,7 +13,7 @@ use anyhow::Context;
 use super::agent::Agent;
 use super::local::LocalTrials;
 use super::message::Request;
-use super::running::unix_ms;
+use super::running_end::unix_ms;
 use super::settings::Settings;
 use super::spec::TrialSpec;
 use super::{NoSample, across, path_mtu};

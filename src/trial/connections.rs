@@ -10,10 +10,10 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::bind;
 use super::ends::{Buffers, Ends, Probes};
+use super::queue_probes::QueueProbes;
 use super::spec::Flow;
-use super::taps::Taps;
 use crate::data::{Case, Ip, Transport};
-use crate::engine::{ConnectionTap, Tap};
+use crate::engine::{ConnectionProbe, QueueProbe};
 use crate::engines::Engines;
 use crate::engines::stream;
 use crate::sys::buffers;
@@ -184,19 +184,19 @@ impl Ends for Connections {
         Ok(())
     }
 
-    fn taps(&self, (_, receiver): Engines) -> anyhow::Result<Taps> {
+    fn queue_probes(&self, (_, receiver): Engines) -> anyhow::Result<QueueProbes> {
         let carrier = receiver.carrier(self.transport);
         let payload_bytes = self.case.payload.bytes();
-        let tap = |socket: &Socket, is_from_client| -> io::Result<Box<dyn Tap>> {
+        let probe = |socket: &Socket, is_from_client| -> io::Result<Box<dyn QueueProbe>> {
             let bytes = carrier.and_then(|it| (it.bytes_of)(payload_bytes, is_from_client));
-            Ok(Box::new(ConnectionTap::new(
+            Ok(Box::new(ConnectionProbe::new(
                 socket,
                 bytes.map(|it| it as u64),
             )?))
         };
-        let receivers = self.receivers.iter().map(|socket| tap(socket, true));
-        let senders = self.senders.values().map(|socket| tap(socket, false));
-        Taps::new(receivers.chain(senders))
+        let receivers = self.receivers.iter().map(|socket| probe(socket, true));
+        let senders = self.senders.values().map(|socket| probe(socket, false));
+        QueueProbes::new(receivers.chain(senders))
     }
 
     fn buffers(&self) -> anyhow::Result<Buffers> {

@@ -9,8 +9,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use anyhow::{Context, ensure};
 use socket2::SockRef;
 
-use super::spec::{Flow, Part};
-use super::taps::Taps;
+use super::queue_probes::QueueProbes;
+use super::spec::{EndRole, Flow};
 use crate::data::Case;
 use crate::engines::Engines;
 
@@ -29,8 +29,8 @@ pub(super) trait Ends {
     /// Ties each receiving socket to its sending socket.
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()>;
 
-    /// Returns taps that read drops and unread datagrams of the receiving sockets from outside.
-    fn taps(&self, engines: Engines) -> anyhow::Result<Taps>;
+    /// Returns probes that read drops and unread datagrams of the receiving sockets from outside.
+    fn queue_probes(&self, engines: Engines) -> anyhow::Result<QueueProbes>;
 
     /// Returns the buffer sizes that the kernel granted.
     fn buffers(&self) -> anyhow::Result<Buffers>;
@@ -82,7 +82,7 @@ pub(super) trait Probes {
 pub(super) fn into_sides(
     mut ends: Box<dyn Ends>,
     case: &Case,
-    part: Part,
+    part: EndRole,
     flows: &[Flow],
 ) -> anyhow::Result<(Vec<OwnedFd>, Vec<OwnedFd>)> {
     ensure!(

@@ -268,8 +268,8 @@ mod tests {
     use crate::plan::Settings;
     use crate::sys::files::Root;
     use crate::sys::reuseport_bpf;
-    use crate::trial::opened::Opened;
-    use crate::trial::spec::{Part, TrialSpec};
+    use crate::trial::prepared_end::PreparedEnd;
+    use crate::trial::spec::{EndRole, TrialSpec};
 
     #[test]
     fn room_is_shared_as_evenly_as_it_can_be() {
@@ -304,7 +304,7 @@ mod tests {
             let placement = Placement::unpinned(case.threads);
             let spec = TrialSpec::new(&case, &placement, &Settings::default());
             let root = Root::default();
-            let opened = Opened::new(&spec, Part::Both, None, &root, None);
+            let opened = PreparedEnd::new(&spec, EndRole::Both, None, &root, None);
             let mut ends = opened.expect("std is in every build").ends;
             let receivers = ends.bind().expect("loopback works");
             let flows = find(&case, &receivers, &mut *ends).expect("loopback works");

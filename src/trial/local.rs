@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use super::flows;
 use super::keeper::Keeper;
-use super::opened::Opened;
+use super::merged;
+use super::prepared_end::PreparedEnd;
 use super::put_back::put_back;
 use super::reason_watch::ReasonWatch;
-use super::running::Running;
-use super::sample;
-use super::spec::{Part, TrialSpec};
+use super::running_end::RunningEnd;
+use super::spec::{EndRole, TrialSpec};
 use super::token::Token;
 use super::wait::{drain, pass, window};
 use crate::data::Sample;
@@ -77,8 +77,8 @@ impl LocalTrials {
         let window = window(&spec.settings, &mut running)?;
         running.stop();
         drain(&spec.case, engines.1.about.joins, None, &mut running)?;
-        let half = running.finish(window)?;
-        Ok(sample::of(&spec.case, engines, &[half]))
+        let end = running.finish(window)?;
+        Ok(merged::sample(&spec.case, engines, &[end]))
     }
 
     /// Measures the receive rate, in datagrams per second, in each of `slices` slices of time since the threads
@@ -94,7 +94,7 @@ impl LocalTrials {
     ) -> anyhow::Result<Vec<f64>> {
         let mut running = self.begin(spec)?;
         running.threads.open_start();
-        let look = |running: &mut Running| -> anyhow::Result<(Instant, u64)> {
+        let look = |running: &mut RunningEnd| -> anyhow::Result<(Instant, u64)> {
             let received = running.counts()?.received;
             Ok((Instant::now(), received))
         };
@@ -121,16 +121,16 @@ impl LocalTrials {
     pub(super) fn open<'a>(
         &'a mut self,
         spec: &'a TrialSpec,
-        part: Part,
+        part: EndRole,
         token: Option<Token>,
-    ) -> anyhow::Result<Opened<'a>> {
+    ) -> anyhow::Result<PreparedEnd<'a>> {
         let reasons = spec.settings.drop_reasons.then_some(&mut self.reasons);
-        Opened::new(spec, part, token, &self.root, reasons)
+        PreparedEnd::new(spec, part, token, &self.root, reasons)
     }
 
     /// Prepares a trial up to the start barrier, where the threads wait.
-    fn begin<'a>(&'a mut self, spec: &'a TrialSpec) -> anyhow::Result<Running<'a>> {
-        let mut opened = self.open(spec, Part::Both, None)?;
+    fn begin<'a>(&'a mut self, spec: &'a TrialSpec) -> anyhow::Result<RunningEnd<'a>> {
+        let mut opened = self.open(spec, EndRole::Both, None)?;
         let receivers = opened.ends.bind()?;
         let flows = flows::find(&spec.case, &receivers, &mut *opened.ends)?;
         flows::pair(&spec.case, &flows, &mut *opened.ends)?;

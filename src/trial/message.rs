@@ -12,7 +12,7 @@
 //! | to the end that sends | [`Ready`](Request::Ready) | its threads are there |
 //! | to the end that receives | [`Go`](Request::Go) | its threads run |
 //! | to the end that sends | [`Go`](Request::Go) | warm-up and window are over: its counts |
-//! | to both | [`Drain`](Request::Drain) | its result: a [`Half`](super::half::Half) |
+//! | to both | [`Drain`](Request::Drain) | its result: a [`EndResult`](super::end_result::EndResult) |
 //!
 //! A frame consists of the length of its body in bytes (32 bits, big-endian) and the body. A frame without a body is a
 //! heartbeat.

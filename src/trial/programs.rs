@@ -10,12 +10,12 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use super::spec::{Flow, Part};
+use super::spec::{EndRole, Flow};
 use crate::data::{Batch, Case, Verified, Wait};
 use crate::engine::verify::SequenceTracker;
 use crate::engine::{Direction, Endpoint, FlowCounts, IoOptions};
 use crate::engines::{Engines, Entry};
-use crate::workload::{Program, Schedule};
+use crate::workload::{DueTimes, Program};
 
 /// Trackers that record datagrams while an engine is verified.
 #[derive(Clone, Default)]
@@ -37,7 +37,7 @@ impl Trackers {
     }
 
     /// Returns the result at the threads of `part`. In a bidirectional flood, senders also receive.
-    pub(super) fn verified(&self, part: Part) -> Option<Verified> {
+    pub(super) fn verified(&self, part: EndRole) -> Option<Verified> {
         let has_looked = |tracker: &SequenceTracker| tracker.verified().packets > 0;
         let received = self.received.iter();
         let received = received.filter(|tracker| part.receives() || has_looked(tracker));
@@ -86,9 +86,9 @@ impl ProgramBuilder<'_> {
     }
 
     /// Returns the times at which each thread has to send at a rate. `None`: as fast as it can.
-    fn schedule(&self) -> Option<Schedule> {
+    fn schedule(&self) -> Option<DueTimes> {
         let arrivals = self.case.arrivals.unwrap_or_default();
-        Some(Schedule::new(self.case.gap_ns()?, arrivals))
+        Some(DueTimes::new(self.case.gap_ns()?, arrivals))
     }
 
     /// Groups the endpoints of the receiving sockets by receiver.

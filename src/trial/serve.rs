@@ -12,8 +12,8 @@ use std::thread;
 use anyhow::{Context, bail};
 
 use super::conversation::Conversation;
+use super::end_steps;
 use super::facts::Facts;
-use super::halves;
 use super::keeper::is_as_before;
 use super::local::LocalTrials;
 use super::message::{self, Answer, Hello, Request};
@@ -152,18 +152,18 @@ fn obey(request: Request, talk: &mut Conversation, local: &mut LocalTrials) -> a
             slices,
             slice,
         } => talk.answer(&local.course(&spec, slices, slice)?),
-        Request::Receive { spec, token } => halves::receivers(&spec, token, local, talk),
+        Request::Receive { spec, token } => end_steps::receivers(&spec, token, local, talk),
         Request::Send {
             spec,
             token,
             receivers,
-        } => halves::senders(&spec, token, &receivers, local, talk),
+        } => end_steps::senders(&spec, token, &receivers, local, talk),
         Request::Reach {
             spec,
             token,
             receiver,
             most,
-        } => talk.answer(&halves::reach(&spec, token, receiver, most, local)?),
+        } => talk.answer(&end_steps::reach(&spec, token, receiver, most, local)?),
         other => bail!("{} is out of turn", other.name()),
     }
 }

@@ -4,11 +4,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::bench_thread::BenchThread;
-use super::taps::Taps;
+use super::queue_probes::QueueProbes;
 use super::threads::BenchThreads;
 use crate::data::{Counts, ThreadSample};
 use crate::sys::clock::{self, Switches};
-use crate::sys::kernel::Discards;
+use crate::sys::kernel_drops::Discards;
 use crate::sys::run_queue::{self, CpuTaken};
 
 /// Readings at one edge of a window.
@@ -36,13 +36,13 @@ impl Snapshot {
     /// before the run.
     pub(super) fn opening(
         threads: &BenchThreads,
-        taps: &Taps,
+        probes: &QueueProbes,
         start: &Discards,
     ) -> anyhow::Result<Self> {
         let slow = Slow::read(threads);
         let discards = Discards::read();
         let discards_move = discards != *start;
-        let mut snapshot = Self::counters(threads, taps, read_if(discards_move))?;
+        let mut snapshot = Self::counters(threads, probes, read_if(discards_move))?;
         snapshot.discards_move = discards_move;
         snapshot.set_slow(slow);
         snapshot.set_resting_discards(discards);
@@ -52,10 +52,10 @@ impl Snapshot {
     /// Closes the window. Slow readings come last, so that they lie outside of it.
     pub(super) fn closing(
         threads: &BenchThreads,
-        taps: &Taps,
+        probes: &QueueProbes,
         discards_move: bool,
     ) -> anyhow::Result<Self> {
-        let mut snapshot = Self::counters(threads, taps, read_if(discards_move))?;
+        let mut snapshot = Self::counters(threads, probes, read_if(discards_move))?;
         snapshot.discards_move = discards_move;
         snapshot.set_resting_discards(Discards::read());
         snapshot.set_slow(Slow::read(threads));
@@ -65,25 +65,25 @@ impl Snapshot {
     /// Reads everything at about the same time, and repeats that if the coordinator thread was held up in between.
     fn counters(
         threads: &BenchThreads,
-        taps: &Taps,
+        probes: &QueueProbes,
         discards: fn() -> Discards,
     ) -> anyhow::Result<Self> {
         const TRIES: usize = 4;
         // Reading the drops of a socket takes a fraction of a microsecond, at both edges alike.
-        let held_up = Duration::from_millis(1) + Duration::from_micros(1) * taps.count();
-        let mut snapshot = Self::read(threads, taps, discards)?;
+        let held_up = Duration::from_millis(1) + Duration::from_micros(1) * probes.count();
+        let mut snapshot = Self::read(threads, probes, discards)?;
         for _ in 1..TRIES {
             if snapshot.took < held_up {
                 break;
             }
-            snapshot = Self::read(threads, taps, discards)?;
+            snapshot = Self::read(threads, probes, discards)?;
         }
         Ok(snapshot)
     }
 
     fn read(
         threads: &BenchThreads,
-        taps: &Taps,
+        probes: &QueueProbes,
         discards: fn() -> Discards,
     ) -> anyhow::Result<Self> {
         let discards_before = discards();
@@ -93,7 +93,7 @@ impl Snapshot {
         let received = threads.all.iter().map(BenchThread::received_so_far);
         let mut readings: Vec<ThreadSample> = received.collect();
         let flow_packets = threads.flow_packets();
-        let dropped_socket = taps.drops()?;
+        let dropped_socket = probes.drops()?;
         for (reading, thread) in readings.iter_mut().zip(&threads.all) {
             // A refused datagram is counted as refused before it is counted as sent.
             reading.refused_packets = thread.meter.refusals.packets();
@@ -177,20 +177,20 @@ mod tests {
     use crate::engines;
     use crate::host::placement::Placement;
     use crate::results::row::tests::case;
-    use crate::trial::spec::Part;
+    use crate::trial::spec::EndRole;
 
     #[test]
     fn discards_that_rest_are_not_read_while_the_window_is_open() {
         let case = case();
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
-        let taps =
-            Taps::new([(engines::reference().tap)(&socket)]).expect("the kernel says its drops");
+        let probes = QueueProbes::new([(engines::reference().queue_probe)(&socket)])
+            .expect("the kernel says its drops");
         let placement = Placement::unpinned(case.threads);
         let engines = engines::of(&case).expect("std is in every build");
-        let threads = BenchThreads::assemble(&case, engines, Part::Both, Vec::new(), &placement);
+        let threads = BenchThreads::assemble(&case, engines, EndRole::Both, Vec::new(), &placement);
         let threads = threads.expect("there are none");
         let discards = |discards_move| {
-            let snapshot = Snapshot::counters(&threads, &taps, read_if(discards_move));
+            let snapshot = Snapshot::counters(&threads, &probes, read_if(discards_move));
             snapshot.expect("the kernel says its drops").discards
         };
         assert_eq!(discards(false), [Discards::default(), Discards::default()]);

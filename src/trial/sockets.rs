@@ -11,9 +11,9 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::bind::{self, Ports};
 use super::ends::{Buffers, Ends, Probes};
+use super::queue_probes::QueueProbes;
 use super::scope::Scope;
 use super::spec::Flow;
-use super::taps::Taps;
 use super::token::{ANSWER, QUESTION, Token};
 use crate::data::{Case, HostAddress, Sharing, Spread};
 use crate::engines::{Engines, Entry};
@@ -222,9 +222,9 @@ impl Ends for Sockets {
         Ok(())
     }
 
-    fn taps(&self, engines: Engines) -> anyhow::Result<Taps> {
-        let taps = self.receiving(engines);
-        Taps::new(taps.map(|(entry, socket)| (entry.tap)(socket)))
+    fn queue_probes(&self, engines: Engines) -> anyhow::Result<QueueProbes> {
+        let probes = self.receiving(engines);
+        QueueProbes::new(probes.map(|(entry, socket)| (entry.queue_probe)(socket)))
     }
 
     fn buffers(&self) -> anyhow::Result<Buffers> {

@@ -78,18 +78,18 @@ impl TrialSpec {
     }
 
     /// Returns the address of the end with this part, then that of the other end. `None`: both are on one host.
-    pub(super) fn across(&self, part: Part) -> Option<(HostAddress, HostAddress)> {
+    pub(super) fn across(&self, part: EndRole) -> Option<(HostAddress, HostAddress)> {
         let between = self.between?;
         Some(match part {
-            Part::Senders => (between.senders, between.receivers),
-            Part::Receivers | Part::Both => (between.receivers, between.senders),
+            EndRole::Senders => (between.senders, between.receivers),
+            EndRole::Receivers | EndRole::Both => (between.receivers, between.senders),
         })
     }
 }
 
 /// The bench threads of a case that run at one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum EndRole {
     /// Senders and receivers.
     Both,
     /// The threads that receive.
@@ -98,7 +98,7 @@ pub(super) enum Part {
     Senders,
 }
 
-impl Part {
+impl EndRole {
     /// Returns whether this part has senders.
     pub(super) fn sends(self) -> bool {
         self != Self::Receivers

@@ -4,8 +4,8 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use super::message::{self, Answer};
-use super::opened::Opened;
-use super::spec::{Flow, Part, TrialSpec};
+use super::prepared_end::PreparedEnd;
+use super::spec::{EndRole, Flow, TrialSpec};
 use super::wait::window;
 use crate::data::{Case, Connection, Counts};
 use crate::host::placement::Placement;
@@ -28,7 +28,7 @@ fn a_thread_that_dies_ends_the_run_at_once() {
         },
     );
     let spec = TrialSpec::new(&case, &Placement::unpinned(case.threads), &settings);
-    let opened = Opened::new(&spec, Part::Both, None, &root, None);
+    let opened = PreparedEnd::new(&spec, EndRole::Both, None, &root, None);
     let mut opened = opened.expect("std is in every build");
     let receivers = opened.ends.bind().expect("loopback works");
     let flow = Flow {

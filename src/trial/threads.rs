@@ -12,7 +12,7 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 
 use super::bench_thread::{self, BenchThread};
-use super::spec::Part;
+use super::spec::EndRole;
 use super::workers::{self, Workers};
 use crate::data::{Case, Side};
 use crate::engine::{FlowCounts, Meter, Pool};
@@ -40,7 +40,7 @@ impl BenchThreads {
     pub(super) fn assemble(
         case: &Case,
         engines: Engines,
-        part: Part,
+        part: EndRole,
         programs: Vec<Program>,
         placement: &Placement,
     ) -> anyhow::Result<Self> {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use super::POLL_INTERVAL;
-use super::running::{Running, Window};
+use super::running_end::{RunningEnd, Window};
 use crate::data::{Case, Counts};
 use crate::plan::Settings;
 
@@ -32,7 +32,7 @@ const OVERDUE: Duration = Duration::from_millis(250);
 ///
 /// # Errors
 /// Fails if a thread has ended, or if something cannot be read.
-pub(super) fn window(settings: &Settings, running: &mut Running) -> anyhow::Result<Window> {
+pub(super) fn window(settings: &Settings, running: &mut RunningEnd) -> anyhow::Result<Window> {
     running.threads.open_start();
     let started = Instant::now();
     let case = running.case;
@@ -54,7 +54,11 @@ pub(super) fn window(settings: &Settings, running: &mut Running) -> anyhow::Resu
 ///
 /// # Errors
 /// Fails if a thread has ended, or if something cannot be read.
-pub(super) fn pass(duration: Duration, case: &Case, running: &mut Running) -> anyhow::Result<()> {
+pub(super) fn pass(
+    duration: Duration,
+    case: &Case,
+    running: &mut RunningEnd,
+) -> anyhow::Result<()> {
     let stalled = stalled(case);
     let now = Instant::now();
     let (end, mut look_at) = (now + duration, now + LOOK);
@@ -105,7 +109,7 @@ pub(super) fn drain(
     case: &Case,
     joins: bool,
     expected: Option<u64>,
-    running: &mut Running,
+    running: &mut RunningEnd,
 ) -> anyhow::Result<()> {
     let is_missing = |now: Counts| match expected {
         None => now.in_flight() > 0,
@@ -139,7 +143,7 @@ pub(super) fn drain(
 
 /// Returns whether a server still has to answer, or something has moved since the counts were `last`. A request that a
 /// server holds is not in flight.
-fn is_owed(last: Counts, running: &mut Running) -> anyhow::Result<bool> {
+fn is_owed(last: Counts, running: &mut RunningEnd) -> anyhow::Result<bool> {
     let owes = running.owes_answers();
     Ok(owes || running.counts()? != last)
 }

@@ -8,7 +8,7 @@ use anyhow::Context;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::{Pid, gettid};
 
-use super::spec::Part;
+use super::spec::EndRole;
 use crate::data::Case;
 use crate::engine::{Meter, Pool, PoolArgs, Remark};
 use crate::engines::{Engines, Entry};
@@ -35,7 +35,7 @@ pub(super) struct Workers {
 pub(super) fn start(
     case: &Case,
     (sender, receiver): Engines,
-    part: Part,
+    part: EndRole,
     placement: &Placement,
 ) -> anyhow::Result<Option<Workers>> {
     let sides = [(sender, part.sends()), (receiver, part.receives())];

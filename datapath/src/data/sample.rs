@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Accounting, Pacing, Path, RoundTrips, Verified, WindowAccounting};
 use crate::sys::cpu_speed::CpuSpeed;
-use crate::sys::idle::IdleTimes;
+use crate::sys::idle_states::IdleTimes;
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
 

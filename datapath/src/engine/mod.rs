@@ -12,7 +12,7 @@ pub(crate) mod counters;
 mod datagram_io;
 pub mod null_endpoint;
 pub mod payload;
-mod tap;
+mod queue_probe;
 pub mod verify;
 mod wakeups;
 
@@ -33,7 +33,7 @@ pub use self::counters::{
     Beside, FlowCounts, FlowMeter, Meter, Refusals, SharedCount, SharedTally, Tally,
 };
 pub use self::datagram_io::{DatagramIo, Direction, Endpoint, IoOptions, PerEndpoint, Remark};
-pub use self::tap::{ConnectionTap, LosslessTap, Tap, UdpTap};
+pub use self::queue_probe::{ConnectionProbe, LosslessProbe, QueueProbe, UdpProbe};
 pub use self::wakeups::{Waits, Wakeups};
 
 /// Datagrams and bytes moved by one call of an engine.
@@ -227,8 +227,8 @@ pub trait Engine: Sized + 'static {
     ///
     /// # Errors
     /// Fails if the kernel does not report the drops of the socket.
-    fn tap(socket: &UdpSocket) -> io::Result<Box<dyn Tap>> {
-        Ok(Box::new(UdpTap::new(socket)?))
+    fn queue_probe(socket: &UdpSocket) -> io::Result<Box<dyn QueueProbe>> {
+        Ok(Box::new(UdpProbe::new(socket)?))
     }
 
     /// Checks that the engine can run on this machine.

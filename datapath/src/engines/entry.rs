@@ -6,7 +6,7 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 
 use crate::data::{Case, Connection, EngineName, Transport};
-use crate::engine::{About, Engine, ManyEndpoints, Partner, Pool, PoolArgs, Remark, Tap};
+use crate::engine::{About, Engine, ManyEndpoints, Partner, Pool, PoolArgs, QueueProbe, Remark};
 use crate::workload::context::ThreadContext;
 use crate::workload::{self, Program};
 
@@ -19,8 +19,8 @@ pub struct Entry {
     pub(super) try_out: fn() -> Result<(), String>,
     /// The engine's [`Engine::pool`].
     pub pool: fn(PoolArgs) -> io::Result<Pool>,
-    /// The engine's [`Engine::tap`].
-    pub tap: fn(&UdpSocket) -> io::Result<Box<dyn Tap>>,
+    /// The engine's [`Engine::probe`].
+    pub queue_probe: fn(&UdpSocket) -> io::Result<Box<dyn QueueProbe>>,
     /// Function that runs one bench thread from start to stop.
     pub thread: BenchThread,
     /// Way in which one bench thread serves many sockets, and the function that runs such a thread.
@@ -58,7 +58,7 @@ impl Entry {
             about: &E::ABOUT,
             try_out: E::probe,
             pool: E::pool,
-            tap: E::tap,
+            queue_probe: E::queue_probe,
             thread: |program, connection, thread| workload::run::<E>(program, connection, thread),
             many_endpoints: (ManyEndpoints::No, refuse),
             transports: &[],

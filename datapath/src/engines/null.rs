@@ -13,8 +13,8 @@ use crate::data::Group;
 use crate::engine::null_endpoint::NullQueue;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, DatagramIo, Engine, IoOptions, LosslessTap, PerEndpoint, Tap,
-    ThreadArgs,
+    About, Addressing, Burst, DatagramIo, Engine, IoOptions, LosslessProbe, PerEndpoint,
+    QueueProbe, ThreadArgs,
 };
 
 pub(super) struct Null;
@@ -53,8 +53,8 @@ impl Engine for Null {
         })
     }
 
-    fn tap(_socket: &UdpSocket) -> io::Result<Box<dyn Tap>> {
-        Ok(Box::new(LosslessTap))
+    fn queue_probe(_socket: &UdpSocket) -> io::Result<Box<dyn QueueProbe>> {
+        Ok(Box::new(LosslessProbe))
     }
 }
 

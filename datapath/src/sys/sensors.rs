@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::sys::files::Root;
-use crate::sys::idle::IdleTimes;
+use crate::sys::idle_states::IdleTimes;
 use crate::sys::temperature::hottest_millic;
 
 /// Readings of the board's sensors, from before the start of a run until its end. `None`: the board has no such sensor.

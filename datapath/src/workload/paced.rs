@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use super::arrivals::ArrivalSampler;
+use super::due::DueTimes;
 use super::in_flight::InFlight;
 use super::numbering::Numbering;
 use super::round_trips::RoundTripMeter;
-use super::schedule::Schedule;
 use crate::engine::FlowCounts;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::sys::clock;
@@ -22,7 +22,7 @@ pub struct Pacer {
     number: u64,
     /// True if the next request belongs to the window.
     counts: bool,
-    schedule: Schedule,
+    schedule: DueTimes,
     in_flight: Arc<InFlight>,
     meter: Arc<RoundTripMeter>,
     endpoints: u64,
@@ -33,7 +33,7 @@ impl Pacer {
     pub fn new(
         numbering: Numbering,
         endpoints: usize,
-        schedule: Schedule,
+        schedule: DueTimes,
         (in_flight, meter): (Arc<InFlight>, Arc<RoundTripMeter>),
     ) -> Self {
         Self {
@@ -162,7 +162,7 @@ mod tests {
         );
         shared.1.open_window();
         let numbering = Numbering::new(3, None);
-        let schedule = Schedule::new(gap_ns, Arrivals::Even);
+        let schedule = DueTimes::new(gap_ns, Arrivals::Even);
         let pacer = Pacer::new(numbering.clone(), 1, schedule, shared.clone());
         (pacer, Collector::new(numbering, shared))
     }

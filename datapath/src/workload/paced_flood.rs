@@ -5,17 +5,17 @@
 
 use std::sync::Arc;
 
+use super::due::DueTimes;
 use super::gaps::GapWatch;
 use super::pace_meter::PaceMeter;
 use super::rotation::Rotation;
-use super::schedule::Schedule;
 use crate::engine::payload::Fill;
 use crate::sys::transmit::TransmitStamps;
 
 /// Sender of a paced flood.
 #[derive(Debug)]
 pub struct PacedFlood {
-    schedule: Schedule,
+    schedule: DueTimes,
     rotation: Rotation,
     /// Number of the thread, from 0.
     thread: u16,
@@ -30,7 +30,7 @@ impl PacedFlood {
     pub fn new(
         thread: u16,
         rotation: Rotation,
-        schedule: Schedule,
+        schedule: DueTimes,
         stamps: Option<TransmitStamps>,
     ) -> Self {
         let meter = Arc::<PaceMeter>::default();
@@ -96,7 +96,7 @@ mod tests {
     use crate::sys::clock;
 
     fn flood(gap_ns: f64) -> PacedFlood {
-        let schedule = Schedule::new(gap_ns, Arrivals::Even);
+        let schedule = DueTimes::new(gap_ns, Arrivals::Even);
         let mut flood = PacedFlood::new(0, Rotation::of(1, Vec::new()), schedule, None);
         flood.begin();
         flood

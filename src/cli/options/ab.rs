@@ -9,7 +9,7 @@ use super::Request;
 use super::wire::Peer;
 use crate::cli::{self, AbArgs, Cli, RunArgs};
 use crate::error::UsageError;
-use crate::experiment::ab::log::{Header, Setup, Until};
+use crate::experiment::ab::header::{Header, Setup, Until};
 use crate::experiment::ab::{Pair, Side, pairs};
 use crate::results::log::FORMAT;
 use crate::results::row::Environment;

@@ -18,7 +18,7 @@ use crate::cli::{
 use crate::data::{AskedRate, Case, Payload, Rate, Workload};
 use crate::engines;
 use crate::error::UsageError;
-use crate::experiment::find::log::{Header, Question};
+use crate::experiment::find::header::{Header, Question};
 use crate::experiment::find::lossless::LosslessQuestion;
 use crate::experiment::find::{burst, cliff, idle};
 use crate::plan::Decision;

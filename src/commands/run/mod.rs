@@ -1,7 +1,7 @@
 //! `udpbench` and `udpbench run`: runs a sweep.
 
 mod against;
-mod answer;
+mod closing_lines;
 mod resume;
 
 use std::process::ExitCode;
@@ -130,7 +130,7 @@ pub(super) fn sweep_of(
         Some(base) => base.compared(&header.command_line, &progress, outcome),
         None => Ok(outcome),
     };
-    progress.present(&answer::of(
+    progress.present(&closing_lines::of(
         header.schedule.until,
         &progress,
         width().into(),

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
+use super::header::Header;
 use super::judge::{Question, judge};
-use super::log::Header;
 use super::pairs::runnable;
 use super::{Record, Side, order};
 use crate::data::Sample;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Record;
-use super::log::{Header, Setup, Until};
+use super::header::{Header, Setup, Until};
 use crate::data::Case;
 use crate::host::facts::Host;
 use crate::host::placement::Placement;

@@ -14,8 +14,8 @@
 //! | show the results | `table`, `rows` |
 
 mod comparison;
+pub mod header;
 mod judge;
-pub mod log;
 mod order;
 mod pairs;
 mod parts;

@@ -1,7 +1,7 @@
 //! Order within a round: cases are shuffled, both sides of a case follow each other, and each side comes first
 //! equally often.
 
-use super::log::Header;
+use super::header::Header;
 use super::{Pair, Side};
 use crate::data::BlockKey;
 

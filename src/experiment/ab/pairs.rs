@@ -1,6 +1,6 @@
 //! Matches each case of A with a case of B.
 
-use super::log::Setup;
+use super::header::Setup;
 use crate::data::{Case, Pair as Engines};
 use crate::host::placement::Placement;
 use crate::plan::{Decision, Planned};

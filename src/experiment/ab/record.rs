@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::log::Header;
+use super::header::Header;
 use super::pairs::{pairs, runnable};
 use super::{Pair, Side};
 use crate::data::Sample;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::header::{Header, Setup};
 use super::judge::{Answer, CaseAnswer, FALSE_DISCOVERY_RATE, Judgement, MARGIN};
-use super::log::{Header, Setup};
 use super::{Record, Side};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};

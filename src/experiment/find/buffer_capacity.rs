@@ -1,6 +1,6 @@
 //! Estimates how many datagrams the buffers hold.
 
-use super::log::Header;
+use super::header::Header;
 use crate::data::{Case, Direction, Ip};
 use crate::host::facts::{Interface, Kind};
 

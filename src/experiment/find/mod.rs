@@ -16,10 +16,10 @@
 mod buffer_capacity;
 pub mod burst;
 pub mod cliff;
+pub mod header;
 pub mod idle;
 mod load_search;
 pub mod loads;
-pub mod log;
 pub mod lossless;
 pub mod mlr;
 pub mod place;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::log::Header;
+use super::header::Header;
 use super::{Next, Search};
 use crate::data::{Case, Sample};
 use crate::host::placement::Placement;

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::buffer_capacity::buffer_capacity;
 use super::burst::{self, Burst};
+use super::header::Question;
 use super::idle::Step;
-use super::log::Question;
 use super::lossless::{self, Lossless};
 use super::{Record, Search, Searched, cliff, idle, tuning};
 use crate::results::export::row_of;

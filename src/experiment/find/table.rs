@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use self::idle::curve;
-use super::log::Question;
+use super::header::Question;
 use super::lossless::Lossless;
 use super::{Record, Search, Searched, cliff, lossless, tuning};
 use crate::term::duration;

@@ -1,10 +1,10 @@
 //! Reading of result files: rows from a CSV, or rows computed again from raw samples.
 
-mod figures;
-mod numbers;
+mod decimal_mark;
 mod sheet;
 #[cfg(test)]
 mod tests;
+mod validation;
 
 use std::io;
 use std::path::Path;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use serde_json::{Map, Value};
 
-use super::{figures, numbers};
+use super::{decimal_mark, validation};
 use crate::data::Case;
 use crate::error::UsageError;
 use crate::results::export;
@@ -64,7 +64,7 @@ pub(super) fn rows(name: &str, text: &str) -> Result<(Vec<Row>, Selection), Usag
     let mut seen = BTreeMap::new();
     for (at, record) in &sheet.records {
         let row = sheet.row(*at, record)?;
-        if let Some((column, problem)) = figures::contradiction(&row) {
+        if let Some((column, problem)) = validation::contradiction(&row) {
             return Err(sheet.cell(*at, &column, problem));
         }
         // Skipped cases have no start time, and their rows are the same in any run.
@@ -166,14 +166,14 @@ impl<'a> Sheet<'a> {
                 .iter()
                 .zip(record)
                 .filter(|(column, cell)| column.holds.is_number() && !cell.trim().is_empty());
-            numbers.map(|(column, cell)| numbers::Cell {
+            numbers.map(|(column, cell)| decimal_mark::Cell {
                 at: *at,
                 column: &column.name,
                 text: cell.trim(),
                 has_decimals: column.holds == Holds::Decimals,
             })
         });
-        numbers::decimal_mark(cells, self.separator).map_err(|(cell, problem)| {
+        decimal_mark::decimal_mark(cells, self.separator).map_err(|(cell, problem)| {
             let is_plain = problem.ends_with(" is no number");
             let fix = if is_plain {
                 String::new()

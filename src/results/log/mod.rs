@@ -3,10 +3,10 @@
 //!
 //! `docs/RESULTS.md` describes the format for people who only have the file, `docs/raw.schema.json` for programs.
 
-mod check;
 pub(crate) mod counts;
 mod header;
 mod read;
+mod validation;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,8 +15,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::check::Expected;
 pub use self::read::{Log, is_of};
+pub(crate) use self::validation::Expected;
 use crate::data::{Case, Sample};
 use crate::host::facts::Host;
 use crate::plan::{Plan, Schedule, Wire};

@@ -4,8 +4,8 @@
 //! Estimates tolerate some disturbed windows, and leaving out marked windows has improved no result. If the other
 //! windows alone would give another result, the row has a warning.
 
-use super::numbers::{self, Speeds};
-use super::{Environment, climate, lost};
+use super::derived::{self, Speeds};
+use super::{Environment, lost, sensor_readings};
 use crate::data::Sample;
 use crate::stats::Estimate;
 
@@ -47,8 +47,8 @@ impl<'a> Windows<'a> {
         };
         let is_marked = |(sample, disturbed): &(&Sample, &bool)| {
             **disturbed
-                || climate::is_throttled(sample)
-                || climate::is_slow(sample, &environment.paces)
+                || sensor_readings::is_throttled(sample)
+                || sensor_readings::is_slow(sample, &environment.paces)
         };
         Self {
             pairs: samples.iter().zip(&disturbed).filter_map(pair).collect(),
@@ -92,7 +92,7 @@ impl<'a> Windows<'a> {
     /// Returns the warnings about disturbed windows. `speeds`: the estimates from all windows.
     pub(super) fn warnings(&self, speeds: &Speeds) -> Vec<String> {
         let mut warnings = Vec::new();
-        if numbers::move_estimates(self.disturbed(), self.samples.len()) {
+        if derived::move_estimates(self.disturbed(), self.samples.len()) {
             warnings.push(
                 "benchmark threads lost CPU time in 3 of 10 windows or more (preempted_pct)"
                     .to_owned(),

@@ -1,14 +1,14 @@
 //! Warnings about the round trips of a case.
 
-use super::{numbers, round_trips};
+use super::{derived, round_trips};
 use crate::data::{Arrivals, Case, Sample};
 
 /// Returns why the round trips of a case are invalid, if they are. Above capacity, round trips become longer the
 /// longer the overload lasts.
 pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
     let rate = case.rate.filter(|_| case.is_open_loop())?;
-    let seconds: f64 = samples.iter().map(numbers::window_seconds).sum();
-    let answered: u64 = samples.iter().map(numbers::received).sum();
+    let seconds: f64 = samples.iter().map(derived::window_seconds).sum();
+    let answered: u64 = samples.iter().map(derived::received).sum();
     let per_second = rate.per_second(case.payload);
     let asked = per_second * seconds;
     let edges = 2.0 * samples.len() as f64 * case.threads.senders() as f64;
@@ -38,19 +38,19 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
 /// Returns the fraction of the requests that have no response because one of their two datagrams was lost before it
 /// reached a socket.
 fn lost_on_the_way(samples: &[Sample]) -> f64 {
-    let accounting = numbers::total_accounting(samples);
+    let accounting = derived::total_accounting(samples);
     let came = accounting.received + accounting.unread + accounting.dropped_socket;
     let lost = accounting.sent.saturating_sub(came);
     // The accounting counts requests and responses together; the counts of the threads tell how many were requests.
     let threads = samples.iter().flat_map(|sample| &sample.threads);
     let all: u64 = threads.map(|thread| thread.sent_packets).sum();
-    let requests: u64 = samples.iter().map(numbers::sent).sum();
+    let requests: u64 = samples.iter().map(derived::sent).sum();
     lost as f64 * all as f64 / (accounting.sent as f64 * requests as f64).max(1.0)
 }
 
 /// Returns the place on the way where most datagrams were lost, if any was.
 fn where_most_were_lost(samples: &[Sample]) -> Option<String> {
-    let accounting = numbers::total_accounting(samples);
+    let accounting = derived::total_accounting(samples);
     let places = accounting.places.lost();
     let (place, most) = places.into_iter().max_by_key(|(_, lost)| *lost)?;
     if accounting.refused > most {

@@ -1,6 +1,6 @@
 //! Fairness between flows.
 
-use super::numbers;
+use super::derived;
 use super::rounding::decimals;
 use crate::data::Sample;
 
@@ -25,7 +25,7 @@ impl Fairness {
         }
         Some(Self {
             packets,
-            seconds: samples.iter().map(numbers::window_seconds).sum(),
+            seconds: samples.iter().map(derived::window_seconds).sum(),
         })
     }
 

@@ -2,11 +2,11 @@
 //!
 //! `columns.rs` defines the columns, `new.rs` computes their values.
 
-mod climate;
 pub(crate) mod column;
 mod columns;
 mod contamination;
 mod counters_by_name;
+mod derived;
 mod doubts;
 mod environment;
 mod fairness;
@@ -16,23 +16,23 @@ mod labels;
 pub(crate) mod lost;
 mod machine;
 mod new;
-mod numbers;
 mod on_the_way;
 mod outcome;
-mod own;
 pub(crate) mod pacing;
 mod refusals;
+mod residual;
 mod round_trips;
 mod rounding;
+mod sensor_readings;
 mod shown;
 mod status;
 
 pub use self::column::{Column, Holds, Over, Short};
 pub use self::columns::Row;
+pub(crate) use self::derived::{cpu_ns_per_packet, received_pps};
 pub use self::environment::Environment;
 pub use self::input::RowInput;
 pub use self::machine::Machine;
-pub(crate) use self::numbers::{cpu_ns_per_packet, received_pps};
 pub use self::outcome::{EndedBy, Interruption, Outcome, Status};
 pub(crate) use self::rounding::milliseconds;
 

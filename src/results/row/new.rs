@@ -1,14 +1,14 @@
 //! Computation of all columns of a row. A forgotten column does not compile.
 
 use super::contamination::Windows;
+use super::derived::{self, Speeds, cpu_ns_per_packet, high, low, middle, received_pps};
 use super::fairness::Fairness;
-use super::numbers::{self, Speeds, cpu_ns_per_packet, high, low, middle, received_pps};
 use super::pacing::{self, Gaps};
 use super::round_trips::{self, Latencies};
 use super::rounding::{decimals, milliseconds};
 use super::{
-    Environment, Machine, Outcome, Row, RowInput, Status, climate, counters_by_name, doubts, lost,
-    own, status,
+    Environment, Machine, Outcome, Row, RowInput, Status, counters_by_name, doubts, lost, residual,
+    sensor_readings, status,
 };
 use crate::data::{Case, Outstanding, Pair, Sharing, Traits};
 
@@ -27,12 +27,12 @@ impl Row {
             Speeds::of(&[], &[])
         };
         let residual_sd_pct = |value| {
-            let found = own::sd_pct(samples, input.others, value).filter(|_| speaks);
+            let found = residual::sd_pct(samples, input.others, value).filter(|_| speaks);
             found.map(decimals::<3>)
         };
         // A rate that was set is no result.
         let ratio = speeds.ratio.filter(|_| case.rate.is_none());
-        let to_half = numbers::ratio(samples, input.half).filter(|_| speaks);
+        let to_half = derived::ratio(samples, input.half).filter(|_| speaks);
         let all = Latencies::of(samples);
         let is_overloaded = doubts::overload(case, samples).is_some();
         let latencies = Latencies::of(samples.iter().filter(|_| speaks && !is_overloaded));
@@ -41,7 +41,7 @@ impl Row {
         let taken_pct = |what| lost::taken_pct(samples, what).map(decimals::<2>);
         let fairness = Fairness::of(samples);
         let gaps = Gaps::of(samples);
-        let accounting = (!samples.is_empty()).then(|| numbers::total_accounting(samples));
+        let accounting = (!samples.is_empty()).then(|| derived::total_accounting(samples));
         let places = accounting.filter(|_| case.direction.is_some());
         let places = places.map(|accounting| accounting.places);
         let remote = environment.remote.clone();
@@ -58,7 +58,7 @@ impl Row {
             received_pps: middle::<0>(speeds.received_pps),
             received_pps_low: low::<0>(speeds.received_pps),
             received_pps_high: high::<0>(speeds.received_pps),
-            loss_pct: accounting.and_then(numbers::loss_pct),
+            loss_pct: accounting.and_then(derived::loss_pct),
             cpu_ns_per_packet: middle::<1>(speeds.cpu_ns_per_packet),
             cpu_ns_per_packet_low: low::<1>(speeds.cpu_ns_per_packet),
             cpu_ns_per_packet_high: high::<1>(speeds.cpu_ns_per_packet),
@@ -94,7 +94,7 @@ impl Row {
             spread: case.sharing.and_then(Sharing::spread),
             pin: input.pin.clone(),
             rounds: samples.len().try_into().unwrap_or(u32::MAX),
-            window_ms: numbers::window_ms(samples),
+            window_ms: derived::window_ms(samples),
             warmup_ms: Some(environment.warmup_ms),
             settles_ms: input.settles_after.map(milliseconds),
             sent_pps: middle::<0>(speeds.sent_pps),
@@ -148,7 +148,7 @@ impl Row {
             unaccounted_packets: accounting.map(|accounting| accounting.unaccounted),
             queue_growth_packets: accounting
                 .filter(|_| case.direction.is_none())
-                .map(|_| numbers::queue_growth(samples)),
+                .map(|_| derived::queue_growth(samples)),
             verified_packets: verified.map(|found| found.packets),
             missing_packets: verified.and_then(|found| found.missing),
             duplicated_packets: verified.map(|found| found.duplicated),
@@ -159,7 +159,7 @@ impl Row {
                 .map(|ns| decimals::<3>(ns as f64 / 1e3)),
             truncated_packets: verified.map(|found| found.truncated),
             corrupted_packets: verified.map(|found| found.corrupted),
-            failed_calls: accounting.map(|_| numbers::failed_calls(samples)),
+            failed_calls: accounting.map(|_| derived::failed_calls(samples)),
             sender_cpu_ns_per_packet: middle::<1>(speeds.sender_cpu_ns_per_packet),
             receiver_cpu_ns_per_packet: middle::<1>(speeds.receiver_cpu_ns_per_packet),
             other_cpu_ns_per_packet: middle::<1>(speeds.other_cpu_ns_per_packet),
@@ -185,7 +185,7 @@ impl Row {
             repeated_windows: accounting.map(|_| input.repeated.len()),
             ended_by: status::ended_by(&input.outcome).to_owned(),
             until_pct: input.until_pct,
-            receiver_share_min_pct: numbers::receiver_share_min_pct(samples),
+            receiver_share_min_pct: derived::receiver_share_min_pct(samples),
             jains_index: fairness.as_ref().and_then(Fairness::jains_index),
             slowest_flow_pps: fairness
                 .as_ref()
@@ -214,20 +214,20 @@ impl Row {
             cpufreq_driver: environment.cpufreq_driver.clone(),
             freq_min_mhz: environment.freq_min_mhz,
             freq_max_mhz: environment.freq_max_mhz,
-            freq_low_mhz: climate::freq_low_mhz(samples),
-            clock_min_pct: climate::clock_min_pct(samples, &environment.paces),
+            freq_low_mhz: sensor_readings::freq_low_mhz(samples),
+            clock_min_pct: sensor_readings::clock_min_pct(samples, &environment.paces),
             clocksource: environment.clocksource.clone(),
             cpuidle_driver: environment.cpuidle_driver.clone(),
-            idle_states: climate::idle_states(samples),
+            idle_states: sensor_readings::idle_states(samples),
             isolated_cpus: environment.isolated_cpus.clone(),
             load_1min: environment.load_1min,
             rps_cpus: environment.rps_cpus.clone(),
             conntrack_entries: environment.conntrack_entries,
             nic_irq_cpus: environment.nic_irq_cpus.clone(),
-            temp_c_start: climate::temp_c_start(samples),
-            temp_c_end: climate::temp_c_end(samples),
-            temp_c_max: climate::temp_c_max(samples),
-            throttled: climate::throttled(samples),
+            temp_c_start: sensor_readings::temp_c_start(samples),
+            temp_c_end: sensor_readings::temp_c_end(samples),
+            temp_c_max: sensor_readings::temp_c_max(samples),
+            throttled: sensor_readings::throttled(samples),
             nic: input.nics.0.clone(),
             remote: remote.to,
             remote_board: remote.board,
@@ -239,7 +239,7 @@ impl Row {
             remote_nic: input.nics.1.clone(),
             machine_id: String::new(),
             seed: environment.seed,
-            started_at: numbers::started_at(samples),
+            started_at: derived::started_at(samples),
             version: environment.version.clone(),
         };
         row.machine_id = Machine::of(&row).to_string();

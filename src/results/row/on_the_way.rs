@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{RowInput, numbers};
+use super::{RowInput, derived};
 use crate::data::{CLOSED_PORTS, Path, Sample, Shared};
 
 /// Returns the warnings about the path. Empty on one host.
@@ -30,9 +30,9 @@ fn links_that_changed(samples: &[Sample]) -> Option<String> {
 
 /// Returns a warning if more datagrams were received than sent. Each duplicate may hide a lost one.
 fn surplus(input: &RowInput) -> Option<String> {
-    let accounting = numbers::total_accounting(input.samples);
+    let accounting = derived::total_accounting(input.samples);
     let surplus = accounting.places.surplus;
-    let loss_pct = numbers::loss_pct(accounting).filter(|_| surplus > 0)?;
+    let loss_pct = derived::loss_pct(accounting).filter(|_| surplus > 0)?;
     let is_told_apart = input.verified.is_some_and(|found| found.missing.is_some());
     let fix = if is_told_apart || input.case.asks() {
         ""

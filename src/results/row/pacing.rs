@@ -1,6 +1,6 @@
 //! Columns and warnings about the pacing of floods at a rate.
 
-use super::numbers;
+use super::derived;
 use super::rounding::decimals;
 use crate::data::{Arrivals, Case, Group, Histogram, MOST_IN_A_PIECE, Sample, Traits};
 
@@ -56,8 +56,8 @@ pub(super) fn shortfall(case: &Case, sender: &Traits, samples: &[Sample]) -> Opt
     // The rate is per direction.
     let directions = if case.is_full_duplex() { 2.0 } else { 1.0 };
     let per_second = directions * rate.per_second(case.payload);
-    let seconds: f64 = samples.iter().map(numbers::window_seconds).sum();
-    let sent: u64 = samples.iter().map(numbers::sent).sum();
+    let seconds: f64 = samples.iter().map(derived::window_seconds).sum();
+    let sent: u64 = samples.iter().map(derived::sent).sum();
     let asked = per_second * seconds;
     let by_chance = by_chance(case, sender, samples.len(), asked) / asked;
     (asked > 0.0 && (sent as f64) < asked * (1.0 - by_chance.max(0.02))).then(|| {

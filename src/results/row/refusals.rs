@@ -1,12 +1,12 @@
 //! Warnings about datagrams that the kernel refused to send.
 
-use super::numbers;
+use super::derived;
 use crate::data::Sample;
 
 /// Returns how many datagrams were refused, why, and where to look. `None`: none were refused. Between two hosts,
 /// also if the only reason was a full queue.
 pub(super) fn in_words(samples: &[Sample]) -> Option<String> {
-    let refused = numbers::total_accounting(samples).refused;
+    let refused = derived::total_accounting(samples).refused;
     if refused == 0 {
         return None;
     }

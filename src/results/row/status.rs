@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::contamination::Windows;
-use super::numbers::Speeds;
+use super::derived::Speeds;
 use super::{
-    Environment, Outcome, RowInput, Status, climate, doubts, milliseconds, numbers, on_the_way,
-    pacing, refusals,
+    Environment, Outcome, RowInput, Status, derived, doubts, milliseconds, on_the_way, pacing,
+    refusals, sensor_readings,
 };
 use crate::data::{Case, Sample, Sharing, Side, ThreadSample};
 use crate::stats;
@@ -73,11 +73,11 @@ fn comes_late(input: &RowInput) -> bool {
 /// Returns why a case is dead, if it is: its counts add up, but no window moved a datagram. A datagram that arrives
 /// too late for its window, as on a busy machine, still counts.
 fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
-    let accounting = numbers::total_accounting(samples);
+    let accounting = derived::total_accounting(samples);
     if samples.is_empty() || accounting.received > 0 {
         return None;
     }
-    let failed = match (refusals::in_words(samples), numbers::failed_calls(samples)) {
+    let failed = match (refusals::in_words(samples), derived::failed_calls(samples)) {
         (Some(refused), _) => format!(": {refused}"),
         (None, 0) => String::new(),
         (None, calls) => format!(": {}", calls_failed(calls)),
@@ -88,7 +88,7 @@ fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
         }
         0 => "nothing was sent",
         // The datagrams received are from the warm-up.
-        _ if samples.iter().any(|sample| numbers::received(sample) > 0) => {
+        _ if samples.iter().any(|sample| derived::received(sample) > 0) => {
             "nothing sent in the windows was received"
         }
         _ => "nothing was received",
@@ -171,7 +171,7 @@ pub(super) fn warnings(
         ));
     }
     warnings.extend(refusals::in_words(samples));
-    let failed = numbers::failed_calls(samples);
+    let failed = derived::failed_calls(samples);
     if failed > 0 {
         warnings.push(calls_failed(failed));
     }
@@ -186,7 +186,7 @@ pub(super) fn warnings(
     if !samples.is_empty() {
         let at_start = &environment.paces;
         let from_c = environment.throttles_from_c;
-        warnings.extend(climate::warnings(samples, at_start, from_c));
+        warnings.extend(sensor_readings::warnings(samples, at_start, from_c));
         warnings.extend(environment.unfit.iter().cloned());
     }
     warnings
@@ -200,7 +200,7 @@ fn calls_failed(calls: u64) -> String {
 /// Returns a warning if other threads of the program used CPU time that the CPU time per datagram does not include.
 fn uncounted_cpu(samples: &[Sample]) -> Option<String> {
     const NEGLIGIBLE_PCT: f64 = 1.0;
-    let pct = numbers::other_cpu_pct(samples).filter(|&pct| pct > NEGLIGIBLE_PCT)?;
+    let pct = derived::other_cpu_pct(samples).filter(|&pct| pct > NEGLIGIBLE_PCT)?;
     Some(format!(
         "other threads of the program used {pct:.0} % more CPU time (other_cpu_ns_per_packet)"
     ))
@@ -220,7 +220,7 @@ fn few_rounds(rounds: usize) -> Option<String> {
 fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
     let samples = input.samples;
     let mut warnings = Vec::new();
-    if let Some(empty) = samples.iter().find(|it| numbers::received(it) == 0) {
+    if let Some(empty) = samples.iter().find(|it| derived::received(it) == 0) {
         let accounting = empty.account();
         // If the hosts lost most datagrams, neither reason need be true. Half of the datagrams of requests are
         // responses, so the test does not fit them.
@@ -235,8 +235,8 @@ fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
         });
     }
     // Datagrams in flight in `null` are no queue.
-    let unsteady = numbers::unsteady_windows(samples);
-    if input.engines.sender.moves_datagrams && numbers::move_estimates(unsteady, samples.len()) {
+    let unsteady = derived::unsteady_windows(samples);
+    if input.engines.sender.moves_datagrams && derived::move_estimates(unsteady, samples.len()) {
         let fix = "use a longer --duration or --warmup, or a smaller --rcvbuf";
         warnings.push(format!(
             "queues were filling or emptying (queue_growth_packets): {fix}"

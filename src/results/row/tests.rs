@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::{Accounting, Case, Counts, Pair, Sample, Side, ThreadSample, Traits};
 use crate::sys::cpu_speed::CpuSpeed;
-use crate::sys::idle::{IdleState, IdleTimes};
+use crate::sys::idle_states::{IdleState, IdleTimes};
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
 

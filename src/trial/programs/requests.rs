@@ -12,7 +12,7 @@ use crate::data::Connection;
 use crate::engine::{Direction, Endpoint, FlowCounts, FlowMeter, ManyEndpoints};
 use crate::engines::Entry;
 use crate::workload::{
-    ArrivalSampler, Client, Collector, InFlight, Numbering, Pacer, Program, Role, Schedule, Server,
+    ArrivalSampler, Client, Collector, DueTimes, InFlight, Numbering, Pacer, Program, Role, Server,
 };
 
 impl ProgramBuilder<'_> {
@@ -105,7 +105,7 @@ impl ProgramBuilder<'_> {
     fn paced(
         &self,
         first: u16,
-        schedule: Schedule,
+        schedule: DueTimes,
         out: Vec<Endpoint>,
         into: Vec<Endpoint>,
     ) -> (Program, Program) {

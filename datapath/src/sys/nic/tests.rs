@@ -11,7 +11,7 @@ use nix::sys::socket::sockopt::UdpGsoSegment;
 use socket2::SockRef;
 
 use super::*;
-use crate::sys::kernel;
+use crate::sys::kernel_drops;
 
 /// Runs `test` in a thread with its own namespaces of network and mounts, after the shell script `setup` ran there.
 /// Skips the test, loudly, if no namespace can be made.
@@ -54,7 +54,7 @@ fn between(interface: &str, test: impl FnOnce()) -> PathCounters {
     let before = reader.read().expect("readable");
     test();
     // Waits for packets that are left for ksoftirqd.
-    while kernel::backlog_is_empty() == Some(false) {
+    while kernel_drops::backlog_is_empty() == Some(false) {
         thread::yield_now();
     }
     reader.read().expect("readable").since(&before)

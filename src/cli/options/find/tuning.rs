@@ -8,7 +8,7 @@ use super::{MIN_WINDOW, Peer, Request, Share, of, refuse_rate, refuse_workloads,
 use crate::cli::{Cli, ParameterArgs, SearchArgs, TuningArgs};
 use crate::data::{Buffer, Workload};
 use crate::error::UsageError;
-use crate::experiment::find::log::{Header, Question};
+use crate::experiment::find::header::{Header, Question};
 use crate::experiment::find::tuning::TuningQuestion;
 use crate::host::tuning::{Name, Tuning, Tunings, Wanted};
 use crate::term::duration;

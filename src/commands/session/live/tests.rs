@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::{Accounting, Connection, EngineName, Side, ThreadSample};
 use crate::results::row::tests::case;
-use crate::sys::idle::IdleTimes;
+use crate::sys::idle_states::IdleTimes;
 use crate::sys::sensors::SensorReadings;
 
 fn cases() -> Vec<Case> {

@@ -5,7 +5,7 @@ use statrs::distribution::{DiscreteCDF, Hypergeometric};
 use crate::data::Sample;
 use crate::experiment::find::rounds::Difference;
 use crate::stats;
-use crate::sys::idle::IdleTimes;
+use crate::sys::idle_states::IdleTimes;
 
 /// Half width of a 95 % interval, in standard errors (Student's t), of a mean of twelve differences. Twelve rounds
 /// confirm a step.

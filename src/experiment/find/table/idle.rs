@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::super::header::Header;
 use super::super::idle::{Idle, IdleQuestion, Step};
-use super::super::log::Header;
 use super::super::{Record, Search};
 use super::{Found, found, known, or_dash, or_none, percents, us};
 use crate::term::table::{Columns, Table};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::idle::{Entered, Idle, IdleQuestion, Probed, Step};
 use super::{SEARCHES, normal};
 use crate::data::Case;
-use crate::sys::idle::{IdleState, IdleTimes};
+use crate::sys::idle_states::{IdleState, IdleTimes};
 
 fn search() -> Idle {
     let time = |text: &str| text.parse().expect("a think time");

@@ -11,7 +11,7 @@ use super::{empty_header, length};
 use crate::engine::payload::Fill;
 use crate::engine::{Addressing, Batched, Burst, Endpoint, IoOptions};
 use crate::engines::linux::stable::Stable;
-use crate::sys::queues;
+use crate::sys::socket_queues;
 
 /// Datagrams to send in one call.
 pub struct SendBatch {
@@ -165,7 +165,7 @@ impl SendBatch {
 /// Returns whether a socket's send buffer is full. A call then sends only a part, if it may not wait for room or if a
 /// signal ends the wait.
 pub fn is_full(socket: &UdpSocket) -> bool {
-    let unsent = queues::unsent(socket).unwrap_or(0);
+    let unsent = socket_queues::unsent(socket).unwrap_or(0);
     let room = SockRef::from(socket).send_buffer_size();
     // It is full from `sk_sndbuf` bytes on (`sock_alloc_send_pskb`, net/core/sock.c). Since the call, some datagrams
     // may have left.

@@ -14,7 +14,7 @@ use crate::engine::payload::tests::Collected;
 use crate::engine::{DatagramIo, Direction, IoOptions};
 use crate::engines::stream::ports::TransportIo;
 use crate::engines::stream::websocket_bytes;
-use crate::sys::queues;
+use crate::sys::socket_queues;
 use futures_util::FutureExt;
 
 fn connection() -> (TcpStream, TcpStream) {
@@ -46,7 +46,7 @@ fn messages_come_as_they_went_both_ways_and_take_up_as_much_as_is_said() {
         for (from, to) in [(0, 1), (1, 0)] {
             let sent = now(ends[from].transmit(0, &NoFill)).expect("there is room");
             assert_eq!(sent, Burst::one(payload));
-            let waiting = queues::received(&fds[to]).expect("it is open");
+            let waiting = socket_queues::received(&fds[to]).expect("it is open");
             // A longer message may not have arrived completely.
             if payload <= 16_000 {
                 let bytes = websocket_bytes(payload, from == 0) as u64;

@@ -1,0 +1,144 @@
+//! One end of a trial between two hosts: its steps from one message of the controller to the next.
+//!
+//! No message is sent from the start of the threads until the window is over, since it would compete with the
+//! datagrams. Each end measures time by its own clock.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, bail};
+
+use super::conversation::Conversation;
+use super::flows;
+use super::local::LocalTrials;
+use super::message::Request;
+use super::prepared_end::PreparedEnd;
+use super::running_end::RunningEnd;
+use super::scope::{self, Scope};
+use super::spec::{EndRole, TrialSpec};
+use super::token::Token;
+use super::wait::{drain, window};
+use crate::engines;
+
+/// Runs the receiving end of a trial.
+///
+/// # Errors
+/// Fails if something cannot be built or breaks, and if a message is out of turn.
+pub(super) fn receivers(
+    spec: &TrialSpec,
+    token: Token,
+    local: &mut LocalTrials,
+    talk: &mut Conversation,
+) -> anyhow::Result<()> {
+    let (mut opened, scope) = open(spec, EndRole::Receivers, token, local)?;
+    let bound = opened.ends.bind()?.into_iter().map(scope::told);
+    talk.answer(&bound.collect::<Vec<SocketAddr>>())?;
+    let mut flows = Vec::new();
+    loop {
+        match next_request(&mut opened, talk)? {
+            Request::HasCome(source) => {
+                let probes = opened.ends.probes().context("nothing is probed")?;
+                talk.answer(&probes.was_asked_by(scope.local(source)))?;
+            }
+            Request::Accept(accepted) => {
+                flows = scope.flows_here(&accepted);
+                flows::pair(&spec.case, &flows, &mut *opened.ends)?;
+                talk.answer(&())?;
+            }
+            Request::Go => break,
+            other => bail!("{} is out of turn", other.name()),
+        }
+    }
+    let mut running = opened.assemble(&flows)?;
+    talk.answer(&())?;
+    talk.expect_silence(spec.runs_for());
+    let window = window(&spec.settings, &mut running)?;
+    running.stop();
+    drain_across(spec, &mut running, talk)?;
+    talk.answer(&running.finish(window)?)
+}
+
+/// Runs the sending end of a trial, towards these receivers.
+///
+/// # Errors
+/// Fails if something cannot be built or breaks, and if a message is out of turn.
+pub(super) fn senders(
+    spec: &TrialSpec,
+    token: Token,
+    receivers: &[SocketAddr],
+    local: &mut LocalTrials,
+    talk: &mut Conversation,
+) -> anyhow::Result<()> {
+    let (mut opened, scope) = open(spec, EndRole::Senders, token, local)?;
+    let receivers = receivers.iter().map(|peer| scope.local(*peer));
+    let receivers: Vec<SocketAddr> = receivers.collect();
+    let flows = flows::find(&spec.case, &receivers, &mut *opened.ends)?;
+    talk.answer(&scope::flows_told(&flows))?;
+    talk.expect(&Request::Ready)?;
+    flows::confirm(&spec.case, &flows, &mut *opened.ends)?;
+    let mut running = opened.assemble(&flows)?;
+    talk.answer(&())?;
+    talk.expect(&Request::Go)?;
+    talk.expect_silence(spec.runs_for());
+    let window = window(&spec.settings, &mut running)?;
+    running.stop();
+    talk.answer(&running.counts()?)?;
+    drain_across(spec, &mut running, talk)?;
+    talk.answer(&running.finish(window)?)
+}
+
+/// Finds the longest payload, in bytes and up to `most`, that arrives in one piece at this receiver and is answered.
+/// `None`: not even short payloads arrive.
+///
+/// # Errors
+/// Fails if something cannot be built or breaks.
+pub(super) fn reach(
+    spec: &TrialSpec,
+    token: Token,
+    receiver: SocketAddr,
+    most: u32,
+    local: &mut LocalTrials,
+) -> anyhow::Result<Option<u32>> {
+    let (mut opened, scope) = open(spec, EndRole::Senders, token, local)?;
+    let source = opened.ends.aim(scope.local(receiver))?;
+    let probes = opened.ends.probes().context("nothing is probed")?;
+    probes.keep_whole(source)?;
+    super::path_mtu::longest(probes, source, most)
+}
+
+fn open<'a>(
+    spec: &'a TrialSpec,
+    part: EndRole,
+    token: Token,
+    local: &'a mut LocalTrials,
+) -> anyhow::Result<(PreparedEnd<'a>, Scope)> {
+    let (own, _) = spec.across(part).context("a trial has two addresses")?;
+    Ok((local.open(spec, part, Some(token))?, Scope::of(Some(own))?))
+}
+
+/// Waits for the next request of the controller. Meanwhile, questions with the token are answered.
+fn next_request(opened: &mut PreparedEnd, talk: &mut Conversation) -> anyhow::Result<Request> {
+    loop {
+        if let Some(request) = talk.next_if_any()? {
+            return Ok(request);
+        }
+        let probes = opened.ends.probes().context("nothing is probed")?;
+        probes.answer()?;
+    }
+}
+
+/// Waits until the datagrams that were sent to this end have arrived, if it receives any.
+fn drain_across(
+    spec: &TrialSpec,
+    running: &mut RunningEnd,
+    talk: &mut Conversation,
+) -> anyhow::Result<()> {
+    let Request::Drain { expected } = talk.next()? else {
+        bail!("the other end's counts were to come");
+    };
+    let receives = running.part.receives() || spec.case.receives_at_both_ends();
+    if receives {
+        let (_, receiver) = engines::of(&spec.case).map_err(anyhow::Error::msg)?;
+        drain(&spec.case, receiver.about.joins, Some(expected), running)?;
+    }
+    Ok(())
+}

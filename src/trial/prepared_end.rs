@@ -1,0 +1,133 @@
+//! One end of a trial up to the start barrier: its sockets, and the readings from before there are any.
+
+use anyhow::Context;
+
+use super::connections::Connections;
+use super::ends::{Ends, into_sides};
+use super::path_watch::PathWatch;
+use super::programs::{ProgramBuilder, Trackers};
+use super::reason_watch::ReasonWatch;
+use super::running_end::{RunningEnd, Start};
+use super::sockets::{Across, Sockets};
+use super::spec::{EndRole, Flow, TrialSpec};
+use super::threads::BenchThreads;
+use super::token::Token;
+use crate::engines;
+use crate::host::placement::Placement;
+use crate::sys::files::Root;
+use crate::sys::kernel_drops::Discards;
+use crate::sys::sensors::Watch;
+
+/// The parts of a trial's end that exist before its threads.
+pub(super) struct PreparedEnd<'a> {
+    spec: &'a TrialSpec,
+    part: EndRole,
+    start: Start<'a>,
+    /// Sockets of this end.
+    pub(super) ends: Box<dyn Ends>,
+}
+
+impl<'a> PreparedEnd<'a> {
+    /// Prepares an end: reads the sensors below `root` and the kernel's counters for the first time.
+    ///
+    /// Between two hosts, `token` proves to each host that the other one is there.
+    ///
+    /// # Errors
+    /// Fails if this host has no address for the sockets.
+    pub(super) fn new(
+        spec: &'a TrialSpec,
+        part: EndRole,
+        token: Option<Token>,
+        root: &'a Root,
+        reasons: Option<&'a mut ReasonWatch>,
+    ) -> anyhow::Result<Self> {
+        let across = spec.across(part).zip(token);
+        let across = across.map(|((own, other), token)| Across {
+            own,
+            other: other.ip,
+            token,
+        });
+        let ends: Box<dyn Ends> = match spec.case.transport {
+            None => Box::new(Sockets::of(spec.case, across)?),
+            Some(transport) => Box::new(Connections::of(spec.case, transport)),
+        };
+        Ok(Self {
+            spec,
+            part,
+            start: Start {
+                watch: Watch::start(root),
+                discards: Discards::read(),
+                path: None,
+                reasons,
+            },
+            ends,
+        })
+    }
+
+    /// Starts the threads and waits until all of them are at the start barrier. The senders are in the order of
+    /// `flows`.
+    ///
+    /// # Errors
+    /// Fails if something cannot be built. No thread is left waiting for ever.
+    pub(super) fn assemble(self, flows: &[Flow]) -> anyhow::Result<RunningEnd<'a>> {
+        let Self {
+            spec,
+            part,
+            mut start,
+            ends,
+        } = self;
+        let case = spec.case;
+        let engines = engines::of(&case).map_err(anyhow::Error::msg)?;
+        let probes = ends.queue_probes(engines)?;
+        // QueueProbes that were sent more than once may be left.
+        probes.take_unread();
+        let buffers = ends.buffers()?;
+        let (receivers, senders) =
+            into_sides(ends, &case, part, flows).context("cannot assemble the threads")?;
+        let trackers = if spec.verifies {
+            Trackers::of(&case)
+        } else {
+            Trackers::default()
+        };
+        let builder = ProgramBuilder {
+            case: &case,
+            engines,
+            flows,
+            trackers: &trackers,
+        };
+        let programs = builder.programs(receivers, senders);
+        let programs = programs.context("cannot assemble the threads")?;
+        let placement = placement_of(part, &spec.placement);
+        let threads = BenchThreads::assemble(&case, engines, part, programs, &placement)?;
+        // Watched only after the probes, which do not count.
+        let own = spec.across(part).map(|(own, _)| own);
+        start.path = own.map(PathWatch::start).transpose()?;
+        if let Some(reasons) = &mut start.reasons {
+            reasons.start();
+        }
+        #[cfg(feature = "calibration")]
+        threads.delay_senders((spec.settings.delay.as_ref()).map_or(0, |delay| delay.of(&case)));
+        Ok(RunningEnd {
+            case,
+            part,
+            threads,
+            probes,
+            buffers,
+            placement,
+            trackers,
+            start,
+            last: None,
+        })
+    }
+}
+
+/// Returns the CPUs of the threads that run at this end.
+fn placement_of(part: EndRole, placement: &Placement) -> Placement {
+    let local = |cpus: &Vec<Option<usize>>, runs_here| {
+        if runs_here { cpus.clone() } else { Vec::new() }
+    };
+    Placement {
+        senders: local(&placement.senders, part.sends()),
+        receivers: local(&placement.receivers, part.receives()),
+    }
+}

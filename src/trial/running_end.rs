@@ -1,0 +1,282 @@
+//! One end of a trial from the start barrier on: its threads, and the readings of their counters.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::bail;
+
+use super::bench_thread::BenchThread;
+use super::end_result::EndResult;
+use super::ends::Buffers;
+use super::path_watch::PathWatch;
+use super::programs::Trackers;
+use super::queue_probes::QueueProbes;
+use super::reason_watch::ReasonWatch;
+use super::snapshot::Snapshot;
+use super::spec::EndRole;
+use super::threads::BenchThreads;
+use crate::data::{Case, Counts, Pacing, RoundTrips, ThreadSample};
+use crate::host::placement::Placement;
+use crate::sys::host_id::HostId;
+use crate::sys::idle_states::IdleTimes;
+use crate::sys::kernel_drops::{self, Discarded, Discards};
+use crate::sys::sensors::Watch;
+use crate::workload::{PaceMeter, RoundTripMeter};
+
+/// Readings from before there were any sockets.
+pub(super) struct Start<'a> {
+    pub(super) watch: Watch<'a>,
+    pub(super) discards: Discards,
+    /// Watch of the interface, if the other end is on another host.
+    pub(super) path: Option<PathWatch>,
+    /// Watch of the kernel's drop reasons, if they are asked for.
+    pub(super) reasons: Option<&'a mut ReasonWatch>,
+}
+
+/// The running threads, and everything that reads their counters. Dropping it stops and joins the threads, whatever
+/// they are doing.
+pub(super) struct RunningEnd<'a> {
+    pub(super) case: Case,
+    pub(super) part: EndRole,
+    pub(super) threads: BenchThreads,
+    pub(super) probes: QueueProbes,
+    pub(super) buffers: Buffers,
+    /// CPUs of the threads.
+    pub(super) placement: Placement,
+    /// Trackers of the datagrams, if they are verified.
+    pub(super) trackers: Trackers,
+    pub(super) start: Start<'a>,
+    /// Counts at the last reading, and the CPU clocks of the threads when these counts had just changed.
+    pub(super) last: Option<(Counts, Vec<Option<u64>>)>,
+}
+
+/// Readings at the opening of the window.
+pub(super) struct Opening {
+    at: SystemTime,
+    snapshot: Snapshot,
+    /// Idle times of the CPUs so far.
+    idle_times: IdleTimes,
+}
+
+/// Readings at the opening and at the closing of the window.
+pub(super) struct Window {
+    opened_at: SystemTime,
+    opening: Snapshot,
+    closing: Snapshot,
+    /// Idle times of the CPUs in the window.
+    idle_times: IdleTimes,
+}
+
+impl RunningEnd<'_> {
+    /// Opens the window: reads all counters for the first time.
+    ///
+    /// # Errors
+    /// Fails if something cannot be read.
+    pub(super) fn open_window(&mut self) -> anyhow::Result<Opening> {
+        let at = SystemTime::now();
+        // Reading the idle times takes so long that it has to lie outside of the window.
+        let idle_times = self.idle_times();
+        let snapshot = Snapshot::opening(&self.threads, &self.probes, &self.start.discards)?;
+        let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
+        times.for_each(RoundTripMeter::open_window);
+        paces.for_each(PaceMeter::open_window);
+        Ok(Opening {
+            at,
+            snapshot,
+            idle_times,
+        })
+    }
+
+    /// Closes the window: reads all counters again.
+    ///
+    /// # Errors
+    /// Fails if something cannot be read any more.
+    pub(super) fn close_window(&mut self, opening: Opening) -> anyhow::Result<Window> {
+        let discards_move = opening.snapshot.discards_move;
+        let closing = Snapshot::closing(&self.threads, &self.probes, discards_move)?;
+        let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
+        times.for_each(RoundTripMeter::close_window);
+        paces.for_each(PaceMeter::close_window);
+        Ok(Window {
+            opened_at: opening.at,
+            opening: opening.snapshot,
+            closing,
+            idle_times: self.idle_times().since(&opening.idle_times),
+        })
+    }
+
+    fn idle_times(&self) -> IdleTimes {
+        self.start.watch.idle_times(self.placement.cpus().flatten())
+    }
+
+    /// Reads the sensors, and the counters that wrap around.
+    ///
+    /// # Errors
+    /// Fails if a thread has ended, or if something cannot be read.
+    pub(super) fn look(&mut self) -> anyhow::Result<()> {
+        if self.threads.has_one_ended() {
+            self.threads.finish()?;
+            bail!("a benchmark thread ended too early");
+        }
+        self.start.watch.look();
+        // Counters of 32 bits must not wrap around twice between two readings.
+        self.read_counts().map(drop)
+    }
+
+    /// Stops the senders. Their counts are final afterwards.
+    pub(super) fn stop(&mut self) {
+        // The clocks are read before the CPUs are idle.
+        let cpus = self.placement.cpus().flatten();
+        self.start.watch.look_at_clocks(cpus);
+        self.threads.stop_sending();
+    }
+
+    /// Returns the counts so far.
+    ///
+    /// # Errors
+    /// Fails if the kernel does not report the drops of a socket.
+    pub(super) fn counts(&mut self) -> anyhow::Result<Counts> {
+        let now = self.read_counts()?;
+        if self.last.as_ref().is_none_or(|(last, _)| *last != now) {
+            let clocks = self.threads.all.iter().map(BenchThread::cpu_ns);
+            self.last = Some((now, clocks.collect()));
+        }
+        Ok(now)
+    }
+
+    fn read_counts(&self) -> anyhow::Result<Counts> {
+        let meters = || self.threads.all.iter().map(|thread| &thread.meter);
+        Ok(Counts {
+            received: meters().map(|meter| meter.received.read().packets).sum(),
+            dropped_socket: self.probes.drops()?,
+            refused: meters().map(|meter| meter.refusals.packets()).sum(),
+            sent: meters().map(|meter| meter.sent.read()).sum(),
+        })
+    }
+
+    /// Returns whether all queues are empty: the queues of the sockets, and those of the CPUs, where datagrams may wait
+    /// for ksoftirqd.
+    pub(super) fn are_queues_empty(&self) -> bool {
+        self.probes.are_empty() && kernel_drops::backlog_is_empty() == Some(true)
+    }
+
+    /// Returns whether each thread has slept, or had CPU time to move something, since the counts moved last.
+    pub(super) fn had_their_chance(&self) -> bool {
+        let clocks = self.last.iter().flat_map(|(_, clocks)| clocks);
+        let mut threads = self.threads.all.iter().zip(clocks);
+        threads.all(|(thread, &cpu_ns)| thread.had_its_chance(cpu_ns))
+    }
+
+    /// Returns whether a server has received more requests than it has answered.
+    pub(super) fn owes_answers(&self) -> bool {
+        self.threads.all.iter().any(BenchThread::owes_answers)
+    }
+
+    /// Stops and joins all threads, and empties the queues.
+    ///
+    /// # Errors
+    /// Returns the first error that ended a thread, or an error if something cannot be read any more.
+    pub(super) fn finish(mut self, window: Window) -> anyhow::Result<EndResult> {
+        self.threads.finish()?;
+        self.start.watch.look();
+        let unread = self.probes.take_unread();
+        let path = self.start.path.as_mut().map(PathWatch::moved).transpose()?;
+        let (path, nic) = path.unzip();
+        let Window {
+            opened_at,
+            opening,
+            closing,
+            idle_times,
+        } = window;
+        let length = closing.at.saturating_duration_since(opening.at);
+        let coordinator = |snapshot: &Snapshot| snapshot.cpu_ns.map(|(_, own)| own);
+        let end = Discards::read().since(&self.start.discards);
+        let edge = |snapshot: &Snapshot| {
+            let [before, after] = &snapshot.discards;
+            let [before, after] = [before, after].map(|read| read.since(&self.start.discards));
+            Discarded::midpoint(before, after)
+        };
+        Ok(EndResult {
+            host: HostId::read(),
+            opened_unix_ms: unix_ms(opened_at),
+            window_ns: u64::try_from(length.as_nanos()).unwrap_or(u64::MAX),
+            other_cpu_ns: self.other_cpu_ns(&opening, &closing),
+            coordinator_cpu_ns: grown(coordinator(&opening), coordinator(&closing)),
+            counts: [opening.counts, closing.counts, self.read_counts()?],
+            discards: [edge(&opening), edge(&closing), end],
+            unread,
+            no_room: self.threads.no_room(),
+            unsaid: self.threads.unsaid(),
+            path,
+            nic: nic.unwrap_or_default(),
+            drop_reasons: (self.start.reasons.as_ref())
+                .map_or_else(BTreeMap::new, |reasons| reasons.moved()),
+            rcvbuf_bytes: self.buffers.rcvbuf_bytes,
+            sndbuf_bytes: self.buffers.sndbuf_bytes,
+            climate: self.start.watch.climate(),
+            idle_times,
+            round_trips: self.round_trips(),
+            pacing: self.pacing(),
+            flow_packets: (closing.flow_packets.iter().zip(&opening.flow_packets))
+                .map(|(now, before)| now - before)
+                .collect(),
+            verified: self.trackers.verified(self.part),
+            threads: self.threads(&opening.threads, closing.threads),
+        })
+    }
+
+    /// Returns the CPU time in the window of all threads that are neither bench threads nor the coordinator thread: a
+    /// library's helpers, and the kernel's workers for io_uring.
+    fn other_cpu_ns(&self, opening: &Snapshot, closing: &Snapshot) -> Option<u64> {
+        let threads = opening.threads.iter().zip(&closing.threads);
+        let threads = self.threads.all.iter().zip(threads);
+        // The CPU time of a task that workers run is part of the workers' time.
+        let have_clocks = threads.filter(|(thread, _)| !thread.is_pooled);
+        let of_threads = have_clocks.map(|(_, (open, close))| grown(open.cpu_ns, close.cpu_ns));
+        let of_threads = of_threads.sum::<Option<u64>>()?;
+        let all = |snapshot: &Snapshot| snapshot.cpu_ns.map(|(all, _)| all);
+        // The clocks are read one after the other, so the small remainder may come out negative.
+        Some(grown(all(opening), all(closing))?.saturating_sub(of_threads))
+    }
+
+    /// Returns the counts of each thread in the window.
+    fn threads(&self, opening: &[ThreadSample], closing: Vec<ThreadSample>) -> Vec<ThreadSample> {
+        let in_window = closing.into_iter().zip(opening);
+        let in_window = in_window.map(|(close, open)| close.since(open));
+        let threads = self.threads.all.iter().zip(in_window);
+        threads
+            .map(|(thread, sample)| thread.sample(&sample))
+            .collect()
+    }
+
+    /// Merges the round trips of all clients.
+    fn round_trips(&self) -> Option<RoundTrips> {
+        let meters = self.threads.round_trips();
+        meters
+            .map(RoundTripMeter::round_trips)
+            .reduce(|mut all, one| {
+                all.add(&one);
+                all
+            })
+    }
+
+    /// Merges the pacing of all senders at a rate.
+    fn pacing(&self) -> Option<Pacing> {
+        let meters = self.threads.pace_meters();
+        meters.map(PaceMeter::pacing).reduce(|mut all, one| {
+            all.add(&one);
+            all
+        })
+    }
+}
+
+/// Returns the growth of a clock between two readings.
+fn grown(open: Option<u64>, close: Option<u64>) -> Option<u64> {
+    Some(close?.saturating_sub(open?))
+}
+
+/// Converts a time to milliseconds since 1970-01-01 UTC.
+pub(super) fn unix_ms(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,247 @@
+//! Tests of `udpbench ab`, the whole program: two sides in turn, resuming from a log, and refused input.
+//!
+//! Tests of its verdicts with random data are in `src/experiment/ab/tests.rs`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+use crate::common::{Place, stderr, stdout, wait_until};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use udpbench::experiment::ab::Side;
+use udpbench::experiment::ab::header::Header;
+use udpbench::results::log::{Event, Log};
+
+const CASES: &str = "--engine null --threads 2 --payload 1,2 --ip v4 --connection connected \
+                     --warmup 1ms --duration 1s --board generic --pin none";
+
+fn compare(place: &Place, arguments: &str) -> (Option<i32>, String, String) {
+    let output = place.run(&format!("ab {arguments}"));
+    (output.status.code(), stdout(&output), stderr(&output))
+}
+
+fn log(place: &Place, name: &str) -> Log<Header> {
+    let bytes = fs::read(place.path(name)).expect("the log");
+    Log::parse(name, &bytes).expect("whole lines")
+}
+
+/// Side, pair and round of each window, in the order in which they were measured.
+fn windows(log: &Log<Header>) -> Vec<(Side, usize, u32)> {
+    let window = |event: &Event| match event {
+        Event::Window(window) => {
+            let side = window.side?;
+            let mut cases = log.header.setup(side).plan.cases();
+            let pair = cases.position(|it| it.case.key() == window.sample.case)?;
+            Some((side, pair, window.sample.round))
+        }
+        _ => None,
+    };
+    log.lines.iter().filter_map(window).collect()
+}
+
+#[test]
+fn both_sides_of_a_case_are_measured_one_after_the_other_and_each_comes_first_as_often() {
+    let place = Place::new();
+    let (code, text, errors) = compare(&place, &format!("--rounds 8 -o ab.jsonl -- {CASES}"));
+    // Nothing changed, but this machine may think otherwise.
+    assert!(code == Some(0) || code == Some(3), "{text}{errors}");
+    assert!(text.starts_with("B against A, 8 rounds: "), "{text}");
+    assert!(text.contains("\nA: this udpbench (0.1.0"), "{text}");
+    let windows = windows(&log(&place, "ab.jsonl"));
+    assert_eq!(windows.len(), 2 * 2 * 8);
+    let mut first = Vec::new();
+    for both in windows.chunks(2) {
+        let [(one, pair, round), (other, of_pair, of_round)] = both else {
+            panic!("{both:?}");
+        };
+        assert_eq!((pair, round), (of_pair, of_round));
+        assert_ne!(one, other);
+        first.push((*pair, *one));
+    }
+    for pair in 0..2 {
+        let of_a = first.iter().filter(|&&found| found == (pair, Side::A));
+        assert_eq!(of_a.count(), 4);
+    }
+}
+
+#[test]
+fn a_comparison_that_is_over_is_judged_again_to_the_same_answers() {
+    let place = Place::new();
+    let first = compare(&place, &format!("--rounds 6 -o ab.jsonl -- {CASES}"));
+    let before = fs::read(place.path("ab.jsonl")).expect("the log");
+    let (code, text, _) = compare(&place, "--resume ab.jsonl");
+    assert_eq!((code, &text), (first.0, &first.1));
+    assert_eq!(fs::read(place.path("ab.jsonl")).expect("the log"), before);
+
+    let (_, csv, _) = compare(&place, "--resume ab.jsonl --format csv");
+    let header = csv.lines().next().expect("a header");
+    assert!(header.starts_with("kind,label,part,case,cases,rounds,by,a_value,b_value,change_pct,"));
+    // Any log is shown by the one command, and goes on by the one option.
+    let summarized = place.run("summarize ab.jsonl");
+    assert_eq!(stdout(&summarized), csv, "{}", stderr(&summarized));
+    let (_, text, _) = compare(&place, "--resume ab.jsonl");
+    assert_eq!(stdout(&place.run("--resume ab.jsonl")), text);
+    if cfg!(feature = "report") {
+        let drawn = place.run("report ab.jsonl -o -");
+        assert_eq!(drawn.status.code(), Some(0), "{}", stderr(&drawn));
+        let page = stdout(&drawn);
+        assert!(page.contains("<b>B against A, 6 rounds.</b>"), "{page}");
+        assert!(page.contains("null:null/2t/2B/connected/v4"), "{page}");
+    }
+    for (format, begins) in [
+        ("markdown", "| kind | label |"),
+        ("jsonl", r#"{"kind":"engine","#),
+    ] {
+        let shown = stdout(&place.run(&format!("summarize ab.jsonl --format {format}")));
+        assert!(shown.starts_with(begins), "{shown}");
+        let (_, same, _) = compare(&place, &format!("--resume ab.jsonl --format {format}"));
+        assert_eq!(same, shown);
+    }
+    let (_, json, _) = compare(&place, "--resume ab.jsonl --format json --by cpu");
+    let rows: Vec<Value> = serde_json::from_str(&json).expect("an array");
+    assert_eq!(rows.len(), csv.lines().count() - 1);
+    let cases = rows.iter().filter(|row| row["kind"] == "case");
+    assert!(
+        cases
+            .clone()
+            .all(|row| row["by"] == "cpu" && row["rounds"] == 6)
+    );
+    assert_eq!(cases.count(), 2);
+}
+
+#[test]
+fn a_comparison_that_was_interrupted_goes_on_where_it_was() {
+    let place = Place::new();
+    let mut command = place.udpbench(&format!("ab -q --rounds 20 -o ab.jsonl -- {CASES}"));
+    let mut child = command.stdout(Stdio::null()).spawn().expect("it starts");
+    let lines =
+        || fs::read_to_string(place.path("ab.jsonl")).map_or(0, |text| text.lines().count());
+    wait_until("the sixth window", || lines() > 6);
+    let pid = Pid::from_raw(child.id().try_into().expect("a pid"));
+    kill(pid, Signal::SIGINT).expect("it is there");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let cut = windows(&log(&place, "ab.jsonl"));
+    assert!(cut.len() < 80, "{}", cut.len());
+    let found = log(&place, "ab.jsonl");
+    assert!(matches!(
+        found.lines.last(),
+        Some(Event::Interrupted { lost: None })
+    ));
+
+    let (code, text, errors) = compare(&place, "--resume ab.jsonl");
+    assert!(code == Some(0) || code == Some(3), "{text}{errors}");
+    assert!(text.starts_with("B against A, 20 rounds: "), "{text}");
+    let whole = windows(&log(&place, "ab.jsonl"));
+    // One pair at most lacked a side, and was measured anew.
+    assert!(whole.len() == 80 || whole.len() == 81, "{}", whole.len());
+    assert_eq!(whole[..cut.len()], cut);
+}
+
+#[test]
+fn a_command_runs_before_each_side_and_one_that_fails_ends_it() {
+    let place = Place::new();
+    let output = place.shell(&format!(
+        "$udpbench ab -q --rounds 6 -o ab.jsonl --before-a 'echo a >>said' --before-b 'echo b >>said' -- {CASES}"
+    ));
+    assert!(output.status.code() != Some(1), "{}", stderr(&output));
+    let said = fs::read_to_string(place.path("said")).expect("both said something");
+    // Once per side, round and block: each payload is a block.
+    assert_eq!(said.matches('a').count(), 12);
+    assert_eq!(said.matches('b').count(), 12);
+
+    let output = place.shell(&format!(
+        "$udpbench ab -q --rounds 6 -o bad.jsonl --before-a true --before-b 'exit 7' -- {CASES}"
+    ));
+    assert_eq!(output.status.code(), Some(1));
+    let errors = stderr(&output);
+    assert!(
+        errors.contains(r#"the command before B, "exit 7", failed"#),
+        "{errors}"
+    );
+    assert!(
+        errors.contains("udpbench ab --resume bad.jsonl"),
+        "{errors}"
+    );
+    assert!(!log(&place, "bad.jsonl").header.command_line.is_empty());
+}
+
+#[test]
+fn options_may_differ_and_the_nth_case_meets_the_nth() {
+    let place = Place::new();
+    let output = place.shell(&format!(
+        "$udpbench ab -q --rounds 6 -o ab.jsonl --a '--rcvbuf 106496' --b '--rcvbuf 212992' --all -- {CASES}"
+    ));
+    let text = stdout(&output);
+    assert!(
+        text.contains("A: this udpbench") && text.contains("--rcvbuf 106496"),
+        "{text}"
+    );
+    let both =
+        "null:null/2t/1B/connected/v4/rcvbuf106496 | null:null/2t/1B/connected/v4/rcvbuf212992";
+    assert!(text.contains(both), "{text}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_there_is_a_log() {
+    let place = Place::new();
+    fs::write(
+        place.path("chatty"),
+        "#!/bin/sh\necho Welcome to the machine\n",
+    )
+    .expect("written");
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(place.path("chatty"), executable).expect("it is there");
+    for (arguments, expected) in [
+        (
+            "./chatty ./chatty",
+            "does not speak udpbench's protocol but says \"Welcome",
+        ),
+        (
+            "./nothing ./chatty",
+            "./nothing: cannot find the program of A",
+        ),
+        ("./chatty", "<B>"),
+        ("--before-a true", "--before-b"),
+        (
+            "-- --rounds 9",
+            "--rounds : is an option of ab itself: write it before --",
+        ),
+        ("-- --verify", "--verify : has no meaning here"),
+        (
+            "-- check",
+            "a side has the options of a sweep, and no command",
+        ),
+        ("-- --payload 65508", "65508"),
+        ("--rounds 5", "5"),
+        ("--threshold 2", "write 2%"),
+        ("--max-time 3s", "--until"),
+        (
+            "--resume nowhere.jsonl",
+            "--resume nowhere.jsonl: cannot read it",
+        ),
+        (
+            "--resume chatty",
+            "chatty, line 1: no header: not a log of udpbench ab",
+        ),
+    ] {
+        let (code, _, errors) = compare(
+            &place,
+            &format!("{arguments} -o ab.jsonl").replace(
+                if arguments.starts_with("--resume") || arguments.contains("-- ") {
+                    " -o ab.jsonl"
+                } else {
+                    "\0"
+                },
+                "",
+            ),
+        );
+        assert_eq!(code, Some(2), "{arguments}: {errors}");
+        assert!(errors.contains(expected), "{arguments}: {errors}");
+    }
+    let output = place.shell("$udpbench ab --a '--payload 1' --b '--payload 1,2' -o ab.jsonl");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("give both as many values of each option"));
+    assert_eq!(place.files(), ["chatty"]);
+}

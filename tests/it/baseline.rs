@@ -1,0 +1,214 @@
+//! Tests of `--baseline`, which names a run, and of `--against`, which compares a run with it at the end.
+
+use std::fs;
+use std::process::Output;
+
+use crate::common::{Place, rows, stderr, stdout};
+use udpbench::results::export::csv;
+
+const SWEEP: &str = "--engine null --no-reference --threads 2 --payload 26 --ip v4 --connection connected --pin none \
+                     --rounds 6 --duration 60ms --warmup 1ms --soak 0s";
+
+/// A place with a baseline, `before`.
+fn measured() -> Place {
+    let place = Place::new();
+    let output = place.run(&format!("{SWEEP} --baseline before"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    place
+}
+
+/// Makes the baseline a hundred times as fast as it was.
+fn falsify(place: &Place) {
+    let path = place.path("results/baselines/before.csv");
+    let mut rows = rows(&path);
+    for row in &mut rows {
+        for rate in [
+            &mut row.received_pps,
+            &mut row.received_pps_low,
+            &mut row.received_pps_high,
+            &mut row.received_mbps,
+            &mut row.received_mbps_low,
+            &mut row.received_mbps_high,
+            &mut row.sent_pps,
+        ] {
+            *rate = rate.map(|rate| 100.0 * rate);
+        }
+    }
+    fs::write(path, csv::shape(&rows).expect("rows have a shape")).expect("written");
+}
+
+#[test]
+fn a_baseline_is_kept_under_its_name_and_never_overwritten() {
+    let place = measured();
+    let kept = rows(&place.path("results/baselines/before.csv"));
+    assert_eq!(kept.len(), 1);
+    assert!(place.path("results/baselines/before.jsonl").is_file());
+    let output = place.run(&format!("{SWEEP} --baseline before"));
+    assert_eq!(output.status.code(), Some(2));
+    let message = stderr(&output);
+    let refused = "--baseline before: results/baselines/before.csv exists and is not overwritten; choose another name";
+    assert!(message.contains(refused), "{message}");
+    assert_eq!(rows(&place.path("results/baselines/before.csv")), kept);
+}
+
+#[test]
+fn a_run_is_compared_with_a_baseline_at_its_end() {
+    let place = measured();
+    let output = place.run(&format!("{SWEEP} --against before -o after.csv"));
+    // What the machine did meanwhile decides which; one block never says that nothing changed.
+    assert!(
+        [Some(0), Some(3), Some(4)].contains(&output.status.code()),
+        "{}",
+        stderr(&output)
+    );
+    let compared = place.run("compare results/baselines/before.csv after.csv");
+    assert_eq!(output.status.code(), compared.status.code());
+    assert!(
+        stdout(&output).contains(&stdout(&compared)),
+        "{}",
+        stdout(&output)
+    );
+    assert!(!stdout(&compared).is_empty());
+}
+
+#[test]
+fn slower_than_the_baseline_is_exit_code_3() {
+    let place = measured();
+    falsify(&place);
+    for how in [
+        "-o after.csv",
+        "-q -o quiet.csv",
+        "-o - --samples after-2.jsonl",
+    ] {
+        let output = place.run(&format!("{SWEEP} --against before {how}"));
+        let (out, err) = (stdout(&output), stderr(&output));
+        assert_eq!(output.status.code(), Some(3), "{how}: {out}{err}");
+        // With its semicolon: a warning among the rows may have the word, too.
+        let shown = (out.contains("slower;"), err.contains("slower;"));
+        let expected = match how {
+            "-o after.csv" => (true, false),
+            "-q -o quiet.csv" => (false, false),
+            _ => (false, true),
+        };
+        assert_eq!(shown, expected, "{how}: {out}{err}");
+    }
+    // A file is as good as a name, and the run may be kept as another baseline.
+    let output = place.run(&format!(
+        "{SWEEP} --against results/baselines/before.csv --baseline after"
+    ));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert_eq!(rows(&place.path("results/baselines/after.csv")).len(), 1);
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_measured() {
+    let place = measured();
+    for (options, fix) in [
+        (
+            "--against befor",
+            "--against befor: neither a baseline nor a file; did you mean before? there are before",
+        ),
+        (
+            "--baseline ../up",
+            "use letters, digits, dots, dashes and underscores",
+        ),
+        ("--baseline .hidden", "a letter or digit first"),
+        ("--baseline=", "use letters, digits"),
+        ("--baseline new -o new.csv", "cannot be used with"),
+        ("--against before --suite board", "cannot be used with"),
+    ] {
+        let output = place.run(options);
+        assert_eq!(output.status.code(), Some(2), "{options}");
+        assert!(
+            stderr(&output).contains(fix),
+            "{options}: {}",
+            stderr(&output)
+        );
+    }
+    assert_eq!(place.files(), ["results"]);
+    let names = fs::read_dir(place.path("results/baselines")).expect("it is there");
+    assert_eq!(names.count(), 2);
+    let nothing_yet = Place::new().run("--against before");
+    assert!(
+        stderr(&nothing_yet).contains("--baseline NAME makes one"),
+        "{}",
+        stderr(&nothing_yet)
+    );
+}
+
+#[test]
+fn what_has_no_case_in_common_is_no_success() {
+    let place = measured();
+    let other = SWEEP.replace("--payload 26", "--payload 300");
+    let output = place.run(&format!("{other} --against before -o after.csv"));
+    refused_before_measuring(&place, &output, "no case of this run is in it");
+}
+
+/// Exit code 2, that in the message, and no file.
+fn refused_before_measuring(place: &Place, output: &Output, problem: &str) {
+    let said = stderr(output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(problem), "{said}");
+    assert_eq!(place.files(), ["results"], "{said}");
+}
+
+#[test]
+fn a_change_of_options_is_told_before_anything_is_measured_with_the_command_that_can_judge_it() {
+    let place = measured();
+    let output = place.run(&format!(
+        "{SWEEP} --rcvbuf 64k --against before -o after.csv"
+    ));
+    let fix = "udpbench ab --b '--rcvbuf 64k' -- --engine null --threads 2";
+    refused_before_measuring(&place, &output, fix);
+    let other = SWEEP.replace("--payload 26", "--payload 300");
+    let output = place.run(&format!("{other} --against before -o after.csv"));
+    let fix = "udpbench ab --a '--payload 26' --b '--payload 300' -- --engine null";
+    refused_before_measuring(&place, &output, fix);
+}
+
+#[test]
+fn std_alone_is_told_before_anything_is_measured_to_compare_with_nothing() {
+    let place = Place::new();
+    let alone = SWEEP.replace("--engine null --no-reference", "--engine std");
+    place.run(&format!("{alone} --baseline before"));
+    let output = place.run(&format!("{alone} --against before -o after.csv"));
+    refused_before_measuring(
+        &place,
+        &output,
+        "that is what others are held against; this can",
+    );
+}
+
+/// As the default sweep does.
+#[test]
+fn a_run_that_judges_no_engine_says_so_before_it_and_ends_with_exit_code_4() {
+    let place = Place::new();
+    let two_blocks = SWEEP.replace(
+        "--engine null --no-reference --threads 2 --payload 26",
+        "--engine std,null --threads 2 --payload 26,1460",
+    );
+    // Windows in which something comes on a busy machine, too.
+    let two_blocks = two_blocks.replace("--duration 60ms", "--duration 600ms");
+    place.run(&format!("{two_blocks} --baseline before"));
+    // The same run, as far as the program can tell, in other words.
+    let path = place.path("results/baselines/before.csv");
+    for how in ["-o after.csv", "-q -o quiet.csv"] {
+        let output = place.run(&format!("{two_blocks} --against {} {how}", path.display()));
+        let (out, err) = (stdout(&output), stderr(&output));
+        let before = "this plan cannot tell whether an engine changed (2 of the 4 blocks needed)";
+        assert!(err.contains(before), "{err}");
+        assert!(
+            err.contains("udpbench ab BEFORE AFTER -- --engine std,null"),
+            "{err}"
+        );
+        // A wild window may make one case slower.
+        if output.status.code() != Some(3) {
+            assert_eq!(output.status.code(), Some(4), "{out}{err}");
+            assert_eq!(
+                out.contains("Nothing is decided: "),
+                !how.contains("-q"),
+                "{out}"
+            );
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Helpers of the tests that run the whole program: a working directory, running the program, and reading its files.
+#![allow(
+    unreachable_pub,
+    reason = "a module of each test program, public to it"
+)]
+#![allow(dead_code, reason = "each test file uses its own part of this")]
+
+pub mod cases;
+pub mod hosts;
+pub mod lab;
+pub mod pages;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use assert_cmd::cargo::CommandCargoExt;
+use tempfile::TempDir;
+use udpbench::data::Sample;
+use udpbench::results::files::Results;
+use udpbench::results::log::{Event, Header, Log};
+use udpbench::results::row::Row;
+
+/// Options of a sweep of many short blocks.
+pub const LONG_SWEEP: &str = "--full --engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 \
+                          --duration 5ms --threads 2 -o out.csv --payload \
+                          1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20";
+
+/// Returns the command of the program. With `CARGO_TARGET_<TRIPLE>_RUNNER`, an emulator runs it, as cargo runs the
+/// tests.
+pub fn program() -> Command {
+    Command::cargo_bin("udpbench").expect("cargo has built it")
+}
+
+/// A temporary working directory, removed at the end.
+pub struct Place(TempDir);
+
+impl Place {
+    pub fn new() -> Self {
+        Self(TempDir::new().expect("a temporary directory"))
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Returns the command of the program in this directory.
+    pub fn udpbench(&self, arguments: &str) -> Command {
+        let mut command = program();
+        command
+            .args(arguments.split_whitespace())
+            .current_dir(self.0.path());
+        command
+    }
+
+    /// Runs the program and waits for its end.
+    pub fn run(&self, arguments: &str) -> Output {
+        self.udpbench(arguments)
+            .output()
+            .expect("the program starts")
+    }
+
+    /// Runs a sweep, checks that it succeeds and that its log can be read, and returns its rows.
+    pub fn sweep(&self, arguments: &str) -> Vec<Row> {
+        let output = self.run(&format!("{arguments} -o out.csv"));
+        assert!(output.status.success(), "{}", stderr(&output));
+        let rows = rows(&self.path("out.csv"));
+        let log = Results::open(&self.path("out.jsonl")).expect("a log that can be read");
+        assert_eq!(log.rows.len(), rows.len());
+        rows
+    }
+
+    /// Makes the rows again from the raw samples of [`Place::sweep`] and checks that they are the same.
+    pub fn has_them_made_again(&self, rows: &[Row]) {
+        let again = self.run("summarize out.jsonl --format csv --columns all -o again.csv");
+        assert!(again.status.success(), "{}", stderr(&again));
+        assert_eq!(self::rows(&self.path("again.csv")), rows);
+    }
+
+    /// Runs a shell script and waits for its end. `$udpbench` is the program.
+    pub fn shell(&self, script: &str) -> Output {
+        let program = program();
+        let mut words = vec![program.get_program()];
+        words.extend(program.get_args());
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", script])
+            .env("udpbench", words.join(OsStr::new(" ")));
+        shell.current_dir(self.0.path()).output().expect("a shell")
+    }
+
+    /// Returns the names of the files in this directory, sorted.
+    pub fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).expect("it is there");
+        let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        let mut names: Vec<String> = entries.flatten().map(name).collect();
+        names.sort();
+        names
+    }
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+/// Returns the complete rows of a CSV file, which may still be growing or cut off. They have all columns if the log is
+/// beside the file.
+pub fn rows(csv: &Path) -> Vec<Row> {
+    if whole_lines(csv).is_empty() {
+        return Vec::new();
+    }
+    Results::open(csv).expect("every whole row parses").rows
+}
+
+pub fn rows_of(csv: &str) -> Vec<Row> {
+    if csv.is_empty() {
+        return Vec::new();
+    }
+    let results = Results::from_csv("rows", csv.as_bytes());
+    results.expect("every whole row parses").rows
+}
+
+/// Returns the windows of a log.
+pub fn samples(jsonl: &Path) -> Vec<Sample> {
+    let window = |line| match line {
+        Event::Window(window) => Some(window.sample),
+        _ => None,
+    };
+    lines(jsonl).into_iter().filter_map(window).collect()
+}
+
+/// Counts the complete windows of a log.
+pub fn windows(jsonl: &Path) -> usize {
+    let text = whole_lines(jsonl);
+    text.lines()
+        .filter(|line| line.starts_with(r#"{"window""#))
+        .count()
+}
+
+/// Returns the first line of a log: the plan. `None` if it is not written yet.
+pub fn header(jsonl: &Path) -> Option<Header> {
+    let text = whole_lines(jsonl);
+    let log = || Log::parse("raw", text.as_bytes()).expect("every whole line parses");
+    (!text.is_empty()).then(|| log().header)
+}
+
+/// Returns the events of a log, one per line.
+pub fn lines(jsonl: &Path) -> Vec<Event> {
+    whole_lines(jsonl)
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).expect("every whole line parses"))
+        .collect()
+}
+
+fn whole_lines(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let end = text.rfind('\n').map_or(0, |newline| newline + 1);
+    text[..end].to_owned()
+}
+
+/// Waits until the condition is true. Fails after four minutes.
+pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = std::time::Instant::now();
+    while !condition() {
+        assert!(
+            start.elapsed().as_secs() < 240,
+            "{what} did not happen within four minutes"
+        );
+        // Sleeps between polls, since the awaited process needs the CPU.
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}

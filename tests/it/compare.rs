@@ -1,0 +1,258 @@
+//! Tests of `udpbench compare`, the whole program: exit codes, and invalid files.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
+use crate::common::{Place, rows, stderr, stdout};
+use udpbench::results::export::csv::shape;
+
+const SWEEP: &str = "--engine null,std --ip v4 --board generic --pin none --soak 0s --warmup 1ms \
+                     --duration 30ms --seed 7 --threads 2 --connection connected --rounds 6";
+
+/// Two files of one sweep: `base.csv`, and `new.csv` in which the engine `null` has `factor` times the speed.
+fn place_with(factor: f64) -> Place {
+    let place = Place::new();
+    let output = place.run(&format!(
+        "{SWEEP} --payload 1,2,3,4,5 --columns all -o base.csv"
+    ));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let base = fs::read_to_string(place.path("base.csv")).expect("written");
+    // Every block agrees to a hair: what is judged here is the program, not the machine.
+    let even = with_ratios(&base, |row| 10.0 * (1.0 + 0.001 * row as f64));
+    fs::write(place.path("base.csv"), &even).expect("written");
+    let new = with_ratios(&even, |row| {
+        10.0 * factor * (1.0 + 0.001 * (row % 3) as f64)
+    });
+    fs::write(place.path("new.csv"), new).expect("written");
+    place
+}
+
+/// Returns the rows with other ratios for all engines but the reference.
+fn with_ratios(csv: &str, ratio: impl Fn(usize) -> f64) -> String {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let column = |name: &str| {
+        header
+            .iter()
+            .position(|found| found == name)
+            .expect("a column")
+    };
+    let sender = column("sender");
+    let (ratio_to_std, scatter) = (column("ratio_to_std"), column("ratio_sd_pct"));
+    // Not those of the ratio that it gets.
+    let interval = [column("ratio_to_std_low"), column("ratio_to_std_high")];
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&header).expect("memory");
+    for (n, row) in reader.records().enumerate() {
+        let row = row.expect("a row");
+        let value = |(n_column, old): (usize, &str)| match n_column {
+            _ if &row[sender] == "std" => old.to_owned(),
+            n_column if n_column == ratio_to_std => format!("{:.4}", ratio(n)),
+            n_column if n_column == scatter => "0.5".to_owned(),
+            n_column if interval.contains(&n_column) => String::new(),
+            _ => old.to_owned(),
+        };
+        let changed: Vec<String> = row.iter().enumerate().map(value).collect();
+        writer.write_record(changed).expect("memory");
+    }
+    String::from_utf8(writer.into_inner().expect("memory")).expect("UTF-8")
+}
+
+fn code_of(place: &Place, arguments: &str) -> (Option<i32>, String, String) {
+    let output = place.run(arguments);
+    (output.status.code(), stdout(&output), stderr(&output))
+}
+
+#[test]
+fn nothing_slower_is_0_and_something_slower_is_3() {
+    for (factor, expected, word) in [(1.0, 0, "same"), (0.8, 3, "slower"), (1.25, 0, "faster")] {
+        let place = place_with(factor);
+        let (code, text, errors) = code_of(&place, "compare base.csv new.csv");
+        assert_eq!(code, Some(expected), "{text}{errors}");
+        assert!(text.contains(word), "{text}");
+        assert!(!text.contains('\u{1b}'), "no colours in a pipe: {text}");
+    }
+}
+
+/// Two blocks, of the default sweep: a real change of 20 % is not seen, and is not denied either.
+#[test]
+fn files_in_which_no_engine_can_be_judged_are_4() {
+    let place = place_with(0.8);
+    for name in ["base.csv", "new.csv"] {
+        let mut two = rows(&place.path(name));
+        two.retain(|row| row.payload_bytes.bytes() <= 2);
+        for row in &mut two {
+            // As on a machine with other work.
+            row.ratio_sd_pct = row.ratio_sd_pct.map(|_| 40.0);
+        }
+        fs::write(place.path(name), shape(&two).expect("rows have a shape")).expect("written");
+    }
+    let (code, text, _) = code_of(&place, "compare base.csv new.csv");
+    assert_eq!(code, Some(4), "{text}");
+    assert!(
+        text.starts_with("Inconclusive: new.csv against base.csv"),
+        "{text}"
+    );
+    assert!(
+        text.contains("engine not judged: 2 of the 4 blocks needed"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_threshold_above_the_change_makes_it_0() {
+    let place = place_with(0.8);
+    let (code, text, _) = code_of(&place, "compare base.csv new.csv --threshold 30%");
+    assert_eq!(code, Some(0), "{text}");
+}
+
+#[test]
+fn the_verdict_of_any_file_decides() {
+    let place = place_with(0.8);
+    let (code, text, _) = code_of(&place, "compare base.csv base.csv new.csv");
+    assert_eq!(code, Some(3), "{text}");
+    for name in ["base.csv", "new.csv"] {
+        assert!(text.contains(&format!("{name} against base.csv")), "{text}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_changes_no_verdict() {
+    let place = place_with(0.8);
+    let (reader, writer) = UnixStream::pair().expect("a pair of sockets");
+    drop(reader);
+    let mut command = place.udpbench("compare base.csv new.csv");
+    let output = command
+        .stdout(OwnedFd::from(writer))
+        .output()
+        .expect("it starts");
+    assert_eq!(
+        (output.status.code(), stderr(&output)),
+        (Some(3), String::new())
+    );
+}
+
+#[test]
+fn colours_are_only_where_they_are_wanted() {
+    let place = place_with(0.8);
+    let text = |name: &str| {
+        let mut command = place.udpbench("compare base.csv new.csv");
+        let plain = command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+        stdout(&plain.env(name, "1").output().expect("it starts"))
+    };
+    assert!(text("CLICOLOR_FORCE").contains("\u{1b}[31m"));
+    assert!(!text("NO_COLOR").contains('\u{1b}'));
+}
+
+#[test]
+fn rows_for_programs_say_the_same() {
+    let place = place_with(0.8);
+    let (code, text, _) = code_of(&place, "compare base.csv new.csv --format csv");
+    assert_eq!(code, Some(3));
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
+    let value = |row: &csv::StringRecord, name: &str| {
+        let column = header
+            .iter()
+            .position(|found| found == name)
+            .expect("a column");
+        row[column].to_owned()
+    };
+    let engines: Vec<_> = rows
+        .iter()
+        .filter(|row| value(row, "kind") == "engine")
+        .collect();
+    let [engine] = engines[..] else {
+        panic!("{text}")
+    };
+    assert_eq!(
+        (value(engine, "label"), value(engine, "verdict")),
+        ("null".into(), "slower".into())
+    );
+    let change: f64 = value(engine, "change_pct").parse().expect("a number");
+    assert!((change + 20.0).abs() < 1.0, "{change}");
+    assert_eq!(
+        rows.iter()
+            .filter(|row| value(row, "kind") == "case")
+            .count(),
+        10
+    );
+
+    let (code, text, _) = code_of(&place, "compare base.csv new.csv --format json");
+    assert_eq!(code, Some(3));
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(json.as_array().map(Vec::len), Some(11));
+    assert_eq!(json[0]["verdict"], "slower");
+}
+
+#[test]
+fn what_is_no_result_is_2_and_said() {
+    let place = place_with(1.0);
+    let header = fs::read_to_string(place.path("base.csv")).expect("written");
+    let header = header.lines().next().expect("a header").to_owned() + "\n";
+    fs::write(place.path("empty.csv"), "").expect("written");
+    fs::write(place.path("header.csv"), header).expect("written");
+    fs::write(place.path("text.csv"), "case,status\nnothing,of the kind\n").expect("written");
+    fs::write(place.path("binary.csv"), [0, 159, 146, 150, 255, 10]).expect("written");
+    fs::create_dir(place.path("directory.csv")).expect("made");
+    for name in ["empty", "header", "text", "binary", "directory", "missing"] {
+        for arguments in [
+            format!("compare base.csv {name}.csv"),
+            format!("compare {name}.csv base.csv"),
+            format!("compare base.csv base.csv {name}.csv"),
+        ] {
+            let (code, text, errors) = code_of(&place, &arguments);
+            assert_eq!(
+                (code, text.as_str()),
+                (Some(2), ""),
+                "{arguments}: {errors}"
+            );
+            assert!(
+                errors.starts_with("error: ") && errors.contains(".csv"),
+                "{errors}"
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_to_compare_is_2_with_the_reason() {
+    let place = place_with(1.0);
+    let base = fs::read_to_string(place.path("base.csv")).expect("written");
+    let other = base.replace(",generic,", ",rpi-4b,");
+    fs::write(place.path("other.csv"), other).expect("written");
+    let (code, text, errors) = code_of(&place, "compare base.csv other.csv");
+    assert_eq!((code, text.as_str()), (Some(2), ""));
+    assert_eq!(
+        errors,
+        "error: compare other.csv: no case can be compared with base.csv: other board: \
+         generic, now rpi-4b\n"
+    );
+    let mut strange = rows(&place.path("base.csv"));
+    strange.retain(|row| row.sender == "null");
+    for row in &mut strange {
+        row.case = row.case.replace("null", "nix");
+        (row.sender, row.receiver) = ("nix".to_owned(), "nix".to_owned());
+    }
+    let strange = shape(&strange).expect("rows have a shape");
+    fs::write(place.path("strange.csv"), strange).expect("written");
+    let (code, _, errors) = code_of(&place, "compare base.csv strange.csv");
+    assert_eq!(code, Some(2));
+    assert!(errors.contains("10 cases only in BASE"), "{errors}");
+}
+
+#[test]
+fn a_threshold_without_its_sign_is_2_with_the_fix() {
+    let (code, _, errors) = code_of(&Place::new(), "compare a.csv b.csv --threshold 2");
+    assert_eq!(code, Some(2));
+    assert!(errors.contains("write 2%"), "{errors}");
+    for arguments in [
+        "compare a.csv",
+        "compare a.csv b.csv --threshold 51%",
+        "compare a b --by x",
+    ] {
+        assert_eq!(code_of(&Place::new(), arguments).0, Some(2), "{arguments}");
+    }
+}

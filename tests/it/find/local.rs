@@ -1,0 +1,331 @@
+//! Searches on one host: resuming from a log, answers that follow from it, and refused input.
+
+use std::fs;
+use std::process::Stdio;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use udpbench::experiment::find::header::Header;
+use udpbench::results::log::{Event, Log};
+
+use super::alone;
+use crate::common::{Place, stderr, stdout, wait_until};
+
+/// Roughly, and soon.
+const SHORT: &str = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic \
+                     --trial 100ms --sum 300ms --width 20% --warmup 5ms";
+
+fn log(place: &Place, name: &str) -> Log<Header> {
+    let bytes = fs::read(place.path(name)).expect("the log");
+    Log::parse(name, &bytes).expect("whole lines")
+}
+
+fn trials(log: &Log<Header>) -> usize {
+    let is_trial = |event: &&Event| matches!(event, Event::Window(_));
+    log.lines.iter().filter(is_trial).count()
+}
+
+fn rows(json: &str) -> Vec<Value> {
+    serde_json::from_str(json).expect("an array")
+}
+
+#[test]
+fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_the_same() {
+    let _alone = alone();
+    let place = Place::new();
+    let output = place.run(&format!(
+        "find lossless {SHORT} -o log.jsonl -q --format json"
+    ));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let [row] = &rows(&text)[..] else {
+        panic!("{text}");
+    };
+    let pps = |name: &str| {
+        row[name]
+            .as_u64()
+            .unwrap_or_else(|| panic!("{name}: {row}"))
+    };
+    assert!(pps("lossless_pps") < pps("too_much_pps"), "{row}");
+    assert_eq!(row["is_finished"], true, "{row}");
+    assert_ne!(row["limiting_place"], "", "{row}");
+    assert_eq!(pps("trials"), trials(&log(&place, "log.jsonl")) as u64);
+
+    let before = fs::read(place.path("log.jsonl")).expect("the log");
+    let again = place.run("find lossless --resume log.jsonl -q --format json");
+    assert_eq!(stdout(&again), text);
+    let csv = stdout(&place.run("find lossless --resume log.jsonl -q --format csv"));
+    assert_eq!(csv.lines().count(), 2);
+    assert!(csv.starts_with("case,goal_loss_pct,exceed_pct,lossless_pps,"));
+    let table = stdout(&place.run("find lossless --resume log.jsonl -q"));
+    assert!(table.contains("gave way first"), "{table}");
+    assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+    // Any log is shown by the one command, and goes on by the one option.
+    assert_eq!(stdout(&place.run("summarize log.jsonl")), csv);
+    assert_eq!(stdout(&place.run("--resume log.jsonl -q")), table);
+    assert_eq!(fs::read(place.path("log.jsonl")).expect("the log"), before);
+}
+
+#[test]
+fn a_search_that_is_interrupted_or_killed_goes_on_where_it_was() {
+    let _alone = alone();
+    for (signal, code) in [(Signal::SIGINT, Some(130)), (Signal::SIGKILL, None)] {
+        let place = Place::new();
+        let mut command = place.udpbench(&format!("find lossless {SHORT} -o log.jsonl"));
+        let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = command.spawn().expect("it starts");
+        let lines =
+            || fs::read_to_string(place.path("log.jsonl")).map_or(0, |text| text.lines().count());
+        wait_until("the third trial", || lines() > 3);
+        let pid = Pid::from_raw(child.id().try_into().expect("a pid"));
+        kill(pid, signal).expect("it is there");
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), code);
+        let how = "udpbench find lossless --resume log.jsonl";
+        assert_eq!(stderr(&output).contains(how), code.is_some());
+        let cut = trials(&log(&place, "log.jsonl"));
+
+        let output = place.run("find lossless --resume log.jsonl --format json");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let row = &rows(&stdout(&output))[0];
+        assert_eq!(row["is_finished"], true, "{row}");
+        let whole = log(&place, "log.jsonl");
+        assert!(trials(&whole) > cut);
+        let resumed = |event: &Event| matches!(event, Event::Resumed { .. });
+        assert_eq!(whole.lines.iter().filter(|event| resumed(event)).count(), 1);
+    }
+}
+
+#[test]
+fn a_case_that_has_no_more_time_says_its_bounds_so_far_and_how_to_go_on() {
+    let _alone = alone();
+    let place = Place::new();
+    let words = SHORT.replace("--sum 300ms", "--sum 60s");
+    let output = place.run(&format!(
+        "find lossless {words} --max-time 1s -o log.jsonl --format json"
+    ));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let row = &rows(&stdout(&output))[0];
+    assert_eq!(row["is_finished"], false, "{row}");
+    let errors = stderr(&output);
+    assert!(errors.contains("--max-time is over"), "{errors}");
+    assert!(errors.contains("--resume log.jsonl"), "{errors}");
+}
+
+#[test]
+fn a_case_that_cannot_be_is_no_answer_and_says_why() {
+    let _alone = alone();
+    let place = Place::new();
+    // One thread cannot sleep until it is to send, and receive.
+    let words = SHORT.replace("--threads 2", "--threads 1,2");
+    let output = place.run(&format!(
+        "find lossless {words} -q -o log.jsonl --format json"
+    ));
+    let answers = rows(&stdout(&output));
+    let [refused, found] = &answers[..] else {
+        panic!("{answers:?}");
+    };
+    let reason = refused["reason"].as_str().expect("text");
+    assert!(reason.contains("use --threads 2"), "{refused}");
+    assert_eq!(refused["lossless_pps"], Value::Null, "{refused}");
+    assert_ne!(found["lossless_pps"], Value::Null, "{found}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_the_fix_and_leaves_nothing() {
+    let place = Place::new();
+    fs::write(place.path("sweep.jsonl"), "{\"run\":{}}\n").expect("written");
+    for (words, said) in [
+        ("--rate 20k", "a search has rates of its own"),
+        ("--workload bidir", "use flood or rr"),
+        ("--trial 5ms", "the shortest trials are a tenth of it"),
+        ("--trial 2s --sum 1s", "it holds several trials of 2s"),
+        ("--goal 100%", "is not below 100%"),
+        ("--exceed 0%", "--exceed"),
+        ("--width 1", "--width"),
+        ("--max-time soon", "--max-time"),
+        ("--engine sdt", "sdt"),
+        ("--threads 0", "--threads"),
+        ("--payload 65508", "65508"),
+        ("--resume none.jsonl", "none.jsonl"),
+        ("--resume sweep.jsonl", "not a log of udpbench find"),
+        ("--resume sweep.jsonl --goal 1%", "cannot be used with"),
+        ("--output no/such/log.jsonl", "no/such/log.jsonl"),
+    ] {
+        let output = place.run(&format!("find lossless {words}"));
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
+        assert!(errors.contains(said), "{words}: {errors}");
+    }
+    assert_eq!(place.files(), ["sweep.jsonl"]);
+}
+
+#[test]
+fn a_log_that_is_full_or_contradicts_itself_is_said_to_be() {
+    let _alone = alone();
+    let place = Place::new();
+    // No file may grow beyond so many blocks: what a full disk does, without one.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 64; exec $udpbench find lossless {SHORT} -q -o full.jsonl"
+    );
+    let output = place.shell(&script);
+    let errors = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(
+        errors.contains("full.jsonl") && errors.contains("resume with: "),
+        "{errors}"
+    );
+    let cut = trials(&log(&place, "full.jsonl"));
+    let output = place.run("find lossless --resume full.jsonl -q");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(trials(&log(&place, "full.jsonl")) > cut);
+
+    let output = place.run(&format!("find lossless {SHORT} -q -o log.jsonl"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = fs::read_to_string(place.path("log.jsonl")).expect("the log");
+    let mut lines: Vec<&str> = text.lines().collect();
+    // Between them, a trial may have been made again.
+    let trials = (0..lines.len()).filter(|&n| lines[n].starts_with(r#"{"window":"#));
+    let trials: Vec<usize> = trials.collect();
+    lines.swap(trials[0], trials[1]);
+    fs::write(place.path("swapped.jsonl"), lines.join("\n") + "\n").expect("written");
+    let output = place.run("find lossless --resume swapped.jsonl");
+    assert_eq!(output.status.code(), Some(2));
+    let errors = stderr(&output);
+    assert!(
+        errors.contains("swapped.jsonl") && errors.contains("was to be tried"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
+    let _alone = alone();
+    let place = Place::new();
+    let words = "--engine std --threads 2 --ip v4 --connection connected --board generic --warmup 5ms --trial 20ms";
+    let output = place.run(&format!(
+        "find cliff {words} --payload 100,140 -q -o log.jsonl --format json"
+    ));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let first = &rows(&text)[0];
+    assert_eq!(
+        (&first["from_bytes"], &first["to_bytes"]),
+        (&100.into(), &140.into())
+    );
+    assert_eq!(first["is_finished"], true, "{first}");
+    assert!(
+        first["case"]
+            .as_str()
+            .is_some_and(|case| case.ends_with("/rr")),
+        "{first}"
+    );
+    let again = place.run("find cliff --resume log.jsonl -q --format json");
+    assert_eq!(stdout(&again), text);
+    let csv = stdout(&place.run("find cliff --resume log.jsonl -q --format csv"));
+    assert!(
+        csv.starts_with("case,from_bytes,to_bytes,jump_at_bytes,"),
+        "{csv}"
+    );
+    let table = stdout(&place.run("find cliff --resume log.jsonl -q"));
+    assert!(table.contains("of 100 to 140"), "{table}");
+    assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+
+    for (words, said) in [
+        ("cliff --payload 300", "a jump is between two"),
+        ("cliff --rate 20k", "a search has rates of its own"),
+        ("cliff --jump 0%", "--jump"),
+        ("cliff --trial 1us", "--trial"),
+        ("cliff --workload bidir", "use flood or rr"),
+        (
+            "lossless --resume log.jsonl",
+            "use udpbench find cliff --resume log.jsonl",
+        ),
+    ] {
+        let output = place.run(&format!("find {words}"));
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
+        assert!(errors.contains(said), "{words}: {errors}");
+    }
+}
+
+#[test]
+fn silences_are_gone_through_and_the_log_says_the_same_again() {
+    let _alone = alone();
+    let place = Place::new();
+    let words = "--ip v4 --connection connected --board generic --warmup 5ms --trial 20ms --silence 1ms,5ms";
+    let output = place.run(&format!("find idle {words} -q -o log.jsonl --format json"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let first = &rows(&text)[0];
+    assert_eq!(first["is_finished"], true, "{first}");
+    assert_eq!(first["case"], "std:std/2t/64B/connected/v4/rr", "{first}");
+    let again = place.run("find idle --resume log.jsonl -q --format json");
+    assert_eq!(stdout(&again), text);
+    let csv = stdout(&place.run("find idle --resume log.jsonl -q --format csv"));
+    assert!(
+        csv.starts_with("case,from_ns,to_ns,step_before_ns,"),
+        "{csv}"
+    );
+    let table = stdout(&place.run("find idle --resume log.jsonl -q"));
+    assert!(table.contains("by silence: 1ms "), "{table}");
+    assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+
+    for (words, said) in [
+        ("--silence 1ms", "a step is between two"),
+        ("--silence 1ms,20s", "use a time from 1us to 10s"),
+        ("--think-time 1ms", "use --silence FROM,TO"),
+        ("--rate 20k", "a search has rates of its own"),
+        ("--trial 1us", "--trial"),
+        ("--workload flood", "this search is of round trips"),
+    ] {
+        let output = place.run(&format!("find idle {words}"));
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
+        assert!(errors.contains(said), "{words}: {errors}");
+    }
+}
+
+#[test]
+fn the_longest_train_is_as_long_as_the_receive_buffer_holds_where_the_server_is_slow() {
+    let _alone = alone();
+    let place = Place::new();
+    let words = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic --rcvbuf 32k \
+                 --workload rr --service 200us --pause 60ms --trial 120ms --sum 240ms --width 2%";
+    let output = place.run(&format!("find burst {words} -q -o log.jsonl --format json"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let row = &rows(&text)[0];
+    assert_eq!(row["is_finished"], true, "{row}");
+    // Before Linux 4.12 nobody says what a datagram takes up.
+    if let Some(held) = row["buffers_hold_packets"].as_f64() {
+        let longest = row["longest_train_packets"].as_f64().expect("a train");
+        // Beside other tests a train may be held up, and the server takes some out meanwhile.
+        assert!((0.8 * held..2.0 * held).contains(&longest), "{row}");
+    }
+    let again = place.run("find burst --resume log.jsonl -q --format json");
+    assert_eq!(stdout(&again), text);
+    let csv = stdout(&place.run("find burst --resume log.jsonl -q --format csv"));
+    assert!(
+        csv.starts_with("case,pause_ms,longest_train_packets,"),
+        "{csv}"
+    );
+    let table = stdout(&place.run("find burst --resume log.jsonl -q"));
+    assert!(table.contains("longest train"), "{table}");
+    assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+
+    for (words, said) in [
+        ("--pause 1us", "--pause"),
+        ("--pause 1s", "--trial 500ms: use 1s or more"),
+        ("--sum 100ms", "--sum 100ms: use 500ms or more"),
+        ("--arrivals poisson", "the search has trains of its own"),
+        ("--rate 20k", "a search has rates of its own"),
+        ("--workload bidir", "use flood or rr"),
+    ] {
+        let output = place.run(&format!("find burst {words}"));
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
+        assert!(errors.contains(said), "{words}: {errors}");
+    }
+}

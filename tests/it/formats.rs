@@ -1,0 +1,507 @@
+//! Tests of `udpbench summarize`: every format has the same rows, and nothing is overwritten, cut or invented.
+
+use std::fs;
+use std::process::Output;
+
+use crate::common::{Place, hosts, rows, stderr, stdout};
+use serde_json::Value;
+use udpbench::results::export::{csv, json};
+use udpbench::results::row::{Row, Status};
+
+/// A place with the rows of a run, `run.csv`: some are measured, some skipped, and one has what formats trip over.
+fn place() -> Place {
+    let place = Place::new();
+    let sweep = format!(
+        "--sender null,gso --receiver null,mmsg --ip v4 --threads 1,2 --payload 300 --no-reference \
+         --connection connected --board generic --pin none --soak 0s --warmup 1ms --duration 60ms \
+         --seed 7 --root {} -o swept.csv",
+        hosts::two_cpus()
+    );
+    let output = place.run(&sweep);
+    assert!(output.status.code().is_some(), "{}", stderr(&output));
+    let mut rows = rows(&place.path("swept.csv"));
+    assert!(rows.iter().any(|row| row.status == Status::Ok));
+    assert!(rows.iter().any(|row| row.status == Status::Skipped));
+    rows.push(troublesome(&rows));
+    let text = csv::shape(&rows).expect("rows have a shape");
+    fs::write(place.path("run.csv"), text).expect("there is space");
+    place
+}
+
+fn troublesome(rows: &[Row]) -> Row {
+    let measured = rows.iter().find(|row| row.sent_packets > Some(3));
+    let measured = measured.expect("one was measured");
+    let sent = measured.sent_packets.expect("a count");
+    Row {
+        status: Status::Interrupted,
+        reason: "=1+2, a \"quote\" | a bar,\na second line".to_owned(),
+        isolated_cpus: "2+3".to_owned(),
+        rps_cpus: "1".to_owned(),
+        load_1min: Some(0.1 + 0.2),
+        cv_pct: None,
+        loss_pct: None,
+        sent_packets: Some(sent - 3),
+        unaccounted_packets: Some(-3),
+        warnings: vec!["one".to_owned(), "*two* <b>".to_owned()],
+        // Of another run: none has a case twice.
+        started_at: "1999-12-31T23:59:59.999Z".to_owned(),
+        ..measured.clone()
+    }
+}
+
+fn summarize(place: &Place, arguments: &str) -> Output {
+    let output = place.run(&format!("summarize run.csv {arguments}"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stderr(&output), "", "{arguments}");
+    output
+}
+
+#[test]
+fn rows_that_go_through_come_out_to_the_byte() {
+    let place = place();
+    let before = fs::read_to_string(place.path("run.csv")).expect("it is there");
+    assert_eq!(stdout(&summarize(&place, "")), before);
+    summarize(&place, "-o again.csv");
+    let again = place.run("summarize again.csv --format csv -o -");
+    assert_eq!(stdout(&again), before);
+}
+
+#[test]
+fn what_a_run_wrote_comes_out_to_the_byte() {
+    let place = place();
+    let before = fs::read_to_string(place.path("swept.csv")).expect("it is there");
+    assert_eq!(stdout(&place.run("summarize swept.csv")), before);
+}
+
+#[test]
+fn json_has_the_same_rows() {
+    let place = place();
+    let before = rows(&place.path("run.csv"));
+    let text = stdout(&summarize(&place, "--format json"));
+    assert_eq!(json::read(text.as_bytes()).expect("it is JSON"), before);
+    summarize(&place, "-o run.json");
+    let file = fs::read_to_string(place.path("run.json")).expect("it is there");
+    assert_eq!(file, text);
+    let values: Vec<Value> = serde_json::from_str(&text).expect("it is an array");
+    let last = values.last().expect("there are rows");
+    assert!(last["received_pps"].is_number(), "{last}");
+    assert!(last["cv_pct"].is_null(), "{last}");
+    assert_eq!(last["unaccounted_packets"], -3);
+    assert_eq!(last["rps_cpus"], "1");
+    assert_eq!(last["warnings"][1], "*two* <b>");
+}
+
+#[test]
+fn json_lines_are_the_rows_of_the_json() {
+    let place = place();
+    let array: Vec<Value> =
+        serde_json::from_str(&stdout(&summarize(&place, "--format json"))).expect("it is an array");
+    for output in ["", "-o -"] {
+        let text = stdout(&summarize(&place, &format!("--format jsonl {output}")));
+        let rows = text.lines().map(serde_json::from_str);
+        let rows: Vec<Value> = rows.collect::<Result<_, _>>().expect("each is an object");
+        assert_eq!(rows, array);
+    }
+}
+
+/// The rows of a whole sweep, with skipped ones, as they went to standard output.
+#[test]
+fn a_sweep_and_its_raw_samples_give_the_same_json_lines() {
+    let place = Place::new();
+    let sweep = "--engine null,mio-exhaustive --no-reference --ip v4 --threads 1 --payload 1,2 --connection connected \
+                 --soak 0s --warmup 0s --rounds 5 --duration 5ms --samples s.jsonl --format jsonl";
+    let swept = place.run(sweep);
+    assert_eq!(swept.status.code(), Some(0), "{}", stderr(&swept));
+    assert_eq!(place.files(), ["s.jsonl"]);
+    let status = |line| serde_json::from_str::<Value>(line).expect("a row")["status"].clone();
+    let text = stdout(&swept);
+    let all: Vec<Value> = text.lines().map(status).collect();
+    assert_eq!(all, ["ok", "ok", "skipped", "skipped"]);
+    for again in ["summarize s.jsonl", "--resume s.jsonl"] {
+        let output = place.run(&format!("{again} --format jsonl"));
+        assert_eq!(stdout(&output), text, "{again}: {}", stderr(&output));
+    }
+    assert_eq!(place.files(), ["s.jsonl"]);
+}
+
+#[test]
+fn what_is_only_written_is_refused_by_its_kind() {
+    let place = place();
+    let mut kinds = vec![("json", "JSON"), ("jsonl", "JSON Lines of rows")];
+    kinds.extend(cfg!(feature = "xlsx").then_some(("xlsx", "a workbook")));
+    for (format, kind) in kinds {
+        let written = summarize(&place, &format!("--format {format}"));
+        fs::write(place.path("written"), written.stdout).expect("there is space");
+        for command in ["rank", "compare run.csv", "summarize"] {
+            let output = place.run(&format!("{command} written"));
+            assert_eq!(output.status.code(), Some(2), "{command}: {format}");
+            let refusal = stderr(&output);
+            let said = format!(
+                "error: written: {kind}, which is only written; name the CSV or the raw samples of that sweep\n"
+            );
+            assert_eq!(refusal, said, "{command}: {format}");
+        }
+    }
+}
+
+/// What `rank` begins with for `run.csv`: what it says, and the lines of its table.
+fn answer(place: &Place) -> (String, Vec<String>) {
+    let rank = stdout(&place.run("rank run.csv"));
+    let lines = rank.lines().skip_while(|line| !line.starts_with("answer "));
+    let lines = lines.take_while(|line| !line.contains("place  engine"));
+    let lines: Vec<&str> = lines.collect();
+    let is_below = |line: &&str| line.contains("technique  engine");
+    let below = lines.iter().position(is_below).unwrap_or(lines.len());
+    let said = lines[..below].join(" ");
+    let table = lines.iter().skip(below + 1).map(|line| words(line));
+    (words(said.trim_start_matches("answer")), table.collect())
+}
+
+/// The text with single spaces between its words.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+#[test]
+fn markdown_and_the_page_give_the_advice_of_rank() {
+    let place = Place::new();
+    let kept = "results/2026-11-20-x86-vm/offload.csv";
+    let kept = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(kept);
+    fs::copy(kept, place.path("run.csv")).expect("kept");
+    let (said, table) = answer(&place);
+    assert!(said.contains("Over loopback, of "), "{said}");
+    let offload = table.iter().find(|line| line.starts_with("offload "));
+    let cells: Vec<&str> = offload.expect("it was measured").split(' ').collect();
+    let (engine, value) = (cells[1], cells[4]);
+    let markdown = stdout(&place.run("summarize run.csv --format markdown"));
+    let listed = markdown.replace("\n- ", " ").replace('\\', "");
+    assert!(words(&listed).contains(&said), "{said}: {markdown}");
+    let (_, sentence) = listed.split_once("offload: ").expect("a sentence");
+    assert!(sentence.starts_with(engine) && sentence.contains(&format!("{value} times std")));
+    if cfg!(feature = "report") {
+        place.run("report run.csv -o page.html");
+        let page = fs::read_to_string(place.path("page.html")).expect("written");
+        let text = page
+            .replace("<br>", " ")
+            .replace("<b>", "")
+            .replace("</b>", "");
+        let text = text.replace("&gt;", ">").replace("&lt;", "<");
+        assert!(words(&text).contains(&said), "{said}");
+        let row = format!("offload</th><td>{engine}</td>");
+        let (_, row) = text.split_once(&row).expect("a row");
+        let (row, _) = row.split_once("</tr>").expect("an end");
+        assert!(row.contains(&format!("<td>{value}</td>")), "{row}");
+    }
+}
+
+#[test]
+fn markdown_has_the_table_of_the_terminal() {
+    let rows = fixed_rows();
+    let text = udpbench::results::export::markdown::shape(&rows, &[]);
+    insta::assert_snapshot!(text);
+    // What the table for people says, in other clothes.
+    let table = udpbench::results::export::table::draw(&rows, 100);
+    for row in text
+        .lines()
+        .filter(|line| line.starts_with("| ") && line.contains("conn |"))
+    {
+        for cell in row.split('|').map(|cell| cell.trim().replace('\\', "")) {
+            assert!(table.contains(&cell), "{cell} is not in\n{table}");
+        }
+    }
+}
+
+/// Rows as of a board that nobody has, to the last digit.
+fn fixed_rows() -> Vec<Row> {
+    let place = place();
+    let measured = rows(&place.path("run.csv"));
+    // Which comes first, a seed does not say alike on 32 bits and on 64.
+    let is_wanted = |row: &&Row| row.status == Status::Ok && row.threads.is_alone();
+    let measured = measured.iter().find(is_wanted);
+    let row = Row {
+        pin: "0>1".to_owned(),
+        received_pps: Some(200_000.0),
+        received_pps_low: Some(190_000.0),
+        received_pps_high: Some(210_000.0),
+        received_mbps: Some(480.0),
+        loss_pct: Some(33.3333),
+        sender_cpu_ns_per_packet: Some(3300.4),
+        receiver_cpu_ns_per_packet: None,
+        cpu_ns_per_packet: Some(645.6),
+        ratio_to_std: Some(1.25),
+        ratio_to_std_low: Some(1.2),
+        ratio_to_std_high: Some(1.3),
+        model: "Acme | One".to_owned(),
+        virtualization: String::new(),
+        kernel: "6.12.1".to_owned(),
+        cpu_model: "Cortex".to_owned(),
+        governor: "performance".to_owned(),
+        started_at: "2026-01-02T03:04:05.678Z".to_owned(),
+        version: "0.0.0".to_owned(),
+        warnings: Vec::new(),
+        ..measured.expect("one was measured").clone()
+    };
+    let small = Row {
+        payload_bytes: 26.try_into().expect("in range"),
+        status: Status::Interrupted,
+        reason: "ended by a signal".to_owned(),
+        started_at: "2026-01-02T03:04:01.000Z".to_owned(),
+        warnings: vec!["a_b | *c*\n@d".to_owned()],
+        ..row.clone()
+    };
+    let skipped = Row {
+        status: Status::Skipped,
+        reason: "there is no IPv6 here".to_owned(),
+        started_at: String::new(),
+        received_mbps: None,
+        ..row.clone()
+    };
+    let sender = "tokio-exhaustive".to_owned();
+    let long = Row {
+        sender,
+        ..row.clone()
+    };
+    vec![row, skipped, long, small]
+}
+
+#[test]
+fn no_cell_of_a_csv_is_a_formula() {
+    let place = place();
+    let text = fs::read_to_string(place.path("run.csv")).expect("it is there");
+    assert!(text.contains("\"'=1+2, a \"\"quote"), "{text}");
+    assert!(text.contains(",-3,"), "a number stays one: {text}");
+    let reason = &rows(&place.path("run.csv")).pop().expect("a row").reason;
+    assert!(reason.starts_with("=1+2"), "{reason}");
+    let json = stdout(&summarize(&place, "--format json"));
+    assert!(json.contains(r#""=1+2, a "#), "JSON is exact: {json}");
+}
+
+#[test]
+fn results_come_from_a_pipe_as_from_a_file() {
+    let place = place();
+    for file in ["run.csv", "swept.jsonl"] {
+        let expected = stdout(&place.run(&format!("summarize {file}")));
+        let output = place.shell(&format!("cat {file} | $udpbench summarize /dev/stdin"));
+        assert_eq!(stdout(&output), expected, "{file}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn the_table_is_that_of_the_run() {
+    let place = place();
+    let rows = rows(&place.path("run.csv"));
+    let table = stdout(&summarize(&place, "--format table"));
+    assert_eq!(table, udpbench::results::export::table::draw(&rows, 100));
+    summarize(&place, "--format table -o table.txt");
+    let file = fs::read_to_string(place.path("table.txt")).expect("it is there");
+    assert_eq!(file, table);
+}
+
+#[test]
+fn bad_input_is_refused_and_nothing_is_written() {
+    let place = place();
+    fs::write(place.path("mine.json"), "mine").expect("there is space");
+    fs::write(place.path("torn.csv"), "case,status\na,ok\n").expect("there is space");
+    let before = place.files();
+    for (arguments, message) in [
+        ("run.csv -o mine.json", "--output mine.json: it exists"),
+        ("run.csv -o run.csv", "--output run.csv: it exists"),
+        (
+            "run.csv -o no/such.json",
+            "--output no/such.json: cannot create it",
+        ),
+        (
+            "run.csv --format json -o a.csv",
+            "--format json: the name a.csv is of another format",
+        ),
+        (
+            "run.csv --format table -o a.md",
+            "--format table: the name a.md is of another format",
+        ),
+        (
+            "run.csv --format csv -o a.xlsx",
+            "--format csv: the name a.xlsx is of another format",
+        ),
+        (
+            "run.csv -o a.jsonl",
+            "--output a.jsonl: names in .jsonl are for raw samples",
+        ),
+        (
+            "run.csv --format jsonl -o a.jsonl",
+            "--format jsonl: writes to standard output only, as files in .jsonl have raw samples",
+        ),
+        ("run.csv --format yaml", "invalid value 'yaml'"),
+        ("torn.csv -o a.csv", "torn.csv, line 1: not results"),
+        ("none.csv -o a.csv", "none.csv"),
+    ] {
+        let output = place.run(&format!("summarize {arguments}"));
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{arguments}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains(message),
+            "{arguments}: {}",
+            stderr(&output)
+        );
+        assert_eq!(stdout(&output), "", "{arguments}");
+        assert_eq!(place.files(), before, "{arguments}");
+    }
+    let mine = fs::read_to_string(place.path("mine.json")).expect("it is there");
+    assert_eq!(mine, "mine");
+}
+
+#[test]
+fn a_full_disk_leaves_no_half_of_a_file() {
+    let place = place();
+    let before = place.files();
+    // Ignored, as qemu-user writes more than that for itself, before the program can handle the signal.
+    let script = "trap '' XFSZ; ulimit -f 1; exec $udpbench summarize run.csv -o run.json";
+    let output = place.shell(script);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("cannot write run.json"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(place.files(), before);
+}
+
+#[test]
+fn a_closed_pipe_is_no_success_but_for_people() {
+    let place = place();
+    // More than a pipe holds, so that somebody has to read it.
+    let few = rows(&place.path("run.csv"));
+    let of_run = |seed| few.iter().cloned().map(move |row| Row { seed, ..row });
+    let many: Vec<Row> = (0..400).flat_map(of_run).collect();
+    let many = csv::shape(&many).expect("rows have a shape");
+    fs::write(place.path("many.csv"), many).expect("there is space");
+    for format in ["csv", "json", "jsonl", "markdown", "table"] {
+        let summarize = format!("$udpbench summarize many.csv --format {format}");
+        let output = place.shell(&format!("{{ {summarize}; echo $? >status; }} | true"));
+        let status = fs::read_to_string(place.path("status")).expect("it is there");
+        if format == "table" {
+            assert_eq!((&*status, &*stderr(&output)), ("0\n", ""), "{format}");
+        } else {
+            assert_eq!(status, "1\n", "{format}");
+            let message = stderr(&output);
+            assert!(
+                message.contains("standard output: Broken pipe"),
+                "{message}"
+            );
+        }
+    }
+}
+
+#[cfg(feature = "xlsx")]
+mod xlsx {
+    use calamine::{Data, DataType, Range, Reader, Xlsx, open_workbook};
+
+    use super::*;
+
+    fn sheets(place: &Place) -> Vec<(String, Range<Data>)> {
+        summarize(place, "-o run.xlsx");
+        let mut book: Xlsx<_> = open_workbook(place.path("run.xlsx")).expect("it is a workbook");
+        book.worksheets()
+    }
+
+    #[test]
+    fn every_cell_of_the_rows_is_what_the_csv_has_and_of_its_kind() {
+        let place = place();
+        let sheets = sheets(&place);
+        let names: Vec<&str> = sheets.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["Summary", "rows"]);
+        let (rows, sheet) = (rows(&place.path("run.csv")), &sheets[1].1);
+        let (mut numbers, mut texts) = (0, 0);
+        for (n, row) in rows.iter().enumerate() {
+            let fields = serde_json::to_value(row).expect("it has a shape");
+            let fields = fields.as_object().expect("it is an object");
+            assert_eq!(sheet.width(), fields.len());
+            for (column, (name, value)) in fields.iter().enumerate() {
+                assert_eq!(sheet[(0, column)], Data::String(name.clone()));
+                let expected = match (value.as_f64(), value.as_str()) {
+                    (Some(number), _) => Data::Float(number),
+                    (_, Some(text)) if !text.is_empty() => Data::String(text.to_owned()),
+                    _ => Data::Empty,
+                };
+                assert_eq!(sheet[(n + 1, column)], expected, "{name}");
+                numbers += usize::from(expected.is_float());
+                texts += usize::from(expected.is_string());
+            }
+        }
+        assert_eq!(sheet.height(), rows.len() + 1);
+        assert!(numbers > 0 && texts > 0);
+    }
+
+    #[test]
+    fn it_begins_with_what_was_measured_what_to_use_and_the_numbers_of_the_chart() {
+        let place = place();
+        let (name, summary) = sheets(&place).swap_remove(0);
+        assert_eq!(name, "Summary");
+        let rows = rows(&place.path("run.csv"));
+        let fact = |name: &str| {
+            let line = summary.rows().find(|line| line[0] == name);
+            line.and_then(|line| line[1].get_string())
+                .map(str::to_owned)
+        };
+        assert_eq!(fact("board").as_deref(), Some("generic"));
+        assert_eq!(fact("udpbench"), Some(rows[0].version.clone()));
+        let times = rows.iter().map(|row| &row.started_at);
+        let first = times.filter(|time| !time.is_empty()).min();
+        assert_eq!(fact("started at"), first.cloned());
+        let skipped = rows.iter().filter(|row| row.status == Status::Skipped);
+        let skipped = format!("{} skipped", skipped.count());
+        assert!(fact("cases").is_some_and(|cases| cases.ends_with(&skipped)));
+        // What `rank` says of the same file.
+        let said = summary.rows().map(|line| line[0].to_string());
+        let said = words(&said.collect::<Vec<String>>().join(" "));
+        let (answer, _) = answer(&place);
+        assert!(said.contains(&answer), "{answer}: {said}");
+        let number = |value: Option<f64>| value.map_or(Data::Empty, Data::Float);
+        let drawn = ["/1t/", "/2t/"].map(|threads| -> Vec<&Row> {
+            let is_drawn = |row: &&Row| row.received_mbps.is_some() && row.case.contains(threads);
+            rows.iter().filter(is_drawn).collect()
+        });
+        let drawn = drawn.into_iter().max_by_key(Vec::len).expect("two");
+        assert!(!drawn.is_empty());
+        for row in drawn {
+            let reach = |from: Option<f64>, to: Option<f64>| Some(to? - from?);
+            let values = [
+                row.received_mbps,
+                reach(row.received_mbps_low, row.received_mbps),
+                reach(row.received_mbps, row.received_mbps_high),
+            ]
+            .map(number);
+            assert!(
+                summary.rows().any(|line| line[1..4] == values),
+                "{values:?}: {summary:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_pipe_takes_a_workbook() {
+        let place = place();
+        sheets(&place);
+        let output = summarize(&place, "--format xlsx");
+        let file = fs::read(place.path("run.xlsx")).expect("it is there");
+        assert_eq!(output.stdout, file);
+    }
+}
+
+#[cfg(not(feature = "xlsx"))]
+#[test]
+fn a_build_that_cannot_write_workbooks_says_so() {
+    let place = place();
+    for arguments in ["-o a.xlsx", "--format xlsx"] {
+        let output = place.run(&format!("summarize run.csv {arguments}"));
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        let refusal = stderr(&output);
+        assert!(
+            refusal.contains("built without the feature xlsx"),
+            "{refusal}"
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! Tests of the whole program, in one binary: its modules run side by side. Tests that measure speed are not among them.
+
+mod ab;
+mod agent;
+mod bad_input;
+mod baseline;
+mod bench_threads;
+mod bidir;
+mod boards;
+mod broken;
+mod check;
+mod common;
+mod compare;
+mod config;
+mod docs;
+mod files;
+mod find;
+mod flows;
+mod formats;
+mod interruption;
+mod latency;
+mod layers;
+#[cfg(target_arch = "x86_64")] // An emulator needs descriptors and a stack of its own.
+mod limits;
+#[cfg(feature = "manual")]
+mod manual;
+mod matrix;
+mod network;
+mod null;
+mod pacing;
+mod rank;
+mod raw;
+#[cfg(feature = "report")]
+mod report;
+mod resaved;
+mod results;
+mod rr;
+mod saved;
+mod schema;
+mod shown_commands;
+mod suites;
+mod sweep;
+mod terminal;
+mod transports;
+mod verify;
+mod watch;
+mod widths;
+mod wire;

@@ -1,0 +1,155 @@
+//! Loopbacks that lose datagrams, in network namespaces of their own where a queueing discipline or a firewall drops
+//! them. Skipped with a message if the user may not create a namespace.
+
+use std::process::{Command, Output};
+
+use crate::common::{Place, lines, program, rows, samples, stderr};
+use udpbench::results::log::Event;
+use udpbench::results::row::{Row, Status};
+
+const FLOOD: &str = "--no-reference --threads 2 --payload 300 --ip v4 --soak 0s \
+                     --duration 300ms --rounds 5 -q -o out.csv";
+
+/// Floods with `std` where `setup`, in a shell, has made the loopback what it is. `None`: it cannot be made so.
+fn flood(place: &Place, setup: &str, arguments: &str) -> Option<Output> {
+    let of_std = format!("--sender std --receiver std {arguments}");
+    flood_of(place, setup, &of_std)
+}
+
+/// The same with engines among the arguments.
+fn flood_of(place: &Place, setup: &str, arguments: &str) -> Option<Output> {
+    const NO_NAMESPACE: i32 = 99;
+    let script = format!(
+        "ip link set lo up && {setup} || exit {NO_NAMESPACE}; exec \"$@\" {FLOOD} {arguments}"
+    );
+    let program = program();
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--map-root-user", "--net", "sh", "-c", &script, "sh"]);
+    unshare.arg(program.get_program()).args(program.get_args());
+    unshare.current_dir(place.path("."));
+    let output = unshare.output().ok()?;
+    let said = stderr(&output);
+    if output.status.code() == Some(NO_NAMESPACE) || said.starts_with("unshare:") {
+        eprintln!("SKIPPED: no namespace with `{setup}`: {said}");
+        return None;
+    }
+    Some(output)
+}
+
+fn the_row(place: &Place) -> Row {
+    let mut rows = rows(&place.path("out.csv"));
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    rows.remove(0)
+}
+
+#[test]
+fn what_a_queueing_discipline_dropped_in_the_warm_up_is_not_the_windows() {
+    let setup = "tc qdisc add dev lo root tbf rate 20mbit burst 10kb limit 30kb";
+    for connection in ["connected", "unconnected"] {
+        let place = Place::new();
+        let arguments = format!("--warmup 100ms --connection {connection}");
+        let Some(output) = flood(&place, setup, &arguments) else {
+            return;
+        };
+        let row = the_row(&place);
+        assert_eq!(row.status, Status::Ok, "{row:?} {}", stderr(&output));
+        // The two columns count the same datagrams, to within the 30 kB at each edge of a window.
+        let received = row.received_packets.expect("measured");
+        let threads = samples(&place.path("out.jsonl")).into_iter();
+        let taken: u64 = threads
+            .flat_map(|sample| sample.threads)
+            .map(|thread| thread.received_packets)
+            .sum();
+        assert!(
+            taken > 0 && received.abs_diff(taken) < 5 * 2 * 120,
+            "{row:?}"
+        );
+        assert!(row.dropped_kernel_packets > Some(0), "{row:?}");
+    }
+}
+
+#[test]
+fn what_a_firewall_rejects_is_dropped_in_the_kernel_after_any_warm_up() {
+    let setup = "iptables -A INPUT -p udp -m statistic --mode nth --every 10 -j REJECT";
+    for (warmup, connection) in [
+        ("5ms", "connected"),
+        ("300ms", "connected"),
+        ("300ms", "unconnected"),
+    ] {
+        let place = Place::new();
+        let arguments = format!("--warmup {warmup} --connection {connection}");
+        let Some(output) = flood(&place, setup, &arguments) else {
+            return;
+        };
+        let row = the_row(&place);
+        assert_eq!(row.status, Status::Ok, "{row:?} {}", stderr(&output));
+        let part = |packets: Option<u64>| packets.expect("measured") as f64;
+        let rejected = part(row.dropped_kernel_packets) / part(row.sent_packets);
+        assert!(
+            (0.08..0.12).contains(&rejected),
+            "{warmup}, {connection}: {row:?}"
+        );
+        assert_eq!(row.unaccounted_packets, Some(0), "{row:?}");
+    }
+}
+
+#[test]
+fn a_window_whose_packet_counts_do_not_add_up_is_measured_once_more() {
+    // Silent: no counter of the kernel says so.
+    let setup = "iptables -A INPUT -p udp -m statistic --mode nth --every 10 -j DROP";
+    let place = Place::new();
+    let Some(output) = flood(&place, setup, "--warmup 5ms --connection connected") else {
+        return;
+    };
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let row = the_row(&place);
+    assert_eq!((row.status, row.rounds), (Status::Failed, 5), "{row:?}");
+    assert_eq!(row.repeated_windows, Some(5), "{row:?}");
+    let mut rounds = Vec::new();
+    for line in lines(&place.path("out.jsonl")) {
+        if let Event::Repeated { round, sample, .. } = line {
+            assert!(sample.is_some_and(|sample| !sample.is_sound()));
+            rounds.push(round);
+        }
+    }
+    assert_eq!(rounds, [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn what_a_firewall_refuses_on_the_way_out_was_sent_and_is_lost_at_the_sender() {
+    let setup = "iptables -A OUTPUT -p udp -m statistic --mode nth --every 10 -j DROP";
+    let place = Place::new();
+    let arguments = "--engine std,mmsg,uring,tokio --connection connected";
+    let Some(output) = flood_of(&place, setup, arguments) else {
+        return;
+    };
+    for row in rows(&place.path("out.csv")) {
+        assert_eq!(row.status, Status::Ok, "{row:?} {}", stderr(&output));
+        let (sent, refused) = (row.sent_packets, row.refused_packets);
+        let (sent, refused) = (sent.expect("measured"), refused.expect("measured"));
+        // One in ten of all, to within one at each edge of a window.
+        assert!((sent / 10).abs_diff(refused) <= 2 * 5, "{row:?}");
+        let lost = sent - row.received_packets.expect("measured");
+        let elsewhere = row.dropped_socket_packets.expect("measured");
+        assert_eq!(lost, refused + elsewhere, "{row:?}");
+        assert_eq!(row.failed_calls, Some(0), "{row:?}");
+        let warns = |text: &String| text.contains("EPERM") && text.contains("firewall");
+        assert!(row.warnings.iter().any(warns), "{row:?}");
+    }
+}
+
+#[test]
+fn where_everything_is_refused_the_case_says_why_it_failed() {
+    // Not the probe, which has one byte.
+    let setup = "iptables -A OUTPUT -p udp -m length --length 328 -j DROP";
+    let place = Place::new();
+    let Some(output) = flood(&place, setup, "--connection connected") else {
+        return;
+    };
+    let row = the_row(&place);
+    assert_eq!(row.status, Status::Failed, "{row:?} {}", stderr(&output));
+    assert!(row.reason.starts_with("nothing was received"), "{row:?}");
+    assert!(row.reason.contains("EPERM"), "{row:?}");
+    assert_eq!(row.refused_packets, row.sent_packets, "{row:?}");
+    assert_eq!(row.loss_pct, Some(100.0), "{row:?}");
+}

@@ -1,0 +1,117 @@
+//! Tests of `udpbench rank` on files: its output and its exit code.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::common::{Place, rows, stderr, stdout};
+use udpbench::results::row::{Row, Status};
+
+/// The results of a run with plain and offloading engines that come with the program.
+fn kept() -> PathBuf {
+    let home = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    home.join("results/2026-11-20-x86-vm/offload.csv")
+}
+
+fn write(place: &Place, name: &str, rows: &[Row]) {
+    let mut writer = csv::Writer::from_path(place.path(name)).expect("writable");
+    for row in rows {
+        writer.serialize(row).expect("a row");
+    }
+    writer.flush().expect("writable");
+}
+
+#[test]
+fn it_begins_with_what_to_use() {
+    let place = Place::new();
+    let output = place.run(&format!("rank {}", kept().display()));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(
+        text.starts_with(
+            "== generic, Intel(R) Xeon(R) Processor, x86_64, unnamed hypervisor: 12 rows"
+        ),
+        "{text}"
+    );
+    let answer = text.lines().nth(1).unwrap_or_default();
+    assert!(
+        answer.starts_with("answer   ") && !answer.contains("gso"),
+        "{text}"
+    );
+    for line in text.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+#[test]
+fn by_and_top_choose_what_is_shown() {
+    let place = Place::new();
+    let output = place.run(&format!(
+        "rank --by cpu --top 1 --details {}",
+        kept().display()
+    ));
+    let text = stdout(&output);
+    assert!(text.contains("\n CPU         1  gso>gro"), "{text}");
+    assert!(!text.contains("\n speed  "), "{text}");
+    assert_eq!(text.matches("and 3 more").count(), 3, "{text}");
+}
+
+#[test]
+fn nothing_to_rank_is_bad_input_with_the_reason() {
+    let place = Place::new();
+    let mut failed = rows(&kept());
+    for row in &mut failed {
+        row.status = Status::Failed;
+    }
+    write(&place, "failed.csv", &failed);
+    write(&place, "empty.csv", &[]);
+    for (file, reason) in [
+        (
+            "failed.csv",
+            "rank failed.csv: nothing to rank: 12 rows left out: failed",
+        ),
+        ("empty.csv", "empty.csv"),
+        ("absent.csv", "absent.csv"),
+    ] {
+        let output = place.run(&format!("rank {file}"));
+        assert_eq!(output.status.code(), Some(2), "{file}");
+        assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+        assert_eq!(stdout(&output), "");
+    }
+}
+
+#[test]
+fn a_sweep_that_had_no_time_says_how_to_go_on_with_it() {
+    let place = Place::new();
+    place.sweep("--engine null --threads 2 --no-reference --soak 0s --rounds 5 --duration 10ms");
+    let log = fs::read_to_string(place.path("out.jsonl")).expect("readable");
+    let header = log.split_inclusive('\n').next().expect("a header");
+    fs::write(place.path("begun.jsonl"), header).expect("writable");
+    for command in [
+        "rank begun.jsonl",
+        "compare begun.jsonl out.jsonl",
+        "compare out.jsonl begun.jsonl",
+    ] {
+        let output = place.run(command);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let said = stderr(&output);
+        let fix = "measure what is missing: udpbench --resume begun.jsonl";
+        assert!(said.contains(fix), "{command}: {said}");
+    }
+}
+
+#[test]
+fn whoever_closes_the_pipe_gets_no_error() {
+    let place = Place::new();
+    fs::copy(kept(), place.path("kept.csv")).expect("readable");
+    let output = place.shell("$udpbench rank kept.csv | head -1");
+    assert_eq!(stdout(&output).lines().count(), 1);
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    let place = Place::new();
+    for arguments in ["rank", "rank --top 0 x.csv", "rank --by luck x.csv"] {
+        assert_eq!(place.run(arguments).status.code(), Some(2), "{arguments}");
+    }
+}

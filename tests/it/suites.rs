@@ -1,0 +1,244 @@
+//! Tests of `--suite`: several sweeps in turn, next to published results.
+
+use std::fs;
+use std::path::Path;
+
+use clap::Parser;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use udpbench::cli::Cli;
+use udpbench::cli::options::{Request, suite::options};
+use udpbench::data::Case;
+use udpbench::engines;
+use udpbench::experiment::suite;
+use udpbench::results::row::Status;
+
+use crate::common::{Place, rows, stderr, stdout, wait_until};
+
+/// As short as can be.
+const SHORT: &str = "--duration 30ms --rounds 6 --warmup 1ms --soak 0s";
+
+#[test]
+fn every_suite_is_listed_and_shown_as_it_is_written() {
+    let place = Place::new();
+    let list = stdout(&place.run("suites"));
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("suites");
+    for suite in suite::all().expect("each can be read") {
+        let name = &suite.name;
+        assert!(list.lines().any(|line| line == name), "{name}: {list}");
+        let file = fs::read_to_string(directory.join(format!("{name}.toml")));
+        assert_eq!(
+            stdout(&place.run(&format!("suites {name}"))),
+            file.expect("it is there")
+        );
+    }
+    assert!(
+        list.lines().all(|line| line.chars().count() <= 100),
+        "{list}"
+    );
+}
+
+#[test]
+fn what_stands_beside_published_figures_is_in_the_plan() {
+    let typed = Cli::parse_from(["udpbench"]).run;
+    for suite in suite::all().expect("each can be read") {
+        let mut planned = Vec::new();
+        for sweep in &suite.sweeps {
+            let args = options(sweep, &typed, Path::new(""), None).expect("its options are some");
+            let request = Request::new(&args).expect("it can be planned");
+            planned.extend(request.plan.cases().map(|planned| planned.case.key()));
+        }
+        let lines = suite.published.iter().flat_map(|table| &table.rows);
+        let is_built = |key: &&String| {
+            let case = Case::of_key(key);
+            case.is_some_and(|case| engines::of(&case).is_ok())
+        };
+        for key in lines.flat_map(|line| &line.cases).filter(is_built) {
+            assert!(
+                planned.contains(key),
+                "{}: {key} is not in {planned:#?}",
+                suite.name
+            );
+        }
+    }
+}
+
+#[test]
+fn a_suite_leaves_rows_samples_and_a_page_and_sets_them_beside_what_was_published() {
+    let place = Place::new();
+    let output = place.run(&format!(
+        "--suite network-socket-performance {SHORT} -o mine"
+    ));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let measured = rows(&place.path("mine/duplex.csv"));
+    assert!(
+        measured.iter().all(|row| row.status == Status::Ok),
+        "{measured:#?}"
+    );
+    assert!(place.path("mine/duplex.jsonl").exists());
+    let text = stdout(&output);
+    let mut lines = text
+        .lines()
+        .skip_while(|line| !line.contains("40 B, network"));
+    let mut numbers = || {
+        let line = lines.next().unwrap_or_else(|| panic!("{text}"));
+        // After the two that are names.
+        let words = line
+            .split_whitespace()
+            .skip_while(|word| !["half", "full"].contains(word));
+        words
+            // An interval wider than the figure itself is `>99`; one with unlike sides `-8.5/+1.8`.
+            .filter_map(|word| word.trim_start_matches('>').split('/').next()?.parse().ok())
+            .collect::<Vec<f64>>()
+    };
+    let (half, full) = (numbers(), numbers());
+    // Published, here and half of its interval; and of the others the ratios to those.
+    assert_eq!((half.len(), full.len()), (3, 6), "{text}");
+    assert!(
+        half.starts_with(&[7080.0]) && full.starts_with(&[7064.0, 0.998]),
+        "{text}"
+    );
+    let mut rows = measured.iter();
+    let row = rows.find(|row| row.case == "std:std/10t/40B/connected/v4/bidir/tcp");
+    let ratio = row.and_then(|row| row.ratio_to_half).expect("it has both");
+    assert!((full[4] / ratio - 1.0).abs() < 0.01, "{ratio}: {text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
+    if cfg!(feature = "report") {
+        let page = fs::read_to_string(place.path("mine/report.html")).expect("it was written");
+        assert!(page.contains("Lenovo x230") && page.contains("Beside what was published"));
+        fs::remove_file(place.path("mine/report.html")).expect("it is there");
+        let again = "report --suite network-socket-performance mine/duplex.csv -o mine/report.html";
+        let output = place.run(again);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let made_again =
+            fs::read_to_string(place.path("mine/report.html")).expect("it was written");
+        assert_eq!(made_again, page);
+    }
+}
+
+#[test]
+fn a_suite_that_was_interrupted_goes_on_where_it_was() {
+    let place = Place::new();
+    let suite = format!("--suite rust-socket-benchmark {SHORT} --seed 1");
+    let running = place.udpbench(&format!("{suite} -o mine")).spawn();
+    let mut running = running.expect("the program starts");
+    wait_until("the second sweep has begun", || {
+        place.path("mine/mio.csv").exists()
+    });
+    let pid = Pid::from_raw(running.id().try_into().expect("a pid"));
+    kill(pid, Signal::SIGINT).expect("it runs");
+    assert_eq!(running.wait().expect("it ends").code(), Some(130));
+    let first = fs::read(place.path("mine/std.csv")).expect("it was written");
+    let output = place.run(&format!("{suite} -o mine"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(
+        fs::read(place.path("mine/std.csv")).expect("it is there"),
+        first
+    );
+    let measured = rows(&place.path("mine/mio.csv"));
+    assert!(
+        measured.iter().all(|row| row.status != Status::Interrupted),
+        "{measured:#?}"
+    );
+}
+
+#[test]
+fn searches_of_a_suite_go_on_from_their_logs_and_are_on_its_page() {
+    let place = Place::new();
+    fs::create_dir(place.path("mine")).expect("a directory");
+    let suite = suite::find("--suite", "wire").expect("it is there");
+    // They are begun outside the suite, where they can be told to be short.
+    for search in &suite.searches {
+        let (name, options) = (&search.name, &search.options);
+        let begun = place.run(&format!(
+            "find {options} --board generic --max-time 100ms -q -o mine/{name}.jsonl"
+        ));
+        assert!(begun.status.success(), "{name}: {}", stderr(&begun));
+    }
+    let trials = |name: &str| {
+        let log = fs::read_to_string(place.path(&format!("mine/{name}.jsonl")));
+        log.map_or(0, |log| log.matches("{\"window\":").count())
+    };
+    let before: Vec<usize> = suite.searches.iter().map(|it| trials(&it.name)).collect();
+    let output = place.run(&format!("--suite wire {SHORT} --board generic -q -o mine"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    for (search, before) in suite.searches.iter().zip(before) {
+        let after = trials(&search.name);
+        assert!(after > before, "{}: {before}, {after}", search.name);
+    }
+    if cfg!(feature = "report") {
+        let page = fs::read_to_string(place.path("mine/report.html")).expect("it was written");
+        for (n, title) in [
+            "The highest rate without loss",
+            "The byte that costs more",
+            "What silence costs",
+            "The longest train that is taken whole",
+        ]
+        .iter()
+        .enumerate()
+        {
+            let heading = format!("<h2 id=\"search-{n}\">{title}</h2>");
+            assert!(page.contains(&heading), "{heading}");
+        }
+    }
+}
+
+#[test]
+fn a_directory_of_another_suite_is_refused() {
+    let place = Place::new();
+    let one = place.run(&format!(
+        "--suite network-socket-performance {SHORT} -q -o mine"
+    ));
+    assert!(one.status.success(), "{}", stderr(&one));
+    // Both have a sweep of that name.
+    let other = place.run(&format!("--suite sockbench {SHORT} -q -o mine"));
+    assert_eq!(other.status.code(), Some(2), "{}", stderr(&other));
+    let said = stderr(&other);
+    assert!(
+        said.contains("mine/duplex.jsonl: it is of a sweep with other cases"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_measured() {
+    let place = Place::new();
+    for (options, problem) in [
+        (
+            "--suite nope",
+            "--suite 'nope': no such suite; use one that udpbench suites lists",
+        ),
+        (
+            "--suite board --ip v6,v4 --engine std",
+            "--suite board: a suite says itself what varies: leave out --engine",
+        ),
+        ("--suite board --resume x.jsonl", "--suite"),
+        (
+            "--suite board -o -",
+            "a suite has several files: name a directory",
+        ),
+        ("latency --suite board", "leave out latency"),
+        ("suites nope", "suites 'nope': no such suite"),
+        (
+            "--suite board --rounds 10000 --duration 1s",
+            "windows of at least 1 ms",
+        ),
+    ] {
+        let output = place.run(options);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{options}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains(problem),
+            "{options}: {}",
+            stderr(&output)
+        );
+    }
+    assert_eq!(place.files(), Vec::<String>::new());
+}

@@ -1,0 +1,215 @@
+//! Checks that every table and message fits the width of the terminal, from 60 columns up, and breaks no word.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::{Place, hosts, rows, stderr, stdout};
+use clap::CommandFactory;
+use udpbench::cli::Cli;
+use udpbench::experiment::suite;
+
+/// The narrowest that is promised, and the widest that tables are drawn.
+const WIDTHS: [u16; 4] = [60, 80, 100, 120];
+
+/// Runs the program at each width. Nothing is wider, and the narrow ones have the words of the widest.
+fn fits(place: &Place, arguments: &str) {
+    let shown = WIDTHS.map(|width| {
+        let mut command = place.udpbench(arguments);
+        let output = command.env("COLUMNS", width.to_string()).output();
+        let output = output.expect("the program starts");
+        stdout(&output) + &stderr(&output)
+    });
+    assert_fits(arguments, &shown);
+}
+
+/// The same of texts of those widths.
+fn assert_fits(what: &str, shown: &[String; 4]) {
+    let known = words(&shown[3]);
+    for (text, width) in shown.iter().zip(WIDTHS) {
+        assert!(!text.is_empty(), "{what}");
+        assert_narrow(what, text, width);
+        let added = words("Not shown, for want of room: of. A wider terminal has them.");
+        for word in words(text) {
+            let is_known = known.contains(&word) || added.contains(&word);
+            assert!(is_known, "{what} at {width}: {word}\n{text}");
+        }
+    }
+}
+
+/// The words of a text without those that have digits, which may be measured, and without what ends them.
+fn words(text: &str) -> BTreeSet<String> {
+    let has_digit = |word: &&str| word.contains(|letter: char| letter.is_ascii_digit());
+    let words = text.split_whitespace().filter(|word| !has_digit(word));
+    let words = words.map(|word| word.trim_end_matches([',', ';', '.', ':']).to_owned());
+    words.collect()
+}
+
+fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A place with a machine to look at, and the log of a run of every engine.
+fn place() -> Place {
+    let place = Place::new();
+    let log = package().join("tests/fixtures/logs/every-engine.jsonl");
+    fs::copy(log, place.path("run.jsonl")).expect("readable");
+    let root = hosts::root("rpi-4b");
+    let hosts = root.parent().expect("the directory of all");
+    std::os::unix::fs::symlink(hosts, place.path("hosts")).expect("a link");
+    place
+}
+
+#[test]
+fn help_fits() {
+    let place = Place::new();
+    fits(&place, "--help");
+    fits(&place, "-h");
+    for subcommand in Cli::command().get_subcommands() {
+        fits(&place, &format!("{} --help", subcommand.get_name()));
+    }
+}
+
+#[test]
+fn what_is_listed_fits() {
+    let place = place();
+    for arguments in [
+        "engines",
+        "boards",
+        "boards --detect --root hosts/rpi-4b",
+        "suites",
+        "check --root hosts/x86-vm",
+        "check --root hosts/rpi-4b",
+        "check --root hosts/rockpro64-armbian --interface eth0",
+        "plan --root hosts/rpi-4b",
+        "plan --root hosts/rpi-4b --engine all --threads 1,2,3,4,8,16 --details",
+        "plan --root hosts/x86-vm --suite board",
+        "plan --root hosts/x86-vm --suite board --details",
+        "plan --tos ef,cs1 --workload rr --rate 1k,5k --payload 26 --threads 2",
+    ] {
+        fits(&place, arguments);
+    }
+}
+
+#[test]
+fn results_fit() {
+    let place = place();
+    let mut slower = rows(&package().join("tests/fixtures/logs/every-engine.csv"));
+    for row in &mut slower {
+        row.ratio_to_std = row.ratio_to_std.map(|ratio| 0.7 * ratio);
+    }
+    let mut writer = csv::Writer::from_path(place.path("slower.csv")).expect("writable");
+    for row in &slower {
+        writer.serialize(row).expect("a row");
+    }
+    writer.flush().expect("writable");
+    for arguments in [
+        "summarize run.jsonl --format table",
+        "rank run.jsonl",
+        "rank run.jsonl --by cpu --top 1",
+        "rank run.jsonl --details",
+        "compare run.jsonl slower.csv",
+        "compare run.jsonl slower.csv --all",
+        "compare run.jsonl slower.csv --by cpu --threshold 0",
+    ] {
+        fits(&place, arguments);
+    }
+    for kept in ["duplex", "clients", "flows", "transports", "latency-peers"] {
+        let csv = package().join(format!("results/2026-11-23-x86-vm/{kept}.csv"));
+        fs::copy(csv, place.path("kept.csv")).expect("readable");
+        fits(&place, "summarize kept.csv --format table");
+        fits(&place, "rank kept.csv --details");
+    }
+}
+
+#[test]
+fn what_is_measured_fits() {
+    let place = Place::new();
+    let case = "--engine null --threads 2,4 --payload 26 --ip v4 --warmup 0s --duration 10ms";
+    let sweep = format!("{case} --rounds 5 --soak 0s --no-reference --connection connected");
+    place.run(&format!("{sweep} -o base.csv"));
+    for width in WIDTHS {
+        let again = format!("--warnings --against base.csv -o {width}.csv");
+        fits_once(&place, &format!("{sweep} {again}"), width);
+        let asked = "latency --engine std,epoll-level,gso --threads 2 --payload 26 --ip v4";
+        let short = "--rounds 5 --warmup 0s --duration 10ms --soak 0s --connection connected";
+        fits_once(
+            &place,
+            &format!("{asked} {short} -o latency{width}.csv"),
+            width,
+        );
+        fits_once(
+            &place,
+            "watch --engine null --threads 2 --payload 26 --window 20ms --count 2",
+            width,
+        );
+    }
+    place.run(&format!("ab --rounds 8 -o ab.jsonl -- {case}"));
+    fits(&place, "ab --resume ab.jsonl --all");
+}
+
+/// At one width, what has other words each time.
+fn fits_once(place: &Place, arguments: &str, width: u16) {
+    let mut command = place.udpbench(arguments);
+    let output = command.env("COLUMNS", width.to_string()).output();
+    let output = output.expect("the program starts");
+    let text = stdout(&output) + &stderr(&output);
+    assert!(!stdout(&output).is_empty(), "{arguments}: {text}");
+    assert_narrow(arguments, &text, width);
+}
+
+/// A path may be wider than all, in a line of its own.
+fn assert_narrow(what: &str, text: &str, width: u16) {
+    for line in text.lines() {
+        let is_path = line.contains('/') && !line.trim().contains(' ');
+        let fits = is_path || line.chars().count() <= width.into();
+        assert!(fits, "{what} at {width}:\n{line}\n{text}");
+    }
+}
+
+#[test]
+fn figures_beside_published_ones_fit() {
+    for suite in suite::all().expect("each can be read") {
+        let kept = package()
+            .join("results/2026-11-23-x86-vm-suites")
+            .join(&suite.name);
+        let file = |name: &str| -> PathBuf { kept.join(format!("{name}.csv")) };
+        let swept = suite.sweeps.iter().map(|sweep| rows(&file(&sweep.name)));
+        let swept: Vec<_> = swept.collect();
+        let swept: Vec<suite::Swept> = swept.iter().map(Vec::as_slice).collect();
+        let beside = suite::beside(&suite, &swept);
+        if !beside.is_empty() {
+            assert_fits(
+                &suite.name,
+                &WIDTHS.map(|width| suite::draw(&beside, width)),
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_fits() {
+    let place = place();
+    fs::write(place.path("udpbench.toml"), "payload = [26, 26]\n").expect("writable");
+    for arguments in [
+        "--bogus",
+        "rank --top 0 x.csv",
+        "check --rcvbuf x",
+        "--no-config --engine foo",
+        "--threads 0",
+        "plan",
+        "plan --no-config --board nope",
+        "summarize absent.csv --format table",
+        "compare run.jsonl",
+        "compare run.jsonl absent.jsonl",
+        "latency --no-config --rate 5k",
+        "--no-config --suite boards",
+        "--no-config --against nothing",
+        "--no-config --resume run.jsonl --threads 3",
+        "ab --rounds 8 -- --engine nope",
+        "ab --by luck",
+        "watch --engine std,nix",
+    ] {
+        fits(&place, arguments);
+    }
+}

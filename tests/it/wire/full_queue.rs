@@ -1,0 +1,120 @@
+//! Full queues on the path: accepted datagrams count as sent, refused ones as lost.
+
+use udpbench::results::row::Row;
+
+use super::accounting::{SHORT, Swept, lost, sweep};
+use crate::common::lab::{End, Lab};
+use crate::common::{Place, rows};
+
+const LINE: &str = "20mbit burst 10kb limit 30kb";
+
+fn over(queue: &str, words: &str) -> Option<Vec<Row>> {
+    let words = format!("--duration 4s --threads 2 --payload 1460 {words}");
+    let swept = Swept::over(Lab::builder().tbf(End::Near, queue), &words)?;
+    Some(swept.rows)
+}
+
+fn packets(count: Option<u64>) -> u64 {
+    count.expect("measured")
+}
+
+/// Of 64 requests, some twenty fit the queue. The others are refused, and waited for in vain for 250 ms.
+#[test]
+fn refused_requests_are_sent_once_and_unanswered() {
+    let words = "--direction up --workload rr --outstanding 64 --engine std,mmsg,tokio";
+    let Some(rows) = over(LINE, words) else {
+        return;
+    };
+    for row in &rows {
+        assert!(packets(row.unanswered_requests) > 0, "{row:?}");
+        // At most 64 of 5 rounds every 250 ms, with the warm-up and the drain; before, hundreds of thousands.
+        assert!(packets(row.dropped_qdisc_packets) < 5 * 64 * 20, "{row:?}");
+    }
+}
+
+#[test]
+fn requests_at_a_rate_are_sent_once_and_unanswered_where_the_queue_is_full() {
+    let words = "--direction up --workload rr --rate 4k --engine std";
+    let Some(rows) = over(LINE, words) else {
+        return;
+    };
+    for row in &rows {
+        let asked = packets(row.answered_requests) + packets(row.unanswered_requests);
+        assert!(packets(row.unanswered_requests) > asked / 4, "{row:?}");
+    }
+}
+
+/// They are handed over at their rate, whatever the queue takes.
+#[test]
+fn a_rate_is_reached_although_most_is_refused() {
+    let Some(rows) = over(LINE, "--direction up --rate 4k --engine std,mmsg") else {
+        return;
+    };
+    for row in &rows {
+        assert!(packets(row.dropped_qdisc_packets) > 0, "{row:?}");
+        let is_short = |text: &String| text.contains("was not reached");
+        let sent_pps = row.sent_pps.expect("measured");
+        // On a busy machine, threads may be late.
+        assert!(sent_pps > 3900.0 || row.warnings.iter().any(is_short));
+        assert!(sent_pps <= 3900.0 || !row.warnings.iter().any(is_short));
+    }
+}
+
+#[test]
+fn a_batch_for_which_the_send_buffer_has_no_room_is_no_failure() {
+    let words = "--direction up,both --wait spin --engine mmsg,uring";
+    let Some(rows) = over("20mbit burst 10kb limit 3mb", words) else {
+        return;
+    };
+    for row in &rows {
+        assert_eq!(row.failed_calls, Some(0), "{row:?}");
+        assert_eq!(row.refused_packets, Some(0), "{row:?}");
+        assert_eq!(row.dropped_qdisc_packets, Some(0), "{row:?}");
+    }
+}
+
+/// The near interface takes none of them, and the far one says so of each (veth): message-io only logs it.
+#[test]
+fn an_engine_that_hides_why_a_send_failed_counts_it_like_the_others() {
+    let Some(lab) = Lab::builder().start() else {
+        return;
+    };
+    let ip = lab
+        .near("ip")
+        .args(["link", "set", "dev", "eth0", "mtu", "1280"])
+        .status();
+    assert!(ip.expect("iproute2").success());
+    let place = Place::new();
+    let words = "--direction down --engine std,message-io --connection unconnected --threads 2 --payload 1400 --rate 4k";
+    sweep(&lab, &place, &format!("{SHORT} --duration 500ms {words}"));
+    let rows = rows(&place.path("out.csv"));
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    for row in rows {
+        let counts = (row.dropped_qdisc_packets, row.dropped_nic_out_packets);
+        assert!(packets(counts.0) + packets(counts.1) > 0, "{row:?}");
+        assert_eq!(
+            (row.failed_calls, row.refused_packets),
+            (Some(0), Some(0)),
+            "{row:?}"
+        );
+        assert!(!row.reason.contains("ResourceNotFound"), "{row:?}");
+    }
+}
+
+/// What came twice does not stand for what is still under way when the senders stop.
+#[test]
+fn a_path_that_repeats_and_delays_is_waited_for() {
+    let lab =
+        Lab::builder().test_wire("count size 300; a>b duplicate every 2; a>b delay all by 20ms");
+    let words = "--direction up --engine std --threads 2 --payload 300 --rate 5k --duration 200ms";
+    let Some(swept) = Swept::over(lab, words) else {
+        return;
+    };
+    let row = swept.the_row();
+    let (sent, received) = (row.sent_packets, row.received_packets);
+    assert_eq!(row.unread_packets, Some(0), "{row:?}");
+    assert!(received > sent, "{row:?}");
+    assert_eq!(lost(row), [0; 8], "{row:?}");
+    let repeated = |text: &String| text.contains("left unread");
+    assert!(!row.warnings.iter().any(repeated), "{row:?}");
+}
