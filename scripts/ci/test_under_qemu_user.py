@@ -30,7 +30,12 @@ examples:
 exit codes: 0 all tests passed, 1 one failed, 2 bad input"""
 
 # To compile our own code somewhat better takes less time than to emulate what is not; that of others takes more.
-FASTER = {"CARGO_PROFILE_DEV_OPT_LEVEL": "1", "CARGO_PROFILE_DEV_DEBUG": "line-tables-only"}
+# .cargo/config.toml asks for more threads, as tests mostly wait; emulated ones compute.
+FASTER = {
+    "RUST_TEST_THREADS": str(os.cpu_count()),
+    "CARGO_PROFILE_DEV_OPT_LEVEL": "1",
+    "CARGO_PROFILE_DEV_DEBUG": "line-tables-only",
+}
 OTHERS = ["--config", 'profile.dev.package."*".opt-level=0']
 # Modules of tests/it/ that cannot run here, not even with --all.
 IMPOSSIBLE = {
