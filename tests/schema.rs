@@ -91,7 +91,7 @@ fn interrupted_and_resumed(place: &Place) {
     // On another host, so that there is something to insist against.
     ran(
         place,
-        &format!("-q --resume resumed.jsonl --force --root {FIXTURES}/x86-vm"),
+        &format!("-q --resume resumed.jsonl --accept-changes --root {FIXTURES}/x86-vm"),
     );
 }
 

@@ -116,13 +116,7 @@ fn count(of: &Value, name: &str) -> u64 {
 }
 
 fn accounting_closes(accounting: &Value) {
-    let ends = [
-        "passed",
-        "dropped",
-        "refused",
-        "too_many_held",
-        "held",
-    ];
+    let ends = ["passed", "dropped", "refused", "too_many_held", "held"];
     let ended: u64 = ends.iter().map(|end| count(accounting, end)).sum();
     assert_eq!(
         count(accounting, "seen") + count(accounting, "copied"),
