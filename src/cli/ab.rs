@@ -32,21 +32,18 @@ pub struct AbArgs {
 
 /// What is held against what.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Sides")]
+#[command(next_help_heading = "What")]
 pub struct SidesArgs {
-    /// The udpbench that is A, with --on as it is called there [default: this one]
-    #[arg(
-        help_heading = "Arguments",
-        value_name = "A",
-        requires = "program_b",
-        conflicts_with = "resume"
-    )]
+    /// The udpbench of A [default: this one]
+    ///
+    /// With --on, its path on the other host
+    #[arg(value_name = "A", requires = "program_b", conflicts_with = "resume")]
     pub program_a: Option<PathBuf>,
-    /// The udpbench that is B [default: this one]
-    #[arg(help_heading = "Arguments", value_name = "B")]
+    /// The udpbench of B [default: this one]
+    #[arg(value_name = "B")]
     pub program_b: Option<PathBuf>,
 
-    /// Options of A alone, in one word, such as "--rcvbuf 1048576"
+    /// Options of A alone, in one word, such as "--rcvbuf 1M"
     #[arg(
         long,
         value_name = "OPTIONS",
@@ -62,7 +59,9 @@ pub struct SidesArgs {
         conflicts_with = "resume"
     )]
     pub b: Option<String>,
-    /// A command of sh that makes the machine what it is to be for A
+    /// Shell command before each block of A, with --before-b
+    ///
+    /// It brings the machine into the state that A measures
     #[arg(
         long,
         value_name = "COMMAND",
@@ -70,7 +69,7 @@ pub struct SidesArgs {
         conflicts_with = "resume"
     )]
     pub before_a: Option<String>,
-    /// The same for B
+    /// Shell command before each block of B
     #[arg(
         long,
         value_name = "COMMAND",
@@ -79,13 +78,10 @@ pub struct SidesArgs {
     )]
     pub before_b: Option<String>,
 
-    /// Options of both sides: what varies, --duration, --warmup, --board, --pin, --quick
-    #[arg(
-        help_heading = "Arguments",
-        last = true,
-        value_name = "OPTIONS",
-        conflicts_with = "resume"
-    )]
+    /// Options of both sides
+    ///
+    /// Parameters, --duration, --warmup, --board, --pin, --quick
+    #[arg(last = true, value_name = "OPTIONS", conflicts_with = "resume")]
     pub both: Vec<String>,
 }
 
@@ -93,20 +89,18 @@ pub struct SidesArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct RoundsArgs {
-    /// Rounds, each a window of every case on both sides, 6 or more
+    /// Rounds, 6 or more
+    ///
+    /// Each has a window of every case on both sides
     #[arg(long, value_name = "N", default_value = "20", value_parser = within(6_u32..=1000), allow_negative_numbers = true, conflicts_with = "resume")]
     pub rounds: u32,
-    /// decision: up to five times the rounds, until every case and part has its verdict
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHAT",
-        hide_possible_values = true,
-        conflicts_with = "resume"
-    )]
-    pub until: Option<AbUntil>,
-    /// Time limit of --until [default: 10m]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "until", conflicts_with = "resume")]
+    /// Adds rounds until every case has its verdict
+    ///
+    /// And every part of the cases. Five times the rounds at most
+    #[arg(long, conflicts_with = "resume")]
+    pub decide: bool,
+    /// Time limit of --decide [default: 10m]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "decide", conflicts_with = "resume")]
     pub max_time: Option<Duration>,
     /// Seed of the order, to repeat that of an earlier comparison [default: random]
     #[arg(
@@ -122,37 +116,31 @@ pub struct RoundsArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct LogArgs {
-    /// The log: every window, as it was counted [default: results/TIME-BOARD-ab.jsonl]
+    /// The log of all windows [default: results/TIME-BOARD-ab.jsonl]
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub output: Option<PathBuf>,
-    /// Goes on with the comparison that wrote this log, or judges it again if it is complete
+    /// Resumes the comparison that wrote this log, or judges it again
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// No progress, only errors and the answers
+    /// Shows no progress, only errors and the answers
     #[arg(short, long)]
     pub quiet: bool,
 }
 
-/// What more rounds are measured for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum AbUntil {
-    /// A verdict for each case and part
-    Decision,
-}
-
 const AFTER_HELP: &str = "\
 Examples:
-  udpbench ab ./before ./after                          two builds, the default cases
+  udpbench ab ./before ./after                           two builds, the default cases
   udpbench ab --a '--rcvbuf 212992' --b '--rcvbuf 4194304' -- --engine std --threads 2
   udpbench ab --a '--engine mio-level' --b '--engine mio-exhaustive' -- --threads 2,4
   udpbench ab --before-a 'sysctl -qw net.core.busy_read=0' --before-b ./busy-read
-  udpbench ab ./before ./after --until decision -- --engine std --threads 1
+  udpbench ab ./before ./after --decide -- --engine std --threads 1
 
-The n-th case of A is held against the n-th of B. A command runs before each block of its side.
+Method:
+  The n-th case of A is compared with the n-th of B. A command runs before each block of its side.
 
 Verdicts:
-  faster, slower     surely, and not surely by less than the threshold (--by cpu: cheaper, dearer)
-  same               surely by less than the threshold, in each part, too
+  faster, slower     significant, and not surely below the threshold (--by cpu: cheaper, dearer)
+  same               any change is surely below the threshold, in each part of the cases
   unclear            the interval is too wide to say; more --rounds narrow it
   broken             it works in A and fails in B
 

@@ -12,7 +12,7 @@ use crate::term::percent;
 
 /// The options of `find`.
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP, subcommand_help_heading = "Searches", subcommand_value_name = "WHAT")]
+#[command(after_help = AFTER_HELP, disable_help_subcommand = true, subcommand_help_heading = "Searches", subcommand_value_name = "WHAT")]
 pub struct FindArgs {
     /// What is searched for.
     #[command(subcommand)]
@@ -22,19 +22,19 @@ pub struct FindArgs {
 /// What is searched for.
 #[derive(Clone, Debug, Subcommand)]
 pub enum FindCommand {
-    /// The highest rate without loss, and what gives way first above it
+    /// The highest rate without loss, and what gives out first above it
     #[command(after_help = LOSSLESS_AFTER_HELP)]
     Lossless(Box<SearchArgs<LosslessArgs>>),
-    /// The byte from which on a round trip, or a datagram, takes longer
+    /// The payload from which a round trip, or a datagram, takes longer
     #[command(after_help = CLIFF_AFTER_HELP)]
     Cliff(Box<SearchArgs<CliffArgs>>),
     /// The silence after which a round trip takes longer, or a request is lost
     #[command(after_help = IDLE_AFTER_HELP)]
     Idle(Box<SearchArgs<IdleArgs>>),
-    /// The longest train of datagrams, back to back, that is taken whole, and where the rest dies
+    /// The longest train of datagrams that arrives whole, and where the rest is lost
     #[command(after_help = BURST_AFTER_HELP)]
     Burst(Box<SearchArgs<BurstArgs>>),
-    /// Which setting of this machine helps: tried only with --yes, and put back
+    /// The setting of this machine that helps: tried only with --yes, and put back
     #[command(after_help = tuning::AFTER_HELP)]
     Tuning(Box<SearchArgs<TuningArgs>>),
 }
@@ -107,54 +107,54 @@ pub struct SearchArgs<S: Args> {
 
 /// How long a search takes.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Search")]
+#[command(next_help_heading = "Measuring")]
 pub struct SearchTimeArgs {
-    /// Time limit for each case
+    /// Time limit of each case
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "5m", conflicts_with = "resume")]
-    pub max_time: Duration,
-    /// Traffic before each trial counts [default: as the board profile says, mostly 50ms]
+    pub max_case_time: Duration,
+    /// Traffic before each trial counts [default: of the board profile, mostly 50ms]
     #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
     pub warmup: Option<Duration>,
 }
 
 /// How the highest rate without loss is searched: the attributes of a goal of RFC 9971.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Search")]
+#[command(next_help_heading = "Measuring")]
 pub struct LosslessArgs {
     /// Loss that counts as none, of the datagrams of a trial
     #[arg(long, value_name = "PCT", value_parser = percent::parse_from_zero, default_value = "0%", conflicts_with = "resume")]
     pub goal: f64,
-    /// Trials in which more may be lost
+    /// Share of the trials that may lose more
     #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "50%", conflicts_with = "resume")]
     pub exceed: f64,
-    /// How long a trial is that counts in full
+    /// Length of a trial that counts in full
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms", conflicts_with = "resume")]
     pub trial: Duration,
-    /// How long the trials at either bound are together
+    /// Length of all trials at either bound together
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "7s", conflicts_with = "resume")]
     pub sum: Duration,
-    /// How close together the bounds are in the end
+    /// Distance of the bounds at the end
     #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "0.5%", conflicts_with = "resume")]
     pub width: f64,
 }
 
 /// How the byte is searched at which something jumps.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Search")]
+#[command(next_help_heading = "Measuring")]
 pub struct CliffArgs {
-    /// The least change that is looked for
+    /// Smallest change that counts
     #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "10%", conflicts_with = "resume")]
-    pub jump: f64,
-    /// How long a trial is
+    pub threshold: f64,
+    /// Length of a trial
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
     pub trial: Duration,
 }
 
 /// How the silence is searched after which something is different.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Search")]
+#[command(next_help_heading = "Measuring")]
 pub struct IdleArgs {
-    /// The shortest and the longest silence, 1us to 10s
+    /// The shortest and the longest silence, from 1us to 10s
     #[arg(
         long,
         value_name = "TIME,TIME",
@@ -164,50 +164,68 @@ pub struct IdleArgs {
         conflicts_with = "resume"
     )]
     pub silence: Vec<ThinkTime>,
-    /// The least change of round trips that is looked for
+    /// Smallest change of round trips that counts
     #[arg(long, value_name = "PCT", value_parser = percent::parse, default_value = "100%", conflicts_with = "resume")]
-    pub step: f64,
-    /// How long a trial is; and about three silences, if that is longer
+    pub threshold: f64,
+    /// Length of a trial
+    ///
+    /// Trials are longer if three silences are
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
     pub trial: Duration,
 }
 
 /// How the longest train is searched that is taken whole.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Search")]
+#[command(next_help_heading = "Measuring")]
 pub struct BurstArgs {
-    /// From the beginning of a train to that of the next one: long enough for buffers to become empty
+    /// Time from one train to the next
+    ///
+    /// From the start of each, long enough for buffers to become empty
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
     pub pause: Duration,
-    /// How long a trial is that counts in full: several trains
+    /// Length of a trial that counts in full
+    ///
+    /// It has several trains
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms", conflicts_with = "resume")]
     pub trial: Duration,
-    /// How long the trials at either bound are together
+    /// Length of all trials at either bound together
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "3s", conflicts_with = "resume")]
     pub sum: Duration,
-    /// How close together the bounds are in the end
+    /// Distance of the bounds at the end
     #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "1%", conflicts_with = "resume")]
     pub width: f64,
 }
 
 /// Where the log of a search goes.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Output")]
 pub struct FindOutputArgs {
     /// On which host.
     #[command(flatten)]
     pub link: RemoteArgs,
-    /// The log: every trial, as it was counted [default: results/TIME-BOARD-find.jsonl]
-    #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
+    /// The log of all trials [default: results/TIME-BOARD-find.jsonl]
+    #[arg(
+        short,
+        long,
+        help_heading = "Output",
+        value_name = "FILE",
+        conflicts_with = "resume"
+    )]
     pub output: Option<PathBuf>,
-    /// Goes on with the search that wrote this log, or shows what it has found
-    #[arg(long, value_name = "FILE")]
+    /// Resumes the search that wrote this log, or shows what it has found
+    #[arg(long, help_heading = "Output", value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// How the answers are shown
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    /// Format of the answers: table, csv, json, jsonl, markdown, xlsx
+    #[arg(
+        long,
+        help_heading = "Output",
+        value_enum,
+        value_name = "FORMAT",
+        hide_possible_values = true,
+        default_value_t
+    )]
     pub format: Shape,
-    /// No progress, only errors and the answers
-    #[arg(short, long)]
+    /// Shows no progress, only errors and the answers
+    #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
@@ -216,12 +234,12 @@ pub struct FindOutputArgs {
 
 const AFTER_HELP: &str = "\
 Examples:
-  udpbench find lossless                                the fastest engines, at the usual payloads
+  udpbench find lossless                                 the usual engines and payloads
   udpbench find lossless --engine std,mmsg --payload 300
-  udpbench wire pi@board find lossless --direction up   from here to there
-  udpbench wire pi@board find cliff --payload 1,3000    which byte costs a fragment
-  udpbench wire pi@board find idle                      what the first datagram after a silence costs
-  udpbench find tuning                                    what could be set here; --yes tries it
+  udpbench wire pi@board find lossless --direction up    from this host to the other one
+  udpbench wire pi@board find cliff --payload 1,3000     the byte that costs a fragment
+  udpbench wire pi@board find idle                       the first datagram after a silence
+  udpbench find tuning                                   settings of this host; --yes tries them
 
 Exit codes:
   0    found
@@ -231,47 +249,51 @@ Exit codes:
 
 const CLIFF_AFTER_HELP: &str = "\
 Examples:
-  udpbench find cliff --engine std                      round trips, from 16 to 9000 B
-  udpbench find cliff --engine std --payload 1400,1600  between these two
-  udpbench find cliff --workload flood --threads 2      the time for each datagram of a flood
-  udpbench find cliff --jump 5%                         smaller changes, too
+  udpbench find cliff --engine std                       round trips, from 16 to 9000 B
+  udpbench find cliff --engine std --payload 1400,1600   between these two
+  udpbench find cliff --workload flood --threads 2       the time for each datagram of a flood
+  udpbench find cliff --threshold 5%                     smaller changes
   udpbench find cliff --resume results/TIME-BOARD-find.jsonl
 
-Payloads from the shortest to the longest of --payload, each 40 % longer than the one before, are
-measured in turn; where two neighbours differ by --jump, halving finds the byte, for up to 4 jumps.
-Of round trips, half take no longer. What changes gradually is no jump.";
+Method:
+  Payloads from the shortest to the longest of --payload are measured, each 40 % longer than the
+  one before. Where two neighbours differ by --threshold, halving finds the byte, for up to 4
+  jumps. The time of a round trip is the median. A gradual change is no jump.";
 
 const IDLE_AFTER_HELP: &str = "\
 Examples:
-  udpbench find idle                                    over loopback: what the CPUs' sleep costs
-  udpbench wire pi@board find idle                      and what the Ethernet's does
-  udpbench wire pi@board find idle --silence 1ms,100ms --step 20%
+  udpbench find idle                                     over loopback: the sleep of the CPUs
+  udpbench wire pi@board find idle                       and the sleep of the Ethernet link
+  udpbench wire pi@board find idle --silence 1ms,100ms --threshold 20%
   udpbench find idle --resume results/TIME-BOARD-find.jsonl
 
-A client of std that is silent before each request (--think-time), for times on a grid of 1, 2 and 5 in
-each decade. Where neighbours differ, both are measured again; what that confirms is a step. With
-the default, that takes a minute and a half; long silences take most of it.";
+Method:
+  A client is silent before each request (--think-time), for times on a grid of 1, 2 and 5 in each
+  decade. Where neighbours differ, both are measured again. A difference that is confirmed is a
+  step. By default, this takes a minute and a half. Long silences take most of it.";
 
 const BURST_AFTER_HELP: &str = "\
 Examples:
   udpbench find burst --engine std,mmsg --threads 2 --payload 300
-  udpbench find burst --engine std --rcvbuf 64k,256k,1M   what a receive buffer is good for
+  udpbench find burst --engine std --rcvbuf 64k,256k,1M  trains that a receive buffer holds
   udpbench wire pi@board find burst --engine std --direction up,down
   udpbench find burst --workload rr --service 200us --pause 250ms --engine std --threads 2
   udpbench find burst --resume results/TIME-BOARD-find.jsonl
 
-A sender sends so many datagrams as fast as it can, every --pause; the search doubles the length,
-and then narrows it down, until trains of which none is lost, and those of which some are, are
---width apart. Engines that send several per call send trains of some calls.";
+Method:
+  A sender sends a train of datagrams as fast as it can, every --pause. The search doubles the
+  length and then narrows it down, until the longest train without loss and the shortest one with
+  loss are --width apart. Engines that send several datagrams per call send trains of whole calls.";
 
 const LOSSLESS_AFTER_HELP: &str = "\
 Examples:
   udpbench find lossless --engine std,mmsg --threads 2 --payload 300
-  udpbench find lossless --goal 0.1%                    so much may be lost in a trial
-  udpbench find lossless --trial 2s --sum 60s           rarer losses count, too
-  udpbench find lossless --workload rr --payload 26    requests: see udpbench latency --load
+  udpbench find lossless --goal 0.1%                     a trial may lose 0.1 %
+  udpbench find lossless --trial 2s --sum 60s            finds rarer losses
+  udpbench find lossless --workload rr --payload 26      requests: for udpbench latency --load
   udpbench find lossless --resume results/TIME-BOARD-find.jsonl
 
-A rate is borne if in no more than --exceed of its trials more than --goal is lost (MLRsearch, RFC
-9971). Short trials find the neighbourhood, trials in full the bounds. A sender that cannot keep to
-a rate does not bear it.";
+Method:
+  A rate passes if at most --exceed of its trials lose more than --goal (MLRsearch, RFC 9971).
+  Short trials find the range, full trials the bounds. A rate that a sender cannot keep does not
+  pass.";

@@ -10,6 +10,7 @@ mod agent;
 mod choice;
 mod engine;
 mod find;
+pub mod help;
 mod name;
 mod number;
 pub mod options;
@@ -25,7 +26,7 @@ mod wire;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::data::Buffer;
 use crate::experiment::suite;
@@ -33,7 +34,7 @@ use crate::host::board;
 
 use self::name::Name;
 
-pub use self::ab::{AbArgs, AbUntil};
+pub use self::ab::AbArgs;
 pub use self::agent::AgentArgs;
 pub use self::engine::EngineArg;
 pub use self::find::{
@@ -48,10 +49,9 @@ pub use self::tuning::{PutBackArgs, TuningArgs};
 pub use self::watch::WatchArgs;
 pub use self::wire::{WireArgs, WireCommand};
 
-/// Measures which UDP socket API or event loop is fastest on this board: datagrams per second, loss, and
-/// CPU time per datagram.
-#[derive(Debug, Parser)]
-#[command(name = "udpbench", version = crate::VERSION, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
+/// Measures which UDP socket API or event loop is fastest on this board, and what it loses and costs
+#[derive(Args, Debug)]
+#[command(version = crate::VERSION, args_conflicts_with_subcommands = true, disable_help_subcommand = true, after_help = AFTER_HELP)]
 pub struct Cli {
     /// What to do; without it, the sweep.
     #[command(subcommand)]
@@ -61,79 +61,97 @@ pub struct Cli {
     pub run: RunArgs,
 }
 
-/// Each paragraph becomes a section of the manual page, each line with a gap an entry in it.
+impl CommandFactory for Cli {
+    fn command() -> clap::Command {
+        help::arranged(Self::augment_args(clap::Command::new("udpbench")), "")
+    }
+
+    fn command_for_update() -> clap::Command {
+        Self::command()
+    }
+}
+
+impl Parser for Cli {}
+
+/// `-h` shows the first paragraph, `--help` all. Each paragraph becomes a section of the manual page, each line with a gap an entry in it.
 const AFTER_HELP: &str = "\
 Examples:
   udpbench                                    which engine? An answer within 30 seconds
   udpbench --full                             the whole sweep, in some minutes
   udpbench --threads 4 --payload 1460         one thread count, one payload: which engine?
-  udpbench --sender gso --receiver all        ranks receivers: a plain sender would be the limit
-  udpbench --threads 2 --pin 2:3 -o here.csv  the sender on CPU 2, the receiver on CPU 3
   udpbench plan --threads 1,2,3               what would run, what is skipped and why
-  udpbench check                              what would invalidate a run here, and the fix
-  udpbench --full --baseline before           keeps the run under that name
+  udpbench check                              problems of this host that would invalidate a run
+  udpbench run -h                             the common options of the sweep
+
+More examples:
+  udpbench --sender gso --receiver all        ranks receivers: a plain sender would be the limit
+  udpbench --threads 2 --pin 2:3 -o run.csv   the sender on CPU 2, the receiver on CPU 3
+  udpbench --full --baseline before           keeps the run by this name
   udpbench --full --against before            compares this run with it
-  udpbench --suite board                      what to run on a new board, in ten minutes
+  udpbench --suite board                      the suite for a new board, in ten minutes
 
 Values:
   Lists are separated by commas. Durations have a unit: 200ms, 1s.
 
 Files:
-  udpbench.toml             options that are not typed, if it is there; --config names another
+  udpbench.toml             options that are not typed; --config names another file
   results/TIME-BOARD.csv    the results, one row per case
-  results/TIME-BOARD.jsonl  the raw samples, one line per event
-  results/TIME-BOARD-SUITE  the same of each sweep of a --suite, and a page
-  results/baselines         the same of each run with --baseline
+  results/TIME-BOARD.jsonl  the log with the raw samples, one line per event
+  results/TIME-BOARD-SUITE  both for each sweep of a --suite, and a page
+  results/baselines         both for each run with --baseline
 
 Exit codes:
   0    done
   1    a case failed, nothing could run, or results could not be written
   2    bad input
   3    --against: something is slower or broken
-  4    --against: inconclusive, nothing can be said
+  4    --against: inconclusive
   130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// The sweep (the same as no subcommand)
+    /// Runs the sweep (the same as no command)
     Run(Box<RunArgs>),
-    /// How soon an answer comes: of a client that waits for each, then at 10, 50 and 90 % of what that reaches
+    /// Measures round-trip times: without load, then at 10, 50 and 90 % of the capacity
     Latency(Box<LatencyArgs>),
-    /// Where something begins: the highest rate without loss, the byte that costs more; and which setting helps
+    /// Finds the highest rate without loss, other thresholds, or a setting that helps
     Find(Box<FindArgs>),
-    /// The sweep between this host and another one, over the network
+    /// Measures between this host and another one, over the network
     Wire(Box<WireArgs>),
-    /// One case again and again, a line per second, while something is changed elsewhere; keeps no files
+    /// Measures one case again and again, a line per second; keeps no files
     Watch(Box<WatchArgs>),
-    /// What would run, what is skipped and why, and how long it takes; measures nothing
+    /// Shows what would run, what is skipped and why, and how long it takes
     Plan(Box<PlanArgs>),
-    /// Is this host fit to measure on: each problem with its fix; exit code 1 if one would invalidate a run
+    /// Checks this host: each problem with its fix
+    ///
+    /// The exit code is 1 if a problem would invalidate a run.
     Check(CheckArgs),
-    /// The engines, and which of them can run here
+    /// Lists the engines, and which of them can run on this host
     Engines,
-    /// Board profiles: lists them, shows one, detects this board, or drafts a new one
+    /// Lists board profiles, shows one, detects this board, or drafts a new one
     Boards(BoardsArgs),
-    /// Suites, named lists of sweeps (--suite): lists them, or shows one
+    /// Lists suites, which are named lists of sweeps (--suite), or shows one
     Suites(SuitesArgs),
-    /// The results of a run in another format, or computed again from its raw samples
+    /// Writes the results of a run in another format, or computes them again from its log
     Summarize(SummarizeArgs),
-    /// Results against earlier ones: faster, slower or the same, by case and by engine
+    /// Compares results with earlier ones: faster, slower or the same
     Compare(CompareArgs),
-    /// Did this change help: two builds, options or states of the machine, measured in turn
+    /// Compares two builds, options or states of the machine, measured in turn
     Ab(Box<AbArgs>),
-    /// Which engines are the fastest and the cheapest, and how sure that is
+    /// Ranks engines by speed and by CPU time, and says how sure that is
     Rank(RankArgs),
-    /// One page of charts and tables for a browser
+    /// Writes a page of charts and tables for a browser
     Report(ReportArgs),
     /// Runs senders or receivers for a udpbench in another process
     ///
-    /// That one starts it, and drives it by messages on standard input and output. It ends, with all that it runs,
-    /// when standard input does. `udpbench ab` starts one for each side and round, `udpbench wire` one on the other host.
+    /// The other process starts it and sends it messages on standard input; it responds on standard output. It ends
+    /// when standard input ends. `udpbench ab` starts one for each side and round, `udpbench wire` one on the other
+    /// host.
     Agent(AgentArgs),
-    /// A completion script for a shell, to standard output
+    /// Prints a completion script for a shell
     Completions(CompletionsArgs),
-    /// The manual pages, into a directory
+    /// Writes the manual pages into a directory
     Manual(ManualArgs),
     /// Puts settings back that a search has changed: `find tuning` starts it
     #[command(hide = true)]
@@ -146,13 +164,13 @@ pub enum Command {
 /// The options of `check`.
 #[derive(Args, Debug)]
 pub struct CheckArgs {
-    /// auto, the NAME of a profile, or a path to a TOML file
+    /// Board profile: auto, a name, or the path of a TOML file
     #[arg(long, value_name = "BOARD", default_value = "auto", value_parser = Name(board::names), hide_possible_values = true)]
     pub board: String,
-    /// SO_RCVBUF that receivers will ask for, in bytes
+    /// Receive buffer of the runs, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Buffer::DEFAULT, allow_negative_numbers = true)]
     pub rcvbuf: Buffer,
-    /// Network interfaces to look at, too, for runs between two hosts, such as eth0
+    /// Network interfaces to check for runs between two hosts, such as eth0
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub interface: Vec<String>,
     /// Where /proc and /sys are found, for tests
@@ -163,13 +181,13 @@ pub struct CheckArgs {
 /// The options of `boards`.
 #[derive(Args, Debug)]
 pub struct BoardsArgs {
-    /// Show this profile
+    /// Shows this profile
     #[arg(value_parser = Name(board::names), hide_possible_values = true)]
     pub name: Option<String>,
-    /// Detect this board and give the reason
+    /// Detects this board and gives the reason
     #[arg(long, conflicts_with = "name")]
     pub detect: bool,
-    /// Write a draft of a profile for this board, to standard output
+    /// Writes a draft of a profile for this board to standard output
     #[arg(long, conflicts_with_all = ["name", "detect"])]
     pub new: bool,
     /// Write the files of /proc and /sys that show this host, to standard output, for a test in tests/fixtures/hosts
@@ -183,7 +201,7 @@ pub struct BoardsArgs {
 /// The options of `suites`.
 #[derive(Args, Debug)]
 pub struct SuitesArgs {
-    /// Show this suite
+    /// Shows this suite
     #[arg(value_parser = Name(suite::names), hide_possible_values = true)]
     pub name: Option<String>,
 }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::choice::parser;
 use super::engine::{EngineArg, EngineParser};
-use crate::data::parameters::parameters;
+use crate::data::parameters::{column, parameters};
 use crate::data::{SharingKind, Spread};
 
 macro_rules! define {
@@ -14,11 +14,12 @@ macro_rules! define {
     ) => {
         /// The parameters that vary: a list of values each.
         #[derive(Args, Clone, Debug)]
-        #[command(next_help_heading = "Parameters")]
+        #[command(next_help_heading = "What")]
         pub struct ParameterArgs {
-            /// Engines for both sides; or gso-gro, blocking, batch, readiness, async, offload, all; see `udpbench
-            /// engines`
-            /// [default: of std,mmsg,gso-gro,mio-level,mio-exhaustive,tokio those that can do what is asked]
+            /// Engines, such as std,tokio, or all (see udpbench engines)
+            ///
+            /// For both sides. Groups of engines: gso-gro, blocking, batch, readiness, async, offload [default:
+            /// std,mmsg,gso-gro,mio-level,mio-exhaustive,tokio, without those that cannot run the case]
             #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = EngineParser, hide_possible_values = true,
                 conflicts_with = "resume")]
             pub engine: Option<Vec<EngineArg>>,
@@ -35,26 +36,30 @@ macro_rules! define {
 
             $(
                 $(#[$block_doc])*
-                #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parser!($block_type),
+                #[arg(long, help_heading = column!(heading { $($of_block)* }), value_name = "LIST", value_delimiter = ',',
+                    value_parser = parser!($block_type),
                     hide_possible_values = true, allow_negative_numbers = true, conflicts_with = "resume")]
                 pub $block: Option<Vec<$block_type>>,
             )*
             $(
                 $(#[$case_doc])*
-                #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parser!($case_type),
+                #[arg(long, help_heading = column!(heading { $($of_case)* }), value_name = "LIST", value_delimiter = ',',
+                    value_parser = parser!($case_type),
                     hide_possible_values = true, allow_negative_numbers = true, conflicts_with = "resume")]
                 pub $case: Option<Vec<$case_type>>,
             )*
 
-            /// How receivers share the port: reuseport, reuseaddr (the kernel gives all to one of them), separate
-            /// (a port each) [default: reuseport]
-            #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parser!(SharingKind),
+            /// How receivers share the port: reuseport, reuseaddr, separate [default: reuseport]
+            ///
+            /// reuseaddr: the kernel gives all datagrams to one of them. separate: a port each
+            #[arg(long, help_heading = "Sockets", value_name = "LIST", value_delimiter = ',', value_parser = parser!(SharingKind),
                 hide_possible_values = true, conflicts_with = "resume")]
             pub sharing: Option<Vec<SharingKind>>,
 
-            /// How reuseport assigns flows to receivers: even (the same number each, verified), hash (by the kernel),
-            /// bpf (by a BPF program) [default: even]
-            #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parser!(Spread),
+            /// How reuseport assigns flows to receivers: even, hash, bpf [default: even]
+            ///
+            /// even: the same number each, verified. hash: by the kernel. bpf: by a BPF program
+            #[arg(long, help_heading = "Sockets", value_name = "LIST", value_delimiter = ',', value_parser = parser!(Spread),
                 hide_possible_values = true, conflicts_with = "resume")]
             pub spread: Option<Vec<Spread>>,
         }

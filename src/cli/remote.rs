@@ -11,18 +11,22 @@ const AGENT: &str = "udpbench";
 
 /// Another host, and how it is reached.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "The other host")]
+#[command(next_help_heading = "Path")]
 pub struct RemoteArgs {
-    /// Measures on this host instead, as ssh knows it or what --rsh names: only the results are here
+    /// Measures on another host; the results are written on this one
+    ///
+    /// A host as ssh knows it, or as --rsh names it
     #[arg(long, value_name = "[USER@]HOST", value_parser = host)]
     pub on: Option<String>,
 
-    /// What runs a command there, with its options, as a shell takes it: 'ssh -p 2222', 'docker exec -i'. HOST follows it, or
-    /// stands where {} is: 'kubectl exec -i {} --'
+    /// Command that runs a command on the other host
+    ///
+    /// With its options, as a shell takes it: 'ssh -p 2222', 'docker exec -i'. HOST follows it, or stands where {}
+    /// is: 'kubectl exec -i {} --'
     #[arg(long, value_name = "COMMAND", default_value = RSH, env = "UDPBENCH_RSH", hide_env_values = true, value_parser = command)]
     pub rsh: String,
 
-    /// udpbench there [default: the one on its PATH]
+    /// Path of udpbench on the other host [default: the one on its PATH]
     #[arg(
         long,
         value_name = "PATH",
@@ -31,16 +35,20 @@ pub struct RemoteArgs {
     )]
     pub agent: String,
 
-    /// Copies udpbench there first, unless it is there already: the one that scripts/build_boards.py or cross has built
-    /// for its CPUs, or this one
+    /// Copies udpbench to the other host first
+    ///
+    /// It copies nothing if that host has the same one. The copy is what scripts/build_boards.py or cross has built for
+    /// the CPUs of that host, or this program
     #[arg(long, conflicts_with = "agent")]
     pub deploy: bool,
 
-    /// With --deploy: this one
+    /// With --deploy: the file that is copied
     #[arg(long, value_name = "FILE", requires = "deploy")]
     pub binary: Option<PathBuf>,
 
-    /// Of wire: asks both kernels why they drop packets, too (skb:kfree_skb; root), which takes its time for each
+    /// Counts why both kernels drop packets (root)
+    ///
+    /// From the tracepoint skb:kfree_skb. It takes CPU time for each drop
     #[arg(long)]
     pub drop_reasons: bool,
 }

@@ -22,8 +22,7 @@ pub struct SummarizeArgs {
     /// Output format [default: by the name of --output, else csv]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Shape>,
-    /// The columns of CSV and xlsx: short, those that matter for the run, or all [default: those of FILE; of raw samples,
-    /// short]
+    /// Columns of CSV and xlsx: short, all [default: those of FILE; of a log, short]
     #[arg(long, value_name = "WHICH", hide_possible_values = true)]
     pub columns: Option<ColumnSet>,
     /// A new file, or - for standard output
@@ -65,10 +64,10 @@ impl ValueEnum for Shape {
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_AFTER_HELP)]
 pub struct CompareArgs {
-    /// The baseline: results (.csv) or raw samples (.jsonl)
+    /// The baseline: results (.csv) or a log (.jsonl)
     #[arg(value_name = "BASE")]
     pub base: PathBuf,
-    /// Results or raw samples, each compared with BASE
+    /// Results or logs, each compared with BASE
     #[arg(value_name = "NEW", required = true)]
     pub new: Vec<PathBuf>,
     /// What is asked.
@@ -78,9 +77,11 @@ pub struct CompareArgs {
 
 /// What is asked about two sides, and how the answers are given.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Answers")]
+#[command(next_help_heading = "Output")]
 pub struct AskedArgs {
-    /// Smallest change worth reporting; smaller ones are ignored, even if certain
+    /// Smallest change that counts
+    ///
+    /// Smaller ones are ignored, even if they are certain
     #[arg(
         long,
         value_name = "PCT",
@@ -88,14 +89,22 @@ pub struct AskedArgs {
         allow_negative_numbers = true
     )]
     pub threshold: Threshold,
-    /// What is compared
+    /// Measure of the comparison
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub by: compare::By,
-    /// Show every case, not only those that changed
+    /// Shows every case, not only those that changed
     #[arg(long)]
-    pub all: bool,
-    /// Output format; csv and json have one row per engine and case
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub details: bool,
+    /// Format of the answers: table, csv, json, jsonl, markdown, xlsx
+    ///
+    /// csv and json have one row per engine and case
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        hide_possible_values = true,
+        default_value_t
+    )]
     pub format: Shape,
 }
 
@@ -124,7 +133,7 @@ Exit codes:
 #[derive(Args, Debug)]
 #[command(after_help = RANK_AFTER_HELP)]
 pub struct RankArgs {
-    /// Results (.csv) or raw samples (.jsonl); cases that several files of one machine have are averaged
+    /// Results (.csv) or logs (.jsonl); cases in several files of a machine are averaged
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// speed (datagrams received), cpu (CPU time per datagram), or both
@@ -135,10 +144,10 @@ pub struct RankArgs {
         hide_possible_values = true
     )]
     pub by: rank::By,
-    /// Engines shown of each list
+    /// Number of engines that each list shows
     #[arg(long, value_name = "N", default_value = "3", value_parser = within(1_u16..=1000), allow_negative_numbers = true)]
     pub top: u16,
-    /// Shows the engines of each setting, too, and all of them over all settings
+    /// Shows the engines of each setting, and all of them over all settings
     #[arg(long)]
     pub details: bool,
 }
@@ -148,7 +157,7 @@ Examples:
   udpbench rank results/*.csv           everything measured, each machine by itself
   udpbench rank --by cpu run.csv        the cheapest engines, for a board with other things to do
   udpbench rank --top 1 run.csv         what to use, and the leaders over all
-  udpbench rank --details run.csv       each setting, too: threads, payload, ip, connection
+  udpbench rank --details run.csv       each setting: threads, payload, ip, connection
 
 Exit codes:
   0  done
@@ -157,8 +166,9 @@ Exit codes:
 /// The options of `report`.
 #[derive(Args, Debug)]
 pub struct ReportArgs {
-    /// Results (.csv) or raw samples (.jsonl); with several, the first is the baseline of the others. Logs of udpbench find
-    /// and udpbench ab have sections of their own
+    /// Results (.csv) or logs (.jsonl); the first is the baseline of the others
+    ///
+    /// Logs of udpbench find and udpbench ab have their own sections
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// The page, or - for standard output
@@ -166,8 +176,10 @@ pub struct ReportArgs {
     pub output: PathBuf,
     /// Overwrites FILE even if it is not a report
     #[arg(long)]
-    pub force: bool,
-    /// The files are of the sweeps of this suite: with what has been published, and nothing compared
+    pub overwrite: bool,
+    /// The suite whose sweeps wrote the files
+    ///
+    /// The page has the published results, and compares nothing
     #[arg(long, value_name = "NAME", value_parser = Name(suite::names), hide_possible_values = true)]
     pub suite: Option<String>,
 }

@@ -36,18 +36,21 @@ pub struct RunArgs {
     #[command(flatten)]
     pub output: OutputArgs,
 
-    /// Runs the sweeps of a suite, and says what has been published about the like; see udpbench suites
-    #[arg(long, value_name = "NAME", value_parser = Name(suite::names), hide_possible_values = true, help_heading = "Parameters",
+    /// Runs the sweeps of a suite; udpbench suites lists them
+    ///
+    /// Published results of the same kind are shown beside its results
+    #[arg(long, value_name = "NAME", value_parser = Name(suite::names), hide_possible_values = true, help_heading = "What",
         conflicts_with_all = ["pin", "resume", "samples", "format"])]
     pub suite: Option<String>,
 
-    /// A TOML file with options, such as threads = [1, 2] or quick = true; what is typed comes first
-    /// [default: udpbench.toml in the working directory, if it is there]
-    #[arg(long, value_name = "FILE", help_heading = "Configuration", conflicts_with_all = ["suite", "resume"])]
+    /// A TOML file with options, such as threads = [1, 2] or quick = true
+    ///
+    /// Typed options override it [default: udpbench.toml in the working directory, if it exists]
+    #[arg(long, value_name = "FILE", help_heading = "What", conflicts_with_all = ["suite", "resume"])]
     pub config: Option<PathBuf>,
 
-    /// Leaves out udpbench.toml
-    #[arg(long, help_heading = "Configuration", conflicts_with = "config")]
+    /// Ignores udpbench.toml
+    #[arg(long, help_heading = "What", conflicts_with = "config")]
     pub no_config: bool,
 
     /// The words that were taken from there, for the log
@@ -61,12 +64,16 @@ pub struct RunArgs {
 
 /// The options of `latency`.
 #[derive(Args, Clone, Debug)]
+#[command(after_help = LATENCY_AFTER_HELP)]
 pub struct LatencyArgs {
-    /// Asks parts of the rates without loss instead: a log of udpbench find lossless --workload rr
+    /// Takes the rates without loss from this log of find lossless
+    ///
+    /// The log is one of udpbench find lossless --workload rr. Loads are then 10, 50 and 90 % of these rates, not of
+    /// what clients reach that wait for each response
     #[arg(
         long,
         value_name = "FILE",
-        help_heading = "Parameters",
+        help_heading = "Measuring",
         conflicts_with = "resume"
     )]
     pub load: Option<PathBuf>,
@@ -74,6 +81,12 @@ pub struct LatencyArgs {
     #[command(flatten)]
     pub run: RunArgs,
 }
+
+const LATENCY_AFTER_HELP: &str = "\
+Examples:
+  udpbench latency                                   the usual engines
+  udpbench latency --engine std,tokio --payload 1400
+  udpbench wire pi@board latency --engine std        round trips to another host";
 
 /// How each case is measured.
 #[derive(Args, Clone, Debug)]
@@ -84,11 +97,15 @@ pub struct MeasuringArgs {
     #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse)]
     pub duration: Option<Duration>,
 
-    /// Windows per case, at least 5 [default: 15, or as many as leave windows of 50ms, but 6 at least]
+    /// Rounds, 5 or more; each has a window of every case [default: 15]
+    ///
+    /// [default: 15, or fewer if windows would be shorter than 50ms, but 6 at least]
     #[arg(long, conflicts_with = "resume", value_name = "N", value_parser = within(5_u32..=10_000), allow_negative_numbers = true)]
     pub rounds: Option<u32>,
 
-    /// Adds rounds until every 95 % interval of a block is within +-PCT of its estimate, such as 1%
+    /// Adds rounds until every 95 % interval is within +-PCT, such as 1%
+    ///
+    /// Block by block: when all intervals of a block are within +-PCT of their estimates, its windows are enough
     #[arg(long, conflicts_with = "resume", value_name = "PCT", value_parser = percent::parse)]
     pub until: Option<f64>,
 
@@ -96,24 +113,29 @@ pub struct MeasuringArgs {
     #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse)]
     pub max_time: Option<Duration>,
 
-    /// Traffic before each window opens [default: as the board profile says, mostly 50ms]
+    /// Traffic before each window opens [default: of the board profile, mostly 50ms]
     #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse)]
     pub warmup: Option<Duration>,
 
-    /// Traffic once before the first case [default: as the board profile says]
+    /// Traffic once before the first case [default: of the board profile]
     #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse)]
     pub soak: Option<Duration>,
 
-    /// Leaves out the reference, std on connected sockets, that every block has: no ratio_to_std
+    /// Leaves out the reference
+    ///
+    /// Every block has one: std on connected sockets. Without it, there is no ratio_to_std
     #[arg(long, conflicts_with = "resume")]
     pub no_reference: bool,
 
-    /// Checks the datagrams of each case for 20 ms before it is measured: counts those duplicated, reordered,
-    /// truncated or corrupted
+    /// Checks the datagrams of each case before it is measured
+    ///
+    /// For 20 ms. Counts datagrams that are duplicated, reordered, truncated or corrupted
     #[arg(long, conflicts_with = "resume")]
     pub verify: bool,
 
-    /// Seed of the shuffled order, to repeat that of an earlier run [default: random; in every row]
+    /// Seed of the shuffled order, to repeat that of an earlier run [default: random]
+    ///
+    /// It is in every row
     #[arg(
         long,
         conflicts_with = "resume",
@@ -122,16 +144,19 @@ pub struct MeasuringArgs {
     )]
     pub seed: Option<u32>,
 
-    /// The whole sweep: all thread counts and payloads of the board profile, IPv4 and IPv6, connected and not; other
-    /// options override it
+    /// The whole sweep: all thread counts, payloads, IP versions, connections
+    ///
+    /// Thread counts and payloads are those of the board profile. Other options override it
     #[arg(long, conflicts_with = "resume")]
     pub full: bool,
 
-    /// 300ms per case, short warm-up and soak, no cool-down: a first look; other options override it
+    /// A first look: 300ms per case, short warm-up, no cool-down
+    ///
+    /// The soak is short, too. Other options override it
     #[arg(long, conflicts_with = "resume")]
     pub quick: bool,
 
-    /// Slows the senders of engines down by so many operations per datagram
+    /// Slows the senders of engines down by a number of operations per datagram
     #[cfg(feature = "calibration")]
     #[arg(long, hide = true, value_name = "ENGINE:ITERATIONS[@PARTS][;...]")]
     pub delay: Option<crate::workload::delay::Delay>,
@@ -144,7 +169,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub run: RunArgs,
 
-    /// Lists each case, with its CPUs and what may mislead about it
+    /// Lists each case, with its CPUs and its warnings
     #[arg(long, help_heading = "Output")]
     pub details: bool,
 }
@@ -153,7 +178,7 @@ pub struct PlanArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Placement")]
 pub struct PlacementArgs {
-    /// auto, the NAME of a profile, or a path to a TOML file
+    /// Board profile: auto, a name, or the path of a TOML file
     #[arg(
         long,
         conflicts_with = "resume",
@@ -164,8 +189,9 @@ pub struct PlacementArgs {
     )]
     pub board: String,
 
-    /// CPUs of the senders, a colon, CPUs of the receivers (0,1:2,3), or none [default: as the board
-    /// profile says]
+    /// CPUs of senders and of receivers, such as 0,1:2,3, or none
+    ///
+    /// [default: as the board profile says]
     #[arg(long, conflicts_with = "resume", value_name = "CPUS")]
     pub pin: Option<Pin>,
 }
@@ -174,17 +200,20 @@ pub struct PlacementArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// The results, or - for standard output [default: results/TIME-BOARD.csv; - with --format jsonl]; with --suite,
-    /// a directory
+    /// Results, or - for standard output [default: results/TIME-BOARD.csv]
+    ///
+    /// With --suite, a directory [default: results/TIME-BOARD.csv; - with --format jsonl]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// csv, json, markdown, xlsx, or jsonl: a line per row on standard output, as soon as it is final [default: by
-    /// the name of the output, else csv]
+    /// csv, json, jsonl, markdown, xlsx [default: by the name of the output]
+    ///
+    /// jsonl writes a line per row to standard output, as soon as the row is final [default: by the name of the
+    /// output, else csv]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub format: Option<Format>,
 
-    /// The columns of CSV and xlsx: short, those that matter for the run, or all [default: short]
+    /// Columns of CSV and xlsx: short (those that matter for the run), all [default: short]
     #[arg(
         long,
         value_name = "WHICH",
@@ -194,32 +223,43 @@ pub struct OutputArgs {
     )]
     pub columns: ColumnSet,
 
-    /// The raw samples, one line per event [default: as the results, but .jsonl; none with -o -]
+    /// Log with the raw samples, a line per event [default: like the results, but .jsonl; none with -o -]
     #[arg(long, value_name = "FILE")]
     pub samples: Option<PathBuf>,
 
-    /// Keeps the run under this name: results/baselines/NAME.csv and NAME.jsonl, over no other one
+    /// Keeps the run by this name, for --against
+    ///
+    /// In results/baselines/NAME.csv and NAME.jsonl. It overwrites no other run
     #[arg(long, value_name = "NAME", value_parser = baseline, conflicts_with_all = ["output", "format", "samples", "resume", "suite"])]
     pub baseline: Option<String>,
 
-    /// Compares the run with that baseline, or with a file, at its end, as udpbench compare does; says before measuring
-    /// if that cannot decide anything, and what can
+    /// Compares the run with a baseline, or with a file, at its end
+    ///
+    /// As udpbench compare does. Before it measures, it says if that cannot decide anything, and what can
     #[arg(long, value_name = "NAME", conflicts_with = "suite")]
     pub against: Option<String>,
 
-    /// Resumes the sweep that wrote these raw samples: same cases, order and settings; its windows are kept
+    /// Resumes the sweep that wrote this log (.jsonl)
+    ///
+    /// With the same cases, order and settings. Its windows are kept
     #[arg(long, value_name = "FILE", conflicts_with = "samples")]
     pub resume: Option<PathBuf>,
 
-    /// Resumes even if the host, the program or the plan differs; the rows say so
+    /// With --resume: accepts that the host, the program or the plan differs
+    ///
+    /// The rows say so
     #[arg(long, requires = "resume")]
-    pub force: bool,
+    pub accept_changes: bool,
 
-    /// Shows below the table all that may mislead about its numbers; without it, only how good they are
+    /// Shows all warnings below the table
+    ///
+    /// They say what may mislead about the numbers. Without it, a run only says how good they are
     #[arg(long)]
     pub warnings: bool,
 
-    /// No progress and no table: only errors, what would invalidate the run, and the names of its files
+    /// Shows no progress and no table
+    ///
+    /// Only errors, reasons that would invalidate the run, and the names of its files
     #[arg(short, long)]
     pub quiet: bool,
 }

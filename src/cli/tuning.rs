@@ -11,9 +11,9 @@ use crate::term::duration;
 
 /// Which settings are tried, and how.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Search")]
+#[command(next_help_heading = "Measuring")]
 pub struct TuningArgs {
-    /// Settings that are tried [default: all that this machine has, but control]
+    /// Settings to try [default: all but control]
     #[arg(
         long,
         value_enum,
@@ -22,13 +22,15 @@ pub struct TuningArgs {
         conflicts_with = "resume"
     )]
     pub setting: Vec<Name>,
-    /// Change settings, one at a time; without, show which these would be
+    /// Changes settings, one at a time; without it, only shows them
     #[arg(long)]
     pub yes: bool,
-    /// Pairs of trials, of each setting and case
+    /// Rounds, 12 or more
+    ///
+    /// Each has a pair of trials of every setting and case
     #[arg(long, value_name = "N", value_parser = within(FEWEST_ROUNDS..=1000), default_value = "30", conflicts_with = "resume")]
     pub rounds: u32,
-    /// How long a trial is
+    /// Length of a trial
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "100ms", conflicts_with = "resume")]
     pub trial: Duration,
 }
@@ -46,13 +48,14 @@ pub struct PutBackArgs {
 
 pub(super) const AFTER_HELP: &str = "\
 Examples:
-  udpbench find tuning                                what could be set here; touches nothing
-  sudo udpbench find tuning --yes                     tries all of it over loopback
-  sudo udpbench wire pi@board find tuning --yes       the settings of this host, for that wire
+  udpbench find tuning                                   what could be set; changes nothing
+  sudo udpbench find tuning --yes                        tries all settings over loopback
+  sudo udpbench wire pi@board find tuning --yes          tries settings of this host, over the wire
   sudo udpbench find tuning --yes --setting rps,governor --workload rr
   udpbench find tuning --yes --setting control --rounds 40  how often the method errs
   sudo udpbench find tuning --yes --resume results/TIME-BOARD-find.jsonl
 
-Each setting is tried in pairs of trials, one with it as it is and one with another value, in
-shuffled order. It is changed for that trial only. A watchdog puts it back where this program
-cannot, as after SIGKILL.";
+Method:
+  Each setting is tried in pairs of trials, one with its present value and one with another value,
+  in shuffled order. It is changed for that trial only. A watchdog puts it back where this program
+  cannot, as after SIGKILL.";

@@ -14,16 +14,16 @@ use crate::term::duration;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP, group = ArgGroup::new("resume"))]
 pub struct WatchArgs {
-    /// Ends after N lines [default: goes on until Ctrl-C]
-    #[arg(long, value_name = "N", value_parser = within(1_u32..=u32::MAX), allow_negative_numbers = true)]
+    /// Number of lines [default: until Ctrl-C]
+    #[arg(long, help_heading = "Measuring", value_name = "N", value_parser = within(1_u32..=u32::MAX), allow_negative_numbers = true)]
     pub count: Option<u32>,
 
     /// Measured time of each line
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
+    #[arg(long, help_heading = "Measuring", value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
     pub window: Duration,
 
-    /// Traffic before each window opens [default: as the board profile says, mostly 50ms]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    /// Traffic before each window opens [default: of the board profile, mostly 50ms]
+    #[arg(long, help_heading = "Measuring", value_name = "TIME", value_parser = duration::parse)]
     pub warmup: Option<Duration>,
 
     /// The case: a value each.
@@ -42,32 +42,32 @@ const AFTER_HELP: &str = "\
 Examples:
   udpbench watch                             a line per second until Ctrl-C
   udpbench watch --engine gso-gro --payload 9k --rcvbuf 212992
-  udpbench watch --engine std --pin 2:3      then change a setting elsewhere: governor, IRQs, fan
+  udpbench watch --engine std --pin 2:3      while you change the governor, IRQs or the fan
   udpbench watch --count 60 >before.txt      a minute of it, in a file
-  udpbench watch --workload rr              round trips instead of loss
+  udpbench watch --workload rr               round trips instead of loss
 
-One case, window after window, each with fresh sockets. Parameters have one value each, and other
-defaults than in a sweep: --engine std --threads 2 --payload 1460 --connection connected --ip v4.
+Method:
+  One case, window after window, each with fresh sockets. Each parameter has one value.
 
 Columns:
   UTC       when the window opened
   Mb/s      payload received
-  kpps      thousands of datagrams received per second; kreq/s: of answers
+  kpps      thousands of datagrams received per second; kreq/s: of responses
   loss%     of what was sent
-  where     most of it was dropped: at the socket (its buffer was full), or elsewhere in the kernel
+  where     place of most drops: the socket (its buffer was full), or elsewhere in the kernel
   p50, p99  round trips, in microseconds
-  lost      requests without an answer within 250 ms
+  lost      requests without a response within 250 ms
   tx ns     CPU time of the senders per datagram sent
   rx ns     CPU time of the receivers per datagram received
   cpu ns    CPU time of all threads per datagram received
   C         temperature of the hottest sensor after the window, in degrees Celsius
-  MHz       lowest clock that cpufreq asked for, on the CPUs that threads are pinned to
+  MHz       lowest clock that cpufreq set on the CPUs of the threads
 
 Remarks:
   throttled  the board protected itself from heat or low voltage
   slow CPU   a CPU ran more than 10 % slower than at the start
-  load 12%   a benchmark thread lost so much of the window to something else on its CPU
-  overload   fewer requests were answered than --rate asked for: no round trips
+  load 12%   a bench thread was preempted for this part of the window
+  overload   fewer requests were answered than --rate sent: no round trips
   failed     the window could not be measured, for the reason that follows
 
 Exit codes:

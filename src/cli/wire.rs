@@ -8,7 +8,7 @@ use super::run::{LatencyArgs, RunArgs};
 
 /// The options of `wire`.
 #[derive(Args, Debug)]
-#[command(after_help = WIRE_AFTER_HELP, subcommand_help_heading = "Instead of a sweep", subcommand_value_name = "WHAT")]
+#[command(after_help = WIRE_AFTER_HELP, disable_help_subcommand = true, subcommand_help_heading = "Instead of a sweep", subcommand_value_name = "WHAT")]
 pub struct WireArgs {
     /// The other host, as ssh knows it, or what --rsh names
     #[arg(value_name = "[USER@]HOST", value_parser = host)]
@@ -26,22 +26,25 @@ pub struct WireArgs {
 /// What is done with the other host instead of a sweep.
 #[derive(Debug, Subcommand)]
 pub enum WireCommand {
-    /// How soon an answer comes, as udpbench latency
+    /// Measures round-trip times, as udpbench latency
     Latency(Box<LatencyArgs>),
-    /// Where something begins, as udpbench find
+    /// Finds a threshold, as udpbench find
     Find(Box<FindArgs>),
 }
 
 const WIRE_AFTER_HELP: &str = "\
 Examples:
-  udpbench wire pi@board                           the sweep, from here to there and from there to here
-  udpbench wire pi@board --threads 4 --payload 1460 --direction up
-  udpbench wire pi@board --address 192.168.7.2     over the interface that has this address there
-  udpbench wire pi@board --rsh 'ssh -p 2222'       ssh's own options
-  udpbench wire box --rsh 'docker exec -i' --deploy --address 172.17.0.2    a container
-  udpbench wire pi@board --deploy                  copies udpbench there first
+  udpbench wire pi@board                           the sweep, in both directions
+  udpbench wire pi@board --deploy                  copies udpbench to the other host first
   udpbench wire pi@board latency                   round trips
   udpbench wire pi@board find lossless             the highest rate without loss
 
-The same version of udpbench has to be on both hosts (--deploy); nothing is left running there. Datagrams go between ports
-that the kernels choose: a firewall in between has to let UDP pass.";
+More examples:
+  udpbench wire pi@board --threads 4 --payload 1460 --direction up
+  udpbench wire pi@board --address 192.168.7.2     over the interface that has this address
+  udpbench wire pi@board --rsh 'ssh -p 2222'       with options of ssh
+  udpbench wire box --rsh 'docker exec -i' --deploy --address 172.17.0.2
+
+Needs:
+  The same version of udpbench on both hosts (--deploy). Nothing is left running on the other host.
+  Datagrams go between ports that the kernels choose: a firewall in between has to let UDP pass.";

@@ -103,7 +103,7 @@ fn show(args: &AbArgs, comparison: &Comparison) -> anyhow::Result<()> {
         record, question, ..
     } = comparison;
     let judgement = judge(record, *question);
-    let detail = if args.asked.all {
+    let detail = if args.asked.details {
         Detail::All
     } else {
         Detail::Changes

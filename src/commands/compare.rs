@@ -30,7 +30,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     };
     let comparison = compare(&base, &new, options);
     refuse_nothing(&comparison, std::iter::once(&base).chain(&new))?;
-    let detail = if args.asked.all {
+    let detail = if args.asked.details {
         Detail::All
     } else {
         Detail::Changes

@@ -72,7 +72,7 @@ fn write_page(command: &Command, see_also: Option<&str>, directory: &Path) -> io
         man.render_subcommands_section(&mut page)?;
     }
     let mut rest = Roff::new();
-    let after_help = command.get_after_help().map(ToString::to_string);
+    let after_help = command.get_after_long_help().map(ToString::to_string);
     sections(&after_help.unwrap_or_default(), &mut rest);
     if let Some(page) = see_also {
         rest.control("SH", ["SEE ALSO"]).text([roman(page)]);

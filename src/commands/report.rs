@@ -73,7 +73,7 @@ mod writing {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Checks that the page may be written: it may replace an earlier page, and another file only with `--force`.
+    /// Checks that the page may be written: it may replace an earlier page, and another file only with `--overwrite`.
     fn may_be_written(args: &ReportArgs) -> Result<(), UsageError> {
         let path = &args.output;
         let refused = |problem: &str| UsageError::flag("--output", &path.display(), problem);
@@ -98,9 +98,9 @@ mod writing {
         {
             return Err(refused("it is one of the input files; choose another name"));
         }
-        if !args.force && !is_report(path) {
+        if !args.overwrite && !is_report(path) {
             return Err(refused(
-                "it exists and is not a report; choose another name, or overwrite it with --force",
+                "it exists and is not a report; choose another name, or overwrite it with --overwrite",
             ));
         }
         Ok(())
@@ -152,7 +152,7 @@ mod tests {
         let args = ReportArgs {
             files: vec!["run.csv".into()],
             output: "r.html".into(),
-            force: false,
+            overwrite: false,
             suite: None,
         };
         let error = run(&args).expect_err("there is none");

@@ -171,7 +171,7 @@ fn conclude(
         let page = ReportArgs {
             files: files.into_iter().chain(logs).collect(),
             output: directory.join("report.html"),
-            force: false,
+            overwrite: false,
             suite: Some(suite.name.clone()),
         };
         super::report::run(&page)?;

@@ -23,6 +23,10 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     if args.what.is_some() {
         refuse_late(&given.link)?;
     }
+    if let Some(config) = &given.config {
+        let fix = "a sweep between two hosts takes no options from a file: type them";
+        return Err(UsageError::flag("--config", &config.display(), fix).into());
+    }
     let interrupt = super::interrupt_on_signals()?;
     let mut given = given.clone();
     given.link = args.run.link.clone();

@@ -171,7 +171,7 @@ fn a_command_runs_before_each_side_and_one_that_fails_ends_it() {
 fn options_may_differ_and_the_nth_case_meets_the_nth() {
     let place = Place::new();
     let output = place.shell(&format!(
-        "$udpbench ab -q --rounds 6 -o ab.jsonl --a '--rcvbuf 106496' --b '--rcvbuf 212992' --all -- {CASES}"
+        "$udpbench ab -q --rounds 6 -o ab.jsonl --a '--rcvbuf 106496' --b '--rcvbuf 212992' --details -- {CASES}"
     ));
     let text = stdout(&output);
     assert!(
@@ -216,7 +216,7 @@ fn what_cannot_be_is_refused_before_there_is_a_log() {
         ("-- --payload 65508", "65508"),
         ("--rounds 5", "5"),
         ("--threshold 2", "write 2%"),
-        ("--max-time 3s", "--until"),
+        ("--max-time 3s", "--decide"),
         (
             "--resume nowhere.jsonl",
             "--resume nowhere.jsonl: cannot read it",

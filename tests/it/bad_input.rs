@@ -71,7 +71,7 @@ fn each_is_refused_with_its_place_its_value_and_its_fix() {
         "--rate 1k,1000",
         "--rate 1k --workload bidir",
         "--arrivals poisson",
-        "--force",
+        "--accept-changes",
         "plan --resume out.jsonl",
         "frobnicate",
     ];

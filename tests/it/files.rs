@@ -156,7 +156,7 @@ fn a_default_name_that_is_taken_gets_a_number() {
     let short = "--board generic --engine null --threads 2 --connection connected";
     let sweep =
         format!("{short} --no-reference --payload 1 --ip v4 --rounds 5 --duration 5ms --soak 0s");
-    for words in [&*sweep, &format!("find burst {short} --max-time 1ms")] {
+    for words in [&*sweep, &format!("find burst {short} --max-case-time 1ms")] {
         let output = place.run(words);
         assert_eq!(
             output.status.code(),

@@ -72,7 +72,9 @@ fn the_main_page_has_all_that_help_shows() {
     for section in ["SUBCOMMANDS", "EXAMPLES", "FILES", "\"EXIT CODES\""] {
         assert!(text.contains(&format!("\n.SH {section}\n")), "{section}");
     }
-    let after_help = Cli::command().get_after_help().map(ToString::to_string);
+    let after_help = Cli::command()
+        .get_after_long_help()
+        .map(ToString::to_string);
     let after_help = after_help.expect("examples, files, exit codes");
     let entries = after_help.lines().filter(|line| line.starts_with("  "));
     for piece in entries.flat_map(|line| line.trim_start().split("  ")) {

@@ -180,9 +180,9 @@ fn another_host_is_refused_unless_somebody_insists_and_then_the_rows_say_so() {
     assert_code(&refused, 2);
     let message = stderr(&refused);
     assert!(message.contains("the machine was not "), "{message}");
-    assert!(message.contains("--force"), "{message}");
+    assert!(message.contains("--accept-changes"), "{message}");
 
-    assert_code(&place.run("--resume out.jsonl --force"), 0);
+    assert_code(&place.run("--resume out.jsonl --accept-changes"), 0);
     assert_whole(&place);
     let warned = |row: &&Row| {
         row.warnings
@@ -245,7 +245,7 @@ fn a_case_that_cannot_run_any_more_fails_and_the_others_go_on() {
         r#""window_ns":1000000"#,
     );
     assert_code(&place.run("--resume out.jsonl"), 2);
-    assert_code(&place.run("--resume out.jsonl --force"), 1);
+    assert_code(&place.run("--resume out.jsonl --accept-changes"), 1);
     let rows = rows(&place.path("out.csv"));
     let status: Vec<Status> = rows.iter().map(|row| row.status).collect();
     assert_eq!(status, [Status::Ok, Status::Failed]);
@@ -521,7 +521,7 @@ fn settings_come_from_the_file_and_not_from_the_command_line() {
         stderr(&refused)
     );
     assert_code(&place.run("--resume none.jsonl"), 2);
-    assert_code(&place.run("--force"), 2);
+    assert_code(&place.run("--accept-changes"), 2);
 }
 
 #[test]

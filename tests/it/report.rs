@@ -153,11 +153,11 @@ fn a_report_is_replaced_and_nothing_else_is() {
     for (name, problem) in [
         (
             "mine.html",
-            "not a report; choose another name, or overwrite it with --force",
+            "not a report; choose another name, or overwrite it with --overwrite",
         ),
         (
             "empty.html",
-            "not a report; choose another name, or overwrite it with --force",
+            "not a report; choose another name, or overwrite it with --overwrite",
         ),
         ("run.csv", "one of the input files"),
     ] {
@@ -180,7 +180,7 @@ fn a_report_is_replaced_and_nothing_else_is() {
     }
     assert_eq!(
         place
-            .run("report run.csv -o mine.html --force")
+            .run("report run.csv -o mine.html --overwrite")
             .status
             .code(),
         Some(0)
@@ -191,7 +191,10 @@ fn a_report_is_replaced_and_nothing_else_is() {
             .contains("</html>")
     );
     assert_eq!(
-        place.run("report run.csv -o run.csv --force").status.code(),
+        place
+            .run("report run.csv -o run.csv --overwrite")
+            .status
+            .code(),
         Some(2)
     );
 }

@@ -93,7 +93,7 @@ fn interrupted_and_resumed(place: &Place) {
     ran(
         place,
         &format!(
-            "-q --resume resumed.jsonl --force --root {}",
+            "-q --resume resumed.jsonl --accept-changes --root {}",
             hosts::two_cpus()
         ),
     );

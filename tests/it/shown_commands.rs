@@ -10,8 +10,9 @@ use udpbench::cli::{self, Cli};
 use crate::common::pages::{pages, root};
 
 /// Options of cargo and of scripts, which pages show beside those of udpbench.
-const OF_OTHERS: [&str; 16] = [
+const OF_OTHERS: [&str; 17] = [
     "--",
+    "--all",
     "--git",
     "--htb",
     "--jump",
@@ -62,7 +63,7 @@ fn every_example_of_a_help_text_is_taken() {
     let mut wrong = Vec::new();
     let mut count = 0;
     for command in &*ALL {
-        let help = command.get_after_help().map(ToString::to_string);
+        let help = command.get_after_long_help().map(ToString::to_string);
         for line in help.unwrap_or_default().lines() {
             // What it does stands behind two blanks.
             let example = line.strip_prefix("  ").unwrap_or_default();

@@ -154,7 +154,7 @@ fn searches_of_a_suite_go_on_from_their_logs_and_are_on_its_page() {
     for search in &suite.searches {
         let (name, options) = (&search.name, &search.options);
         let begun = place.run(&format!(
-            "find {options} --board generic --max-time 100ms -q -o mine/{name}.jsonl"
+            "find {options} --board generic --max-case-time 100ms -q -o mine/{name}.jsonl"
         ));
         assert!(begun.status.success(), "{name}: {}", stderr(&begun));
     }

@@ -5,8 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use crate::common::{LONG_SWEEP, Place, rows, stderr, stdout};
+use clap::CommandFactory;
 use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::Value;
+use udpbench::cli::Cli;
+use udpbench::cli::help::HEADINGS;
 use udpbench::results::export::{csv, json};
 use udpbench::results::log::Event;
 
@@ -159,4 +162,53 @@ fn what_a_file_holds_does_not_steer_the_terminal() {
     let mut command = place.udpbench("summarize --format json");
     let json = command.arg(name).output().expect("it starts");
     assert_eq!(json::read(&json.stdout).expect("it is JSON"), rows);
+}
+
+/// Every command as it is typed behind the program's name, and its definition.
+fn commands() -> Vec<(String, clap::Command)> {
+    let mut waiting = vec![(String::new(), Cli::command())];
+    let mut all = Vec::new();
+    while let Some((path, command)) = waiting.pop() {
+        let subcommands = command.get_subcommands().filter(|it| !it.is_hide_set());
+        waiting.extend(subcommands.map(|it| (format!("{path} {}", it.get_name()), it.clone())));
+        all.push((path, command));
+    }
+    all
+}
+
+#[test]
+fn the_short_help_fits_a_screen_and_examples_fit_a_line() {
+    let place = Place::new();
+    for (path, _) in commands() {
+        let help = |flag: &str| {
+            let mut command = place.udpbench(&format!("{path} {flag}"));
+            let output = command.env("COLUMNS", "100").output().expect("it starts");
+            stdout(&output)
+        };
+        let (short, long) = (help("-h"), help("--help"));
+        let lines = short.lines().count();
+        assert!((1..=40).contains(&lines), "{path}: {lines} lines:\n{short}");
+        let examples = long.lines().filter(|line| line.contains("udpbench "));
+        for line in examples.filter(|line| line.starts_with("  ")) {
+            assert!(line.len() <= 100, "{path}: {line}");
+        }
+    }
+}
+
+#[test]
+fn options_stand_below_headings_in_one_order() {
+    for (path, command) in commands() {
+        let args = command.get_arguments().filter(|arg| !arg.is_hide_set());
+        let headings: Vec<Option<&str>> = args
+            .filter(|arg| arg.get_long().is_some())
+            .map(clap::Arg::get_help_heading)
+            .collect();
+        if headings.len() < 8 {
+            continue;
+        }
+        let place = |heading: &str| HEADINGS.iter().position(|it| *it == heading);
+        let places: Vec<_> = headings.iter().map(|it| it.and_then(place)).collect();
+        assert!(places.iter().all(Option::is_some), "{path}: {headings:?}");
+        assert!(places.is_sorted(), "{path}: {headings:?}");
+    }
 }

@@ -109,7 +109,7 @@ fn results_fit() {
         "rank run.jsonl --by cpu --top 1",
         "rank run.jsonl --details",
         "compare run.jsonl slower.csv",
-        "compare run.jsonl slower.csv --all",
+        "compare run.jsonl slower.csv --details",
         "compare run.jsonl slower.csv --by cpu --threshold 0",
     ] {
         fits(&place, arguments);
@@ -145,7 +145,7 @@ fn what_is_measured_fits() {
         );
     }
     place.run(&format!("ab --rounds 8 -o ab.jsonl -- {case}"));
-    fits(&place, "ab --resume ab.jsonl --all");
+    fits(&place, "ab --resume ab.jsonl --details");
 }
 
 /// At one width, what has other words each time.

@@ -8,7 +8,7 @@ use super::{BlockKey, Case, Sharing};
 
 /// Expands to the value if it differs from the usual one, else `None`.
 macro_rules! unusual {
-    (one $value:expr, { flag $flag:literal, key $key:literal, usual [$usual:expr], $($rest:tt)* }) => {
+    (one $value:expr, { flag $flag:literal, heading $of:literal, key $key:literal, usual [$usual:expr], $($rest:tt)* }) => {
         Some($value).filter(|value| *value != $usual)
     };
     (one $value:expr, { $($rest:tt)* }) => {
@@ -21,7 +21,7 @@ macro_rules! unusual {
 
 /// Expands to the text of a value in labels, if the parameter has one.
 macro_rules! in_label {
-    ($value:expr, { flag $flag:literal, key $key:literal, label [$label:literal], $($rest:tt)* }) => {
+    ($value:expr, { flag $flag:literal, heading $of:literal, key $key:literal, label [$label:literal], $($rest:tt)* }) => {
         $value.map(|value| format!($label, value))
     };
     ($value:expr, { $($rest:tt)* }) => {
@@ -31,13 +31,13 @@ macro_rules! in_label {
 
 /// Expands to the value that a part of the key holds, or else to the usual one.
 macro_rules! from_key {
-    (one $type:ty, $parts:expr, { flag $flag:literal, key $key:literal, usual [$usual:expr], $($rest:tt)* }) => {
+    (one $type:ty, $parts:expr, { flag $flag:literal, heading $of:literal, key $key:literal, usual [$usual:expr], $($rest:tt)* }) => {
         find::<$type>($key, $parts).unwrap_or($usual)
     };
-    (one $type:ty, $parts:expr, { flag $flag:literal, key $key:literal, $($rest:tt)* }) => {
+    (one $type:ty, $parts:expr, { flag $flag:literal, heading $of:literal, key $key:literal, $($rest:tt)* }) => {
         find::<$type>($key, $parts)?
     };
-    (some $type:ty, $parts:expr, { flag $flag:literal, key $key:literal, $($rest:tt)* }) => {
+    (some $type:ty, $parts:expr, { flag $flag:literal, heading $of:literal, key $key:literal, $($rest:tt)* }) => {
         find::<$type>($key, $parts)
     };
 }

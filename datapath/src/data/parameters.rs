@@ -7,139 +7,167 @@
 
 /// Hands the table to a macro, which takes from it what it needs.
 ///
-/// An entry: `one` value, or `some` (absent where it is not given or does not apply). `key` and `label`: how the
-/// value stands there. `usual`: a value that goes without saying. `default`: the values to measure where nothing
-/// was typed, from the board's defaults and the extent of the sweep. `applies`: whether a value means anything
-/// to such engines; those of a block are not asked about engines.
+/// An entry: `one` value, or `some` (absent where it is not given or does not apply). The first paragraph is the text
+/// of `-h`. `--help` has both paragraphs, and the default of the second one if it has one. `heading`: the heading in
+/// `--help`. `key` and `label`: how the value stands there. `usual`: a value that goes without saying. `default`: the
+/// values to measure where nothing was typed, from the board's defaults and the extent of the sweep. `applies`: whether
+/// a value means anything to such engines; those of a block are not asked about engines.
 #[macro_export]
 macro_rules! parameters {
     ($take:ident) => {
         $take! {
             block {
-                /// Thread counts (1,2 or 1-4): 1 sends and receives in turn, more are divided between senders and receivers
-                /// [default: the most of the board profile for which there are CPUs; with --full all such]
+                /// Thread counts, such as 2 or 1-4 [default: the most that fit the CPUs]
+                ///
+                /// One thread sends and receives in turn. More are divided between senders and receivers [default:
+                /// the largest of the board profile that fits the CPUs; with --full all that fit]
                 threads: one $crate::data::Threads {
-                    flag "--threads", key "{}t", usual [],
+                    flag "--threads", heading "Placement", key "{}t", usual [],
                     default |board, extent| extent.most(&board.threads), applies |_| true
                 }
 
-                /// Payloads in bytes (1460, 9k), 0 to 65507, and to 1M in a stream (--transport)
-                /// [default: the smallest and the largest of the board profile, mostly 26,1460; with --full all]
+                /// Payloads in bytes, such as 1460 or 9k [default: mostly 26,1460]
+                ///
+                /// From 0 to 65507, and to 1M in a stream (--transport) [default: the smallest and the largest of
+                /// the board profile, mostly 26,1460; with --full all]
                 payload: one $crate::data::Payload {
-                    flag "--payload", key "{}B", usual [],
+                    flag "--payload", heading "Workload", key "{}B", usual [],
                     default |board, extent| extent.ends(&board.payload), applies |_| true
                 }
 
-                /// v4 (127.0.0.1), v6 (::1); see --address [default: v4; with --full both]
+                /// IP versions: v4, v6 [default: v4]
+                ///
+                /// Over loopback: 127.0.0.1 and ::1. See --address [default: v4; with --full both]
                 ip: one $crate::data::Ip {
-                    flag "--ip", key "{}", usual [],
+                    flag "--ip", heading "Sockets", key "{}", usual [],
                     default |_board, extent| extent.first(&[$crate::data::Ip::V4, $crate::data::Ip::V6]),
                     applies |_| true
                 }
 
-                /// SO_RCVBUF that receivers ask for, in bytes (4M); the size granted is in every row
-                /// [default: 4194304]
+                /// Receive buffer (SO_RCVBUF) in bytes, such as 4M [default: 4194304]
+                ///
+                /// The kernel may grant less. The size that it grants is in every row
                 rcvbuf: one $crate::data::Buffer {
-                    flag "--rcvbuf", key "rcvbuf{}", usual [$crate::data::Buffer::DEFAULT],
+                    flag "--rcvbuf", heading "Sockets", key "rcvbuf{}", usual [$crate::data::Buffer::DEFAULT],
                     default |_board, _extent| vec![$crate::data::Buffer::DEFAULT], applies |_| true
                 }
 
-                /// SO_SNDBUF that senders ask for, in bytes [default: none, the kernel's default size]
+                /// Send buffer (SO_SNDBUF) in bytes [default: the kernel's own size]
                 sndbuf: some $crate::data::Buffer {
-                    flag "--sndbuf", key "sndbuf{}", usual [],
+                    flag "--sndbuf", heading "Sockets", key "sndbuf{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }
 
-                /// IPv4 TOS or IPv6 traffic class of the senders: a DSCP (cs0 to cs7, af11 to af43, ef, va, le) or the
-                /// whole byte, 0 to 255 [default: cs0]
+                /// DSCP of the senders: cs0 to cs7, af11 to af43, ef, va, le [default: cs0]
+                ///
+                /// Or the whole byte, 0 to 255: the IPv4 TOS or the IPv6 traffic class
                 tos: some $crate::data::Tos {
-                    flag "--tos", key "tos-{}", usual [],
+                    flag "--tos", heading "Sockets", key "tos-{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Tos::DEFAULT
                 }
 
-                /// What the threads do: flood (senders send as fast as they can), rr (clients send requests, servers
-                /// respond, round trips are timed), bidir (flood in both directions at once, and in one beside it)
-                /// [default: flood]
+                /// Workload: flood, rr (requests and responses), bidir [default: flood]
+                ///
+                /// flood: senders send as fast as they can. rr: clients send requests, servers respond, and round
+                /// trips are timed. bidir: a flood in both directions at once, and one in one direction beside it
                 workload: some $crate::data::Workload {
-                    flag "--workload", key "{}", usual [],
+                    flag "--workload", heading "What", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Workload::Flood
                 }
 
-                /// What carries the messages: udp, unix-dgram, unix-stream, tcp, framed-tcp (each message after its length, of
-                /// four bytes), websocket (over TCP); which engines go over which: docs/TRANSPORTS.md [default: udp]
+                /// Transport: udp, unix-dgram, unix-stream, tcp, framed-tcp, websocket [default: udp]
+                ///
+                /// framed-tcp sends the length of each message before it, in four bytes. websocket is over TCP.
+                /// docs/TRANSPORTS.md lists the engines of each
                 transport: some $crate::data::Transport {
-                    flag "--transport", key "{}", usual [],
+                    flag "--transport", heading "What", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Transport::Udp
                 }
 
-                /// Which of this host's addresses the messages go to: loopback, local (the first that an interface has; they
-                /// do not leave the host, either) [default: loopback]; with udpbench wire, of the other host's; one of a link
-                /// with the interface here: fe80::1%eth0 [default: that which ssh has reached]
+                /// Addresses to send to [default: loopback]
+                ///
+                /// loopback, or local, the first address of an interface of this host: its datagrams do not leave the
+                /// host. With udpbench wire: IP addresses of the other host; a link-local one with the interface of
+                /// this host, such as fe80::1%eth0
                 address: some $crate::data::Address {
-                    flag "--address", key "{}", usual [],
+                    flag "--address", heading "Path", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Address::Loopback
                 }
 
-                /// For udpbench wire: up (from here to there), down (from there to here), both (at once, over the same
-                /// sockets) [default: up,down]
+                /// up (to the other host), down (from it), both [default: up,down]
+                ///
+                /// both is up and down at once, over the same sockets
                 direction: some $crate::data::Direction {
-                    flag "--direction", key "{}", usual [],
+                    flag "--direction", heading "Path", key "{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }
 
-                /// Flows of each thread that sends, 1 to 30000, for engines that wait for many sockets: each has a socket at
-                /// either end [default: 1]
+                /// Flows of each thread that sends, 1 to 30000 [default: 1]
+                ///
+                /// For engines that wait for many sockets: each flow has a socket at either end
                 flows: some $crate::data::Flows {
-                    flag "--flows", key "flows{}", usual [],
+                    flag "--flows", heading "Workload", key "flows{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Flows::DEFAULT
                 }
 
-                /// For --workload rr: requests that each client has outstanding at a time, 1 to 1024 [default: 1]
+                /// Requests that each client has outstanding at a time, 1 to 1024 [default: 1]
+                ///
+                /// For --workload rr
                 outstanding: some $crate::data::Outstanding {
-                    flag "--outstanding", key "outstanding{}", usual [],
+                    flag "--outstanding", heading "Workload", key "outstanding{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Outstanding::DEFAULT
                 }
 
-                /// For --workload rr: how long a client waits between an answer and its next request (1us to 10s)
-                /// [default: none, it asks at once]
+                /// Pause of a client between a response and its next request [default: none]
+                ///
+                /// For --workload rr, from 1us to 10s
                 think_time: some $crate::data::ThinkTime {
-                    flag "--think-time", key "think-{}", usual [],
+                    flag "--think-time", heading "Workload", key "think-{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }
 
-                /// Datagrams, or with --workload rr requests, per second of all threads that send together (20k, 1.5M); or
-                /// bits of payload per second (100Mbit, 1Gbit). Requests go whether or not answers come, and round trips
-                /// then count from when one was due [default: none, as fast as they can]
+                /// Datagrams or requests per second: 20k, 100Mbit [default: no limit]
+                ///
+                /// Of all threads that send together. With Mbit or Gbit, bits of payload per second. Requests are
+                /// sent whether or not responses come, and round trips then count from the time when a request was
+                /// due [default: none, as fast as the threads can]
                 rate: some $crate::data::AskedRate {
-                    flag "--rate", key "rate{}", usual [],
+                    flag "--rate", heading "Workload", key "rate{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }
 
-                /// With --rate: even (at equal distances), poisson (at random), train100 (so many of each thread at once, and
-                /// the trains at equal distances) [default: even]
+                /// Times of sending at a --rate: even, poisson, train100 [default: even]
+                ///
+                /// even: at equal distances. poisson: at random. train100: 100 of each thread at once, and the
+                /// trains at equal distances
                 arrivals: some $crate::data::Arrivals {
-                    flag "--arrivals", key "{}", usual [],
+                    flag "--arrivals", heading "Workload", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Arrivals::Even
                 }
 
-                /// For --workload rr: what a server does before it answers, each time: 50us of computing, or sleep:1ms
-                /// [default: nothing]
+                /// Work of a server for each request: 50us, or sleep:1ms [default: none]
+                ///
+                /// For --workload rr. 50us computes for that time, sleep:1ms sleeps
                 service: some $crate::data::ServiceTime {
-                    flag "--service", key "service-{}", usual [],
+                    flag "--service", heading "Workload", key "service-{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }
 
-                /// For --workload rr: who does that: inline (the loop that receives), pool (64 threads), spawn-blocking
-                /// (tokio's threads for what blocks) [default: inline]
+                /// Place of that work: inline, pool, spawn-blocking [default: inline]
+                ///
+                /// For --workload rr and --service. inline: the loop that receives. pool: 64 threads.
+                /// spawn-blocking: tokio's threads for work that blocks
                 server_model: some $crate::data::ServerModel {
-                    flag "--server-model", key "{}", usual [],
+                    flag "--server-model", heading "Workload", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::ServerModel::Inline
                 }
             }
             case {
-                /// connected (send/recv), unconnected (send_to/recv_from) [default: connected; with --full both]
+                /// Sockets: connected (send), unconnected (send_to) [default: connected]
+                ///
+                /// [default: connected; with --full both]
                 connection: one $crate::data::Connection {
-                    flag "--connection", key "{}", label [],
+                    flag "--connection", heading "Sockets", key "{}", label [],
                     default |_board, extent| extent.first(&[
                         $crate::data::Connection::Connected,
                         $crate::data::Connection::Unconnected,
@@ -147,34 +175,38 @@ macro_rules! parameters {
                     applies |_, _| true
                 }
 
-                /// Datagrams per call, 1 to 1024, of the engines that batch [default: 32]
+                /// Datagrams per call of the engines that batch, 1 to 1024 [default: 32]
                 batch: some $crate::data::Batch {
-                    flag "--batch", key "batch{}", label ["{}"],
+                    flag "--batch", heading "Sockets", key "batch{}", label ["{}"],
                     default |_board, _extent| vec![$crate::data::Batch::DEFAULT],
                     applies |_, (sender, receiver)| sender.sends_batches || receiver.receives_batches
                 }
 
-                /// For the engines tokio and tokio-exhaustive: worker threads, up to 256, of one runtime for the whole
-                /// case [default: 0, a current-thread runtime per thread]
+                /// Worker threads of one tokio runtime for the whole case [default: 0]
+                ///
+                /// For the engines tokio and tokio-exhaustive, up to 256 [default: 0, a current-thread runtime per
+                /// thread]
                 tokio_workers: some $crate::data::Workers {
-                    flag "--tokio-workers", key "workers{}", label ["w{}"],
+                    flag "--tokio-workers", heading "Placement", key "workers{}", label ["w{}"],
                     default |_board, _extent| vec![$crate::data::Workers::NONE],
                     applies |value, (sender, receiver)| value != $crate::data::Workers::NONE
                         && (sender.shares_workers || receiver.shares_workers)
                 }
 
-                /// For --workload bidir: full (both directions at once: two threads for each socket), half (one direction)
-                /// [default: full,half]
+                /// For --workload bidir: full (both directions), half (one) [default: full,half]
+                ///
+                /// full has two threads for each socket
                 duplex: some $crate::data::Duplex {
-                    flag "--duplex", key "{}", label ["{}"],
+                    flag "--duplex", heading "Workload", key "{}", label ["{}"],
                     default |_board, _extent| vec![$crate::data::Duplex::Full, $crate::data::Duplex::Half],
                     applies |value, _| value != $crate::data::Duplex::Full
                 }
 
-                /// How receivers of the engines std, mmsg, gro and uring wait: block (sleep), spin (busy loop, takes a
-                /// whole CPU) [default: block]
+                /// How receivers wait: block (sleep), spin (busy loop) [default: block]
+                ///
+                /// For the engines std, mmsg, gro and uring. spin takes a whole CPU
                 wait: some $crate::data::Wait {
-                    flag "--wait", key "{}", label ["{}"],
+                    flag "--wait", heading "Sockets", key "{}", label ["{}"],
                     default |_board, _extent| vec![],
                     applies |value, (_, receiver)| value == $crate::data::Wait::Spin && receiver.can_spin
                 }
@@ -190,14 +222,17 @@ macro_rules! column {
     (flag { flag $flag:literal, $($rest:tt)* }) => {
         $flag
     };
-    (key { flag $flag:literal, key $key:literal, $($rest:tt)* }) => {
+    (heading { flag $flag:literal, heading $heading:literal, $($rest:tt)* }) => {
+        $heading
+    };
+    (key { flag $flag:literal, heading $heading:literal, key $key:literal, $($rest:tt)* }) => {
         $key
     };
-    (default { flag $flag:literal, key $key:literal, $name:ident $value:tt,
+    (default { flag $flag:literal, heading $heading:literal, key $key:literal, $name:ident $value:tt,
         default $default:expr, applies $applies:expr }) => {
         $default
     };
-    (applies { flag $flag:literal, key $key:literal, $name:ident $value:tt,
+    (applies { flag $flag:literal, heading $heading:literal, key $key:literal, $name:ident $value:tt,
         default $default:expr, applies $applies:expr }) => {
         $applies
     };

@@ -17,7 +17,7 @@ use crate::results::row::Environment;
 /// Default measured time per case and side. With the default number of rounds, windows are 20 ms long.
 const DEFAULT_DURATION: Duration = Duration::from_millis(400);
 const DEFAULT_WARMUP: Duration = Duration::from_millis(20);
-/// Number of looks at the data with `--until decision`.
+/// Number of looks at the data with `--decide`.
 const LOOKS: u32 = 5;
 const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
 
@@ -41,7 +41,7 @@ pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::R
             .collect(),
         started_at: started_at.to_owned(),
         rounds: args.rounds.rounds,
-        until: args.rounds.until.map(|_| Until {
+        until: args.rounds.decide.then(|| Until {
             looks: LOOKS,
             max_time: args.rounds.max_time.unwrap_or(DEFAULT_MAX_TIME),
         }),

@@ -215,8 +215,8 @@ fn word(command: &Command, option: &str, value: &DeValue) -> Result<Option<Strin
         let names: Vec<String> = options(command, &GROUPS).map(name).collect();
         let hint = nearest::hint(option, names.iter().map(String::as_str));
         return Err(format!(
-            "{option}: no such option; {hint}use those of udpbench --help below Parameters, Measuring and \
-             Placement, without dashes"
+            "{option}: no such option; {hint}use those of udpbench --help that say what is measured and how, \
+             without dashes"
         ));
     };
     let word = match (arg.get_action(), value) {

@@ -32,6 +32,9 @@ const CLIFF_BETWEEN: [u32; 2] = [16, 9000];
 /// Default payload of `find idle`, in bytes: a short response.
 const IDLE_PAYLOAD: u32 = 64;
 
+/// Fix for `--arrivals` in a search without rates.
+const WITHOUT_RATE: &str = "this search has no rate: leave it out";
+
 /// Ratio of a full trial to the shortest trial of a search for a rate.
 const SHORTEST: u32 = 10;
 
@@ -57,7 +60,7 @@ fn lossless(
     let asked = asked(&args.search)?;
     let request = at_rates(args, peer)?;
     let question = Question::Lossless(asked);
-    Ok(of(question, args.time.max_time, request, started_at))
+    Ok(of(question, args.time.max_case_time, request, started_at))
 }
 
 /// Returns the request for cases whose rates the search chooses.
@@ -91,10 +94,10 @@ fn burst(
     refuse_short("--pause", pause, MIN_WINDOW)?;
     refuse_short("--trial", trial, pause)?;
     refuse_short("--sum", sum, trial)?;
-    if let Some(arrivals) = args.parameters.arrivals.iter().flatten().next() {
-        let fix = "the search has trains of its own: leave it out";
-        return Err(UsageError::flag("--arrivals", arrivals, fix).into());
-    }
+    refuse_arrivals(
+        &args.parameters,
+        "the search has trains of its own: leave it out",
+    )?;
     let question = Question::Burst(burst::BurstQuestion {
         pause,
         trial,
@@ -102,7 +105,7 @@ fn burst(
         width_pct: width,
     });
     let request = at_rates(args, peer)?;
-    Ok(of(question, args.time.max_time, request, started_at))
+    Ok(of(question, args.time.max_case_time, request, started_at))
 }
 
 fn cliff(
@@ -114,6 +117,7 @@ fn cliff(
     refuse_short("--trial", search.trial, MIN_WINDOW)?;
     let mut given = args.parameters.clone();
     refuse_rate(&given)?;
+    refuse_arrivals(&given, WITHOUT_RATE)?;
     refuse_workloads(&given, "is of round trips and floods")?;
     given.workload.get_or_insert_with(|| vec![Workload::Rr]);
     let usual = CLIFF_BETWEEN
@@ -154,10 +158,10 @@ fn cliff(
     let question = Question::Cliff(cliff::CliffQuestion {
         from,
         to,
-        jump_pct: search.jump,
+        jump_pct: search.threshold,
         trial: search.trial,
     });
-    Ok(of(question, args.time.max_time, request, started_at))
+    Ok(of(question, args.time.max_case_time, request, started_at))
 }
 
 fn idle(
@@ -177,6 +181,7 @@ fn idle(
     }
     let mut given = args.parameters.clone();
     refuse_rate(&given)?;
+    refuse_arrivals(&given, WITHOUT_RATE)?;
     if let Some(think_time) = given.think_time.iter().flatten().next() {
         let fix = "the search has think times of its own: use --silence FROM,TO";
         return Err(UsageError::flag("--think-time", think_time, fix).into());
@@ -209,10 +214,10 @@ fn idle(
     let question = Question::Idle(idle::IdleQuestion {
         from,
         to,
-        step_pct: search.step,
+        step_pct: search.threshold,
         trial: search.trial,
     });
-    Ok(of(question, args.time.max_time, request, started_at))
+    Ok(of(question, args.time.max_case_time, request, started_at))
 }
 
 fn refuse_short(flag: &'static str, value: Duration, least: Duration) -> Result<(), UsageError> {
@@ -223,15 +228,25 @@ fn refuse_short(flag: &'static str, value: Duration, least: Duration) -> Result<
     Err(UsageError::flag(flag, &duration::text(value), fix))
 }
 
+/// Returns an error for parameters that no search has.
 fn refuse_rate(given: &ParameterArgs) -> Result<(), UsageError> {
-    match given.rate.iter().flatten().next() {
-        Some(rate) => Err(UsageError::flag(
-            "--rate",
-            rate,
-            "a search has rates of its own, or none: leave it out",
-        )),
-        None => Ok(()),
+    if let Some(rate) = given.rate.iter().flatten().next() {
+        let fix = "a search has rates of its own, or none: leave it out";
+        return Err(UsageError::flag("--rate", rate, fix));
     }
+    if let Some(duplex) = given.duplex.iter().flatten().next() {
+        let fix = "it is for --workload bidir, which no search has: leave it out";
+        return Err(UsageError::flag("--duplex", duplex, fix));
+    }
+    Ok(())
+}
+
+/// Returns an error for `--arrivals` in a search without rates.
+fn refuse_arrivals(given: &ParameterArgs, fix: &str) -> Result<(), UsageError> {
+    let arrivals = given.arrivals.iter().flatten().next();
+    arrivals.map_or(Ok(()), |arrivals| {
+        Err(UsageError::flag("--arrivals", arrivals, fix))
+    })
 }
 
 fn refuse_workloads(given: &ParameterArgs, what_it_is: &str) -> Result<(), UsageError> {

@@ -188,7 +188,7 @@ const BARE: [&str; 6] = [
     "--quiet",
     "--verify",
     "--warnings",
-    "--force",
+    "--accept-changes",
 ];
 
 /// Returns the options of a command line that a side of `ab` takes, each with its value.

@@ -25,7 +25,7 @@ pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow:
     log.header.schedule.settings.root = root.clone();
     let (mut sweep, rows) = Sweep::replay(&log)?;
     let Again { unlike, unable } = options::again(&log.header, &root, peer)?;
-    refuse_unless_forced(args, raw, &unlike)?;
+    refuse_changes(args, raw, &unlike)?;
 
     let file = (&log.header, Left::from(&log));
     let mut outputs = Outputs::resume(args, raw, file, &rows, &sweep.rest())?;
@@ -41,7 +41,7 @@ pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow:
             say(&format!("warning: {what}"));
         }
     }
-    if args.output.force {
+    if args.output.accept_changes {
         sweep.unable = unable;
     }
     session::resumed(&mut sweep, &mut outputs, unlike)?;
@@ -64,10 +64,10 @@ fn refuse_other_hosts(raw: &Path, header: &Header, peer: Option<&Peer>) -> Resul
     Err(UsageError::flag("--resume", &raw.display(), fix))
 }
 
-fn refuse_unless_forced(args: &RunArgs, raw: &Path, unlike: &[String]) -> Result<(), UsageError> {
+fn refuse_changes(args: &RunArgs, raw: &Path, unlike: &[String]) -> Result<(), UsageError> {
     /// Differences that the message lists. Nobody would read more.
     const SHOWN: usize = 3;
-    if args.output.force || unlike.is_empty() {
+    if args.output.accept_changes || unlike.is_empty() {
         return Ok(());
     }
     let mut differences = unlike.to_vec();
@@ -79,6 +79,6 @@ fn refuse_unless_forced(args: &RunArgs, raw: &Path, unlike: &[String]) -> Result
     Err(UsageError::flag(
         "--resume",
         &raw.display(),
-        format!("{differences}; --force resumes anyway, and the rows say so"),
+        format!("{differences}; --accept-changes resumes anyway, and the rows say so"),
     ))
 }

@@ -108,7 +108,7 @@ pub(super) fn ended(
             let error = anyhow!("the other host is gone: {reason}");
             return Err(broken_off(outputs, error));
         }
-        Ending::OutOfTime => say("--max-time is over; what was measured is kept"),
+        Ending::OutOfTime => say("the time limit is over; what was measured is kept"),
         Ending::Interrupted => say(&format!("interrupted: {left}what was measured is kept")),
     }
     if let Some(how) = outputs.resume_command() {

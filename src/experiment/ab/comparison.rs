@@ -18,7 +18,7 @@ use crate::trial::spec::TrialSpec;
 pub struct Comparison {
     /// Results so far.
     pub record: Record,
-    /// Question of the comparison. With `--until`, its verdicts end the comparison.
+    /// Question of the comparison. With `--decide`, its verdicts end the comparison.
     pub question: Question,
     /// Round in hand, from 1. 0: none has begun.
     round: u32,
@@ -26,7 +26,7 @@ pub struct Comparison {
     groups: VecDeque<(Side, Vec<usize>)>,
     /// Remaining steps of the side in hand.
     steps: VecDeque<Step>,
-    /// Time after which no new round begins (`--until`).
+    /// Time after which no new round begins (`--decide`).
     end: Option<Instant>,
 }
 

@@ -112,7 +112,7 @@ pub enum Event {
     Resumed {
         /// Time of the resumption, UTC.
         at: String,
-        /// Differences that `--force` accepted.
+        /// Differences that `--accept-changes` accepted.
         unlike: Vec<String>,
     },
 }

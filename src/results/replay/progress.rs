@@ -121,7 +121,7 @@ impl Progress {
         !remote.is_empty() && !missing.is_empty()
     }
 
-    /// Forgets the positions of the current round. After `--force` on another machine, the cases may be in another
+    /// Forgets the positions of the current round. After `--accept-changes` on another machine, the cases may be in another
     /// order.
     pub(super) fn forget_positions(&mut self) {
         self.positions.clear();

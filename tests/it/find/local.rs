@@ -103,13 +103,13 @@ fn a_case_that_has_no_more_time_says_its_bounds_so_far_and_how_to_go_on() {
     let place = Place::new();
     let words = SHORT.replace("--sum 300ms", "--sum 60s");
     let output = place.run(&format!(
-        "find lossless {words} --max-time 1s -o log.jsonl --format json"
+        "find lossless {words} --max-case-time 1s -o log.jsonl --format json"
     ));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let row = &rows(&stdout(&output))[0];
     assert_eq!(row["is_finished"], false, "{row}");
     let errors = stderr(&output);
-    assert!(errors.contains("--max-time is over"), "{errors}");
+    assert!(errors.contains("the time limit is over"), "{errors}");
     assert!(errors.contains("--resume log.jsonl"), "{errors}");
 }
 
@@ -144,7 +144,7 @@ fn what_makes_no_sense_is_refused_with_the_fix_and_leaves_nothing() {
         ("--goal 100%", "is not below 100%"),
         ("--exceed 0%", "--exceed"),
         ("--width 1", "--width"),
-        ("--max-time soon", "--max-time"),
+        ("--max-case-time soon", "--max-case-time"),
         ("--engine sdt", "sdt"),
         ("--threads 0", "--threads"),
         ("--payload 65508", "65508"),
@@ -235,7 +235,7 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
     for (words, said) in [
         ("cliff --payload 300", "a jump is between two"),
         ("cliff --rate 20k", "a search has rates of its own"),
-        ("cliff --jump 0%", "--jump"),
+        ("cliff --threshold 0%", "--threshold"),
         ("cliff --trial 1us", "--trial"),
         ("cliff --workload bidir", "use flood or rr"),
         (

@@ -415,7 +415,8 @@ fn the_state_is_the_same_after_50_sigkills_at_random_moments() {
     let before = state(&lab);
     let mut dice = fastrand::Rng::with_seed(7);
     let mut changed = 0;
-    let words = "--setting rps,gro --rounds 1000 --trial 20ms --warmup 5ms --max-time 1h --yes";
+    let words =
+        "--setting rps,gro --rounds 1000 --trial 20ms --warmup 5ms --max-case-time 1h --yes";
     for n in 0..50 {
         let mut command = on_a_wire(&lab, &place, &format!("{words} -o log{n}.jsonl"));
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();

@@ -121,7 +121,7 @@ fn the_silence_after_which_a_wire_drops_the_first_datagram_is_found() {
         return;
     };
     // Beside other tests, a thread may be held up for longer than that, too.
-    let steps = steps(&lab, "--silence 5ms,50ms --step 100%");
+    let steps = steps(&lab, "--silence 5ms,50ms --threshold 100%");
     assert!(steps.contains(&(20_000_000, 50_000_000)), "{steps:?}");
 }
 

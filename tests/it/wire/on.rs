@@ -59,7 +59,7 @@ fn searches_latency_and_comparisons_run_there_too() {
     succeeds(on(
         &lab,
         &place,
-        &format!("find idle {case} --trial 20ms --max-time 3s -o find.jsonl"),
+        &format!("find idle {case} --trial 20ms --max-case-time 3s -o find.jsonl"),
     ));
     succeeds(on(&lab, &place, "latency --engine std --quick -o out.csv"));
     let rows = rows(&place.path("out.csv"));

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use super::{MIN_WINDOW, Peer, Request, Share, of, refuse_rate, refuse_workloads, run};
+use super::{
+    MIN_WINDOW, Peer, Request, Share, WITHOUT_RATE, of, refuse_arrivals, refuse_rate,
+    refuse_workloads, run,
+};
 use crate::cli::{Cli, ParameterArgs, SearchArgs, TuningArgs};
 use crate::data::{Buffer, Workload};
 use crate::error::UsageError;
@@ -34,6 +37,7 @@ pub(super) fn header(
     }
     let mut given = args.parameters.clone();
     refuse_rate(&given)?;
+    refuse_arrivals(&given, WITHOUT_RATE)?;
     refuse_workloads(&given, "is of round trips and floods")?;
     complete(&mut given)?;
     let run = run(given, &args.placement, args.time.warmup, &args.output)?;
@@ -46,7 +50,7 @@ pub(super) fn header(
         trial: search.trial,
         seed: request.schedule.seed,
     });
-    Ok(of(question, args.time.max_time, request, started_at))
+    Ok(of(question, args.time.max_case_time, request, started_at))
 }
 
 /// Returns the settings that the search should try, if the host has them.
