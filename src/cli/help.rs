@@ -15,7 +15,10 @@ pub const HEADINGS: [&str; 7] = [
 
 /// Options that `-h` shows, by command. A command that is not listed shows all.
 const COMMON: [(&str, &str); 12] = [
-    ("", "full quick"),
+    (
+        "",
+        "engine threads payload pin duration rounds quick full on output",
+    ),
     (
         "run",
         "engine workload suite payload rate connection ip on duration rounds full quick threads pin output format \
@@ -47,7 +50,8 @@ const COMMON: [(&str, &str); 12] = [
     ),
     (
         "wire",
-        "engine payload direction address deploy quick threads output resume",
+        "engine workload payload rate direction address rsh deploy duration rounds quick full threads output baseline \
+         against resume",
     ),
     (
         "watch",
@@ -159,6 +163,18 @@ fn arranged_option(arg: Arg, path: &str) -> Arg {
     let mut defaults = DEFAULTS.iter();
     let default = defaults.find(|(command, option, _)| is_of(path, command) && *option == name);
     with_texts(arg, default.map(|(.., text)| *text)).hide_short_help(!is_common)
+}
+
+/// Subcommands that `-h` leaves out: the sweep by its name, and those that other programs call.
+const RARE: [&str; 4] = ["run", "agent", "completions", "manual"];
+
+/// Returns the command as `-h` shows it: options in one list without headings, and no rare subcommands.
+pub(super) fn brief(command: Command) -> Command {
+    let command = command.mut_args(|arg| arg.help_heading(None::<&str>));
+    command.mut_subcommands(|subcommand| {
+        let is_hidden = subcommand.is_hide_set() || RARE.contains(&subcommand.get_name());
+        brief(subcommand).hide(is_hidden)
+    })
 }
 
 /// Returns the command that measures the same on one host.

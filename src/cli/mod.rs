@@ -73,17 +73,27 @@ impl CommandFactory for Cli {
 
 impl Parser for Cli {}
 
+impl Cli {
+    /// Returns the definition that parses these words. Its help is brief if they ask for `-h`.
+    fn command_for(words: &[OsString]) -> clap::Command {
+        if words.iter().any(|word| word == "-h") {
+            help::brief(Self::command())
+        } else {
+            Self::command()
+        }
+    }
+}
+
 /// `-h` shows the first paragraph, `--help` all. Each paragraph becomes a section of the manual page, each line with a gap an entry in it.
 const AFTER_HELP: &str = "\
 Examples:
   udpbench                                    which engine? An answer within 30 seconds
-  udpbench --full                             the whole sweep, in some minutes
   udpbench --threads 4 --payload 1460         one thread count, one payload: which engine?
-  udpbench plan --threads 1,2,3               what would run, what is skipped and why
   udpbench check                              problems of this host that would invalidate a run
-  udpbench run -h                             the common options of the sweep
 
 More examples:
+  udpbench --full                             the whole sweep, in some minutes
+  udpbench plan --threads 1,2,3               what would run, what is skipped and why
   udpbench --sender gso --receiver all        ranks receivers: a plain sender would be the limit
   udpbench --threads 2 --pin 2:3 -o run.csv   the sender on CPU 2, the receiver on CPU 3
   udpbench --full --baseline before           keeps the run by this name

@@ -62,7 +62,7 @@ struct Entry {
 #[inline(never)] // LTO would inline it into main and compile it and clap's part for speed
 pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     let mut words = cli::spread(words);
-    let matches = Cli::command().try_get_matches_from(&words)?;
+    let matches = Cli::command_for(&words).try_get_matches_from(&words)?;
     let cli = Cli::from_arg_matches(&matches)?;
     let parsed = |cli, config, note: Option<String>| Parsed { cli, config, note };
     let Some((typed, args)) = of_sweep(&matches, &cli) else {
