@@ -8,7 +8,7 @@ use std::thread;
 
 use anyhow::anyhow;
 use udpbench::cli::options::config::{self, Parsed};
-use udpbench::cli::{Command, RunArgs};
+use udpbench::cli::{AgentArgs, Command, RunArgs};
 use udpbench::commands;
 use udpbench::error::UsageError;
 use udpbench::sys::limits;
@@ -36,6 +36,9 @@ fn main() -> ExitCode {
 
 fn run() -> ExitCode {
     let words: Vec<_> = env::args_os().collect();
+    if let Some(args) = AgentArgs::parse(&words) {
+        return commands::agent::run(&args).unwrap_or_else(|error| explain(&error));
+    }
     let Parsed { cli, config, note } = match config::parse(&words) {
         Ok(parsed) => parsed,
         Err(error) => return explain(&error),

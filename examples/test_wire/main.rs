@@ -1,13 +1,13 @@
-//! A wire that knows the truth: it joins two TAP devices, drops, delays, repeats and reorders the UDP datagrams
-//! that rules name by number, and says in the end exactly what it did. The test double of a cable, for kernels
-//! without netem.
+//! Joins two TAP devices and applies rules to the UDP datagrams between them: drop, delay, duplicate, reorder and
+//! limit, by the number of a datagram. Reports exactly what it did, so tests know the truth. A test double of a cable,
+//! for kernels without netem.
 //!
-//! Frames are read from one device and written to the other, as they are. Only UDP is subject to rules: ARP,
-//! neighbour discovery, ssh and all else pass. The fragments of a datagram go the way of the first one.
+//! Frames are read from one device and written to the other unchanged. Only UDP is subject to rules: ARP, neighbour
+//! discovery and ssh pass. The fragments of a datagram share the first one's fate.
 
+mod forwarder;
 mod judge;
 mod tap;
-mod way;
 mod wire;
 
 use std::fs;
@@ -25,26 +25,26 @@ use judge::rules::Rules;
 use tap::{Location, Tap};
 use wire::Wire;
 
-const EXAMPLES: &str = "\
-rules, with semicolons between them, each with a>b, b>a or neither (both) before it:
+const HELP: &str = "\
+rules, separated by semicolons; a>b or b>a in front limits one to a direction:
   drop WHICH
   duplicate WHICH
   misdirect WHICH                   to port 9, which is closed
   delay WHICH by TIME
   reorder WHICH by K                until K others that are not held back have passed
-  limit RATE [queue Q] [burst B]    what is faster waits in a queue of Q [100], if there is room
-  police RATE [burst B]             what is faster is dropped
-  count size LIST, count port LIST  only these are numbered, and seen by rules
+  limit RATE [queue Q] [burst B]    above RATE, datagrams wait in a queue of Q [100]; a full queue drops
+  police RATE [burst B]             above RATE, datagrams are dropped
+  count size LIST, count port LIST  number only these, and apply rules to no others
 
   WHICH   all, LIST (numbers from 1, in each direction), every K, size LIST (bytes of payload),
-          or silence TIME: the first, and each that comes so long after the one before
+          or silence TIME: the first, and each that comes TIME or more after the one before
   LIST    such as 3,5-7,100-
   RATE    10000/s (datagrams) or 20mbit/s (of frames)
 
-They are applied in this order: drop, police, limit, misdirect and duplicate, delay, reorder.
-Numbers are those of all that came and count, dropped or not. A copy follows its original, and
-takes nothing of a rate. The fragments of a datagram go the way of the first, which counts; each
-is repeated by itself, of which the receiver makes one datagram.
+Rules apply in this order: drop, police, limit, misdirect and duplicate, delay, reorder. Dropped
+datagrams have numbers, too. A copy follows its original and is not counted against a rate. The
+fragments of a datagram share the fate of the first, and only the first counts; each fragment is
+copied by itself, and the receiver makes one datagram of both copies.
 
 examples:
   test_wire --end near:eth0 --end far:eth0 \"a>b drop 3,5-7\"
@@ -52,17 +52,17 @@ examples:
   test_wire --end 4711:eth0 --end far:eth0 \"limit 20mbit/s queue 50; delay size 1400- by 100us\"
   test_wire --end near:eth0 --end far:eth0 \"a>b drop silence 20ms; b>a reorder 4 by 3\"
 
-It says `ready` when both ends are up. It ends by SIGINT, SIGTERM or the end of standard input,
+It prints `ready` when both ends are up. It ends by SIGINT, SIGTERM or the end of standard input,
 and then writes its report, a line of JSON; a line `report` on standard input asks for one before.
-No frame is lost unseen: `kernel` has what a device's own queue dropped (tx_dropped), `refused`
-what a device did not take, and
+No frame is lost unseen: `kernel` has the drops of a device's own queue (tx_dropped), `refused`
+the frames that a device did not take, and
 seen + copied = passed + dropped + refused + too_many_held + held.
 
-exit codes: 0 ended as asked, 1 something broke, 2 bad input, 77 no TAP device can be had";
+exit codes: 0 ended as asked, 1 something broke, 2 bad input, 77 no TAP device is available";
 
-/// Joins two TAP devices, and drops, delays, repeats and reorders datagrams between them by number.
+/// Joins two TAP devices and applies rules to the UDP datagrams between them
 #[derive(Debug, Parser)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = HELP)]
 struct Arguments {
     /// A TAP device to make, once for the end a and once for b; NETNS is a name, a path or a pid
     #[arg(long = "end", value_name = "[NETNS:]NAME", required = true)]
@@ -70,17 +70,18 @@ struct Arguments {
     /// Write the last report to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// What becomes of which datagrams
+    /// Rules for datagrams, as below
     rules: Vec<String>,
 }
 
+/// Exit code of a skipped test, as automake has it.
 const SKIPPED: u8 = 77;
 
 fn main() -> ExitCode {
     let Err(error) = run(Arguments::parse()) else {
         return ExitCode::SUCCESS;
     };
-    if is_impossible_here(&error) {
+    if is_no_tap(&error) {
         eprintln!("SKIPPED: {error:#}");
         return ExitCode::from(SKIPPED);
     }
@@ -123,8 +124,8 @@ fn say(line: &str) -> anyhow::Result<()> {
         .context("cannot write to standard output")
 }
 
-/// No driver, or no permission.
-fn is_impossible_here(error: &anyhow::Error) -> bool {
+/// Returns whether TAP is missing or not permitted on this host.
+fn is_no_tap(error: &anyhow::Error) -> bool {
     const REASONS: [Errno; 5] = [
         Errno::EPERM,
         Errno::EACCES,

@@ -15,8 +15,8 @@ use nix::sched::{CloneFlags, setns};
 use serde_json::{Map, Value, json};
 use udpbench::error::UsageError;
 
-/// How many frames wait in the kernel to be read: what a burst of a tenth of a second needs. More is dropped there,
-/// and counted as `tx_dropped`.
+/// Frames that may wait in the kernel to be read: enough for a burst of a tenth of a second. The kernel drops further
+/// ones and counts them as `tx_dropped`.
 const QUEUE_FRAMES: i32 = 16_384;
 
 /// Name of a TAP device, with its network namespace: `NAME`, or `NETNS:NAME`.
@@ -42,7 +42,7 @@ impl FromStr for Location {
             "" => PathBuf::from("/proc/self/ns/net"),
             pid if is_pid => PathBuf::from(format!("/proc/{pid}/ns/net")),
             path if path.contains('/') => PathBuf::from(path),
-            // Where ip-netns(8) has them.
+            // The directory of ip-netns(8).
             name => Path::new("/var/run/netns").join(name),
         };
         Ok(Self {
@@ -52,7 +52,7 @@ impl FromStr for Location {
     }
 }
 
-/// One of them, which is gone when this is dropped.
+/// A TAP device. Dropping it removes the device.
 #[derive(Debug)]
 pub(crate) struct Tap {
     file: File,
@@ -61,10 +61,10 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// Makes one that is up, and comes back to the network namespace of before.
+    /// Creates a device that is up. This thread's network namespace stays the same.
     ///
     /// # Errors
-    /// When there is no such namespace, or no TAP device can be had.
+    /// Fails if there is no such namespace, or if no TAP device is available.
     pub(crate) fn new(location: Location) -> anyhow::Result<Self> {
         let netns = File::open(&location.netns).map_err(|error| {
             let path = location.netns.display().to_string();
@@ -95,10 +95,10 @@ impl Tap {
         })
     }
 
-    /// The next frame that its kernel sends, if there is one.
+    /// Reads the next frame that the kernel sends over the device, and returns its length. `None`: there is none.
     ///
     /// # Errors
-    /// What read(2) said.
+    /// Returns the error of read(2).
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.file).read(buffer) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -108,18 +108,18 @@ impl Tap {
         }
     }
 
-    /// Has its kernel receive a frame.
+    /// Writes a frame, which the kernel receives over the device.
     ///
     /// # Errors
-    /// What write(2) said: the frame is lost.
+    /// Returns the error of write(2). The frame is then lost.
     pub(crate) fn write(&self, frame: &[u8]) -> io::Result<()> {
         (&self.file).write(frame).map(drop)
     }
 
-    /// Its name, and what the kernel counted at it.
+    /// Reports the name of the device and the kernel's counters of it.
     ///
     /// # Errors
-    /// When its namespace cannot be entered.
+    /// Fails if its namespace cannot be entered.
     pub(crate) fn report(&self) -> anyhow::Result<Value> {
         let name = &self.location.name;
         let table = within(&self.netns, || {
@@ -136,7 +136,7 @@ impl AsFd for Tap {
     }
 }
 
-/// Runs something in a network namespace, and comes back.
+/// Runs a closure in a network namespace, and returns to the thread's own.
 fn within<T>(netns: &File, run: impl FnOnce() -> T) -> anyhow::Result<T> {
     let home =
         File::open("/proc/thread-self/ns/net").context("cannot open the own network namespace")?;
@@ -147,7 +147,7 @@ fn within<T>(netns: &File, run: impl FnOnce() -> T) -> anyhow::Result<T> {
     Ok(result)
 }
 
-/// Of an interface, by the names that `ip -s -j link` uses (the columns: net/core/net-procfs.c).
+/// Returns the counters of an interface, with the names of `ip -s -j link` (columns: net/core/net-procfs.c).
 fn counters(table: &str, name: &str) -> Map<String, Value> {
     const COLUMNS: [(&str, usize); 8] = [
         ("rx_bytes", 0),
@@ -173,7 +173,7 @@ fn counters(table: &str, name: &str) -> Map<String, Value> {
     COLUMNS.iter().filter_map(column).collect()
 }
 
-/// The system calls that std and nix have no safe form of.
+/// System calls without a safe form in std and nix.
 #[expect(unsafe_code, reason = "ioctl has no safe form")]
 mod request {
     use super::{AsRawFd, File, UdpSocket, io, libc};
@@ -186,7 +186,7 @@ mod request {
     nix::ioctl_write_ptr_bad!(set_queue, libc::SIOCSIFTXQLEN, libc::ifreq);
     nix::ioctl_write_ptr_bad!(set_flags, libc::SIOCSIFFLAGS, libc::ifreq);
 
-    /// Makes the file the end of a new TAP device, whose frames come without a header.
+    /// Makes the file the end of a new TAP device. Its frames come without a header.
     pub(super) fn attach(file: &File, name: &str) -> io::Result<()> {
         let mut request = named(name);
         request.ifr_ifru.ifru_flags = flags(libc::IFF_TAP | libc::IFF_NO_PI)?;

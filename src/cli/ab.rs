@@ -24,7 +24,7 @@ pub struct AbArgs {
     pub asked: AskedArgs,
     /// On which host.
     #[command(flatten)]
-    pub link: RemoteArgs,
+    pub remote: RemoteArgs,
     /// Where the log goes.
     #[command(flatten)]
     pub output: LogArgs,

@@ -201,7 +201,7 @@ pub struct BurstArgs {
 pub struct FindOutputArgs {
     /// On which host.
     #[command(flatten)]
-    pub link: RemoteArgs,
+    pub remote: RemoteArgs,
     /// The log of all trials [default: results/TIME-BOARD-find.jsonl]
     #[arg(
         short,

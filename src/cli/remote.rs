@@ -37,8 +37,8 @@ pub struct RemoteArgs {
 
     /// Copies udpbench to the other host first
     ///
-    /// It copies nothing if that host has the same one. The copy is what scripts/build_boards.py or cross has built for
-    /// the CPUs of that host, or this program
+    /// It copies nothing if that host has the same one. The copy is a build for the CPUs of that host below target/,
+    /// or this program
     #[arg(long, conflicts_with = "agent")]
     pub deploy: bool,
 

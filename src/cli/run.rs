@@ -31,7 +31,7 @@ pub struct RunArgs {
     pub placement: PlacementArgs,
     /// On which host.
     #[command(flatten)]
-    pub link: RemoteArgs,
+    pub remote: RemoteArgs,
     /// Where the results go.
     #[command(flatten)]
     pub output: OutputArgs,

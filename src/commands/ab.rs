@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 
-use super::default_name::now;
 use super::remote_host::{RemoteHost, run_script};
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
+use super::start_time::now;
 use super::{interrupt_on_signals, refuse_on_stdout, say, show_answers, width};
 use crate::cli::options;
 use crate::cli::options::wire::Words;
@@ -57,7 +57,7 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
     let mut others = Vec::new();
     for program in &programs {
         others.extend(on(
-            &args.link,
+            &args.remote,
             program.as_deref(),
             args.output.quiet || !others.is_empty(),
             interrupt,
@@ -78,7 +78,7 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
     let means = Means {
         agents: agents(&header, &mut others, interrupt).into(),
         command: &|side, command| {
-            let done = run_script(&args.link, command, interrupt);
+            let done = run_script(&args.remote, command, interrupt);
             done.with_context(|| format!("the command before {side}, {command:?}, failed"))
         },
         interrupt,
@@ -114,17 +114,17 @@ fn show(args: &AbArgs, comparison: &Comparison) -> anyhow::Result<()> {
 
 /// Connects to the host of `--on`, if the option was given, and uses `program` as its agent.
 fn on(
-    link: &RemoteArgs,
+    options: &RemoteArgs,
     program: Option<&str>,
     is_quiet: bool,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Option<RemoteHost>> {
-    let mut link = link.clone();
-    if let Some(program) = program.filter(|_| link.on.is_some()) {
-        program.clone_into(&mut link.agent);
-        link.deploy = false;
+    let mut options = options.clone();
+    if let Some(program) = program.filter(|_| options.on.is_some()) {
+        program.clone_into(&mut options.agent);
+        options.deploy = false;
     }
-    RemoteHost::on(&link, "auto", is_quiet, interrupt)
+    RemoteHost::on(&options, "auto", is_quiet, interrupt)
 }
 
 /// Returns the agents of each side: one of a remote host per side, or local processes of that side's program.

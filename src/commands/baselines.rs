@@ -23,10 +23,10 @@ pub(super) fn path(name: &str) -> PathBuf {
 pub(super) fn create(name: &str) -> Result<PathBuf, UsageError> {
     let path = path(name);
     let samples = path.with_extension("jsonl");
-    if let Some(remote) = [&path, &samples].into_iter().find(|path| path.exists()) {
+    if let Some(existing) = [&path, &samples].into_iter().find(|path| path.exists()) {
         let problem = format!(
             "{} exists and is not overwritten; choose another name, or move {DIRECTORY}/{name}.* away first",
-            remote.display()
+            existing.display()
         );
         return Err(UsageError::flag("--baseline", name, problem));
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use super::{say, show, show_file, width};
 use crate::cli::BoardsArgs;
-use crate::host::board::{self, Board, Detected};
+use crate::host::board::{self, Board, ChosenBoard};
 use crate::host::capture::capture;
 use crate::host::facts::Host;
 use crate::sys::files::Root;
@@ -40,8 +40,8 @@ pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
 fn draft(host: &Host, root: &Root) -> anyhow::Result<String> {
     let detected = board::detect(host)?;
     if detected.board.name != board::GENERIC {
-        let Detected { board, because, .. } = &detected;
-        say(&format!("this board has a profile, {board}: {because}"));
+        let ChosenBoard { board, reason, .. } = &detected;
+        say(&format!("this board has a profile, {board}: {reason}"));
     }
     Ok(board::draft(host, root))
 }
@@ -73,7 +73,7 @@ fn detect(out: &mut impl Write, host: &Host) -> anyhow::Result<()> {
     writeln!(
         out,
         "board       {}: {}",
-        detected.board.name, detected.because
+        detected.board.name, detected.reason
     )?;
     writeln!(out, "model       {}", or_none(&host.model))?;
     let compatible = if host.compatible.is_empty() {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crate::VERSION;
 use crate::cli::CheckArgs;
 use crate::error::UsageError;
-use crate::host::board::{self, Detected};
+use crate::host::board::{self, ChosenBoard};
 use crate::host::check::{Finding, Gravity, Subject};
 use crate::host::facts::{Host, Interface, interface};
 use crate::sys::files::Root;
@@ -23,7 +23,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let host = Host::read(&root);
     let detected = board::choose(&args.board, &host)?;
     let machine = detected.machine(&host);
-    let Detected { board, because, .. } = detected;
+    let ChosenBoard { board, reason, .. } = detected;
     let interfaces = interfaces(&args.interface, &root)?;
     let subject = Subject::new(&host, &board, u32::from(args.rcvbuf), &root);
     let subject = subject.with_interfaces(interfaces);
@@ -31,7 +31,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
 
     let mut out = String::new();
     writeln!(out, "udpbench {VERSION} on {machine}")?;
-    writeln!(out, "  board     {}: {because}", board.name)?;
+    writeln!(out, "  board     {}: {reason}", board.name)?;
     for (name, fact) in facts(&subject) {
         writeln!(out, "  {name:<10}{fact}")?;
     }

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::default_name::now;
 use super::remote_host::RemoteHost;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
+use super::start_time::now;
 use super::{refuse_on_stdout, run, say, show_answers, tuning, width};
 use crate::cli::options;
 use crate::cli::options::wire::{Peer, Words};
@@ -21,7 +21,7 @@ use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::shell;
 use crate::trial::agents::Agents;
-use crate::trial::settings::Settings;
+use crate::trial::changes::host_settings::HostSettings;
 
 /// Runs the search on this host, or on the host of `--on`.
 ///
@@ -30,7 +30,7 @@ use crate::trial::settings::Settings;
 pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
     let (what, interrupt) = (&args.what, super::interrupt_on_signals()?);
     let (output, board) = (what.output(), &what.placement().board);
-    match RemoteHost::on(&output.link, board, output.quiet, &interrupt) {
+    match RemoteHost::on(&output.remote, board, output.quiet, &interrupt) {
         Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
         other => Ok(with(what, &interrupt, other?.as_mut())?.into()),
     }
@@ -64,7 +64,7 @@ pub(super) fn with(
             }
             FindCommand::Tuning(args) => {
                 let wanted = options::find::wanted(args, &header, peer);
-                options::find::try_tunings(&mut header, agents.settings().choose(wanted)?);
+                options::find::try_tunings(&mut header, agents.settings().list_tunings(wanted)?);
             }
             _ => {}
         }
@@ -111,7 +111,7 @@ fn resume(
     path: &Path,
     what: &FindCommand,
     peer: Option<&Peer>,
-    settings: &mut Settings,
+    settings: &mut HostSettings,
 ) -> anyhow::Result<(Record, Outputs)> {
     let mut log = Log::<Header>::open("--resume", path)?;
     log.header.settings.root = Root::new(&what.output().root);

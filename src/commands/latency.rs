@@ -24,40 +24,42 @@ use crate::trial::NoSample;
 use crate::trial::agents::Agents;
 use crate::trial::spec::TrialSpec;
 
-/// Length and number of the trials that find the capacity. The best trial counts, since a busy machine only lowers the
+/// Measured time of each trial that finds a capacity.
+const CAPACITY_WINDOW: Duration = Duration::from_millis(100);
+/// Number of trials that find the capacity of a case. The best trial counts, since a busy machine only lowers the
 /// result.
-const TRIED: (Duration, usize) = (Duration::from_millis(100), 3);
+const CAPACITY_TRIALS: usize = 3;
 
-/// Measures round-trip times at several loads. The loads are fractions of a capacity. It is measured first with clients
-/// that wait for each response, or read from the log of `--load`.
+/// Measures round trips at fractions of a capacity, which is measured first or read from the log of `--load`.
 ///
 /// # Errors
-/// Fails as [`run::run`] does: on bad input, or if a file cannot be written.
+/// Fails on bad input, or if a file cannot be written.
 pub fn run(args: &LatencyArgs) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     let (board, is_quiet) = (&args.run.placement.board, args.run.output.quiet);
-    match RemoteHost::on(&args.run.link, board, is_quiet, &interrupt) {
+    match RemoteHost::on(&args.run.remote, board, is_quiet, &interrupt) {
         Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
-        other => with(args, &interrupt, other?.as_mut()),
+        remote => measure(args, &interrupt, remote?.as_mut()),
     }
 }
 
-/// Measures the latency, with a remote host if there is one.
+/// Measures round trips as [`run`] does, with a remote host that is already known, if there is one.
 ///
 /// # Errors
-/// Fails as [`run::run`] does: on bad input, or if a file cannot be written.
-pub(super) fn with(
+/// Fails on bad input, or if a file cannot be written.
+pub(super) fn measure(
     args: &LatencyArgs,
     interrupt: &Interrupt,
-    other: Option<&mut RemoteHost>,
+    remote: Option<&mut RemoteHost>,
 ) -> anyhow::Result<ExitCode> {
     if let Some(suite) = &args.run.suite {
         let fix = "a suite says itself what it measures: leave out latency";
         return Err(UsageError::flag("--suite", suite, fix).into());
     }
-    let load = args.load.as_deref();
-    let load = load.map(|path| Ok::<_, anyhow::Error>((open_search(path)?, path)));
-    let load = load.transpose()?;
+    let search = match args.load.as_deref() {
+        Some(path) => Some((open_search(path)?, path)),
+        None => None,
+    };
     let mut args = args.run.clone();
     let arrivals = if args.output.resume.is_some() {
         None
@@ -65,18 +67,18 @@ pub(super) fn with(
         latency::complete(&mut args)?
     };
     let arrivals = arrivals.unwrap_or_else(|| vec![Arrivals::default()]);
-    let request = |other: Option<&mut RemoteHost>| {
+    let request = |remote: Option<&mut RemoteHost>| {
         let root = Root::new(&args.root);
-        let (agents, peer) = run::agents(other, &root, interrupt);
+        let (agents, peer) = run::agents(remote, &root, interrupt);
         let mut request = Request::between(&args, peer)?;
-        let reached = match &load {
+        let capacities = match &search {
             Some((record, path)) => latency::lossless_rates(&request, record, path)?,
-            None => reached(&request, agents)?,
+            None => measure_capacities(&request, agents)?,
         };
-        request.add_loads(&args, peer, &reached, &arrivals);
+        request.add_loads(&args, peer, &capacities, &arrivals);
         Ok(request)
     };
-    Ok(run::sweep_of(&args, interrupt, other, request, draw)?.into())
+    Ok(run::sweep_of(&args, interrupt, remote, request, draw)?.into())
 }
 
 /// Reads the results of a search from its log.
@@ -84,22 +86,24 @@ fn open_search(path: &Path) -> Result<Record, UsageError> {
     Record::of(&Log::open("--load", path)?)
 }
 
-/// Measures the capacity of each runnable case, in responses per second. A case that fails gets no loads. Its row gives
-/// the reason.
-fn reached(request: &Request, mut agents: Agents) -> Result<Vec<(Case, f64)>, Interrupted> {
-    let (window, tries) = TRIED;
+/// Measures the capacity of each runnable case, in responses per second. A case without any successful trial gets no
+/// loads. Its row gives the reason.
+fn measure_capacities(
+    request: &Request,
+    mut agents: Agents,
+) -> Result<Vec<(Case, f64)>, Interrupted> {
     let settings = Settings {
-        window,
+        window: CAPACITY_WINDOW,
         ..request.schedule.settings.clone()
     };
-    let mut reached = Vec::new();
+    let mut capacities = Vec::new();
     let blocks = request.plan.blocks.iter();
     for (case, placement) in blocks.flat_map(Block::runnable) {
         let wire = request.wire.as_ref();
         let between = wire.and_then(|wire| wire.between(case));
         let spec = TrialSpec::new(case, placement, &settings).between(between);
         let mut best: f64 = 0.0;
-        for _ in 0..tries {
+        for _ in 0..CAPACITY_TRIALS {
             match agents.run(&spec) {
                 Ok(sample) => best = received_pps(&sample).map_or(best, |pps| pps.max(best)),
                 Err(NoSample::Failed(_)) => break,
@@ -107,8 +111,8 @@ fn reached(request: &Request, mut agents: Agents) -> Result<Vec<(Case, f64)>, In
             }
         }
         if best > 0.0 {
-            reached.push((*case, best));
+            capacities.push((*case, best));
         }
     }
-    Ok(reached)
+    Ok(capacities)
 }

@@ -1,5 +1,5 @@
-//! The subcommands, one file each. Each `run` returns the exit code. This file has what they share: opening results,
-//! and writing messages to standard error and answers to standard output.
+//! The subcommands, a file or a directory each. Each `run` returns the exit code. This file has what they share:
+//! opening results, and writing messages to standard error and answers to standard output.
 
 pub mod ab;
 pub mod agent;
@@ -23,6 +23,7 @@ pub mod report;
 pub mod resume;
 pub mod run;
 mod session;
+mod start_time;
 pub mod suite;
 pub mod suites;
 pub mod summarize;
@@ -51,11 +52,11 @@ use crate::term::escape;
 use crate::term::fold;
 use crate::verdict::rank::{Answer, BoardRanking, By};
 
-/// Opens results for display, with control characters escaped: see [`Row::shown`]. Warns about a cut-off last line and
-/// about missing columns.
+/// Opens results for display, with control characters escaped: see [`Row::escaped_for_terminal`]. Warns about a cut-off
+/// last line and about missing columns.
 fn open(path: &Path) -> Result<Results, UsageError> {
     let mut results = open_exact(path)?;
-    results.rows = results.rows.iter().map(Row::shown).collect();
+    results.rows = results.rows.iter().map(Row::escaped_for_terminal).collect();
     Ok(results)
 }
 

@@ -25,7 +25,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
         return Err(UsageError::flag("--resume", &raw.display(), fix).into());
     }
     let interrupt = interrupt_on_signals()?;
-    let other = RemoteHost::on(&run.link, &run.placement.board, true, &interrupt)?;
+    let other = RemoteHost::on(&run.remote, &run.placement.board, true, &interrupt)?;
     let peer = other.as_ref().map(|other| &other.peer);
     let write = if *details { each_case } else { groups };
     let mut out = String::new();
@@ -67,7 +67,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
 
 fn machine(out: &mut String, request: &Request) -> std::fmt::Result {
     let machine = request.detected.machine(&request.host);
-    writeln!(out, "{machine} ({})", request.detected.because)
+    writeln!(out, "{machine} ({})", request.detected.reason)
 }
 
 /// Writes the values of each axis, and each skip reason and warning once.

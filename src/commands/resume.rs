@@ -24,9 +24,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Option<ExitCode>> {
     words.extend(found.command().into_iter().map(str::to_owned));
     words.extend(["--resume".to_owned(), raw.to_string_lossy().into_owned()]);
     words.extend(args.output.quiet.then(|| "--quiet".to_owned()));
-    if let Some(on) = &args.link.on {
+    if let Some(on) = &args.remote.on {
         words.extend(["--on".to_owned(), on.clone()]);
-        words.extend(args.link.words());
+        words.extend(args.remote.words());
     }
     match Cli::try_parse_from(words)?.command {
         Some(Command::Ab(args)) => ab::run(&args).map(Some),

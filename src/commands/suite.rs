@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use super::remote_host::RemoteHost;
 use super::session::{self, Outcome};
-use super::{about, default_name, find, open, run, say, show, width};
+use super::{about, default_name, find, open, run, say, show, start_time, width};
 use crate::cli::options::Request;
 use crate::cli::options::suite::{
     check_log, expected_time, left_out, options, parts, requests, search, searches,
@@ -29,7 +29,7 @@ use crate::term::shell;
 pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     let (board, is_quiet) = (&args.placement.board, args.output.quiet);
-    match RemoteHost::on(&args.link, board, is_quiet, &interrupt) {
+    match RemoteHost::on(&args.remote, board, is_quiet, &interrupt) {
         Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
         other => with(args, name, &interrupt, other?.as_mut()),
     }
@@ -132,10 +132,10 @@ fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<Path
             let board = requests
                 .first()
                 .map_or("", |it| it.detected.board.name.as_str());
-            let stem = default_name::stem(&default_name::now(), board)?;
-            let end = format!("-{}", suite.name);
-            let make = |path: &Path| fs::create_dir(path).map_err(|error| refused(path, &error));
-            return Ok(default_name::first_free(&stem, &end, &[], make)?.1);
+            let stem = default_name::create_stem(&start_time::now(), board)?;
+            let suffix = format!("-{}", suite.name);
+            let create = |path: &Path| fs::create_dir(path).map_err(|error| refused(path, &error));
+            return Ok(default_name::create_first_free(&stem, &suffix, &[], create)?.1);
         }
     };
     fs::create_dir_all(&directory).map_err(|error| refused(&directory, &error))?;

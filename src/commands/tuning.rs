@@ -17,8 +17,8 @@ use crate::experiment::find::tuning::table;
 use crate::host::tuning::Lock;
 use crate::session::Experiment;
 use crate::sys::files::Root;
-use crate::trial::settings::Settings;
-use crate::trial::watchdog;
+use crate::trial::changes::host_settings::HostSettings;
+use crate::trial::changes::watchdog;
 
 /// Runs the watchdog: the process that restores settings if the search dies.
 ///
@@ -33,7 +33,10 @@ pub fn put_back(args: &PutBackArgs) -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// Fails if another search holds the lock.
-pub(super) fn lock(what: &FindCommand, settings: &mut Settings) -> anyhow::Result<Option<Lock>> {
+pub(super) fn lock(
+    what: &FindCommand,
+    settings: &mut HostSettings,
+) -> anyhow::Result<Option<Lock>> {
     match what {
         FindCommand::Tuning(args) if args.search.yes => {
             let refused = |problem| UsageError::flag("find", "tuning --yes", problem);
@@ -50,7 +53,7 @@ pub(super) fn lock(what: &FindCommand, settings: &mut Settings) -> anyhow::Resul
 pub(super) fn check_after(
     what: &FindCommand,
     record: &Record,
-    settings: &mut Settings,
+    settings: &mut HostSettings,
 ) -> anyhow::Result<()> {
     let (FindCommand::Tuning(args), Some(tunings)) = (what, &record.header().tunings) else {
         return Ok(());
@@ -58,7 +61,7 @@ pub(super) fn check_after(
     if !args.search.yes {
         return Ok(());
     }
-    match settings.are_as_before(&tunings.settings()) {
+    match settings.ensure_unchanged(&tunings.settings()) {
         Ok(Ok(())) if args.output.quiet => {}
         Ok(Ok(())) => say("read back: all settings are as they were"),
         Ok(Err(problem)) => bail!("settings are not as they were: {problem}; set it by hand"),
@@ -124,7 +127,7 @@ pub(super) fn check_resume(
     what: &FindCommand,
     record: &Record,
     path: &Path,
-    settings: &mut Settings,
+    settings: &mut HostSettings,
 ) -> anyhow::Result<()> {
     let (FindCommand::Tuning(args), Some(tunings)) = (what, &record.header().tunings) else {
         return Ok(());
@@ -136,10 +139,10 @@ pub(super) fn check_resume(
         let fix = "to go on, it changes settings: add --yes";
         return Err(UsageError::flag("--resume", &path.display(), fix).into());
     }
-    let are_as_before = settings.are_as_before(&tunings.settings())?;
+    let unchanged = settings.ensure_unchanged(&tunings.settings())?;
     let refused = |problem| {
         let problem = format!("{problem}; set it as it was, or search anew");
         UsageError::file(&path.display().to_string(), 1, &problem)
     };
-    Ok(are_as_before.map_err(refused)?)
+    Ok(unchanged.map_err(refused)?)
 }

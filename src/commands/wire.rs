@@ -21,7 +21,7 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
         None => &args.run,
     };
     if args.what.is_some() {
-        refuse_late(&given.link)?;
+        refuse_late(&given.remote)?;
     }
     if let Some(config) = &given.config {
         let fix = "a sweep between two hosts takes no options from a file: type them";
@@ -29,7 +29,7 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     }
     let interrupt = super::interrupt_on_signals()?;
     let mut given = given.clone();
-    given.link = args.run.link.clone();
+    given.remote = args.run.remote.clone();
     let Some(mut other) = connect(args, &mut given.parameters, given.output.quiet, &interrupt)?
     else {
         return Ok(session::before_anything(&interrupt).into());
@@ -39,7 +39,7 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
             load: asked.load.clone(),
             run: given,
         };
-        return latency::with(&asked, &interrupt, Some(&mut other));
+        return latency::measure(&asked, &interrupt, Some(&mut other));
     }
     if let Some(name) = &given.suite {
         return suite::with(&given, name, &interrupt, Some(&mut other));
@@ -53,7 +53,7 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
-    refuse_late(&asked.what.output().link)?;
+    refuse_late(&asked.what.output().remote)?;
     let interrupt = super::interrupt_on_signals()?;
     let mut what = asked.what.clone();
     let is_quiet = what.output().quiet;
@@ -64,9 +64,9 @@ fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns an error for connection options typed after the subcommand: they belong behind `wire HOST`.
-fn refuse_late(link: &RemoteArgs) -> Result<(), UsageError> {
+fn refuse_late(options: &RemoteArgs) -> Result<(), UsageError> {
     let fix = "write it right behind wire HOST";
-    let refused = link
+    let refused = options
         .typed()
         .map(|option| UsageError::flag("wire", option, fix));
     refused.map_or(Ok(()), Err)
@@ -80,7 +80,7 @@ fn connect(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Option<RemoteHost>> {
     wire::complete(given);
-    let reached = RemoteHost::across(&args.to, &args.run.link, given, is_quiet, interrupt);
+    let reached = RemoteHost::across(&args.to, &args.run.remote, given, is_quiet, interrupt);
     match reached {
         Err(error) if error.is::<Interrupted>() => Ok(None),
         other => other.map(Some),

@@ -10,7 +10,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Threads;
-use crate::host::facts::{self, Cpu, Host};
+use crate::host::facts::{Cpu, Host};
+use crate::term::cpu_list;
 
 /// The CPUs of a case's bench threads. `None`: not pinned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,9 +171,9 @@ impl fmt::Display for Pin {
             Self::Board => Ok(()),
             Self::None => f.write_str("none"),
             Self::To(senders, receivers) => {
-                f.write_str(&facts::list(senders, ","))?;
+                f.write_str(&cpu_list::joined(senders, ","))?;
                 if !receivers.is_empty() {
-                    write!(f, ":{}", facts::list(receivers, ","))?;
+                    write!(f, ":{}", cpu_list::joined(receivers, ","))?;
                 }
                 Ok(())
             }
@@ -199,7 +200,7 @@ impl Pin {
             } else {
                 "is not there, or a cpuset forbids it"
             };
-            let usable = facts::list(pinnable, ",");
+            let usable = cpu_list::joined(pinnable, ",");
             return Err(format!("CPU {cpu} {why}; usable: {usable}"));
         }
         let short =

@@ -62,7 +62,7 @@ fn placement(case: &Case, conditions: &Conditions) -> Result<(Placement, Vec<Str
         (Pin::Board, Some(remote)) => across::placement(case, conditions, remote),
         (Pin::Board, None) => {
             let placed = conditions.board.placement(threads, conditions.host)?;
-            (placed.placement, Vec::from_iter(placed.fallback))
+            (placed.placement, Vec::from_iter(placed.fallback_reason))
         }
     })
 }

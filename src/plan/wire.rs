@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Address, Case, HostAddress, Ip};
+use crate::data::{Case, Destination, HostAddress, Ip};
 use crate::host::facts::{Host, Interface};
 use crate::term::shell;
 
@@ -86,7 +86,7 @@ impl Wire {
     pub fn link(&self, case: &Case) -> Option<&WireLink> {
         let mut links = self.links.iter();
         links.find(|link| match case.address {
-            Some(Address::Of(address)) => link.is_to(address),
+            Some(Destination::Of(address)) => link.is_to(address),
             _ => link.ip() == case.ip,
         })
     }
@@ -122,7 +122,7 @@ impl LinkEnd {
 impl WireLink {
     /// Returns whether the link leads to this remote address, from the local interface that the address names.
     fn is_to(&self, address: HostAddress) -> bool {
-        self.remote.address.ip == address.ip && self.local.address.link == address.link
+        self.remote.address.ip == address.ip && self.local.address.interface == address.interface
     }
 
     /// Returns the longest payload, in bytes, that both interfaces send without fragmentation. `None`: no MTU is known.

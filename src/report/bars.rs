@@ -5,10 +5,10 @@ use maud::{Markup, html};
 
 use super::chart::{Drawn, Scale, Track, Tracks, WHOLE};
 use super::number;
-use super::panels::{Engine, Facet};
+use super::panels::{Facet, FacetLine};
 use crate::results::row::{Row, Status};
 use crate::stats;
-use crate::term::digits::reach_pct;
+use crate::term::digits::interval_text;
 
 /// A kind of bar chart.
 pub(super) struct Bars {
@@ -28,8 +28,8 @@ const MANY_TIMES: f64 = 6.0;
 impl Bars {
     /// Draws the facets of a panel side by side, on one axis.
     pub(super) fn draw(&self, facets: &[Facet], panel: &str) -> Markup {
-        let engines = || facets.iter().flat_map(|facet| &facet.engines);
-        let all = engines().flat_map(|engine| engine.values(|row| (self.value)(row)[0]));
+        let lines = facets.iter().flat_map(|facet| &facet.lines);
+        let all = lines.flat_map(|line| line.values(|row| (self.value)(row)[0]));
         let all: Vec<(usize, &Row, f64)> = all.collect();
         let values = || all.iter().map(|(_, _, value)| *value);
         let middle = stats::median(values().collect()).filter(|middle| *middle > 0.0);
@@ -37,7 +37,7 @@ impl Bars {
         let most = values().filter(|value| *value <= usual).fold(0.0, f64::max);
         let highs = all.iter().filter_map(|(_, row, _)| (self.value)(row)[2]);
         let scale = Scale::linear(highs.map(|high| high.min(most * BEYOND)).chain([most]));
-        let track = |engine: &Engine| self.track(engine, usual);
+        let track = |line: &FacetLine| self.track(line, usual);
         html! {
             .facets {
                 @for facet in facets {
@@ -46,19 +46,19 @@ impl Bars {
                         caption: &format!("{}, {panel}", facet.name),
                         scale,
                         reference: None,
-                    }.draw(&facet.engines.iter().map(track).collect::<Vec<_>>()))
+                    }.draw(&facet.lines.iter().map(track).collect::<Vec<_>>()))
                 }
             }
         }
     }
 
-    /// Returns the bars of an engine. Bars longer than `usual` end at the edge.
-    fn track(&self, engine: &Engine, usual: f64) -> Track {
-        let files = engine.runs.len();
+    /// Returns the bars of a line. Bars longer than `usual` end at the edge.
+    fn track(&self, line: &FacetLine, usual: f64) -> Track {
+        let files = line.rows_by_file.len();
         let (mut drawn, mut values) = (Vec::new(), Vec::new());
-        for (n, row, value) in engine.values(|row| (self.value)(row)[0]) {
+        for (n, row, value) in line.values(|row| (self.value)(row)[0]) {
             let hatched = (self.hatched)(row).clamp(0.0, value);
-            let colour = match engine.colour {
+            let colour = match line.colour {
                 colour if value > usual => format!("c{colour} beyond"),
                 colour => format!("c{colour}"),
             };
@@ -80,7 +80,7 @@ impl Bars {
             values.push((number::plain(value), about.trim_start().to_owned()));
         }
         if values.is_empty() {
-            let row = engine.runs.iter().flatten().next();
+            let row = line.rows_by_file.iter().flatten().next();
             let why = row.map(|row| match row.status {
                 Status::Ok => "not known".to_owned(),
                 status => status.to_string(),
@@ -88,7 +88,7 @@ impl Bars {
             values.push((String::new(), why.unwrap_or_default()));
         }
         Track {
-            label: engine.label.clone(),
+            label: line.label.clone(),
             drawn,
             values,
         }
@@ -124,7 +124,7 @@ fn bars((value, hatched): (f64, f64), class: &str, (n, files): (usize, usize)) -
 /// two numbers do not fit.
 fn about(value: f64, interval: Option<(f64, f64)>, (n, files): (usize, usize)) -> String {
     let reach = interval.and_then(|(low, high)| {
-        let reach = reach_pct(value, low, high)?;
+        let reach = interval_text(value, low, high)?;
         (!reach.starts_with('-')).then(|| format!("±{reach} %"))
     });
     let file = (files > 1).then(|| letter(n));

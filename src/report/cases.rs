@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-use crate::data::{Address, BlockKey, Connection, Payload, Transport};
+use crate::data::{BlockKey, Connection, Destination, Payload, Threads, Transport};
 use crate::results::row::Row;
 
 /// Parameters that all points of a chart share: everything except payload, engine, transport and address.
@@ -16,24 +16,34 @@ pub(super) struct Setting {
 
 impl Setting {
     fn of(row: &Row) -> Self {
-        let block = BlockKey {
-            payload: Payload::MIN,
-            transport: None,
-            address: None,
-            ..row.block()
-        };
         Self {
-            block,
+            block: shared_block(row),
             connection: row.connection,
         }
     }
 }
 
+/// Returns the block of a row with the payload, transport and address cleared.
+pub(super) fn shared_block(row: &Row) -> BlockKey {
+    BlockKey {
+        payload: Payload::MIN,
+        transport: None,
+        address: None,
+        ..row.block()
+    }
+}
+
+/// Returns the number of threads with its unit, such as `2 threads`.
+pub(super) fn threads_label(threads: Threads) -> String {
+    let plural = if threads.is_alone() { "" } else { "s" };
+    format!("{threads} thread{plural}")
+}
+
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let BlockKey { threads, ip, .. } = self.block;
-        let plural = if threads.is_alone() { "" } else { "s" };
-        write!(f, "{threads} thread{plural}, {ip}, {}", self.connection)?;
+        let threads = threads_label(threads);
+        write!(f, "{threads}, {ip}, {}", self.connection)?;
         self.block
             .unusual()
             .try_for_each(|value| write!(f, ", {value}"))
@@ -89,7 +99,7 @@ pub(super) fn line_label(row: &Row) -> String {
     if row.transport != Transport::default() {
         let _ = write!(label, ", {}", row.transport);
     }
-    if row.address != Address::default() {
+    if row.address != Destination::default() {
         let _ = write!(label, ", {}", row.address);
     }
     label

@@ -56,7 +56,7 @@ impl<'a> Charts<'a> {
     pub(super) fn style(&self) -> String {
         let n = self.n;
         let (mut style, mut paper) = (String::new(), String::new());
-        for (payload, sockets) in self.places() {
+        for (payload, sockets) in self.cells() {
             let chosen_sockets = format!(":has(#sockets-{n}-{sockets}:checked)");
             let panel = format!(".at-{n}-{payload}-{sockets}{{display:block}}");
             // Writing to a String cannot fail.
@@ -64,7 +64,7 @@ impl<'a> Charts<'a> {
                 style,
                 "main:has(#payload-{n}-{payload}:checked){chosen_sockets} {panel}"
             );
-            if self.panels.lines(sockets) <= MOST_PRINTED {
+            if self.panels.line_count(sockets) <= MOST_PRINTED {
                 let _ = write!(paper, "main{chosen_sockets} {panel}");
             }
         }
@@ -74,22 +74,22 @@ impl<'a> Charts<'a> {
     }
 
     /// Returns all choices of payload and sockets, by index.
-    fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let (payloads, sockets) = (self.panels.payloads.len(), self.panels.sockets.len());
+    fn cells(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let (payloads, sockets) = (self.panels.payloads.len(), self.panels.socket_kinds.len());
         (0..payloads).flat_map(move |payload| (0..sockets).map(move |sockets| (payload, sockets)))
     }
 
     fn chart(&self, about: &str, draw: Draw) -> Markup {
         let n = self.n;
-        if self.panels.all.is_empty() {
+        if self.panels.cells.is_empty() {
             return html! { p { "No case was measured." } };
         }
         html! {
             p .legend { (about) }
-            @for place in self.places() {
-                @let name = self.panels.name(place);
-                div class={ "of-" (n) " at-" (n) "-" (place.0) "-" (place.1) } {
-                    @match self.panels.all.get(&place) {
+            @for cell in self.cells() {
+                @let name = self.panels.name(cell);
+                div class={ "of-" (n) " at-" (n) "-" (cell.0) "-" (cell.1) } {
+                    @match self.panels.cells.get(&cell) {
                         Some(facets) => (draw(facets, &name)),
                         None => p { "Not measured: " (name) "." },
                     }
@@ -105,7 +105,7 @@ impl<'a> Charts<'a> {
             .payloads
             .iter()
             .map(|payload| format!("{payload} B"));
-        let all_sockets = self.panels.sockets.iter();
+        let all_sockets = self.panels.socket_kinds.iter();
         let all_sockets = all_sockets.map(|(ip, connection)| format!("{ip}, {connection}"));
         html! {
             (self.choice("payload", "Payload", &payloads.collect::<Vec<_>>(), payload))
@@ -132,10 +132,10 @@ impl<'a> Charts<'a> {
 
     /// Returns the legend of colours and of the files' letters.
     fn legend(&self) -> Markup {
-        let facets = self.panels.all.values().flatten();
+        let facets = self.panels.cells.values().flatten();
         let rows = facets
-            .flat_map(|facet| &facet.engines)
-            .flat_map(|engine| &engine.runs);
+            .flat_map(|facet| &facet.lines)
+            .flat_map(|line| &line.rows_by_file);
         let groups: BTreeSet<(u8, &str)> = rows
             .flatten()
             .map(|row| engines::group(row))

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::cases::drawable;
 use super::chart::{Look, Points, Scale, Scatter, Shape, figure};
-use super::panels::{Engine, Facet};
+use super::panels::{Facet, FacetLine};
 use crate::results::row::Row;
 
 pub(super) const ABOUT: &str = "Datagrams sent and not received, in % of those sent: further right is faster, further down \
@@ -13,8 +13,8 @@ pub(super) const ABOUT: &str = "Datagrams sent and not received, in % of those s
 /// Draws the facets with loss. Facets without loss are only named.
 pub(super) fn draw(facets: &[Facet], panel: &str) -> Markup {
     let most = |facet: &Facet| {
-        let engines = facet.engines.iter().map(points);
-        let all = engines.flat_map(|engine| engine.points);
+        let lines = facet.lines.iter().map(points);
+        let all = lines.flat_map(|line| line.points);
         all.map(|((_, pct), _)| pct).reduce(f64::max)
     };
     let (known, unknown): (Vec<&Facet>, Vec<&Facet>) =
@@ -22,8 +22,8 @@ pub(super) fn draw(facets: &[Facet], panel: &str) -> Markup {
     let (with, without): (Vec<&Facet>, Vec<&Facet>) =
         known.into_iter().partition(|facet| most(facet) > Some(0.0));
     let values = |value: fn(&Row) -> Option<f64>| -> Vec<f64> {
-        let engines = with.iter().flat_map(|facet| &facet.engines);
-        let values = engines.flat_map(|engine| engine.values(value));
+        let lines = with.iter().flat_map(|facet| &facet.lines);
+        let values = lines.flat_map(|line| line.values(value));
         values.map(|(.., value)| value).collect()
     };
     // The throughput of engines may differ by a factor of a hundred.
@@ -57,7 +57,7 @@ fn of_facet(facet: &Facet, panel: &str, [x, y]: [Scale; 2]) -> Markup {
         y: ("% lost", y),
         caption: &caption,
     };
-    let all: Vec<Points> = facet.engines.iter().map(points).collect();
+    let all: Vec<Points> = facet.lines.iter().map(points).collect();
     let (picture, unnamed) = scatter.draw(
         &all.into_iter()
             .filter(|all| !all.points.is_empty())
@@ -71,20 +71,20 @@ fn of_facet(facet: &Facet, panel: &str, [x, y]: [Scale; 2]) -> Markup {
     }
 }
 
-/// Returns the points of an engine. Of several files, the first has hollow points, the others filled ones.
-fn points(engine: &Engine) -> Points {
-    let files = engine.runs.len();
-    let at = engine.values(loss).filter_map(|(n, row, pct)| {
+/// Returns the points of a line. Of several files, the first has hollow points, the others filled ones.
+fn points(line: &FacetLine) -> Points {
+    let files = line.rows_by_file.len();
+    let at = line.values(loss).filter_map(|(n, row, pct)| {
         let kpps = kpps(row).and_then(drawable)?;
         let look = Look {
-            colour: engine.colour,
+            colour: line.colour,
             shape: if n > 1 { Shape::Square } else { Shape::Circle },
             filled: n > 0 || files == 1,
         };
         Some(((kpps, pct), look))
     });
     Points {
-        label: engine.label.clone(),
+        label: line.label.clone(),
         points: at.collect(),
     }
 }

@@ -9,7 +9,7 @@
 //! | `comparison` | differences between files, from [`crate::verdict::compare`] |
 //! | `changes` | tables and a chart of changes with their verdicts |
 //! | `published` | published results of others, next to the sweeps of a suite |
-//! | `logs` | a section for each log other than a sweep: `searches` of `find`, comparisons of `ab` (`sides`) |
+//! | `logs` | a section for each log other than a sweep: `searches` for a search, `sides` for an A/B comparison |
 //! | `charts` | the three main charts: `speed`, `cost` (both of `bars`) and `loss` |
 //! | `latency`, `over_payload`, `drift`, `shares`, `reasons`, `tables` | one section each |
 //! | `chart` | charts: SVG and tables, with classes that the page's style colours |

@@ -9,17 +9,18 @@ use crate::data::Connection;
 use crate::results::files::Results;
 use crate::results::row::Row;
 
-/// Draws the smallest share of one receiver, for each number of receivers.
+/// Draws one chart per receiver count: for each case, the share of the receiver that got least.
 pub(super) fn charts(file: &Results) -> Markup {
-    let share = |row: &Row| row.receiver_share_min_pct.filter(|_| row.receivers > 1);
-    let counts = grouped(&file.rows, share, |row| row.receivers);
+    let counts = grouped(&file.rows, smallest_share, |row| row.receivers);
     if counts.is_empty() {
         return html! { p { "No case has several receivers." } };
     }
     html! {
         p .legend {
             "For each case, the smallest share of the received datagrams that one receiver got. "
-            (key("c1", "●", "connected")) (key("c2", "○", "unconnected")) (key("r", "┆", "even shares"))
+            (key(&look(Connection::Connected).colour(), "●", "connected"))
+            (key(&look(Connection::Unconnected).colour(), "○", "unconnected"))
+            (key("r", "┆", "even shares"))
         }
         .facets {
             @for (receivers, rows) in counts {
@@ -27,7 +28,7 @@ pub(super) fn charts(file: &Results) -> Markup {
                 (Tracks {
                     unit: "%",
                     caption: &format!("{receivers} receivers"),
-                    scale: Scale::linear(rows.iter().filter_map(|row| smallest(row)).chain([even])),
+                    scale: Scale::linear(rows.iter().filter_map(|row| smallest_share(row)).chain([even])),
                     reference: Some(even),
                 }.draw(&tracks(rows)))
             }
@@ -35,16 +36,18 @@ pub(super) fn charts(file: &Results) -> Markup {
     }
 }
 
-fn smallest(row: &Row) -> Option<f64> {
-    row.receiver_share_min_pct.and_then(drawable)
+/// Returns the share of the receiver that got least. `None`: there is one receiver, or the value cannot be drawn.
+fn smallest_share(row: &Row) -> Option<f64> {
+    let share = row.receiver_share_min_pct.filter(|_| row.receivers > 1);
+    share.and_then(drawable)
 }
 
-/// Returns one track per engine, with its cases and its smallest share.
+/// Returns one track per row label (engine or pair), with its cases and its smallest share.
 fn tracks(mut rows: Vec<&Row>) -> Vec<Track> {
     rows.sort_by_cached_key(|row| engines::order(row));
     let track = |label: String| {
         let own = rows.iter().filter(|row| row.label() == label);
-        let shares = own.filter_map(|row| Some((smallest(row)?, look(row.connection))));
+        let shares = own.filter_map(|row| Some((smallest_share(row)?, look(row.connection))));
         let shares: Vec<(f64, Look)> = shares.collect();
         let least = shares
             .iter()

@@ -51,9 +51,9 @@ pub trait Experiment {
         false
     }
 
-    /// Returns whether other programs may have spoilt the result of a trial. A spoilt trial is repeated while there is
-    /// time.
-    fn is_spoilt(&self, _trial: &Trial, _sample: &Sample, _now: Instant) -> bool {
+    /// Returns whether a trial lost too much while another program disturbed it. Such a trial is repeated while there
+    /// is time.
+    fn lost_while_disturbed(&self, _trial: &Trial, _sample: &Sample, _now: Instant) -> bool {
         false
     }
 }

@@ -111,7 +111,7 @@ fn settled(
     courses: u32,
 ) -> Result<Option<Duration>, NoSample> {
     let courses: Vec<Vec<f64>> = (0..courses)
-        .map(|_| agents.course(spec, SLICES, SLICE))
+        .map(|_| agents.rate_over_time(spec, SLICES, SLICE))
         .collect::<Result<_, _>>()?;
     Ok(settled_after(&courses))
 }

@@ -107,9 +107,9 @@ impl<'m> Session<'_, 'm> {
     fn steps(&mut self) -> Result<(), End> {
         while let Some(step) = self.experiment.next(Instant::now()) {
             match step {
-                Step::Renew => {
+                Step::Restart => {
                     self.journal.sync()?;
-                    self.agents.iter_mut().for_each(Agents::renew);
+                    self.agents.iter_mut().for_each(Agents::restart);
                 }
                 Step::Soak(soak) => self.soak(&soak)?,
                 Step::Begin(begin) => self.begin(&begin)?,
@@ -146,7 +146,7 @@ impl<'m> Session<'_, 'm> {
         loop {
             if times > 0 || trial.is_alone {
                 // A fresh process leaves the problem of the old one behind.
-                self.agents_of(trial).renew();
+                self.agents_of(trial).restart();
             }
             let measured = self.measure(trial)?;
             let fault = self.fault(trial, &measured);
@@ -154,7 +154,7 @@ impl<'m> Session<'_, 'm> {
             faults += u32::from(fault.is_some());
             let reason = match &fault {
                 Some(fault) => Some(fault.clone()).filter(|_| faults < MOST_FAULTY),
-                None => self.spoilt(trial, &measured),
+                None => self.disturbance(trial, &measured),
             };
             match reason.filter(|_| times < MOST_TIMES) {
                 Some(reason) => self.repeated(trial, reason, measured)?,
@@ -258,14 +258,14 @@ impl<'m> Session<'_, 'm> {
         let interrupt = self.interrupt;
         let time = trial.spec.settings.warmup + trial.spec.settings.window;
         let mut settings = self.agents_of(trial).settings();
-        let keeper = match settings.change(tuning, time, interrupt) {
-            Ok(Ok(keeper)) => keeper,
+        let changed = match settings.change(tuning, time, interrupt) {
+            Ok(Ok(changed)) => changed,
             Ok(Err(reason)) => return Ok(Err(NoSample::Failed(anyhow!(reason)))),
             Err(error) => return Err(self.unkept(trial, error)),
         };
         let measured = self.once(trial);
         let mut settings = self.agents_of(trial).settings();
-        match settings.put_back(keeper, tuning, interrupt) {
+        match settings.put_back(changed, tuning, interrupt) {
             Ok(true) => Ok(measured),
             Ok(false) => {
                 let problem = "it took so long that the watchdog had put the setting back";
@@ -300,10 +300,12 @@ impl<'m> Session<'_, 'm> {
     }
 
     /// Returns the reason to repeat a trial without a fault, if there is one.
-    fn spoilt(&self, trial: &Trial, measured: &Result<Sample, NoSample>) -> Option<String> {
+    fn disturbance(&self, trial: &Trial, measured: &Result<Sample, NoSample>) -> Option<String> {
         let sample = measured.as_ref().ok()?;
-        let is_spoilt = self.experiment.is_spoilt(trial, sample, Instant::now());
-        is_spoilt.then(|| "it lost while other programs took the CPUs of its threads".to_owned())
+        let is_disturbed = self
+            .experiment
+            .lost_while_disturbed(trial, sample, Instant::now());
+        is_disturbed.then(|| "it lost while other programs took the CPUs of its threads".to_owned())
     }
 
     fn agents_of(&mut self, trial: &Trial) -> &mut Agents<'m> {

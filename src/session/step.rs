@@ -10,7 +10,7 @@ use crate::trial::spec::TrialSpec;
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Begins a round, whose trials run in fresh processes.
-    Renew,
+    Restart,
     /// Runs traffic that is not counted.
     Soak(Box<Soak>),
     /// Begins a round of a block, once the CPUs are cool enough.

@@ -1,49 +1,55 @@
 //! Rounding of numbers by the width of their interval, and text for the interval.
 
-/// Returns the number of decimals that show the first digit of half of an interval, or one more. 3 at most.
+/// Returns the number of decimals, 0 to 3, for a value whose interval has this half-width.
 #[must_use]
 pub fn decimals(half_width: f64) -> usize {
-    match half_width {
-        _ if half_width >= 10.0 => 0,
-        _ if half_width >= 0.1 => 1,
-        _ if half_width >= 0.01 => 2,
-        _ => 3,
+    if half_width >= 10.0 {
+        0
+    } else if half_width >= 0.1 {
+        1
+    } else if half_width >= 0.01 {
+        2
+    } else {
+        3
     }
 }
 
-/// Fraction of the longer side of an interval below which the shorter side is shown by itself.
-const LOPSIDED: f64 = 0.5;
-/// Smallest length of the longer side, in percent, for which two sides are shown: shorter ones look alike in one
+/// Both sides of an interval are shown if the shorter one is less than this fraction of the longer one.
+const ASYMMETRY_RATIO: f64 = 0.5;
+/// Both sides are shown only if the longer one has at least this length, in percent: shorter ones look alike in one
 /// decimal.
-const LEAST_PCT: f64 = 0.2;
+const MIN_SHOWN_PCT: f64 = 0.2;
 
-/// Returns the reach of an interval to either side of its middle, in percent of the middle: half of the interval,
-/// `5.1`, or both sides if one is less than half of the other, `-8.5/+1.8`. `>99` if half of the interval would reach
-/// below zero. `None`: the middle is not positive.
+/// Formats the width of an interval in percent of its middle: half of the width, `5.1`, or both sides if one is less
+/// than half of the other, `-8.5/+1.8`. `>99` if half of the width is more than 99 % of the middle. `None`: the middle
+/// is not positive.
 #[must_use]
-pub fn reach_pct(middle: f64, low: f64, high: f64) -> Option<String> {
+pub fn interval_text(middle: f64, low: f64, high: f64) -> Option<String> {
     if middle.is_nan() || middle <= 0.0 {
         return None;
     }
     let pct = |part: f64| 100.0 * part / middle;
     let (below, above, half) = (pct(middle - low), pct(high - middle), pct(high - low) / 2.0);
-    let shown = |pct: f64| match pct {
-        _ if pct.abs() >= 9.95 => format!("{pct:.0}"),
-        _ => format!("{:.1}", pct.max(0.0)),
-    };
-    let (less, more) = (below.min(above), below.max(above));
-    Some(match half {
-        _ if half > 99.0 => ">99".to_owned(),
-        _ if less < LOPSIDED * more && more >= LEAST_PCT => {
-            format!("-{}/+{}", shown(below), shown(above))
+    let side = |pct: f64| {
+        if pct.abs() >= 9.95 {
+            format!("{pct:.0}")
+        } else {
+            format!("{:.1}", pct.max(0.0))
         }
-        _ => format!("{half:.1}"),
+    };
+    let (shorter, longer) = (below.min(above), below.max(above));
+    Some(if half > 99.0 {
+        ">99".to_owned()
+    } else if shorter < ASYMMETRY_RATIO * longer && longer >= MIN_SHOWN_PCT {
+        format!("-{}/+{}", side(below), side(above))
+    } else {
+        format!("{half:.1}")
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{decimals, reach_pct};
+    use super::{decimals, interval_text};
 
     #[test]
     fn a_wide_interval_leaves_fewer_decimals() {
@@ -68,9 +74,9 @@ mod tests {
             // A middle outside of its interval.
             (101.0, 103.0, "-0.0/+3.0"),
         ] {
-            assert_eq!(reach_pct(100.0, low, high).as_deref(), Some(shown));
+            assert_eq!(interval_text(100.0, low, high).as_deref(), Some(shown));
         }
-        assert_eq!(reach_pct(0.0, 0.0, 1.0), None);
-        assert_eq!(reach_pct(f64::NAN, 0.0, 1.0), None);
+        assert_eq!(interval_text(0.0, 0.0, 1.0), None);
+        assert_eq!(interval_text(f64::NAN, 0.0, 1.0), None);
     }
 }

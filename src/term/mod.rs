@@ -1,5 +1,6 @@
-//! Text to and from people at a terminal: tables, digits, folded lines, units, quoted words.
+//! Text to and from people: tables, digits, folded lines, units, quoted words, text files.
 
+pub mod cpu_list;
 pub mod digits;
 pub mod duration;
 pub mod escape;
@@ -8,4 +9,4 @@ pub mod nearest;
 pub mod percent;
 pub mod shell;
 pub mod table;
-pub mod text;
+pub mod text_file;

@@ -17,7 +17,7 @@ use crate::engines::{self, Entry};
 /// Runs a trial between two hosts; `here` is the agent on the local host.
 ///
 /// # Errors
-/// Fails if something cannot be built or breaks, and if an end is gone. Both agents must be renewed then.
+/// Fails if something cannot be built or breaks, and if an end is gone. Both agents must be restarted then.
 pub(super) fn run(
     spec: &TrialSpec,
     local: &mut Agent,
@@ -45,9 +45,9 @@ pub(super) fn run(
     let length = spec.runs_for();
     // The receivers start first: datagrams sent before their window opens are in neither window.
     receivers.call::<()>(&Request::Go)?;
-    receivers.expect_silence(length);
+    receivers.suspend_heartbeat(length);
     senders.ask(&Request::Go)?;
-    senders.expect_silence(length);
+    senders.suspend_heartbeat(length);
     let sent: Counts = senders.answer_beside(length, receivers)?;
 
     let expected = sent.taken();
@@ -68,7 +68,7 @@ pub(super) fn run(
 ///
 /// # Errors
 /// Fails if an end is gone.
-pub(super) fn reach(
+pub(super) fn longest_payload(
     spec: &TrialSpec,
     most: u32,
     local: &mut Agent,
@@ -76,7 +76,7 @@ pub(super) fn reach(
 ) -> anyhow::Result<Option<u32>> {
     let begun = begin(spec, local, remote)?;
     let receiver = begun.bound.first().context("no receiver is bound")?;
-    begun.senders.call(&Request::Reach {
+    begun.senders.call(&Request::FindLongestPayload {
         spec: Box::new(spec.clone()),
         token: begun.token,
         receiver: *receiver,
@@ -147,11 +147,11 @@ fn explained(error: anyhow::Error, receivers: &mut Agent) -> anyhow::Error {
     else {
         return error;
     };
-    let has_come = match receivers.call(&Request::HasCome(source)) {
-        Ok(has_come) => has_come,
+    let has_arrived = match receivers.call(&Request::HasProbeArrived(source)) {
+        Ok(has_arrived) => has_arrived,
         Err(error) => return error,
     };
-    let (what, from, to) = if has_come {
+    let (what, from, to) = if has_arrived {
         ("no answer came back", peer, source)
     } else {
         ("no datagram came through", source, peer)

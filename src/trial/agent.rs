@@ -14,10 +14,10 @@ use anyhow::{Context, anyhow, bail, ensure};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::carrier::{Carrier, no_agent};
-use super::facts::Facts;
 use super::message::{self, Answer, Hello, Request};
 use super::noise::{NoGreeting, expect_magic};
-use super::pulse::{Heard, Output, Pulse};
+use super::pulse::{LastHeard, Output, Pulse};
+use super::remote_facts::RemoteFacts;
 use super::spawned;
 use super::spec::TrialSpec;
 use crate::VERSION;
@@ -43,7 +43,7 @@ pub struct Agent {
     answers: Receiver<anyhow::Result<Vec<u8>>>,
     /// True once its output has ended.
     ended: Arc<AtomicBool>,
-    heard: Heard,
+    last_heard: LastHeard,
     /// Heartbeat with an agent on another host.
     pulse: Option<Pulse>,
     asked: StopRequested,
@@ -78,7 +78,7 @@ impl Agent {
     ///
     /// # Errors
     /// Fails if `carrier` cannot be started, or no agent of this version answers.
-    pub fn reach(
+    pub fn start_remote(
         name: &str,
         shown: &str,
         carrier: Command,
@@ -132,7 +132,7 @@ impl Agent {
         asked: &StopRequested,
     ) -> anyhow::Result<Self> {
         let hello = Hello {
-            is_across: true,
+            agent_is_remote: true,
             ..Hello::own()
         };
         let (mut agent, lost) = Self::connect_as(&hello, Some(name), (input, output), asked)?;
@@ -146,7 +146,7 @@ impl Agent {
             // Sending fails if nobody waits for messages any more.
             let _ = lost.send(Err(anyhow!("nothing was heard of it for 3 s")));
         };
-        agent.pulse = Some(Pulse::start(output, agent.heard.clone(), lost)?);
+        agent.pulse = Some(Pulse::start(output, agent.last_heard.clone(), lost)?);
         Ok(agent)
     }
 
@@ -157,12 +157,12 @@ impl Agent {
         asked: &StopRequested,
     ) -> anyhow::Result<(Self, Sender<anyhow::Result<Vec<u8>>>)> {
         let (send, answers) = mpsc::channel();
-        let heard = Heard::now();
+        let last_heard = LastHeard::now();
         let ended = Arc::new(AtomicBool::new(false));
         let reader = {
-            let (heard, send, ended) = (heard.clone(), send.clone(), Arc::clone(&ended));
+            let (last_heard, send, ended) = (last_heard.clone(), send.clone(), Arc::clone(&ended));
             move || {
-                let error = forward(input, &heard, &send);
+                let error = forward(input, &last_heard, &send);
                 ended.store(true, Ordering::Relaxed);
                 // Sending fails if nobody waits for messages any more.
                 let _ = send.send(Err(error));
@@ -179,7 +179,7 @@ impl Agent {
             output: Some(Output::new(output)),
             answers,
             ended,
-            heard,
+            last_heard,
             pulse: None,
             asked: asked.clone(),
             process: None,
@@ -192,7 +192,10 @@ impl Agent {
     }
 
     fn meet(&mut self, own: &Hello) -> anyhow::Result<Hello> {
-        let greeted = self.output.as_ref().map_or(Ok(()), |to| to.greet(own));
+        let greeted = self
+            .output
+            .as_ref()
+            .map_or(Ok(()), |to| to.write_hello(own));
         // A received message says more than an error of sending, which is returned only after it.
         let hello: Hello = self.receive(Duration::ZERO)?;
         hello.check()?;
@@ -218,18 +221,18 @@ impl Agent {
     ///
     /// # Errors
     /// Fails if the agent is gone.
-    pub fn facts(&mut self) -> anyhow::Result<Facts> {
+    pub fn facts(&mut self) -> anyhow::Result<RemoteFacts> {
         self.call(&Request::Facts)
     }
 
-    /// Has the agent end whatever it does, and begin anew as another process.
+    /// Has the agent end whatever it does, and restart as a new process.
     ///
     /// # Errors
     /// Fails if the agent is gone.
-    pub fn renew(&mut self) -> anyhow::Result<()> {
-        self.ask(&Request::Renew)?;
+    pub fn restart(&mut self) -> anyhow::Result<()> {
+        self.ask(&Request::Restart)?;
         // Answers to earlier requests are discarded.
-        while !matches!(self.next::<IgnoredAny>(Duration::ZERO)?, Answer::Renewed) {}
+        while !matches!(self.next::<IgnoredAny>(Duration::ZERO)?, Answer::Restarted) {}
         Ok(())
     }
 
@@ -251,7 +254,7 @@ impl Agent {
         request: &Request,
     ) -> anyhow::Result<T> {
         self.ask(request)?;
-        self.expect_silence(length);
+        self.suspend_heartbeat(length);
         self.answer(length)
     }
 
@@ -264,9 +267,9 @@ impl Agent {
         self.call_for(spec.runs_for(), &request)
     }
 
-    /// Suspends the heartbeat in both directions for `length`.
-    pub(super) fn expect_silence(&self, length: Duration) {
-        self.heard.expect_silence(length);
+    /// Suspends the heartbeat in both directions for `length`, but not for longer than 5 s.
+    pub(super) fn suspend_heartbeat(&self, length: Duration) {
+        self.last_heard.suspend_heartbeat(length);
     }
 
     /// Sends a request without waiting for the answer.
@@ -321,7 +324,7 @@ impl Agent {
                 None => anyhow!(reason),
             }),
             Answer::Blocked(blocked) => Err(blocked.into()),
-            Answer::Renewed => bail!("{} has begun anew", self.shown_name()),
+            Answer::Restarted => bail!("{} has restarted", self.shown_name()),
         }
     }
 
@@ -383,14 +386,14 @@ impl Drop for Agent {
 /// Forwards every message to `send`. Returns the reason why no more will come.
 fn forward(
     mut input: impl Read,
-    heard: &Heard,
+    last_heard: &LastHeard,
     send: &Sender<anyhow::Result<Vec<u8>>>,
 ) -> anyhow::Error {
     if let Err(error) = expect_magic(&mut input) {
         return error;
     }
     loop {
-        match message::read_body(&mut input, || heard.note()) {
+        match message::read_body(&mut input, || last_heard.note()) {
             Ok(Some(body)) => {
                 if send.send(Ok(body)).is_err() {
                     return anyhow!("nobody waits for it");

@@ -11,12 +11,12 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context;
 
 use super::agent::Agent;
+use super::changes::host_settings::HostSettings;
 use super::local::LocalTrials;
 use super::message::Request;
 use super::running_end::unix_ms;
-use super::settings::Settings;
 use super::spec::TrialSpec;
-use super::{NoSample, across, path_mtu};
+use super::{NoSample, across, longest_payload};
 use crate::data::Sample;
 use crate::plan::WireLink;
 use crate::sys::files::Root;
@@ -36,19 +36,21 @@ pub struct Agents<'a> {
 /// The agent that is not across a wire; it runs one end of a trial, or both.
 enum Local<'a> {
     /// An agent on this host.
-    LocalTrials {
+    ThisHost {
         /// Program that the agent's process runs.
         program: PathBuf,
         root: &'a Root,
         /// The agent, started when it is needed.
         agent: Option<Box<Agent>>,
-        /// Reason why no agent can be started, for example below qemu-user. This process then runs the trials itself.
+        /// Reason why no agent can be started, for example below qemu-user. This process then runs the trials
+        /// itself.
         refusal: Option<String>,
-        itself: Box<LocalTrials>,
+        /// Trials without an agent, in this process.
+        in_process: Box<LocalTrials>,
         asked: StopRequested,
     },
     /// An agent on another host.
-    On(&'a mut Agent),
+    OtherHost(&'a mut Agent),
 }
 
 /// Reason why a measurement ends before it is complete.
@@ -77,7 +79,7 @@ impl From<anyhow::Error> for End {
 }
 
 impl<'a> Agents<'a> {
-    /// Runs trials in processes of `program` on this host. Across a wire, `far` is the agent on the remote host.
+    /// Runs trials in processes of `program` on this host. Across a wire, `remote` is the agent on the remote host.
     pub fn new(
         program: &Path,
         root: &'a Root,
@@ -85,12 +87,12 @@ impl<'a> Agents<'a> {
         interrupt: &Interrupt,
     ) -> Self {
         Self {
-            local: Local::LocalTrials {
+            local: Local::ThisHost {
                 program: program.to_owned(),
                 root,
                 agent: None,
                 refusal: None,
-                itself: Box::new(LocalTrials::new(root)),
+                in_process: Box::new(LocalTrials::new(root)),
                 asked: interrupt.asked(),
             },
             remote,
@@ -100,23 +102,23 @@ impl<'a> Agents<'a> {
     /// Runs all trials on another host.
     pub fn on(agent: &'a mut Agent) -> Self {
         Self {
-            local: Local::On(agent),
+            local: Local::OtherHost(agent),
             remote: None,
         }
     }
 
-    /// Has the next trial run in a new process, on each host.
-    pub fn renew(&mut self) {
+    /// Restarts the agents: the next trial runs in a new process, on each host.
+    pub fn restart(&mut self) {
         let elsewhere = match &mut self.local {
-            Local::LocalTrials { agent, refusal, .. } => {
+            Local::ThisHost { agent, refusal, .. } => {
                 (*agent, *refusal) = (None, None);
                 None
             }
-            Local::On(agent) => Some(&mut **agent),
+            Local::OtherHost(agent) => Some(&mut **agent),
         };
         for agent in elsewhere.into_iter().chain(self.remote.as_deref_mut()) {
             // A later request finds out that an agent is gone.
-            let _ = agent.renew();
+            let _ = agent.restart();
         }
     }
 
@@ -127,10 +129,8 @@ impl<'a> Agents<'a> {
     /// terminal.
     pub(crate) fn remote_is_lost(&self, interrupt: &Interrupt) -> Result<bool, Interrupted> {
         let is_lost = match &self.local {
-            Local::On(agent) => agent.is_lost(),
-            Local::LocalTrials { .. } => {
-                self.remote.as_ref().is_some_and(|remote| remote.is_lost())
-            }
+            Local::OtherHost(agent) => agent.is_lost(),
+            Local::ThisHost { .. } => self.remote.as_ref().is_some_and(|remote| remote.is_lost()),
         };
         if is_lost {
             interrupt.sleep(LATE_SIGNAL)?;
@@ -140,11 +140,11 @@ impl<'a> Agents<'a> {
 
     fn both(&mut self) -> anyhow::Result<(&mut Agent, Option<&mut Agent>)> {
         let local: &mut Agent = match &mut self.local {
-            Local::On(agent) => agent,
-            Local::LocalTrials {
+            Local::OtherHost(agent) => agent,
+            Local::ThisHost {
                 agent: Some(agent), ..
             } => agent,
-            Local::LocalTrials {
+            Local::ThisHost {
                 program,
                 root,
                 agent: none,
@@ -155,18 +155,18 @@ impl<'a> Agents<'a> {
         Ok((local, self.remote.as_deref_mut()))
     }
 
-    /// Returns the settings of the host of the near end.
-    pub fn settings(&mut self) -> Settings<'_> {
+    /// Returns the settings of the host where trials run, or from which they cross a wire.
+    pub fn settings(&mut self) -> HostSettings<'_> {
         match &mut self.local {
-            Local::LocalTrials { root, .. } => Settings::LocalTrials(root),
-            Local::On(agent) => Settings::Remote(agent),
+            Local::ThisHost { root, .. } => HostSettings::Local(root),
+            Local::OtherHost(agent) => HostSettings::Remote(agent),
         }
     }
 
     /// Returns a warning if trials run in this process because no agent can be started.
     pub fn warning(&mut self) -> Option<String> {
-        self.itself()?.ok()?;
-        let Local::LocalTrials { refusal, .. } = &self.local else {
+        self.in_process()?.ok()?;
+        let Local::ThisHost { refusal, .. } = &self.local else {
             return None;
         };
         let why = refusal.as_ref()?;
@@ -175,20 +175,20 @@ impl<'a> Agents<'a> {
         ))
     }
 
-    /// Returns this process if no agent can be started, or `Interrupted` if it was asked to end. `None`: an agent runs
-    /// the trials.
-    fn itself(&mut self) -> Option<Result<&mut LocalTrials, Interrupted>> {
+    /// Returns the trials of this process if no agent can be started, or `Interrupted` if it was asked to end. `None`:
+    /// an agent runs the trials.
+    fn in_process(&mut self) -> Option<Result<&mut LocalTrials, Interrupted>> {
         let is_known = matches!(
             self.local,
-            Local::LocalTrials {
+            Local::ThisHost {
                 refusal: Some(_),
                 ..
             }
         );
         let error = if is_known { None } else { self.both().err() };
-        let Local::LocalTrials {
+        let Local::ThisHost {
             refusal,
-            itself,
+            in_process,
             asked,
             ..
         } = &mut self.local
@@ -202,7 +202,7 @@ impl<'a> Agents<'a> {
         Some(if asked.to_end() {
             Err(Interrupted)
         } else {
-            Ok(itself)
+            Ok(in_process)
         })
     }
 
@@ -212,10 +212,10 @@ impl<'a> Agents<'a> {
     /// Returns [`NoSample::Interrupted`] as soon as the program is asked to end. Returns another error if something
     /// cannot be built or breaks, or if an agent is gone; the next trial then has new processes.
     pub fn run(&mut self, spec: &TrialSpec) -> Result<Sample, NoSample> {
-        if let Some(itself) = self.itself().filter(|_| spec.between.is_none()) {
-            return itself?.run(spec).map_err(NoSample::from);
+        if let Some(in_process) = self.in_process().filter(|_| spec.between.is_none()) {
+            return in_process?.run(spec).map_err(NoSample::from);
         }
-        let is_elsewhere = matches!(self.local, Local::On(_));
+        let is_elsewhere = matches!(self.local, Local::OtherHost(_));
         let opens_at = SystemTime::now() + spec.settings.warmup;
         let sample =
             self.with(
@@ -248,8 +248,8 @@ impl<'a> Agents<'a> {
     /// agent is gone.
     pub fn hottest_millic(&mut self) -> Option<i32> {
         match &mut self.local {
-            Local::LocalTrials { root, .. } => temperature::hottest_millic(root),
-            Local::On(agent) => agent.call(&Request::HottestMillic).ok()?,
+            Local::ThisHost { root, .. } => temperature::hottest_millic(root),
+            Local::OtherHost(agent) => agent.call(&Request::HottestMillic).ok()?,
         }
     }
 
@@ -266,17 +266,19 @@ impl<'a> Agents<'a> {
     /// # Errors
     /// Returns [`NoSample::Interrupted`] if the program is asked to end. Returns another error if something cannot be
     /// built or breaks, or if the agent is gone.
-    pub fn course(
+    pub fn rate_over_time(
         &mut self,
         spec: &TrialSpec,
         slices: usize,
         slice: Duration,
     ) -> Result<Vec<f64>, NoSample> {
-        if let Some(itself) = self.itself() {
-            return itself?.course(spec, slices, slice).map_err(NoSample::from);
+        if let Some(in_process) = self.in_process() {
+            return in_process?
+                .rate_over_time(spec, slices, slice)
+                .map_err(NoSample::from);
         }
         let length = slice.saturating_mul(u32::try_from(slices).unwrap_or(u32::MAX));
-        let request = Request::Course {
+        let request = Request::RateOverTime {
             spec: Box::new(spec.clone()),
             slices,
             slice,
@@ -300,10 +302,10 @@ impl<'a> Agents<'a> {
         };
         let longest = self.with(|local, remote| {
             let remote = remote.context("there is no other host")?;
-            across::reach(&path_mtu::spec(link, is_down)?, most, local, remote)
+            across::longest_payload(&longest_payload::spec(link, is_down)?, most, local, remote)
         });
         // The receiving end still waits for a trial.
-        self.renew();
+        self.restart();
         longest
     }
 
@@ -315,7 +317,7 @@ impl<'a> Agents<'a> {
         done.map_err(|error| {
             let error = NoSample::from(error);
             if matches!(error, NoSample::Failed(_)) {
-                self.renew();
+                self.restart();
             }
             error
         })

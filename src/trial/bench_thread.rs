@@ -103,7 +103,7 @@ impl BenchThread {
         ThreadSample {
             received_packets: received.packets,
             received_bytes: received.bytes,
-            ..ThreadSample::idle(self.side)
+            ..ThreadSample::zero(self.side)
         }
     }
 

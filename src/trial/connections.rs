@@ -9,7 +9,7 @@ use anyhow::Context;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::bind;
-use super::ends::{Buffers, Ends, Probes};
+use super::end_sockets::{Buffers, EndSockets, Probes};
 use super::queue_probes::QueueProbes;
 use super::spec::Flow;
 use crate::data::{Case, Ip, Transport};
@@ -123,7 +123,7 @@ fn nth(n: usize) -> SocketAddr {
     (Ipv4Addr::UNSPECIFIED, u16::try_from(n).unwrap_or(u16::MAX)).into()
 }
 
-impl Ends for Connections {
+impl EndSockets for Connections {
     fn bind(&mut self) -> anyhow::Result<Vec<SocketAddr>> {
         let count = self.case.receiver_sockets();
         if self.transport.is_unix() {
@@ -146,7 +146,7 @@ impl Ends for Connections {
         ])
     }
 
-    fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
+    fn open_sender(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
         if self.transport.is_unix() {
             self.make_pair()
                 .context("cannot make a pair of Unix sockets")
@@ -160,7 +160,7 @@ impl Ends for Connections {
         None
     }
 
-    fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
+    fn assign_flows(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
         if !self.transport.is_unix() {
             self.accept(flows)?;
         }

@@ -8,28 +8,38 @@ use serde::Serialize;
 
 use super::flows::Blocked;
 use super::message::{Answer, Request};
-use super::pulse::{Heard, Output};
+use super::pulse::{LastHeard, Output};
 
-/// Error that ends the process.
+/// Error text when the request channel is closed; ends the agent.
 const GONE: &str = "the controller is gone";
 
 /// Requests of the controller, and the stream for the answers.
 pub(super) struct Conversation {
-    pub(super) requests: Receiver<Request>,
-    pub(super) output: Output,
-    pub(super) heard: Heard,
+    requests: Receiver<Request>,
+    output: Output,
+    last_heard: LastHeard,
     /// True while a request waits for its answer.
-    pub(super) owes: bool,
+    awaits_answer: bool,
 }
 
 impl Conversation {
+    /// Creates a conversation in which no request waits for its answer.
+    pub(super) fn new(requests: Receiver<Request>, output: Output, last_heard: LastHeard) -> Self {
+        Self {
+            requests,
+            output,
+            last_heard,
+            awaits_answer: false,
+        }
+    }
+
     /// Waits for the next request.
     ///
     /// # Errors
     /// Fails if the controller is gone.
     pub(super) fn next(&mut self) -> anyhow::Result<Request> {
         let request = self.requests.recv().context(GONE)?;
-        self.owes = true;
+        self.awaits_answer = true;
         Ok(request)
     }
 
@@ -40,7 +50,7 @@ impl Conversation {
     pub(super) fn next_if_any(&mut self) -> anyhow::Result<Option<Request>> {
         match self.requests.try_recv() {
             Ok(request) => {
-                self.owes = true;
+                self.awaits_answer = true;
                 Ok(Some(request))
             }
             Err(TryRecvError::Empty) => Ok(None),
@@ -52,9 +62,9 @@ impl Conversation {
     ///
     /// # Errors
     /// Fails if another request comes, or if the controller is gone.
-    pub(super) fn expect(&mut self, expected: &Request) -> anyhow::Result<()> {
+    pub(super) fn expect_request(&mut self, expected: &Request) -> anyhow::Result<()> {
         let (name, expected) = (self.next()?.name(), expected.name());
-        ensure!(name == expected, "{name} is out of turn: not {expected}");
+        ensure!(name == expected, "got request {name}, expected {expected}");
         Ok(())
     }
 
@@ -63,24 +73,24 @@ impl Conversation {
     /// # Errors
     /// Fails if the answer cannot be sent.
     pub(super) fn answer(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
-        self.owes = false;
+        self.awaits_answer = false;
         self.output.write(&Answer::Done(value))
     }
 
-    /// Suspends the heartbeat in both directions for `length`.
-    pub(super) fn expect_silence(&self, length: Duration) {
-        self.heard.expect_silence(length);
+    /// Suspends the heartbeat in both directions for `length`, but not for longer than 5 s.
+    pub(super) fn suspend_heartbeat(&self, length: Duration) {
+        self.last_heard.suspend_heartbeat(length);
     }
 
-    /// Reports why a trial is over, as the answer to the current request, or to the next one.
+    /// Sends `error` as the answer to the current or next request, ending the trial.
     ///
     /// # Errors
     /// Fails if the answer cannot be sent, or if the controller is gone.
     pub(super) fn fail(&mut self, error: &anyhow::Error) -> anyhow::Result<()> {
-        if !self.owes {
+        if !self.awaits_answer {
             self.next()?;
         }
-        self.owes = false;
+        self.awaits_answer = false;
         self.output.write(&match error.downcast_ref::<Blocked>() {
             Some(blocked) => Answer::<()>::Blocked(*blocked),
             None => Answer::Failed(format!("{error:#}")),

@@ -27,34 +27,34 @@ pub(super) fn receivers(
     spec: &TrialSpec,
     token: Token,
     local: &mut LocalTrials,
-    talk: &mut Conversation,
+    conversation: &mut Conversation,
 ) -> anyhow::Result<()> {
     let (mut opened, scope) = open(spec, EndRole::Receivers, token, local)?;
-    let bound = opened.ends.bind()?.into_iter().map(scope::told);
-    talk.answer(&bound.collect::<Vec<SocketAddr>>())?;
+    let bound = opened.sockets.bind()?.into_iter().map(scope::told);
+    conversation.answer(&bound.collect::<Vec<SocketAddr>>())?;
     let mut flows = Vec::new();
     loop {
-        match next_request(&mut opened, talk)? {
-            Request::HasCome(source) => {
-                let probes = opened.ends.probes().context("nothing is probed")?;
-                talk.answer(&probes.was_asked_by(scope.local(source)))?;
+        match next_request(&mut opened, conversation)? {
+            Request::HasProbeArrived(source) => {
+                let probes = opened.sockets.probes().context("nothing is probed")?;
+                conversation.answer(&probes.has_heard(scope.local(source)))?;
             }
             Request::Accept(accepted) => {
                 flows = scope.flows_here(&accepted);
-                flows::pair(&spec.case, &flows, &mut *opened.ends)?;
-                talk.answer(&())?;
+                flows::assign(&spec.case, &flows, &mut *opened.sockets)?;
+                conversation.answer(&())?;
             }
             Request::Go => break,
             other => bail!("{} is out of turn", other.name()),
         }
     }
     let mut running = opened.assemble(&flows)?;
-    talk.answer(&())?;
-    talk.expect_silence(spec.runs_for());
+    conversation.answer(&())?;
+    conversation.suspend_heartbeat(spec.runs_for());
     let window = window(&spec.settings, &mut running)?;
     running.stop();
-    drain_across(spec, &mut running, talk)?;
-    talk.answer(&running.finish(window)?)
+    drain_across(spec, &mut running, conversation)?;
+    conversation.answer(&running.finish(window)?)
 }
 
 /// Runs the sending end of a trial, towards these receivers.
@@ -66,24 +66,24 @@ pub(super) fn senders(
     token: Token,
     receivers: &[SocketAddr],
     local: &mut LocalTrials,
-    talk: &mut Conversation,
+    conversation: &mut Conversation,
 ) -> anyhow::Result<()> {
     let (mut opened, scope) = open(spec, EndRole::Senders, token, local)?;
     let receivers = receivers.iter().map(|peer| scope.local(*peer));
     let receivers: Vec<SocketAddr> = receivers.collect();
-    let flows = flows::find(&spec.case, &receivers, &mut *opened.ends)?;
-    talk.answer(&scope::flows_told(&flows))?;
-    talk.expect(&Request::Ready)?;
-    flows::confirm(&spec.case, &flows, &mut *opened.ends)?;
+    let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;
+    conversation.answer(&scope::flows_told(&flows))?;
+    conversation.expect_request(&Request::Ready)?;
+    flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
     let mut running = opened.assemble(&flows)?;
-    talk.answer(&())?;
-    talk.expect(&Request::Go)?;
-    talk.expect_silence(spec.runs_for());
+    conversation.answer(&())?;
+    conversation.expect_request(&Request::Go)?;
+    conversation.suspend_heartbeat(spec.runs_for());
     let window = window(&spec.settings, &mut running)?;
     running.stop();
-    talk.answer(&running.counts()?)?;
-    drain_across(spec, &mut running, talk)?;
-    talk.answer(&running.finish(window)?)
+    conversation.answer(&running.counts()?)?;
+    drain_across(spec, &mut running, conversation)?;
+    conversation.answer(&running.finish(window)?)
 }
 
 /// Finds the longest payload, in bytes and up to `most`, that arrives in one piece at this receiver and is answered.
@@ -91,7 +91,7 @@ pub(super) fn senders(
 ///
 /// # Errors
 /// Fails if something cannot be built or breaks.
-pub(super) fn reach(
+pub(super) fn longest_payload(
     spec: &TrialSpec,
     token: Token,
     receiver: SocketAddr,
@@ -99,10 +99,10 @@ pub(super) fn reach(
     local: &mut LocalTrials,
 ) -> anyhow::Result<Option<u32>> {
     let (mut opened, scope) = open(spec, EndRole::Senders, token, local)?;
-    let source = opened.ends.aim(scope.local(receiver))?;
-    let probes = opened.ends.probes().context("nothing is probed")?;
-    probes.keep_whole(source)?;
-    super::path_mtu::longest(probes, source, most)
+    let source = opened.sockets.open_sender(scope.local(receiver))?;
+    let probes = opened.sockets.probes().context("nothing is probed")?;
+    probes.forbid_fragmentation(source)?;
+    super::longest_payload::find(probes, source, most)
 }
 
 fn open<'a>(
@@ -116,13 +116,16 @@ fn open<'a>(
 }
 
 /// Waits for the next request of the controller. Meanwhile, questions with the token are answered.
-fn next_request(opened: &mut PreparedEnd, talk: &mut Conversation) -> anyhow::Result<Request> {
+fn next_request(
+    opened: &mut PreparedEnd,
+    conversation: &mut Conversation,
+) -> anyhow::Result<Request> {
     loop {
-        if let Some(request) = talk.next_if_any()? {
+        if let Some(request) = conversation.next_if_any()? {
             return Ok(request);
         }
-        let probes = opened.ends.probes().context("nothing is probed")?;
-        probes.answer()?;
+        let probes = opened.sockets.probes().context("nothing is probed")?;
+        probes.answer_questions()?;
     }
 }
 
@@ -130,9 +133,9 @@ fn next_request(opened: &mut PreparedEnd, talk: &mut Conversation) -> anyhow::Re
 fn drain_across(
     spec: &TrialSpec,
     running: &mut RunningEnd,
-    talk: &mut Conversation,
+    conversation: &mut Conversation,
 ) -> anyhow::Result<()> {
-    let Request::Drain { expected } = talk.next()? else {
+    let Request::Drain { expected } = conversation.next()? else {
         bail!("the other end's counts were to come");
     };
     let receives = running.part.receives() || spec.case.receives_at_both_ends();

@@ -3,7 +3,8 @@
 //! `SO_REUSEPORT` spreads flows by a hash of addresses and ports (socket(7)). With two senders and two receivers, half
 //! of all runs would put both flows on one receiver, and the result would be a coin toss.
 //!
-//! The sending end finds out, on one host and between two: `find` first, then `pair` at the receivers, then `confirm`.
+//! The sending end finds out, on one host and between two: [`find`] first, then [`assign`] at the receivers, then
+//! [`confirm`].
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::ends::Ends;
+use super::end_sockets::EndSockets;
 use super::spec::Flow;
 use crate::data::{Case, Connection, Sharing, Spread};
 
@@ -29,7 +30,7 @@ const PROBE_AGAIN: Duration = Duration::from_millis(500);
 pub(super) fn find(
     case: &Case,
     receivers: &[SocketAddr],
-    ends: &mut dyn Ends,
+    sockets: &mut dyn EndSockets,
 ) -> anyhow::Result<Vec<Flow>> {
     ensure!(
         receivers.len() == case.receiver_sockets(),
@@ -37,15 +38,17 @@ pub(super) fn find(
         receivers.len()
     );
     if has_flows_of_its_own(case) {
-        return aimed(receivers, case.flow_count(), ends, |n| {
+        return aimed(receivers, case.flow_count(), sockets, |n| {
             case.socket_of_flow(n)
         });
     }
     if is_steered(case) {
         let count = receivers.len();
-        return aimed(&receivers[..1], case.threads.senders(), ends, |n| n % count);
+        return aimed(&receivers[..1], case.threads.senders(), sockets, |n| {
+            n % count
+        });
     }
-    let mut flows = spread(case, receivers, ends)?;
+    let mut flows = spread(case, receivers, sockets)?;
     // A case pairs sender n with receiver n if it can: placements rely on it.
     if is_one_to_one(case, &flows) {
         flows.sort_unstable_by_key(|flow| flow.receiver);
@@ -53,22 +56,31 @@ pub(super) fn find(
     Ok(flows)
 }
 
-/// Has the receivers take these flows and no others, if the case asks for it and each receiver has exactly one flow.
+/// Assigns each flow to its receiver, which then takes no other, if the case asks for it and each receiver has exactly
+/// one flow.
 ///
 /// # Errors
 /// Fails if a system call fails.
-pub(super) fn pair(case: &Case, flows: &[Flow], ends: &mut dyn Ends) -> anyhow::Result<()> {
-    if is_paired(case, flows) {
-        ends.pair(flows)?;
+pub(super) fn assign(
+    case: &Case,
+    flows: &[Flow],
+    sockets: &mut dyn EndSockets,
+) -> anyhow::Result<()> {
+    if is_assigned(case, flows) {
+        sockets.assign_flows(flows)?;
     }
     Ok(())
 }
 
-/// Checks that datagrams still end at the same receivers, which [`pair`] may have changed.
+/// Checks that datagrams still end at the same receivers, which [`assign`] may have changed.
 ///
 /// # Errors
 /// Returns [`Blocked`] if nothing comes through. Returns another error if datagrams end elsewhere.
-pub(super) fn confirm(case: &Case, flows: &[Flow], ends: &mut dyn Ends) -> anyhow::Result<()> {
+pub(super) fn confirm(
+    case: &Case,
+    flows: &[Flow],
+    sockets: &mut dyn EndSockets,
+) -> anyhow::Result<()> {
     if case.transport.is_some() {
         // A connection can only be made if nothing is in the way.
         return Ok(());
@@ -76,10 +88,10 @@ pub(super) fn confirm(case: &Case, flows: &[Flow], ends: &mut dyn Ends) -> anyho
     if has_flows_of_its_own(case) {
         // If the first flow comes through, nothing is in the way. The counts of the other flows show how they do.
         let first = flows.first().context("a case has a flow")?;
-        return probe(first.source, first.peer, ends).map(drop);
+        return probe(first.source, first.peer, sockets).map(drop);
     }
-    for flow in flows.iter().filter(|_| is_paired(case, flows)) {
-        let reached = probe(flow.source, flow.peer, ends)?;
+    for flow in flows.iter().filter(|_| is_assigned(case, flows)) {
+        let reached = probe(flow.source, flow.peer, sockets)?;
         ensure!(
             reached == flow.receiver || !is_steered(case),
             "this kernel ignores the BPF program of --spread bpf; use --spread even"
@@ -109,7 +121,7 @@ fn is_one_to_one(case: &Case, flows: &[Flow]) -> bool {
     flows.len() == case.receiver_sockets() && sharing.is_even()
 }
 
-fn is_paired(case: &Case, flows: &[Flow]) -> bool {
+fn is_assigned(case: &Case, flows: &[Flow]) -> bool {
     let can_be = has_flows_of_its_own(case) || is_one_to_one(case, flows);
     is_steered(case) || (can_be && case.connection == Connection::Connected)
 }
@@ -118,14 +130,14 @@ fn is_paired(case: &Case, flows: &[Flow]) -> bool {
 fn aimed(
     peers: &[SocketAddr],
     count: usize,
-    ends: &mut dyn Ends,
+    sockets: &mut dyn EndSockets,
     receiver_of: impl Fn(usize) -> usize,
 ) -> anyhow::Result<Vec<Flow>> {
     let flows = (0..count).map(|n| {
         let receiver = receiver_of(n);
         // Receivers that share one address all have that address.
         let peer = peers[receiver % peers.len()];
-        let source = ends.aim(peer)?;
+        let source = sockets.open_sender(peer)?;
         Ok(Flow {
             source,
             peer,
@@ -136,7 +148,11 @@ fn aimed(
 }
 
 /// Tries source ports until each receiver has as many flows as it should.
-fn spread(case: &Case, receivers: &[SocketAddr], ends: &mut dyn Ends) -> anyhow::Result<Vec<Flow>> {
+fn spread(
+    case: &Case,
+    receivers: &[SocketAddr],
+    sockets: &mut dyn EndSockets,
+) -> anyhow::Result<Vec<Flow>> {
     let senders = case.threads.senders();
     let mut room = if case.sharing.is_none_or(Sharing::is_even) {
         Room::shared_evenly(senders, receivers.len())
@@ -155,8 +171,8 @@ fn spread(case: &Case, receivers: &[SocketAddr], ends: &mut dyn Ends) -> anyhow:
         tries -= 1;
         // Receivers that share one address all have that address.
         let peer = receivers[flows.len() % receivers.len()];
-        let source = ends.aim(peer)?;
-        let receiver = probe(source, peer, ends)?;
+        let source = sockets.open_sender(peer)?;
+        let receiver = probe(source, peer, sockets)?;
         ensure!(
             receiver < receivers.len(),
             "a probe datagram arrived at no receiver of the case"
@@ -168,15 +184,19 @@ fn spread(case: &Case, receivers: &[SocketAddr], ends: &mut dyn Ends) -> anyhow:
                 receiver,
             });
         } else {
-            ends.take_sender(source)?;
+            sockets.take_sender(source)?;
         }
     }
     Ok(flows)
 }
 
 /// Sends a datagram, repeatedly if necessary, and returns the receiver that it reached.
-fn probe(source: SocketAddr, peer: SocketAddr, ends: &mut dyn Ends) -> anyhow::Result<usize> {
-    let probes = ends.probes().context("a connection is not probed")?;
+fn probe(
+    source: SocketAddr,
+    peer: SocketAddr,
+    sockets: &mut dyn EndSockets,
+) -> anyhow::Result<usize> {
+    let probes = sockets.probes().context("a connection is not probed")?;
     let deadline = Instant::now() + PROBE_TIMEOUT;
     let (mut refusal, mut tries) = (None, 0);
     while Instant::now() < deadline {
@@ -184,7 +204,7 @@ fn probe(source: SocketAddr, peer: SocketAddr, ends: &mut dyn Ends) -> anyhow::R
         refusal = probes.probe(source, 0)?;
         let next = Instant::now() + PROBE_AGAIN;
         while Instant::now() < next {
-            if let Some(receiver) = probes.reached(source)? {
+            if let Some(receiver) = probes.receiver_reached(source)? {
                 return Ok(receiver);
             }
         }
@@ -305,15 +325,15 @@ mod tests {
             let spec = TrialSpec::new(&case, &placement, &Settings::default());
             let root = Root::default();
             let opened = PreparedEnd::new(&spec, EndRole::Both, None, &root, None);
-            let mut ends = opened.expect("std is in every build").ends;
-            let receivers = ends.bind().expect("loopback works");
-            let flows = find(&case, &receivers, &mut *ends).expect("loopback works");
-            pair(&case, &flows, &mut *ends).expect("loopback works");
-            confirm(&case, &flows, &mut *ends).expect("they end where they should");
+            let mut sockets = opened.expect("std is in every build").sockets;
+            let receivers = sockets.bind().expect("loopback works");
+            let flows = find(&case, &receivers, &mut *sockets).expect("loopback works");
+            assign(&case, &flows, &mut *sockets).expect("loopback works");
+            confirm(&case, &flows, &mut *sockets).expect("they end where they should");
             assert_eq!(flows.len(), 4);
             for (n, flow) in flows.iter().enumerate() {
                 assert_eq!(flow.receiver, n);
-                let reached = probe(flow.source, flow.peer, &mut *ends);
+                let reached = probe(flow.source, flow.peer, &mut *sockets);
                 assert_eq!(reached.expect("arrives"), n);
             }
         }

@@ -1,12 +1,12 @@
-//! Trials in this process, by its own clock, and the setting that is changed for a trial.
+//! Trials in this process, by its own clock, and the settings that are changed for a trial.
 
 use std::time::{Duration, Instant};
 
+use super::changes::changed_settings::ChangedSettings;
+use super::changes::put_back::put_back;
 use super::flows;
-use super::keeper::Keeper;
 use super::merged;
 use super::prepared_end::PreparedEnd;
-use super::put_back::put_back;
 use super::reason_watch::ReasonWatch;
 use super::running_end::RunningEnd;
 use super::spec::{EndRole, TrialSpec};
@@ -22,8 +22,8 @@ use crate::sys::interrupt::Interrupt;
 pub struct LocalTrials {
     root: Root,
     reasons: ReasonWatch,
-    /// Keeper of the setting that is changed.
-    keeper: Option<Keeper>,
+    /// Settings that are changed for the current trial.
+    changed: Option<ChangedSettings>,
 }
 
 impl LocalTrials {
@@ -32,7 +32,7 @@ impl LocalTrials {
         Self {
             root: root.clone(),
             reasons: ReasonWatch::default(),
-            keeper: None,
+            changed: None,
         }
     }
 
@@ -41,28 +41,28 @@ impl LocalTrials {
         &self.root
     }
 
-    /// Changes a setting for a trial that takes about `trial`.
+    /// Changes the settings of a tuning for a trial that takes about `trial`.
     ///
     /// # Errors
-    /// Fails if the setting could not be put back, or if no watchdog would put it back. The inner error is the reason
-    /// why the setting cannot be changed.
+    /// Fails if the watchdog cannot be started or does not answer, or if a setting could not be put back. The inner
+    /// error is the reason why the settings cannot be changed.
     pub(super) fn change(
         &mut self,
         tuning: &Tuning,
         trial: Duration,
     ) -> anyhow::Result<Result<(), String>> {
-        let changed = Keeper::change(tuning, trial, &self.root, &Interrupt::never()?)?;
-        Ok(changed.map(|keeper| self.keeper = Some(keeper)))
+        let changed = ChangedSettings::change(tuning, trial, &self.root, &Interrupt::never()?)?;
+        Ok(changed.map(|changed| self.changed = Some(changed)))
     }
 
-    /// Puts a setting back. Returns whether it stayed changed until now.
+    /// Puts the settings of a tuning back. Returns whether they stayed changed until now.
     ///
     /// # Errors
-    /// Fails if the setting cannot be put back.
+    /// Fails if a setting cannot be put back.
     pub(super) fn put_back(&mut self, tuning: &Tuning) -> anyhow::Result<bool> {
-        match self.keeper.take() {
-            Some(keeper) => keeper.put_back(tuning, &Interrupt::never()?),
-            // This process began anew since the trial failed; the watchdog puts the setting back at the same time.
+        match self.changed.take() {
+            Some(changed) => changed.put_back(tuning, &Interrupt::never()?),
+            // This process restarted since the trial failed; the watchdog puts the settings back at the same time.
             None => put_back(&tuning.settings, &self.root).map(|()| true),
         }
     }
@@ -86,7 +86,7 @@ impl LocalTrials {
     ///
     /// # Errors
     /// Fails if something cannot be built or breaks.
-    pub fn course(
+    pub fn rate_over_time(
         &mut self,
         spec: &TrialSpec,
         slices: usize,
@@ -131,10 +131,10 @@ impl LocalTrials {
     /// Prepares a trial up to the start barrier, where the threads wait.
     fn begin<'a>(&'a mut self, spec: &'a TrialSpec) -> anyhow::Result<RunningEnd<'a>> {
         let mut opened = self.open(spec, EndRole::Both, None)?;
-        let receivers = opened.ends.bind()?;
-        let flows = flows::find(&spec.case, &receivers, &mut *opened.ends)?;
-        flows::pair(&spec.case, &flows, &mut *opened.ends)?;
-        flows::confirm(&spec.case, &flows, &mut *opened.ends)?;
+        let receivers = opened.sockets.bind()?;
+        let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;
+        flows::assign(&spec.case, &flows, &mut *opened.sockets)?;
+        flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
         opened.assemble(&flows)
     }
 }

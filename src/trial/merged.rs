@@ -2,7 +2,8 @@
 
 use super::end_result::EndResult;
 use crate::data::{
-    Accounting, Case, Counts, Direction, Group, Pacing, Path, Sample, Side, ThreadSample, Verified,
+    Accounting, Case, Counts, Direction, DirectionCounts, Group, Pacing, Sample, Side,
+    ThreadSample, Verified,
 };
 use crate::engines::Engines;
 use crate::sys::idle_states::IdleTimes;
@@ -68,7 +69,7 @@ fn least(sizes: impl Iterator<Item = Option<u64>>) -> u64 {
 }
 
 /// Returns the directions between two hosts, the senders' direction first.
-fn paths(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Vec<Path> {
+fn paths(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Vec<DirectionCounts> {
     let (Some(_), [receivers, senders]) = (case.direction, ends) else {
         return Vec::new();
     };
@@ -79,7 +80,7 @@ fn paths(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Vec<Pa
     };
     let path = |direction, from: &EndResult, to: &EndResult| {
         let [sent, received] = [from, to].map(|end| end.counts[2]);
-        Path {
+        DirectionCounts {
             direction,
             sent: sent.taken(),
             refused: from.no_room,
@@ -152,7 +153,7 @@ fn discarded(ends: &[EndResult], at: usize) -> u64 {
 ///
 /// A request that arrives twice is answered twice, with the same number. The number of requests that never arrived is
 /// therefore unknown.
-fn verified(case: &Case, ends: &[EndResult], paths: &[Path]) -> Option<Verified> {
+fn verified(case: &Case, ends: &[EndResult], paths: &[DirectionCounts]) -> Option<Verified> {
     let found = ends.iter().filter_map(|end| end.verified);
     let found = found.reduce(|mut all, one| {
         all += one;

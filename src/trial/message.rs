@@ -2,7 +2,8 @@
 //!
 //! Each side begins with [`MAGIC`] and a [`Hello`]. Then the controller sends one [`Request`] after the other, and the
 //! agent sends an [`Answer`] to each. A trial on one host is a single request, [`Request::Run`]. A trial between two
-//! hosts consists of these requests, of which `Drain` goes to both ends at once:
+//! hosts consists of these requests, of which `Drain` goes to both ends at once. If no datagram came through, the
+//! controller also asks the end that receives whether a probe has arrived ([`Request::HasProbeArrived`]).
 //!
 //! | | request | answer |
 //! |---|---|---|
@@ -12,7 +13,7 @@
 //! | to the end that sends | [`Ready`](Request::Ready) | its threads are there |
 //! | to the end that receives | [`Go`](Request::Go) | its threads run |
 //! | to the end that sends | [`Go`](Request::Go) | warm-up and window are over: its counts |
-//! | to both | [`Drain`](Request::Drain) | its result: a [`EndResult`](super::end_result::EndResult) |
+//! | to both | [`Drain`](Request::Drain) | its result: an [`EndResult`](super::end_result::EndResult) |
 //!
 //! A frame consists of the length of its body in bytes (32 bits, big-endian) and the body. A frame without a body is a
 //! heartbeat.
@@ -37,9 +38,10 @@ use crate::sys::host_id::HostId;
 use crate::term::duration::ns;
 
 /// Version of the protocol, increased with each change of the messages.
-pub const PROTOCOL: u32 = 12;
+pub const PROTOCOL: u32 = 13;
 
-/// Longest body, in bytes: twice the addresses of the most flows that are possible.
+/// Longest body, in bytes. The longest message lists the flows of a case, at most 157 B each: there is room for
+/// 100,000.
 pub const MAX_BYTES: u32 = 1 << 24;
 
 /// Greeting of one side.
@@ -51,9 +53,9 @@ pub struct Hello {
     pub version: String,
     /// Host that this side runs on.
     pub host: HostId,
-    /// True in the controller's greeting if the agent is on another host. Both ends then send a heartbeat twice a
-    /// second.
-    pub is_across: bool,
+    /// True if the agent is on another host. Both ends then send a heartbeat twice a second. Only the controller's
+    /// greeting says it.
+    pub agent_is_remote: bool,
 }
 
 /// Request of the controller to an agent.
@@ -67,14 +69,14 @@ pub enum Request {
     /// Return the memory that a datagram takes up in the receive queue of a loopback socket, for each of these
     /// payloads, both in bytes.
     Truesizes(Vec<u32>),
-    /// End whatever goes on, and begin anew as a process that was just started.
-    Renew,
-    /// Return the settings of the host that can be tried, out of these.
-    Choose(Wanted),
+    /// End whatever goes on, and restart as a new process.
+    Restart,
+    /// Return the settings of the host that can be tried, out of these names.
+    ListTunings(Wanted),
     /// Take the right to change settings of the host, for the lifetime of the agent.
     Lock,
     /// Check that these settings have the values that they had before.
-    AreAsBefore(Vec<Setting>),
+    EnsureUnchanged(Vec<Setting>),
     /// Change a setting for a trial.
     Change {
         /// Setting to change.
@@ -88,7 +90,7 @@ pub enum Request {
     /// Run a trial whose two ends are both on that host, and return its [`Sample`](crate::data::Sample).
     Run(Box<TrialSpec>),
     /// Return the receive rate in each of several slices of time since the threads started.
-    Course {
+    RateOverTime {
         /// Trial that runs meanwhile.
         spec: Box<TrialSpec>,
         /// Number of slices.
@@ -115,8 +117,8 @@ pub enum Request {
     },
     /// Take these flows and no others, if the case asks for that.
     Accept(Vec<Flow>),
-    /// Return whether a probe of this sender has arrived.
-    HasCome(SocketAddr),
+    /// Return whether a probe datagram of this sender has arrived.
+    HasProbeArrived(SocketAddr),
     /// Have the threads wait for the start.
     Ready,
     /// Start the threads.
@@ -127,7 +129,7 @@ pub enum Request {
         expected: u64,
     },
     /// Return the longest payload, up to `most` bytes, that arrives in one piece at a receiver.
-    Reach {
+    FindLongestPayload {
         /// Trial whose sockets are used.
         spec: Box<TrialSpec>,
         /// Token that proves the identity of the other end.
@@ -146,22 +148,22 @@ impl Request {
             Self::Facts => "facts",
             Self::HottestMillic => "hottest_millic",
             Self::Truesizes(_) => "truesizes",
-            Self::Renew => "renew",
-            Self::Choose(_) => "choose",
+            Self::Restart => "restart",
+            Self::ListTunings(_) => "list_tunings",
             Self::Lock => "lock",
-            Self::AreAsBefore(_) => "are_as_before",
+            Self::EnsureUnchanged(_) => "ensure_unchanged",
             Self::Change { .. } => "change",
             Self::PutBack(_) => "put_back",
             Self::Run(_) => "run",
-            Self::Course { .. } => "course",
+            Self::RateOverTime { .. } => "rate_over_time",
             Self::Receive { .. } => "receive",
             Self::Send { .. } => "send",
             Self::Accept(_) => "accept",
-            Self::HasCome(_) => "has_come",
+            Self::HasProbeArrived(_) => "has_probe_arrived",
             Self::Ready => "ready",
             Self::Go => "go",
             Self::Drain { .. } => "drain",
-            Self::Reach { .. } => "reach",
+            Self::FindLongestPayload { .. } => "find_longest_payload",
         }
     }
 }
@@ -176,8 +178,8 @@ pub enum Answer<T> {
     Failed(String),
     /// No datagram came through.
     Blocked(Blocked),
-    /// The process has begun anew.
-    Renewed,
+    /// The process has restarted.
+    Restarted,
 }
 
 impl Hello {
@@ -187,7 +189,7 @@ impl Hello {
             protocol: PROTOCOL,
             version: VERSION.to_owned(),
             host: HostId::read(),
-            is_across: false,
+            agent_is_remote: false,
         }
     }
 
@@ -212,7 +214,7 @@ impl Hello {
 ///
 /// # Errors
 /// Fails if the greeting cannot be written.
-pub fn greet(output: &mut impl Write, hello: &Hello) -> anyhow::Result<()> {
+pub fn write_hello(output: &mut impl Write, hello: &Hello) -> anyhow::Result<()> {
     output.write_all(&MAGIC).context("cannot send a message")?;
     write(output, hello)
 }
@@ -221,7 +223,7 @@ pub fn greet(output: &mut impl Write, hello: &Hello) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// Fails if something else arrives, or nothing.
-pub fn greeting(input: &mut impl Read) -> anyhow::Result<Hello> {
+pub fn read_hello(input: &mut impl Read) -> anyhow::Result<Hello> {
     expect_magic(input)?;
     read(input)?.context("it ended before it said its version")
 }

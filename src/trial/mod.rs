@@ -1,8 +1,8 @@
 //! One trial: sockets, threads, warm-up, window, drain, accounting.
 //!
 //! A trial runs in an agent, a separate process, by the agent's own clock. [`local`] has the steps for one host,
-//! `halves` the steps of each end between two hosts. The controller, [`agents`], only says what to run, and takes the
-//! sample. The order of events is the heart of the method; `docs/METHODOLOGY.md` explains it.
+//! `end_steps` the steps of each end between two hosts. The controller, [`agents`], only says what to run, and takes
+//! the sample. The order of events is the heart of the method; `docs/METHODOLOGY.md` explains it.
 
 mod across;
 pub mod agent;
@@ -10,39 +10,36 @@ pub mod agents;
 mod bench_thread;
 mod bind;
 mod carrier;
+pub mod changes;
 mod connections;
 mod conversation;
 pub mod end_result;
+mod end_sockets;
 mod end_steps;
-mod ends;
-pub mod facts;
 pub mod flows;
 pub mod idle_counters;
-pub mod keeper;
 pub mod local;
+mod longest_payload;
 mod merged;
 pub mod message;
 mod noise;
-mod path_mtu;
 mod path_watch;
 mod prepared_end;
 mod programs;
 mod pulse;
-mod put_back;
 mod queue_probes;
 mod reason_watch;
+pub mod remote_facts;
 mod running_end;
 mod scope;
 pub mod serve;
-pub mod settings;
 mod snapshot;
-mod sockets;
 pub mod spawned;
 pub mod spec;
 mod threads;
 mod token;
+mod udp_sockets;
 mod wait;
-pub mod watchdog;
 mod workers;
 
 use std::time::Duration;

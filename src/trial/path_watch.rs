@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Context;
 
 use crate::data::HostAddress;
-use crate::sys::addresses;
+use crate::sys::interface_addresses;
 use crate::sys::nic::{PathCounters, PathReader, named_since};
 
 /// An interface, and its counters at the start.
@@ -22,9 +22,9 @@ impl PathWatch {
     /// # Errors
     /// Fails if no interface has the address, or if its counters cannot be read.
     pub(super) fn start(address: HostAddress) -> anyhow::Result<Self> {
-        let interface = match address.link {
-            Some(link) => Some(link.as_str().to_owned()),
-            None => addresses::interface_of(address.ip),
+        let interface = match address.interface {
+            Some(interface) => Some(interface.as_str().to_owned()),
+            None => interface_addresses::interface_of(address.ip),
         };
         let interface =
             interface.with_context(|| format!("no interface has {address} any more"))?;

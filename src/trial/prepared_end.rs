@@ -3,15 +3,15 @@
 use anyhow::Context;
 
 use super::connections::Connections;
-use super::ends::{Ends, into_sides};
+use super::end_sockets::{EndSockets, into_sides};
 use super::path_watch::PathWatch;
 use super::programs::{ProgramBuilder, Trackers};
 use super::reason_watch::ReasonWatch;
 use super::running_end::{RunningEnd, Start};
-use super::sockets::{Across, Sockets};
 use super::spec::{EndRole, Flow, TrialSpec};
 use super::threads::BenchThreads;
 use super::token::Token;
+use super::udp_sockets::{RemotePeer, UdpSockets};
 use crate::engines;
 use crate::host::placement::Placement;
 use crate::sys::files::Root;
@@ -24,7 +24,7 @@ pub(super) struct PreparedEnd<'a> {
     part: EndRole,
     start: Start<'a>,
     /// Sockets of this end.
-    pub(super) ends: Box<dyn Ends>,
+    pub(super) sockets: Box<dyn EndSockets>,
 }
 
 impl<'a> PreparedEnd<'a> {
@@ -41,14 +41,14 @@ impl<'a> PreparedEnd<'a> {
         root: &'a Root,
         reasons: Option<&'a mut ReasonWatch>,
     ) -> anyhow::Result<Self> {
-        let across = spec.across(part).zip(token);
-        let across = across.map(|((own, other), token)| Across {
-            own,
-            other: other.ip,
+        let addresses = spec.across(part).zip(token);
+        let remote = addresses.map(|((local_address, remote), token)| RemotePeer {
+            local_address,
+            address: remote.ip,
             token,
         });
-        let ends: Box<dyn Ends> = match spec.case.transport {
-            None => Box::new(Sockets::of(spec.case, across)?),
+        let sockets: Box<dyn EndSockets> = match spec.case.transport {
+            None => Box::new(UdpSockets::new(spec.case, remote)?),
             Some(transport) => Box::new(Connections::of(spec.case, transport)),
         };
         Ok(Self {
@@ -60,7 +60,7 @@ impl<'a> PreparedEnd<'a> {
                 path: None,
                 reasons,
             },
-            ends,
+            sockets,
         })
     }
 
@@ -74,16 +74,16 @@ impl<'a> PreparedEnd<'a> {
             spec,
             part,
             mut start,
-            ends,
+            sockets,
         } = self;
         let case = spec.case;
         let engines = engines::of(&case).map_err(anyhow::Error::msg)?;
-        let probes = ends.queue_probes(engines)?;
-        // QueueProbes that were sent more than once may be left.
-        probes.take_unread();
-        let buffers = ends.buffers()?;
+        let probes = sockets.queue_probes(engines)?;
+        // Probes that were sent more than once may be left in the queues.
+        probes.discard_unread();
+        let buffers = sockets.buffers()?;
         let (receivers, senders) =
-            into_sides(ends, &case, part, flows).context("cannot assemble the threads")?;
+            into_sides(sockets, &case, part, flows).context("cannot assemble the threads")?;
         let trackers = if spec.verifies {
             Trackers::of(&case)
         } else {

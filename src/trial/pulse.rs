@@ -21,7 +21,7 @@ const SILENCE: Duration = Duration::from_millis(2500);
 ///
 /// The heartbeat is suspended while datagrams flow: it would wait behind them. An end that is gone has to be noticed
 /// nevertheless.
-const LONGEST: Duration = Duration::from_secs(5);
+const LONGEST_SUSPENSION: Duration = Duration::from_secs(5);
 
 /// Stream for messages, shared by several threads.
 #[derive(Clone)]
@@ -37,8 +37,8 @@ impl Output {
         write(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn greet(&self, hello: &message::Hello) -> anyhow::Result<()> {
-        self.with(|mut to| message::greet(&mut to, hello))
+    pub(super) fn write_hello(&self, hello: &message::Hello) -> anyhow::Result<()> {
+        self.with(|mut to| message::write_hello(&mut to, hello))
     }
 
     pub(super) fn write(&self, message: &impl Serialize) -> anyhow::Result<()> {
@@ -54,14 +54,14 @@ impl Output {
     }
 }
 
-/// Time at which something was heard last, or the end of an expected silence.
+/// Time at which something was heard last, or the end of a suspension of the heartbeat.
 #[derive(Clone)]
-pub(super) struct Heard {
+pub(super) struct LastHeard {
     since: Instant,
     at_ms: Arc<AtomicU64>,
 }
 
-impl Heard {
+impl LastHeard {
     pub(super) fn now() -> Self {
         Self {
             since: Instant::now(),
@@ -76,21 +76,21 @@ impl Heard {
 
     fn note_at(&self, at: Duration) {
         let ms = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
-        // A message that was already on its way does not end an expected silence.
+        // A message that was already on its way does not end a suspension.
         self.at_ms.fetch_max(ms, Ordering::Relaxed);
     }
 
     /// Suspends the heartbeat in both directions for `length`, up to the end of a window, but not for longer than
-    /// `LONGEST`.
-    pub(super) fn expect_silence(&self, length: Duration) {
-        self.note_at(self.since.elapsed() + length.min(LONGEST));
+    /// [`LONGEST_SUSPENSION`].
+    pub(super) fn suspend_heartbeat(&self, length: Duration) {
+        self.note_at(self.since.elapsed() + length.min(LONGEST_SUSPENSION));
     }
 
     fn at(&self) -> Duration {
         Duration::from_millis(self.at_ms.load(Ordering::Relaxed))
     }
 
-    fn expects_silence(&self) -> bool {
+    fn is_suspended(&self) -> bool {
         self.at() > self.since.elapsed()
     }
 
@@ -111,18 +111,18 @@ impl Pulse {
     /// Fails if the thread cannot be started.
     pub(super) fn start(
         output: Output,
-        heard: Heard,
+        last_heard: LastHeard,
         lost: impl FnOnce() + Send + 'static,
     ) -> anyhow::Result<Self> {
         let (end, ended) = mpsc::channel::<()>();
-        heard.note();
+        last_heard.note();
         let beats = move || {
             while ended.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
-                if heard.is_silent() {
+                if last_heard.is_silent() {
                     lost();
                     return;
                 }
-                if !heard.expects_silence() {
+                if !last_heard.is_suspended() {
                     // The thread that reads notices a broken stream.
                     let _ = output.beat();
                 }

@@ -13,12 +13,12 @@ impl QueueProbes {
     /// Collects the probes.
     ///
     /// # Errors
-    /// Fails if a probe could not be made.
+    /// Fails if a probe could not be created, for example because the kernel does not report the drops of a socket.
     pub(super) fn new(
         probes: impl IntoIterator<Item = io::Result<Box<dyn QueueProbe>>>,
     ) -> anyhow::Result<Self> {
         let probes = probes.into_iter().collect::<io::Result<_>>();
-        Ok(Self(probes.context("cannot read the drops of a socket")?))
+        Ok(Self(probes.context("cannot probe the queue of a socket")?))
     }
 
     /// Returns the number of probes.
@@ -26,7 +26,8 @@ impl QueueProbes {
         self.0.len().try_into().unwrap_or(u32::MAX)
     }
 
-    /// Returns the number of datagrams dropped at the receiving sockets so far.
+    /// Returns the number of datagrams dropped at the receiving sockets so far. Must be called at least once in 2^32
+    /// drops of a socket, since the kernel's counters have 32 bits.
     ///
     /// # Errors
     /// Fails if the kernel does not report the drops of a socket.
@@ -42,8 +43,8 @@ impl QueueProbes {
         self.0.iter().all(|probe| probe.is_empty())
     }
 
-    /// Takes the datagrams that were not received, and returns their number. Called after the receivers have stopped.
-    pub(super) fn take_unread(&self) -> u64 {
-        self.0.iter().map(|probe| probe.take_unread()).sum()
+    /// Discards the datagrams left in the queues, and returns their number. Called after the receivers have stopped.
+    pub(super) fn discard_unread(&self) -> u64 {
+        self.0.iter().map(|probe| probe.discard_unread()).sum()
     }
 }

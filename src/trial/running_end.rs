@@ -7,7 +7,7 @@ use anyhow::bail;
 
 use super::bench_thread::BenchThread;
 use super::end_result::EndResult;
-use super::ends::Buffers;
+use super::end_sockets::Buffers;
 use super::path_watch::PathWatch;
 use super::programs::Trackers;
 use super::queue_probes::QueueProbes;
@@ -179,7 +179,7 @@ impl RunningEnd<'_> {
     pub(super) fn finish(mut self, window: Window) -> anyhow::Result<EndResult> {
         self.threads.finish()?;
         self.start.watch.look();
-        let unread = self.probes.take_unread();
+        let unread = self.probes.discard_unread();
         let path = self.start.path.as_mut().map(PathWatch::moved).transpose()?;
         let (path, nic) = path.unzip();
         let Window {

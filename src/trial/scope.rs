@@ -20,10 +20,10 @@ impl Scope {
     /// # Errors
     /// Fails if the interface is gone.
     pub(super) fn of(own: Option<HostAddress>) -> anyhow::Result<Self> {
-        let Some(link) = own.and_then(|own| own.link) else {
+        let Some(interface) = own.and_then(|own| own.interface) else {
             return Ok(Self(0));
         };
-        let name = link.as_str();
+        let name = interface.as_str();
         let number = nic::index(name);
         number
             .map(Self)

@@ -1,6 +1,6 @@
 //! `udpbench agent`: a process that runs trials for a controller, on this host or on another one.
 //!
-//! One thread reads messages, another one runs trials. The end of the input, or a request to begin anew, therefore ends
+//! One thread reads messages, another one runs trials. The end of the input, or a request to restart, therefore ends
 //! whatever goes on at once: the process ends or is replaced, and its sockets are closed.
 
 use std::io::{Read, Write};
@@ -11,25 +11,25 @@ use std::thread;
 
 use anyhow::{Context, bail};
 
+use super::changes::changed_settings::ensure_unchanged;
+use super::changes::host_settings::HostSettings;
 use super::conversation::Conversation;
 use super::end_steps;
-use super::facts::Facts;
-use super::keeper::is_as_before;
 use super::local::LocalTrials;
 use super::message::{self, Answer, Hello, Request};
-use super::pulse::{Heard, Output, Pulse};
-use super::settings::Settings;
+use super::pulse::{LastHeard, Output, Pulse};
+use super::remote_facts::RemoteFacts;
 use super::spawned::{self, THIS_PROGRAM};
 use crate::host::tuning::Lock;
 use crate::sys::files::Root;
 use crate::sys::{drops, temperature};
 
-/// First start of an agent's process, or a new beginning.
+/// First start of an agent's process, or a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begins {
     /// First start: the process sends a greeting.
     First,
-    /// New beginning: the process has greeted before, and now reports that it is back.
+    /// Restart: the process has greeted before, and now reports that it is back.
     Again,
 }
 
@@ -46,39 +46,34 @@ pub fn serve(
     root: &Root,
 ) -> anyhow::Result<()> {
     let output = Output::new(output);
-    let is_across = match begins {
+    let controller_is_remote = match begins {
         Begins::First => {
-            let hello = message::greeting(&mut input)?;
+            let hello = message::read_hello(&mut input)?;
             // Also sent to another version, which then knows the version of this one.
-            output.greet(&Hello::own())?;
+            output.write_hello(&Hello::own())?;
             hello.check()?;
-            hello.is_across
+            hello.agent_is_remote
         }
-        // Only an agent on another host is asked to begin anew.
+        // Only an agent on another host is asked to restart.
         Begins::Again => {
-            output.write(&Answer::<()>::Renewed)?;
+            output.write(&Answer::<()>::Restarted)?;
             true
         }
     };
-    let heard = Heard::now();
-    let _pulse = is_across
-        .then(|| Pulse::start(output.clone(), heard.clone(), end_process))
+    let last_heard = LastHeard::now();
+    let _pulse = controller_is_remote
+        .then(|| Pulse::start(output.clone(), last_heard.clone(), end_process))
         .transpose()?;
     let (send, requests) = mpsc::channel();
-    let talk = Conversation {
-        requests,
-        output: output.clone(),
-        heard: heard.clone(),
-        owes: false,
-    };
+    let conversation = Conversation::new(requests, output.clone(), last_heard.clone());
     let local = LocalTrials::new(root);
     thread::Builder::new()
         .name("trials".to_owned())
-        .spawn(move || obey_all(talk, local))
+        .spawn(move || obey_all(conversation, local))
         .context("cannot start a thread")?;
-    if listen(input, &heard, &send)? == Next::BeginAnew {
+    if listen(input, &last_heard, &send)? == Next::Restart {
         // No other thread writes meanwhile, so no message is cut off.
-        return output.with(|_| begin_anew(root));
+        return output.with(|_| restart(root));
     }
     Ok(())
 }
@@ -87,15 +82,19 @@ pub fn serve(
 #[derive(PartialEq, Eq)]
 enum Next {
     End,
-    BeginAnew,
+    Restart,
 }
 
-/// Forwards all requests until the end of the input, or until the request to begin anew.
-fn listen(mut input: impl Read, heard: &Heard, send: &Sender<Request>) -> anyhow::Result<Next> {
-    while let Some(body) = message::read_body(&mut input, || heard.note())? {
+/// Forwards all requests until the end of the input, or until the request to restart.
+fn listen(
+    mut input: impl Read,
+    last_heard: &LastHeard,
+    send: &Sender<Request>,
+) -> anyhow::Result<Next> {
+    while let Some(body) = message::read_body(&mut input, || last_heard.note())? {
         let request = message::decode(&body)?;
-        if matches!(request, Request::Renew) {
-            return Ok(Next::BeginAnew);
+        if matches!(request, Request::Restart) {
+            return Ok(Next::Restart);
         }
         // Sending fails if answers cannot be sent any more; the input ends soon then.
         let _ = send.send(request);
@@ -104,10 +103,10 @@ fn listen(mut input: impl Read, heard: &Heard, send: &Sender<Request>) -> anyhow
 }
 
 /// Replaces this process by a fresh one: memory, threads, sockets. The streams stay open.
-fn begin_anew(root: &Root) -> anyhow::Result<()> {
+fn restart(root: &Root) -> anyhow::Result<()> {
     let mut command = spawned::agent(THIS_PROGRAM.as_ref(), root);
     command.arg("--again");
-    Err(command.exec()).context("cannot begin anew")
+    Err(command.exec()).context("cannot restart")
 }
 
 /// Ends an agent whose controller is on another host and has been silent.
@@ -117,53 +116,61 @@ fn end_process() {
 }
 
 /// Runs the requests until no more come, or until answers cannot be sent.
-fn obey_all(mut talk: Conversation, mut local: LocalTrials) {
-    while let Ok(request) = talk.next() {
-        let done = obey(request, &mut talk, &mut local);
-        let said = done.or_else(|error| talk.fail(&error));
+fn obey_all(mut conversation: Conversation, mut local: LocalTrials) {
+    while let Ok(request) = conversation.next() {
+        let done = obey(request, &mut conversation, &mut local);
+        let said = done.or_else(|error| conversation.fail(&error));
         if said.is_err() {
             return;
         }
     }
 }
 
-fn obey(request: Request, talk: &mut Conversation, local: &mut LocalTrials) -> anyhow::Result<()> {
+fn obey(
+    request: Request,
+    conversation: &mut Conversation,
+    local: &mut LocalTrials,
+) -> anyhow::Result<()> {
     match request {
-        Request::Facts => talk.answer(&Facts::read(local.root())),
-        Request::HottestMillic => talk.answer(&temperature::hottest_millic(local.root())),
-        Request::Truesizes(payloads) => talk.answer(&drops::truesizes(payloads)),
-        Request::Choose(wanted) => {
-            talk.answer(&Settings::LocalTrials(local.root()).choose(wanted)?)
+        Request::Facts => conversation.answer(&RemoteFacts::read(local.root())),
+        Request::HottestMillic => conversation.answer(&temperature::hottest_millic(local.root())),
+        Request::Truesizes(payloads) => conversation.answer(&drops::truesizes(payloads)),
+        Request::ListTunings(wanted) => {
+            conversation.answer(&HostSettings::Local(local.root()).list_tunings(wanted)?)
         }
         Request::Lock => {
             let lock = Lock::take(local.root());
-            // The lock survives when this process begins anew, and is held until it ends.
-            talk.answer(&lock.map(mem::forget))
+            // The lock survives when this process restarts, and is held until it ends.
+            conversation.answer(&lock.map(mem::forget))
         }
-        Request::AreAsBefore(settings) => talk.answer(&is_as_before(&settings, local.root())),
-        Request::Change { tuning, trial } => talk.answer(&local.change(&tuning, trial)?),
-        Request::PutBack(tuning) => talk.answer(&local.put_back(&tuning)?),
+        Request::EnsureUnchanged(settings) => {
+            conversation.answer(&ensure_unchanged(&settings, local.root()))
+        }
+        Request::Change { tuning, trial } => conversation.answer(&local.change(&tuning, trial)?),
+        Request::PutBack(tuning) => conversation.answer(&local.put_back(&tuning)?),
         Request::Run(spec) => {
-            talk.expect_silence(spec.runs_for());
-            talk.answer(&local.run(&spec)?)
+            conversation.suspend_heartbeat(spec.runs_for());
+            conversation.answer(&local.run(&spec)?)
         }
-        Request::Course {
+        Request::RateOverTime {
             spec,
             slices,
             slice,
-        } => talk.answer(&local.course(&spec, slices, slice)?),
-        Request::Receive { spec, token } => end_steps::receivers(&spec, token, local, talk),
+        } => conversation.answer(&local.rate_over_time(&spec, slices, slice)?),
+        Request::Receive { spec, token } => end_steps::receivers(&spec, token, local, conversation),
         Request::Send {
             spec,
             token,
             receivers,
-        } => end_steps::senders(&spec, token, &receivers, local, talk),
-        Request::Reach {
+        } => end_steps::senders(&spec, token, &receivers, local, conversation),
+        Request::FindLongestPayload {
             spec,
             token,
             receiver,
             most,
-        } => talk.answer(&end_steps::reach(&spec, token, receiver, most, local)?),
+        } => conversation.answer(&end_steps::longest_payload(
+            &spec, token, receiver, most, local,
+        )?),
         other => bail!("{} is out of turn", other.name()),
     }
 }

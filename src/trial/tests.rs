@@ -30,9 +30,12 @@ fn a_thread_that_dies_ends_the_run_at_once() {
     let spec = TrialSpec::new(&case, &Placement::unpinned(case.threads), &settings);
     let opened = PreparedEnd::new(&spec, EndRole::Both, None, &root, None);
     let mut opened = opened.expect("std is in every build");
-    let receivers = opened.ends.bind().expect("loopback works");
+    let receivers = opened.sockets.bind().expect("loopback works");
     let flow = Flow {
-        source: opened.ends.aim(receivers[0]).expect("loopback works"),
+        source: opened
+            .sockets
+            .open_sender(receivers[0])
+            .expect("loopback works"),
         // Nothing can be sent to port 0 (udp_sendmsg: EINVAL).
         peer: (Ipv4Addr::LOCALHOST, 0).into(),
         receiver: 0,

@@ -5,10 +5,11 @@ use std::io::{self, Read};
 
 use serde::{Deserialize, Serialize};
 
-/// Length of a question in bytes: that of an answer with the number of a receiver.
-pub(super) const QUESTION: usize = ANSWER + size_of::<u16>();
-/// Length of an answer in bytes, without the number of the receiver.
-pub(super) const ANSWER: usize = 16;
+/// Length of a question in bytes: that of an answer with the receiver's number. An answer is never longer than a
+/// question, so a forged source address gains nothing.
+pub(super) const QUESTION_BYTES: usize = ANSWER_TOKEN_BYTES + size_of::<u16>();
+/// Length of an answer's token in bytes, without the receiver's number that follows.
+pub(super) const ANSWER_TOKEN_BYTES: usize = 16;
 
 /// Secret that only the two hosts of a trial know: at least 128 bits for each direction.
 ///
@@ -16,10 +17,10 @@ pub(super) const ANSWER: usize = 16;
 /// answered, never with more bytes than they sent, so that nobody can have a stranger flooded.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
-    /// Bytes that a sender sends first.
-    pub(super) question: [u8; QUESTION],
-    /// Bytes that the receiver sends back, followed by its number.
-    pub(super) answer: [u8; ANSWER],
+    /// Bytes of a question, which a sender sends before anything else.
+    pub(super) question: [u8; QUESTION_BYTES],
+    /// First bytes of an answer. The receiver's index follows.
+    pub(super) answer: [u8; ANSWER_TOKEN_BYTES],
 }
 
 impl Token {
@@ -29,13 +30,24 @@ impl Token {
     /// Fails if there are no random numbers.
     pub fn random() -> io::Result<Self> {
         let mut token = Self {
-            question: [0; QUESTION],
-            answer: [0; ANSWER],
+            question: [0; QUESTION_BYTES],
+            answer: [0; ANSWER_TOKEN_BYTES],
         };
         let mut random = File::open("/dev/urandom")?;
         random.read_exact(&mut token.question)?;
         random.read_exact(&mut token.answer)?;
         Ok(token)
+    }
+
+    /// Returns the answer of the receiver with this index.
+    pub(super) fn answer_of(&self, receiver: u16) -> Vec<u8> {
+        [&self.answer[..], &receiver.to_be_bytes()].concat()
+    }
+
+    /// Returns the index of the receiver that an answer names. `None`: it is no answer with this token.
+    pub(super) fn receiver_in(&self, answer: &[u8]) -> Option<usize> {
+        let (token, receiver) = answer.split_last_chunk()?;
+        (*token == self.answer).then(|| u16::from_be_bytes(*receiver).into())
     }
 }
 

@@ -74,7 +74,7 @@ fn in_words(short: Short) -> &'static str {
         Short::Flows => "`--flows`",
         Short::Wire => "two hosts",
         Short::Path => "flood, two hosts",
-        Short::LocalTrials => "flood, one host",
+        Short::OneHostFlood => "flood, one host",
         Short::Cpu => "one host",
         Short::Reference => "reference",
         Short::Ratio => "reference, no `--rate`",

@@ -1,6 +1,6 @@
-//! Checks the table of layers in `src/lib.rs`: modules use only those below them, and no two files use each other,
-//! except a module's own `mod.rs`. The rule covers both packages as if they were one, since the upper one re-exports
-//! the modules of the lower one.
+//! Checks the tables of modules in comments. The table in `src/lib.rs` has the layers: modules use only those below
+//! them, and no two files use each other, except a module's own `mod.rs`. The rule covers both packages as if they were
+//! one, since the upper one re-exports the modules of the lower one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -296,6 +296,36 @@ fn modules_use_only_those_below_them() {
         "arrows that point up:\n{}",
         wrong.join("\n")
     );
+}
+
+/// Lists the modules that the tables in the `mod.rs` files of a package name, but that do not exist.
+fn missing_modules(package: &Path) -> Vec<String> {
+    let mut missing = Vec::new();
+    for file in sources_in(package).keys() {
+        if !file.ends_with("mod.rs") {
+            continue;
+        }
+        let path = package.join(file);
+        let text = fs::read_to_string(&path).expect("a source file");
+        for row in text.lines().filter(|line| line.starts_with("//! |")) {
+            let is_module = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            for name in row.split('`').skip(1).step_by(2).filter(is_module) {
+                let module = path.with_file_name(name);
+                if !module.is_dir() && !module.with_extension("rs").is_file() {
+                    missing.push(format!("{}: {name}", file.display()));
+                }
+            }
+        }
+    }
+    missing
+}
+
+#[test]
+fn tables_name_modules_that_exist() {
+    for package in [PROGRAM, DATAPATH] {
+        let missing = missing_modules(&Path::new(env!("CARGO_MANIFEST_DIR")).join(package));
+        assert!(missing.is_empty(), "{}", missing.join("\n"));
+    }
 }
 
 #[test]

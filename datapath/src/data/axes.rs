@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::bounded::{bounded, choice};
-use crate::sys::addresses;
+use crate::sys::interface_addresses;
 
 bounded! {
     /// Number of threads. One thread sends and receives in turn. More are divided between senders and receivers; an
@@ -191,7 +191,7 @@ impl Ip {
 
     /// Returns the first address of an interface of this host. `None`: no interface has one.
     pub fn local(self) -> Option<IpAddr> {
-        addresses::of_interfaces()
+        interface_addresses::of_interfaces()
             .into_iter()
             .find(|address| address.is_ipv6() == (self == Self::V6))
     }

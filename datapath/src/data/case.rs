@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::{parameters, value};
 use super::{
-    Address, Buffer, Connection, Direction, Duplex, EngineName, Flows, Ip, Outstanding, Rate,
+    Buffer, Connection, Destination, Direction, Duplex, EngineName, Flows, Ip, Outstanding, Rate,
     Sharing, Traits, Transport, Workload,
 };
 
@@ -90,7 +90,7 @@ impl BlockKey {
             ip: if is_unix {
                 Ip::V4
             } else {
-                self.address.and_then(Address::ip).unwrap_or(self.ip)
+                self.address.and_then(Destination::ip).unwrap_or(self.ip)
             },
             address: self.address.filter(|_| !is_unix),
             tos: self.tos.filter(|_| !is_unix),
@@ -120,9 +120,9 @@ impl Case {
     /// Returns the address of the receivers. `None`: no interface has a suitable one.
     pub fn receivers_address(&self) -> Option<IpAddr> {
         match self.address.unwrap_or_default() {
-            Address::Loopback => Some(self.ip.loopback()),
-            Address::Local => self.ip.local(),
-            Address::Of(address) => Some(address.ip),
+            Destination::Loopback => Some(self.ip.loopback()),
+            Destination::Local => self.ip.local(),
+            Destination::Of(address) => Some(address.ip),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Addresses of hosts, with the interface for link-local addresses.
+//! Addresses of hosts, with the interface if they are link-local.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::bounded::stored_as_text;
-use crate::sys::addresses;
+use crate::sys::interface_addresses;
 
 /// An IP address, with the interface of this host through which a link-local address (fe80::/10, RFC 4291) is reached:
 /// `fe80::1%eth0`.
@@ -18,65 +18,71 @@ pub struct HostAddress {
     /// IP address.
     pub ip: IpAddr,
     /// Interface of a link-local address. `None`: the address is not link-local, or the interface was not given.
-    pub link: Option<InterfaceName>,
+    pub interface: Option<InterfaceName>,
 }
 
 /// Name of a network interface, such as `eth0`, padded with zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct InterfaceName([u8; Self::LONGEST]);
+pub struct InterfaceName([u8; Self::MAX_BYTES]);
 
 impl HostAddress {
-    /// Returns an address of an interface. The interface is kept only if the address is link-local.
+    /// Returns an address of an interface. The interface is kept only if the address is link-local; an empty name means
+    /// that it is unknown.
     pub fn at(ip: IpAddr, interface: &str) -> Self {
-        let link = interface.parse().ok().filter(|_| is_of_one_link(ip));
-        Self { ip, link }
+        let interface = interface.parse().ok().filter(|_| is_link_local(ip));
+        Self { ip, interface }
     }
 
     /// Returns whether the address is link-local and lacks its interface.
-    pub fn lacks_link(self) -> bool {
-        is_of_one_link(self.ip) && self.link.is_none()
+    pub fn lacks_interface(self) -> bool {
+        is_link_local(self.ip) && self.interface.is_none()
     }
 }
 
-/// Returns whether the address is link-local: ambiguous without an interface.
-pub fn is_of_one_link(ip: IpAddr) -> bool {
+/// Returns whether the address is IPv6 link-local (fe80::/10): ambiguous without an interface. Addresses in 169.254/16
+/// do not count: IPv4 socket addresses name no interface.
+pub fn is_link_local(ip: IpAddr) -> bool {
     matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local())
 }
 
 impl FromStr for HostAddress {
     type Err = String;
 
+    /// Parses `ADDRESS` or `ADDRESS%INTERFACE`. An interface is a name, or its number, which is looked up on this host.
     fn from_str(text: &str) -> Result<Self, String> {
-        let (address, link) = match text.split_once('%') {
-            Some((address, link)) => (address, Some(link)),
+        let (address, interface) = match text.split_once('%') {
+            Some((address, interface)) => (address, Some(interface)),
             None => (text, None),
         };
         let ip = address.parse::<IpAddr>();
         let ip = ip.map_err(|_| format!("{address:?} is no IP address"))?;
-        let Some(link) = link else {
-            return Ok(Self { ip, link: None });
+        let Some(interface) = interface else {
+            return Ok(Self {
+                ip,
+                interface: None,
+            });
         };
-        if !is_of_one_link(ip) {
+        if !is_link_local(ip) {
             return Err(format!(
                 "only link-local addresses (fe80::/10) have an interface: use {ip}"
             ));
         }
-        let named = match link.parse() {
-            Ok(index) => addresses::name_of(index)
+        let name = match interface.parse() {
+            Ok(index) => interface_addresses::name_of(index)
                 .ok_or_else(|| format!("no interface of this host has the number {index}"))?,
-            Err(_) => link.to_owned(),
+            Err(_) => interface.to_owned(),
         };
         Ok(Self {
             ip,
-            link: Some(named.parse()?),
+            interface: Some(name.parse()?),
         })
     }
 }
 
 impl fmt::Display for HostAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.link {
-            Some(link) => f.pad(&format!("{}%{}", self.ip, link.as_str())),
+        match self.interface {
+            Some(interface) => f.pad(&format!("{}%{}", self.ip, interface.as_str())),
             None => self.ip.fmt(f),
         }
     }
@@ -86,7 +92,7 @@ stored_as_text!(HostAddress);
 
 impl InterfaceName {
     /// Maximum length in bytes (`IFNAMSIZ` of linux/if.h, without the terminating zero).
-    const LONGEST: usize = 15;
+    const MAX_BYTES: usize = 15;
 
     /// Returns the name as text.
     pub fn as_str(&self) -> &str {
@@ -99,12 +105,14 @@ impl FromStr for InterfaceName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // The kernel's rules for names (`dev_valid_name`, net/core/dev.c).
-        let is_odd = |it: char| it == '/' || it == ':' || it == '\0' || it.is_whitespace();
-        if text.is_empty() || text.len() > Self::LONGEST || text.contains(is_odd) {
+        // The kernel's rules (`dev_valid_name`, net/core/dev.c).
+        let is_forbidden = |it: char| it == '/' || it == ':' || it == '\0' || it.is_whitespace();
+        let is_dots = text == "." || text == "..";
+        let has_valid_length = (1..=Self::MAX_BYTES).contains(&text.len());
+        if !has_valid_length || is_dots || text.contains(is_forbidden) {
             return Err(format!("{text:?} cannot be the name of an interface"));
         }
-        let mut name = [0; Self::LONGEST];
+        let mut name = [0; Self::MAX_BYTES];
         name[..text.len()].copy_from_slice(text.as_bytes());
         Ok(Self(name))
     }
@@ -116,7 +124,7 @@ mod tests {
 
     #[test]
     fn link_local_addresses_have_an_interface_and_no_others_do() {
-        let lo = addresses::name_of(1).expect("loopback is there");
+        let lo = interface_addresses::name_of(1).expect("loopback is there");
         for (text, expected) in [
             ("192.0.2.7", Ok("192.0.2.7".to_owned())),
             ("2001:db8::7", Ok("2001:db8::7".to_owned())),
@@ -132,6 +140,7 @@ mod tests {
             ("fe80::1%", Err("\"\" cannot be the name")),
             ("fe80::1%sixteen-bytes-xx", Err("cannot be the name")),
             ("fe80::1%a/b", Err("cannot be the name")),
+            ("fe80::1%..", Err("cannot be the name")),
             ("192.0.2.7%eth0", Err("use 192.0.2.7")),
             ("::1%lo", Err("use ::1")),
             ("2001:db8::7%eth0", Err("use 2001:db8::7")),

@@ -1,10 +1,10 @@
-//! Plain data: cases and their parameters, engines by name, samples, and the accounting of datagrams.
+//! Cases and their parameters, engines by name, samples, and the accounting of datagrams.
 
 pub(crate) mod accounting;
-mod address;
 mod axes;
 mod bounded;
 pub mod case;
+mod destination;
 mod engine;
 mod histogram;
 mod host_address;
@@ -22,16 +22,16 @@ mod verified;
 mod workload;
 
 pub use self::accounting::{Accounting, Counts, MOST_IN_A_PIECE, WindowAccounting};
-pub use self::address::Address;
 pub use self::axes::*;
 pub use self::bounded::Choice;
 pub use self::case::{BlockKey, Case};
+pub use self::destination::Destination;
 pub use self::engine::{EngineName, Group, Pair, Traits};
 pub use self::histogram::{BUCKETS, Histogram, bucket_of};
-pub use self::host_address::{HostAddress, InterfaceName, is_of_one_link};
+pub use self::host_address::{HostAddress, InterfaceName, is_link_local};
 pub use self::key::Unusual;
 pub use self::pacing::Pacing;
-pub use self::path::{CLOSED_PORTS, Path, Shared};
+pub use self::path::{CLOSED_PORTS, DirectionCounts, Shared};
 pub use self::places::Places;
 pub use self::rate::{AskedRate, BitRate, Rate};
 pub use self::round_trips::RoundTrips;

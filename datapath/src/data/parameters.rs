@@ -89,9 +89,9 @@ macro_rules! parameters {
                 /// loopback, or local, the first address of an interface of this host: its datagrams do not leave the
                 /// host. With udpbench wire: IP addresses of the other host; a link-local one with the interface of
                 /// this host, such as fe80::1%eth0
-                address: some $crate::data::Address {
+                address: some $crate::data::Destination {
                     flag "--address", heading "Path", key "{}", usual [],
-                    default |_board, _extent| vec![], applies |value| value != $crate::data::Address::Loopback
+                    default |_board, _extent| vec![], applies |value| value != $crate::data::Destination::Loopback
                 }
 
                 /// up (to the other host), down (from it), both [default: up,down]

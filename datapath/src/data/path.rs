@@ -13,7 +13,7 @@ use crate::sys::nic::{PathCounters, driver_drops};
 /// empty. Counters of an interface and of a program cannot be read in the same instant. They agree only at the edges
 /// of the run, where nothing moves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Path {
+pub struct DirectionCounts {
     /// Direction: up or down.
     pub direction: Direction,
     /// Datagrams that the sender's kernel accepted.
@@ -97,7 +97,7 @@ impl Refused {
     }
 }
 
-impl Path {
+impl DirectionCounts {
     /// Returns the maximum number of datagrams per count of a counter.
     fn each(&self) -> u64 {
         if self.sent_in_pieces {

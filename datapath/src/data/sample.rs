@@ -1,10 +1,11 @@
-//! The raw counters of one window, as integers. Derived values are computed where they are shown, and never stored.
+//! The raw counters of a window, and of each of its threads. They are integers as read; values derived from them are
+//! computed where they are shown, and never stored.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Accounting, Pacing, Path, RoundTrips, Verified, WindowAccounting};
+use crate::data::{Accounting, DirectionCounts, Pacing, RoundTrips, Verified, WindowAccounting};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle_states::IdleTimes;
 use crate::sys::run_queue::CpuTaken;
@@ -15,9 +16,10 @@ use crate::sys::sensors::SensorReadings;
 pub struct Sample {
     /// Key of the case: [`Case::key`](crate::data::Case::key).
     pub case: String,
-    /// Round of its block, from 1.
+    /// Round of the case's block, from 1. A block is a group of cases whose rounds run together:
+    /// [`BlockKey`](crate::data::BlockKey).
     pub round: u32,
-    /// Position in its round, from 1, in the shuffled order.
+    /// Position in the round, from 1. Each round runs the cases of its block in another random order.
     pub position: u32,
     /// Time when the window opened, in milliseconds since 1970-01-01 UTC.
     pub opened_unix_ms: u64,
@@ -26,32 +28,33 @@ pub struct Sample {
     /// Counters of each bench thread in the window; senders first, workers last.
     pub threads: Vec<ThreadSample>,
     /// CPU time in the window, in nanoseconds, of this process's threads that are neither bench threads nor the
-    /// coordinating thread: helper threads of a library, the kernel's workers for io_uring. `None` if a clock cannot
-    /// be read.
+    /// coordinator thread: helper threads of a library, the kernel's workers for io_uring. `None` if a clock cannot be
+    /// read.
     pub other_cpu_ns: Option<u64>,
-    /// CPU time in the window of the coordinating threads, which open and close it, in nanoseconds. `None` if a clock
-    /// cannot be read.
+    /// CPU time in the window of the coordinator thread, which opens and closes it, in nanoseconds. Between two hosts,
+    /// the sum of both coordinator threads. `None` if a clock cannot be read.
     pub coordinator_cpu_ns: Option<u64>,
     /// Accounting of the datagrams of the run.
     pub accounting: Accounting,
-    /// Accounting between two hosts, for each direction. Absent on one host.
+    /// Counts of each direction between two hosts. Empty on one host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub paths: Vec<Path>,
+    pub paths: Vec<DirectionCounts>,
     /// SO_RCVBUF granted by the kernel, in bytes (twice the requested value, socket(7)).
     pub rcvbuf_bytes: u64,
     /// SO_SNDBUF as the kernel reports it, in bytes.
     pub sndbuf_bytes: u64,
-    /// Readings of the sensors during the window.
+    /// Readings of the sensors, from before the start of the run until its end.
     pub climate: SensorReadings,
     /// Idle times of the bench threads' CPUs during the window. Empty if the kernel does not count them, or no thread
     /// is pinned.
     pub idle_times: IdleTimes,
     /// Round trips of the window. `None`: the workload has no requests.
     pub round_trips: Option<RoundTrips>,
-    /// Accuracy of the pacing in the window. Absent if senders send at full speed, or send requests.
+    /// Accuracy of the pacing in the window. `None`: senders send at full speed, or send requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<Pacing>,
-    /// Datagrams, or responses, received over each flow in the window. Absent if each thread has one flow.
+    /// Datagrams, or responses, received over each flow in the window, in the order of the flows. Empty if each thread
+    /// has one flow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow_packets: Vec<u64>,
     /// Result of verifying the datagrams. Only one window before the first round verifies them; its speed is
@@ -77,8 +80,8 @@ impl Sample {
         all
     }
 
-    /// Returns the growth of the datagrams in flight from the opening of the window to its closing. 0 between two
-    /// hosts, where the counts in flight include losses.
+    /// Returns the datagrams in flight at the end of the window minus those at its start. 0 between two hosts, where
+    /// the counts in flight include losses.
     pub fn queue_growth(&self) -> i64 {
         if self.paths.is_empty() {
             self.accounting.queue_growth()
@@ -87,13 +90,13 @@ impl Sample {
         }
     }
 
-    /// Describes a link that went down or came up during the run. `None`: no link did. Such losses are not caused by
-    /// the engines, and the window is worth another try.
+    /// Describes a link that went down or came up during the run. The window is then worth another try, since engines
+    /// do not cause losses of this kind. `None`: no link changed.
     pub fn link_fault(&self) -> Option<String> {
         let mut ends: Vec<&str> = self
             .paths
             .iter()
-            .flat_map(Path::links_that_changed)
+            .flat_map(DirectionCounts::links_that_changed)
             .collect();
         ends.sort_unstable();
         ends.dedup();
@@ -109,11 +112,11 @@ impl Sample {
 
     /// Returns an inconsistency of the packet counts. `None`: they are consistent.
     pub fn fault(&self) -> Option<String> {
-        let unaccounted = self.account().unaccounted;
-        match (self.accounting.unread, unaccounted) {
+        match (self.accounting.unread, self.account().unaccounted) {
             (0, 0) => None,
-            (0, _) => Some(format!(
-                "packet counts do not add up: {unaccounted} datagrams unaccounted for"
+            (0, unaccounted) => Some(format!(
+                "packet counts do not add up: {unaccounted} datagram{} unaccounted for",
+                if unaccounted == 1 { "" } else { "s" }
             )),
             (1, _) => Some("1 datagram was left unread".to_owned()),
             (unread, _) => Some(format!("{unread} datagrams were left unread")),
@@ -132,8 +135,8 @@ pub struct ThreadSample {
     pub sent_packets: u64,
     /// Sent datagrams that the kernel refused.
     pub refused_packets: u64,
-    /// Name of the `errno` of the last refusal that was not caused by a full queue. Absent: there is none, or it is
-    /// not known.
+    /// Name of the `errno` of the last refusal that was not caused by a full queue. `None`: there is none, or it is not
+    /// known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
     /// Datagrams received from the kernel.
@@ -144,14 +147,13 @@ pub struct ThreadSample {
     pub would_blocks: u64,
     /// Calls that failed, apart from refusals.
     pub errors: u64,
-    /// CPU time of the thread, in nanoseconds. `None` if the clock cannot be read, and if workers run the bench
-    /// thread.
+    /// CPU time of the thread, in nanoseconds. `None` if the clock cannot be read, or if workers run the bench thread.
     pub cpu_ns: Option<u64>,
     /// Preempted time: the thread was runnable while another one, which may be a bench thread, ran on its CPU, in
-    /// nanoseconds. `None` if the kernel does not count it, and if workers run the bench thread.
+    /// nanoseconds. `None` if the kernel does not count it, or if workers run the bench thread.
     pub waited_ns: Option<u64>,
     /// Time that interrupts and the hypervisor used on the thread's CPU. `None` if the thread is not pinned, if the
-    /// kernel does not count it, and if workers run the bench thread.
+    /// kernel does not count it, or if workers run the bench thread.
     pub taken: Option<CpuTaken>,
     /// Voluntary context switches: the thread waited.
     pub voluntary_switches: Option<u64>,
@@ -165,8 +167,8 @@ pub struct ThreadSample {
 }
 
 impl ThreadSample {
-    /// Returns a sample without any counts.
-    pub fn idle(side: Side) -> Self {
+    /// Returns a sample whose counts are zero and whose readings are missing.
+    pub fn zero(side: Side) -> Self {
         Self {
             side,
             cpu: None,
@@ -206,9 +208,9 @@ impl ThreadSample {
         }
     }
 
-    /// Returns the received datagrams and payload bytes that count as the result: see [`Side::concludes`].
+    /// Returns the received datagrams and payload bytes that count as the result: see [`Side::counts_as_result`].
     pub fn result(&self) -> (u64, u64) {
-        if self.side.concludes() {
+        if self.side.counts_as_result() {
             (self.received_packets, self.received_bytes)
         } else {
             (0, 0)
@@ -251,7 +253,7 @@ impl Side {
     }
 
     /// Returns whether the datagrams that this side receives are the result. With requests, these are the responses.
-    pub fn concludes(self) -> bool {
+    pub fn counts_as_result(self) -> bool {
         matches!(self, Self::Receiver | Self::Alone | Self::Client)
     }
 }

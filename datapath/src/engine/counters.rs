@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::{Burst, Wakeups};
+use super::{BatchCount, Wakeups};
 
 /// Datagrams and their payload bytes since the threads started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub struct Tally {
 impl Tally {
     /// Adds a batch and returns the new total.
     #[inline]
-    pub fn add(&mut self, burst: Burst) -> Self {
-        self.packets += burst.packets;
-        self.bytes += burst.bytes;
+    pub fn add(&mut self, moved: BatchCount) -> Self {
+        self.packets += moved.packets;
+        self.bytes += moved.bytes;
         *self
     }
 }
@@ -93,10 +93,10 @@ impl SharedTally {
 
     /// Adds a batch: see [`SharedCount::add`].
     #[inline]
-    pub fn add(&self, burst: Burst) {
-        self.packets.add(burst.packets);
+    pub fn add(&self, moved: BatchCount) {
+        self.packets.add(moved.packets);
         #[expect(clippy::cast_possible_truncation, reason = "the reader widens it")]
-        let bytes = burst.bytes as usize;
+        let bytes = moved.bytes as usize;
         let total = self.bytes.load(Ordering::Relaxed).wrapping_add(bytes);
         self.bytes.store(total, Ordering::Relaxed);
     }
@@ -312,7 +312,7 @@ mod tests {
         };
         tally.publish(total);
         assert_eq!(tally.read(), total);
-        tally.add(Burst::of(2, 9));
+        tally.add(BatchCount::of(2, 9));
         assert_eq!(tally.read().bytes, total.bytes + 9);
     }
 

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 
 use socket2::SockRef;
 
-use super::Burst;
+use super::BatchCount;
 use super::null_endpoint::NullEndpoint;
 use super::payload::{Check, Fill};
 
@@ -27,7 +27,7 @@ pub trait DatagramIo: Send {
         &mut self,
         endpoint: usize,
         fill: &impl Fill,
-    ) -> impl Future<Output = io::Result<Burst>> + Send;
+    ) -> impl Future<Output = io::Result<BatchCount>> + Send;
 
     /// Receives one batch from any endpoint that has one, and shows each datagram to `check`. May wait for the batch,
     /// but must return `Interrupted` when a signal ends the wait: otherwise the thread never sees that it must stop.
@@ -38,7 +38,7 @@ pub trait DatagramIo: Send {
     fn receive<C: Check>(
         &mut self,
         check: &mut C,
-    ) -> impl Future<Output = io::Result<Burst>> + Send;
+    ) -> impl Future<Output = io::Result<BatchCount>> + Send;
 
     /// Returns the number of datagrams refused by the last call of [`DatagramIo::transmit`], which failed as a whole.
     fn packets_per_failure(&self) -> u64 {

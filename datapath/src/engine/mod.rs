@@ -36,23 +36,23 @@ pub use self::datagram_io::{DatagramIo, Direction, Endpoint, IoOptions, PerEndpo
 pub use self::queue_probe::{ConnectionProbe, LosslessProbe, QueueProbe, UdpProbe};
 pub use self::wakeups::{Waits, Wakeups};
 
-/// Datagrams and bytes moved by one call of an engine.
+/// Datagrams and bytes that one call of an engine sent or received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Burst {
+pub struct BatchCount {
     /// Datagrams handed to the kernel, including refused ones, or taken from it.
     pub packets: u64,
     /// UDP payload that the kernel took, or that was taken from it, in bytes.
     pub bytes: u64,
 }
 
-impl Burst {
-    /// Returns a batch of one datagram with `bytes` bytes of payload.
+impl BatchCount {
+    /// Returns the count of one datagram with `bytes` bytes of payload.
     #[inline]
     pub fn one(bytes: usize) -> Self {
         Self::of(1, bytes as u64)
     }
 
-    /// Returns a batch of `packets` datagrams with `bytes` bytes of payload in total.
+    /// Returns the count of `packets` datagrams with `bytes` bytes of payload in total.
     #[inline]
     pub fn of(packets: u64, bytes: u64) -> Self {
         Self { packets, bytes }
@@ -63,7 +63,7 @@ impl Burst {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Batched {
     /// Datagrams and bytes moved by the operations that succeeded.
-    pub moved: Burst,
+    pub moved: BatchCount,
     /// Failed operations, without the ones to repeat (`EAGAIN`, `EINTR`).
     pub failed: u32,
     /// The `errno` of the last failed operation. 0: unknown, and other operations succeeded.
@@ -76,7 +76,7 @@ impl Batched {
     /// # Errors
     /// Returns the last failure if nothing was received. The loop then counts that failure.
     #[inline]
-    pub fn received(self, meter: &Meter) -> io::Result<Burst> {
+    pub fn received(self, meter: &Meter) -> io::Result<BatchCount> {
         if self.failed == 0 {
             return Ok(self.moved);
         }
@@ -93,7 +93,7 @@ impl Batched {
     /// # Errors
     /// Returns the last failure if nothing was sent. The loop then counts all failures.
     #[inline]
-    pub fn sent(self, meter: &Meter, is_full: impl FnOnce() -> bool) -> io::Result<Burst> {
+    pub fn sent(self, meter: &Meter, is_full: impl FnOnce() -> bool) -> io::Result<BatchCount> {
         if self.failed == 0 {
             Ok(self.moved)
         } else {
@@ -108,17 +108,21 @@ impl Batched {
     }
 
     #[cold]
-    fn count_refused(self, meter: &Meter, is_full: impl FnOnce() -> bool) -> io::Result<Burst> {
-        let mut burst = self.moved_or_error()?;
+    fn count_refused(
+        self,
+        meter: &Meter,
+        is_full: impl FnOnce() -> bool,
+    ) -> io::Result<BatchCount> {
+        let mut moved = self.moved_or_error()?;
         if is_full() {
-            return Ok(burst);
+            return Ok(moved);
         }
         meter.refusals.add(self.failed.into(), self.errno);
-        burst.packets += u64::from(self.failed);
-        Ok(burst)
+        moved.packets += u64::from(self.failed);
+        Ok(moved)
     }
 
-    fn moved_or_error(self) -> io::Result<Burst> {
+    fn moved_or_error(self) -> io::Result<BatchCount> {
         if self.moved.packets == 0 {
             Err(io::Error::from_raw_os_error(self.errno))
         } else {

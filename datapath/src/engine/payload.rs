@@ -50,18 +50,17 @@ pub trait Fill: Send + Sync {
 
 /// Checks the content of datagrams after each batch.
 pub trait Check: Send {
-    /// True if the check reads datagrams. Engines for which it is work to show datagrams can skip that work
-    /// otherwise.
-    const LOOKS: bool;
+    /// True if the check reads datagrams. If not, engines skip the work of locating each datagram.
+    const READS_PAYLOAD: bool;
 
     /// Checks one datagram, with its length on arrival and its origin.
     fn check(&mut self, datagram: &[u8], origin: Origin);
 
-    /// Checks the datagram in the first `bytes` of `buffer`. Costs nothing if nobody [looks](Check::LOOKS): neither
+    /// Checks the datagram in the first `bytes` of `buffer`. Costs nothing without [`Check::READS_PAYLOAD`]: neither
     /// the slice nor the origin is computed.
     #[inline]
     fn check_received(&mut self, bytes: usize, buffer: &[u8], origin: impl FnOnce() -> Origin) {
-        if Self::LOOKS {
+        if Self::READS_PAYLOAD {
             self.check(&buffer[..bytes], origin());
         }
     }
@@ -84,7 +83,7 @@ impl Fill for NoFill {
 pub struct NoCheck;
 
 impl Check for NoCheck {
-    const LOOKS: bool = false;
+    const READS_PAYLOAD: bool = false;
 
     #[inline]
     fn check(&mut self, _datagram: &[u8], _origin: Origin) {}
@@ -115,7 +114,7 @@ pub(crate) mod tests {
     pub(crate) struct Collected(pub(crate) Vec<Vec<u8>>);
 
     impl Check for Collected {
-        const LOOKS: bool = true;
+        const READS_PAYLOAD: bool = true;
 
         fn check(&mut self, datagram: &[u8], _origin: Origin) {
             self.0.push(datagram.to_vec());

@@ -24,8 +24,9 @@ pub trait QueueProbe {
     /// Returns whether the receive queue is known to be empty; `false` if that is unknown.
     fn is_empty(&self) -> bool;
 
-    /// Empties the receive queue and returns the number of datagrams taken. Called after the receivers have stopped.
-    fn take_unread(&self) -> u64;
+    /// Discards the datagrams left in the receive queue, and returns their number. Called after the receivers have
+    /// stopped.
+    fn discard_unread(&self) -> u64;
 }
 
 /// Probe of an endpoint that drops nothing and leaves nothing unread.
@@ -41,7 +42,7 @@ impl QueueProbe for LosslessProbe {
         true
     }
 
-    fn take_unread(&self) -> u64 {
+    fn discard_unread(&self) -> u64 {
         0
     }
 }
@@ -83,7 +84,7 @@ impl QueueProbe for UdpProbe {
         queued_bytes(&self.socket).is_ok_and(|bytes| bytes == 0)
     }
 
-    fn take_unread(&self) -> u64 {
+    fn discard_unread(&self) -> u64 {
         let (mut datagrams, mut failed) = (0, false);
         loop {
             match take_piece(&self.socket) {
@@ -123,12 +124,14 @@ impl QueueProbe for ConnectionProbe {
     }
 
     fn is_empty(&self) -> bool {
-        socket_queues::received(&self.socket).is_ok_and(|bytes| bytes == 0)
+        socket_queues::receive_queue_bytes(&self.socket).is_ok_and(|bytes| bytes == 0)
     }
 
-    fn take_unread(&self) -> u64 {
+    fn discard_unread(&self) -> u64 {
         match self.message_bytes {
-            Some(each) => socket_queues::received(&self.socket).unwrap_or(0) / each.max(1),
+            Some(each) => {
+                socket_queues::receive_queue_bytes(&self.socket).unwrap_or(0) / each.max(1)
+            }
             None => iter::from_fn(|| take_piece(&self.socket).ok()).sum(),
         }
     }
@@ -170,7 +173,7 @@ mod tests {
         for payload in [0, 1, 1000] {
             sender.send_to(&vec![0; payload], peer).expect("it is sent");
         }
-        assert_eq!(probe.take_unread(), 3);
+        assert_eq!(probe.discard_unread(), 3);
         let joins = setsockopt(&receiver, UdpGroSegment, &true);
         if joins.is_err() || setsockopt(&sender, UdpGsoSegment, &100).is_err() {
             return; // an old kernel, or an emulated one
@@ -179,7 +182,7 @@ mod tests {
         for payload in [1050, 100] {
             sender.send_to(&vec![0; payload], peer).expect("it is sent");
         }
-        assert_eq!(probe.take_unread(), 12);
+        assert_eq!(probe.discard_unread(), 12);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::*;
 
 fn batched(packets: u64, failed: u32) -> Batched {
     Batched {
-        moved: Burst::of(packets, packets),
+        moved: BatchCount::of(packets, packets),
         failed,
         errno: libc::ECONNREFUSED,
     }
@@ -15,10 +15,10 @@ fn every_receive_that_failed_is_counted_beside_what_was_moved_or_in_its_stead() 
     let meter = Meter::default();
     let errors = || meter.errors.load(Ordering::Relaxed);
     for (packets, failed, counted) in [(5, 0, 0), (3, 2, 2)] {
-        let burst = batched(packets, failed).received(&meter);
+        let moved = batched(packets, failed).received(&meter);
         assert_eq!(
-            burst.expect("something was moved"),
-            Burst::of(packets, packets)
+            moved.expect("something was moved"),
+            BatchCount::of(packets, packets)
         );
         assert_eq!(errors(), counted);
     }
@@ -32,13 +32,13 @@ fn every_receive_that_failed_is_counted_beside_what_was_moved_or_in_its_stead() 
 #[test]
 fn what_was_refused_was_sent() {
     let meter = Meter::default();
-    let burst = batched(5, 2).sent(&meter, || false);
-    assert_eq!(burst.expect("five went"), Burst::of(7, 5));
+    let moved = batched(5, 2).sent(&meter, || false);
+    assert_eq!(moved.expect("five went"), BatchCount::of(7, 5));
     assert_eq!(meter.refusals.packets(), 2);
-    let burst = batched(3, 0).sent(&meter, || false);
-    assert_eq!(burst.expect("three went"), Burst::of(3, 3));
-    let burst = batched(3, 4).sent(&meter, || true);
-    assert_eq!(burst.expect("three went"), Burst::of(3, 3));
+    let moved = batched(3, 0).sent(&meter, || false);
+    assert_eq!(moved.expect("three went"), BatchCount::of(3, 3));
+    let moved = batched(3, 4).sent(&meter, || true);
+    assert_eq!(moved.expect("three went"), BatchCount::of(3, 3));
     let error = batched(0, 3).sent(&meter, || false).expect_err("none went");
     assert_eq!(error.raw_os_error(), Some(libc::ECONNREFUSED));
     assert_eq!(meter.refusals.packets(), 2, "the loop counts these");

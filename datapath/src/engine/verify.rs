@@ -138,7 +138,7 @@ impl SequenceTracker {
 pub struct SequenceCheck(pub Arc<SequenceTracker>);
 
 impl Check for SequenceCheck {
-    const LOOKS: bool = true;
+    const READS_PAYLOAD: bool = true;
 
     fn check(&mut self, datagram: &[u8], origin: Origin) {
         self.0.enter(datagram, origin);

@@ -35,7 +35,8 @@ impl Wakeups {
 #[derive(Debug)]
 pub struct Waits {
     wakeups: Arc<Wakeups>,
-    place: usize,
+    /// Index of its waker.
+    index: usize,
     /// Number of interrupts seen so far.
     seen: AtomicU32,
 }
@@ -46,7 +47,7 @@ impl Waits {
         let mut wakers = wakeups.lock();
         wakers.push(None);
         Self {
-            place: wakers.len() - 1,
+            index: wakers.len() - 1,
             seen: AtomicU32::default(),
             wakeups: Arc::clone(wakeups),
         }
@@ -58,7 +59,7 @@ impl Waits {
     /// # Errors
     /// Fails with `Interrupted` after an interrupt. Otherwise returns the error of `operation`.
     #[inline]
-    pub fn end<T>(
+    pub fn interruptible<T>(
         &self,
         mut operation: Pin<&mut impl Future<Output = io::Result<T>>>,
     ) -> impl Future<Output = io::Result<T>> {
@@ -70,7 +71,7 @@ impl Waits {
 
     fn wait<T>(&self, context: &Context) -> Poll<io::Result<T>> {
         let mut wakers = self.wakeups.lock();
-        match &mut wakers[self.place] {
+        match &mut wakers[self.index] {
             Some(waker) => waker.clone_from(context.waker()),
             none => *none = Some(context.waker().clone()),
         }

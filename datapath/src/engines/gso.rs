@@ -8,8 +8,8 @@ use std::net::{SocketAddr, UdpSocket};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, DatagramIo, Endpoint, Engine, IoOptions, Partner, Remark, Selection,
-    ThreadArgs,
+    About, Addressing, BatchCount, DatagramIo, Endpoint, Engine, IoOptions, Partner, Remark,
+    Selection, ThreadArgs,
 };
 use crate::engines::linux::batch::ReceiveBatch;
 use crate::engines::linux::coalesced::CoalescedReceive;
@@ -40,7 +40,7 @@ impl Engine for Gso {
         let endpoint = options.only_endpoint()?;
         Ok(TrainIo {
             outgoing: Segments::new(&options, &endpoint)?,
-            incoming: ReceiveBatch::of::<A>(&options),
+            incoming: ReceiveBatch::from_options::<A>(&options),
             socket: endpoint.socket.into(),
         })
     }
@@ -80,7 +80,7 @@ impl Engine for Gro {
         options.apply_wait(&endpoint.socket)?;
         Ok(TrainIo {
             outgoing: Segments::new(&options, &endpoint)?,
-            incoming: CoalescedReceive::new(!A::CONNECTED),
+            incoming: CoalescedReceive::new::<A>(),
             socket: endpoint.socket.into(),
         })
     }
@@ -97,19 +97,19 @@ fn any_socket() -> io::Result<UdpSocket> {
 
 /// Receives many datagrams per call.
 pub(super) trait Receive: Send {
-    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<Burst>;
+    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<BatchCount>;
 }
 
 impl Receive for ReceiveBatch {
     #[inline]
-    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<Burst> {
+    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<BatchCount> {
         Self::receive(self, socket, check)
     }
 }
 
 impl Receive for CoalescedReceive {
     #[inline]
-    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<Burst> {
+    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<BatchCount> {
         Self::receive(self, socket, check)
     }
 }
@@ -123,12 +123,12 @@ pub(super) struct TrainIo<A, R> {
 
 impl<A: Addressing, R: Receive> DatagramIo for TrainIo<A, R> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         self.outgoing.send(&self.socket, fill)
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         self.incoming.receive(&self.socket, check)
     }
 
@@ -170,7 +170,7 @@ impl<A: Addressing> Segments<A> {
     }
 
     #[inline]
-    fn send(&mut self, socket: &UdpSocket, fill: &impl Fill) -> io::Result<Burst> {
+    fn send(&mut self, socket: &UdpSocket, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let outcome = match self.hand_over(socket) {
             Err(error) if self.count > 1 && gso::is_no_offload(&error) => {
@@ -179,7 +179,7 @@ impl<A: Addressing> Segments<A> {
             }
             outcome => outcome,
         };
-        Ok(Burst::of(self.count, outcome? as u64))
+        Ok(BatchCount::of(self.count, outcome? as u64))
     }
 
     #[inline]
@@ -238,8 +238,8 @@ mod tests {
         let option = getsockopt(&socket, UdpGsoSegment).expect("it has the option");
         assert_eq!(option, 0);
         let sent = segments.send(&socket, &NoFill);
-        let burst = sent.expect("loopback takes it");
-        assert_eq!(burst, Burst::one(300));
+        let moved = sent.expect("loopback takes it");
+        assert_eq!(moved, BatchCount::one(300));
         assert!(segments.remark().is_some());
     }
 }

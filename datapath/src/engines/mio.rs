@@ -15,7 +15,7 @@ use super::readiness_policy::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, DatagramIo, Direction, Engine, IoOptions, Selection, ThreadArgs,
+    About, Addressing, BatchCount, DatagramIo, Direction, Engine, IoOptions, Selection, ThreadArgs,
 };
 
 /// One datagram per event, then re-armed: behaves like level-triggered readiness.
@@ -128,7 +128,7 @@ pub(super) struct MioIo<A, V> {
 
 impl<A: Addressing, V: Variant> DatagramIo for MioIo<A, V> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let sent = self.reactor.operate::<V>(Ready::WRITABLE, |socket| {
             if A::CONNECTED {
@@ -137,11 +137,11 @@ impl<A: Addressing, V: Variant> DatagramIo for MioIo<A, V> {
                 socket.send_to(&self.payload, fill.destination().unwrap_or(self.peer))
             }
         })?;
-        Ok(Burst::one(sent))
+        Ok(BatchCount::one(sent))
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let mut source = None;
         let received = self.reactor.operate::<V>(Ready::READABLE, |socket| {
             if A::CONNECTED {
@@ -153,7 +153,7 @@ impl<A: Addressing, V: Variant> DatagramIo for MioIo<A, V> {
             }
         })?;
         check.check_received(received, &self.buffer, || Origin::of(source));
-        Ok(Burst::one(received))
+        Ok(BatchCount::one(received))
     }
 }
 

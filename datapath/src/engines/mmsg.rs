@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, DatagramIo, Engine, IoOptions, Meter, Selection, ThreadArgs,
+    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Meter, Selection, ThreadArgs,
 };
 use crate::engines::linux::batch::{ReceiveBatch, SendBatch, is_full};
 
@@ -34,8 +34,8 @@ impl Engine for Mmsg {
         let endpoint = options.only_endpoint()?;
         options.apply_wait(&endpoint.socket)?;
         Ok(MmsgIo {
-            outgoing: SendBatch::of::<A>(&options, &endpoint),
-            incoming: ReceiveBatch::of::<A>(&options),
+            outgoing: SendBatch::from_options::<A>(&options, &endpoint),
+            incoming: ReceiveBatch::from_options::<A>(&options),
             socket: endpoint.socket.into(),
             meter: Arc::clone(&self.0),
         })
@@ -51,14 +51,14 @@ pub(super) struct MmsgIo {
 
 impl DatagramIo for MmsgIo {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         self.outgoing.fill(fill);
         let sent = self.outgoing.send(&self.socket)?;
         sent.sent(&self.meter, || is_full(&self.socket))
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         self.incoming.receive(&self.socket, check)
     }
 }

@@ -5,6 +5,8 @@
 
 mod entry;
 mod gso;
+#[cfg(feature = "tokio")]
+mod lent_future;
 pub mod linux;
 #[cfg(feature = "message-io")]
 mod message_io;

@@ -19,7 +19,7 @@ use super::readiness_policy::Variant;
 use super::std::StdIo;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, DatagramIo, Engine, IoOptions, ManyEndpoints, ThreadArgs,
+    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ManyEndpoints, ThreadArgs,
 };
 
 /// Maximum number of events per wait.
@@ -250,8 +250,8 @@ impl<S: Selector> Ready<S> {
         &mut self,
         endpoint: usize,
         socket: &UdpSocket,
-        outcome: io::Result<Burst>,
-    ) -> io::Result<Burst> {
+        outcome: io::Result<BatchCount>,
+    ) -> io::Result<BatchCount> {
         if !S::Variant::POLICY.is_still_ready(&outcome) {
             self.endpoints[endpoint] = false;
             self.queue.pop_front();
@@ -267,14 +267,14 @@ fn not_open() -> io::Error {
 }
 
 impl<S: Selector, A: Addressing> DatagramIo for Multiplexed<S, A> {
-    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         let writable = self.writable.as_mut().ok_or_else(not_open)?;
         writable.until(endpoint)?;
         let outcome = self.calls.send(endpoint, fill);
         writable.after(endpoint, self.calls.socket(endpoint), outcome)
     }
 
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let readable = self.readable.as_mut().ok_or_else(not_open)?;
         let endpoint = readable.first()?;
         let outcome = self.calls.take(endpoint, check);

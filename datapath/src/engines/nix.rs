@@ -9,7 +9,7 @@ use nix::sys::socket::{MsgFlags, SockaddrStorage, recv, recvfrom, send, sendto};
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{About, Addressing, Burst, DatagramIo, Engine, IoOptions, ThreadArgs};
+use crate::engine::{About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ThreadArgs};
 
 pub(super) struct Nix;
 
@@ -48,7 +48,7 @@ pub(super) struct NixIo<A> {
 
 impl<A: Addressing> DatagramIo for NixIo<A> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let socket = self.socket.as_raw_fd();
         let sent = if A::CONNECTED {
@@ -58,23 +58,23 @@ impl<A: Addressing> DatagramIo for NixIo<A> {
             let to = to.as_ref().unwrap_or(&self.peer);
             sendto(socket, &self.payload, to, MsgFlags::empty())?
         };
-        Ok(Burst::one(sent))
+        Ok(BatchCount::one(sent))
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let socket = self.socket.as_raw_fd();
         if A::CONNECTED {
             let received = recv(socket, &mut self.buffer, MsgFlags::empty())?;
             check.check_received(received, &self.buffer, || Origin::PEER);
-            Ok(Burst::one(received))
+            Ok(BatchCount::one(received))
         } else {
             // The address is matched by reference: to move it costs 15 instructions.
             match recvfrom::<SockaddrStorage>(socket, &mut self.buffer) {
                 Ok((received, ref source)) => {
                     let origin = || Origin::of(source.as_ref().and_then(address));
                     check.check_received(received, &self.buffer, origin);
-                    Ok(Burst::one(received))
+                    Ok(BatchCount::one(received))
                 }
                 Err(errno) => Err(errno.into()),
             }

@@ -13,7 +13,7 @@ use crate::data::Group;
 use crate::engine::null_endpoint::NullQueue;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, DatagramIo, Engine, IoOptions, LosslessProbe, PerEndpoint,
+    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, LosslessProbe, PerEndpoint,
     QueueProbe, ThreadArgs,
 };
 
@@ -79,15 +79,15 @@ const STAND_BACK_SPINS: u32 = 1000;
 
 impl<A: Addressing> DatagramIo for NullIo<A> {
     #[inline]
-    async fn transmit(&mut self, endpoint: usize, _fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, endpoint: usize, _fill: &impl Fill) -> io::Result<BatchCount> {
         let out = &mut self.out[endpoint];
         out.sent += 1;
         out.queue.put(out.sent);
-        Ok(Burst::one(self.payload_bytes))
+        Ok(BatchCount::one(self.payload_bytes))
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, _check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, _check: &mut C) -> io::Result<BatchCount> {
         for _ in 0..self.rest {
             hint::spin_loop();
         }
@@ -99,7 +99,7 @@ impl<A: Addressing> DatagramIo for NullIo<A> {
         if packets == 0 {
             Err(io::ErrorKind::WouldBlock.into())
         } else {
-            Ok(Burst::of(packets, packets * self.payload_bytes as u64))
+            Ok(BatchCount::of(packets, packets * self.payload_bytes as u64))
         }
     }
 }

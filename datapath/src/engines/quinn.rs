@@ -16,8 +16,8 @@ use super::tokio::adopt;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, DatagramIo, Engine, IoOptions, Remark, ThreadArgs, Waits, Wakeups,
-    erased,
+    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Remark, ThreadArgs, Waits,
+    Wakeups, erased,
 };
 use crate::engines::linux::gso;
 
@@ -124,19 +124,19 @@ impl QuinnIo {
         };
         let send = || self.state.try_send((&self.socket).into(), &transmit);
         let writable = self.socket.async_io(Interest::WRITABLE, send);
-        self.waits.end(pin!(writable)).await
+        self.waits.interruptible(pin!(writable)).await
     }
 }
 
 impl DatagramIo for QuinnIo {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let mut sent = self.hand_over().await;
         if sent.is_err() && self.falls_back() {
             sent = self.hand_over().await;
         }
-        sent.map(|()| Burst::of(self.segments, self.payload.len() as u64))
+        sent.map(|()| BatchCount::of(self.segments, self.payload.len() as u64))
     }
 
     fn packets_per_failure(&self) -> u64 {
@@ -144,7 +144,7 @@ impl DatagramIo for QuinnIo {
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let Self {
             socket,
             state,
@@ -160,23 +160,23 @@ impl DatagramIo for QuinnIo {
         };
         let pieces = self
             .waits
-            .end(pin!(socket.async_io(Interest::READABLE, receive)))
+            .interruptible(pin!(socket.async_io(Interest::READABLE, receive)))
             .await?;
-        let mut burst = Burst::default();
+        let mut moved = BatchCount::default();
         for (meta, piece) in self.metas[..pieces]
             .iter()
             .zip(self.buffers.chunks_exact(PIECE_BYTES))
         {
             // An empty datagram has a stride of 0.
-            burst.packets += meta.len.div_ceil(meta.stride.max(1)).max(1) as u64;
-            burst.bytes += meta.len as u64;
-            if C::LOOKS {
+            moved.packets += meta.len.div_ceil(meta.stride.max(1)).max(1) as u64;
+            moved.bytes += meta.len as u64;
+            if C::READS_PAYLOAD {
                 let origin = Origin::of((!self.connected).then_some(meta.addr));
                 let datagrams = piece[..meta.len].chunks(meta.stride.max(1));
                 datagrams.for_each(|datagram| check.check(datagram, origin));
             }
         }
-        Ok(burst)
+        Ok(moved)
     }
 
     fn remark(&self) -> Remark {

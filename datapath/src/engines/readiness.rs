@@ -14,7 +14,7 @@ use super::std::StdIo;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, DatagramIo, Engine, IoOptions, Selection, ThreadArgs,
+    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Selection, ThreadArgs,
 };
 
 /// Event to wait for.
@@ -194,7 +194,7 @@ impl<W: Waiter> Readied<W> {
 
     /// Updates the readiness from the outcome of an operation.
     #[inline]
-    fn after(&mut self, outcome: io::Result<Burst>) -> io::Result<Burst> {
+    fn after(&mut self, outcome: io::Result<BatchCount>) -> io::Result<BatchCount> {
         self.ready = W::POLICY.is_still_ready(&outcome);
         outcome
     }
@@ -202,14 +202,14 @@ impl<W: Waiter> Readied<W> {
 
 impl<W: Waiter, A: Addressing> DatagramIo for Waiting<W, A> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         self.writable.wait(self.calls.socket(0))?;
         let outcome = self.calls.send(0, fill);
         self.writable.after(outcome)
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         self.readable.wait(self.calls.socket(0))?;
         let outcome = self.calls.take(0, check);
         self.readable.after(outcome)

@@ -12,7 +12,7 @@ use async_io::Async;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, DatagramIo, Engine, IoOptions, ManyEndpoints, ThreadArgs, Waits,
+    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ManyEndpoints, ThreadArgs, Waits,
     Wakeups,
 };
 
@@ -60,30 +60,30 @@ pub(super) struct SmolIo<A> {
 
 impl<A: Addressing> DatagramIo for SmolIo<A> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let sent = if A::CONNECTED {
             let send = pin!(self.socket.send(&self.payload));
-            self.waits.end(send).await?
+            self.waits.interruptible(send).await?
         } else {
             let to = fill.destination().unwrap_or(self.peer);
             let send = pin!(self.socket.send_to(&self.payload, to));
-            self.waits.end(send).await?
+            self.waits.interruptible(send).await?
         };
-        Ok(Burst::one(sent))
+        Ok(BatchCount::one(sent))
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let (received, source) = if A::CONNECTED {
             let receive = pin!(self.socket.recv(&mut self.buffer));
-            (self.waits.end(receive).await?, None)
+            (self.waits.interruptible(receive).await?, None)
         } else {
             let receive = pin!(self.socket.recv_from(&mut self.buffer));
-            let (received, source) = self.waits.end(receive).await?;
+            let (received, source) = self.waits.interruptible(receive).await?;
             (received, Some(source))
         };
         check.check_received(received, &self.buffer, || Origin::of(source));
-        Ok(Burst::one(received))
+        Ok(BatchCount::one(received))
     }
 }

@@ -10,7 +10,7 @@ use socket2::{SockAddr, Socket};
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{About, Addressing, Burst, DatagramIo, Engine, IoOptions, ThreadArgs};
+use crate::engine::{About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ThreadArgs};
 
 pub(super) struct Socket2;
 
@@ -62,7 +62,7 @@ fn initialised(memory: &[MaybeUninit<u8>]) -> &[u8] {
 
 impl<A: Addressing> DatagramIo for Socket2Io<A> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let sent = if A::CONNECTED {
             self.socket.send(&self.payload)?
@@ -71,21 +71,21 @@ impl<A: Addressing> DatagramIo for Socket2Io<A> {
             let to = to.as_ref().unwrap_or(&self.peer);
             self.socket.send_to(&self.payload, to)?
         };
-        Ok(Burst::one(sent))
+        Ok(BatchCount::one(sent))
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let (received, source) = if A::CONNECTED {
             (self.socket.recv(&mut self.buffer)?, None)
         } else {
             let (received, source) = self.socket.recv_from(&mut self.buffer)?;
             (received, Some(source))
         };
-        if C::LOOKS {
+        if C::READS_PAYLOAD {
             let source = source.and_then(|source| source.as_socket());
             check.check(initialised(&self.buffer[..received]), Origin::of(source));
         }
-        Ok(Burst::one(received))
+        Ok(BatchCount::one(received))
     }
 }

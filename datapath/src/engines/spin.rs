@@ -8,7 +8,7 @@ use super::std::StdIo;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, DatagramIo, Engine, IoOptions, ManyEndpoints, ThreadArgs,
+    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ManyEndpoints, ThreadArgs,
 };
 
 pub(super) struct Spin;
@@ -56,12 +56,12 @@ impl<A: Addressing> SpinIo<A> {
 
 impl<A: Addressing> DatagramIo for SpinIo<A> {
     #[inline]
-    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         self.calls.send(endpoint, fill)
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let outcome = self.calls.take(self.next, check);
         if outcome.is_err() {
             self.turn();

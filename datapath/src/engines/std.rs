@@ -7,7 +7,7 @@ use std::net::{SocketAddr, UdpSocket};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, DatagramIo, Endpoint, Engine, IoOptions, PerEndpoint, Selection,
+    About, Addressing, BatchCount, DatagramIo, Endpoint, Engine, IoOptions, PerEndpoint, Selection,
     ThreadArgs,
 };
 
@@ -70,7 +70,7 @@ impl<A: Addressing> StdIo<A> {
     }
 
     #[inline]
-    pub(super) fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Burst> {
+    pub(super) fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let (socket, peer) = &self.endpoints[endpoint];
         let sent = if A::CONNECTED {
@@ -78,11 +78,15 @@ impl<A: Addressing> StdIo<A> {
         } else {
             socket.send_to(&self.payload, fill.destination().as_ref().unwrap_or(peer))?
         };
-        Ok(Burst::one(sent))
+        Ok(BatchCount::one(sent))
     }
 
     #[inline]
-    pub(super) fn take(&mut self, endpoint: usize, check: &mut impl Check) -> io::Result<Burst> {
+    pub(super) fn take(
+        &mut self,
+        endpoint: usize,
+        check: &mut impl Check,
+    ) -> io::Result<BatchCount> {
         let (socket, _) = &self.endpoints[endpoint];
         let (received, source) = if A::CONNECTED {
             (socket.recv(&mut self.buffer)?, None)
@@ -91,18 +95,18 @@ impl<A: Addressing> StdIo<A> {
             (received, Some(source))
         };
         check.check_received(received, &self.buffer, || Origin { endpoint, source });
-        Ok(Burst::one(received))
+        Ok(BatchCount::one(received))
     }
 }
 
 impl<A: Addressing> DatagramIo for StdIo<A> {
     #[inline]
-    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         self.send(endpoint, fill)
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         self.take(0, check)
     }
 }

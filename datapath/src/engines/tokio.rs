@@ -20,10 +20,10 @@ use super::readiness_policy::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, DatagramIo, Engine, IoOptions, Loop, ManyEndpoints, Pool, PoolArgs,
-    Selection, Spawner, ThreadArgs, Waits, Wakeups, erased,
+    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Loop, ManyEndpoints, Pool,
+    PoolArgs, Selection, Spawner, ThreadArgs, Waits, Wakeups, erased,
 };
-use crate::engines::linux::scoped_spawn;
+use crate::engines::lent_future;
 
 /// Awaits each operation.
 pub(super) enum EachOne {}
@@ -132,7 +132,7 @@ impl<V: Variant> Engine for Tokio<V> {
         match &self.runtime {
             Home::Own(runtime) => runtime.block_on(erased(pin!(future))),
             Home::Shared(runtime) => {
-                scoped_spawn::until_done(&|lent| drop(runtime.spawn(lent)), future)
+                lent_future::until_done(&|lent| drop(runtime.spawn(lent)), future)
             }
         }
     }
@@ -181,21 +181,23 @@ pub(super) struct TokioIo<A, V> {
 
 impl<A: Addressing, V: Variant> DatagramIo for TokioIo<A, V> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         if !V::POLICY.drain {
             let sent = if A::CONNECTED {
                 let send = pin!(self.socket.send(&self.payload));
-                self.waits.end(send).await?
+                self.waits.interruptible(send).await?
             } else {
                 let to = fill.destination().unwrap_or(self.peer);
                 let send = pin!(self.socket.send_to(&self.payload, to));
-                self.waits.end(send).await?
+                self.waits.interruptible(send).await?
             };
-            return Ok(Burst::one(sent));
+            return Ok(BatchCount::one(sent));
         }
         if !self.writable {
-            self.waits.end(pin!(self.socket.writable())).await?;
+            self.waits
+                .interruptible(pin!(self.socket.writable()))
+                .await?;
         }
         let outcome = if A::CONNECTED {
             self.socket.try_send(&self.payload)
@@ -205,31 +207,33 @@ impl<A: Addressing, V: Variant> DatagramIo for TokioIo<A, V> {
         };
         // Any error counts as not ready: tokio knows whether the socket still is, and then says so at once.
         self.writable = outcome.is_ok();
-        outcome.map(Burst::one)
+        outcome.map(BatchCount::one)
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         if V::POLICY.drain && !self.readable {
-            self.waits.end(pin!(self.socket.readable())).await?;
+            self.waits
+                .interruptible(pin!(self.socket.readable()))
+                .await?;
         }
         let outcome = match (V::POLICY.drain, A::CONNECTED) {
             (true, true) => without_source(self.socket.try_recv(&mut self.buffer)),
             (true, false) => with_source(self.socket.try_recv_from(&mut self.buffer)),
             (false, true) => {
                 let receive = pin!(self.socket.recv(&mut self.buffer));
-                without_source(self.waits.end(receive).await)
+                without_source(self.waits.interruptible(receive).await)
             }
             (false, false) => {
                 let receive = pin!(self.socket.recv_from(&mut self.buffer));
-                with_source(self.waits.end(receive).await)
+                with_source(self.waits.interruptible(receive).await)
             }
         };
         // Any error counts as not ready: tokio knows whether the socket still is, and then says so at once.
         self.readable = outcome.is_ok();
         let (received, source) = outcome?;
         check.check_received(received, &self.buffer, || Origin::of(source));
-        Ok(Burst::one(received))
+        Ok(BatchCount::one(received))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, DatagramIo, Engine, IoOptions, ManyEndpoints, Meter, ThreadArgs,
+    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ManyEndpoints, Meter, ThreadArgs,
 };
 use crate::engines::linux::batch::SendBatch;
 use crate::engines::linux::uring::{self, ReceiveRing, SendRing};
@@ -37,7 +37,7 @@ impl Engine for Uring {
         let endpoints = mem::take(&mut options.endpoints);
         let sending = endpoints.iter().filter(|_| options.direction.sends());
         let batches = sending
-            .map(|endpoint| SendBatch::of::<A>(&options, endpoint))
+            .map(|endpoint| SendBatch::from_options::<A>(&options, endpoint))
             .collect();
         let sockets: Vec<UdpSocket> = endpoints
             .into_iter()
@@ -72,7 +72,7 @@ pub(super) struct UringIo {
 
 impl DatagramIo for UringIo {
     #[inline]
-    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         let ring = self.outgoing.as_mut().ok_or(io::ErrorKind::Unsupported)?;
         let batched = ring.send(endpoint, fill)?;
         self.failed = batched.failed;
@@ -84,7 +84,7 @@ impl DatagramIo for UringIo {
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let ring = self.incoming.as_mut().ok_or(io::ErrorKind::Unsupported)?;
         ring.receive(check)?.received(&self.meter)
     }

@@ -27,7 +27,7 @@ pub fn socket_drops(socket: &UdpSocket) -> io::Result<u32> {
 
 /// Returns whether the drops of a single socket can be read (`SO_MEMINFO`). Otherwise the list of all sockets is read
 /// for each socket (`/proc/net/udp`).
-pub fn are_asked_for() -> bool {
+pub fn can_read_socket_drops() -> bool {
     UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).is_ok_and(|socket| meminfo(&socket).is_ok())
 }
 

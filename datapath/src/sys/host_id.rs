@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// Identity by which two processes find out if they read the same counters of the kernel.
 ///
-/// An unreadable identity equals nothing. Counting twice only explains more of a shortfall; not counting would leave it
-/// unexplained.
+/// An unreadable identity is unequal even to itself. The discards of both ends are then added: too many only
+/// over-explain a loss, too few would fail the row.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HostId {
     /// Random id of the boot (random(4)).

@@ -1,9 +1,8 @@
 //! Access to the operating system: `/proc`, `/sys`, clocks, signals, socket options.
 //!
-//! Nearly all `unsafe` code of the crate is here. A sensor, a socket option or a permission may be missing on a board.
-//! Its absence is an `Option` or a reason, never a panic.
+//! `unsafe` code is only here and in [`crate::engines`]. A sensor, a socket option or a permission may be missing on a
+//! board. Its absence is an `Option` or a reason, never a panic.
 
-pub mod addresses;
 pub mod affinity;
 pub mod arrival;
 pub mod buffers;
@@ -15,6 +14,7 @@ pub mod drops;
 pub mod files;
 pub mod host_id;
 pub mod idle_states;
+pub mod interface_addresses;
 pub mod interrupt;
 pub mod kernel_drops;
 pub mod limits;

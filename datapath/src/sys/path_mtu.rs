@@ -10,7 +10,7 @@ use libc::c_int;
 ///
 /// # Errors
 /// Returns the error of the system call.
-pub fn keep_whole(socket: &impl AsRawFd, is_ipv4: bool) -> io::Result<()> {
+pub fn forbid_fragmentation(socket: &impl AsRawFd, is_ipv4: bool) -> io::Result<()> {
     let (level, option, value) = if is_ipv4 {
         (
             libc::IPPROTO_IP,
@@ -46,11 +46,11 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback is there");
-        keep_whole(&socket, true).expect("every kernel has it");
+        forbid_fragmentation(&socket, true).expect("every kernel has it");
         let to = socket.local_addr().expect("bound");
         assert!(socket.send_to(&[0; 1000], to).is_ok());
         if let Ok(socket) = UdpSocket::bind("[::1]:0") {
-            keep_whole(&socket, false).expect("every kernel has it");
+            forbid_fragmentation(&socket, false).expect("every kernel has it");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Temperatures of the CPUs: selects their sensors and rejects impossible values.
 
+use std::ops::RangeInclusive;
+
 use crate::sys::files::Root;
 
 /// Temperatures of a machine at the moment.
@@ -7,7 +9,7 @@ use crate::sys::files::Root;
 pub struct Temperatures {
     /// The hottest sensor of the CPUs or of their chip. `None`: no such sensor has a possible value.
     pub hottest: Option<Reading>,
-    /// Sensors with an impossible value: the name, and the value in words.
+    /// Sensors that were read and have an impossible value: the name, and the value in words.
     pub ignored: Vec<(String, String)>,
 }
 
@@ -28,15 +30,15 @@ pub fn hottest_millic(root: &Root) -> Option<i32> {
 }
 
 impl Temperatures {
-    /// Reads the thermal zones of the CPUs. If none of them shows a temperature, the CPU sensors in hwmon are used, and
-    /// else the zones of unknown kind. Sensors of other devices are never used: a radio at 84 C says nothing about the
-    /// CPUs.
+    /// Reads the thermal zones. The zones of the CPUs count. If none of them has a possible value, the CPU sensors in
+    /// hwmon are read, and else the zones of unknown devices count. Sensors that are named after another device are
+    /// never used: a radio at 84 C says nothing about the CPUs.
     pub fn read(root: &Root) -> Self {
         let mut ignored = Vec::new();
         let (of_cpus, unknown): (Vec<Sensor>, Vec<Sensor>) = zones(root)
             .into_iter()
-            .filter(|sensor| sensor.place != Place::Elsewhere)
-            .partition(|sensor| sensor.place == Place::Cpu);
+            .filter(|sensor| sensor.device != Device::Other)
+            .partition(|sensor| sensor.device == Device::Cpu);
         let (of_cpus, unknown) = (
             hottest(of_cpus, &mut ignored),
             hottest(unknown, &mut ignored),
@@ -54,10 +56,10 @@ impl Temperatures {
 fn hottest(sensors: Vec<Sensor>, ignored: &mut Vec<(String, String)>) -> Option<Reading> {
     let reading = |Sensor {
                        name: sensor, text, ..
-                   }: Sensor| match millic(&text) {
+                   }: Sensor| match parse_millidegrees(&text) {
         Ok(millic) => Some(Reading { sensor, millic }),
-        Err(shown) => {
-            ignored.push((sensor, shown));
+        Err(rejected) => {
+            ignored.push((sensor, rejected));
             None
         }
     };
@@ -68,36 +70,38 @@ fn hottest(sensors: Vec<Sensor>, ignored: &mut Vec<(String, String)>) -> Option<
 /// A sensor that could be read.
 struct Sensor {
     name: String,
-    place: Place,
+    device: Device,
     text: String,
 }
 
 /// Device that a sensor measures, judged by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Device {
     /// The CPUs, or the chip that they are on.
     Cpu,
     /// Another device.
-    Elsewhere,
+    Other,
     /// The name does not say.
     Unknown,
 }
 
-/// Parts of sensor names in the device trees of Linux and in its hwmon drivers.
+/// Parts of the names of CPU sensors, in the device trees of Linux and in its hwmon drivers.
 const CPU_NAMES: &[&str] = &[
     "cpu", "soc", "core", "cluster", "package", "pkg", "mpu", "tj-", "k10temp", "scpi",
 ];
+/// Parts of the names of sensors of other devices: radios, disks, power management chips, batteries, modems. They
+/// outweigh [`CPU_NAMES`].
 const OTHER_NAMES: &[&str] = &[
     "wifi", "wlan", "_phy", "ath1", "nvme", "drive", "pmic", "pmk", "pm8", "batt", "charger",
     "modem",
 ];
 
-impl Place {
-    fn of_name(name: &str) -> Self {
+impl Device {
+    fn from_name(name: &str) -> Self {
         let name = name.to_lowercase();
         let is_like = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
         if is_like(OTHER_NAMES) {
-            Self::Elsewhere
+            Self::Other
         } else if is_like(CPU_NAMES) {
             Self::Cpu
         } else {
@@ -115,7 +119,7 @@ fn zones(root: &Root) -> Vec<Sensor> {
         let kind = root.text(format!("{directory}/{zone}/type"));
         let name = kind.unwrap_or(zone);
         Some(Sensor {
-            place: Place::of_name(&name),
+            device: Device::from_name(&name),
             name,
             text,
         })
@@ -128,22 +132,22 @@ fn zones(root: &Root) -> Vec<Sensor> {
 fn hwmon(root: &Root) -> Vec<Sensor> {
     let class = "sys/class/hwmon";
     let mut sensors = Vec::new();
-    for device in root.names(class, "hwmon") {
-        let directory = format!("{class}/{device}");
-        let driver = root.text(format!("{directory}/name")).unwrap_or(device);
+    for hwmon in root.names(class, "hwmon") {
+        let directory = format!("{class}/{hwmon}");
+        let driver = root.text(format!("{directory}/name")).unwrap_or(hwmon);
         for file in root.names(&directory, "temp") {
             let Some(channel) = file.strip_suffix("_input") else {
                 continue;
             };
             let label = root.text(format!("{directory}/{channel}_label"));
             let name = label.map_or_else(|| driver.clone(), |label| format!("{driver} {label}"));
-            if let (Place::Cpu, Some(text)) = (
-                Place::of_name(&name),
+            if let (Device::Cpu, Some(text)) = (
+                Device::from_name(&name),
                 root.text(format!("{directory}/{file}")),
             ) {
                 sensors.push(Sensor {
                     name,
-                    place: Place::Cpu,
+                    device: Device::Cpu,
                     text,
                 });
             }
@@ -152,15 +156,15 @@ fn hwmon(root: &Root) -> Vec<Sensor> {
     sensors
 }
 
-/// Possible temperatures: the range in which chips work, with margins. Drivers without a value show -274 C or the
-/// largest number.
-const BELIEVED_MILLIC: std::ops::RangeInclusive<i64> = -40_000..=150_000;
+/// Possible temperatures in thousandths of a degree Celsius: the range in which chips work, with margins. Drivers
+/// without a value show -274 C or the largest number.
+pub const POSSIBLE_MILLIC: RangeInclusive<i64> = -40_000..=150_000;
 
 /// Parses the file of a sensor. The error is the rejected value in words.
-fn millic(text: &str) -> Result<i32, String> {
+fn parse_millidegrees(text: &str) -> Result<i32, String> {
     /// Values that are taken for whole degrees. Vendors' kernels show these (Allwinner's 3.4 and 3.10; Armbian's
     /// armbianmonitor makes the same distinction). In thousandths of a degree they would mean a chip just above 0 C.
-    const WHOLE_DEGREES: std::ops::RangeInclusive<i64> = 10..=150;
+    const WHOLE_DEGREES: RangeInclusive<i64> = 10..=150;
     let text = text.trim();
     let Ok(value) = text.parse::<i64>() else {
         let start: String = text.chars().take(20).collect();
@@ -171,8 +175,8 @@ fn millic(text: &str) -> Result<i32, String> {
     } else {
         value
     };
-    let believed = BELIEVED_MILLIC.contains(&value);
-    let millic = i32::try_from(value).ok().filter(|_| believed);
+    let is_possible = POSSIBLE_MILLIC.contains(&value);
+    let millic = i32::try_from(value).ok().filter(|_| is_possible);
     millic.ok_or_else(|| format!("{:.1} C", value as f64 / 1000.0))
 }
 
@@ -183,10 +187,10 @@ mod tests {
     use super::*;
 
     /// Returns the temperatures of a machine with these sensors, each a name and the text of its file.
-    fn shown(zones: &[(&str, &str)], hwmon: &[(&str, &str)]) -> Temperatures {
-        let place = tempfile::TempDir::new().expect("a temporary directory");
+    fn read_fixture(zones: &[(&str, &str)], hwmon: &[(&str, &str)]) -> Temperatures {
+        let dir = tempfile::TempDir::new().expect("a temporary directory");
         let write = |directory: String, files: [(&str, &str); 2]| {
-            let directory = place.path().join(directory);
+            let directory = dir.path().join(directory);
             fs::create_dir_all(&directory).expect("writable");
             for (file, text) in files {
                 fs::write(directory.join(file), text).expect("writable");
@@ -200,11 +204,11 @@ mod tests {
             let directory = format!("sys/class/hwmon/hwmon{n}");
             write(directory, [("name", name), ("temp1_input", text)]);
         }
-        Temperatures::read(&Root::new(place.path()))
+        Temperatures::read(&Root::new(dir.path()))
     }
 
     fn hottest_of(zones: &[(&str, &str)], hwmon: &[(&str, &str)]) -> Option<(String, i32)> {
-        let hottest = shown(zones, hwmon).hottest?;
+        let hottest = read_fixture(zones, hwmon).hottest?;
         Some((hottest.sensor, hottest.millic))
     }
 
@@ -232,7 +236,7 @@ mod tests {
             ),
         ];
         for (text, expected) in values {
-            assert_eq!(millic(text), expected, "{text:?}");
+            assert_eq!(parse_millidegrees(text), expected, "{text:?}");
         }
     }
 
@@ -305,7 +309,7 @@ mod tests {
             ("soc-thermal", "41615"),
             ("iwlwifi_1", "-274000"),
         ];
-        let ignored = |zones| shown(zones, &[]).ignored;
+        let ignored = |zones| read_fixture(zones, &[]).ignored;
         let cpu = ("cpu-thermal".to_owned(), "-650789.0 C".to_owned());
         let bogus = ("bogus-thermal".to_owned(), "2147483.6 C".to_owned());
         assert_eq!(ignored(&zones), [cpu, bogus]);
@@ -317,12 +321,12 @@ mod tests {
 
     #[test]
     fn a_zone_that_cannot_be_read_is_passed_over() {
-        let place = tempfile::TempDir::new().expect("a temporary directory");
+        let dir = tempfile::TempDir::new().expect("a temporary directory");
         // Reading a directory fails, and so does reading a zone without a sensor.
-        let zone = place.path().join("sys/class/thermal/thermal_zone0/temp");
+        let zone = dir.path().join("sys/class/thermal/thermal_zone0/temp");
         fs::create_dir_all(zone).expect("writable");
         assert_eq!(
-            Temperatures::read(&Root::new(place.path())),
+            Temperatures::read(&Root::new(dir.path())),
             Temperatures::default()
         );
     }

@@ -210,7 +210,7 @@ impl Fill for Client {
 }
 
 impl Check for Client {
-    const LOOKS: bool = true;
+    const READS_PAYLOAD: bool = true;
 
     #[inline]
     fn check(&mut self, datagram: &[u8], origin: Origin) {

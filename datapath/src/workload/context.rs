@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::start_barrier::StartBarrier;
 use crate::engine::payload::Fill;
-use crate::engine::{Burst, Meter, Pool, Tally, ThreadArgs, is_to_be_made_again};
+use crate::engine::{BatchCount, Meter, Pool, Tally, ThreadArgs, is_to_be_made_again};
 
 /// State that the bench threads of one run share: the start barrier and the two stop flags.
 #[derive(Debug, Default)]
@@ -153,12 +153,12 @@ impl ThreadContext {
     }
 
     /// Counts a batch that one of its loops has received. `own`: the loop's own total.
-    pub(crate) fn count_received(&self, own: &mut Tally, burst: Burst) {
-        let total = own.add(burst);
+    pub(crate) fn count_received(&self, own: &mut Tally, moved: BatchCount) {
+        let total = own.add(moved);
         if self.has_one_loop() {
             self.meter.received.publish(total);
         } else {
-            self.meter.received.add(burst);
+            self.meter.received.add(moved);
         }
     }
 

@@ -15,7 +15,7 @@ pub(crate) async fn send(
     let mut sent = 0;
     while !thread.sending_stopped() {
         let packets = match port.transmit(0, fill).await {
-            Ok(burst) => burst.packets,
+            Ok(moved) => moved.packets,
             Err(error) => thread.refused(error, port.packets_per_failure())?,
         };
         fill.sent(packets);
@@ -37,7 +37,7 @@ pub(crate) async fn receive(
     let mut received = Tally::default();
     while !thread.receiving_stopped() {
         match port.receive(check).await {
-            Ok(burst) => thread.meter.received.publish(received.add(burst)),
+            Ok(moved) => thread.meter.received.publish(received.add(moved)),
             Err(error) => thread.tolerate(error)?,
         }
     }

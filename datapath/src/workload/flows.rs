@@ -16,8 +16,8 @@ use crate::data::Connection;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::verify::SequenceTracker;
 use crate::engine::{
-    Addressing, Burst, Connected, DatagramIo, Engine, FlowMeter, IoOptions, Loop, ManyEndpoints,
-    Remark, Unconnected,
+    Addressing, BatchCount, Connected, DatagramIo, Engine, FlowMeter, IoOptions, Loop,
+    ManyEndpoints, Remark, Unconnected,
 };
 use crate::workload::context::ThreadContext;
 
@@ -143,7 +143,7 @@ async fn send(
 ) -> io::Result<()> {
     while !thread.sending_stopped() {
         let packets = match port.transmit(rotation.endpoint(), &*rotation).await {
-            Ok(burst) => burst.packets,
+            Ok(moved) => moved.packets,
             Err(error) => thread.refused(error, port.packets_per_failure())?,
         };
         rotation.sent(packets);
@@ -164,7 +164,7 @@ async fn receive(
 ) -> io::Result<()> {
     while !thread.receiving_stopped() {
         match port.receive(check).await {
-            Ok(burst) => thread.meter.received.add(burst),
+            Ok(moved) => thread.meter.received.add(moved),
             Err(error) => thread.tolerate(error)?,
         }
     }
@@ -189,7 +189,7 @@ impl Counted {
 }
 
 impl Check for Counted {
-    const LOOKS: bool = true;
+    const READS_PAYLOAD: bool = true;
 
     fn check(&mut self, datagram: &[u8], origin: Origin) {
         if let Some(flows) = &self.flows {
@@ -216,11 +216,11 @@ impl<P: DatagramIo> Ports<P> {
 }
 
 impl<P: DatagramIo> DatagramIo for Ports<P> {
-    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         self.0[endpoint].transmit(0, fill).await
     }
 
-    async fn receive<C: Check>(&mut self, _check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, _check: &mut C) -> io::Result<BatchCount> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

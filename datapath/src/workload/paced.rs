@@ -127,7 +127,7 @@ impl Collector {
 }
 
 impl Check for Collector {
-    const LOOKS: bool = true;
+    const READS_PAYLOAD: bool = true;
 
     #[inline]
     fn check(&mut self, datagram: &[u8], origin: Origin) {

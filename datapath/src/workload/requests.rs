@@ -60,7 +60,7 @@ pub(crate) async fn drive(
         match role.turn(thread) {
             Turn::Send(endpoint) => {
                 let packets = match port.transmit(endpoint, role).await {
-                    Ok(burst) => burst.packets,
+                    Ok(moved) => moved.packets,
                     Err(error) => thread.refused(error, port.packets_per_failure())?,
                 };
                 // A refused request is lost. The client waits for it like for any other lost request.
@@ -72,7 +72,7 @@ pub(crate) async fn drive(
                 }
             }
             Turn::Receive => match port.receive(role).await {
-                Ok(burst) => thread.count_received(&mut received, burst),
+                Ok(moved) => thread.count_received(&mut received, moved),
                 Err(error) => thread.tolerate(error)?,
             },
             Turn::CheckStop => {}
@@ -216,7 +216,7 @@ impl Fill for Role {
 }
 
 impl Check for Role {
-    const LOOKS: bool = true;
+    const READS_PAYLOAD: bool = true;
 
     fn check(&mut self, datagram: &[u8], origin: Origin) {
         match self {

@@ -103,7 +103,7 @@ impl Server {
 }
 
 impl Check for Server {
-    const LOOKS: bool = true;
+    const READS_PAYLOAD: bool = true;
 
     #[inline]
     fn check(&mut self, datagram: &[u8], origin: Origin) {

@@ -26,12 +26,12 @@ pub(crate) async fn send_and_receive(
             thread.done_sending();
         } else if under_way == 0 {
             match sender.transmit(0, fill).await {
-                Ok(burst) => {
-                    under_way = burst.packets;
-                    fill.sent(burst.packets);
+                Ok(moved) => {
+                    under_way = moved.packets;
+                    fill.sent(moved.packets);
                     #[cfg(feature = "calibration")]
-                    thread.delay(burst.packets);
-                    sent += burst.packets;
+                    thread.delay(moved.packets);
+                    sent += moved.packets;
                     thread.meter.sent.publish(sent);
                 }
                 // The loop waits for a refused datagram like for any lost datagram.
@@ -41,9 +41,9 @@ pub(crate) async fn send_and_receive(
             }
         }
         match receiver.receive(check).await {
-            Ok(burst) => {
-                under_way = under_way.saturating_sub(burst.packets);
-                thread.meter.received.publish(received.add(burst));
+            Ok(moved) => {
+                under_way = under_way.saturating_sub(moved.packets);
+                thread.meter.received.publish(received.add(moved));
             }
             Err(error) => {
                 under_way = 0;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use datagram::{Content, Datagram};
 use fragments::Fragments;
-use rule_state::{Outcome, RuleState, Seen};
+use rule_state::{CountedDatagram, Outcome, RuleState};
 use rules::{Action, Counted, Direction, Effect, Rules};
 
 /// Judges the frames of one direction.
@@ -116,7 +116,7 @@ impl Judge {
             .last
             .map_or(Duration::MAX, |last| now.saturating_sub(last));
         self.last = Some(now);
-        let seen = Seen {
+        let counted = CountedDatagram {
             datagram,
             number: self.number,
             now,
@@ -127,7 +127,7 @@ impl Judge {
             ..Passage::default()
         };
         for rule in &mut self.rules {
-            if rule.apply(&seen, &mut passage) == Outcome::Dropped {
+            if rule.apply(&counted, &mut passage) == Outcome::Dropped {
                 return Fate::Dropped;
             }
         }
@@ -144,12 +144,12 @@ impl Judge {
 /// bucket wants its datagrams in the order of time.
 fn stage(action: &Action) -> u8 {
     match action {
-        Action::To(_, Effect::Drop) => 0,
+        Action::OnMatch(_, Effect::Drop) => 0,
         Action::Police { .. } => 1,
         Action::Limit { .. } => 2,
-        Action::To(_, Effect::Misdirect | Effect::Duplicate) => 3,
-        Action::To(_, Effect::Delay(_)) => 4,
-        Action::To(_, Effect::Reorder(_)) => 5,
+        Action::OnMatch(_, Effect::Misdirect | Effect::Duplicate) => 3,
+        Action::OnMatch(_, Effect::Delay(_)) => 4,
+        Action::OnMatch(_, Effect::Reorder(_)) => 5,
     }
 }
 

@@ -75,8 +75,8 @@ impl Bucket {
         }
     }
 
-    /// When a datagram of this moment may start: now or later. Call [`Bucket::take`] if it does.
-    pub(crate) fn starts(&self, datagram: &Datagram, now: Duration) -> Duration {
+    /// Returns the earliest start of a datagram that comes now. If it starts then, call [`Bucket::take`].
+    pub(crate) fn earliest_start(&self, datagram: &Datagram, now: Duration) -> Duration {
         let ahead = self.rate.cost(datagram) * (self.burst - 1);
         let start = self.sent_at.saturating_sub(ahead);
         start.max(now).max(self.started)
@@ -128,7 +128,7 @@ mod tests {
             let mut starts = Vec::new();
             for gap in gaps_us {
                 now += Duration::from_micros(gap);
-                let start = bucket.starts(&datagram, now);
+                let start = bucket.earliest_start(&datagram, now);
                 prop_assert!(start >= now);
                 bucket.take(&datagram, start);
                 starts.push(start);

@@ -1,4 +1,4 @@
-//! A rule at work: what it remembers of the datagrams before, and what it has done.
+//! State of a rule: its queue or bucket, and the datagrams that it dropped or changed.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,90 +11,94 @@ use super::numbers::Numbers;
 use super::rate::Bucket;
 use super::rules::{Action, Effect, Rule, Which};
 
-/// A datagram that counts, as rules see it.
+/// A datagram that counts, with the facts that rules use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen<'a> {
-    /// It.
+pub(crate) struct CountedDatagram<'a> {
+    /// The datagram.
     pub(crate) datagram: &'a Datagram,
-    /// Its number in its direction, from 1.
+    /// Number of the datagram in its direction, from 1.
     pub(crate) number: u64,
-    /// When it came.
+    /// Time of arrival.
     pub(crate) now: Duration,
-    /// How long none had come before.
+    /// Time since the previous counted datagram.
     pub(crate) silence: Duration,
 }
 
-/// What a rule did to a datagram.
+/// Effect of a rule on a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It ends here.
+    /// The rule dropped the datagram.
     Dropped,
-    /// It passes otherwise.
+    /// The datagram passes, with a changed [`Passage`].
     Changed,
-    /// Nothing.
+    /// The rule did nothing.
     Untouched,
 }
 
-/// A rule, and what it has done.
+/// A rule with its state and counts.
 #[derive(Debug)]
 pub(crate) struct RuleState {
     text: String,
-    work: Work,
+    action: ActionState,
     dropped: u64,
     changed: u64,
-    /// Which datagrams it dropped or changed; of a queue only those that it dropped, as all others waited.
+    /// Numbers of dropped or changed datagrams. Delays by a queue are not listed.
     numbers: Numbers,
-    has_all_numbers: bool,
+    /// False if there were more ranges of numbers than are kept.
+    numbers_complete: bool,
 }
 
+/// State of the action of a rule.
 #[derive(Debug)]
-enum Work {
-    To(Which, Effect),
+enum ActionState {
+    OnMatch(Which, Effect),
     Queue(Queue),
     Police(Bucket),
 }
 
+/// Queue in front of a rate limit.
 #[derive(Debug)]
 struct Queue {
     bucket: Bucket,
-    /// When those that wait start, the next one first.
-    waiting: VecDeque<Duration>,
-    most: usize,
+    /// Start times of the waiting datagrams, the next one first.
+    starts: VecDeque<Duration>,
+    /// Maximum number of waiting datagrams.
+    capacity: usize,
 }
 
 impl RuleState {
-    /// One that has done nothing yet.
+    /// Creates the state of a rule before its first datagram.
     pub(crate) fn new(rule: Rule) -> Self {
         Self {
             text: rule.text,
-            work: match rule.action {
-                Action::To(which, effect) => Work::To(which, effect),
-                Action::Police { rate, burst } => Work::Police(Bucket::new(rate, burst)),
-                Action::Limit { rate, queue, burst } => Work::Queue(Queue {
+            action: match rule.action {
+                Action::OnMatch(which, effect) => ActionState::OnMatch(which, effect),
+                Action::Police { rate, burst } => ActionState::Police(Bucket::new(rate, burst)),
+                Action::Limit { rate, queue, burst } => ActionState::Queue(Queue {
                     bucket: Bucket::new(rate, burst),
-                    waiting: VecDeque::new(),
-                    most: queue,
+                    starts: VecDeque::new(),
+                    capacity: queue,
                 }),
             },
             dropped: 0,
             changed: 0,
             numbers: Numbers::default(),
-            has_all_numbers: true,
+            numbers_complete: true,
         }
     }
 
     /// Drops a datagram, or changes how it passes.
-    pub(crate) fn apply(&mut self, seen: &Seen, passage: &mut Passage) -> Outcome {
-        let outcome = match &mut self.work {
-            Work::To(which, effect) => {
-                if which.holds(seen.datagram, seen.number, seen.silence) {
+    pub(crate) fn apply(&mut self, counted: &CountedDatagram, passage: &mut Passage) -> Outcome {
+        let outcome = match &mut self.action {
+            ActionState::OnMatch(which, effect) => {
+                if which.holds(counted.datagram, counted.number, counted.silence) {
                     effect.change(passage)
                 } else {
                     Outcome::Untouched
                 }
             }
-            Work::Queue(queue) => queue.take(seen, passage),
-            Work::Police(bucket) => police(bucket, seen),
+            ActionState::Queue(queue) => queue.delay(counted, passage),
+            ActionState::Police(bucket) => police(bucket, counted),
         };
         let is_listed = match outcome {
             Outcome::Dropped => {
@@ -103,24 +107,24 @@ impl RuleState {
             }
             Outcome::Changed => {
                 self.changed += 1;
-                matches!(self.work, Work::To(..))
+                matches!(self.action, ActionState::OnMatch(..))
             }
             Outcome::Untouched => false,
         };
         if is_listed {
-            self.has_all_numbers &= self.numbers.push(seen.number);
+            self.numbers_complete &= self.numbers.push(counted.number);
         }
         outcome
     }
 
-    /// For the report.
+    /// Returns the text of the rule and its counts, for the report.
     pub(crate) fn report(&self) -> Value {
         json!({
             "rule": self.text,
             "dropped": self.dropped,
             "changed": self.changed,
             "numbers": self.numbers.to_string(),
-            "has_all_numbers": self.has_all_numbers,
+            "numbers_complete": self.numbers_complete,
         })
     }
 }
@@ -139,30 +143,32 @@ impl Effect {
 }
 
 impl Queue {
-    fn take(&mut self, seen: &Seen, passage: &mut Passage) -> Outcome {
-        // It comes from the queue before, if there are several.
+    /// Delays a datagram until the rate allows it, or drops it if the queue is full.
+    fn delay(&mut self, counted: &CountedDatagram, passage: &mut Passage) -> Outcome {
+        // Not `counted.now`: an earlier queue may have delayed the datagram.
         let now = passage.at;
-        while self.waiting.front().is_some_and(|start| *start <= now) {
-            self.waiting.pop_front();
+        while self.starts.front().is_some_and(|start| *start <= now) {
+            self.starts.pop_front();
         }
-        let start = self.bucket.starts(seen.datagram, now);
-        if start > now && self.waiting.len() >= self.most {
+        let start = self.bucket.earliest_start(counted.datagram, now);
+        if start > now && self.starts.len() >= self.capacity {
             return Outcome::Dropped;
         }
-        self.bucket.take(seen.datagram, start);
+        self.bucket.take(counted.datagram, start);
         if start == now {
             return Outcome::Untouched;
         }
-        self.waiting.push_back(start);
+        self.starts.push_back(start);
         passage.at = start;
         Outcome::Changed
     }
 }
 
-fn police(bucket: &mut Bucket, seen: &Seen) -> Outcome {
-    if bucket.starts(seen.datagram, seen.now) > seen.now {
+/// Drops a datagram that comes before the rate allows it.
+fn police(bucket: &mut Bucket, counted: &CountedDatagram) -> Outcome {
+    if bucket.earliest_start(counted.datagram, counted.now) > counted.now {
         return Outcome::Dropped;
     }
-    bucket.take(seen.datagram, seen.now);
+    bucket.take(counted.datagram, counted.now);
     Outcome::Untouched
 }

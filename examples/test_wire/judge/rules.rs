@@ -53,7 +53,7 @@ pub(crate) enum Direction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Something, to some of them.
-    To(Which, Effect),
+    OnMatch(Which, Effect),
     /// What is faster waits in a queue.
     Limit {
         /// The rate.
@@ -210,7 +210,7 @@ fn action(words: &[&str]) -> Result<Action, String> {
 }
 
 fn to(which: &[&str], effect: Effect) -> Result<Action, String> {
-    Ok(Action::To(self::which(which)?, effect))
+    Ok(Action::OnMatch(self::which(which)?, effect))
 }
 
 fn which(words: &[&str]) -> Result<Which, String> {

@@ -102,7 +102,7 @@ fn refuse(run: &RunArgs) -> Result<(), UsageError> {
     let (measuring, output) = (&run.measuring, &run.output);
     let before = "is an option of ab itself: write it before --";
     let none = "has no meaning here: leave it out";
-    if let Some(option) = run.link.typed() {
+    if let Some(option) = run.remote.typed() {
         return Err(UsageError::flag(option, "", before));
     }
     let refused = [
@@ -135,7 +135,7 @@ fn setup(args: &AbArgs, side: Side, request: Request) -> Result<Setup, UsageErro
     };
     let program = program
         .as_deref()
-        .map(|path| match args.link.on {
+        .map(|path| match args.remote.on {
             None => found(side, path),
             Some(_) => Ok(path.to_string_lossy().into_owned()),
         })

@@ -12,7 +12,7 @@ use toml::de::{DeString, DeTable, DeValue};
 use crate::cli::{self, Cli, RunArgs};
 use crate::error::UsageError;
 use crate::sys::files::{self, Kind};
-use crate::term::{escape, nearest, text};
+use crate::term::{escape, nearest, text_file};
 
 /// File in the working directory that is read without `--config`.
 const DEFAULT: &str = "udpbench.toml";
@@ -130,8 +130,8 @@ fn args_of(cli: &mut Cli) -> &mut RunArgs {
 
 /// Returns the path of `--config`, else of `udpbench.toml` if it exists. `None` with `--no-config`.
 fn path(args: &RunArgs) -> Option<&Path> {
-    let remote = || Some(Path::new(DEFAULT)).filter(|path| path.exists());
-    let path = args.config.as_deref().or_else(remote);
+    let default = || Some(Path::new(DEFAULT)).filter(|path| path.exists());
+    let path = args.config.as_deref().or_else(default);
     path.filter(|_| !args.no_config)
 }
 
@@ -156,7 +156,7 @@ impl Config {
             let problem = format!("cannot read it: {error}; name a TOML file, or use --no-config");
             UsageError::flag("--config", &name, problem)
         })?;
-        Self::parse(&name, &text::decode(&name, &bytes)?)
+        Self::parse(&name, &text_file::decode(&name, &bytes)?)
     }
 
     /// Parses the text of a file.

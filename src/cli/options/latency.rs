@@ -1,5 +1,5 @@
 //! Turns the options of `latency` into a sweep of requests: first with clients that wait for each response, then at
-//! fractions of the rate that these reach, or of the lossless rate.
+//! fractions of their rate, or of the lossless rate.
 
 use std::path::Path;
 use std::time::Duration;
@@ -97,23 +97,23 @@ pub fn lossless_rates(
 }
 
 impl Request {
-    /// Adds the same cases at fractions of the rates in `reached`, in responses per second.
+    /// Adds the same cases at fractions of the capacities, in responses per second.
     pub fn add_loads(
         &mut self,
         args: &RunArgs,
         peer: Option<&Peer>,
-        reached: &[(Case, f64)],
+        capacities: &[(Case, f64)],
         arrivals: &[Arrivals],
     ) {
         let mut blocks: Vec<Block> = Vec::new();
-        for (case, arrivals) in reached
+        for (case, arrivals) in capacities
             .iter()
             .flat_map(|of| arrivals.iter().map(move |it| (of, *it)))
         {
             for load_pct in LOADS_PCT {
-                let (case, reached) = case;
+                let (case, capacity) = case;
                 let case = Case {
-                    rate: Some(Rate::nearest(reached * load_pct / 100.0).into()),
+                    rate: Some(Rate::nearest(capacity * load_pct / 100.0).into()),
                     arrivals: Some(arrivals).filter(|it| *it != Arrivals::default()),
                     ..*case
                 };

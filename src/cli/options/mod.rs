@@ -17,7 +17,7 @@ use self::wire::{Peer, Share};
 use crate::cli::{MeasuringArgs, RunArgs};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
-use crate::host::board::{self, Detected};
+use crate::host::board::{self, ChosenBoard};
 use crate::host::facts::Host;
 use crate::plan::{Conditions, Plan, Schedule, Settings, Until, Wire};
 use crate::results::log::{FORMAT, Header};
@@ -31,7 +31,7 @@ pub struct Request {
     /// Facts of the host whose profile and placements count.
     pub host: Host,
     /// The board profile, and the reason for the choice.
-    pub detected: Detected,
+    pub detected: ChosenBoard,
     /// Cases to run and cases to skip.
     pub plan: Plan,
     /// Advice on a better command line, if this one cannot answer the likely question.
@@ -103,7 +103,7 @@ impl Request {
                 .warmup
                 .unwrap_or(quick(board.timing.warmup, QUICK_WARMUP)),
             window: window(args, rounds)?,
-            drop_reasons: args.link.drop_reasons,
+            drop_reasons: args.remote.drop_reasons,
             root,
             #[cfg(feature = "calibration")]
             delay: args.measuring.delay.clone(),

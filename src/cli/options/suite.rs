@@ -52,7 +52,7 @@ pub fn options(
             pin: own.placement.pin,
             ..typed.placement.clone()
         },
-        link: typed.link.clone(),
+        remote: typed.remote.clone(),
         output: OutputArgs {
             output: Some(directory.join(format!("{}.csv", sweep.name))),
             resume,

@@ -15,9 +15,9 @@ const DEFAULT_THREADS: u16 = 2;
 /// Default payload in bytes: the largest that most board profiles sweep. It fits an Ethernet frame.
 const DEFAULT_PAYLOAD: u32 = 1460;
 
-/// The case to watch.
+/// The case to watch, and how.
 #[derive(Debug)]
-pub struct Watched {
+pub struct WatchPlan {
     /// A sweep of this case alone, with windows of the typed length.
     pub request: Request,
     /// The case.
@@ -28,11 +28,11 @@ pub struct Watched {
     pub warnings: Vec<String>,
 }
 
-/// Returns the typed case if it can run here.
+/// Returns the plan of a watch, if its case can run here.
 ///
 /// # Errors
 /// Fails if the options give several cases or a case that cannot run, or if a sweep would refuse them.
-pub fn watched(args: &WatchArgs) -> anyhow::Result<Watched> {
+pub fn plan_watch(args: &WatchArgs) -> anyhow::Result<WatchPlan> {
     if args.window < MIN_WINDOW {
         let window = humantime::format_duration(args.window);
         let fix = "use 1ms or more: opening and closing a window would be part of what is measured";
@@ -53,7 +53,7 @@ pub fn watched(args: &WatchArgs) -> anyhow::Result<Watched> {
         return Err(UsageError::flag("watch", &cases, fix).into());
     };
     match verdict {
-        Decision::Run(placement, warnings) => Ok(Watched {
+        Decision::Run(placement, warnings) => Ok(WatchPlan {
             request,
             case: *case,
             placement: placement.clone(),

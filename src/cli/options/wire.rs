@@ -3,18 +3,18 @@
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
 
 use crate::cli::ParameterArgs;
-use crate::data::{Address, Direction, HostAddress, InterfaceName, is_of_one_link};
+use crate::data::{Destination, Direction, HostAddress, InterfaceName, is_link_local};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
-use crate::host::board::{self, Detected};
+use crate::host::board::{self, ChosenBoard};
 use crate::host::check::{self, Finding};
 use crate::host::facts::Interface;
 use crate::plan::{LinkEnd, Remote, Wire, WireLink};
-use crate::sys::addresses::{self, OfInterface};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::files::Root;
+use crate::sys::interface_addresses::{self, InterfaceAddress};
 use crate::sys::nic;
-use crate::trial::facts::Facts;
+use crate::trial::remote_facts::RemoteFacts;
 
 /// Part of each trial that runs on the remote host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct Peer {
     /// The host and the links to it. Without links if whole trials run there.
     pub wire: Wire,
     /// Its board profile, and the reason for the choice.
-    pub detected: Detected,
+    pub detected: ChosenBoard,
     /// Findings about it that may mislead about results.
     pub findings: Vec<Finding>,
     /// Speeds of its CPUs when all are busy.
@@ -72,7 +72,7 @@ impl Peer {
     ///
     /// # Errors
     /// Fails if no address of the host is known to be reachable, and says how to name one.
-    pub fn across(to: &str, facts: Facts, given: &ParameterArgs) -> Result<Self, UsageError> {
+    pub fn across(to: &str, facts: RemoteFacts, given: &ParameterArgs) -> Result<Self, UsageError> {
         let links = links(to, &facts, given)?;
         Self::of(Share::OneEnd, to, facts, links, "auto")
     }
@@ -81,14 +81,14 @@ impl Peer {
     ///
     /// # Errors
     /// Fails if there is no such profile.
-    pub fn alone(to: &str, facts: Facts, board: &str) -> Result<Self, UsageError> {
+    pub fn alone(to: &str, facts: RemoteFacts, board: &str) -> Result<Self, UsageError> {
         Self::of(Share::All, to, facts, Vec::new(), board)
     }
 
     fn of(
         share: Share,
         to: &str,
-        facts: Facts,
+        facts: RemoteFacts,
         links: Vec<WireLink>,
         board: &str,
     ) -> Result<Self, UsageError> {
@@ -167,7 +167,7 @@ pub(super) fn check(given: &ParameterArgs, is_across: bool) -> Result<(), UsageE
         let fix = "it is for two hosts: use udpbench wire USER@HOST, or leave it out";
         return Err(UsageError::flag("--direction", direction, fix));
     }
-    let is_wrong = |address: &&Address| matches!(address, Address::Of(_)) != is_across;
+    let is_wrong = |address: &&Destination| matches!(address, Destination::Of(_)) != is_across;
     match given.address.iter().flatten().find(is_wrong) {
         Some(address) => {
             let fix = if is_across {
@@ -189,12 +189,16 @@ pub fn complete(given: &mut ParameterArgs) {
 }
 
 /// Returns the links to the host: one for each named address, else those of the interface that ssh connected to.
-fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>, UsageError> {
+fn links(
+    to: &str,
+    facts: &RemoteFacts,
+    given: &ParameterArgs,
+) -> Result<Vec<WireLink>, UsageError> {
     if let Some(named) = &given.address {
-        let link = |address: &Address| {
+        let link = |address: &Destination| {
             let refused = |problem| UsageError::flag("--address", address, problem);
             match *address {
-                Address::Of(named) => link_to(named, to, facts).map_err(refused),
+                Destination::Of(named) => link_to(named, to, facts).map_err(refused),
                 _ => Err(refused("name an IP address".to_owned())),
             }
         };
@@ -210,10 +214,10 @@ fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>
     };
     let first = link_to(reached, to, facts).map_err(refused)?;
     // The address of the other IP version on this interface, if there is one.
-    let is_other = |it: &&OfInterface| {
+    let is_other = |it: &&InterfaceAddress| {
         it.interface == first.remote.interface.name
             && it.address.is_ipv4() != reached.ip.is_ipv4()
-            && !is_of_one_link(it.address)
+            && !is_link_local(it.address)
     };
     let other = facts.addresses.iter().find(is_other);
     let other = other.map(|it| HostAddress::at(it.address, &it.interface));
@@ -221,7 +225,8 @@ fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>
     // With a link-local first address, the other address may be routed over another local interface. It is left out
     // then.
     let is_beside = |it: &WireLink| {
-        first.local.address.link.is_none() || it.local.interface.name == first.local.interface.name
+        first.local.address.interface.is_none()
+            || it.local.interface.name == first.local.interface.name
     };
     let other = other.filter(is_beside);
     Ok([first].into_iter().chain(other).collect())
@@ -229,27 +234,27 @@ fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>
 
 /// Returns the remote address that ssh connected to, with the local interface if the address is link-local. Returns
 /// `None` without ssh, or if the agent inherited this process's own ssh variables, as under `ip netns exec`.
-fn reached_by_ssh(facts: &Facts) -> Option<HostAddress> {
+fn reached_by_ssh(facts: &RemoteFacts) -> Option<HostAddress> {
     let (remote, local) = facts.ssh?;
     facts.addresses.iter().find(|it| it.address == remote)?;
-    let interface = addresses::interface_of(local).unwrap_or_default();
+    let interface = interface_addresses::interface_of(local).unwrap_or_default();
     Some(HostAddress::at(remote.to_canonical(), &interface))
 }
 
 /// Lists the addresses of the remote host, for messages.
-fn addresses_there(facts: &Facts) -> String {
+fn addresses_there(facts: &RemoteFacts) -> String {
     let all = facts.addresses.iter();
     let all = all.map(|it| format!("{} on {}", it.address, it.interface));
     all.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the link to an address of the remote host.
-fn link_to(address: HostAddress, to: &str, facts: &Facts) -> Result<WireLink, String> {
-    if address.lacks_link() {
+fn link_to(address: HostAddress, to: &str, facts: &RemoteFacts) -> Result<WireLink, String> {
+    if address.lacks_interface() {
         return Err(which_interface(address.ip));
     }
     let is_missing = |name: &InterfaceName| nic::index(name.as_str()).is_err();
-    if let Some(missing) = address.link.filter(is_missing) {
+    if let Some(missing) = address.interface.filter(is_missing) {
         let (name, fix) = (missing.as_str(), which_interface(address.ip));
         return Err(format!("this host has no interface {name}: {fix}"));
     }
@@ -271,8 +276,8 @@ fn link_to(address: HostAddress, to: &str, facts: &Facts) -> Result<WireLink, St
 
 /// Returns the advice to name the interface of a link-local address.
 fn which_interface(address: IpAddr) -> String {
-    let local = addresses::with_interfaces().into_iter();
-    let local = local.filter(|it| is_of_one_link(it.address));
+    let local = interface_addresses::with_interfaces().into_iter();
+    let local = local.filter(|it| is_link_local(it.address));
     let mut typed: Vec<String> = local
         .map(|it| format!("--address {address}%{}", it.interface))
         .collect();
@@ -288,20 +293,22 @@ fn which_interface(address: IpAddr) -> String {
 }
 
 /// Returns the link from this host to the remote address.
-fn link(named: HostAddress, remote: &OfInterface, facts: &Facts) -> Result<WireLink, String> {
+fn link(
+    named: HostAddress,
+    remote: &InterfaceAddress,
+    facts: &RemoteFacts,
+) -> Result<WireLink, String> {
     let own = source_towards(named).map_err(|error| format!("cannot be reached: {error}"))?;
     if own == named.ip {
         return Err("is this host itself: use udpbench without wire".to_owned());
     }
-    let is_own = |it: &OfInterface| {
-        let is_there = |link| it.interface == link;
-        it.address == own
-            && named
-                .link
-                .as_ref()
-                .is_none_or(|link| is_there(link.as_str()))
+    let is_own = |it: &InterfaceAddress| {
+        let is_named = |name: InterfaceName| it.interface == name.as_str();
+        it.address == own && named.interface.is_none_or(is_named)
     };
-    let local = addresses::with_interfaces().into_iter().find(is_own);
+    let local = interface_addresses::with_interfaces()
+        .into_iter()
+        .find(is_own);
     let local = local.ok_or("is reached over loopback: it is an address of this host")?;
     let known = |name: &str| facts.interfaces.iter().find(|it| it.name == name);
     let interface = Interface::read(&Root::default(), &local.interface);
@@ -326,9 +333,9 @@ fn source_towards(address: HostAddress) -> std::io::Result<IpAddr> {
         IpAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
     };
-    let to: SocketAddr = match (address.ip, address.link) {
-        (IpAddr::V6(ip), Some(link)) => {
-            SocketAddrV6::new(ip, ANY_PORT, 0, nic::index(link.as_str())?).into()
+    let to: SocketAddr = match (address.ip, address.interface) {
+        (IpAddr::V6(ip), Some(interface)) => {
+            SocketAddrV6::new(ip, ANY_PORT, 0, nic::index(interface.as_str())?).into()
         }
         (ip, _) => (ip, ANY_PORT).into(),
     };

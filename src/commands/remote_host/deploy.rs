@@ -1,7 +1,7 @@
 //! `--deploy`: copies a udpbench for the remote host's CPUs there, unless the same file is there already.
 
 use std::fs::File;
-use std::io::Seek;
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -16,21 +16,22 @@ use crate::sys::interrupt::Interrupt;
 use crate::term::shell;
 use crate::trial::spawned::THIS_PROGRAM;
 
-/// Path of the copy on the remote host, below the directory of [`AT_HOME`]. A running copy is not overwritten.
-const THERE: &str = concat!(".cache/udpbench/", env!("CARGO_PKG_VERSION"), "/udpbench");
+/// Path of the copy on the remote host, below the directory of [`CD_HOME`]. `mv` replaces the name; a running copy
+/// keeps its file.
+const REMOTE_PATH: &str = concat!(".cache/udpbench/", env!("CARGO_PKG_VERSION"), "/udpbench");
 
-/// Script that changes to the home directory. Android has no writable one. There it changes to `/data/local/tmp`.
-const AT_HOME: &str = r#"cd "${HOME:-.}" 2>/dev/null; [ -w . ] || cd /data/local/tmp 2>/dev/null
+/// `cd` to the home directory, or to `/data/local/tmp` if it is not writable (Android).
+const CD_HOME: &str = r#"cd "${HOME:-.}" 2>/dev/null; [ -w . ] || cd /data/local/tmp 2>/dev/null
 "#;
 
 /// Script that prints the directory, the CPU name of `uname -m`, and the checksum of the file that is there (nothing
 /// without sha256sum). These are the last lines, after any output of start-up files.
-const LOOK: &str = r#"pwd; uname -m; echo "$({ sha256sum <"$1"; } 2>/dev/null)""#;
+const PROBE_SCRIPT: &str = r#"pwd; uname -m; echo "$({ sha256sum <"$1"; } 2>/dev/null)""#;
 
 /// Script that takes the file from standard input. $2 is its size in bytes and $3 its checksum, which is compared if
 /// both ends have sha256sum. The file gets its name when it is complete and has run once. Otherwise it is removed. The
 /// script runs in every POSIX shell, such as busybox's.
-const TAKE: &str = r#"directory=${1%/*} new=$1.$$ cache=
+const INSTALL_SCRIPT: &str = r#"directory=${1%/*} new=$1.$$ cache=
 [ -d "${directory%%/*}" ] || cache=${directory%%/*}
 end() {
     code=$?
@@ -49,16 +50,16 @@ if sum=$(sha256sum <"$new" 2>/dev/null) && [ -n "$3" ]; then
     [ "${sum%% *}" = "$3" ] || fail "it got there with the SHA-256 ${sum%% *}, not $3"
 fi
 chmod 755 "$new" && "$new" --version >/dev/null && mv "$new" "$1" ||
-    fail "it does not run there: no leave to run programs in the home directory (noexec)? built for another system?""#;
+    fail "it does not run there: not permitted in the home directory (noexec)? built for another system?""#;
 
-/// Targets of `scripts/build_boards.py` and `cargo build` for the CPU names of `uname -m`, the best first.
+/// Build targets for the CPU names of `uname -m`, the best first. The first one needs no cross compiler.
 const TARGETS: [(&str, &[&str]); 5] = [
     (
         "aarch64",
         &["aarch64-unknown-linux-musl", "aarch64-unknown-linux-gnu"],
     ),
-    ("armv7l", &["armv7-unknown-linux-gnueabihf"]),
-    ("armv8l", &["armv7-unknown-linux-gnueabihf"]),
+    ("armv7l", ARMV7_TARGETS),
+    ("armv8l", ARMV7_TARGETS),
     (
         "armv6l",
         &[
@@ -68,6 +69,10 @@ const TARGETS: [(&str, &[&str]); 5] = [
     ),
     ("x86_64", &["x86_64-unknown-linux-musl"]),
 ];
+const ARMV7_TARGETS: &[&str] = &[
+    "armv7-unknown-linux-musleabihf",
+    "armv7-unknown-linux-gnueabihf",
+];
 
 /// Copies the program to the remote host if needed and returns its path there, quoted for `rsh`.
 ///
@@ -76,63 +81,107 @@ const TARGETS: [(&str, &[&str]); 5] = [
 /// copy is removed.
 pub(super) fn deploy(
     rsh: &Rsh,
-    link: &RemoteArgs,
+    options: &RemoteArgs,
     to: &str,
     interrupt: &Interrupt,
 ) -> anyhow::Result<String> {
-    let shell = Shell {
+    let remote = RemoteShell {
         rsh,
-        quotes: rsh.has_shell(interrupt)?,
+        splits_words: rsh.has_shell(interrupt)?,
         interrupt,
     };
-    let seen = shell.run(LOOK, &[], Stdio::null())?;
-    let mut lines = seen.lines().rev();
-    let (remote, machine, home) = (lines.next(), lines.next(), lines.next());
-    let machine = machine.context("uname -m says nothing there")?;
-    let path = format!("{}/{THERE}", home.context("pwd says nothing there")?);
-    let binary = match &link.binary {
-        Some(binary) => binary.clone(),
-        None => binary_for(machine)?,
+    let ProbeOutput { path, machine, sum } = remote.probe()?;
+    let mut program = match &options.binary {
+        Some(file) => Program::open(file, "--binary")?,
+        None => Program::open(&binary_for(&machine)?, "--deploy")?,
     };
-    let unreadable =
-        |error: std::io::Error| UsageError::flag("--binary", &binary.display(), error.to_string());
-    let mut file = File::open(&binary).map_err(unreadable)?;
-    let bytes = file.metadata().map_err(unreadable)?.len().to_string();
-    let sum = checksum(&mut file)?;
-    if sum.is_some() && remote.and_then(first_word) == sum.as_deref() {
-        return Ok(shell.word(&path));
+    let local_sum = checksum(&mut program.file)?;
+    if local_sum.is_some() && sum == local_sum {
+        return Ok(remote.word(&path));
     }
     say(&format!(
         "copying {} to {to}:{path} ({machine})",
-        shown(&binary)
+        display_path(&program.path)
     ));
-    shell
-        .run(TAKE, &[&bytes, &sum.unwrap_or_default()], file.into())
+    let words = [&program.bytes.to_string(), &local_sum.unwrap_or_default()];
+    remote
+        .run(
+            INSTALL_SCRIPT,
+            &words.map(String::as_str),
+            program.file.into(),
+        )
         .context("it could not be put there, and nothing of it is left there")?;
-    Ok(shell.word(&path))
+    Ok(remote.word(&path))
+}
+
+/// Program to copy.
+struct Program {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+}
+
+impl Program {
+    /// Opens the program. Error messages name the option that chose it.
+    fn open(path: &Path, option: &'static str) -> anyhow::Result<Self> {
+        let unreadable =
+            |error: io::Error| UsageError::flag(option, &path.display(), error.to_string());
+        let file = File::open(path).map_err(unreadable)?;
+        let bytes = file.metadata().map_err(unreadable)?.len();
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            bytes,
+        })
+    }
+}
+
+/// Output of [`PROBE_SCRIPT`].
+struct ProbeOutput {
+    /// Absolute path of the copy.
+    path: String,
+    /// CPU name of `uname -m`.
+    machine: String,
+    /// Checksum of the copy. `None`: there is no copy or no sha256sum.
+    sum: Option<String>,
 }
 
 /// Runs scripts on the remote host.
-struct Shell<'a> {
+struct RemoteShell<'a> {
     rsh: &'a Rsh,
     /// True if words must be quoted, since a shell on the remote host splits them again, as with ssh.
-    quotes: bool,
+    splits_words: bool,
     interrupt: &'a Interrupt,
 }
 
-impl Shell<'_> {
+impl RemoteShell<'_> {
+    /// Returns a word, quoted if needed.
     fn word(&self, word: &str) -> String {
-        if self.quotes {
+        if self.splits_words {
             shell::word(word).into_owned()
         } else {
             word.to_owned()
         }
     }
 
-    /// Runs a script in the directory of [`AT_HOME`], with [`THERE`] and `words` as its arguments. Returns its output.
+    fn probe(&self) -> anyhow::Result<ProbeOutput> {
+        let output = self.run(PROBE_SCRIPT, &[], Stdio::null())?;
+        let mut lines = output.lines().rev();
+        let (sum, machine, home) = (lines.next(), lines.next(), lines.next());
+        let machine = machine.context("uname -m says nothing there")?;
+        let home = home.context("pwd says nothing there")?;
+        Ok(ProbeOutput {
+            path: format!("{home}/{REMOTE_PATH}"),
+            machine: machine.to_owned(),
+            sum: sum.and_then(first_word).map(str::to_owned),
+        })
+    }
+
+    /// Runs a script in the directory of [`CD_HOME`], with [`REMOTE_PATH`] and `words` as its arguments. Returns its
+    /// output.
     fn run(&self, script: &str, words: &[&str], input: Stdio) -> anyhow::Result<String> {
-        let script = format!("{AT_HOME}{script}");
-        let words = [&["sh", "-c", &script, "sh", THERE], words].concat();
+        let script = format!("{CD_HOME}{script}");
+        let words = [&["sh", "-c", &script, "sh", REMOTE_PATH], words].concat();
         let words: Vec<String> = words.into_iter().map(|it| self.word(it)).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         self.rsh.answer(&words, input, self.interrupt)
@@ -154,8 +203,8 @@ fn checksum(file: &mut File) -> anyhow::Result<Option<String>> {
     Ok(text.as_deref().and_then(first_word).map(str::to_owned))
 }
 
-/// Returns the path of a program for people: the real path for /proc/self/exe.
-fn shown(binary: &Path) -> String {
+/// Returns the path of a program for messages: the real path for /proc/self/exe.
+fn display_path(binary: &Path) -> String {
     let own = std::env::current_exe().ok();
     let own = own.filter(|_| binary == Path::new(THIS_PROGRAM));
     own.as_deref().unwrap_or(binary).display().to_string()
@@ -183,7 +232,8 @@ fn binary_for(machine: &str) -> anyhow::Result<PathBuf> {
     }
     let fix = match targets.first() {
         Some(target) => format!(
-            "build one by cross build --release --target {target} or scripts/build_boards.py --target {target}"
+            "build one by rustup target add {target} && cargo build --release --target {target}, \
+             or name a file by --binary"
         ),
         None => "name one that runs there by --binary".to_owned(),
     };

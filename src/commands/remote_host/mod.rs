@@ -20,7 +20,7 @@ use crate::term::shell;
 use crate::trial::NoSample;
 use crate::trial::agent::Agent;
 use crate::trial::agents::Agents;
-use crate::trial::facts::Facts;
+use crate::trial::remote_facts::RemoteFacts;
 use crate::trial::spawned::{THIS_PROGRAM, ended};
 
 /// The agent on the remote host and the facts about that host.
@@ -37,24 +37,24 @@ impl RemoteHost {
     /// names the fix.
     pub(super) fn across(
         to: &str,
-        link: &RemoteArgs,
+        options: &RemoteArgs,
         given: &ParameterArgs,
         is_quiet: bool,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Self> {
-        if let Some(on) = &link.on {
+        if let Some(on) = &options.on {
             let fix = "wire has this host for its other end: leave it out";
             return Err(UsageError::flag("--on", on, fix).into());
         }
-        let (mut agent, facts) = start_agent(link, to, interrupt)?;
+        let (mut agent, facts) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::across(to, facts, given)?;
-        peer.words.before = format!("wire {}{} ", shell::word(to), link.shown());
+        peer.words.before = format!("wire {}{} ", shell::word(to), options.shown());
         let root = Root::default();
         let mut agents = Agents::new(THIS_PROGRAM.as_ref(), &root, Some(&mut agent), interrupt);
         for link in &mut peer.wire.links {
             try_path(link, &mut agents)?;
         }
-        if link.drop_reasons {
+        if options.drop_reasons {
             say_who_does_not_tell(to, &peer);
         }
         if !is_quiet {
@@ -69,13 +69,13 @@ impl RemoteHost {
     /// Fails if the agent cannot be started, if `--drop-reasons` is given, or if a connection option is given without
     /// `--on`.
     pub(super) fn on(
-        link: &RemoteArgs,
+        options: &RemoteArgs,
         board: &str,
         is_quiet: bool,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Option<Self>> {
-        let Some(to) = &link.on else {
-            return match link.typed() {
+        let Some(to) = &options.on else {
+            return match options.typed() {
                 Some(option) => {
                     let fix = "it is for another host: add --on HOST, or write it behind wire HOST";
                     Err(UsageError::flag("udpbench", option, fix).into())
@@ -83,13 +83,13 @@ impl RemoteHost {
                 None => Ok(None),
             };
         };
-        if link.drop_reasons {
+        if options.drop_reasons {
             let fix = "it is for two hosts: use it with wire HOST, or leave it out";
             return Err(UsageError::flag("udpbench", "--drop-reasons", fix).into());
         }
-        let (agent, facts) = start_agent(link, to, interrupt)?;
+        let (agent, facts) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::alone(to, facts, board)?;
-        peer.words.after = format!("--on {}{} ", shell::word(to), link.shown());
+        peer.words.after = format!("--on {}{} ", shell::word(to), options.shown());
         if !is_quiet {
             introduce(to, &peer);
         }
@@ -102,11 +102,11 @@ impl RemoteHost {
 /// # Errors
 /// Fails if the script fails or a signal asks this program to end.
 pub(super) fn run_script(
-    link: &RemoteArgs,
+    options: &RemoteArgs,
     script: &str,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
-    let Some(to) = &link.on else {
+    let Some(to) = &options.on else {
         let mut shell = Command::new("sh");
         shell.args(["-c", script]);
         shell.stdin(Stdio::null()).stdout(Stdio::null());
@@ -114,7 +114,7 @@ pub(super) fn run_script(
         ensure!(status.success(), "{status}");
         return Ok(());
     };
-    let rsh = Rsh::new(&link.rsh, to);
+    let rsh = Rsh::new(&options.rsh, to);
     let script = if rsh.has_shell(interrupt)? {
         shell::word(script).into_owned()
     } else {
@@ -127,8 +127,8 @@ pub(super) fn run_script(
 /// Prints the remote machine and the links to it.
 fn introduce(to: &str, peer: &Peer) {
     let machine = peer.detected.machine(&peer.wire.host);
-    let because = &peer.detected.because;
-    say(&format!("{to} is {machine} ({because})"));
+    let reason = &peer.detected.reason;
+    say(&format!("{to} is {machine} ({reason})"));
     for link in &peer.wire.links {
         let (local, remote) = (&link.local, &link.remote);
         say(&format!(
@@ -191,20 +191,21 @@ fn try_path(link: &mut WireLink, agents: &mut Agents) -> anyhow::Result<()> {
 /// Returns [`Interrupted`] if a signal came, whatever failed then: ssh gets the signal as well. Otherwise returns the
 /// reason why there is no agent.
 fn start_agent(
-    link: &RemoteArgs,
+    options: &RemoteArgs,
     to: &str,
     interrupt: &Interrupt,
-) -> anyhow::Result<(Agent, Facts)> {
+) -> anyhow::Result<(Agent, RemoteFacts)> {
     let start = || {
-        let rsh = Rsh::new(&link.rsh, to);
-        let program = if link.deploy {
-            let copied = deploy::deploy(&rsh, link, to, interrupt);
+        let rsh = Rsh::new(&options.rsh, to);
+        let program = if options.deploy {
+            let copied = deploy::deploy(&rsh, options, to, interrupt);
             copied.with_context(|| format!("cannot copy udpbench to {to}"))?
         } else {
-            link.agent.clone()
+            options.agent.clone()
         };
         let words = [&program, "agent"];
-        let agent = Agent::reach(to, &rsh.shown(&words), rsh.run(&words), &interrupt.asked());
+        let agent =
+            Agent::start_remote(to, &rsh.shown(&words), rsh.run(&words), &interrupt.asked());
         let mut agent = agent.with_context(|| format!("cannot measure with {to}"))?;
         let facts = agent.facts()?;
         Ok((agent, facts))

@@ -129,7 +129,11 @@ impl Base {
     ) -> anyhow::Result<Outcome> {
         let run = Results {
             name: progress.outputs.results.clone(),
-            rows: progress.rows.iter().map(Row::shown).collect(),
+            rows: progress
+                .rows
+                .iter()
+                .map(Row::escaped_for_terminal)
+                .collect(),
             ..Results::default()
         };
         let new = [run];

@@ -7,12 +7,12 @@ mod resume;
 use std::process::ExitCode;
 
 use self::against::Base;
-use super::default_name::{clock_remark, now};
 use super::plan::summary;
 use super::remote_host::RemoteHost;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
+use super::start_time::{clock_remark, now};
 use super::{say, width};
 use crate::VERSION;
 use crate::cli::RunArgs;
@@ -68,7 +68,7 @@ pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Out
         Ok(Request::between(args, other.map(|other| &other.peer))?)
     };
     let (board, is_quiet) = (&args.placement.board, args.output.quiet);
-    match RemoteHost::on(&args.link, board, is_quiet, interrupt) {
+    match RemoteHost::on(&args.remote, board, is_quiet, interrupt) {
         Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(interrupt)),
         other => sweep_of(args, interrupt, other?.as_mut(), request, table::draw),
     }
@@ -260,8 +260,8 @@ pub(super) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
 
 fn introduce(request: &Request, outputs: &Outputs) {
     let machine = request.detected.machine(&request.host);
-    let because = &request.detected.because;
-    say(&format!("udpbench {VERSION} on {machine} ({because})"));
+    let reason = &request.detected.reason;
+    say(&format!("udpbench {VERSION} on {machine} ({reason})"));
     say(&summary(request));
     let seed = request.schedule.seed;
     say(&format!("seed {seed}; results in {}", outputs.shown));

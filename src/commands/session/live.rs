@@ -11,7 +11,7 @@ pub(crate) use self::glyphs::Glyphs;
 pub(crate) use self::screen::Screen;
 use crate::data::{BlockKey, Case, Sample};
 use crate::stats::{self, Estimate};
-use crate::term::digits::reach_pct;
+use crate::term::digits::interval_text;
 
 /// Speeds measured so far.
 #[derive(Clone, Debug)]
@@ -111,7 +111,7 @@ impl Live {
         let decimals = usize::from(kpps < 1e4);
         let speed = format!("{kpps:.decimals$} kpps");
         let interval = estimate.low.zip(estimate.high);
-        let reach = interval.and_then(|(low, high)| reach_pct(estimate.middle, low, high));
+        let reach = interval.and_then(|(low, high)| interval_text(estimate.middle, low, high));
         let reach = reach.map(|reach| match reach.chars().next() {
             Some('-' | '>') => format!("{reach}%"),
             _ => format!("{}{reach}%", self.glyphs.plus_minus()),

@@ -6,7 +6,8 @@ use anyhow::bail;
 
 use crate::cli::RunArgs;
 use crate::cli::options::wire::Words;
-use crate::commands::default_name::{self, clock_remark};
+use crate::commands::default_name;
+use crate::commands::start_time::clock_remark;
 use crate::commands::{advice, baselines, say};
 use crate::error::UsageError;
 use crate::results::export::output_file::OutputFile;
@@ -66,11 +67,11 @@ impl Outputs {
             (Some(path), _) => Self::create_at(args, selection, path),
             (None, Some(name)) => Self::create_at(args, selection, &baselines::create(name)?),
             (None, None) => {
-                let stem = default_name::stem(started_at, board)?;
+                let stem = default_name::create_stem(started_at, board)?;
                 let format = args.output.format.unwrap_or(Format::Csv);
-                let end = format!(".{}", format.extension());
-                let make = |path: &Path| Self::create_at(args, selection, path);
-                Ok(default_name::first_free(&stem, &end, &["jsonl"], make)?.0)
+                let suffix = format!(".{}", format.extension());
+                let create = |path: &Path| Self::create_at(args, selection, path);
+                Ok(default_name::create_first_free(&stem, &suffix, &["jsonl"], create)?.0)
             }
         }
     }
@@ -130,9 +131,9 @@ impl Outputs {
         if let Some(path) = path {
             return Ok(Self::of_log(create(path)?, path.to_owned()));
         }
-        let stem = default_name::stem(started_at, board)?;
-        let end = format!("-{command}.jsonl");
-        let (log, path) = default_name::first_free(&stem, &end, &[], create)?;
+        let stem = default_name::create_stem(started_at, board)?;
+        let suffix = format!("-{command}.jsonl");
+        let (log, path) = default_name::create_first_free(&stem, &suffix, &[], create)?;
         Ok(Self::of_log(log, path))
     }
 

@@ -8,7 +8,7 @@ use crate::results::row::{Row, Status};
 use crate::term::table::Columns;
 
 /// The columns and the summary figures of a case.
-pub(super) struct Said {
+pub(super) struct WatchColumns {
     /// The columns from left to right.
     columns: Columns<'static, Row>,
     /// The figures of the closing summary.
@@ -48,7 +48,7 @@ static ASK: [Figure; 2] = [
     figure("p50", "us", |row| row.rtt_p50_us, one_decimal),
 ];
 
-impl Said {
+impl WatchColumns {
     /// Chooses the columns by the case's workload. Headings are padded to the width of the numbers below them.
     pub(super) fn of(case: &Case) -> Self {
         let columns =

@@ -7,18 +7,20 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::slice;
 
-use self::columns::{Said, failed};
+use self::columns::{WatchColumns, failed};
 use self::summary::Summary;
+use super::run::{environment, findings, warn};
 use super::session::interrupted;
-use super::{run, say, show_to_reader};
+use super::{say, show_to_reader};
 use crate::VERSION;
 use crate::cli::WatchArgs;
-use crate::cli::options::watch::{Watched, watched};
+use crate::cli::options::watch::{WatchPlan, plan_watch};
 use crate::data::Sample;
 use crate::results::row::{EndedBy, Environment, Outcome, Row, RowInput};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::trial::NoSample;
 use crate::trial::agents::Agents;
+use crate::trial::spawned::THIS_PROGRAM;
 use crate::trial::spec::TrialSpec;
 
 /// Lines between two headers on a terminal.
@@ -29,100 +31,103 @@ const LINES_PER_HEADER: u32 = 20;
 enum End {
     /// The number of lines given by `--count` is printed.
     Counted,
-    /// The reader of standard output is gone.
-    Unread,
+    /// Nobody reads standard output any more.
+    PipeClosed,
     /// A signal arrived.
     Interrupted,
 }
 
-/// Measures one case again and again and prints a line for each window. Exit code 1: no window could be measured.
+/// Measures one case again and again and prints a line for each window. Exit code 1: all windows of `--count` failed.
 ///
 /// # Errors
 /// Fails on bad input, or if standard output cannot be written.
 pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
-    let watched = watched(args)?;
-    let findings = run::findings(&watched.request, None);
-    introduce(&watched);
-    run::warn(&findings);
-    let columns = Said::of(&watched.case);
+    let plan = plan_watch(args)?;
+    let findings = findings(&plan.request, None);
+    print_heading(&plan);
+    warn(&findings);
+    let columns = WatchColumns::of(&plan.case);
+    let root = &plan.request.schedule.settings.root;
     let mut watch = Watch {
-        environment: run::environment(&watched.request, &findings, None),
-        agents: run::agents(None, &watched.request.schedule.settings.root, &interrupt).0,
+        environment: environment(&plan.request, &findings, None),
+        agents: Agents::new(THIS_PROGRAM.as_ref(), root, None, &interrupt),
         summary: Summary::new(columns.figures),
         columns,
-        watched: &watched,
+        plan: &plan,
         interrupt: &interrupt,
     };
-    let end = watch.lines(args.count)?;
+    let end = watch.print_lines(args.count)?;
     if end == End::Interrupted {
         // The terminal echoed ^C into the current line.
         say("");
     }
-    if end != End::Unread {
+    if end != End::PipeClosed {
         say(&watch.summary.to_string());
     }
     Ok(match end {
         End::Counted if watch.summary.is_empty() => ExitCode::FAILURE,
         // Ctrl-C is the normal end of a watch, not a failure, as with ping(8).
         End::Interrupted if !interrupt.is_ctrl_c() => interrupted(&interrupt).into(),
-        End::Counted | End::Unread | End::Interrupted => ExitCode::SUCCESS,
+        End::Counted | End::PipeClosed | End::Interrupted => ExitCode::SUCCESS,
     })
 }
 
-fn introduce(watched: &Watched) {
-    let machine = watched.request.detected.machine(&watched.request.host);
+/// Prints the machine, the case, its CPUs and its warnings.
+fn print_heading(plan: &WatchPlan) {
+    let machine = plan.request.detected.machine(&plan.request.host);
     say(&format!("udpbench {VERSION} on {machine}"));
-    let (key, placement) = (watched.case.key(), &watched.placement);
+    let (key, placement) = (plan.case.key(), &plan.placement);
     say(&format!("{key} on CPUs {placement}; Ctrl-C ends"));
-    for warning in &watched.warnings {
+    for warning in &plan.warnings {
         say(&format!("warning: {warning}"));
     }
 }
 
 /// A running watch: the case and the windows so far.
 struct Watch<'a> {
-    watched: &'a Watched,
+    plan: &'a WatchPlan,
     environment: Environment,
-    /// The agents. All windows run in one process, so memory placement does not differ between windows.
+    /// The agent of all windows. Unlike a sweep, a watch has no fresh process for each round, so memory placement does
+    /// not differ between windows.
     agents: Agents<'a>,
-    columns: Said,
+    columns: WatchColumns,
     summary: Summary,
     interrupt: &'a Interrupt,
 }
 
 impl Watch<'_> {
-    /// Prints `count` lines, or lines without end if it is `None`.
-    fn lines(&mut self, count: Option<u32>) -> anyhow::Result<End> {
+    /// Prints the lines of `count` windows. `None`: until interrupted.
+    fn print_lines(&mut self, count: Option<u32>) -> anyhow::Result<End> {
         let is_terminal = io::stdout().is_terminal();
         for printed in 0.. {
             if count == Some(printed) {
                 break;
             }
-            let Ok(line) = self.line() else {
+            let Ok(line) = self.measure_line() else {
                 return Ok(End::Interrupted);
             };
             let is_due = printed == 0 || (is_terminal && printed % LINES_PER_HEADER == 0);
             let header = is_due.then(|| self.columns.header());
             if !show_to_reader(&format!("{}{line}\n", header.unwrap_or_default()))? {
-                return Ok(End::Unread);
+                return Ok(End::PipeClosed);
             }
         }
         Ok(End::Counted)
     }
 
     /// Measures the next window and returns its line.
-    fn line(&mut self) -> Result<String, Interrupted> {
+    fn measure_line(&mut self) -> Result<String, Interrupted> {
         match self.window() {
             Ok(sample) => {
                 let row = self.row(&sample);
-                self.summary.take(&row);
+                self.summary.add(&row);
                 Ok(self.columns.line(&row))
             }
             Err(NoSample::Interrupted) => Err(Interrupted),
             Err(NoSample::Failed(error)) => {
-                // A window that fails at once would fill the screen with lines.
-                let window = self.watched.request.schedule.settings.window;
+                // Waits as long as a window, so that instant failures do not flood the screen.
+                let window = self.plan.request.schedule.settings.window;
                 self.interrupt.sleep(window)?;
                 self.summary.fail();
                 Ok(failed(&format!("{error:#}")))
@@ -131,29 +136,19 @@ impl Watch<'_> {
     }
 
     fn window(&mut self) -> Result<Sample, NoSample> {
-        let Watched {
-            request,
-            case,
-            placement,
-            ..
-        } = self.watched;
-        let settings = &request.schedule.settings;
-        let spec = TrialSpec::new(case, placement, settings);
+        let plan = self.plan;
+        let settings = &plan.request.schedule.settings;
+        let spec = TrialSpec::new(&plan.case, &plan.placement, settings);
         self.agents.run(&spec)
     }
 
     /// Returns the row that a sweep of this one window would have.
     fn row(&self, sample: &Sample) -> Row {
-        let Watched {
-            request,
-            case,
-            placement,
-            ..
-        } = self.watched;
+        let plan = self.plan;
         let input = RowInput {
-            case,
-            engines: request.plan.pair(case),
-            pin: placement.to_string(),
+            case: &plan.case,
+            engines: plan.request.plan.pair(&plan.case),
+            pin: plan.placement.to_string(),
             nics: <_>::default(),
             warnings: Vec::new(),
             outcome: Outcome::Complete(EndedBy::Rounds),

@@ -28,7 +28,7 @@ impl Summary {
     }
 
     /// Adds a window.
-    pub(super) fn take(&mut self, row: &Row) {
+    pub(super) fn add(&mut self, row: &Row) {
         if row.status == Status::Failed {
             return self.fail();
         }
@@ -60,14 +60,14 @@ impl fmt::Display for Summary {
         let said = said.filter(|(_, values)| !values.is_empty());
         for (n, (figure, values)) in said.enumerate() {
             let before = if n == 0 { ": " } else { ", " };
-            write!(f, "{before}{}", of(figure, values))?;
+            write!(f, "{before}{}", median_and_range(figure, values))?;
         }
         Ok(())
     }
 }
 
 /// Formats the median and the range of a figure.
-fn of(figure: &Figure, values: &[f64]) -> String {
+fn median_and_range(figure: &Figure, values: &[f64]) -> String {
     let mut values = Data::new(values.to_vec());
     let (low, high) = (values.min(), values.max());
     let [median, low, high] = [values.median(), low, high].map(|it| (figure.shown)(Some(it)));

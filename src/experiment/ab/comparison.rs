@@ -78,7 +78,7 @@ impl Experiment for Comparison {
                 return None;
             }
             self.begin_round();
-            return Some(Step::Renew);
+            return Some(Step::Restart);
         }
     }
 

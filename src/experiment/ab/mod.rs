@@ -7,7 +7,7 @@
 //! | step | module |
 //! |---|---|
 //! | match the cases of A with the cases of B | `pairs` |
-//! | the first line of the log: what to measure | `log` |
+//! | write the question into the first line of the log | `header` |
 //! | keep the windows of the log | `record` |
 //! | choose the order of a round and the next step | `order`, `comparison` |
 //! | judge each case, engine and part | `judge`, with the parts from `parts`, round by round (`series`) |

@@ -2,7 +2,7 @@
 
 use super::header::Header;
 use crate::data::{Case, Direction, Ip};
-use crate::host::facts::{Interface, Kind};
+use crate::host::facts::{Interface, InterfaceKind};
 
 /// Returns how many datagrams of a case fit if nobody takes any out: into a token bucket at the sender's interface,
 /// and into a receive buffer. `rcvbuf_bytes` counts the buffer in the kernel's way. The smaller known capacity
@@ -21,7 +21,7 @@ pub(super) fn buffer_capacity(
     let frame = u32::from(case.payload) + headers;
     let in_bucket = bucket.map(|bucket| bucket.frames(frame));
     // Other drivers may take more memory for a datagram than loopback does.
-    let is_plain = |interface: &Interface| interface.kind == Kind::Veth;
+    let is_plain = |interface: &Interface| interface.kind == InterfaceKind::Veth;
     let is_known = header.wire.is_none() || receives.is_some_and(is_plain);
     let truesize = header.truesizes.get(&u32::from(case.payload));
     let in_socket = truesize.zip(rcvbuf_bytes).filter(|_| is_known);

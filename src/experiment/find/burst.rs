@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::load_search::{self, LoadSearch};
+use super::load_search::{self, LoadSearch, LoadTrial};
 use super::loads::Goal;
 use super::mlr::Found;
-use super::place::Went;
+use super::place::TrialOutcome;
 use crate::data::{Arrivals, Case, Rate, Sample, Traits};
 use crate::results::row::pacing::{burst, by_chance};
 use crate::term::duration::ns;
@@ -92,7 +92,7 @@ impl Burst {
         }
     }
 
-    /// Returns the most informative trial. `None`: the length is found.
+    /// Returns the next trial. `None`: the length is found.
     pub fn next(&self) -> Option<Next> {
         let next = self.load_search.next()?;
         let length = self.length(next.load);
@@ -112,14 +112,14 @@ impl Burst {
     /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
         // A search never asks for a key that is no case.
-        if let Some((load, seconds, went)) = self.went(sample) {
+        if let Some(trial) = self.evaluated(sample) {
             self.rcvbuf_bytes = Some(sample.rcvbuf_bytes).filter(|bytes| *bytes > 0);
-            self.load_search.take(load, seconds, went);
+            self.load_search.take(trial);
         }
     }
 
-    /// Returns the train of a trial in units, the length of the trial in seconds, and its outcome.
-    pub(super) fn went(&self, sample: &Sample) -> Option<(u32, f64, Went)> {
+    /// Evaluates a trial. Its load is the length of its trains in units. `None`: its key is no case.
+    pub(super) fn evaluated(&self, sample: &Sample) -> Option<LoadTrial> {
         let case = Case::of_key(&sample.case)?;
         let length = match case.arrivals {
             Some(Arrivals::Train(length)) => length,
@@ -128,8 +128,11 @@ impl Burst {
         let seconds = sample.window_ns as f64 / 1e9;
         let due = self.per_second(length) * seconds;
         let by_chance = by_chance(&case, &self.sender, 1, due);
-        let went = Went::of(sample, due, by_chance);
-        Some((length / self.unit, seconds, went))
+        Some(LoadTrial {
+            load: length / self.unit,
+            seconds,
+            outcome: TrialOutcome::of(sample, due, by_chance),
+        })
     }
 
     /// Returns the result so far, in datagrams.

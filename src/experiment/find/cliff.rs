@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::rounds::{Difference, Rounds};
+use super::rounds::{CONFIRMING_ROUNDS, Difference, Rounds};
 use crate::data::{Case, Payload, Sample};
 use crate::stats;
 use crate::term::duration::ns;
@@ -49,7 +49,7 @@ pub struct Jump {
     /// Nanoseconds of a round trip, or per datagram, before the jump.
     pub before_ns: f64,
     /// Nanoseconds of a round trip, or per datagram, after the jump.
-    pub behind_ns: f64,
+    pub after_ns: f64,
     /// Relative change at the jump: its interval of about 95 %.
     pub interval: (f64, f64),
 }
@@ -63,10 +63,6 @@ const FEWEST: usize = 4;
 /// Number of rounds after which a bisection without a choice ends: the jump is in neither half, because the change is
 /// gradual.
 const MOST: usize = 18;
-/// Number of rounds of two payloads that are one byte apart, however clear the jump is. They give its size.
-const AT_THE_JUMP: usize = 12;
-/// Half width of a 95 % interval, in standard errors (Student's t), of a mean of [`AT_THE_JUMP`] rounds.
-const BOUND: f64 = 2.201;
 /// Smallest jump at the end of a bisection, as a share of the change that is looked for.
 const AT_LEAST: f64 = 0.5;
 /// Highest number of jumps that are looked for, the largest first.
@@ -110,7 +106,7 @@ impl Cliff {
         }
     }
 
-    /// Returns the most informative trial. `None`: all jumps are found.
+    /// Returns the next trial. `None`: all jumps are found.
     pub fn next(&self) -> Option<Next> {
         let (payloads, rounds) = match &self.halving {
             Some(halving) => (&halving.payloads, &halving.rounds),
@@ -160,9 +156,9 @@ impl Cliff {
     /// Returns the median of each payload of the grid, in nanoseconds.
     pub fn grid_ns(&self) -> Vec<(u32, f64)> {
         let rounds = self.grid_rounds.whole();
-        let places = self.grid.iter().enumerate();
+        let payloads = self.grid.iter().enumerate();
         let of_all =
-            places.filter_map(|(place, payload)| Some((*payload, median_ns(rounds, place)?)));
+            payloads.filter_map(|(index, payload)| Some((*payload, median_ns(rounds, index)?)));
         of_all.collect()
     }
 
@@ -170,14 +166,14 @@ impl Cliff {
     fn candidates(&self) -> Vec<(u32, u32)> {
         let rounds = self.grid_rounds.whole();
         let neighbours = 1..self.grid.len();
-        let differences = neighbours.filter_map(|place| {
+        let differences = neighbours.filter_map(|index| {
             let difference =
-                Difference::of(rounds.iter().map(|round| round[place] - round[place - 1]));
-            let is_one = difference.is_one() && difference.mean.abs() >= self.jump();
-            is_one.then(|| {
+                Difference::of(rounds.iter().map(|round| round[index] - round[index - 1]));
+            let is_jump = difference.is_significant() && difference.mean.abs() >= self.jump();
+            is_jump.then(|| {
                 (
                     difference.mean.abs(),
-                    (self.grid[place - 1], self.grid[place]),
+                    (self.grid[index - 1], self.grid[index]),
                 )
             })
         });
@@ -209,15 +205,20 @@ impl Cliff {
         };
         let rounds = halving.rounds.whole();
         let is_at_the_jump = halving.payloads.len() == 2;
-        let fewest = if is_at_the_jump { AT_THE_JUMP } else { FEWEST };
+        let fewest = if is_at_the_jump {
+            CONFIRMING_ROUNDS
+        } else {
+            FEWEST
+        };
         if rounds.len() < fewest {
             return;
         }
         let is_last = rounds.len() >= MOST;
-        let step = |place: usize| {
-            Difference::of(rounds.iter().map(|round| round[place + 1] - round[place]))
+        let step = |index: usize| {
+            Difference::of(rounds.iter().map(|round| round[index + 1] - round[index]))
         };
-        let is_jump = |step: Difference| step.is_one() && step.mean.abs() >= AT_LEAST * self.jump();
+        let is_jump =
+            |step: Difference| step.is_significant() && step.mean.abs() >= AT_LEAST * self.jump();
         match halving.payloads[..] {
             [low, middle, high] => {
                 let (lower, upper) = (step(0), step(1));
@@ -231,7 +232,7 @@ impl Cliff {
                 } else {
                     (upper, (middle, high))
                 };
-                if more.is_one() && is_jump(half) {
+                if more.is_significant() && is_jump(half) {
                     self.halving = Some(Halving::between(between.0, between.1));
                 } else if is_last {
                     self.look_on();
@@ -243,8 +244,8 @@ impl Cliff {
                     self.jumps.push(Jump {
                         at,
                         before_ns: median_ns(rounds, 0).unwrap_or_default(),
-                        behind_ns: median_ns(rounds, 1).unwrap_or_default(),
-                        interval: (step.part(-BOUND), step.part(BOUND)),
+                        after_ns: median_ns(rounds, 1).unwrap_or_default(),
+                        interval: step.interval(),
                     });
                 }
                 self.look_on();
@@ -286,8 +287,8 @@ fn grid(from: u32, to: u32) -> Vec<u32> {
 }
 
 /// Returns the median over the rounds at a position, in nanoseconds.
-fn median_ns(rounds: &[Vec<f64>], place: usize) -> Option<f64> {
-    let values = rounds.iter().map(|round| round[place]).collect();
+fn median_ns(rounds: &[Vec<f64>], index: usize) -> Option<f64> {
+    let values = rounds.iter().map(|round| round[index]).collect();
     stats::median(values).map(f64::exp)
 }
 
@@ -301,7 +302,7 @@ pub(super) fn nanoseconds(sample: &Sample) -> f64 {
         let concluded = sample
             .threads
             .iter()
-            .filter(|thread| thread.side.concludes());
+            .filter(|thread| thread.side.counts_as_result());
         let packets: u64 = concluded.map(|thread| thread.received_packets).sum();
         sample.window_ns as f64 / packets.max(1) as f64
     })

@@ -19,13 +19,13 @@ use crate::term::duration::ns;
 pub enum Question {
     /// Highest rate without loss.
     Lossless(lossless::LosslessQuestion),
-    /// Payload at which something jumps.
+    /// Payload from which a round trip or a datagram takes longer.
     Cliff(cliff::CliffQuestion),
-    /// Silence after which something differs.
+    /// Silence after which a round trip takes longer or a request is lost.
     Idle(idle::IdleQuestion),
     /// Longest train of datagrams that arrives whole.
     Burst(burst::BurstQuestion),
-    /// Settings that help.
+    /// Settings of the machine that help.
     Tuning(tuning::TuningQuestion),
 }
 

@@ -4,18 +4,19 @@
 //! Clients pause for think times on a grid of 1, 2 and 5 in each decade. If two neighbours differ, both are measured
 //! again, in turn. Only a confirmed difference is a step.
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::rounds::Rounds;
+use super::rounds::{CONFIRMING_ROUNDS, Rounds};
 use crate::data::{Case, Sample, ThinkTime};
 use crate::term::duration::ns;
 
-pub use self::neighbours::Entered;
-pub(super) use self::neighbours::Probed;
-use self::neighbours::{Neighbours, Seen};
+pub use self::neighbours::IdleShare;
+pub(super) use self::neighbours::TrialResult;
+use self::neighbours::{Neighbours, SilenceTrials, StepSize};
 
 mod neighbours;
 
@@ -41,9 +42,12 @@ impl IdleQuestion {
         let of_grid: Duration = grid.iter().map(|silence| self.window(*silence)).sum();
         let middle = self.window(grid[grid.len() / 2]);
         #[expect(clippy::cast_possible_truncation, reason = "a few dozen")]
-        let (places, grid_rounds, confirming) =
-            (grid.len() as u32, GRID_ROUNDS as u32, CONFIRMING as u32);
-        let trials = places * grid_rounds + 2 * confirming;
+        let (silences, grid_rounds, confirming) = (
+            grid.len() as u32,
+            GRID_ROUNDS as u32,
+            CONFIRMING_ROUNDS as u32,
+        );
+        let trials = silences * grid_rounds + 2 * confirming;
         (trials, of_grid * grid_rounds + middle * 2 * confirming)
     }
 
@@ -65,18 +69,16 @@ pub struct Step {
     /// Increase of the round trip at the step, as a fraction: interval of about 95 %. `None`: too few requests were
     /// answered.
     pub interval: Option<(f64, f64)>,
-    /// Share of requests without a response before and after the step.
-    pub loss: (f64, f64),
-    /// Idle state that CPUs enter after the step.
-    pub idle_state: Option<Entered>,
+    /// Share of requests without a response before and after the step. `None`: there were no requests.
+    pub loss: (Option<f64>, Option<f64>),
+    /// Idle state whose share of the CPUs' time grows most at the step, by at least a fifth of the time.
+    pub idle_state: Option<IdleShare>,
 }
 
 /// Shortest length of a window, in silences.
 pub const PROBES: f64 = 3.2;
 /// Number of rounds of the grid.
 const GRID_ROUNDS: usize = 6;
-/// Number of rounds of two neighbours in which a step is confirmed or dropped.
-const CONFIRMING: usize = 12;
 /// Probability by chance below which a difference in loss is measured again. `BY_CHANCE` then decides whether the
 /// difference is a step: there are some 15 pairs.
 const SUSPECT: f64 = 0.01;
@@ -85,13 +87,14 @@ const BY_CHANCE: f64 = 1e-4;
 const AT_LEAST: f64 = 0.85;
 /// Highest number of steps that are measured again, the largest first.
 const STEPS: usize = 4;
+
 /// State of a search for silences.
 #[derive(Clone, Debug)]
 pub struct Idle {
     case: Case,
     asked: IdleQuestion,
     grid: Vec<ThinkTime>,
-    rounds: Rounds<Probed>,
+    rounds: Rounds<TrialResult>,
     /// Positions on the grid of possible steps, the next one last.
     left: Vec<usize>,
     confirming: Option<Confirming>,
@@ -104,7 +107,7 @@ struct Confirming {
     /// Position on the grid of the first silence after the step.
     at: usize,
     /// Rounds of the silence before the step and of the silence after it.
-    rounds: Rounds<Probed>,
+    rounds: Rounds<TrialResult>,
 }
 
 impl Idle {
@@ -122,14 +125,14 @@ impl Idle {
         }
     }
 
-    /// Returns the most informative trial. `None`: all steps are found.
+    /// Returns the next trial. `None`: all steps are found.
     pub fn next(&self) -> Option<Next> {
-        let place = match &self.confirming {
+        let grid_index = match &self.confirming {
             Some(confirming) => confirming.at - 1 + confirming.rounds.next(),
             None if self.rounds.whole().len() < GRID_ROUNDS => self.rounds.next(),
             None => return None,
         };
-        let silence = self.grid[place];
+        let silence = self.grid[grid_index];
         Some(Next {
             case: Case {
                 think_time: Some(silence),
@@ -141,20 +144,20 @@ impl Idle {
 
     /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
-        self.note(Probed::of(sample));
+        self.note(TrialResult::new(sample));
     }
 
     /// Adds the results of a trial.
-    pub(super) fn note(&mut self, probed: Probed) {
+    pub(super) fn note(&mut self, result: TrialResult) {
         match &mut self.confirming {
             Some(confirming) => {
-                let is_whole = confirming.rounds.take(probed);
-                if is_whole && confirming.rounds.whole().len() >= CONFIRMING {
+                let is_whole = confirming.rounds.take(result);
+                if is_whole && confirming.rounds.whole().len() >= CONFIRMING_ROUNDS {
                     self.confirm();
                 }
             }
             None => {
-                if self.rounds.take(probed) && self.rounds.whole().len() >= GRID_ROUNDS {
+                if self.rounds.take(result) && self.rounds.whole().len() >= GRID_ROUNDS {
                     self.left = self.candidates();
                     self.look_on();
                 }
@@ -170,12 +173,12 @@ impl Idle {
     }
 
     /// Returns the results of each silence on the grid: the median round trip in nanoseconds, if any request was
-    /// answered, and the share of requests without a response.
-    pub fn curve(&self) -> Vec<(ThinkTime, Option<f64>, f64)> {
+    /// answered, and the share of requests without a response, if there were requests.
+    pub fn curve(&self) -> Vec<(ThinkTime, Option<f64>, Option<f64>)> {
         let rounds = self.rounds.whole();
-        let of = |(place, silence): (usize, &ThinkTime)| {
-            let seen = Seen::at(rounds, place);
-            (*silence, seen.median_ns(), seen.loss())
+        let of = |(index, silence): (usize, &ThinkTime)| {
+            let trials = SilenceTrials::at(rounds, index);
+            (*silence, trials.median_ns(), trials.loss())
         };
         self.grid.iter().enumerate().map(of).collect()
     }
@@ -183,14 +186,14 @@ impl Idle {
     /// Returns the positions on the grid that differ from the position before, the largest difference last.
     fn candidates(&self) -> Vec<usize> {
         let rounds = self.rounds.whole();
-        let mut differ: Vec<(f64, usize)> = Vec::new();
+        let mut differ: Vec<(StepSize, usize)> = Vec::new();
         for at in 1..self.grid.len() {
-            let pair = Neighbours::of(rounds, at - 1);
+            let pair = Neighbours::new(rounds, at - 1);
             if let Some(size) = pair.step(self.least(), SUSPECT) {
                 differ.push((size, at));
             }
         }
-        differ.sort_by(|a, b| a.0.total_cmp(&b.0));
+        differ.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal));
         let few = differ.len().saturating_sub(STEPS);
         differ.drain(few..).map(|(_, at)| at).collect()
     }
@@ -209,14 +212,14 @@ impl Idle {
 
     fn confirm(&mut self) {
         if let Some(Confirming { at, rounds }) = &self.confirming {
-            let pair = Neighbours::of(rounds.whole(), 0);
+            let pair = Neighbours::new(rounds.whole(), 0);
             if pair.step(AT_LEAST * self.least(), BY_CHANCE).is_some() {
                 self.steps.push(Step {
                     before: self.grid[at - 1],
                     at: self.grid[*at],
-                    round_trip_ns: (pair.before.median_ns(), pair.behind.median_ns()),
+                    round_trip_ns: (pair.before.median_ns(), pair.after.median_ns()),
                     interval: pair.interval(),
-                    loss: (pair.before.loss(), pair.behind.loss()),
+                    loss: (pair.before.loss(), pair.after.loss()),
                     idle_state: pair.idle_state(),
                 });
             }

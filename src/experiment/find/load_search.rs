@@ -5,9 +5,9 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::loads::{Goal, Outcome};
+use super::loads::{Goal, TrialLoss};
 use super::mlr::{Found, Mlr, TrialRequest};
-use super::place::Went;
+use super::place::TrialOutcome;
 use super::steady::CpuTimes;
 
 /// Largest relative distance from the sustainable load at which the work per datagram is nearly the same.
@@ -32,7 +32,28 @@ pub(super) fn expected(trial: Duration, sum: Duration) -> (u32, Duration) {
 pub(super) struct LoadSearch {
     goal: Goal,
     search: Mlr,
-    trials: BTreeMap<u32, Vec<(Outcome, Went)>>,
+    /// Trials so far, by load.
+    trials: BTreeMap<u32, Vec<LoadTrial>>,
+}
+
+/// Trial of a search for the sustainable load.
+#[derive(Clone, Debug)]
+pub(super) struct LoadTrial {
+    /// Load that was tried.
+    pub(super) load: u32,
+    /// Length in seconds.
+    pub(super) seconds: f64,
+    /// Loss, and the places that it was lost at.
+    pub(super) outcome: TrialOutcome,
+}
+
+impl LoadTrial {
+    fn loss(&self) -> TrialLoss {
+        TrialLoss {
+            seconds: self.seconds,
+            loss: self.outcome.loss,
+        }
+    }
 }
 
 impl LoadSearch {
@@ -46,19 +67,15 @@ impl LoadSearch {
         }
     }
 
-    /// Returns the most informative trial. `None`: the load is found.
+    /// Returns the next trial. `None`: the load is found.
     pub(super) fn next(&self) -> Option<TrialRequest> {
         self.search.next()
     }
 
     /// Adds a trial.
-    pub(super) fn take(&mut self, load: u32, seconds: f64, went: Went) {
-        let outcome = Outcome {
-            seconds,
-            loss: went.loss,
-        };
-        self.search.take(load, outcome);
-        self.trials.entry(load).or_default().push((outcome, went));
+    pub(super) fn take(&mut self, trial: LoadTrial) {
+        self.search.take(trial.load, trial.loss());
+        self.trials.entry(trial.load).or_default().push(trial);
     }
 
     /// Returns the result so far.
@@ -71,9 +88,8 @@ impl LoadSearch {
         let too_much = self.found().too_much?;
         let mut sums: BTreeMap<&'static str, u64> = BTreeMap::new();
         let trials = self.trials.get(&too_much)?.iter();
-        let lossy = trials.filter(|(outcome, _)| !self.goal.is_met_by(outcome));
-        for (_, went) in lossy {
-            for (place, packets) in &went.places {
+        for trial in trials.filter(|trial| !self.goal.is_met_by(&trial.loss())) {
+            for (place, packets) in &trial.outcome.places {
                 *sums.entry(place).or_default() += packets;
             }
         }
@@ -83,12 +99,8 @@ impl LoadSearch {
 
     /// Returns whether a trial lost too much while another program disturbed it. Such a trial tells nothing about the
     /// load.
-    pub(super) fn is_spoilt(&self, seconds: f64, went: &Went) -> bool {
-        let outcome = Outcome {
-            seconds,
-            loss: went.loss,
-        };
-        went.is_disturbed && !self.goal.is_met_by(&outcome)
+    pub(super) fn lost_while_disturbed(&self, trial: &LoadTrial) -> bool {
+        trial.outcome.is_disturbed && !self.goal.is_met_by(&trial.loss())
     }
 
     /// Returns the reason why the bounds may be wrong, if the trials give one.
@@ -96,17 +108,14 @@ impl LoadSearch {
         let too_much = f64::from(self.found().too_much?) * (1.0 + NEAR);
         let (mut disturbed, mut lossy, mut good, mut above) = (0, 0, 0, 0);
         for (load, trials) in &self.trials {
-            for (outcome, went) in trials
-                .iter()
-                .filter(|(outcome, _)| self.goal.is_full(outcome))
-            {
-                let is_met = self.goal.is_met_by(outcome);
+            for trial in trials.iter().filter(|it| self.goal.is_full(&it.loss())) {
+                let is_met = self.goal.is_met_by(&trial.loss());
                 if f64::from(*load) > too_much {
                     above += 1;
                     good += usize::from(is_met);
                 } else if !is_met {
                     lossy += 1;
-                    disturbed += usize::from(went.is_disturbed);
+                    disturbed += usize::from(trial.outcome.is_disturbed);
                 }
             }
         }
@@ -123,14 +132,11 @@ impl LoadSearch {
         let place = self.limiting_place()?;
         let load = f64::from(self.found().load?);
         let is_near = |at: u32| (f64::from(at) / load - 1.0).abs() <= NEAR;
-        let local = self.trials.iter().filter(|(at, _)| is_near(**at));
-        let trials = local.flat_map(|(_, trials)| trials);
-        let in_full = trials.filter(|(outcome, _)| self.goal.is_full(outcome));
-        CpuTimes::of(
-            in_full
-                .filter_map(|(_, went)| went.cpu_ns_at(place))
-                .collect(),
-        )
+        let near = self.trials.iter().filter(|(at, _)| is_near(**at));
+        let trials = near.flat_map(|(_, trials)| trials);
+        let full = trials.filter(|trial| self.goal.is_full(&trial.loss()));
+        let times = full.filter_map(|trial| trial.outcome.cpu_ns_at(place));
+        CpuTimes::of(times.collect())
     }
 }
 
@@ -179,6 +185,14 @@ mod tests {
         sum_s: 7.0,
     };
 
+    fn trial(asked: TrialRequest, outcome: TrialOutcome) -> LoadTrial {
+        LoadTrial {
+            load: asked.load,
+            seconds: asked.seconds,
+            outcome,
+        }
+    }
+
     /// Runs a search with a limit of 10,000. Above it, `place` loses datagrams. The trials take the CPU times in
     /// turn.
     fn searched(place: &'static str, cpu_ns: [[Option<f64>; 2]; 2]) -> LoadSearch {
@@ -186,13 +200,13 @@ mod tests {
         let mut cpu_ns = cpu_ns.into_iter().cycle();
         while let Some(ask) = search.next() {
             let is_too_much = ask.load > 10_000;
-            let went = Went {
+            let outcome = TrialOutcome {
                 loss: if is_too_much { 0.1 } else { 0.0 },
                 places: is_too_much.then_some((place, 1)).into_iter().collect(),
                 cpu_ns: cpu_ns.next().expect("it goes on"),
                 is_disturbed: false,
             };
-            search.take(ask.load, ask.seconds, went);
+            search.take(trial(ask, outcome));
         }
         assert_eq!(search.limiting_place(), Some(place));
         search
@@ -212,8 +226,8 @@ mod tests {
         assert_eq!(searched("qdisc", cpu_ns).cpu_times(), None);
     }
 
-    fn went(loss: f64, is_disturbed: bool) -> Went {
-        Went {
+    fn outcome(loss: f64, is_disturbed: bool) -> TrialOutcome {
+        TrialOutcome {
             loss,
             places: Vec::new(),
             cpu_ns: [None, None],
@@ -221,11 +235,11 @@ mod tests {
         }
     }
 
-    /// Returns the doubt after a search whose trials go as `trial` says.
-    fn doubt(mut trial: impl FnMut(u32) -> Went) -> Option<Doubt> {
+    /// Returns the doubt after a search whose trials have these outcomes, by load.
+    fn doubt(mut outcome_at: impl FnMut(u32) -> TrialOutcome) -> Option<Doubt> {
         let mut search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
         while let Some(ask) = search.next() {
-            search.take(ask.load, ask.seconds, trial(ask.load));
+            search.take(trial(ask, outcome_at(ask.load)));
         }
         search.doubt()
     }
@@ -234,7 +248,7 @@ mod tests {
     fn bounds_by_trials_that_others_disturbed_are_doubtful() {
         let at = |is_disturbed| {
             move |load| {
-                went(
+                outcome(
                     if load > 10_000 { 0.1 } else { 0.0 },
                     is_disturbed && load > 10_000,
                 )
@@ -252,15 +266,16 @@ mod tests {
         // Like a machine that was busy at first.
         while let Some(ask) = search.next() {
             let is_lost = ask.load > 10_000;
-            search.take(
-                ask.load,
-                ask.seconds,
-                went(if is_lost { 0.1 } else { 0.0 }, false),
-            );
+            let outcome = outcome(if is_lost { 0.1 } else { 0.0 }, false);
+            search.take(trial(ask, outcome));
         }
         assert_eq!(search.doubt(), None);
         for _ in 0..20 {
-            search.take(60_000, 0.5, went(0.0, false));
+            let asked = TrialRequest {
+                load: 60_000,
+                seconds: 0.5,
+            };
+            search.take(trial(asked, outcome(0.0, false)));
         }
         assert_eq!(
             search.doubt(),
@@ -272,12 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn only_a_disturbed_trial_that_lost_is_spoilt() {
+    fn only_a_disturbed_trial_that_lost_too_much_is_repeated() {
         let search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
-        for (loss, is_disturbed, is_spoilt) in
+        let asked = search.next().expect("there are no trials yet");
+        for (loss, is_disturbed, is_repeated) in
             [(0.1, true, true), (0.0, true, false), (0.1, false, false)]
         {
-            assert_eq!(search.is_spoilt(0.5, &went(loss, is_disturbed)), is_spoilt);
+            let trial = trial(asked, outcome(loss, is_disturbed));
+            assert_eq!(search.lost_while_disturbed(&trial), is_repeated);
         }
     }
 

@@ -15,9 +15,9 @@ pub struct Goal {
     pub sum_s: f64,
 }
 
-/// Result of a trial at a load.
+/// Length and loss of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Outcome {
+pub struct TrialLoss {
     /// Length of the trial in seconds.
     pub seconds: f64,
     /// Share of the datagrams due that did not arrive.
@@ -36,23 +36,24 @@ pub enum Class {
 }
 
 impl Goal {
-    pub(super) fn is_met_by(&self, outcome: &Outcome) -> bool {
-        outcome.loss <= self.loss
+    /// Returns whether a trial lost no more than it may.
+    pub(super) fn is_met_by(&self, trial: &TrialLoss) -> bool {
+        trial.loss <= self.loss
     }
 
     /// Returns whether a trial is a full one. Trials have the requested length, except for rounding.
-    pub(super) fn is_full(&self, outcome: &Outcome) -> bool {
-        outcome.seconds >= 0.999 * self.trial_s
+    pub(super) fn is_full(&self, trial: &TrialLoss) -> bool {
+        trial.seconds >= 0.999 * self.trial_s
     }
 
     /// Classifies a load by its trials. The result holds whatever later trials may show (RFC 9971, appendix A). A
     /// short trial with too much loss counts only for the time that good short trials do not balance.
-    pub fn class(&self, outcomes: &[Outcome]) -> Class {
+    pub fn class(&self, trials: &[TrialLoss]) -> Class {
         let seconds = |is_full: bool, is_good: bool| -> f64 {
-            let of_those = outcomes.iter().filter(|outcome| {
-                self.is_full(outcome) == is_full && self.is_met_by(outcome) == is_good
-            });
-            of_those.map(|outcome| outcome.seconds).sum()
+            let of_those = trials
+                .iter()
+                .filter(|trial| self.is_full(trial) == is_full && self.is_met_by(trial) == is_good);
+            of_those.map(|trial| trial.seconds).sum()
         };
         let balance = seconds(false, true) * self.exceed / (1.0 - self.exceed);
         let excess = (seconds(false, false) - balance).max(0.0);
@@ -69,27 +70,27 @@ impl Goal {
 
     /// Returns the loss of the worst trials that the goal still allows. Takes the full trials from the best to the
     /// worst, until their sum reaches the share of time beside the exceed ratio; the loss of the last one counts.
-    pub fn conditional_loss(&self, outcomes: &[Outcome]) -> Option<f64> {
-        let mut full: Vec<&Outcome> = outcomes.iter().filter(|it| self.is_full(it)).collect();
+    pub fn conditional_loss(&self, trials: &[TrialLoss]) -> Option<f64> {
+        let mut full: Vec<&TrialLoss> = trials.iter().filter(|it| self.is_full(it)).collect();
         full.sort_by(|a, b| a.loss.total_cmp(&b.loss));
-        let sum: f64 = full.iter().map(|outcome| outcome.seconds).sum();
+        let sum: f64 = full.iter().map(|trial| trial.seconds).sum();
         let mut left = sum.max(self.sum_s) * (1.0 - self.exceed);
-        for outcome in &full {
-            left -= outcome.seconds;
+        for trial in &full {
+            left -= trial.seconds;
             if left <= 0.0 {
-                return Some(outcome.loss);
+                return Some(trial.loss);
             }
         }
-        full.last().map(|outcome| outcome.loss)
+        full.last().map(|trial| trial.loss)
     }
 
     /// Counts the full trials, and the full trials that lost too much.
-    pub fn counts(&self, outcomes: &[Outcome]) -> Counts {
-        let full = outcomes.iter().filter(|outcome| self.is_full(outcome));
+    pub fn counts(&self, trials: &[TrialLoss]) -> Counts {
+        let full = trials.iter().filter(|trial| self.is_full(trial));
         let mut counts = Counts::default();
-        for outcome in full {
+        for trial in full {
             counts.trials += 1;
-            counts.bad += u64::from(!self.is_met_by(outcome));
+            counts.bad += u64::from(!self.is_met_by(trial));
         }
         counts
     }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::load_search::{self, LoadSearch};
+use super::load_search::{self, LoadSearch, LoadTrial};
 use super::loads::Goal;
 use super::mlr::Found;
-use super::place::Went;
+use super::place::TrialOutcome;
 use super::steady::CpuTimes;
 use crate::data::{Case, Rate, Sample, Traits};
 use crate::results::row::pacing::by_chance;
@@ -69,7 +69,7 @@ impl Lossless {
         }
     }
 
-    /// Returns the most informative trial. `None`: the rate is found.
+    /// Returns the next trial. `None`: the rate is found.
     pub fn next(&self) -> Option<Next> {
         let next = self.load_search.next()?;
         let rate = Rate::nearest(f64::from(next.load));
@@ -85,20 +85,23 @@ impl Lossless {
     /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
         // A search never asks for a trial without a rate.
-        if let Some((load, seconds, went)) = self.went(sample) {
-            self.load_search.take(load, seconds, went);
+        if let Some(trial) = self.evaluated(sample) {
+            self.load_search.take(trial);
         }
     }
 
-    /// Returns the rate of a trial, its length in seconds, and its outcome.
-    pub(super) fn went(&self, sample: &Sample) -> Option<(u32, f64, Went)> {
+    /// Evaluates a trial. `None`: it has no rate.
+    pub(super) fn evaluated(&self, sample: &Sample) -> Option<LoadTrial> {
         let rate = Case::of_key(&sample.case)?.rate?;
         let per_second = rate.per_second(self.case.payload);
         let seconds = sample.window_ns as f64 / 1e9;
         let due = per_second * seconds;
         let by_chance = by_chance(&self.case, &self.sender, 1, due);
-        let went = Went::of(sample, due, by_chance);
-        Some((u32::from(Rate::nearest(per_second)), seconds, went))
+        Some(LoadTrial {
+            load: u32::from(Rate::nearest(per_second)),
+            seconds,
+            outcome: TrialOutcome::of(sample, due, by_chance),
+        })
     }
 
     /// Returns the result so far.

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::loads::{Class, Counts, Goal, Outcome};
+use super::loads::{Class, Counts, Goal, TrialLoss};
 use crate::data::Rate;
 
 /// Highest probability that a bound is due to chance alone.
@@ -37,7 +37,7 @@ pub struct Mlr {
     start: u32,
     /// Highest load of this search.
     most: u32,
-    trials: BTreeMap<u32, Vec<Outcome>>,
+    trials: BTreeMap<u32, Vec<TrialLoss>>,
 }
 
 /// Result of a search.
@@ -81,11 +81,11 @@ impl Mlr {
     }
 
     /// Adds a trial.
-    pub fn take(&mut self, load: u32, outcome: Outcome) {
-        self.trials.entry(load).or_default().push(outcome);
+    pub fn take(&mut self, load: u32, trial: TrialLoss) {
+        self.trials.entry(load).or_default().push(trial);
     }
 
-    /// Returns the most informative trial. `None`: the result is found.
+    /// Returns the next trial. `None`: the result is found.
     pub fn next(&self) -> Option<TrialRequest> {
         let mut hint = Bounds::default();
         for level in self.levels() {
@@ -146,7 +146,7 @@ impl Mlr {
     fn bounds(&self, goal: &Goal) -> Bounds {
         let of = |wanted| {
             let classes = self.trials.iter();
-            classes.filter(move |(_, outcomes)| goal.class(outcomes) == wanted)
+            classes.filter(move |(_, trials)| goal.class(trials) == wanted)
         };
         let upper = of(Class::Upper).map(|(load, _)| *load).next();
         let is_below = |load: &u32| upper.is_none_or(|upper| *load < upper);
@@ -192,9 +192,9 @@ impl Mlr {
     fn above(&self, lower: u32, level: &Level) -> u32 {
         let load_search = self.of_class(&level.goal, Class::Lower);
         let before = load_search.into_iter().rfind(|load| *load < lower);
-        let mut outcomes = self.trials.values().flatten();
+        let mut trials = self.trials.values().flatten();
         let step = match before {
-            _ if outcomes.all(|outcome| self.goal.is_met_by(outcome)) => f64::INFINITY,
+            _ if trials.all(|trial| self.goal.is_met_by(trial)) => f64::INFINITY,
             Some(before) => 2.0 * f64::from(lower - before),
             None => level.width * f64::from(lower),
         };
@@ -220,7 +220,7 @@ impl Mlr {
 
     fn of_class(&self, goal: &Goal, wanted: Class) -> Vec<u32> {
         let classes = self.trials.iter();
-        let of_those = classes.filter(|(_, outcomes)| goal.class(outcomes) == wanted);
+        let of_those = classes.filter(|(_, trials)| goal.class(trials) == wanted);
         of_those.map(|(load, _)| *load).collect()
     }
 
@@ -280,7 +280,7 @@ impl Mlr {
     /// Counts the trials at the loads from `from` to `to`.
     fn counts(&self, from: u32, to: u32) -> Counts {
         let range = self.trials.range(from..=to);
-        let counts = range.map(|(_, outcomes)| self.goal.counts(outcomes));
+        let counts = range.map(|(_, trials)| self.goal.counts(trials));
         counts.fold(Counts::default(), Counts::and)
     }
 }

@@ -3,12 +3,12 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | write down the question and the events: the log | `log` |
+//! | write the question into the first line of the log | `header` |
 //! | choose the next trial and evaluate the trials, without side effects | `searching` |
-//! | search for rates and for trains | `lossless` and `burst`, over `borne`, `mlr` and `loads` |
+//! | search for rates and for trains | `lossless` and `burst`, over `load_search`, `mlr` and `loads` |
 //! | search for payloads and for silences, in `rounds` | `cliff`, `idle` |
 //! | search for settings | `tuning` |
-//! | find the limiting place of a trial, and the buffer capacity | `place`, `held` |
+//! | find the limiting place of a trial, and the buffer capacity | `place`, `buffer_capacity` |
 //! | judge whether a CPU was equally fast in all trials | `steady` |
 //! | keep the trials of a log and make the next step | `record` |
 //! | show the results | `table`, `rows` |

@@ -1,7 +1,7 @@
-//! Finds the limiting place of a trial at a given rate.
+//! Evaluates a trial at a given rate: its loss, and the places that it was lost at.
 
 use crate::data::{Sample, Side, ThreadSample};
-use crate::results::row::lost;
+use crate::results::row::preempted;
 
 /// Share of a window from which on a thread that ran or was runnable counts as busy. A busy thread could do no more.
 const BUSY: f64 = 0.9;
@@ -20,9 +20,9 @@ const CPUS: [[&str; 2]; 2] = [
     ["client's CPU", "server's CPU"],
 ];
 
-/// Outcome of a trial.
+/// Outcome of a trial at a given rate.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Went {
+pub struct TrialOutcome {
     /// Share of the datagrams due that did not arrive, or not in time: 0 to 1.
     pub loss: f64,
     /// Datagrams that did not arrive or were never sent, by the place that was the reason.
@@ -34,7 +34,7 @@ pub struct Went {
     pub is_disturbed: bool,
 }
 
-impl Went {
+impl TrialOutcome {
     /// Evaluates a trial in which `due` datagrams or requests were due. That number may be off by `by_chance`.
     ///
     /// A queue that grows during a window overflows in a longer window. So the growth counts as loss.
@@ -88,7 +88,7 @@ impl Went {
             loss,
             places,
             cpu_ns,
-            is_disturbed: lost::share_of_one(sample).is_some_and(|share| share > DISTURBED),
+            is_disturbed: preempted::share_of_one(sample).is_some_and(|share| share > DISTURBED),
         }
     }
 
@@ -129,7 +129,7 @@ fn received(sample: &Sample) -> u64 {
     let receivers = sample
         .threads
         .iter()
-        .filter(|thread| thread.side.concludes());
+        .filter(|thread| thread.side.counts_as_result());
     receivers.map(|thread| thread.received_packets).sum()
 }
 
@@ -167,15 +167,16 @@ mod tests {
 
     #[test]
     fn no_trial_in_which_more_came_than_was_sent_is_without_loss() {
-        let went = |received| {
+        let outcome = |received| {
             let sample = Sample {
                 paths: vec![path(received)],
                 ..window(1)
             };
-            Went::of(&sample, 30_000.0, 30_000.0)
+            TrialOutcome::of(&sample, 30_000.0, 30_000.0)
         };
-        assert_eq!((went(30_000).loss, went(30_000).places), (0.0, Vec::new()));
-        let surplus = went(30_100);
+        let whole = outcome(30_000);
+        assert_eq!((whole.loss, whole.places), (0.0, Vec::new()));
+        let surplus = outcome(30_100);
         assert_eq!(
             (surplus.loss, surplus.places),
             (1.0, vec![("surplus", 100)])

@@ -12,9 +12,8 @@ use crate::results::row::Row;
 use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::trial::spec::TrialSpec;
 
-/// Time of a trial beside its warm-up and window: starts processes, sockets and threads, and waits until nothing
-/// moves any more.
-const BESIDES: Duration = Duration::from_millis(250);
+/// Time of a trial outside its warm-up and window: to start processes, sockets and threads, and to drain queues.
+const SETUP_AND_DRAIN: Duration = Duration::from_millis(250);
 
 /// Header and results so far of all searches.
 #[derive(Clone, Debug)]
@@ -128,10 +127,10 @@ impl Experiment for Record {
     fn work(&self) -> Work {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let each = ms(self.expected_time()).max(1);
-        let besides = self.header.settings.warmup + BESIDES;
+        let overhead = self.trial_overhead();
         let done = |case: &Searched| {
             let trials = u32::try_from(case.trials).unwrap_or(u32::MAX);
-            let spent = ms(case.time + besides.saturating_mul(trials));
+            let spent = ms(case.time + overhead.saturating_mul(trials));
             match case.next() {
                 Some(_) => spent.min(each - 1),
                 None => each,
@@ -144,9 +143,9 @@ impl Experiment for Record {
         }
     }
 
-    fn is_spoilt(&self, _trial: &Trial, sample: &Sample, now: Instant) -> bool {
+    fn lost_while_disturbed(&self, _trial: &Trial, sample: &Sample, now: Instant) -> bool {
         let case = self.cases.get(self.over);
-        self.has_time(now) && case.is_some_and(|case| case.search.is_spoilt(sample))
+        self.has_time(now) && case.is_some_and(|case| case.search.lost_while_disturbed(sample))
     }
 }
 
@@ -196,8 +195,13 @@ impl Record {
 
     /// Estimates the time for the search of a case.
     pub fn expected_time(&self) -> Duration {
-        let besides = self.header.settings.warmup + BESIDES;
-        self.header.question.expected_time(besides)
+        let overhead = self.trial_overhead();
+        self.header.question.expected_time(overhead)
+    }
+
+    /// Returns the time of a trial outside its window.
+    fn trial_overhead(&self) -> Duration {
+        self.header.settings.warmup + SETUP_AND_DRAIN
     }
 
     /// Returns the placement of the threads of a case.
@@ -252,7 +256,7 @@ impl Record {
                 next.case.key()
             ));
         }
-        if tuning != case.search.tuning() {
+        if tuning != case.search.changed_setting() {
             return Err(format!("{}: another setting was to be tried", sample.case));
         }
         case.search.take(sample);
@@ -271,7 +275,7 @@ impl Record {
         let wire = header.wire.as_ref();
         let between = wire.and_then(|wire| wire.between(&next.case));
         let spec = TrialSpec::new(&next.case, self.placement(number)?, &settings).between(between);
-        let tried = self.cases[number].search.tuning();
+        let tried = self.cases[number].search.changed_setting();
         let tuning = tried.and_then(|tuning| header.tunings.as_ref()?.tried.get(tuning));
         if tried.is_some() && tuning.is_none() {
             return Some(Step::Note(Box::new(Event::Failed {
@@ -293,7 +297,7 @@ impl Record {
 }
 
 impl Searched {
-    /// Returns the most informative trial. `None`: the search is over, or cannot go on.
+    /// Returns the next trial. `None`: the search is over, or cannot go on.
     pub fn next(&self) -> Option<Next> {
         if self.refusal.is_some() {
             return None;

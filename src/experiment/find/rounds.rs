@@ -1,40 +1,40 @@
-//! Rounds of trials: several places in turn, every other round backwards. A machine that changes meanwhile changes
-//! all places alike.
+//! Rounds of trials: all positions of a grid in turn, every other round backwards. A machine that changes meanwhile
+//! changes all positions alike.
 
-/// Values measured so far, round by round, in the order of the places.
+/// Values measured so far, round by round, in the order of the positions.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds<T> {
-    places: usize,
+    positions: usize,
     whole: Vec<Vec<T>>,
     /// Values of the current round, in the order of measurement.
     current: Vec<T>,
 }
 
 impl<T> Rounds<T> {
-    /// Creates rounds of this many places, at least one.
-    pub(super) fn of(places: usize) -> Self {
+    /// Creates rounds of this many positions, at least one.
+    pub(super) fn of(positions: usize) -> Self {
         Self {
-            places,
+            positions,
             whole: Vec::new(),
             current: Vec::new(),
         }
     }
 
-    /// Returns the place of the next trial.
+    /// Returns the position of the next trial.
     pub(super) fn next(&self) -> usize {
         let done = self.current.len();
         if self.goes_backwards() {
-            self.places - 1 - done
+            self.positions - 1 - done
         } else {
             done
         }
     }
 
-    /// Adds the value of the next place. Returns whether it completes a round.
+    /// Adds the value of the next position. Returns whether it completes a round.
     pub(super) fn take(&mut self, value: T) -> bool {
         let is_backwards = self.goes_backwards();
         self.current.push(value);
-        if self.current.len() < self.places {
+        if self.current.len() < self.positions {
             return false;
         }
         let mut round = std::mem::take(&mut self.current);
@@ -55,8 +55,12 @@ impl<T> Rounds<T> {
     }
 }
 
-/// Number of standard errors beyond which a difference is real.
-const ERRORS: f64 = 4.0;
+/// Number of rounds that confirm a step or a jump, however clear it is. They give its size.
+pub(super) const CONFIRMING_ROUNDS: usize = 12;
+/// Half width of a 95 % interval, in standard errors: Student's t for the mean of [`CONFIRMING_ROUNDS`] values.
+const T_95: f64 = 2.201;
+/// Number of standard errors beyond which a difference is significant.
+const SIGNIFICANT_ERRORS: f64 = 4.0;
 
 /// Mean difference over some rounds.
 #[derive(Clone, Copy, Debug)]
@@ -79,14 +83,19 @@ impl Difference {
         }
     }
 
-    /// Returns whether the difference is real, and not just scatter between rounds.
-    pub(super) fn is_one(self) -> bool {
-        self.mean.abs() > ERRORS * self.error
+    /// Returns whether the difference is more than scatter between rounds.
+    pub(super) fn is_significant(self) -> bool {
+        self.mean.abs() > SIGNIFICANT_ERRORS * self.error
     }
 
-    /// Returns the relative change at the mean plus `errors` standard errors. The difference must be one of
-    /// logarithms.
-    pub(super) fn part(self, errors: f64) -> f64 {
+    /// Returns the 95 % interval of the relative change. The difference must be one of logarithms, over
+    /// [`CONFIRMING_ROUNDS`] rounds.
+    pub(super) fn interval(self) -> (f64, f64) {
+        (self.relative_change(-T_95), self.relative_change(T_95))
+    }
+
+    /// Returns the relative change at the mean plus `errors` standard errors.
+    fn relative_change(self, errors: f64) -> f64 {
         (self.mean + errors * self.error).exp_m1()
     }
 }

@@ -81,8 +81,8 @@ fn cliff(jump: Option<&cliff::Jump>, asked: cliff::CliffQuestion) -> Value {
         "to_bytes": u32::from(asked.to),
         "jump_at_bytes": jump.map(|jump| jump.at),
         "before_ns": jump.map(|jump| rounded(jump.before_ns, 10.0)),
-        "behind_ns": jump.map(|jump| rounded(jump.behind_ns, 10.0)),
-        "change_pct": jump.map(|jump| pct(jump.behind_ns / jump.before_ns - 1.0)),
+        "behind_ns": jump.map(|jump| rounded(jump.after_ns, 10.0)),
+        "change_pct": jump.map(|jump| pct(jump.after_ns / jump.before_ns - 1.0)),
         "change_pct_low": jump.map(|jump| pct(jump.interval.0)),
         "change_pct_high": jump.map(|jump| pct(jump.interval.1)),
     })
@@ -91,7 +91,7 @@ fn cliff(jump: Option<&cliff::Jump>, asked: cliff::CliffQuestion) -> Value {
 fn idle(step: Option<&Step>, asked: idle::IdleQuestion) -> Value {
     let us = |ns: f64| rounded(ns / 1000.0, 100.0);
     let interval = step.and_then(|step| step.interval);
-    let entered = step.and_then(|step| step.idle_state.as_ref());
+    let idle_share = step.and_then(|step| step.idle_state.as_ref());
     json!({
         "from_ns": asked.from.ns,
         "to_ns": asked.to.ns,
@@ -101,9 +101,9 @@ fn idle(step: Option<&Step>, asked: idle::IdleQuestion) -> Value {
         "rtt_p50_us_behind": step.and_then(|step| step.round_trip_ns.1).map(us),
         "change_pct_low": interval.map(|(low, _)| pct(low)),
         "change_pct_high": interval.map(|(_, high)| pct(high)),
-        "loss_pct_before": step.map(|step| pct(step.loss.0)),
-        "loss_pct_behind": step.map(|step| pct(step.loss.1)),
-        "idle_state": entered.map_or("", |entered| entered.name.as_str()),
+        "loss_pct_before": step.and_then(|step| step.loss.0).map(pct),
+        "loss_pct_behind": step.and_then(|step| step.loss.1).map(pct),
+        "idle_state": idle_share.map_or("", |share| share.name.as_str()),
     })
 }
 

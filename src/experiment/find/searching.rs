@@ -1,4 +1,4 @@
-//! Common interface of all kinds of searches.
+//! Dispatches to the five kinds of searches.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ use super::lossless::Lossless;
 use super::tuning::Tuning;
 use crate::data::{Case, Sample, Traits};
 
-/// Search of a case. It depends on its trials alone, so it can be resumed from its log.
+/// Search of one case. Its state follows from the question and the trials alone, so a log can resume it.
 #[derive(Clone, Debug)]
 pub enum Search {
     /// Search for the highest rate without loss.
     Lossless(Lossless),
-    /// Search for the payload at which something jumps.
+    /// Search for the payload from which a round trip or a datagram takes longer.
     Cliff(Cliff),
-    /// Search for the silence after which something differs.
+    /// Search for the silence after which a round trip takes longer or a request is lost.
     Idle(Idle),
-    /// Search for the longest train that arrives whole.
+    /// Search for the longest train of datagrams, sent back to back, that arrives whole.
     Burst(Burst),
-    /// Search for the settings that help.
+    /// Search for the settings of the machine that help.
     Tuning(Tuning),
 }
 
@@ -39,7 +39,7 @@ impl Search {
         }
     }
 
-    /// Returns the most informative trial. `None`: the search is over.
+    /// Returns the next trial. `None`: the search is over.
     pub fn next(&self) -> Option<Next> {
         match self {
             Self::Lossless(search) => search.next(),
@@ -51,14 +51,14 @@ impl Search {
     }
 
     /// Returns whether a trial lost too much while another program disturbed it. Such a trial tells nothing.
-    pub(super) fn is_spoilt(&self, sample: &Sample) -> bool {
-        let went = match self {
-            Self::Lossless(search) => search.went(sample),
-            Self::Burst(search) => search.went(sample),
+    pub(super) fn lost_while_disturbed(&self, sample: &Sample) -> bool {
+        let trial = match self {
+            Self::Lossless(search) => search.evaluated(sample),
+            Self::Burst(search) => search.evaluated(sample),
             Self::Cliff(_) | Self::Idle(_) | Self::Tuning(_) => None,
         };
-        let went = self.load_search().zip(went);
-        went.is_some_and(|(load_search, (_, seconds, went))| load_search.is_spoilt(seconds, &went))
+        let evaluated = self.load_search().zip(trial);
+        evaluated.is_some_and(|(search, trial)| search.lost_while_disturbed(&trial))
     }
 
     /// Returns the reason why the result may be wrong, if the trials give one.
@@ -79,10 +79,10 @@ impl Search {
         }
     }
 
-    /// Returns the number of the setting that is changed in the next trial.
-    pub fn tuning(&self) -> Option<usize> {
+    /// Returns the index of the setting that is changed in the next trial. `None`: no setting is changed.
+    pub fn changed_setting(&self) -> Option<usize> {
         match self {
-            Self::Tuning(search) => search.tuning(),
+            Self::Tuning(search) => search.changed_setting(),
             _ => None,
         }
     }
@@ -111,8 +111,8 @@ impl Question {
         }
     }
 
-    /// Estimates the time for the search of a case. Each trial takes `besides` in addition to its window.
-    pub fn expected_time(&self, besides: Duration) -> Duration {
+    /// Estimates the time for the search of a case. Each trial takes `overhead` in addition to its window.
+    pub fn expected_time(&self, overhead: Duration) -> Duration {
         let (trials, windows) = match self {
             Self::Lossless(asked) => asked.expected(),
             Self::Cliff(asked) => asked.expected(),
@@ -120,6 +120,6 @@ impl Question {
             Self::Burst(asked) => asked.expected(),
             Self::Tuning(asked) => asked.expected(),
         };
-        windows + besides * trials
+        windows + overhead * trials
     }
 }

@@ -2,12 +2,12 @@
 
 use statrs::statistics::{Data, OrderStatistics};
 
-/// Highest ratio of the slow trials (90th percentile) to the fast trials (10th percentile) on a steady machine.
-/// Measured: 1.01 to 1.02 in 30 searches on an undisturbed emulated board whose clock counts instructions, 1.12 to
-/// 1.66 in nine searches on a virtual machine.
-const STEADY: f64 = 1.1;
+/// A machine is steady if the 90th percentile of the trials' CPU times is at most this multiple of the 10th. It was
+/// 1.01 to 1.02 in 30 searches on an emulated board whose clock counts instructions, 1.12 to 1.66 in nine searches on a
+/// shared virtual machine.
+const MAX_P90_TO_P10: f64 = 1.1;
 /// Smallest number of trials that allows a judgement.
-const LEAST: usize = 10;
+const MIN_TRIALS: usize = 10;
 
 /// Range over the trials of the CPU time per datagram or request.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub struct CpuTimes {
 impl CpuTimes {
     /// Creates the range from the time of each trial, in nanoseconds. `None`: there are too few trials.
     pub(super) fn of(trials: Vec<f64>) -> Option<Self> {
-        if trials.len() < LEAST {
+        if trials.len() < MIN_TRIALS {
             return None;
         }
         let mut trials = Data::new(trials);
@@ -31,9 +31,9 @@ impl CpuTimes {
         })
     }
 
-    /// Returns whether the trials differ no more than on a machine that is always equally fast.
+    /// Returns whether the CPU was equally fast in nearly all trials: their ratio is at most [`MAX_P90_TO_P10`].
     pub fn are_steady(self) -> bool {
-        self.high_ns <= STEADY * self.low_ns
+        self.high_ns <= MAX_P90_TO_P10 * self.low_ns
     }
 }
 
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_ten_trials_may_be_as_it_likes() {
+    fn one_outlier_in_ten_trials_on_each_side_is_steady() {
         let mut trials = vec![1000.0; 18];
         trials.extend([100.0, 9000.0]);
         let times = CpuTimes::of(trials).expect("enough");
@@ -50,15 +50,15 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_is_another_one_half_of_the_time_is_not_steady() {
-        let trials = [1000.0, 1400.0].repeat(LEAST);
+    fn two_speeds_in_turn_are_not_steady() {
+        let trials = [1000.0, 1400.0].repeat(MIN_TRIALS);
         let times = CpuTimes::of(trials).expect("enough");
         assert_eq!((times.low_ns, times.high_ns), (1000.0, 1400.0));
         assert!(!times.are_steady());
     }
 
     #[test]
-    fn a_few_trials_do_not_tell() {
-        assert_eq!(CpuTimes::of(vec![1.0; LEAST - 1]), None);
+    fn too_few_trials_give_no_range() {
+        assert_eq!(CpuTimes::of(vec![1.0; MIN_TRIALS - 1]), None);
     }
 }

@@ -124,10 +124,10 @@ fn cliff_table(record: &Record) -> Table {
             or_none(jump.as_ref().map(|it| it.at))
         })
         .number("before\nus", known(|it: &cliff::Jump| us(it.before_ns)))
-        .number("behind\nus", known(|it: &cliff::Jump| us(it.behind_ns)))
+        .number("behind\nus", known(|it: &cliff::Jump| us(it.after_ns)))
         .number(
             "more\n%",
-            known(|it: &cliff::Jump| percent(it.behind_ns / it.before_ns - 1.0)),
+            known(|it: &cliff::Jump| percent(it.after_ns / it.before_ns - 1.0)),
         )
         .spare(
             1,

@@ -1,7 +1,7 @@
 //! Published and measured values side by side, for people, in the width of the terminal.
 
 use super::{Cell, Published, PublishedComparison};
-use crate::results::export::table::{number, reach_pct};
+use crate::results::export::table::{interval_text, number};
 use crate::stats::Estimate;
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
@@ -53,7 +53,7 @@ fn columns<'a>() -> Columns<'a, (&'a str, &'a str, &'a Cell)> {
 }
 
 fn reach(of: Option<Estimate>) -> String {
-    reach_pct(
+    interval_text(
         middle(of),
         of.and_then(|of| of.low),
         of.and_then(|of| of.high),

@@ -91,7 +91,7 @@ impl Experiment for Sweep {
                 self.block = Some(block);
                 self.steps = self.round_of(block);
             } else if self.begin_round() {
-                return Some(Step::Renew);
+                return Some(Step::Restart);
             } else {
                 return None;
             }
@@ -107,7 +107,7 @@ impl Experiment for Sweep {
     }
 
     fn work(&self) -> Work {
-        let (done, all) = self.replay.windows();
+        let (done, all) = self.replay.window_counts();
         let each = self.header().schedule.time_per_window();
         Work { done, all, each }
     }
@@ -282,7 +282,7 @@ mod tests {
         let mut asked = Vec::new();
         while let Some(step) = sweep.next(Instant::now()) {
             let (short, event) = match step {
-                Step::Renew => ("renew".to_owned(), None),
+                Step::Restart => ("restart".to_owned(), None),
                 Step::Begin(Begin {
                     block, has_begun, ..
                 }) => {
@@ -306,7 +306,7 @@ mod tests {
     fn a_round_is_asked_for_after_the_other_and_the_end_of_the_block_written_down() {
         let mut sweep = sweep(2);
         let asked = course(&mut sweep, |trial| Event::window(window(trial.round)));
-        let rounds = ["begin", "trial 1", "renew", "begin", "trial 2", "note"];
+        let rounds = ["begin", "trial 1", "restart", "begin", "trial 2", "note"];
         assert_eq!(asked, rounds);
         assert!(sweep.is_complete());
         let Work { done, all, .. } = sweep.work();

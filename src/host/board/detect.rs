@@ -1,4 +1,4 @@
-//! Detects or selects the profile of a host.
+//! Chooses the profile of a host: detected, or given by `--board`.
 
 use std::path::Path;
 
@@ -6,25 +6,24 @@ use super::{Board, all, find};
 use crate::error::UsageError;
 use crate::host::facts::Host;
 use crate::sys::files::{self, Kind};
-use crate::term::text;
+use crate::term::text_file;
 
-/// A profile, and the reason for its choice.
+/// The profile that a run uses, and the reason for its choice.
 #[derive(Clone, Debug)]
-pub struct Detected {
+pub struct ChosenBoard {
     /// The profile.
     pub board: Board,
     /// Reason for the choice, as a sentence.
-    pub because: String,
-    /// True if the user chose the profile, which may be that of another machine.
-    pub is_asked: bool,
+    pub reason: String,
+    /// True if the user chose the profile. It may be that of another machine.
+    pub by_user: bool,
 }
 
-impl Detected {
-    /// Returns the machine in words: the title of its profile. A profile that the user chose need not be the
-    /// machine's own, so then the model comes first.
+impl ChosenBoard {
+    /// Describes the machine: by the title of the profile, after the model if the user chose the profile.
     pub fn machine(&self, host: &Host) -> String {
         let title = &self.board.title;
-        if !self.is_asked {
+        if !self.by_user {
             return title.clone();
         }
         let model = host.model.as_deref().unwrap_or("this machine");
@@ -39,22 +38,22 @@ impl Detected {
 ///
 /// # Errors
 /// Fails if a profile of this build is malformed, as [`all`] does.
-pub fn detect(host: &Host) -> Result<Detected, UsageError> {
-    Ok(among(all()?, host))
+pub fn detect(host: &Host) -> Result<ChosenBoard, UsageError> {
+    Ok(detect_among(all()?, host))
 }
 
-/// Finds the profile of `host` among `boards`. Takes the first one if nothing fits.
+/// Finds the profile of `host` among `boards`. If nothing fits, it is the first one: callers put `generic` there.
 ///
 /// # Panics
 /// Panics if `boards` is empty.
-pub fn among(mut boards: Vec<Board>, host: &Host) -> Detected {
-    let (index, because) = by_compatible(host, &boards)
+pub fn detect_among(mut boards: Vec<Board>, host: &Host) -> ChosenBoard {
+    let (index, reason) = by_compatible(host, &boards)
         .or_else(|| by_model(host, &boards))
         .unwrap_or_else(|| (0, nothing_fits(host)));
-    Detected {
+    ChosenBoard {
         board: boards.swap_remove(index),
-        because,
-        is_asked: false,
+        reason,
+        by_user: false,
     }
 }
 
@@ -74,9 +73,9 @@ fn by_model(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
     Some((index, format!("the model is {model}")))
 }
 
-/// Returns a model without its revision: the Raspberry Pi's firmware appends one, such as `Rev 1.4`. The rest is
-/// compared whole, not by its beginning: `Pine64` begins `Pine64+` and `Pine64 RockPro64`, `Orange Pi 5` begins four
-/// other boards.
+/// Returns a model without its revision: the Raspberry Pi's firmware appends one, such as `Rev 1.4`. Compare the rest
+/// as a whole: `Pine64` is a prefix of `Pine64+` and `Pine64 RockPro64`, `Orange Pi 5` one of four other boards'
+/// models.
 pub(super) fn without_revision(model: &str) -> &str {
     model.split_once(" Rev ").map_or(model, |(name, _)| name)
 }
@@ -95,26 +94,24 @@ fn nothing_fits(host: &Host) -> String {
 ///
 /// # Errors
 /// Fails if the name is unknown, the file is unreadable, or the profile is malformed (with its line).
-pub fn choose(choice: &str, host: &Host) -> Result<Detected, UsageError> {
+pub fn choose(choice: &str, host: &Host) -> Result<ChosenBoard, UsageError> {
     if choice == "auto" {
         return detect(host);
     }
-    let because = format!("--board {choice}");
-    let is_file = choice.contains('/') || has_toml_extension(choice);
-    let board = if is_file {
-        let unreadable = |why: &dyn std::fmt::Display| {
-            UsageError::flag("--board", choice, format!("cannot read it: {why}"))
-        };
-        let bytes = files::read_whole(Path::new(choice), Kind::File);
-        let bytes = bytes.map_err(|error| unreadable(&error))?;
-        Board::parse(&text::decode(choice, &bytes)?, choice)?
+    let reason = format!("--board {choice}");
+    let is_path = choice.contains('/') || has_toml_extension(choice);
+    let board = if is_path {
+        let bytes = files::read_whole(Path::new(choice), Kind::File).map_err(|error| {
+            UsageError::flag("--board", choice, format!("cannot read it: {error}"))
+        })?;
+        Board::parse(&text_file::decode(choice, &bytes)?, choice)?
     } else {
         find("--board", choice, ", a path to a TOML file, or auto")?
     };
-    Ok(Detected {
+    Ok(ChosenBoard {
         board,
-        because,
-        is_asked: true,
+        reason,
+        by_user: true,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Board profiles: `boards/*.toml`, compiled in.
 //!
-//! `profile` has the keys of a profile, and `rules` the checks that need more than one key. `place` assigns a
-//! profile's CPUs to threads on a host, `detect` finds the profile of a host, and `draft` writes a profile for a host
+//! `profile` has the keys of a profile, and `rules` the checks that need more than one key. `thread_placement` assigns
+//! a profile's CPUs to threads on a host, `detect` finds the profile of a host, and `draft` writes a profile for a host
 //! that has none. `boards/README.md` explains every key to authors of profiles.
 
 mod detect;
@@ -9,12 +9,12 @@ mod draft;
 mod parse;
 mod profile;
 mod rules;
-mod threads;
+mod thread_placement;
 
-pub use detect::{Detected, among, choose, detect};
+pub use detect::{ChosenBoard, choose, detect, detect_among};
 pub use draft::draft;
 pub use profile::{Board, Cooldown, Cpus, Defaults, Detect, Throttle, Timing};
-pub use threads::Placed;
+pub use thread_placement::{OneSidedPlacement, Placed};
 
 use crate::error::UsageError;
 use crate::term::nearest;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::repeated;
 use crate::data::{Payload, Threads};
 
-/// A profile in `boards/*.toml`. Every field is explained in `boards/README.md`.
+/// A board profile: a file in `boards/`. `boards/README.md` explains every key.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Board {

@@ -2,11 +2,11 @@
 //!
 //! The command `check` prints all findings. The sweep prints the graver ones once and marks every row with them.
 
-mod clocks;
 mod interface;
 mod kernel;
 mod machine;
 mod network;
+mod power_and_heat;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,8 @@ pub struct Subject<'a> {
     pub temperatures: Temperatures,
     /// The Raspberry Pi firmware's throttle bits now.
     pub throttle_bits: Option<u32>,
+    /// True if the kernel's own driver finds the supply voltage too low now.
+    pub under_voltage: Option<bool>,
     /// True if the kernel limits a CPU's clock because of heat now.
     pub cooling: Option<bool>,
     /// Other processes that use CPU time now, the busiest first.
@@ -89,6 +91,7 @@ impl<'a> Subject<'a> {
             rcvbuf_bytes,
             temperatures: Temperatures::read(root),
             throttle_bits: sensors::throttle_bits(root),
+            under_voltage: sensors::under_voltage(root),
             cooling: sensors::cooling(root),
             busy: busy::now(root),
             interfaces: Vec::new(),
@@ -104,7 +107,7 @@ impl<'a> Subject<'a> {
     pub fn findings(&self) -> Vec<Finding> {
         let all = [
             machine::findings(self),
-            clocks::findings(self),
+            power_and_heat::findings(self),
             kernel::findings(self),
             network::findings(self),
             interface::findings(self),
@@ -126,6 +129,7 @@ pub fn of_interfaces(host: &Host, board: &Board, interfaces: Vec<Interface>) -> 
         rcvbuf_bytes: Buffer::DEFAULT.into(),
         temperatures: Temperatures::default(),
         throttle_bits: None,
+        under_voltage: None,
         cooling: None,
         busy: Vec::new(),
         interfaces,

@@ -2,7 +2,8 @@
 
 use super::{Finding, Subject};
 use crate::data::Ip;
-use crate::host::facts::{Nic, list};
+use crate::host::facts::Nic;
+use crate::term::cpu_list;
 
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
     let mut findings: Vec<Finding> = [
@@ -26,8 +27,8 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
 }
 
 fn loopback(subject: &Subject, ip: Ip) -> Option<Finding> {
-    let refusal = subject.host.refusal(ip)?;
-    let (seen, fix) = refusal.split_once("; ").unwrap_or((refusal, ""));
+    let problem = subject.host.loopback_problem(ip)?;
+    let (seen, fix) = problem.split_once("; ").unwrap_or((problem, ""));
     let finding = match ip {
         Ip::V4 => Finding::invalid,
         Ip::V6 => Finding::note,
@@ -57,7 +58,10 @@ fn rps(subject: &Subject) -> Option<Finding> {
     let cpus = subject.host.lo_rps_cpus.as_deref();
     let cpus = cpus.filter(|cpus| !cpus.is_empty())?;
     Some(Finding::invalid(
-        format!("RPS hands packets of lo to CPUs {}", list(cpus, ",")),
+        format!(
+            "RPS hands packets of lo to CPUs {}",
+            cpu_list::joined(cpus, ",")
+        ),
         "the receive path runs on other CPUs than the sender: rates and CPU times change",
         "echo 0 | sudo tee /sys/class/net/lo/queues/rx-*/rps_cpus",
     ))
@@ -96,7 +100,7 @@ pub(super) fn interrupts(subject: &Subject, nic: &Nic) -> Option<Finding> {
         format!(
             "{} interrupts CPU {}, where a sender runs",
             nic.name,
-            list(&hit, ",")
+            cpu_list::joined(&hit, ",")
         ),
         "outside traffic takes CPU time from the sender, the busiest thread; irqbalance undoes it",
         format!(

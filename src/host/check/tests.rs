@@ -28,7 +28,7 @@ fn policies(governors: [&str; 4]) -> Vec<CpufreqPolicy> {
     governors.map(policy).to_vec()
 }
 
-fn nonsense(name: &str) -> (String, String) {
+fn impossible(name: &str) -> (String, String) {
     (name.to_owned(), "2147483.6 C".to_owned())
 }
 
@@ -83,6 +83,7 @@ pub(super) struct Seen {
     rcvbuf_bytes: u32,
     temperatures: Temperatures,
     throttle_bits: Option<u32>,
+    under_voltage: Option<bool>,
     cooling: Option<bool>,
     busy: Vec<Busy>,
     pub(super) interfaces: Vec<Interface>,
@@ -96,6 +97,7 @@ pub(super) fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
         rcvbuf_bytes: 4 << 20,
         temperatures: hottest(48_000),
         throttle_bits: Some(0),
+        under_voltage: Some(false),
         cooling: Some(false),
         busy: Vec::new(),
         interfaces: Vec::new(),
@@ -107,6 +109,7 @@ pub(super) fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
         rcvbuf_bytes: seen.rcvbuf_bytes,
         temperatures: seen.temperatures,
         throttle_bits: seen.throttle_bits,
+        under_voltage: seen.under_voltage,
         cooling: seen.cooling,
         busy: seen.busy,
         interfaces: seen.interfaces,
@@ -154,13 +157,15 @@ const TROUBLES: &[Change] = &[
     },
     |seen| seen.throttle_bits = Some(0x5_0005),
     |seen| seen.throttle_bits = Some(0x8_0000),
+    |seen| (seen.throttle_bits, seen.under_voltage) = (None, Some(true)),
+    |seen| (seen.throttle_bits, seen.under_voltage) = (Some(0x1_0001), Some(true)),
     |seen| seen.cooling = Some(true),
     |seen| seen.temperatures = hottest(80_000),
     |seen| seen.temperatures = hottest(60_500),
     |seen| seen.temperatures = Temperatures::default(),
     |seen| (seen.host.cpufreq, seen.temperatures) = (Vec::new(), Temperatures::default()),
-    |seen| seen.temperatures.ignored = vec![nonsense("bogus-thermal")],
-    |seen| seen.temperatures.ignored = ["a", "b", "c"].map(nonsense).to_vec(),
+    |seen| seen.temperatures.ignored = vec![impossible("bogus-thermal")],
+    |seen| seen.temperatures.ignored = ["a", "b", "c"].map(impossible).to_vec(),
     |seen| seen.host.virtualization = Some("qemu".to_owned()),
     |seen| (seen.host.virtualization, seen.host.compatible) = (Some("kvm".to_owned()), Vec::new()),
     |seen| seen.host.machine = Some("riscv64".to_owned()),

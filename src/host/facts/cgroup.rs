@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn quota_of(files: &[(&str, &str)]) -> Option<f64> {
-        let (_place, root) = tree(files);
+        let (_dir, root) = tree(files);
         quota(&root)
     }
 

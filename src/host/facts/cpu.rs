@@ -201,7 +201,7 @@ mod tests {
         for (mask, files, expected) in cases {
             let status = format!("Cpus_allowed_list:\t{mask}\n");
             let own = [online, ("proc/self/status", status.as_str())];
-            let (_place, root) = tree(&[&own, *files].concat());
+            let (_dir, root) = tree(&[&own, *files].concat());
             let masked = usable(&root);
             assert_eq!(pinnable(&root, &masked), *expected, "{mask} {files:?}");
         }
@@ -234,7 +234,7 @@ mod tests {
             let files = paths
                 .iter()
                 .filter_map(|(path, list)| Some((path.as_str(), (*list)?)));
-            let (_place, root) = tree(&files.collect::<Vec<_>>());
+            let (_dir, root) = tree(&files.collect::<Vec<_>>());
             assert_eq!(offline(&root), expected, "{present:?} {online:?}");
         }
     }

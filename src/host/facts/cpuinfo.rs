@@ -113,12 +113,12 @@ mod tests {
                    processor\t: 5\nCPU implementer\t: 0x51\nCPU part\t: 0x800\n\n\
                    processor\t: 6\nCPU implementer\t: 0x41\nCPU part\t: x\n\n\
                    Model\t\t: Raspberry Pi 4 Model B Rev 1.4\n";
-        let (_place, root) = tree(&[("proc/cpuinfo", arm)]);
+        let (_dir, root) = tree(&[("proc/cpuinfo", arm)]);
         assert_eq!(parts(&root), [(0, 0xd03), (4, 0xd09)].into());
         let model = board_model(&root);
         assert_eq!(model.as_deref(), Some("Raspberry Pi 4 Model B Rev 1.4"));
         let x86 = "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC\n";
-        let (_place, root) = tree(&[("proc/cpuinfo", x86)]);
+        let (_dir, root) = tree(&[("proc/cpuinfo", x86)]);
         assert_eq!((parts(&root), board_model(&root)), (BTreeMap::new(), None));
     }
 }

@@ -75,22 +75,12 @@ pub(super) fn load_1min(root: &Root) -> Option<f64> {
 mod tests {
     use std::io::Write;
 
+    use super::super::tests::tree;
     use super::*;
-
-    fn tree(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Root) {
-        let place = tempfile::TempDir::new().expect("a temporary directory");
-        for (path, bytes) in files {
-            let path = place.path().join(path);
-            fs::create_dir_all(path.parent().expect("it has one")).expect("writable");
-            fs::write(path, bytes).expect("writable");
-        }
-        let root = Root::new(place.path());
-        (place, root)
-    }
 
     #[test]
     fn the_flavour_of_preemption_is_in_the_version_line() {
-        let (_place, root) = tree(&[]);
+        let (_dir, root) = tree::<&str>(&[]);
         let flavour = |version: &str| preemption(&root, version);
         assert_eq!(
             flavour("Linux version 6.6.31 (gcc) #1 SMP PREEMPT Debian 1:6.6"),
@@ -102,7 +92,7 @@ mod tests {
         );
         assert_eq!(flavour("Linux version 6.1.0 #1 SMP Debian"), "none");
         let modes = b"none voluntary (full) lazy\n";
-        let (_place, root) = tree(&[("sys/kernel/debug/sched/preempt", modes)]);
+        let (_dir, root) = tree(&[("sys/kernel/debug/sched/preempt", modes)]);
         assert_eq!(
             preemption(&root, "#1 SMP PREEMPT_DYNAMIC"),
             "PREEMPT_DYNAMIC full"
@@ -116,15 +106,15 @@ mod tests {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(yes.as_bytes()).expect("into memory");
         let packed = gzip.finish().expect("into memory");
-        let (_place, root) = tree(&[
-            ("proc/config.gz", &packed),
+        let (_dir, root) = tree(&[
+            ("proc/config.gz", &packed[..]),
             ("boot/config-6.1", no.as_bytes()),
         ]);
         assert_eq!(irq_time_accounting(&root, Some("6.1")), Some(true));
-        let (_place, root) = tree(&[("boot/config-6.1", no.as_bytes())]);
+        let (_dir, root) = tree(&[("boot/config-6.1", no.as_bytes())]);
         assert_eq!(irq_time_accounting(&root, Some("6.1")), Some(false));
         assert_eq!(irq_time_accounting(&root, Some("6.2")), None);
-        let (_place, root) = tree(&[("proc/config.gz", b"no gzip")]);
+        let (_dir, root) = tree(&[("proc/config.gz", b"no gzip")]);
         assert_eq!(irq_time_accounting(&root, Some("6.1")), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Host facts: the properties of the machine that the plan, the checks and the rows need.
 //!
-//! They are read once, before anything is measured. Values that may change meanwhile (temperatures, clocks) are read
-//! around every window instead, by [`crate::sys::sensors`].
+//! They are read before anything is measured. Values that may change meanwhile (temperatures, clocks) are read around
+//! every window instead, by [`crate::sys::sensors`].
 
 mod cgroup;
 mod cpu;
@@ -20,13 +20,14 @@ use serde::{Deserialize, Serialize};
 use crate::data::Ip;
 use crate::sys::files::Root;
 use crate::sys::{drops, limits};
+use crate::term::cpu_list;
 
 pub use self::cpu::Cpu;
-pub use self::interface::{Interface, Kind};
+pub use self::interface::{Interface, InterfaceKind};
 pub use self::network::{Conntrack, Nic};
 pub use self::power::CpufreqPolicy;
 
-/// A machine, as shown by `/proc` and `/sys` when the program started.
+/// Facts about a machine when the program started: from `/proc`, `/sys`, system calls and sockets that are tried.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Host {
     /// `compatible` of the device tree, most specific first. Empty without a device tree.
@@ -47,7 +48,7 @@ pub struct Host {
     pub online_cpus: Option<usize>,
     /// CPUs that are present but not online.
     pub offline_cpus: Vec<usize>,
-    /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel lists them. Empty: none.
+    /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel lists them. Empty: none. `None`: unknown.
     pub isolated_cpus: Option<String>,
     /// CPU time that the control groups grant this process, in CPUs' worth. `None`: no limit is visible.
     pub cpu_quota: Option<f64>,
@@ -57,7 +58,7 @@ pub struct Host {
     pub kernel: Option<String>,
     /// Kernel version line: build, preemption flavour.
     pub kernel_version: Option<String>,
-    /// The kernel's own name for its architecture (`uname -m`).
+    /// The kernel's name for its architecture (`uname -m`).
     pub machine: Option<String>,
     /// Preemption flavour, such as `PREEMPT_RT`; `none`: no or voluntary preemption.
     pub preemption: Option<String>,
@@ -76,15 +77,16 @@ pub struct Host {
     pub cpuidle_driver: Option<String>,
     /// Load average over the last minute: tasks that ran or waited for a disk.
     pub load_1min: Option<f64>,
-    /// Number of files that this process may have open.
+    /// Maximum number of files that this process may have open. `None`: unknown.
     pub open_files: Option<u64>,
-    /// True if a socket's drops are visible only in the list of all sockets, which takes long to read.
+    /// True if the drops of a socket can only be read from the list of all sockets, which takes long: there is no
+    /// `SO_MEMINFO`.
     pub lists_drops: bool,
     /// Largest `SO_RCVBUF` that is granted without privilege, in bytes.
     pub rmem_max: Option<u64>,
     /// True if this process may exceed `rmem_max` (`CAP_NET_ADMIN`).
     pub exceeds_rmem_max: bool,
-    /// The CPUs that RPS hands packets of the loopback interface to. Empty: RPS is off.
+    /// The CPUs that RPS hands packets of the loopback interface to. Empty: RPS is off. `None`: unknown.
     pub lo_rps_cpus: Option<Vec<usize>>,
     /// State of conntrack in this network namespace. `None`: it is not loaded.
     pub conntrack: Option<Conntrack>,
@@ -97,7 +99,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// Reads the host below `root`. Loopback and the privileges of sockets are tried out on this machine.
+    /// Reads the facts of the host whose file system is below `root`. Page size, limit of open files, loopback and the
+    /// drops of a socket are always those of this machine.
     pub fn read(root: &Root) -> Self {
         let cpus = cpu::usable(root);
         let compatible = root.strings("proc/device-tree/compatible");
@@ -128,14 +131,14 @@ impl Host {
             cpuidle_driver: power::cpuidle_driver(root),
             load_1min: kernel::load_1min(root),
             open_files: limits::most_open_files(),
-            lists_drops: !drops::are_asked_for(),
+            lists_drops: !drops::can_read_socket_drops(),
             rmem_max: root.number("proc/sys/net/core/rmem_max"),
-            exceeds_rmem_max: network::exceeds_rmem_max(root),
+            exceeds_rmem_max: network::can_exceed_rmem_max(root),
             lo_rps_cpus: network::rps_cpus(root, "lo"),
             conntrack: network::conntrack(root),
             nics: network::nics(root),
-            v4_refusal: loopback_refusal(Ip::V4),
-            v6_refusal: loopback_refusal(Ip::V6),
+            v4_refusal: loopback_problem(Ip::V4),
+            v6_refusal: loopback_problem(Ip::V6),
             compatible,
             kernel,
             kernel_version,
@@ -143,7 +146,7 @@ impl Host {
     }
 
     /// Returns the reason why this kind of loopback cannot be used. `None` if it can.
-    pub fn refusal(&self, ip: Ip) -> Option<&str> {
+    pub fn loopback_problem(&self, ip: Ip) -> Option<&str> {
         match ip {
             Ip::V4 => self.v4_refusal.as_deref(),
             Ip::V6 => self.v6_refusal.as_deref(),
@@ -166,36 +169,12 @@ impl Host {
 
     /// Returns the numbers of the CPUs in the affinity mask of this process, for a message.
     pub fn cpu_list(&self) -> String {
-        list(&self.cpus.iter().map(|cpu| cpu.id).collect::<Vec<_>>(), ",")
+        let cpus: Vec<usize> = self.cpus.iter().map(|cpu| cpu.id).collect();
+        cpu_list::joined(&cpus, ",")
     }
 }
 
-/// Formats CPU numbers as the kernel lists them, such as `0-3,6`.
-pub fn ranges(cpus: &[usize]) -> String {
-    let mut ranges: Vec<(usize, usize)> = Vec::new();
-    for &cpu in cpus {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == cpu => *last = cpu,
-            _ => ranges.push((cpu, cpu)),
-        }
-    }
-    let texts = ranges.into_iter().map(|(first, last)| {
-        if first == last {
-            first.to_string()
-        } else {
-            format!("{first}-{last}")
-        }
-    });
-    texts.collect::<Vec<_>>().join(",")
-}
-
-/// Joins CPU numbers with a separator.
-pub fn list(cpus: &[usize], separator: &str) -> String {
-    let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
-    cpus.join(separator)
-}
-
-fn loopback_refusal(ip: Ip) -> Option<String> {
+fn loopback_problem(ip: Ip) -> Option<String> {
     let address = ip.loopback();
     // With lo down, binding may work and only connecting fails.
     let reach = || {
@@ -210,11 +189,11 @@ fn loopback_refusal(ip: Ip) -> Option<String> {
     Some(format!("{address} cannot be used here: {error}; {fix}"))
 }
 
-/// Joins the distinct kinds with `+`. `None` if there are none.
-fn joined(mut kinds: Vec<String>) -> Option<String> {
-    kinds.sort_unstable();
-    kinds.dedup();
-    (!kinds.is_empty()).then(|| kinds.join("+"))
+/// Joins the distinct values with `+`. `None` if there are none.
+fn joined(mut values: Vec<String>) -> Option<String> {
+    values.sort_unstable();
+    values.dedup();
+    (!values.is_empty()).then(|| values.join("+"))
 }
 
 #[cfg(test)]
@@ -229,28 +208,14 @@ mod tests {
     pub(super) type File<'a> = (&'a str, &'a str);
 
     /// Returns a directory with these files, as a root.
-    pub(super) fn tree(files: &[File]) -> (TempDir, Root) {
-        let place = TempDir::new().expect("a temporary directory");
-        for (path, text) in files {
-            let path = place.path().join(path);
+    pub(super) fn tree<C: AsRef<[u8]>>(files: &[(&str, C)]) -> (TempDir, Root) {
+        let dir = TempDir::new().expect("a temporary directory");
+        for (path, content) in files {
+            let path = dir.path().join(path);
             fs::create_dir_all(path.parent().expect("it has one")).expect("writable");
-            fs::write(path, text).expect("writable");
+            fs::write(path, content).expect("writable");
         }
-        let root = Root::new(place.path());
-        (place, root)
-    }
-
-    #[test]
-    fn cpus_are_listed_as_the_kernel_does() {
-        let cases: [(&[usize], &str); 5] = [
-            (&[], ""),
-            (&[3], "3"),
-            (&[1, 2, 3], "1-3"),
-            (&[0, 1, 4, 6, 7], "0-1,4,6-7"),
-            (&[0, 2], "0,2"),
-        ];
-        for (cpus, text) in cases {
-            assert_eq!(ranges(cpus), text);
-        }
+        let root = Root::new(dir.path());
+        (dir, root)
     }
 }

@@ -31,7 +31,7 @@ pub struct Nic {
 }
 
 /// Returns whether this process may exceed `rmem_max`, found by trying. False below another root.
-pub(super) fn exceeds_rmem_max(root: &Root) -> bool {
+pub(super) fn can_exceed_rmem_max(root: &Root) -> bool {
     let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
     root.is_real()
         && socket.is_ok_and(|socket| buffers::may_force(&socket, Buffer::DEFAULT.bytes()))

@@ -2,7 +2,7 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | find, read and write a value | `place` |
+//! | find, read and write a value | `location` |
 //! | choose the tunings that this machine has | `choose` |
 //! | read and write CPU masks | `mask` |
 //! | allow one search at a time | `lock` |

@@ -105,9 +105,11 @@ pub(super) fn placement(
     let threads = case.threads;
     let mut fallbacks = Vec::new();
     let mut place = |side: &Side, count| {
-        let (cpus, fallback) = side.board.of_one_role(count, side.host, side.interface);
-        fallbacks.extend(fallback);
-        cpus
+        let placed = side
+            .board
+            .one_sided_placement(count, side.host, side.interface);
+        fallbacks.extend(placed.fallback_reason);
+        placed.cpus
     };
     let placement = Placement {
         senders: place(&sending, threads.senders()),

@@ -41,8 +41,8 @@ pub(super) fn refusal(
     if conditions.remote.is_some() {
         return None;
     }
-    let refusal = conditions.host.refusal(case.ip).map(str::to_owned);
-    refusal.or_else(|| has_no_address(case))
+    let problem = conditions.host.loopback_problem(case.ip);
+    problem.map(str::to_owned).or_else(|| has_no_address(case))
 }
 
 /// Returns why a case makes no sense with these engines, on any host.

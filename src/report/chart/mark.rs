@@ -80,7 +80,7 @@ impl Look {
     }
 
     /// Returns the class in `page.css`.
-    pub(super) fn colour(self) -> String {
+    pub(in crate::report) fn colour(self) -> String {
         format!("c{}", self.colour)
     }
 

@@ -21,10 +21,10 @@ pub(super) fn new_file(path: &Path) -> io::Result<File> {
 
 /// Returns whether the file at `path` is still the one that `ours` describes.
 pub(super) fn is_in_place(path: &Path, ours: &Metadata) -> bool {
-    let is_ours = |remote: Metadata| {
-        let is_same = (remote.dev(), remote.ino()) == (ours.dev(), ours.ino());
+    let is_ours = |found: Metadata| {
+        let is_same = (found.dev(), found.ino()) == (ours.dev(), ours.ino());
         // Some file systems (FUSE) give a file a new inode number from time to time.
-        is_same || (remote.is_file() && remote.len() == ours.len())
+        is_same || (found.is_file() && found.len() == ours.len())
     };
     fs::metadata(path).is_ok_and(is_ours)
 }

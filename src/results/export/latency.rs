@@ -11,7 +11,7 @@ use crate::term::table::Columns;
 /// Draws the results of `latency` in a table of `width` terminal columns, and below it the remarks on skips,
 /// failures and warnings.
 pub fn draw(rows: &[Row], width: u16) -> String {
-    let rows: Vec<Row> = rows.iter().map(Row::shown).collect();
+    let rows: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
     let columns = columns();
     let (mut table, mut last) = (columns.empty(), String::new());
     for alone in rows.iter().filter(|row| is_alone(row)) {

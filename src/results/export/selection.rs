@@ -124,7 +124,7 @@ impl Run {
             Short::Flows => has(|case| case.flows.is_some()),
             Short::Wire => crosses,
             Short::Path => floods && crosses,
-            Short::LocalTrials => floods && !crosses,
+            Short::OneHostFlood => floods && !crosses,
             Short::Cpu => !crosses,
             Short::Reference => has_reference,
             Short::Ratio => has_reference && is_free,

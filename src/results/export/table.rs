@@ -5,7 +5,7 @@ mod layout;
 use std::collections::BTreeMap;
 
 pub(super) use self::layout::{columns, legend};
-pub use self::layout::{count, number, reach_pct, thousands};
+pub use self::layout::{count, interval_text, number, thousands};
 use super::each_machine;
 use crate::results::row::{Machine, Row, Status};
 use crate::term::fold;
@@ -20,8 +20,8 @@ pub const WIDTH: u16 = 100;
 /// and are named.
 pub fn draw(rows: &[Row], width: u16) -> String {
     let heading = |machine: &Machine| fold::cut(&format!("== {machine}"), width.into()) + "\n";
-    let shown: Vec<Row> = rows.iter().map(Row::shown).collect();
-    each_machine(&shown, heading, |rows| of_machine(rows, width))
+    let escaped: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
+    each_machine(&escaped, heading, |rows| of_machine(rows, width))
 }
 
 fn of_machine(rows: &[Row], width: u16) -> String {

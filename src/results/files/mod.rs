@@ -22,7 +22,7 @@ use crate::results::row::{Machine, Row, Status};
 use crate::sys::files::{self, Kind};
 use crate::term::escape;
 use crate::term::shell;
-use crate::term::text;
+use crate::term::text_file;
 
 /// Content of a result file.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +75,7 @@ impl Results {
                 "it is compressed: gunzip it first",
             ));
         }
-        let text = text::decode(&name, &bytes)?;
+        let text = text_file::decode(&name, &bytes)?;
         if text.starts_with('{') {
             return Self::from_raw(&Log::parse(&name, text.as_bytes())?);
         }
@@ -132,7 +132,7 @@ impl Results {
     /// # Errors
     /// Fails if the file holds no rows or is invalid. The error names the file, the line and the problem.
     pub fn from_csv(name: &str, bytes: &[u8]) -> Result<Self, UsageError> {
-        Self::from_text(name, &text::decode(name, bytes)?)
+        Self::from_text(name, &text_file::decode(name, bytes)?)
     }
 
     fn from_text(name: &str, text: &str) -> Result<Self, UsageError> {

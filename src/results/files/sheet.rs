@@ -13,7 +13,7 @@ use crate::results::export;
 use crate::results::export::selection::Selection;
 use crate::results::row::{self, Holds, Machine, Row};
 use crate::term::escape;
-use crate::term::text::line_at;
+use crate::term::text_file::line_at;
 
 /// Columns that every file must have. All others may be missing.
 const NEEDED: [&str; 5] = ["received_pps", "loss_pct", "status", "rounds", "started_at"];

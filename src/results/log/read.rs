@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Event, FORMAT, First, Header};
 use crate::error::UsageError;
 use crate::sys::files::{self, Kind};
-use crate::term::text;
+use crate::term::text_file;
 
 /// Content of a log: its first line, which describes the plan, and its events. The default is the log of a sweep.
 #[derive(Clone, Debug)]
@@ -71,7 +71,10 @@ impl<H: First> Log<H> {
     /// # Errors
     /// Fails if a line is invalid. The error names the line and the problem.
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, UsageError> {
-        if text::MARKS.iter().any(|mark| bytes.starts_with(mark)) {
+        if text_file::BYTE_ORDER_MARKS
+            .iter()
+            .any(|mark| bytes.starts_with(mark))
+        {
             return Err(UsageError::file(name, 1, MARKED));
         }
         // Bytes after the last newline are a line that was cut off when the program ended.

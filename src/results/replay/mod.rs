@@ -1,4 +1,4 @@
-//! The replay, which turns events into rows, one by one. A sweep passes its events as they happen, `summarize`
+//! Turns the events of a sweep's log into rows, one by one. A sweep passes its events as they happen, `summarize`
 //! passes the events of a file, and both get the same rows.
 
 mod progress;
@@ -7,36 +7,36 @@ mod rows;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use self::progress::{IN_TWO_PARTS, Measured, Progress, Stage};
+use self::progress::{IN_TWO_PARTS, Measured, Progress, Stage, check_round};
 use crate::data::{Case, Sample};
-use crate::plan::{Block, Planned};
+use crate::host::placement::Placement;
 use crate::results::log::{Event, Expected, Header, Of};
 use crate::results::row::{Interruption, Row};
 
-/// State after the events so far.
+/// State of a sweep after the events so far.
 #[derive(Clone, Debug)]
 pub struct Replay {
     header: Header,
     blocks: Vec<Progress>,
     /// Number of windows measured.
-    windows: u64,
+    measured_windows: u64,
     /// Time that traffic takes to settle on this machine, if measured.
     settles_after: Option<Duration>,
-    /// Reason why the sweep ended, if it ended before it was complete.
+    /// Reason why the sweep ended before it was complete. `Unknown` also while it goes on.
     interruption: Interruption,
-    /// Block of each case that runs, and its index in the block, by the key of the case.
-    places: HashMap<String, (usize, usize)>,
+    /// Index of the block of each case that runs, and of the case among those of the block that run, by key.
+    case_indices: HashMap<String, (usize, usize)>,
 }
 
 impl Replay {
     /// Creates the state before the first event.
     pub fn new(header: Header) -> Self {
-        let mut places = HashMap::new();
+        let mut case_indices = HashMap::new();
         let mut blocks = Vec::new();
         for (number, block) in header.plan.blocks.iter().enumerate() {
             let mut progress = Progress::default();
-            for planned in runnable(block) {
-                places.insert(planned.case.key(), (number, progress.cases.len()));
+            for (case, _) in block.runnable() {
+                case_indices.insert(case.key(), (number, progress.cases.len()));
                 progress.cases.push(Measured::default());
             }
             blocks.push(progress);
@@ -44,10 +44,10 @@ impl Replay {
         Self {
             header,
             blocks,
-            windows: 0,
+            measured_windows: 0,
             settles_after: None,
             interruption: Interruption::default(),
-            places,
+            case_indices,
         }
     }
 
@@ -60,10 +60,10 @@ impl Replay {
     ///
     /// # Errors
     /// Fails if the event is impossible after the events before it.
-    pub fn take(&mut self, line: &Event) -> Result<Vec<Row>, String> {
-        match line {
+    pub fn take(&mut self, event: &Event) -> Result<Vec<Row>, String> {
+        match event {
             Event::Settled { case, after } => {
-                if !self.places.contains_key(case) {
+                if !self.case_indices.contains_key(case) {
                     return Err(format!("the case {case} is not one of the plan that runs"));
                 }
                 self.settles_after.get_or_insert(*after);
@@ -77,7 +77,7 @@ impl Replay {
                 progress.warn(warning.clone());
             }
             Event::Verified(sample) => self.verified(sample)?,
-            Event::Window(window) => self.window(&window.sample)?,
+            Event::Window(window) => self.add_window(&window.sample)?,
             Event::Repeated {
                 of,
                 round,
@@ -91,9 +91,8 @@ impl Replay {
             } => {
                 let most_rounds = self.header.schedule.most_rounds();
                 let measured = self.running(case)?;
-                if *round > most_rounds {
-                    return Err(format!("{case} failed in round {round} of {most_rounds}"));
-                }
+                // A case may also fail before the first round.
+                check_round(case, (*round).max(1), most_rounds)?;
                 measured.failure = Some(reason.clone());
             }
             Event::BlockEnded { block, by } => {
@@ -111,14 +110,14 @@ impl Replay {
                 let lost = lost.clone().map(Interruption::Lost);
                 self.interruption = lost.unwrap_or(Interruption::Signal);
             }
-            Event::Resumed { unlike, .. } => self.resumed(unlike),
+            Event::Resumed { unlike, .. } => self.resume(unlike),
         }
         Ok(Vec::new())
     }
 
     /// Returns the number of windows measured, and the number expected in all. With `--until`, the total grows by
     /// one round at a time.
-    pub fn windows(&self) -> (u64, u64) {
+    pub fn window_counts(&self) -> (u64, u64) {
         let schedule = &self.header.schedule;
         let left = |block: &Progress| -> u64 {
             if block.stage == Stage::Ended {
@@ -132,7 +131,7 @@ impl Replay {
             left.sum()
         };
         let left: u64 = self.blocks.iter().map(left).sum();
-        (self.windows, self.windows + left)
+        (self.measured_windows, self.measured_windows + left)
     }
 
     /// Returns whether a block was begun, including blocks that have ended.
@@ -172,8 +171,14 @@ impl Replay {
     }
 
     fn measured(&self, case: &Case) -> Option<&Measured> {
-        let &(block, place) = self.places.get(&case.key())?;
-        self.blocks[block].cases.get(place)
+        let &(block, case_index) = self.case_indices.get(&case.key())?;
+        self.blocks[block].cases.get(case_index)
+    }
+
+    /// Returns the case of this key and its placement, if the case runs.
+    fn runnable(&self, key: &str) -> Option<(&Case, &Placement)> {
+        let &(block, case_index) = self.case_indices.get(key)?;
+        self.header.plan.blocks[block].runnable().nth(case_index)
     }
 
     fn block_mut(&mut self, block: usize) -> Result<&mut Progress, String> {
@@ -186,8 +191,8 @@ impl Replay {
     /// # Errors
     /// Fails if the case does not run, has failed, or is in a block that has not begun or has ended.
     fn running(&mut self, case: &str) -> Result<&mut Measured, String> {
-        let &(block, place) = self
-            .places
+        let &(block, case_index) = self
+            .case_indices
             .get(case)
             .ok_or_else(|| format!("the case {case} is not one of the plan that runs"))?;
         let progress = &mut self.blocks[block];
@@ -196,7 +201,7 @@ impl Replay {
                 "block {block}, that of {case}, is not being measured"
             ));
         }
-        let measured = &mut progress.cases[place];
+        let measured = &mut progress.cases[case_index];
         if measured.failure.is_some() {
             return Err(format!("{case} goes on, but it had failed"));
         }
@@ -213,12 +218,10 @@ impl Replay {
             _ => return None,
         };
         // Unknown cases, and cases that do not run, are refused by [`Replay::running`].
-        let &(block, place) = self.places.get(&sample.case)?;
-        let plan = &self.header.plan;
-        let (case, placement) = plan.blocks[block].runnable().nth(place)?;
+        let (case, placement) = self.runnable(&sample.case)?;
         let expected = Expected {
             case,
-            engines: plan.pair(case),
+            engines: self.header.plan.pair(case),
             placement,
             window,
         };
@@ -228,6 +231,9 @@ impl Replay {
 
     fn verified(&mut self, sample: &Sample) -> Result<(), String> {
         let verifies = self.header.schedule.verify;
+        let direction = self
+            .runnable(&sample.case)
+            .and_then(|(case, _)| case.direction);
         let measured = self.running(&sample.case)?;
         let is_first = measured.verified.is_none() && measured.samples.is_empty();
         if !verifies || (sample.round, sample.position) != (0, 0) || !is_first {
@@ -240,12 +246,11 @@ impl Replay {
             return Err(format!("{}: what was verified is missing", sample.case));
         }
         measured.verified = sample.verified;
-        let direction = Case::of_key(&sample.case).and_then(|case| case.direction);
         measured.failure = sample.verified.and_then(|found| found.fault(direction));
         Ok(())
     }
 
-    fn resumed(&mut self, unlike: &[String]) {
+    fn resume(&mut self, differences: &[String]) {
         self.interruption = Interruption::Unknown;
         let blocks = self.blocks.iter_mut();
         for block in blocks.filter(|block| block.stage != Stage::Ended) {
@@ -253,14 +258,14 @@ impl Replay {
                 block.warn(Some(IN_TWO_PARTS.to_owned()));
             }
             block.forget_positions();
-            for what in unlike {
+            for what in differences {
                 let warning = format!("resumed with a difference: {what}");
                 block.warn(Some(warning));
             }
         }
     }
 
-    fn window(&mut self, sample: &Sample) -> Result<(), String> {
+    fn add_window(&mut self, sample: &Sample) -> Result<(), String> {
         let most_rounds = self.header.schedule.most_rounds();
         self.running(&sample.case)?;
         if sample.verified.is_some() {
@@ -269,10 +274,11 @@ impl Replay {
                 sample.case
             ));
         }
-        let (block, place) = self.places[&sample.case];
-        self.blocks[block].cases[place].add(sample)?;
-        self.windows += 1;
-        self.blocks[block].add_window(sample, most_rounds)
+        let (block, case_index) = self.case_indices[&sample.case];
+        self.blocks[block].cases[case_index].add(sample)?;
+        self.blocks[block].add_window(sample, most_rounds)?;
+        self.measured_windows += 1;
+        Ok(())
     }
 
     fn repeat(
@@ -282,11 +288,7 @@ impl Replay {
         sample: Option<&Sample>,
     ) -> Result<(), String> {
         let most_rounds = self.header.schedule.most_rounds();
-        if round == 0 || round > most_rounds {
-            return Err(format!(
-                "round {round} of {case}, but the schedule has rounds 1 to {most_rounds}"
-            ));
-        }
+        check_round(case, round, most_rounds)?;
         if let Some(sample) = sample {
             if (sample.case.as_str(), sample.round) != (case, round)
                 || (sample.is_sound() && sample.link_fault().is_none())
@@ -298,10 +300,6 @@ impl Replay {
         }
         self.running(case)?.repeat(case, round, why)
     }
-}
-
-fn runnable(block: &Block) -> impl Iterator<Item = &Planned> {
-    block.cases.iter().filter(|planned| planned.runs())
 }
 
 #[cfg(test)]

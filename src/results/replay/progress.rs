@@ -10,7 +10,7 @@ use crate::results::row::EndedBy;
 pub(super) const IN_TWO_PARTS: &str =
     "interrupted and resumed within a round: its windows may lie far apart";
 
-/// State of a block.
+/// State of a block during a replay.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
     pub(super) stage: Stage,
@@ -24,6 +24,7 @@ pub(super) struct Progress {
     positions: HashSet<u32>,
 }
 
+/// Stage of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Stage {
     #[default]
@@ -32,7 +33,7 @@ pub(super) enum Stage {
     Ended,
 }
 
-/// State of a case.
+/// State of a case during a replay.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
     pub(super) samples: Vec<Sample>,
@@ -75,6 +76,16 @@ impl Measured {
     }
 }
 
+/// Checks that the schedule has a round. Rounds count from 1.
+pub(super) fn check_round(case: &str, round: u32, most_rounds: u32) -> Result<(), String> {
+    if (1..=most_rounds).contains(&round) {
+        return Ok(());
+    }
+    Err(format!(
+        "round {round} of {case}, but the schedule has rounds 1 to {most_rounds}"
+    ))
+}
+
 impl Progress {
     /// Advances to a window. Rounds must follow each other, and each position of a round must occur once.
     pub(super) fn add_window(&mut self, sample: &Sample, most_rounds: u32) -> Result<(), String> {
@@ -84,11 +95,7 @@ impl Progress {
             position,
             ..
         } = sample;
-        if *round == 0 || *round > most_rounds {
-            return Err(format!(
-                "round {round} of {case}, but the schedule has rounds 1 to {most_rounds}"
-            ));
-        }
+        check_round(case, *round, most_rounds)?;
         if *round < self.round {
             return Err(format!(
                 "round {round} of {case} after a window of round {}",
@@ -117,12 +124,12 @@ impl Progress {
     pub(super) fn is_within_a_round(&self) -> bool {
         let goes_on = self.cases.iter().filter(|case| case.failure.is_none());
         let has_window = |case: &Measured| case.samples.iter().any(|it| it.round == self.round);
-        let (remote, missing): (Vec<_>, Vec<_>) = goes_on.partition(|case| has_window(case));
-        !remote.is_empty() && !missing.is_empty()
+        let (measured, missing): (Vec<_>, Vec<_>) = goes_on.partition(|case| has_window(case));
+        !measured.is_empty() && !missing.is_empty()
     }
 
-    /// Forgets the positions of the current round. After `--accept-changes` on another machine, the cases may be in another
-    /// order.
+    /// Forgets the positions of the current round. After `--accept-changes` on another machine, the cases may be in
+    /// another order.
     pub(super) fn forget_positions(&mut self) {
         self.positions.clear();
     }

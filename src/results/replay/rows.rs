@@ -1,7 +1,7 @@
 //! Rows from the state of a replay.
 
+use super::Replay;
 use super::progress::{Measured, Stage};
-use super::{Replay, runnable};
 use crate::data::{self, Case, Sample};
 use crate::plan::{Decision, LinkEnd, Planned};
 use crate::results::row::{EndedBy, Outcome, Row, RowInput};
@@ -62,7 +62,8 @@ impl Replay {
 
     pub(super) fn rows(&self, block: usize, ended: Option<EndedBy>) -> Vec<Row> {
         let progress = &self.blocks[block];
-        let planned = || runnable(&self.header.plan.blocks[block]).zip(&progress.cases);
+        let cases = &self.header.plan.blocks[block].cases;
+        let planned = || cases.iter().filter(|it| it.runs()).zip(&progress.cases);
         // A case that failed, starved, or has counts that do not add up is no reference for others.
         let is_sound = |(_, measured): &(&Planned, &Measured)| {
             measured.failure.is_none() && measured.samples.iter().all(Sample::is_sound)

@@ -6,7 +6,7 @@ use super::*;
 use crate::data::{Side, ThreadSample, Traits, Verified};
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
-use crate::plan::{Decision, Plan, Schedule, Settings};
+use crate::plan::{Block, Decision, Plan, Planned, Schedule, Settings};
 use crate::results::log::FORMAT;
 use crate::results::row::Environment;
 use crate::results::row::tests::{case, window};

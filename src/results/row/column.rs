@@ -90,7 +90,7 @@ pub enum Short {
     /// Runs with a flood between two hosts.
     Path,
     /// Runs with a flood on one host.
-    LocalTrials,
+    OneHostFlood,
     /// Runs on one host, where all CPU time is of one kind of CPU.
     Cpu,
     /// Runs with a reference.
@@ -123,6 +123,17 @@ macro_rules! columns {
             $($($(#[doc = $doc])+ $(#[serde($($serde)+)])? pub $name: $type,)+)+
         }
 
+        impl Row {
+            /// Returns the row with line breaks and control characters escaped in every text: see
+            /// [`escape`](crate::term::escape). For display; files have the original texts.
+            #[must_use]
+            pub fn escaped_for_terminal(&self) -> Self {
+                Self {
+                    $($($name: $crate::results::row::column::Cell::escaped(&self.$name),)+)+
+                }
+            }
+        }
+
         impl $crate::results::row::Column {
             /// Complete list of columns, in order.
             pub const ALL: &'static [Self] = &[$($(
@@ -144,14 +155,23 @@ macro_rules! columns {
 pub(super) use columns;
 
 /// Type of the values of a column.
-pub(super) trait Cell {
+pub(super) trait Cell: Clone {
     const HOLDS: Holds;
     const MAY_BE_NULL: bool = false;
+
+    /// Returns the value with the control characters of texts escaped.
+    fn escaped(&self) -> Self {
+        self.clone()
+    }
 }
 
 impl<T: Cell> Cell for Option<T> {
     const HOLDS: Holds = T::HOLDS;
     const MAY_BE_NULL: bool = true;
+
+    fn escaped(&self) -> Self {
+        self.as_ref().map(Cell::escaped)
+    }
 }
 
 macro_rules! cells {

@@ -4,7 +4,7 @@
 use super::column::{Cell, Holds, cells, columns};
 use super::{Status, joined};
 use crate::data::{
-    Address, Arrivals, Batch, Buffer, Connection, Direction, Duplex, Flows, Ip, Outstanding,
+    Arrivals, Batch, Buffer, Connection, Destination, Direction, Duplex, Flows, Ip, Outstanding,
     Payload, Rate, ServerModel, ServiceTime, SharingKind, Spread, ThinkTime, Threads, Tos,
     Transport, Wait, Workers, Workload,
 };
@@ -84,7 +84,7 @@ columns! {
         /// Carrier of the messages (`--transport`); with any but `udp`, a datagram of the columns is a message.
         transport: Transport, "", Plan, Unusual, "never";
         /// Address that the messages go to: `loopback`, `local`, or one of the other host (`--address`).
-        address: Address, "", Plan, Unusual, "never";
+        address: Destination, "", Plan, Unusual, "never";
         /// Way of the datagrams between two hosts: `up`, from here to the other host; `down`; `both` at once.
         direction: Option<Direction>, "", Plan, Wire, "one host";
         /// `full`: both directions at once, `half`: one (`--duplex`).
@@ -196,7 +196,7 @@ columns! {
         /// Datagrams dropped at a receiving socket, mostly as its buffer was full.
         dropped_socket_packets: Option<u64>, "", Drain, Flood, "no window";
         /// Datagrams that are missing and that the kernel's own discard counters explain.
-        dropped_kernel_packets: Option<u64>, "", Drain, LocalTrials, "no window, two hosts";
+        dropped_kernel_packets: Option<u64>, "", Drain, OneHostFlood, "no window, two hosts";
         /// Datagrams that the kernel of the sender refused (`ENOBUFS`) and that no counter explains.
         dropped_kernel_out_packets: Option<u64>, "", Run, Path, "one host, no window";
         /// Datagrams dropped by the queueing discipline, or a filter, of the interface of the sender.
@@ -414,7 +414,6 @@ columns! {
 cells! {
     Decimals: f64;
     WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Rate, Threads, Workers;
-    Texts: Vec<String>;
-    Text: String, Address, Arrivals, Connection, Direction, Duplex, Ip, ServerModel, ServiceTime, SharingKind, Spread, Status,
+    Text: Arrivals, Connection, Direction, Duplex, Ip, ServerModel, ServiceTime, SharingKind, Spread, Status,
         ThinkTime, Tos, Transport, Wait, Workload;
 }

@@ -1,33 +1,44 @@
-//! Disturbed windows: windows in which something unrelated to the case affected the result. They are marked,
-//! counted, and kept.
+//! Marks windows in which something unrelated to the case affected the result. Marked windows are counted and kept.
+//!
+//! A window is *disturbed* if a bench thread was preempted for long. It is *contaminated* if it is disturbed, or if a
+//! CPU was throttled or slower than usual.
 //!
 //! Estimates tolerate some disturbed windows, and leaving out marked windows has improved no result. If the other
 //! windows alone would give another result, the row has a warning.
 
 use super::derived::{self, Speeds};
-use super::{Environment, lost, sensor_readings};
+use super::{Environment, preempted, sensor_readings};
 use crate::data::Sample;
 use crate::stats::Estimate;
 
-/// Fraction of a window above which the preempted time of a thread disturbs it. Windows differ by about this much
-/// without disturbance (`cv_pct` of 1 to 7 on an x86-64 virtual machine). Smaller losses are invisible in the rate
-/// of the window.
-const LOST: f64 = 0.05;
-/// Fraction of its CPU below which a sender that never slept was disturbed. Used if the kernel does not count
-/// preempted time.
-const USED: f64 = 0.97;
+/// A window is disturbed if a thread was preempted for more than this fraction of it. Judgement: undisturbed windows
+/// differ by about as much (`cv_pct` of 1 to 7 on an x86-64 virtual machine).
+const MAX_PREEMPTED: f64 = 0.05;
+/// A window is disturbed if a sender that never slept used less than this fraction of its CPU. Decides if the kernel
+/// does not count preempted time.
+const MIN_SENDER_CPU: f64 = 0.97;
 
-/// Windows of a case, their pairs with windows of the reference, and marks for the disturbed ones.
+/// Windows of a case, and their pairs with windows of the reference.
 pub(super) struct Windows<'a> {
-    samples: &'a [Sample],
-    /// Mark for each window: true if it is disturbed.
-    disturbed: Vec<bool>,
-    /// Window of the case, window of the reference in the same round, and whether both are undisturbed.
-    pairs: Vec<(&'a Sample, &'a Sample, bool)>,
-    /// Number of windows with any mark.
+    all: Vec<Window<'a>>,
+    pairs: Vec<WindowPair<'a>>,
+    /// Number of contaminated windows.
     pub(super) contaminated: usize,
     /// Preempted time, in percent of the windows.
     pub(super) preempted_pct: Option<f64>,
+}
+
+struct Window<'a> {
+    sample: &'a Sample,
+    is_disturbed: bool,
+}
+
+/// A window of the case, and the window of the reference in the same round.
+struct WindowPair<'a> {
+    sample: &'a Sample,
+    reference: &'a Sample,
+    /// True if one of the two is disturbed.
+    is_disturbed: bool,
 }
 
 impl<'a> Windows<'a> {
@@ -36,73 +47,66 @@ impl<'a> Windows<'a> {
         reference: &'a [Sample],
         environment: &Environment,
     ) -> Self {
-        let shares = lost::shares(samples);
-        let disturbed = disturbed(samples, &shares);
-        let of_reference = self::disturbed(reference, &lost::shares(reference));
-        let reference: Vec<(&Sample, bool)> = reference.iter().zip(of_reference).collect();
-        let pair = |(sample, disturbed): (&'a Sample, &bool)| {
-            let mut partners = reference.iter();
-            let (partner, is_disturbed) = partners.find(|(it, _)| it.round == sample.round)?;
-            Some((sample, *partner, !disturbed && !is_disturbed))
+        let preempted_shares = preempted::shares(samples);
+        let windows = mark_disturbed(samples, &preempted_shares);
+        let references = mark_disturbed(reference, &preempted::shares(reference));
+        let pair = |window: &Window<'a>| {
+            let mut references = references.iter();
+            let reference = references.find(|it| it.sample.round == window.sample.round)?;
+            Some(WindowPair {
+                sample: window.sample,
+                reference: reference.sample,
+                is_disturbed: window.is_disturbed || reference.is_disturbed,
+            })
         };
-        let is_marked = |(sample, disturbed): &(&Sample, &bool)| {
-            **disturbed
-                || sensor_readings::is_throttled(sample)
-                || sensor_readings::is_slow(sample, &environment.paces)
+        let is_contaminated = |window: &&Window| {
+            window.is_disturbed
+                || sensor_readings::is_throttled(window.sample)
+                || sensor_readings::is_slow(window.sample, &environment.paces)
         };
         Self {
-            pairs: samples.iter().zip(&disturbed).filter_map(pair).collect(),
-            contaminated: samples.iter().zip(&disturbed).filter(is_marked).count(),
-            preempted_pct: lost::pct(samples, &shares),
-            samples,
-            disturbed,
+            pairs: windows.iter().filter_map(pair).collect(),
+            contaminated: windows.iter().filter(is_contaminated).count(),
+            preempted_pct: preempted::pct(samples, &preempted_shares),
+            all: windows,
         }
     }
 
     /// Returns the number of disturbed windows.
     pub(super) fn disturbed(&self) -> usize {
-        self.disturbed
-            .iter()
-            .filter(|&&disturbed| disturbed)
-            .count()
+        let windows = self.all.iter();
+        windows.filter(|window| window.is_disturbed).count()
     }
 
     /// Returns the estimates from all windows.
     pub(super) fn speeds(&self) -> Speeds {
-        let samples: Vec<&Sample> = self.samples.iter().collect();
-        let pairs = self
-            .pairs
-            .iter()
-            .map(|(sample, partner, _)| (*sample, *partner));
-        Speeds::of(&samples, &pairs.collect::<Vec<_>>())
+        self.speeds_if(|_| true)
     }
 
-    /// Returns the estimates from the undisturbed windows.
-    fn undisturbed_speeds(&self) -> Speeds {
-        let samples = self.samples.iter().zip(&self.disturbed);
-        let samples = samples.filter_map(|(sample, disturbed)| (!disturbed).then_some(sample));
-        let pairs = self
-            .pairs
-            .iter()
-            .filter(|(_, _, are_undisturbed)| *are_undisturbed);
-        let pairs = pairs.map(|(sample, partner, _)| (*sample, *partner));
-        Speeds::of(&samples.collect::<Vec<_>>(), &pairs.collect::<Vec<_>>())
+    /// Returns the estimates from the windows and pairs that `counts` accepts. Its argument is whether a window or a
+    /// pair is disturbed.
+    fn speeds_if(&self, counts: impl Fn(bool) -> bool) -> Speeds {
+        let windows = self.all.iter();
+        let windows = windows.filter(|window| counts(window.is_disturbed));
+        let samples: Vec<&Sample> = windows.map(|window| window.sample).collect();
+        let pairs = self.pairs.iter().filter(|pair| counts(pair.is_disturbed));
+        let pairs = pairs.map(|pair| (pair.sample, pair.reference));
+        Speeds::of(&samples, &pairs.collect::<Vec<_>>())
     }
 
     /// Returns the warnings about disturbed windows. `speeds`: the estimates from all windows.
     pub(super) fn warnings(&self, speeds: &Speeds) -> Vec<String> {
         let mut warnings = Vec::new();
-        if derived::move_estimates(self.disturbed(), self.samples.len()) {
+        if derived::move_estimates(self.disturbed(), self.all.len()) {
             warnings.push(
                 "benchmark threads lost CPU time in 3 of 10 windows or more (preempted_pct)"
                     .to_owned(),
             );
         }
-        let mut pairs = self.pairs.iter();
-        if self.disturbed() == 0 && pairs.all(|(_, _, are_undisturbed)| *are_undisturbed) {
+        if self.disturbed() == 0 && !self.pairs.iter().any(|pair| pair.is_disturbed) {
             return warnings;
         }
-        let without = self.undisturbed_speeds();
+        let without = self.speeds_if(|is_disturbed| !is_disturbed);
         let estimates = [
             (speeds.received_pps, without.received_pps),
             (speeds.cpu_ns_per_packet, without.cpu_ns_per_packet),
@@ -120,17 +124,20 @@ impl<'a> Windows<'a> {
     }
 }
 
-/// Returns whether each window is disturbed. `shares`: its preempted time as a fraction.
-fn disturbed(samples: &[Sample], shares: &[Option<f64>]) -> Vec<bool> {
-    let is_disturbed = |(sample, share): (&Sample, &Option<f64>)| match share {
-        Some(share) => *share > LOST,
-        None => lost::used(sample).is_some_and(|share| share < USED),
+/// Marks the disturbed windows. `preempted_shares`: the preempted time of each window's most preempted thread, as a
+/// fraction of the window.
+fn mark_disturbed<'a>(samples: &'a [Sample], preempted_shares: &[Option<f64>]) -> Vec<Window<'a>> {
+    let window = |(sample, share): (&'a Sample, &Option<f64>)| Window {
+        sample,
+        is_disturbed: match share {
+            Some(share) => *share > MAX_PREEMPTED,
+            None => preempted::busy_sender_share(sample).is_some_and(|used| used < MIN_SENDER_CPU),
+        },
     };
-    samples.iter().zip(shares).map(is_disturbed).collect()
+    samples.iter().zip(preempted_shares).map(window).collect()
 }
 
-/// Returns whether two estimates differ by more than half of the interval of the first. The table shows that
-/// precision.
+/// Returns whether two estimates differ by more than half of the interval of the first.
 fn differ(all: Option<Estimate>, rest: Option<Estimate>) -> bool {
     let Some((all, rest)) = all.zip(rest) else {
         return false;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::data::{Path, Sample};
+use crate::data::{DirectionCounts, Sample};
 
 /// Returns the kernels' reasons for dropped packets in all windows: `sender: QDISC_DROP 112; receiver: NO_SOCKET 6`.
 /// Empty: not requested, or nothing dropped.
@@ -18,7 +18,10 @@ pub(super) fn of_nics(samples: &[Sample]) -> String {
     in_words(samples, |path| [&path.nic_at_sender, &path.nic_at_receiver])
 }
 
-fn in_words(samples: &[Sample], counters: impl Fn(&Path) -> [&BTreeMap<String, u64>; 2]) -> String {
+fn in_words(
+    samples: &[Sample],
+    counters: impl Fn(&DirectionCounts) -> [&BTreeMap<String, u64>; 2],
+) -> String {
     // The two directions of a case have the same two machines, so one is enough.
     let paths = samples.iter().filter_map(|sample| sample.paths.first());
     let mut ends: [BTreeMap<&str, u64>; 2] = <_>::default();

@@ -263,7 +263,7 @@ pub(super) fn receiver_share_min_pct(samples: &[Sample]) -> Option<f64> {
         let threads = sample
             .threads
             .iter()
-            .filter(|thread| thread.side.concludes());
+            .filter(|thread| thread.side.counts_as_result());
         threads.map(|thread| thread.received_packets).collect()
     };
     let mut totals = receivers(samples.first()?);

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::rounding::decimals;
-use crate::host::facts::{self, CpufreqPolicy, Host};
+use crate::host::facts::{CpufreqPolicy, Host};
 use crate::plan::RemoteHost;
 use crate::sys::cpu_speed::CpuSpeed;
+use crate::term::cpu_list;
 
 /// Facts that all rows of a run share. A text is empty if unknown, and `no` if something is known to be absent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -81,7 +82,7 @@ impl Environment {
             rps_cpus: host
                 .lo_rps_cpus
                 .as_deref()
-                .map(|cpus| or_no(&facts::list(cpus, "+")))
+                .map(|cpus| or_no(&cpu_list::joined(cpus, "+")))
                 .unwrap_or_default(),
             conntrack_entries: host.conntrack.map(|conntrack| conntrack.entries),
             nic_irq_cpus: nic_irq_cpus(host),
@@ -103,6 +104,6 @@ fn or_no(list: &str) -> String {
 /// Returns the interrupt CPUs of each interface, joined by commas: `eth0 on 0+1`.
 fn nic_irq_cpus(host: &Host) -> String {
     let seen = host.nics.iter().filter(|nic| !nic.irq_cpus.is_empty());
-    let texts = seen.map(|nic| format!("{} on {}", nic.name, facts::list(&nic.irq_cpus, "+")));
+    let texts = seen.map(|nic| format!("{} on {}", nic.name, cpu_list::joined(&nic.irq_cpus, "+")));
     texts.collect::<Vec<_>>().join(", ")
 }

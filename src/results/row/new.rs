@@ -7,8 +7,8 @@ use super::pacing::{self, Gaps};
 use super::round_trips::{self, Latencies};
 use super::rounding::{decimals, milliseconds};
 use super::{
-    Environment, Machine, Outcome, Row, RowInput, Status, counters_by_name, doubts, lost, residual,
-    sensor_readings, status,
+    Environment, Machine, Outcome, Row, RowInput, Status, counters_by_name, doubts, preempted,
+    residual, sensor_readings, status,
 };
 use crate::data::{Case, Outstanding, Pair, Sharing, Traits};
 
@@ -38,7 +38,7 @@ impl Row {
         let latencies = Latencies::of(samples.iter().filter(|_| speaks && !is_overloaded));
         let [p50, p90, p99, p999, p9999] = latencies.quantiles_us;
         let trend = round_trips::trend(samples).filter(|_| speaks && !is_overloaded);
-        let taken_pct = |what| lost::taken_pct(samples, what).map(decimals::<2>);
+        let taken_pct = |what| preempted::taken_pct(samples, what).map(decimals::<2>);
         let fairness = Fairness::of(samples);
         let gaps = Gaps::of(samples);
         let accounting = (!samples.is_empty()).then(|| derived::total_accounting(samples));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{RowInput, derived};
-use crate::data::{CLOSED_PORTS, Path, Sample, Shared};
+use crate::data::{CLOSED_PORTS, DirectionCounts, Sample, Shared};
 
 /// Returns the warnings about the path. Empty on one host.
 pub(super) fn warnings(input: &RowInput) -> Vec<String> {
@@ -99,7 +99,7 @@ const DAMAGED: [&str; 6] = [
 fn damaged_frames(samples: &[Sample]) -> Option<String> {
     let mut counters: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for path in samples.iter().filter_map(|sample| sample.paths.first()) {
-        let Path {
+        let DirectionCounts {
             nic_at_sender,
             nic_at_receiver,
             ..

@@ -6,7 +6,7 @@
 //! | compute the difference of two rows, with its error from their rounds | `difference` |
 //! | estimate the drift of the machine between the runs | `drift` |
 //! | estimate how much more cases scatter from run to run than from round to round | `scatter` |
-//! | pool the cases of an engine, and of each part of it | `engines`, `line` |
+//! | pool the cases of an engine, and of each part of it | `engines`, `fitted_line` |
 //! | find the part that changed | `parts` |
 //! | correct for multiple testing, over all questions | `significance` |
 //! | give the verdicts | `verdict` |

@@ -19,7 +19,7 @@ pub struct Gain {
     /// The value, or the lowest and the highest value.
     pub value: String,
     /// Reach of the 95 % interval, in percent: half of the interval, or both sides. Empty if unknown.
-    pub reach_pct: String,
+    pub interval_text: String,
     /// Comparison with std, such as `faster`, `slower` or `a tie`. `loses` if the loss is too high for the value to
     /// count.
     pub than_std: &'static str,
@@ -38,7 +38,7 @@ impl Gain {
             .word("engine", |it| it.engine.clone())
             .word("at", |it| it.at.clone())
             .number(unit, |it| it.value.clone())
-            .spare(1, "+-%", |it| it.reach_pct.clone())
+            .spare(1, "+-%", |it| it.interval_text.clone())
             .spare(2, "vs std", |it| it.than_std.to_owned())
             .spare(3, "CPU time", |it| it.cpu.clone())
             .number("lost %", |it| it.lost_pct.clone())
@@ -62,13 +62,13 @@ impl Gain {
             at,
             unit,
             value,
-            reach_pct,
+            interval_text,
             than_std,
             cpu,
             lost_pct,
         } = self;
         let mut text = format!("{technique}: {engine} at {at}, {value} {unit}");
-        let reach = (!reach_pct.is_empty()).then(|| format!("+-{reach_pct} %"));
+        let reach = (!interval_text.is_empty()).then(|| format!("+-{interval_text} %"));
         let said = [reach.as_deref().unwrap_or_default(), than_std];
         let said: Vec<&str> = said.into_iter().filter(|it| !it.is_empty()).collect();
         if !said.is_empty() {

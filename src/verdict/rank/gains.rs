@@ -8,7 +8,7 @@ use super::measure::{By, Measure, Unit};
 use super::technique::Technique;
 use super::{Averaged, BoardRanking, Conditions, Place, Standing};
 use crate::data::EngineName;
-use crate::term::digits::reach_pct;
+use crate::term::digits::interval_text;
 
 /// Largest number of conditions with a line each. Beyond it, one line has the lowest and the highest value.
 const MOST_CONDITIONS: usize = 3;
@@ -73,7 +73,7 @@ impl<'a> Gains<'a> {
         let reading = &place.reading;
         let value = between(place.range, |value| standing.figure(value, reading));
         let reach = reading.interval().filter(|_| !value.contains(' '));
-        let reach = reach.and_then(|(low, high)| reach_pct(reading.value(), low, high));
+        let reach = reach.and_then(|(low, high)| interval_text(reading.value(), low, high));
         let cpu = self.cpu(averaged.conditions, &place.engine);
         Gain {
             technique: technique.name(),
@@ -85,7 +85,7 @@ impl<'a> Gains<'a> {
                 .unwrap_or_default(),
             unit: standing.unit_name(),
             value,
-            reach_pct: reach.unwrap_or_default(),
+            interval_text: reach.unwrap_or_default(),
             than_std: standing.than_std(place),
             cpu: cpu.map_or_else(String::new, |(standing, place)| {
                 between(place.range, |value| standing.figure(value, &place.reading))
@@ -121,7 +121,7 @@ impl<'a> Gains<'a> {
         } else {
             format!("{} of {} conditions", all.len(), found.len())
         };
-        (gain.reach_pct, gain.than_std) = (String::new(), "");
+        (gain.interval_text, gain.than_std) = (String::new(), "");
         Some(gain)
     }
 

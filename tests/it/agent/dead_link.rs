@@ -16,10 +16,10 @@ const SOON: Duration = Duration::from_secs(3 + 7);
 
 fn greet_from_afar(output: &mut impl Write) {
     let hello = Hello {
-        is_across: true,
+        agent_is_remote: true,
         ..Hello::own()
     };
-    message::greet(output, &hello).expect("somebody reads that");
+    message::write_hello(output, &hello).expect("somebody reads that");
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn an_error_of_the_agent_keeps_its_text() {
         answer.expect_err("nothing is open").to_string()
     };
     assert_eq!(said(&mut agent), "agent: go is out of turn");
-    agent.renew().expect("it begins anew");
+    agent.restart().expect("it restarts");
     assert_eq!(said(&mut agent), "agent: go is out of turn");
     end(child, agent);
 }
@@ -121,7 +121,7 @@ fn an_agent_that_floods_begins_anew_when_it_is_asked_to() {
     );
     agent.ask(&Request::Run(Box::new(spec))).expect("it hears");
     wait_until("the start", || threads_of(pid) > idle);
-    agent.renew().expect("it begins anew");
+    agent.restart().expect("it restarts");
     wait_until("the end", || threads_of(pid) <= idle);
     agent.facts().expect("it answers");
     end(child, agent);
@@ -137,7 +137,7 @@ fn an_agent_whose_answer_nobody_takes_any_more_ends_without_a_word() {
         .expect("the program starts");
     let mut input = child.stdin.take().expect("a pipe");
     drop(child.stdout.take());
-    message::greet(&mut input, &message::Hello::own()).expect("it reads that");
+    message::write_hello(&mut input, &message::Hello::own()).expect("it reads that");
     let output = child.wait_with_output().expect("it is reaped");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!((output.status.code(), said.as_str()), (Some(0), ""));

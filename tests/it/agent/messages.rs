@@ -27,7 +27,7 @@ fn fed(input: &[u8]) -> Output {
 
 fn greeting() -> Vec<u8> {
     let mut bytes = Vec::new();
-    message::greet(&mut bytes, &message::Hello::own()).expect("into memory");
+    message::write_hello(&mut bytes, &message::Hello::own()).expect("into memory");
     bytes
 }
 

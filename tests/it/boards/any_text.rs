@@ -54,7 +54,7 @@ fn parse_or_explain(text: &str) -> Result<(), TestCaseError> {
 }
 
 fn places_or_explains(board: &Board, threads: Threads, host: &Host) -> Result<(), TestCaseError> {
-    if let Some(cpus) = board.wire(threads) {
+    if let Some(cpus) = board.one_sided_cpus(threads) {
         prop_assert_eq!(cpus.len(), threads.count());
     }
     match board.placement(threads, host) {

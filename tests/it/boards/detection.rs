@@ -17,7 +17,7 @@ fn each_host_is_the_board_that_it_says_it_is() {
         let whole = host(&name);
         for host in [&whole, &by_model_alone(&whole)] {
             let detected = board::detect(host).expect("valid profiles");
-            writeln!(told, "{name}: {}: {}", detected.board, detected.because).expect("is text");
+            writeln!(told, "{name}: {}: {}", detected.board, detected.reason).expect("is text");
         }
     }
     assert_snapshot!("hosts", told);

@@ -42,7 +42,7 @@ fn a_draft_is_a_profile_that_places_as_generic_does() {
                 placed.placement, generic.placement,
                 "{name}, {count} threads"
             );
-            assert_eq!(placed.fallback, None, "{name}, {count} threads");
+            assert_eq!(placed.fallback_reason, None, "{name}, {count} threads");
         }
     }
 }
@@ -56,7 +56,11 @@ fn a_draft_that_is_added_is_what_its_board_is_recognised_as() {
             let mut boards = all();
             boards.retain(|board| board.name != board_of(&host) || board.name == board::GENERIC);
             boards.push(draft.clone());
-            assert_eq!(board::among(boards, &host).board.name, draft.name, "{name}");
+            assert_eq!(
+                board::detect_among(boards, &host).board.name,
+                draft.name,
+                "{name}"
+            );
         }
     }
 }

@@ -51,7 +51,7 @@ fn by_model_alone(host: &Host) -> Host {
 }
 
 fn board_of(host: &Host) -> String {
-    board::among(all(), host).board.name
+    board::detect_among(all(), host).board.name
 }
 
 /// The profile of that name.

@@ -31,7 +31,7 @@ fn placements(board: &Board, host: &Host) -> Vec<String> {
     for count in [1, 2, 3, 4, 6, 8, 12, 16] {
         match board.placement(threads(count), host) {
             Ok(placed) => {
-                let reason = placed.fallback.map(|reason| format!("  ! {reason}"));
+                let reason = placed.fallback_reason.map(|reason| format!("  ! {reason}"));
                 let reason = reason.unwrap_or_default();
                 lines.push(format!("{count:>2}: {}{reason}", placed.placement));
             }
@@ -50,7 +50,7 @@ fn each_profile_leaves_cpu_0_to_the_network_as_long_as_there_are_others() {
     let mut told = String::new();
     for board in all() {
         let cpus: Vec<String> = (1..=4)
-            .map(|count| match board.wire(threads(count)) {
+            .map(|count| match board.one_sided_cpus(threads(count)) {
                 Some(cpus) => cpus
                     .iter()
                     .map(ToString::to_string)
@@ -66,7 +66,7 @@ fn each_profile_leaves_cpu_0_to_the_network_as_long_as_there_are_others() {
                 .as_ref()
                 .is_some_and(|cpus| cpus.count > usize::from(count));
             let takes_it = board
-                .wire(threads(count))
+                .one_sided_cpus(threads(count))
                 .is_some_and(|cpus| cpus.contains(&0));
             assert!(!(has_others && takes_it), "{board}, {count} threads");
         }
@@ -84,7 +84,7 @@ fn every_profile_places_its_default_threads_on_its_own_board() {
         }
         for &threads in &board.defaults.threads {
             let placed = board.placement(threads, &host).expect("has a place");
-            assert_eq!(placed.fallback, None, "{name}, {threads} threads");
+            assert_eq!(placed.fallback_reason, None, "{name}, {threads} threads");
         }
     }
 }
@@ -221,7 +221,7 @@ fn a_cpuset_of_one_kind_of_cores_is_no_contradiction() {
 /// Why two threads do not go where the profile says, if they do not.
 fn fallback(name: &str, host: &Host) -> Option<String> {
     let placed = profile(name).placement(threads(2), host);
-    placed.expect("has a place").fallback
+    placed.expect("has a place").fallback_reason
 }
 
 fn plan(name: &str, threads: &str) -> String {

@@ -44,11 +44,11 @@ pub fn matrix(payload: u32) -> Vec<Case> {
             for ip in [Ip::V4, Ip::V6] {
                 for threads in 1..=4 {
                     let possible = threads > 1 || entry.about.one_thread.is_ok();
-                    let remote = UdpSocket::bind((ip.loopback(), 0)).is_ok();
+                    let has_loopback = UdpSocket::bind((ip.loopback(), 0)).is_ok();
                     let fits = !sender.about.never_fragments
                         || ip == Ip::V4
                         || payload <= Payload::MAX_UNFRAGMENTED_V6;
-                    if possible && remote && fits {
+                    if possible && has_loopback && fits {
                         let case = Case {
                             connection,
                             ip,

@@ -86,8 +86,8 @@ impl<'a> Sweep<'a> {
         let netns = netns(&self.lab.netns(end));
         let new = processes(self.lab).into_iter();
         let new = new.filter(|pid| !self.others.contains(pid));
-        let local = new.filter(|pid| netns_of(*pid) == netns);
-        local
+        let at_end = new.filter(|pid| netns_of(*pid) == netns);
+        at_end
             .filter(|pid| command_line(*pid).contains(words))
             .collect()
     }

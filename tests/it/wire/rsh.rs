@@ -122,7 +122,7 @@ fn another_version_there_is_refused_with_both_versions_and_the_fix() {
             ..Hello::own()
         };
         let mut greeting = Vec::new();
-        message::greet(&mut greeting, &other).expect("into memory");
+        message::write_hello(&mut greeting, &other).expect("into memory");
         fs::write(place.path("greeting"), greeting).expect("a new file");
         script(&place, "enter", "echo Welcome; cat greeting");
         let said = refused(&place, "wire board --rsh ./enter", 1);

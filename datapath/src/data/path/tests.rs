@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn path() -> Path {
-    Path {
+fn path() -> DirectionCounts {
+    DirectionCounts {
         direction: Direction::Up,
         sent: 1000,
         refused: 0,
@@ -25,7 +25,7 @@ fn path() -> Path {
 
 #[test]
 fn a_queue_that_dropped_others_refused_nothing_that_a_firewall_did() {
-    let path = Path {
+    let path = DirectionCounts {
         failed: 160,
         at_sender: PathCounters {
             qdisc_drops: 500,
@@ -44,7 +44,7 @@ fn a_queue_that_dropped_others_refused_nothing_that_a_firewall_did() {
 /// drops datagrams when it is full.
 #[test]
 fn what_is_refused_without_a_word_is_refused_for_the_reason_that_others_were_told() {
-    let accounting = |path: Path| {
+    let accounting = |path: DirectionCounts| {
         let accounting = path.accounting();
         (
             accounting.refused,
@@ -52,7 +52,7 @@ fn what_is_refused_without_a_word_is_refused_for_the_reason_that_others_were_tol
             accounting.places.path,
         )
     };
-    let firewall = Path {
+    let firewall = DirectionCounts {
         sent: 2000,
         failed: 600,
         unsaid: 400,
@@ -63,7 +63,7 @@ fn what_is_refused_without_a_word_is_refused_for_the_reason_that_others_were_tol
         ..path()
     };
     assert_eq!(accounting(firewall.clone()), (1000, 900, 100));
-    let full = Path {
+    let full = DirectionCounts {
         refused: 600,
         failed: 0,
         ..firewall
@@ -74,7 +74,7 @@ fn what_is_refused_without_a_word_is_refused_for_the_reason_that_others_were_tol
 /// Simulates a TAP device, and a firewall behind it, that count each segment of a train.
 #[test]
 fn counters_of_datagrams_explain_no_more_than_they_say_where_trains_are_sent() {
-    let places = Path {
+    let places = DirectionCounts {
         sent: 100_000,
         received: 40_000,
         sent_in_pieces: true,
@@ -99,7 +99,7 @@ fn counters_of_datagrams_explain_no_more_than_they_say_where_trains_are_sent() {
 
 #[test]
 fn what_a_filter_drops_on_the_way_in_is_no_loss_on_the_way_out() {
-    let filtered = Path {
+    let filtered = DirectionCounts {
         received: 900,
         at_sender: PathCounters {
             filter_drops: 317,
@@ -109,13 +109,13 @@ fn what_a_filter_drops_on_the_way_in_is_no_loss_on_the_way_out() {
     };
     let places = filtered.accounting().places;
     assert_eq!((places.qdisc, places.path), (0, 100));
-    let told = Path {
+    let told = DirectionCounts {
         refused: 40,
         ..filtered
     };
     let places = told.accounting().places;
     assert_eq!((places.qdisc, places.path), (40, 100));
-    let unsaid = Path { unsaid: 40, ..told };
+    let unsaid = DirectionCounts { unsaid: 40, ..told };
     assert_eq!(
         (
             unsaid.accounting().places.qdisc,
@@ -127,7 +127,7 @@ fn what_a_filter_drops_on_the_way_in_is_no_loss_on_the_way_out() {
 
 #[test]
 fn each_loss_is_in_the_place_that_counted_it_and_the_rest_is_the_paths() {
-    let accounting = Path {
+    let accounting = DirectionCounts {
         refused: 50,
         unsaid: 4,
         received: 900,
@@ -168,7 +168,7 @@ fn what_other_traffic_counted_explains_no_more_than_is_missing() {
         udp_no_ports: 100,
         ..PathCounters::default()
     };
-    let accounting = Path {
+    let accounting = DirectionCounts {
         received: 997,
         at_receiver,
         ..path()
@@ -183,7 +183,7 @@ fn what_other_traffic_counted_explains_no_more_than_is_missing() {
 
 #[test]
 fn what_came_twice_is_a_surplus() {
-    let accounting = Path {
+    let accounting = DirectionCounts {
         received: 1004,
         dropped_socket: 3,
         ..path()
@@ -198,7 +198,7 @@ fn what_came_twice_is_a_surplus() {
 
 #[test]
 fn pieces_that_were_dropped_at_a_socket_may_have_been_of_any_size() {
-    let accounting = Path {
+    let accounting = DirectionCounts {
         received: 900,
         dropped_socket: 3,
         dropped_in_pieces: true,
@@ -222,7 +222,7 @@ fn named(counters: &[(&str, u64)]) -> BTreeMap<String, u64> {
 
 #[test]
 fn a_place_that_counted_nothing_has_refused_nothing() {
-    let refused = Path {
+    let refused = DirectionCounts {
         sent: 100,
         received: 100,
         refused: 900,
@@ -238,7 +238,7 @@ fn a_place_that_counted_nothing_has_refused_nothing() {
         (1000, 0, 900)
     );
     // A frame above the MTU of the other end of a veth.
-    let accounting = Path {
+    let accounting = DirectionCounts {
         at_sender: PathCounters {
             nic_out_drops: 900,
             ..PathCounters::default()
@@ -250,7 +250,7 @@ fn a_place_that_counted_nothing_has_refused_nothing() {
         (accounting.places.nic_out, accounting.places.kernel_out),
         (900, 0)
     );
-    let accounting = Path {
+    let accounting = DirectionCounts {
         at_sender: PathCounters {
             qdisc_drops: 500,
             filter_drops: 100,
@@ -281,7 +281,7 @@ fn what_only_the_driver_counted_is_the_interfaces_and_nothing_is_counted_twice()
         ("rx_queue_0_drops", 70),
     ] {
         for generic in [0, 70] {
-            let accounting = Path {
+            let accounting = DirectionCounts {
                 received: 900,
                 at_receiver: PathCounters {
                     nic_in_drops: generic,
@@ -298,7 +298,7 @@ fn what_only_the_driver_counted_is_the_interfaces_and_nothing_is_counted_twice()
             );
         }
     }
-    let accounting = Path {
+    let accounting = DirectionCounts {
         received: 900,
         nic_at_sender: named(&[("tx_underrun", 60)]),
         ..path()
@@ -320,7 +320,7 @@ fn what_the_interface_received_was_not_lost_on_the_path() {
             ip_in_ended,
             ..PathCounters::default()
         };
-        let places = Path {
+        let places = DirectionCounts {
             received: 700,
             at_receiver,
             ..path()
@@ -338,7 +338,7 @@ fn what_the_interface_received_was_not_lost_on_the_path() {
 
 #[test]
 fn what_other_traffic_has_moved_is_told() {
-    let path = Path {
+    let path = DirectionCounts {
         received: 997,
         at_receiver: PathCounters {
             nic_in_drops: 100,
@@ -360,7 +360,7 @@ fn a_link_that_came_or_went_is_named_by_its_end() {
         ..PathCounters::default()
     };
     assert_eq!(path().links_that_changed(), Vec::<&str>::new());
-    let at_receiver = Path {
+    let at_receiver = DirectionCounts {
         at_receiver: changed,
         ..path()
     };

@@ -9,19 +9,21 @@ use std::os::fd::AsRawFd;
 use libc::{c_int, c_void, iovec, mmsghdr};
 
 use super::batch::empty_header;
+use super::fixed_buffer::FixedBuffer;
 use super::source::Source;
-use super::stable::Stable;
-use crate::engine::Burst;
 use crate::engine::payload::{Check, Origin};
+use crate::engine::{Addressing, BatchCount};
 
 /// A buffer for one GRO aggregate, with the control message that tells the segment size.
 pub struct CoalescedReceive {
+    /// The header points into the buffers below.
     header: mmsghdr,
-    /// Memory that the header points to.
-    buffer: Stable<u8>,
-    control: Stable<Control>,
-    _slice: Stable<iovec>,
-    source: Option<Stable<Source>>,
+    buffer: FixedBuffer<u8>,
+    control: FixedBuffer<Control>,
+    /// Kept alive for the header.
+    _slice: FixedBuffer<iovec>,
+    /// Source address. `None`: the socket is connected.
+    source: Option<FixedBuffer<Source>>,
 }
 
 #[expect(unsafe_code, reason = "a raw header holds pointers")]
@@ -41,17 +43,17 @@ struct Control {
 const MOST_BYTES: usize = 65_535;
 
 impl CoalescedReceive {
-    /// Creates the buffer, with memory for the source address if `with_source`.
-    pub fn new(with_source: bool) -> Self {
-        let buffer = Stable::new(vec![0; MOST_BYTES]);
-        let slice = Stable::one(iovec {
+    /// Creates the buffer. On unconnected sockets it also receives the source address.
+    pub fn new<A: Addressing>() -> Self {
+        let buffer = FixedBuffer::new(vec![0; MOST_BYTES]);
+        let slice = FixedBuffer::one(iovec {
             iov_base: buffer.at(0).cast::<c_void>(),
             iov_len: buffer.len(),
         });
         #[expect(unsafe_code, reason = "padding differs between C libraries")]
         // SAFETY: the structure holds integers only.
-        let control: Stable<Control> = Stable::one(unsafe { mem::zeroed() });
-        let source = with_source.then(|| Stable::one(Source::EMPTY));
+        let control: FixedBuffer<Control> = FixedBuffer::one(unsafe { mem::zeroed() });
+        let source = (!A::CONNECTED).then(|| FixedBuffer::one(Source::EMPTY));
         let mut header = empty_header();
         header.msg_hdr.msg_iov = slice.at(0);
         header.msg_hdr.msg_iovlen = 1;
@@ -78,7 +80,11 @@ impl CoalescedReceive {
         clippy::cast_possible_truncation,
         reason = "musl counts these few bytes in 32 bits"
     )]
-    pub fn receive<I: Check>(&mut self, socket: &UdpSocket, check: &mut I) -> io::Result<Burst> {
+    pub fn receive<C: Check>(
+        &mut self,
+        socket: &UdpSocket,
+        check: &mut C,
+    ) -> io::Result<BatchCount> {
         let header = &mut self.header.msg_hdr;
         // The kernel overwrote the length at the last call, with 0 if there was no control message.
         header.msg_controllen = size_of::<Control>() as _;
@@ -87,14 +93,14 @@ impl CoalescedReceive {
         // any bytes are valid there (recvmsg(2)).
         let received = unsafe { libc::recvmsg(socket.as_raw_fd(), header, 0) };
         let bytes = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
-        Ok(self.show(bytes, check))
+        Ok(self.check_and_count(bytes, check))
     }
 
-    /// Shows the datagrams in the first `bytes` of the buffer to `check`, and counts them.
+    /// Checks and counts the datagrams in the first `bytes` of the buffer.
     #[inline]
-    fn show<I: Check>(&self, bytes: usize, check: &mut I) -> Burst {
+    fn check_and_count<C: Check>(&self, bytes: usize, check: &mut C) -> BatchCount {
         let segment_bytes = self.segment_bytes().unwrap_or(bytes.max(1));
-        if I::LOOKS {
+        if C::READS_PAYLOAD {
             // All segments but the last have that size (udp(7)).
             let datagrams = self.buffer[..bytes].chunks(segment_bytes);
             let source = self.source.as_ref().and_then(|source| source[0].address());
@@ -102,7 +108,7 @@ impl CoalescedReceive {
         }
         // An empty datagram counts as one.
         let packets = bytes.div_ceil(segment_bytes).max(1);
-        Burst::of(packets as u64, bytes as u64)
+        BatchCount::of(packets as u64, bytes as u64)
     }
 
     /// Returns the segment size in bytes if the kernel joined several datagrams.
@@ -121,52 +127,59 @@ impl CoalescedReceive {
 mod tests {
     use super::*;
     use crate::engine::payload::tests::Collected;
+    use crate::engine::{Connected, Unconnected};
     use crate::engines::linux::gso;
 
     /// Returns the lengths of the datagrams shown to the check, and the count.
-    fn shown(piece: &CoalescedReceive, bytes: usize) -> (Vec<usize>, Burst) {
+    fn shown(aggregate: &CoalescedReceive, bytes: usize) -> (Vec<usize>, BatchCount) {
         let mut seen = Collected::default();
-        let burst = piece.show(bytes, &mut seen);
-        (seen.0.iter().map(Vec::len).collect(), burst)
+        let moved = aggregate.check_and_count(bytes, &mut seen);
+        (seen.0.iter().map(Vec::len).collect(), moved)
     }
 
     /// Returns a buffer with the kernel's control message for segments of `segment_bytes`.
     fn joined(segment_bytes: c_int) -> CoalescedReceive {
-        let mut piece = CoalescedReceive::new(true);
-        let header = &mut piece.header.msg_hdr;
+        let mut aggregate = CoalescedReceive::new::<Unconnected>();
+        let header = &mut aggregate.header.msg_hdr;
         header.msg_controllen = size_of::<Control>() as _;
         let control = header.msg_control.cast::<Control>();
-        #[expect(unsafe_code, reason = "the kernel's part")]
+        #[expect(unsafe_code, reason = "writes through the pointers, like the kernel")]
         // SAFETY: the buffer lives, and its header points to a control message of this type.
         unsafe {
             (*control).header.cmsg_level = libc::SOL_UDP;
             (*control).header.cmsg_type = libc::UDP_GRO;
             (*control).segment_bytes = segment_bytes;
         }
-        piece
+        aggregate
     }
 
     #[test]
-    fn the_last_datagram_of_a_piece_may_be_shorter() {
-        let piece = Box::new(joined(300));
+    fn the_last_datagram_of_an_aggregate_may_be_shorter() {
+        let aggregate = Box::new(joined(300));
         assert_eq!(
-            shown(&piece, 1000),
-            (vec![300, 300, 300, 100], Burst::of(4, 1000))
+            shown(&aggregate, 1000),
+            (vec![300, 300, 300, 100], BatchCount::of(4, 1000))
         );
-        assert_eq!(shown(&piece, 600), (vec![300, 300], Burst::of(2, 600)));
-        assert_eq!(shown(&piece, 7), (vec![7], Burst::of(1, 7)));
+        assert_eq!(
+            shown(&aggregate, 600),
+            (vec![300, 300], BatchCount::of(2, 600))
+        );
+        assert_eq!(shown(&aggregate, 7), (vec![7], BatchCount::of(1, 7)));
     }
 
     #[test]
-    fn what_was_not_joined_is_one_datagram() {
-        let piece = CoalescedReceive::new(false);
-        assert_eq!(shown(&piece, 1000), (vec![1000], Burst::of(1, 1000)));
-        assert_eq!(shown(&piece, 0).1, Burst::of(1, 0));
+    fn without_a_control_message_there_is_one_datagram() {
+        let aggregate = CoalescedReceive::new::<Connected>();
+        assert_eq!(
+            shown(&aggregate, 1000),
+            (vec![1000], BatchCount::of(1, 1000))
+        );
+        assert_eq!(shown(&aggregate, 0).1, BatchCount::of(1, 0));
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri has no sockets")]
-    fn the_kernel_says_how_long_the_datagrams_of_a_train_are() {
+    fn the_kernel_tells_the_segment_size_of_an_aggregate() {
         let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
         let (sender, receiver) = (bind(), bind());
         if gso::cut(&sender, 300)
@@ -181,9 +194,11 @@ mod tests {
             .send_to(&[7; 1000], address)
             .expect("loopback takes it");
         let mut seen = Collected::default();
-        let mut piece = CoalescedReceive::new(true);
-        let burst = piece.receive(&receiver, &mut seen).expect("it is there");
-        assert_eq!(burst, Burst::of(4, 1000));
+        let mut aggregate = CoalescedReceive::new::<Unconnected>();
+        let moved = aggregate
+            .receive(&receiver, &mut seen)
+            .expect("it is there");
+        assert_eq!(moved, BatchCount::of(4, 1000));
         let sizes: Vec<usize> = seen.0.iter().map(Vec::len).collect();
         assert_eq!(sizes, [300, 300, 300, 100]);
     }

@@ -2,12 +2,10 @@
 
 pub mod batch;
 pub mod coalesced;
+mod fixed_buffer;
 pub mod gso;
 pub mod poll_set;
-#[cfg(feature = "tokio")]
-pub mod scoped_spawn;
 pub mod source;
-mod stable;
 #[cfg(feature = "message-io")]
 pub mod swap_fd;
 #[cfg(all(feature = "uring", target_pointer_width = "64"))]

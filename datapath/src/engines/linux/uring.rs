@@ -87,7 +87,7 @@ fn cancel_all(ring: &IoUring) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Burst;
+    use crate::engine::BatchCount;
 
     #[test]
     fn completions_are_counted_as_what_they_say() {
@@ -99,7 +99,7 @@ mod tests {
             enter(&mut batched, result);
         }
         let expected = Batched {
-            moved: Burst::of(2, 300),
+            moved: BatchCount::of(2, 300),
             failed: 2,
             errno: libc::EPERM,
         };

@@ -1,14 +1,19 @@
 //! Splits the data that message-io delivers into messages.
 
 use crate::engine::payload::{Check, Origin};
-use crate::engine::{Burst, IoOptions};
+use crate::engine::{BatchCount, IoOptions};
 
 /// A way to split the data that the library delivers into messages.
 pub(in crate::engines) trait Messages: Send + 'static {
     fn of(options: &IoOptions) -> Self;
 
     /// Takes delivered data, shows each complete message to `check` and counts them.
-    fn take<C: Check>(&mut self, data: &[u8], origin: impl Fn() -> Origin, check: &mut C) -> Burst;
+    fn take<C: Check>(
+        &mut self,
+        data: &[u8],
+        origin: impl Fn() -> Origin,
+        check: &mut C,
+    ) -> BatchCount;
 }
 
 /// Passes messages on that are already whole.
@@ -20,9 +25,14 @@ impl Messages for Whole {
     }
 
     #[inline]
-    fn take<C: Check>(&mut self, data: &[u8], origin: impl Fn() -> Origin, check: &mut C) -> Burst {
+    fn take<C: Check>(
+        &mut self,
+        data: &[u8],
+        origin: impl Fn() -> Origin,
+        check: &mut C,
+    ) -> BatchCount {
         check.check_received(data.len(), data, origin);
-        Burst::one(data.len())
+        BatchCount::one(data.len())
     }
 }
 
@@ -45,8 +55,13 @@ impl Messages for Cut {
     }
 
     #[inline]
-    fn take<C: Check>(&mut self, data: &[u8], origin: impl Fn() -> Origin, check: &mut C) -> Burst {
-        if C::LOOKS {
+    fn take<C: Check>(
+        &mut self,
+        data: &[u8],
+        origin: impl Fn() -> Origin,
+        check: &mut C,
+    ) -> BatchCount {
+        if C::READS_PAYLOAD {
             let mut rest = data;
             while !rest.is_empty() {
                 let (part, others) =
@@ -62,7 +77,7 @@ impl Messages for Cut {
         self.begun += data.len();
         let messages = self.begun / self.message_bytes;
         self.begun %= self.message_bytes;
-        Burst::of(messages as u64, (messages * self.message_bytes) as u64)
+        BatchCount::of(messages as u64, (messages * self.message_bytes) as u64)
     }
 }
 
@@ -79,18 +94,22 @@ mod tests {
         for at_a_time in 1..=9 {
             let (mut looked, mut counted) = (Cut::of(&options), Cut::of(&options));
             let mut seen = Collected::default();
-            let mut both = [Burst::default(); 2];
+            let mut both = [BatchCount::default(); 2];
             for part in b"abcdefghi".chunks(at_a_time) {
-                let bursts = [
+                let counts = [
                     looked.take(part, || Origin::PEER, &mut seen),
                     counted.take(part, || Origin::PEER, &mut NoCheck),
                 ];
-                for (all, burst) in both.iter_mut().zip(bursts) {
-                    all.packets += burst.packets;
-                    all.bytes += burst.bytes;
+                for (all, moved) in both.iter_mut().zip(counts) {
+                    all.packets += moved.packets;
+                    all.bytes += moved.bytes;
                 }
             }
-            assert_eq!(both, [Burst::of(3, 9); 2], "{at_a_time} bytes at a time");
+            assert_eq!(
+                both,
+                [BatchCount::of(3, 9); 2],
+                "{at_a_time} bytes at a time"
+            );
             assert_eq!(seen.0, [b"abc", b"def", b"ghi"]);
         }
     }

@@ -15,14 +15,15 @@
 //! - Its TCP delivers whatever one read returned, and [`messages`] splits that into messages. If there is no room to
 //!   send, it repeats the call until there is: its sender spins.
 //!
-//! The library logs the reason why a datagram was refused and does not return it. [`said`] reads it from the log.
+//! The library logs the reason why a datagram was refused and does not return it. [`logged_errno`] reads it from the
+//! log.
 //!
 //! The library also restarts its wait after a signal. So its bench threads block signals and wait for at most 50 ms,
 //! like the library's node layer.
 
+mod logged_errno;
 mod messages;
 mod network;
-mod said;
 
 use std::io;
 use std::marker::PhantomData;
@@ -38,8 +39,8 @@ pub(super) use self::network::{FramedTcp, Tcp, Udp};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Connected, DatagramIo, Engine, IoOptions, Meter, Tally, ThreadArgs,
-    Unconnected,
+    About, Addressing, BatchCount, Connected, DatagramIo, Engine, IoOptions, Meter, Tally,
+    ThreadArgs, Unconnected,
 };
 use crate::sys::wakeup;
 
@@ -59,7 +60,7 @@ impl<T: Adapter> Engine for MessageIo<T> {
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         wakeup::block()?;
-        said::listen();
+        logged_errno::install_logger();
         Ok(Self {
             meter: Arc::clone(&brief.meter),
             adapter: PhantomData,
@@ -114,26 +115,26 @@ pub(super) struct MessageIoSocket<M> {
 
 impl<M: Messages> DatagramIo for MessageIoSocket<M> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let to = fill.destination();
         let to = to.map(|to| Endpoint::from_listener(self.endpoint.resource_id(), to));
         let to = to.unwrap_or(self.endpoint);
         match self.network.controller.send(to, &self.payload) {
-            SendStatus::Sent => Ok(Burst::one(self.payload.len())),
-            SendStatus::ResourceNotFound if self.is_udp => Err(said::last_error()),
+            SendStatus::Sent => Ok(BatchCount::one(self.payload.len())),
+            SendStatus::ResourceNotFound if self.is_udp => Err(logged_errno::take_last_error()),
             refused => Err(io::Error::other(format!("message-io: {refused:?}"))),
         }
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let before = self.total;
         let took = |event: NetEvent| match event {
             NetEvent::Message(from, data) => {
                 let origin = || Origin::of((!self.connected).then(|| from.addr()));
-                let burst = self.messages.take(data, origin, check);
-                let total = self.total.add(burst);
+                let moved = self.messages.take(data, origin, check);
+                let total = self.total.add(moved);
                 self.meter.received.publish(total);
             }
             NetEvent::Disconnected(_) => self.is_gone = true,
@@ -149,7 +150,7 @@ impl<M: Messages> DatagramIo for MessageIoSocket<M> {
             };
             return Err(why.into());
         }
-        Ok(Burst::of(
+        Ok(BatchCount::of(
             self.total.packets - before.packets,
             self.total.bytes - before.bytes,
         ))

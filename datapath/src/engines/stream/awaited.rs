@@ -88,16 +88,18 @@ socket!(
 );
 
 /// A socket whose waits can be interrupted.
-pub(in crate::engines) struct Awaiting<S> {
+pub(in crate::engines) struct InterruptibleSocket<S> {
     pub(super) socket: S,
     pub(super) waits: Waits,
 }
 
-impl<S: Socket> ByteIo for Awaiting<S> {
+impl<S: Socket> ByteIo for InterruptibleSocket<S> {
     #[inline]
     async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
-            self.waits.end(pin!(self.socket.writable())).await?;
+            self.waits
+                .interruptible(pin!(self.socket.writable()))
+                .await?;
             match self.socket.try_write(bytes) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 outcome => return outcome,
@@ -108,7 +110,9 @@ impl<S: Socket> ByteIo for Awaiting<S> {
     #[inline]
     async fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         loop {
-            self.waits.end(pin!(self.socket.readable())).await?;
+            self.waits
+                .interruptible(pin!(self.socket.readable()))
+                .await?;
             match self.socket.try_read(room) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 outcome => return outcome,
@@ -124,7 +128,7 @@ pub(in crate::engines) struct Awaited<P> {
     port: PhantomData<P>,
 }
 
-impl<S: Socket, P: TransportIo<ByteIo = Awaiting<S>>> Engine for Awaited<P> {
+impl<S: Socket, P: TransportIo<ByteIo = InterruptibleSocket<S>>> Engine for Awaited<P> {
     const ABOUT: About = Tokio::<EachOne>::ABOUT;
     type DatagramIo<A: Addressing> = P;
 
@@ -138,7 +142,7 @@ impl<S: Socket, P: TransportIo<ByteIo = Awaiting<S>>> Engine for Awaited<P> {
 
     fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<P> {
         let endpoint = options.only_endpoint()?;
-        let wire = Awaiting {
+        let wire = InterruptibleSocket {
             socket: self.tokio.within(|| S::adopt(endpoint.socket))?,
             waits: Waits::new(&self.wakeups),
         };

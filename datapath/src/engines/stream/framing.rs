@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::{LENGTH_BYTES, READ_BYTES};
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{Burst, IoOptions};
+use crate::engine::{BatchCount, IoOptions};
 
 /// A way to mark the boundaries of messages in a stream.
 pub(in crate::engines) trait Framing: Send + 'static {
@@ -54,7 +54,7 @@ impl Framing for LengthPrefix {
 /// The message being written to a stream. A message that was written in part is continued.
 pub(super) struct Outgoing<F> {
     frame: Vec<u8>,
-    gone: usize,
+    take_sent_count: usize,
     framing: PhantomData<F>,
 }
 
@@ -66,7 +66,7 @@ impl<F: Framing> Outgoing<F> {
         frame.extend(payload);
         Self {
             frame,
-            gone: 0,
+            take_sent_count: 0,
             framing: PhantomData,
         }
     }
@@ -74,7 +74,7 @@ impl<F: Framing> Outgoing<F> {
     /// Fills the next message, unless one is being written.
     #[inline]
     pub(super) fn begin(&mut self, fill: &impl Fill) {
-        if self.gone == 0 {
+        if self.take_sent_count == 0 {
             fill.fill(&mut self.frame[F::HEAD_BYTES..]);
         }
     }
@@ -82,16 +82,16 @@ impl<F: Framing> Outgoing<F> {
     /// Returns the bytes that have not been written yet.
     #[inline]
     pub(super) fn rest(&self) -> &[u8] {
-        &self.frame[self.gone..]
+        &self.frame[self.take_sent_count..]
     }
 
     /// Notes that `bytes` bytes were written. Returns the message once it is complete.
     #[inline]
-    pub(super) fn went(&mut self, bytes: usize) -> Option<Burst> {
-        self.gone += bytes;
-        (self.gone >= self.frame.len()).then(|| {
-            self.gone = 0;
-            Burst::one(self.frame.len() - F::HEAD_BYTES)
+    pub(super) fn went(&mut self, bytes: usize) -> Option<BatchCount> {
+        self.take_sent_count += bytes;
+        (self.take_sent_count >= self.frame.len()).then(|| {
+            self.take_sent_count = 0;
+            BatchCount::one(self.frame.len() - F::HEAD_BYTES)
         })
     }
 }
@@ -130,9 +130,9 @@ impl<F: Framing> Incoming<F> {
     /// Notes that `bytes` bytes were read, shows each complete message to `check` and counts them. `None`: a header
     /// states a length above that of any sent message.
     #[inline]
-    pub(super) fn came<C: Check>(&mut self, bytes: usize, check: &mut C) -> Option<Burst> {
+    pub(super) fn came<C: Check>(&mut self, bytes: usize, check: &mut C) -> Option<BatchCount> {
         self.filled += bytes;
-        let (mut begin, mut burst) = (0, Burst::default());
+        let (mut begin, mut moved) = (0, BatchCount::default());
         while let Some(head) = self.buffer[begin..self.filled].get(..F::HEAD_BYTES) {
             let message_bytes = F::message_bytes(head, self.message_bytes);
             let from = begin + F::HEAD_BYTES;
@@ -143,8 +143,8 @@ impl<F: Framing> Incoming<F> {
                 break;
             };
             check.check_received(message_bytes, message, || Origin::PEER);
-            burst.packets += 1;
-            burst.bytes += message_bytes as u64;
+            moved.packets += 1;
+            moved.bytes += message_bytes as u64;
             begin = from + message_bytes;
             if begin == self.filled {
                 break;
@@ -152,7 +152,7 @@ impl<F: Framing> Incoming<F> {
         }
         self.buffer.copy_within(begin..self.filled, 0);
         self.filled -= begin;
-        Some(burst)
+        Some(moved)
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
             assert_eq!(outgoing.went(half), None);
             bytes.extend_from_slice(outgoing.rest());
             let rest = outgoing.rest().len();
-            assert_eq!(outgoing.went(rest), Some(Burst::one(7)));
+            assert_eq!(outgoing.went(rest), Some(BatchCount::one(7)));
         }
         bytes
     }
@@ -187,17 +187,17 @@ mod tests {
         for at_a_time in 1..=bytes.len() {
             let mut incoming = Incoming::<F>::new(&options);
             let mut seen = Collected::default();
-            let (mut left, mut all) = (&bytes[..], Burst::default());
+            let (mut left, mut all) = (&bytes[..], BatchCount::default());
             while !left.is_empty() {
                 let room = incoming.room();
                 let count = at_a_time.min(left.len()).min(room.len());
                 room[..count].copy_from_slice(&left[..count]);
                 left = &left[count..];
-                let burst = incoming.came(count, &mut seen).expect("none is too long");
-                all.packets += burst.packets;
-                all.bytes += burst.bytes;
+                let moved = incoming.came(count, &mut seen).expect("none is too long");
+                all.packets += moved.packets;
+                all.bytes += moved.bytes;
             }
-            assert_eq!(all, Burst::of(3, 21), "{at_a_time} bytes at a time");
+            assert_eq!(all, BatchCount::of(3, 21), "{at_a_time} bytes at a time");
             assert_eq!(seen.0, [vec![0; 7], vec![1; 7], vec![2; 7]]);
         }
     }

@@ -14,7 +14,7 @@ use std::net::TcpStream;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 
 #[cfg(feature = "tokio")]
-use self::awaited::{Awaited, Awaiting};
+use self::awaited::{Awaited, InterruptibleSocket};
 use self::blocking::Blocking;
 use self::framing::{Bare, LengthPrefix};
 use self::polled::Polled;
@@ -71,9 +71,11 @@ pub(super) static OF_MIO: &[Carrier] = {
 #[cfg(feature = "tokio")]
 pub(super) static OF_TOKIO: &[Carrier] = {
     use tokio::net::{TcpStream, UnixDatagram, UnixStream};
-    type Stream<S, F> = StreamIo<Awaiting<S>, F>;
+    type Stream<S, F> = StreamIo<InterruptibleSocket<S>, F>;
     &[
-        datagrams::<Awaited<DatagramSocketIo<Awaiting<UnixDatagram>>>>(Transport::UnixDgram),
+        datagrams::<Awaited<DatagramSocketIo<InterruptibleSocket<UnixDatagram>>>>(
+            Transport::UnixDgram,
+        ),
         bare::<Awaited<Stream<UnixStream, Bare>>>(Transport::UnixStream),
         bare::<Awaited<Stream<TcpStream, Bare>>>(Transport::Tcp),
         framed::<Awaited<Stream<TcpStream, LengthPrefix>>>(),

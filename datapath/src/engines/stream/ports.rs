@@ -5,7 +5,7 @@ use std::io;
 
 use super::framing::{Framing, Incoming, Outgoing};
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{Burst, DatagramIo, IoOptions};
+use crate::engine::{BatchCount, DatagramIo, IoOptions};
 
 /// A socket that moves bytes and waits in its own way.
 pub(super) trait ByteIo: Send + 'static {
@@ -53,14 +53,14 @@ impl<W: ByteIo, F: Framing> TransportIo for StreamIo<W, F> {
 
 impl<W: ByteIo, F: Framing> DatagramIo for StreamIo<W, F> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         self.outgoing.begin(fill);
         loop {
             match self.wire.write(self.outgoing.rest()).await? {
                 0 => return Err(io::ErrorKind::WriteZero.into()),
                 bytes => {
-                    if let Some(burst) = self.outgoing.went(bytes) {
-                        return Ok(burst);
+                    if let Some(moved) = self.outgoing.went(bytes) {
+                        return Ok(moved);
                     }
                 }
             }
@@ -68,13 +68,13 @@ impl<W: ByteIo, F: Framing> DatagramIo for StreamIo<W, F> {
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let bytes = self.wire.read(self.incoming.room()).await?;
         if bytes == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let burst = self.incoming.came(bytes, check);
-        burst.ok_or_else(|| io::ErrorKind::InvalidData.into())
+        let moved = self.incoming.came(bytes, check);
+        moved.ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 }
 
@@ -99,15 +99,15 @@ impl<W: ByteIo> TransportIo for DatagramSocketIo<W> {
 
 impl<W: ByteIo> DatagramIo for DatagramSocketIo<W> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
-        Ok(Burst::one(self.wire.write(&self.payload).await?))
+        Ok(BatchCount::one(self.wire.write(&self.payload).await?))
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let bytes = self.wire.read(&mut self.buffer).await?;
         check.check_received(bytes, &self.buffer, || Origin::PEER);
-        Ok(Burst::one(bytes))
+        Ok(BatchCount::one(bytes))
     }
 }

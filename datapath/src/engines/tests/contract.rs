@@ -12,7 +12,7 @@ use socket2::SockRef;
 use crate::engine::payload::tests::Numbered;
 use crate::engine::payload::{Check, Fill, NoCheck, Origin};
 use crate::engine::{
-    Addressing, Burst, Connected, DatagramIo, Direction, Endpoint, Engine, IoOptions,
+    Addressing, BatchCount, Connected, DatagramIo, Direction, Endpoint, Engine, IoOptions,
     ManyEndpoints, ThreadArgs, Unconnected, Wakeups,
 };
 use crate::engines;
@@ -102,10 +102,10 @@ fn a_wakeup_ends_a_wait<E: Engine>() {
     // A ring that was woken just after it was armed has made its call.
     let outcome = thread.join().expect("no panic");
     let outcome = outcome.or_else(|error| match error {
-        ErrorKind::Interrupted | ErrorKind::WouldBlock => Ok(Burst::default()),
+        ErrorKind::Interrupted | ErrorKind::WouldBlock => Ok(BatchCount::default()),
         error => Err(error),
     });
-    assert_eq!(outcome, Ok(Burst::default()), "{}", E::ABOUT.name);
+    assert_eq!(outcome, Ok(BatchCount::default()), "{}", E::ABOUT.name);
 }
 
 /// Tests that a spinning receive from an empty socket returns at once, with nothing.
@@ -119,7 +119,7 @@ fn spins<E: Engine>() {
     };
     let mut port = engine.open::<Unconnected>(options).expect("it opens");
     match engine.run(async { port.receive(&mut NoCheck).await }) {
-        Ok(burst) => assert_eq!(burst, Burst::default(), "{}", E::ABOUT.name),
+        Ok(moved) => assert_eq!(moved, BatchCount::default(), "{}", E::ABOUT.name),
         Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock, "{}", E::ABOUT.name),
     }
 }
@@ -133,19 +133,19 @@ fn both_ways<E: Engine, A: Addressing>(count: usize) {
     for turn in 0..2 {
         for (endpoint, far) in far.iter().enumerate() {
             let what = format!("{}, link {endpoint}, turn {turn}", E::ABOUT.name);
-            let burst = engine.run(send(&mut port, endpoint));
+            let moved = engine.run(send(&mut port, endpoint));
             let mut ours = None;
-            for n in (1..).take(usize::try_from(burst.packets).expect("few")) {
+            for n in (1..).take(usize::try_from(moved.packets).expect("few")) {
                 let mut room = [0; BYTES + 1];
-                let (bytes, source) = far.recv_from(&mut room).expect("a whole burst was sent");
+                let (bytes, source) = far.recv_from(&mut room).expect("a whole batch was sent");
                 assert_eq!(room[..bytes], [n; BYTES], "{what}");
                 ours = Some(source);
             }
-            let ours = ours.expect("a burst is not empty");
+            let ours = ours.expect("a batch is not empty");
             let answer = vec![u8::try_from(endpoint).expect("few"); BYTES / 2];
             far.send_to(&answer, ours).expect("loopback takes it");
-            let burst = engine.run(receive(&mut port, &mut seen));
-            assert_eq!(burst.packets, 1, "{what}");
+            let moved = engine.run(receive(&mut port, &mut seen));
+            assert_eq!(moved.packets, 1, "{what}");
             let source = far.local_addr().expect("bound");
             let source = (!A::CONNECTED).then_some(source);
             let expected = (answer, Origin { endpoint, source });
@@ -178,8 +178,8 @@ fn answers<E: Engine>() {
         let (_, origin) = seen.0.pop().expect("one came");
         assert_eq!(origin.source, far.local_addr().ok(), "{}", E::ABOUT.name);
         let to_them = ToWhom(origin.source);
-        let burst = engine.run(transmit(&mut port, 0, &to_them));
-        assert_eq!(burst, Burst::one(BYTES), "{}", E::ABOUT.name);
+        let moved = engine.run(transmit(&mut port, 0, &to_them));
+        assert_eq!(moved, BatchCount::one(BYTES), "{}", E::ABOUT.name);
         let mut room = [0; BYTES + 1];
         let received = far.recv_from(&mut room).expect("it was sent");
         assert_eq!(received, (BYTES, ours), "{}", E::ABOUT.name);
@@ -199,24 +199,24 @@ impl Fill for ToWhom {
     }
 }
 
-async fn send(port: &mut impl DatagramIo, endpoint: usize) -> Burst {
+async fn send(port: &mut impl DatagramIo, endpoint: usize) -> BatchCount {
     transmit(port, endpoint, &FILL).await
 }
 
-async fn transmit(port: &mut impl DatagramIo, endpoint: usize, fill: &impl Fill) -> Burst {
+async fn transmit(port: &mut impl DatagramIo, endpoint: usize, fill: &impl Fill) -> BatchCount {
     loop {
         // Repeats a call that moved nothing, like a workload's loop.
         match port.transmit(endpoint, fill).await {
-            Ok(burst) => return burst,
+            Ok(moved) => return moved,
             Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
         }
     }
 }
 
-async fn receive(port: &mut impl DatagramIo, seen: &mut Seen) -> Burst {
+async fn receive(port: &mut impl DatagramIo, seen: &mut Seen) -> BatchCount {
     loop {
         match port.receive(seen).await {
-            Ok(burst) => return burst,
+            Ok(moved) => return moved,
             Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
         }
     }
@@ -258,7 +258,7 @@ fn options(endpoints: Vec<Endpoint>) -> IoOptions {
 struct Seen(Vec<(Vec<u8>, Origin)>);
 
 impl Check for Seen {
-    const LOOKS: bool = true;
+    const READS_PAYLOAD: bool = true;
 
     fn check(&mut self, datagram: &[u8], origin: Origin) {
         self.0.push((datagram.to_vec(), origin));

@@ -18,14 +18,14 @@ fn rules_read_as_they_are_documented() {
         .collect();
     let ms = Duration::from_millis;
     let expected = [
-        (Direction::Both, Action::To(Which::All, Effect::Drop)),
+        (Direction::Both, Action::OnMatch(Which::All, Effect::Drop)),
         (
             Direction::There,
-            Action::To(Which::Numbered(numbers("3,5-7")), Effect::Drop),
+            Action::OnMatch(Which::Numbered(numbers("3,5-7")), Effect::Drop),
         ),
         (
             Direction::Back,
-            Action::To(Which::Every(10), Effect::Delay(ms(2))),
+            Action::OnMatch(Which::Every(10), Effect::Delay(ms(2))),
         ),
         (
             Direction::Both,
@@ -44,15 +44,15 @@ fn rules_read_as_they_are_documented() {
         ),
         (
             Direction::Both,
-            Action::To(Which::Size(numbers("1400-")), Effect::Reorder(3)),
+            Action::OnMatch(Which::Size(numbers("1400-")), Effect::Reorder(3)),
         ),
         (
             Direction::Both,
-            Action::To(Which::Silence(ms(20)), Effect::Misdirect),
+            Action::OnMatch(Which::Silence(ms(20)), Effect::Misdirect),
         ),
         (
             Direction::Both,
-            Action::To(Which::Numbered(numbers("4")), Effect::Duplicate),
+            Action::OnMatch(Which::Numbered(numbers("4")), Effect::Duplicate),
         ),
     ];
     let expected: Vec<_> = expected

@@ -15,7 +15,7 @@ use crate::experiment::find::header::{Header, Question};
 use crate::experiment::find::tuning::TuningQuestion;
 use crate::host::tuning::{Name, Tuning, Tunings, Wanted};
 use crate::term::duration;
-use crate::trial::keeper;
+use crate::trial::changes::changed_settings::min_link_wait;
 
 /// Interface of trials on one host.
 const LOOPBACK: &str = "lo";
@@ -72,7 +72,7 @@ pub fn wanted(args: &SearchArgs<TuningArgs>, header: &Header, peer: Option<&Peer
 pub fn try_tunings(header: &mut Header, tunings: Tunings) {
     if let Question::Tuning(asked) = &mut header.question {
         asked.tunings = tunings.tried.len();
-        asked.waiting = tunings.tried.iter().map(keeper::waiting).sum();
+        asked.waiting = tunings.tried.iter().map(min_link_wait).sum();
         let is_rcvbuf = |tuning: &Tuning| tuning.name == Name::Rcvbuf;
         asked.rcvbuf = tunings.tried.iter().position(is_rcvbuf);
     }

@@ -27,7 +27,7 @@ fn cases() -> Vec<Case> {
 fn window(case: &Case, received_packets: u64) -> Sample {
     let thread = ThreadSample {
         received_packets,
-        ..ThreadSample::idle(Side::Receiver)
+        ..ThreadSample::zero(Side::Receiver)
     };
     Sample {
         case: case.key(),

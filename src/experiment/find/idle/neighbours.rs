@@ -7,28 +7,34 @@ use crate::experiment::find::rounds::Difference;
 use crate::stats;
 use crate::sys::idle_states::IdleTimes;
 
-/// Half width of a 95 % interval, in standard errors (Student's t), of a mean of twelve differences. Twelve rounds
-/// confirm a step.
-const BOUND: f64 = 2.201;
 /// Smallest difference in loss that counts as a step.
 const LEAST_LOSS: f64 = 0.1;
 /// Smallest increase of the share of time in an idle state by which the state explains a step.
-const LEAST_ENTERED: f64 = 0.2;
+const LEAST_SHARE_INCREASE: f64 = 0.2;
 
 /// Idle state, with the share of time that CPUs are in it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entered {
+pub struct IdleShare {
     /// Name that the driver gives the state.
     pub name: String,
     /// Share before the step, 0 to 1.
     pub before: f64,
     /// Share after the step, 0 to 1.
-    pub behind: f64,
+    pub after: f64,
+}
+
+/// Size of a step. A step in loss is larger than every step in the round trip: loss matters more than any delay.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) enum StepSize {
+    /// Change of the round trip, as a difference of logarithms without sign.
+    RoundTrip(f64),
+    /// Change of the share of requests without a response, without sign.
+    Loss(f64),
 }
 
 /// Results of a trial.
 #[derive(Clone, Debug, Default)]
-pub(in crate::experiment::find) struct Probed {
+pub(in crate::experiment::find) struct TrialResult {
     /// Median round trip in nanoseconds. `None`: there are no round trips.
     pub(in crate::experiment::find) median_ns: Option<f64>,
     /// Requests with a response, and requests without one.
@@ -38,18 +44,18 @@ pub(in crate::experiment::find) struct Probed {
     pub(in crate::experiment::find) window_ns: u64,
 }
 
-impl Probed {
-    pub(super) fn of(sample: &Sample) -> Self {
+impl TrialResult {
+    pub(super) fn new(sample: &Sample) -> Self {
         let Some(trips) = &sample.round_trips else {
             return Self::default();
         };
         let answered = trips.times.count();
-        // Without any response, a request sent before the window is still waited for in the whole window.
-        let waits_in_vain = u64::from(answered == 0);
+        // A client that got no response at all was blocked on one request: count it as unanswered.
+        let blocked = u64::from(answered == 0);
         Self {
             median_ns: trips.times.quantile(0.5),
             answered,
-            unanswered: trips.unanswered.max(waits_in_vain),
+            unanswered: trips.unanswered.max(blocked),
             idle: sample.idle_times.clone(),
             window_ns: sample.window_ns,
         }
@@ -58,86 +64,89 @@ impl Probed {
 
 /// Two neighbouring silences.
 pub(super) struct Neighbours<'a> {
-    pub(super) before: Seen<'a>,
-    pub(super) behind: Seen<'a>,
+    pub(super) before: SilenceTrials<'a>,
+    pub(super) after: SilenceTrials<'a>,
     /// Increase of the round trip after the step, as a difference of logarithms.
-    longer: Difference,
+    log_ratio: Difference,
 }
 
 impl<'a> Neighbours<'a> {
     /// Compares the silence at a position of the grid with the next one.
-    pub(super) fn of(rounds: &'a [Vec<Probed>], place: usize) -> Self {
-        let longer = rounds.iter().filter_map(|round| {
-            let (before, behind) = (round[place].median_ns?, round[place + 1].median_ns?);
-            Some((behind / before).ln())
+    pub(super) fn new(rounds: &'a [Vec<TrialResult>], grid_index: usize) -> Self {
+        let log_ratios = rounds.iter().filter_map(|round| {
+            let before_ns = round[grid_index].median_ns?;
+            let after_ns = round[grid_index + 1].median_ns?;
+            Some((after_ns / before_ns).ln())
         });
         Self {
-            before: Seen::at(rounds, place),
-            behind: Seen::at(rounds, place + 1),
-            longer: Difference::of(longer),
+            before: SilenceTrials::at(rounds, grid_index),
+            after: SilenceTrials::at(rounds, grid_index + 1),
+            log_ratio: Difference::of(log_ratios),
         }
     }
 
-    /// Returns the size of the step, if there is one. It is a difference of logarithms, or a difference in loss times
-    /// 1000: loss matters more than any delay.
-    pub(super) fn step(&self, least: f64, by_chance: f64) -> Option<f64> {
-        const LOSS: f64 = 1000.0;
-        let lost = (self.behind.loss() - self.before.loss()).abs();
-        if lost >= LEAST_LOSS && self.p_of_loss() < by_chance {
-            return Some(LOSS * lost);
+    /// Returns the size of the step, if there is one: a difference in loss that has a probability below `by_chance`, or
+    /// else a difference of logarithms of at least `least`.
+    pub(super) fn step(&self, least: f64, by_chance: f64) -> Option<StepSize> {
+        if let (Some(before), Some(after)) = (self.before.loss(), self.after.loss()) {
+            let change = (after - before).abs();
+            if change >= LEAST_LOSS && self.p_of_loss() < by_chance {
+                return Some(StepSize::Loss(change));
+            }
         }
-        let longer = self.longer;
-        (longer.is_one() && longer.mean.abs() >= least).then_some(longer.mean.abs())
+        let change = self.log_ratio.mean.abs();
+        let is_step = self.log_ratio.is_significant() && change >= least;
+        is_step.then_some(StepSize::RoundTrip(change))
     }
 
+    /// Returns the 95 % interval of the relative change of the round trip. `None`: fewer than two rounds have round
+    /// trips of both silences.
     pub(super) fn interval(&self) -> Option<(f64, f64)> {
-        let longer = self.longer;
-        let bounds = (longer.part(-BOUND), longer.part(BOUND));
-        longer.error.is_finite().then_some(bounds)
+        let is_known = self.log_ratio.error.is_finite();
+        is_known.then(|| self.log_ratio.interval())
     }
 
-    /// Returns the probability that loss differs this much by chance alone: two-sided Fisher's exact test.
+    /// Returns the probability that loss differs this much by chance alone: Fisher's exact test, twice the smaller
+    /// one-sided tail.
     fn p_of_loss(&self) -> f64 {
-        let (before, behind) = (self.before.requests(), self.behind.requests());
-        let lost = [before.1, behind.1];
-        let asked = before.0 + before.1 + behind.0 + behind.1;
-        let all_lost = lost[0] + lost[1];
-        let of = |(answered, unanswered): (u64, u64)| {
-            let several = Hypergeometric::new(asked, all_lost, answered + unanswered).ok()?;
-            let fewer = unanswered.checked_sub(1)?;
-            Some(several.sf(fewer))
+        let (before, after) = (self.before.requests(), self.after.requests());
+        let unanswered = before.1 + after.1;
+        let requests = before.0 + after.0 + unanswered;
+        let tail = |(answered, unanswered_of_one): (u64, u64)| {
+            let of_one = answered + unanswered_of_one;
+            let distribution = Hypergeometric::new(requests, unanswered, of_one).ok()?;
+            Some(distribution.sf(unanswered_of_one.checked_sub(1)?))
         };
-        let more_before = of(before).unwrap_or(1.0);
-        let more_behind = of(behind).unwrap_or(1.0);
-        (2.0 * more_before.min(more_behind)).min(1.0)
+        let more_before = tail(before).unwrap_or(1.0);
+        let more_after = tail(after).unwrap_or(1.0);
+        (2.0 * more_before.min(more_after)).min(1.0)
     }
 
-    /// Returns the idle state that CPUs enter only after the step. Of several states it is the one whose share grows
-    /// most.
-    pub(super) fn idle_state(&self) -> Option<Entered> {
-        let (before, behind) = (self.before.idle_shares(), self.behind.idle_shares());
-        let grown = behind.into_iter().filter_map(|(name, behind)| {
-            let was = before.iter().find(|(other, _)| *other == name);
-            let before = was.map_or(0.0, |(_, share)| *share);
-            (behind - before >= LEAST_ENTERED).then_some(Entered {
+    /// Returns the idle state whose share of time grows most at the step, by at least [`LEAST_SHARE_INCREASE`].
+    pub(super) fn idle_state(&self) -> Option<IdleShare> {
+        let (shares_before, shares_after) = (self.before.idle_shares(), self.after.idle_shares());
+        let grown = shares_after.into_iter().filter_map(|(name, after)| {
+            let same_state = shares_before.iter().find(|(other, _)| *other == name);
+            let before = same_state.map_or(0.0, |(_, share)| *share);
+            (after - before >= LEAST_SHARE_INCREASE).then_some(IdleShare {
                 name,
                 before,
-                behind,
+                after,
             })
         });
-        grown.max_by(|a, b| (a.behind - a.before).total_cmp(&(b.behind - b.before)))
+        grown.max_by(|a, b| (a.after - a.before).total_cmp(&(b.after - b.before)))
     }
 }
 
 /// Trials of a silence.
-pub(super) struct Seen<'a> {
-    trials: Vec<&'a Probed>,
+pub(super) struct SilenceTrials<'a> {
+    trials: Vec<&'a TrialResult>,
 }
 
-impl<'a> Seen<'a> {
-    pub(super) fn at(rounds: &'a [Vec<Probed>], place: usize) -> Self {
+impl<'a> SilenceTrials<'a> {
+    pub(super) fn at(rounds: &'a [Vec<TrialResult>], grid_index: usize) -> Self {
         Self {
-            trials: rounds.iter().map(|round| &round[place]).collect(),
+            trials: rounds.iter().map(|round| &round[grid_index]).collect(),
         }
     }
 
@@ -158,9 +167,11 @@ impl<'a> Seen<'a> {
         (answered, unanswered)
     }
 
-    pub(super) fn loss(&self) -> f64 {
+    /// Returns the share of requests without a response. `None`: there were no requests.
+    pub(super) fn loss(&self) -> Option<f64> {
         let (answered, unanswered) = self.requests();
-        unanswered as f64 / (answered + unanswered).max(1) as f64
+        let requests = answered + unanswered;
+        (requests > 0).then(|| unanswered as f64 / requests as f64)
     }
 
     /// Returns the share of the CPUs' time in each idle state.

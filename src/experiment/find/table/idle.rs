@@ -29,15 +29,19 @@ pub(super) fn table(record: &Record) -> Table {
         )
         .number(
             "lost before,\nbehind %",
-            known(|it: &Step| format!("{:.0}, {:.0}", 100.0 * it.loss.0, 100.0 * it.loss.1)),
+            known(|it: &Step| {
+                let pct =
+                    |loss: Option<f64>| or_dash(loss.map(|loss| format!("{:.0}", 100.0 * loss)));
+                format!("{}, {}", pct(it.loss.0), pct(it.loss.1))
+            }),
         )
         .spare(
             1,
             "CPUs enter",
             known(|it: &Step| {
-                or_dash(it.idle_state.as_ref().map(|entered| {
-                    let (before, behind) = (100.0 * entered.before, 100.0 * entered.behind);
-                    format!("{} ({before:.0} to {behind:.0} %)", entered.name)
+                or_dash(it.idle_state.as_ref().map(|share| {
+                    let (before, after) = (100.0 * share.before, 100.0 * share.after);
+                    format!("{} ({before:.0} to {after:.0} %)", share.name)
                 }))
             }),
         );
@@ -51,10 +55,9 @@ pub(super) fn table(record: &Record) -> Table {
 pub(super) fn curve(key: &str, search: &Idle) -> String {
     let points = search.curve().into_iter().map(|(silence, ns, loss)| {
         let us = ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.1}", ns / 1e3));
-        if loss >= 0.005 {
-            format!("{silence} {us} ({:.0} % lost)", 100.0 * loss)
-        } else {
-            format!("{silence} {us}")
+        match loss {
+            Some(loss) if loss >= 0.005 => format!("{silence} {us} ({:.0} % lost)", 100.0 * loss),
+            _ => format!("{silence} {us}"),
         }
     });
     let points: Vec<String> = points.collect();

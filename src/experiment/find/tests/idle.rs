@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::idle::{Entered, Idle, IdleQuestion, Probed, Step};
+use super::super::idle::{Idle, IdleQuestion, IdleShare, Step, TrialResult};
 use super::{SEARCHES, normal};
 use crate::data::Case;
 use crate::sys::idle_states::{IdleState, IdleTimes};
@@ -34,11 +34,11 @@ fn found(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -
         // The median of a few scatters more than the median of many.
         let scatter = noise * (1.0 + 1.0 / (answered.max(1) as f64).sqrt());
         let median = round_trip * (drift + scatter * normal(dice)).exp();
-        search.note(Probed {
+        search.note(TrialResult {
             median_ns: (answered > 0).then_some(median),
             answered,
             unanswered,
-            ..Probed::default()
+            ..TrialResult::default()
         });
         trials += 1;
         assert!(trials < 1000, "{:?}", search.steps());
@@ -75,7 +75,7 @@ fn holds(steps: &[Step], at: u64) -> bool {
 }
 
 #[test]
-fn a_silence_behind_which_answers_come_later_is_found_on_the_grid() {
+fn a_silence_after_which_answers_come_later_is_found_on_the_grid() {
     for (longer, noise) in [(1.5, 0.03), (2.0, 0.08), (10.0, 0.15)] {
         let mut dice = fastrand::Rng::with_seed(11);
         let mut right = 0;
@@ -93,7 +93,7 @@ fn a_silence_behind_which_answers_come_later_is_found_on_the_grid() {
 }
 
 #[test]
-fn a_silence_behind_which_requests_are_lost_is_found_on_the_grid() {
+fn a_silence_after_which_requests_are_lost_is_found_on_the_grid() {
     for loss in [0.6, 1.0] {
         let mut dice = fastrand::Rng::with_seed(11);
         let mut right = 0;
@@ -122,7 +122,7 @@ fn where_silence_costs_gradually_or_loss_is_everywhere_there_is_no_step() {
 }
 
 #[test]
-fn an_idle_state_that_is_entered_behind_a_step_is_named() {
+fn an_idle_state_that_is_entered_after_a_step_is_named() {
     let mut search = search();
     while let Some(next) = search.next() {
         let sleeps = next
@@ -133,7 +133,7 @@ fn an_idle_state_that_is_entered_behind_a_step_is_named() {
             name: name.to_owned(),
             ns,
         };
-        search.note(Probed {
+        search.note(TrialResult {
             median_ns: Some(if sleeps { 200e3 } else { 80e3 }),
             answered: 10,
             unanswered: 0,
@@ -149,10 +149,10 @@ fn an_idle_state_that_is_entered_behind_a_step_is_named() {
         panic!("{steps:?}");
     };
     assert_eq!(step.at.to_string(), "2ms");
-    let entered = Entered {
+    let idle_share = IdleShare {
         name: "C2".to_owned(),
         before: 0.01,
-        behind: 0.7,
+        after: 0.7,
     };
-    assert_eq!(step.idle_state, Some(entered));
+    assert_eq!(step.idle_state, Some(idle_share));
 }

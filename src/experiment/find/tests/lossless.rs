@@ -1,6 +1,6 @@
 //! Simulated searches for rates, with invented loss functions.
 
-use super::super::loads::{Goal, Outcome};
+use super::super::loads::{Goal, TrialLoss};
 use super::super::mlr::{MOST, Mlr};
 use super::{SEARCHES, normal};
 
@@ -46,7 +46,7 @@ fn assert_found(
             );
             search.take(
                 ask.load,
-                Outcome {
+                TrialLoss {
                     seconds: ask.seconds,
                     loss: lost,
                 },
@@ -140,7 +140,7 @@ fn where_all_is_borne_or_nothing_the_search_ends_and_says_so() {
         while let Some(ask) = search.next() {
             search.take(
                 ask.load,
-                Outcome {
+                TrialLoss {
                     seconds: ask.seconds,
                     loss,
                 },

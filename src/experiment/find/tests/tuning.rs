@@ -33,7 +33,9 @@ fn found(faster: &[f64], dice: &mut fastrand::Rng) -> Vec<SettingEffect> {
     while search.next().is_some() {
         drift = 0.99 * drift + NOISE * 0.3 * normal(dice);
         let wild = if dice.f64() < 0.05 { 6.0 } else { 1.0 };
-        let speed = search.tuning().map_or(0.0, |tuning| faster[tuning].ln_1p());
+        let speed = search
+            .changed_setting()
+            .map_or(0.0, |tuning| faster[tuning].ln_1p());
         search.note(1000.0 * (drift + NOISE * wild * normal(dice) - speed).exp());
     }
     let answers = search.series().iter().map(|it| tuning::answer(&it.pairs));
@@ -106,7 +108,7 @@ fn a_search_is_made_of_whole_pairs_in_an_order_that_its_seed_gives() {
         let mut search = search(3, seed);
         let mut tunings = Vec::new();
         while search.next().is_some() {
-            tunings.push(search.tuning());
+            tunings.push(search.changed_setting());
             search.note(1.0);
         }
         assert!(search.series().iter().all(|it| it.pairs.len() == 30));
@@ -122,7 +124,7 @@ fn a_setting_that_is_given_up_leaves_no_half_of_a_pair() {
     let mut search = search(2, 1);
     let mut trials = 0;
     while search.next().is_some() {
-        match search.tuning() {
+        match search.changed_setting() {
             Some(1) if trials >= 11 => assert!(search.give_up(1, "it broke")),
             tuning => search.note(if tuning == Some(0) { 2.0 } else { 1.0 }),
         }
@@ -149,7 +151,14 @@ fn the_receive_buffer_is_larger_only_where_it_is_tried() {
     );
     while let Some(next) = search.next() {
         let times = next.case.rcvbuf.bytes() / case.rcvbuf.bytes();
-        assert_eq!(times, if search.tuning() == Some(1) { 4 } else { 1 });
+        assert_eq!(
+            times,
+            if search.changed_setting() == Some(1) {
+                4
+            } else {
+                1
+            }
+        );
         search.note(1.0);
     }
 }

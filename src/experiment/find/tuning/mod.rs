@@ -106,9 +106,9 @@ impl Tuning {
         })
     }
 
-    /// Returns the number of the setting that is changed in the next trial. `None`: the next trial uses the current
+    /// Returns the index of the setting that is changed in the next trial. `None`: the next trial uses the current
     /// values.
-    pub fn tuning(&self) -> Option<usize> {
+    pub fn changed_setting(&self) -> Option<usize> {
         let half = self.left.last()?;
         half.is_tried.then_some(half.tuning)
     }

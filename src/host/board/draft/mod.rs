@@ -12,6 +12,7 @@ use crate::data::Threads;
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::sys::files::Root;
+use crate::term::cpu_list;
 
 /// Returns the draft. Its placements are those of the profile `generic`.
 pub fn draft(host: &Host, root: &Root) -> String {
@@ -190,7 +191,7 @@ fn flat(cpus: &[Option<usize>]) -> Vec<usize> {
 }
 
 fn list(cpus: &[usize]) -> String {
-    crate::host::facts::list(cpus, ", ")
+    cpu_list::joined(cpus, ", ")
 }
 
 fn quoted(text: &str) -> String {

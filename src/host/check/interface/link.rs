@@ -2,7 +2,7 @@
 
 use super::Finding;
 use crate::host::facts::Interface;
-use crate::host::facts::interface::Kind;
+use crate::host::facts::interface::InterfaceKind;
 
 pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
     let all = [
@@ -32,7 +32,7 @@ fn down(interface: &Interface) -> Option<Finding> {
 
 fn wireless(interface: &Interface) -> Option<Finding> {
     let name = &interface.name;
-    (interface.kind == Kind::Wireless).then(|| {
+    (interface.kind == InterfaceKind::Wireless).then(|| {
         Finding::invalid(
             format!("{name} is wireless"),
             "others share the air: rates and losses change by the minute, whatever the program does",
@@ -45,17 +45,17 @@ fn wireless(interface: &Interface) -> Option<Finding> {
 
 fn software(interface: &Interface) -> Option<Finding> {
     let what = match interface.kind {
-        Kind::Hardware | Kind::Wireless => return None,
-        Kind::Loopback => "the loopback interface",
-        Kind::Veth => "one end of a pair of software (veth)",
-        Kind::Bridge => "a bridge",
-        Kind::Vlan => "a VLAN",
-        Kind::Bond => "a bond",
-        Kind::Tun => "a tunnel to a program (tun)",
-        Kind::Software => "software",
+        InterfaceKind::Hardware | InterfaceKind::Wireless => return None,
+        InterfaceKind::Loopback => "the loopback interface",
+        InterfaceKind::Veth => "one end of a pair of software (veth)",
+        InterfaceKind::Bridge => "a bridge",
+        InterfaceKind::Vlan => "a VLAN",
+        InterfaceKind::Bond => "a bond",
+        InterfaceKind::Tun => "a tunnel to a program (tun)",
+        InterfaceKind::Software => "software",
     };
     let fix = match interface.kind {
-        Kind::Bridge | Kind::Vlan | Kind::Bond => {
+        InterfaceKind::Bridge | InterfaceKind::Vlan | InterfaceKind::Bond => {
             "check the interface below it, too: ip -d link shows which that is"
         }
         _ => "name the one that packets to the other host take: ip route get ADDRESS",

@@ -3,7 +3,8 @@
 use super::super::network;
 use super::{Finding, Subject};
 use crate::data::Threads;
-use crate::host::facts::{Interface, list};
+use crate::host::facts::Interface;
+use crate::term::cpu_list;
 
 pub(super) fn findings(interface: &Interface, subject: &Subject) -> Vec<Finding> {
     let all = [
@@ -66,7 +67,7 @@ fn interrupted(interface: &Interface, subject: &Subject) -> Option<Finding> {
     Some(Finding::note(
         format!(
             "{name} interrupts CPU {}, where a thread of runs between two hosts is pinned",
-            list(&interface.irq_cpus, ",")
+            cpu_list::joined(&interface.irq_cpus, ",")
         ),
         "the kernel and the program take turns on it; irqbalance undoes the fix",
         format!(
@@ -78,7 +79,7 @@ fn interrupted(interface: &Interface, subject: &Subject) -> Option<Finding> {
 
 /// Returns the CPUs of this many threads whose peers are on another host.
 fn wire_cpus(subject: &Subject, threads: Threads) -> Vec<usize> {
-    if let Some(cpus) = subject.board.wire(threads) {
+    if let Some(cpus) = subject.board.one_sided_cpus(threads) {
         return cpus.to_vec();
     }
     let placed = subject.board.placement(threads, subject.host).ok();

@@ -3,7 +3,7 @@
 use crate::host::check::Finding;
 use crate::host::check::tests::{Seen, found, texts};
 use crate::host::facts::Interface;
-use crate::host::facts::interface::{Counted, Kind};
+use crate::host::facts::interface::{Counted, InterfaceKind};
 use crate::sys::nic::{Coalescing, Eee, LinkModes, Pause, Rings};
 
 /// Returns the interface of a healthy Pi 4B.
@@ -109,9 +109,9 @@ type Change = fn(&mut Interface);
 /// Changes that each cause one kind of problem.
 const TROUBLES: &[Change] = &[
     |eth0| eth0.state = Some("down".to_owned()),
-    |eth0| eth0.kind = Kind::Wireless,
-    |eth0| eth0.kind = Kind::Veth,
-    |eth0| eth0.kind = Kind::Vlan,
+    |eth0| eth0.kind = InterfaceKind::Wireless,
+    |eth0| eth0.kind = InterfaceKind::Veth,
+    |eth0| eth0.kind = InterfaceKind::Vlan,
     |eth0| sleeping("macb")(eth0),
     |eth0| sleeping("r8169")(eth0),
     |eth0| eth0.duplex = Some("half".to_owned()),

@@ -8,7 +8,7 @@ use crate::sys::files::Root;
 /// Kind of a network interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum InterfaceKind {
     /// A device with a wire, or one of a virtual machine.
     #[default]
     Hardware,
@@ -30,7 +30,7 @@ pub enum Kind {
     Software,
 }
 
-impl Kind {
+impl InterfaceKind {
     pub(super) fn shown(root: &Root, name: &str) -> Self {
         /// `ARPHRD_LOOPBACK` (linux/if_arp.h).
         const LOOPBACK: u32 = 772;

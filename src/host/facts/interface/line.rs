@@ -61,7 +61,7 @@ impl Interface {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Interface, Kind};
+    use super::super::{Interface, InterfaceKind};
     use crate::sys::nic::{Coalescing, Eee, Rings};
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
     fn what_is_not_known_is_left_out() {
         assert_eq!(Interface::default().to_string(), "unknown driver");
         let wlan0 = Interface {
-            kind: Kind::Wireless,
+            kind: InterfaceKind::Wireless,
             driver: Some("brcmfmac".to_owned()),
             state: Some("down".to_owned()),
             rx_queues: 1,
@@ -113,7 +113,7 @@ mod tests {
         };
         assert_eq!(wlan0.to_string(), "brcmfmac wireless down, 1/4 queues");
         let veth = Interface {
-            kind: Kind::Veth,
+            kind: InterfaceKind::Veth,
             driver: Some("veth".to_owned()),
             ..Interface::default()
         };

@@ -5,7 +5,7 @@ mod line;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::kind::Kind;
+pub use self::kind::InterfaceKind;
 use super::network;
 use crate::sys::files::Root;
 use crate::sys::nic::{
@@ -19,7 +19,7 @@ pub struct Interface {
     /// Name, such as `eth0`.
     pub name: String,
     /// Kind of interface.
-    pub kind: Kind,
+    pub kind: InterfaceKind,
     /// Driver, such as `bcmgenet`.
     pub driver: Option<String>,
     /// Bus that connects it, such as `usb`.
@@ -132,7 +132,7 @@ impl Interface {
         let irqs = network::irqs(root, name);
         let known = |word: &String| word != "unknown";
         Self {
-            kind: Kind::shown(root, name),
+            kind: InterfaceKind::shown(root, name),
             driver: root.link_name(file("device/driver")),
             bus: root.link_name(file("device/subsystem")),
             state: root.text(file("operstate")),
@@ -173,7 +173,7 @@ impl Interface {
             self.driver = driver.driver();
         }
         if self.driver.as_deref() == Some("veth") {
-            self.kind = Kind::Veth;
+            self.kind = InterfaceKind::Veth;
         }
         self.modes = driver.modes();
         self.rings = driver.rings();
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn the_machines_own_loopback_is_known() {
         let loopback = Interface::read(&Root::default(), "lo").expect("it is there");
-        assert_eq!(loopback.kind, Kind::Loopback);
+        assert_eq!(loopback.kind, InterfaceKind::Loopback);
         assert!(loopback.mtu.is_some_and(|mtu| mtu >= 1280), "{loopback:?}");
         // Emulators answer no ethtool.
         if let Some(offloads) = loopback.offloads {
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(Interface::read(&root, "eth1"), None);
         let expected = Interface {
             name: "eth0".to_owned(),
-            kind: Kind::Wireless,
+            kind: InterfaceKind::Wireless,
             rx_queues: 1,
             tx_queues: 2,
             xps_cpus: Some(vec![0, 1]),

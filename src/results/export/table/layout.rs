@@ -124,7 +124,7 @@ fn first(of: Interval) -> impl Fn(&Row) -> String {
 fn reach(of: Interval) -> impl Fn(&Row) -> String {
     move |row| {
         let [middle, low, high] = of(row);
-        reach_pct(middle, low, high)
+        interval_text(middle, low, high)
     }
 }
 
@@ -147,9 +147,9 @@ pub fn count(count: Option<u64>) -> String {
     count.map_or_else(String::new, |count| count.to_string())
 }
 
-/// Returns the half-width of an interval in percent (see [`reach_pct`](digits::reach_pct)). Empty: no interval.
-pub fn reach_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
-    let reach = || digits::reach_pct(median?, low?, high?);
+/// Returns the half-width of an interval in percent (see [`digits::interval_text`]). Empty: no interval.
+pub fn interval_text(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    let reach = || digits::interval_text(median?, low?, high?);
     reach().unwrap_or_default()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::data::{Direction, Path};
+use crate::data::{Direction, DirectionCounts};
 use crate::sys::nic::PathCounters;
 
 /// Returns a row of a sweep from a laptop to a board.
@@ -28,8 +28,8 @@ pub(crate) fn row_of_a_wire() -> Row {
 }
 
 /// Returns the path counters of a window between two hosts: 30,000 datagrams sent, and this many received.
-pub(crate) fn path(received: u64) -> Path {
-    Path {
+pub(crate) fn path(received: u64) -> DirectionCounts {
+    DirectionCounts {
         direction: Direction::Up,
         sent: 30_000,
         refused: 0,
@@ -50,7 +50,7 @@ pub(crate) fn path(received: u64) -> Path {
 }
 
 /// Returns a row of six windows with this path.
-fn row_over(path: &Path) -> Row {
+fn row_over(path: &DirectionCounts) -> Row {
     let mut samples = six();
     for sample in &mut samples {
         sample.paths = vec![path.clone()];
@@ -85,11 +85,11 @@ fn a_surplus_in_one_window_makes_up_for_no_loss_in_another() {
 #[test]
 fn what_a_path_held_for_long_is_no_fault_of_the_receivers() {
     let mut samples = six();
-    let left = |samples: &mut Vec<Sample>, paths: Vec<Path>| {
+    let left = |samples: &mut Vec<Sample>, paths: Vec<DirectionCounts>| {
         (samples[1].paths, samples[1].accounting.unread) = (paths, 7);
         make_row(samples, &[], Outcome::Complete(EndedBy::Rounds))
     };
-    let late = Path {
+    let late = DirectionCounts {
         unread: 7,
         ..path(29_993)
     };
@@ -106,7 +106,7 @@ fn what_a_path_held_for_long_is_no_fault_of_the_receivers() {
 #[test]
 fn counters_that_other_traffic_moved_further_are_named() {
     let with = |nic_in_drops, udp_no_ports| {
-        row_over(&Path {
+        row_over(&DirectionCounts {
             at_receiver: PathCounters {
                 nic_in_drops,
                 udp_no_ports,
@@ -133,14 +133,14 @@ fn counters_that_other_traffic_moved_further_are_named() {
 #[test]
 fn counters_of_the_driver_are_named_and_damaged_frames_are_a_cables() {
     let named = |name: &str| BTreeMap::from([(name.to_owned(), 1000)]);
-    let row = row_over(&Path {
+    let row = row_over(&DirectionCounts {
         nic_at_receiver: named("rx_resource_errors"),
         ..path(29_000)
     });
     assert_eq!(row.nic_counters, "receiver: rx_resource_errors 6000");
     assert_eq!(row.warnings, Vec::<String>::new());
     for counter in ["rx_crc_errors", "RX FCS Errors", "mmc_rx_align_error"] {
-        let row = row_over(&Path {
+        let row = row_over(&DirectionCounts {
             nic_at_receiver: named(counter),
             ..path(29_000)
         });

@@ -97,14 +97,14 @@ fn both(a: PathCounters, b: PathCounters) -> PathCounters {
 
 /// Returns the path of our datagrams, with others' traffic in the same counters. A driver counts its interface's drops
 /// under a name of its own; the kernel counts all of them, or none.
-fn simulated(ours: &Ended, others: &Ended, kernel_has_it: bool) -> Path {
+fn simulated(ours: &Ended, others: &Ended, kernel_has_it: bool) -> DirectionCounts {
     let at_sender = both(ours.at_sender(), others.at_sender());
     let mut at_receiver = both(ours.at_receiver(), others.at_receiver());
     let nic_at_receiver = named(&[("rx_resource_errors", at_receiver.nic_in_drops)]);
     if !kernel_has_it {
         at_receiver.nic_in_drops = 0;
     }
-    Path {
+    DirectionCounts {
         sent: ours.qdisc + ours.nic_out + ours.at_sender().tx_packets,
         refused: ours.refused_by_qdisc + ours.refused_by_nic + ours.refused_by_nobody,
         received: ours.received,

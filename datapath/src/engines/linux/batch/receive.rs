@@ -1,4 +1,5 @@
-//! Receives many datagrams per call: a buffer for each, and its source address on unconnected sockets.
+//! Receives with recvmmsg(2): many datagrams per call into preallocated buffers, on unconnected sockets with their
+//! source addresses.
 
 use std::io;
 use std::net::UdpSocket;
@@ -9,18 +10,21 @@ use libc::{c_void, iovec, mmsghdr};
 
 use super::{empty_header, length};
 use crate::engine::payload::{Check, Origin};
-use crate::engine::{Addressing, Burst, IoOptions};
+use crate::engine::{Addressing, BatchCount, IoOptions};
+use crate::engines::linux::fixed_buffer::FixedBuffer;
 use crate::engines::linux::source::Source;
-use crate::engines::linux::stable::Stable;
 
-/// Buffers for the datagrams of one call.
+/// Buffers for the datagrams of one recvmmsg(2).
 pub struct ReceiveBatch {
-    headers: Stable<mmsghdr>,
+    /// The headers point into the three buffers below.
+    headers: FixedBuffer<mmsghdr>,
     bytes_each: usize,
-    /// Memory that the headers point to.
-    buffers: Stable<u8>,
-    _slices: Stable<iovec>,
-    sources: Stable<Source>,
+    /// Payloads, one after the other.
+    buffers: FixedBuffer<u8>,
+    /// Kept alive for the headers.
+    _slices: FixedBuffer<iovec>,
+    /// Source addresses. Empty on connected sockets.
+    sources: FixedBuffer<Source>,
 }
 
 #[expect(unsafe_code, reason = "raw headers hold pointers")]
@@ -29,37 +33,37 @@ unsafe impl Send for ReceiveBatch {}
 
 impl ReceiveBatch {
     /// Creates the buffers for one call; none if nothing is received.
-    pub fn of<A: Addressing>(options: &IoOptions) -> Self {
+    pub fn from_options<A: Addressing>(options: &IoOptions) -> Self {
         let count = if options.direction.receives() {
             options.batch
         } else {
             0
         };
-        Self::new(options.buffer_bytes, count, !A::CONNECTED)
+        let source_count = if A::CONNECTED { 0 } else { count };
+        Self::with_buffers(options.buffer_bytes, count, source_count)
     }
 
-    /// Creates `count` buffers of `bytes_each` bytes, with the source address of each datagram if `with_sources`.
-    pub fn new(bytes_each: usize, count: usize, with_sources: bool) -> Self {
-        let buffers = Stable::new(vec![0; bytes_each * count]);
+    /// Creates `count` buffers of `bytes_each` bytes, the first `source_count` of them with a source address.
+    fn with_buffers(bytes_each: usize, count: usize, source_count: usize) -> Self {
+        let buffers = FixedBuffer::new(vec![0; bytes_each * count]);
         let slice = |n: usize| iovec {
             iov_base: buffers.at(n * bytes_each).cast::<c_void>(),
             iov_len: bytes_each,
         };
-        let slices = Stable::new((0..count).map(slice).collect::<Vec<_>>());
-        let sources = vec![Source::EMPTY; if with_sources { count } else { 0 }];
-        let sources = Stable::new(sources);
+        let slices = FixedBuffer::new((0..count).map(slice).collect::<Vec<_>>());
+        let sources = FixedBuffer::new(vec![Source::EMPTY; source_count]);
         let header = |n: usize| {
             let mut header = empty_header();
             header.msg_hdr.msg_iov = slices.at(n);
             header.msg_hdr.msg_iovlen = 1;
-            if with_sources {
+            if n < source_count {
                 header.msg_hdr.msg_name = sources.at(n).cast::<c_void>();
                 header.msg_hdr.msg_namelen = Source::BYTES;
             }
             header
         };
         Self {
-            headers: Stable::new((0..count).map(header).collect::<Vec<_>>()),
+            headers: FixedBuffer::new((0..count).map(header).collect::<Vec<_>>()),
             bytes_each,
             buffers,
             _slices: slices,
@@ -69,13 +73,16 @@ impl ReceiveBatch {
 
     /// Waits for one datagram and takes all others that are there, in one call.
     ///
-    /// The length of an address stays as the kernel set it. It is the same the next time, since a socket has
-    /// addresses of one family only.
+    /// `msg_namelen` is not reset between calls: all addresses of a socket are of one family, so of one length.
     ///
     /// # Errors
     /// Returns the error of the system call if no datagram was received.
     #[inline]
-    pub fn receive<I: Check>(&mut self, socket: &UdpSocket, check: &mut I) -> io::Result<Burst> {
+    pub fn receive<C: Check>(
+        &mut self,
+        socket: &UdpSocket,
+        check: &mut C,
+    ) -> io::Result<BatchCount> {
         #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
         // SAFETY: the count is that of the headers. They point to memory that `self` owns, that does not move and
         // that has the stated lengths; any bytes are valid there (recvmmsg(2)).
@@ -89,14 +96,14 @@ impl ReceiveBatch {
             )
         };
         let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
-        Ok(self.show(received, check))
+        Ok(self.check_and_count(received, check))
     }
 
-    /// Shows the datagrams in the first `received` buffers to `check`, and counts them.
+    /// Checks and counts the datagrams in the first `received` buffers.
     #[inline]
-    fn show<I: Check>(&self, received: usize, check: &mut I) -> Burst {
+    fn check_and_count<C: Check>(&self, received: usize, check: &mut C) -> BatchCount {
         let headers = &self.headers[..received];
-        if I::LOOKS {
+        if C::READS_PAYLOAD {
             for (n, header) in headers.iter().enumerate() {
                 let source = self.sources.get(n).and_then(Source::address);
                 let datagram = &self.buffers[n * self.bytes_each..][..header.msg_len as usize];
@@ -104,7 +111,7 @@ impl ReceiveBatch {
             }
         }
         let bytes = headers.iter().map(|header| u64::from(header.msg_len)).sum();
-        Burst::of(received as u64, bytes)
+        BatchCount::of(received as u64, bytes)
     }
 }
 
@@ -114,18 +121,18 @@ mod tests {
     use crate::engine::payload::tests::Collected;
 
     #[test]
-    fn datagrams_without_payload_are_shown() {
-        let batch = ReceiveBatch::new(0, 4, false);
+    fn empty_datagrams_are_checked_and_counted() {
+        let batch = ReceiveBatch::with_buffers(0, 4, 0);
         let mut seen = Collected::default();
-        assert_eq!(batch.show(2, &mut seen), Burst::of(2, 0));
+        assert_eq!(batch.check_and_count(2, &mut seen), BatchCount::of(2, 0));
         assert_eq!(seen.0, [Vec::new(), Vec::new()] as [Vec<u8>; 2]);
     }
 
     #[test]
-    fn what_is_written_through_the_pointers_is_what_is_shown() {
-        let batch = Box::new(ReceiveBatch::new(8, 4, true));
+    fn datagrams_written_through_the_headers_are_checked() {
+        let batch = Box::new(ReceiveBatch::with_buffers(8, 4, 4));
         for (n, letter) in (0_u32..3).zip(*b"abc") {
-            #[expect(unsafe_code, reason = "the kernel's part")]
+            #[expect(unsafe_code, reason = "writes through the pointers, like the kernel")]
             // SAFETY: the batch lives, and each of its buffers has 8 bytes.
             unsafe {
                 let header = &mut *batch.headers.at(n as usize);
@@ -140,7 +147,7 @@ mod tests {
             }
         }
         let mut seen = Collected::default();
-        assert_eq!(batch.show(3, &mut seen), Burst::of(3, 6));
+        assert_eq!(batch.check_and_count(3, &mut seen), BatchCount::of(3, 6));
         assert_eq!(seen.0, [b"a".to_vec(), b"bb".to_vec(), b"ccc".to_vec()]);
     }
 }

@@ -9,18 +9,18 @@ use socket2::{SockAddr, SockAddrStorage, SockRef};
 
 use super::{empty_header, length};
 use crate::engine::payload::Fill;
-use crate::engine::{Addressing, Batched, Burst, Endpoint, IoOptions};
-use crate::engines::linux::stable::Stable;
+use crate::engine::{Addressing, BatchCount, Batched, Endpoint, IoOptions};
+use crate::engines::linux::fixed_buffer::FixedBuffer;
 use crate::sys::socket_queues;
 
 /// Datagrams to send in one call.
 pub struct SendBatch {
-    headers: Stable<mmsghdr>,
+    /// The headers point into the three buffers below.
+    headers: FixedBuffer<mmsghdr>,
     bytes_each: u64,
-    /// Memory that the headers point to.
-    payloads: Stable<u8>,
-    slices: Stable<iovec>,
-    peer: Option<Stable<SockAddrStorage>>,
+    payloads: FixedBuffer<u8>,
+    slices: FixedBuffer<iovec>,
+    peer: Option<FixedBuffer<SockAddrStorage>>,
 }
 
 #[expect(unsafe_code, reason = "raw headers hold pointers")]
@@ -29,7 +29,7 @@ unsafe impl Send for SendBatch {}
 
 impl SendBatch {
     /// Creates the datagrams that one call sends to the peer of an endpoint; none if nothing is sent.
-    pub fn of<A: Addressing>(options: &IoOptions, endpoint: &Endpoint) -> Self {
+    pub fn from_options<A: Addressing>(options: &IoOptions, endpoint: &Endpoint) -> Self {
         let peer = (!A::CONNECTED).then(|| endpoint.peer_or_unspecified());
         let payload = options.payload();
         let count = if options.direction.sends() {
@@ -57,7 +57,7 @@ impl SendBatch {
         peer: Option<SocketAddr>,
     ) -> Self {
         assert!([bytes_each, bytes_each * count].contains(&payloads.len()));
-        let payloads = Stable::new(payloads);
+        let payloads = FixedBuffer::new(payloads);
         let last = payloads.len().saturating_sub(bytes_each);
         // Datagrams with a shared payload also share its `iovec`, so that the kernel reads less memory.
         let slice = |at: usize| iovec {
@@ -65,10 +65,10 @@ impl SendBatch {
             iov_len: bytes_each,
         };
         let slices = (0..=last).step_by(bytes_each.max(1)).map(slice);
-        let slices = Stable::new(slices.collect::<Vec<_>>());
+        let slices = FixedBuffer::new(slices.collect::<Vec<_>>());
         let peer = peer.map(SockAddr::from);
         let peer_bytes = peer.as_ref().map_or(0, SockAddr::len);
-        let peer = peer.map(|peer| Stable::one(peer.as_storage()));
+        let peer = peer.map(|peer| FixedBuffer::one(peer.as_storage()));
         let header = |n: usize| {
             let mut header = empty_header();
             header.msg_hdr.msg_iov = slices.at(if slices.len() == 1 { 0 } else { n });
@@ -80,7 +80,7 @@ impl SendBatch {
             header
         };
         Self {
-            headers: Stable::new((0..count).map(header).collect::<Vec<_>>()),
+            headers: FixedBuffer::new((0..count).map(header).collect::<Vec<_>>()),
             bytes_each: bytes_each as u64,
             payloads,
             slices,
@@ -155,7 +155,7 @@ impl SendBatch {
         };
         let sent = u64::try_from(sent).map_err(|_| io::Error::last_os_error())?;
         Ok(Batched {
-            moved: Burst::of(sent, sent * self.bytes_each),
+            moved: BatchCount::of(sent, sent * self.bytes_each),
             failed: u32::from(sent < self.count() as u64),
             errno: 0,
         })
@@ -165,7 +165,7 @@ impl SendBatch {
 /// Returns whether a socket's send buffer is full. A call then sends only a part, if it may not wait for room or if a
 /// signal ends the wait.
 pub fn is_full(socket: &UdpSocket) -> bool {
-    let unsent = socket_queues::unsent(socket).unwrap_or(0);
+    let unsent = socket_queues::send_queue_bytes(socket).unwrap_or(0);
     let room = SockRef::from(socket).send_buffer_size();
     // It is full from `sk_sndbuf` bytes on (`sock_alloc_send_pskb`, net/core/sock.c). Since the call, some datagrams
     // may have left.

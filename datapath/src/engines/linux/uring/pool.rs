@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::IoUring;
 use io_uring::types::BufRingEntry;
 
-use crate::engines::linux::stable::Stable;
+use crate::engines::linux::fixed_buffer::FixedBuffer;
 
 /// Identifier of the only buffer group.
 pub(super) const BUFFERS: u16 = 0;
@@ -30,7 +30,7 @@ pub(super) struct Pool {
     pub(super) count: u16,
     tail: u16,
     bytes_each: usize,
-    memory: Stable<u8>,
+    memory: FixedBuffer<u8>,
 }
 
 #[expect(unsafe_code, reason = "it owns its memory by raw pointers")]
@@ -61,7 +61,7 @@ impl Pool {
             count,
             tail: 0,
             bytes_each,
-            memory: Stable::new(vec![0; usize::from(count) * bytes_each]),
+            memory: FixedBuffer::new(vec![0; usize::from(count) * bytes_each]),
         };
         for id in 0..count {
             pool.give_back(id);

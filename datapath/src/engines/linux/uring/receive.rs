@@ -13,8 +13,8 @@ use super::pool::{BUFFERS, Pool};
 use super::{cancel_all, enter, register, ring};
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, Batched, IoOptions};
+use crate::engines::linux::fixed_buffer::FixedBuffer;
 use crate::engines::linux::source::{self, Source};
-use crate::engines::linux::stable::Stable;
 
 /// Multishot receives, with buffers of which the kernel takes one per datagram.
 pub struct ReceiveRing {
@@ -25,7 +25,7 @@ pub struct ReceiveRing {
     /// Sockets whose request the kernel does not have, oldest first, so that each gets its turn.
     idle: VecDeque<usize>,
     pool: Pool,
-    header: Option<Stable<msghdr>>,
+    header: Option<FixedBuffer<msghdr>>,
     /// True if receives never wait.
     spins: bool,
 }
@@ -44,7 +44,7 @@ impl ReceiveRing {
         let header = with_sources.then(|| {
             let mut header = empty_header();
             header.msg_namelen = Source::BYTES;
-            Stable::one(header)
+            FixedBuffer::one(header)
         });
         // The address and the lengths (io_uring_recvmsg_out) precede the payload.
         let besides = if with_sources {
@@ -110,7 +110,7 @@ impl ReceiveRing {
                     None => content,
                     Some(header) => payload(content, &header[0]),
                 };
-                if C::LOOKS {
+                if C::READS_PAYLOAD {
                     let source = self.header.as_ref().and_then(|_| source(content));
                     check.check(datagram, Origin { endpoint, source });
                 }

@@ -133,7 +133,7 @@ mod tests {
     use socket2::SockRef;
 
     use super::*;
-    use crate::engine::Burst;
+    use crate::engine::BatchCount;
     use crate::engine::payload::NoFill;
     use crate::engines::linux::uring;
     use crate::sys::wakeup;
@@ -215,7 +215,7 @@ mod tests {
         // Simulates an error after the submission.
         ring.push(0).expect("it is empty");
         ring.ring.submit().expect("a ring");
-        let all = Burst::of(BATCH as u64, 300 * BATCH as u64);
+        let all = BatchCount::of(BATCH as u64, 300 * BATCH as u64);
         for _ in 0..2 {
             assert_eq!(ring.send(0, &NoFill).expect("loopback takes it").moved, all);
             assert_eq!(ring.under_way, 0);

@@ -1,4 +1,4 @@
-//! WebSocket over tokio: every wait is awaited.
+//! WebSocket over tokio: [`DatagramIo`] over tokio-tungstenite.
 
 use std::future::poll_fn;
 use std::io;
@@ -11,10 +11,10 @@ use tokio_tungstenite::WebSocketStream;
 use tungstenite::Message;
 
 use super::gate::Gated;
-use super::{Outbox, config, in_io, role, take};
+use super::{Outbox, check_message, config, role, to_io_error};
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{Burst, DatagramIo, IoOptions, Waits};
-use crate::engines::stream::awaited::Awaiting;
+use crate::engine::{BatchCount, DatagramIo, IoOptions, Waits};
+use crate::engines::stream::awaited::InterruptibleSocket;
 use crate::engines::stream::ports::TransportIo;
 
 /// Sends and receives WebSocket messages over a connection of tokio's.
@@ -25,9 +25,9 @@ pub(in crate::engines) struct AwaitedWebSocketIo {
 }
 
 impl TransportIo for AwaitedWebSocketIo {
-    type ByteIo = Awaiting<TcpStream>;
+    type ByteIo = InterruptibleSocket<TcpStream>;
 
-    fn over(wire: Awaiting<TcpStream>, is_client: bool, options: &IoOptions) -> Self {
+    fn over(wire: InterruptibleSocket<TcpStream>, is_client: bool, options: &IoOptions) -> Self {
         let stream = Gated::new(wire.socket, is_client, options);
         let socket = WebSocketStream::from_raw_socket(stream, role(is_client), Some(config()));
         Self {
@@ -49,47 +49,54 @@ fn poll_message(
 ) -> Poll<io::Result<Message>> {
     Pin::new(socket).poll_next(context).map(|message| {
         let message = message.ok_or(io::ErrorKind::UnexpectedEof)?;
-        message.map_err(in_io)
+        message.map_err(to_io_error)
     })
 }
 
 impl DatagramIo for AwaitedWebSocketIo {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         let socket = &mut self.socket;
         if !self.outbox.is_queued {
             let message = self.outbox.next(fill);
-            Pin::new(&mut *socket).start_send(message).map_err(in_io)?;
+            Pin::new(&mut *socket)
+                .start_send(message)
+                .map_err(to_io_error)?;
             self.outbox.is_queued = true;
         }
-        let flushed = poll_fn(|context| Pin::new(&mut *socket).poll_flush(context).map_err(in_io));
-        self.waits.end(pin!(flushed)).await?;
-        Ok(self.outbox.gone())
+        let flushed = poll_fn(|context| {
+            Pin::new(&mut *socket)
+                .poll_flush(context)
+                .map_err(to_io_error)
+        });
+        self.waits.interruptible(pin!(flushed)).await?;
+        Ok(self.outbox.take_sent_count())
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
-        let mut burst = Burst::default();
-        self.socket.get_mut().open();
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+        let mut moved = BatchCount::default();
+        self.socket.get_mut().allow_reads();
         loop {
             let message = poll_fn(|context| match poll_message(&mut self.socket, context) {
                 // The message is not complete after all: the next read brings its rest.
-                Poll::Pending if burst.packets > 0 => {
+                Poll::Pending if moved.packets > 0 => {
                     Poll::Ready(Err(io::ErrorKind::WouldBlock.into()))
                 }
                 message => message,
             });
-            let taken = self.waits.end(pin!(message)).await;
-            let bytes = match taken.and_then(|message| take(&message, check)) {
-                Ok(bytes) => bytes,
-                // The messages so far count; the next call returns the same error.
-                Err(_) if burst.packets > 0 => return Ok(burst),
+            let message = self.waits.interruptible(pin!(message)).await;
+            let received = match message.and_then(|message| check_message(&message, check)) {
+                Ok(received) => received,
+                // Return what was received. A real error recurs at the next call.
+                Err(_) if moved.packets > 0 => return Ok(moved),
                 Err(error) => return Err(error),
             };
-            burst.packets += u64::from(bytes.is_some());
-            burst.bytes += bytes.unwrap_or(0) as u64;
-            if !self.socket.get_mut().took(bytes.unwrap_or(0)) {
-                return Ok(burst);
+            let count = received.count();
+            moved.packets += count.packets;
+            moved.bytes += count.bytes;
+            if !self.socket.get_mut().note_message(received.bytes) {
+                return Ok(moved);
             }
         }
     }

@@ -6,9 +6,9 @@ use std::net::TcpStream;
 use tungstenite::WebSocket;
 
 use super::gate::Gated;
-use super::{Outbox, config, in_io, role, take};
+use super::{Outbox, check_message, config, role, to_io_error};
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{Burst, DatagramIo, IoOptions};
+use crate::engine::{BatchCount, DatagramIo, IoOptions};
 use crate::engines::stream::ports::TransportIo;
 
 /// Sends and receives WebSocket messages over a connection whose calls block, or return at once with `--wait spin`.
@@ -31,40 +31,37 @@ impl TransportIo for WebSocketIo {
 
 impl DatagramIo for WebSocketIo {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         if !self.outbox.is_queued {
             let message = self.outbox.next(fill);
-            self.socket.write(message).map_err(in_io)?;
+            self.socket.write(message).map_err(to_io_error)?;
             self.outbox.is_queued = true;
         }
-        self.socket.flush().map_err(in_io)?;
-        Ok(self.outbox.gone())
+        self.socket.flush().map_err(to_io_error)?;
+        Ok(self.outbox.take_sent_count())
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
-        let mut burst = Burst::default();
-        self.socket.get_mut().open();
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+        let mut moved = BatchCount::default();
+        self.socket.get_mut().allow_reads();
         loop {
-            let taken = self
-                .socket
-                .read()
-                .map_err(in_io)
-                .and_then(|message| take(&message, check));
-            let bytes = match taken {
-                Ok(bytes) => bytes,
-                // The messages so far count; the next call returns the same error.
-                Err(_) if burst.packets > 0 => return Ok(burst),
+            let message = self.socket.read().map_err(to_io_error);
+            let received = match message.and_then(|message| check_message(&message, check)) {
+                Ok(received) => received,
+                // Return what was received. A real error recurs at the next call.
+                Err(_) if moved.packets > 0 => return Ok(moved),
                 Err(error) => {
                     // The library may have to answer the remote end's close frame.
                     let _ = self.socket.flush();
                     return Err(error);
                 }
             };
-            burst.packets += u64::from(bytes.is_some());
-            burst.bytes += bytes.unwrap_or(0) as u64;
-            if !self.socket.get_mut().took(bytes.unwrap_or(0)) {
-                return Ok(burst);
+            let count = received.count();
+            moved.packets += count.packets;
+            moved.bytes += count.bytes;
+            if !self.socket.get_mut().note_message(received.bytes) {
+                return Ok(moved);
             }
         }
     }

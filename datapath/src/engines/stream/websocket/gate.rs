@@ -16,7 +16,7 @@ use crate::engines::stream::websocket_bytes;
 pub(super) struct Gated<S> {
     pub(super) stream: S,
     is_open: bool,
-    /// Bytes read that do not belong to a message taken so far.
+    /// Bytes read that do not belong to a message received so far.
     unread: usize,
     /// Size of a received message in the stream, in bytes.
     message_bytes: usize,
@@ -41,21 +41,21 @@ impl<S> Gated<S> {
 
     /// Lets reads through to the system from now on.
     #[inline]
-    pub(super) fn open(&mut self) {
+    pub(super) fn allow_reads(&mut self) {
         self.is_open = true;
     }
 
     /// Notes that `bytes` bytes were read.
     #[inline]
-    pub(super) fn came(&mut self, bytes: usize) {
+    pub(super) fn note_read(&mut self, bytes: usize) {
         self.unread += bytes;
     }
 
-    /// Notes that a message of `payload_bytes` was taken. Returns whether another complete message lies in the
+    /// Notes that a message of `payload_bytes` was received. Returns whether another complete message lies in the
     /// library's buffer. There it is invisible from outside, so it must be taken before the next read from the
     /// system.
     #[inline]
-    pub(super) fn took(&mut self, payload_bytes: usize) -> bool {
+    pub(super) fn note_message(&mut self, payload_bytes: usize) -> bool {
         let bytes = websocket_bytes(payload_bytes, self.is_masked);
         self.unread = self.unread.saturating_sub(bytes);
         self.is_open = self.unread < self.message_bytes;
@@ -70,7 +70,7 @@ impl<S: Read> Read for Gated<S> {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let bytes = self.stream.read(room)?;
-        self.came(bytes);
+        self.note_read(bytes);
         Ok(bytes)
     }
 }
@@ -100,7 +100,7 @@ impl AsyncRead for Gated<TcpStream> {
         }
         let before = room.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, room);
-        self.came(room.filled().len() - before);
+        self.note_read(room.filled().len() - before);
         read
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tungstenite::HandshakeError;
 use tungstenite::handshake::{HandshakeRole, MidHandshake};
 
-use super::in_io;
+use super::to_io_error;
 
 /// Time limit for the handshake of two ends in one process.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -44,6 +44,6 @@ where
     match round {
         Ok(_) => Ok(None),
         Err(HandshakeError::Interrupted(rest)) => Ok(Some(rest)),
-        Err(HandshakeError::Failure(error)) => Err(in_io(error)),
+        Err(HandshakeError::Failure(error)) => Err(to_io_error(error)),
     }
 }

@@ -16,7 +16,7 @@ pub(super) use self::awaited::AwaitedWebSocketIo;
 pub(super) use self::blocking::WebSocketIo;
 pub use self::handshake::shake_hands;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{Burst, IoOptions};
+use crate::engine::{BatchCount, IoOptions};
 
 /// Size of the library's write buffer in bytes, larger than any frame. `write` then only buffers, and only `flush`
 /// makes system calls: an interrupted flush can be repeated.
@@ -46,9 +46,9 @@ impl Outbox {
 
     /// Notes that the message has been sent, and returns its count.
     #[inline]
-    fn gone(&mut self) -> Burst {
+    fn take_sent_count(&mut self) -> BatchCount {
         self.is_queued = false;
-        Burst::one(self.payload.len())
+        BatchCount::one(self.payload.len())
     }
 }
 
@@ -64,23 +64,49 @@ fn config() -> WebSocketConfig {
     WebSocketConfig::default().write_buffer_size(WRITE_BYTES)
 }
 
-/// Shows a message to `check` and returns its length in bytes. `None`: the message only keeps the connection up.
+/// A message that was received.
+struct Received {
+    /// Length of its payload.
+    bytes: usize,
+    /// False if the message only keeps the connection up.
+    is_datagram: bool,
+}
+
+impl Received {
+    /// Returns the count of the message.
+    #[inline]
+    fn count(&self) -> BatchCount {
+        if self.is_datagram {
+            BatchCount::one(self.bytes)
+        } else {
+            BatchCount::default()
+        }
+    }
+}
+
+/// Shows a message to `check`.
 ///
 /// # Errors
 /// Fails with `UnexpectedEof` if the remote end closes the connection.
 #[inline]
-fn take<C: Check>(message: &Message, check: &mut C) -> io::Result<Option<usize>> {
+fn check_message<C: Check>(message: &Message, check: &mut C) -> io::Result<Received> {
     match message {
         Message::Binary(bytes) => {
             check.check_received(bytes.len(), bytes, || Origin::PEER);
-            Ok(Some(bytes.len()))
+            Ok(Received {
+                bytes: bytes.len(),
+                is_datagram: true,
+            })
         }
         Message::Close(_) => Err(io::ErrorKind::UnexpectedEof.into()),
-        _ => Ok(None),
+        other => Ok(Received {
+            bytes: other.len(),
+            is_datagram: false,
+        }),
     }
 }
 
-fn in_io(error: Error) -> io::Error {
+fn to_io_error(error: Error) -> io::Error {
     match error {
         Error::Io(error) => error,
         other => io::Error::other(other),

@@ -45,16 +45,16 @@ fn messages_come_as_they_went_both_ways_and_take_up_as_much_as_is_said() {
         ];
         for (from, to) in [(0, 1), (1, 0)] {
             let sent = now(ends[from].transmit(0, &NoFill)).expect("there is room");
-            assert_eq!(sent, Burst::one(payload));
-            let waiting = socket_queues::received(&fds[to]).expect("it is open");
+            assert_eq!(sent, BatchCount::one(payload));
+            let waiting = socket_queues::receive_queue_bytes(&fds[to]).expect("it is open");
             // A longer message may not have arrived completely.
             if payload <= 16_000 {
                 let bytes = websocket_bytes(payload, from == 0) as u64;
                 assert_eq!(waiting, bytes, "{payload} B");
             }
             let mut seen = Collected::default();
-            let burst = now(ends[to].receive(&mut seen)).expect("it is there");
-            assert_eq!(burst, Burst::one(payload));
+            let moved = now(ends[to].receive(&mut seen)).expect("it is there");
+            assert_eq!(moved, BatchCount::one(payload));
             assert_eq!(seen.0, [vec![0xA5; payload]]);
         }
     }
@@ -106,7 +106,10 @@ fn a_server_of_another_language_echoes_in_fragments_and_says_goodbye() {
     for _ in 0..2 {
         now(port.transmit(0, &NoFill)).expect("it reads");
         let mut seen = Collected::default();
-        assert_eq!(now(port.receive(&mut seen)).ok(), Some(Burst::one(70_000)));
+        assert_eq!(
+            now(port.receive(&mut seen)).ok(),
+            Some(BatchCount::one(70_000))
+        );
         assert_eq!(seen.0, [vec![0xA5; 70_000]]);
     }
     let goodbye = now(port.receive(&mut Collected::default()));
@@ -132,7 +135,10 @@ fn a_client_of_another_language_is_answered_and_says_goodbye() {
         let same = stream.try_clone().expect("a copy");
         let mut port = WebSocketIo::over(same, false, &options);
         let mut seen = Collected::default();
-        assert_eq!(now(port.receive(&mut seen)).ok(), Some(Burst::one(size)));
+        assert_eq!(
+            now(port.receive(&mut seen)).ok(),
+            Some(BatchCount::one(size))
+        );
         assert_eq!(seen.0, [vec![0xA5; size]]);
         now(port.transmit(0, &NoFill)).expect("it reads");
     }
@@ -158,6 +164,6 @@ fn one_read_takes_all_messages_that_came_with_it() {
     for _ in 0..3 {
         now(near.transmit(0, &NoFill)).expect("there is room");
     }
-    let burst = now(far.receive(&mut Collected::default())).expect("they are there");
-    assert_eq!(burst, Burst::of(3, 21));
+    let moved = now(far.receive(&mut Collected::default())).expect("they are there");
+    assert_eq!(moved, BatchCount::of(3, 21));
 }

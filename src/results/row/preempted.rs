@@ -33,15 +33,15 @@ pub(crate) fn share_of_one(sample: &Sample) -> Option<f64> {
 
 /// Returns the preempted time over all windows, in percent. `shares`: the fraction of each window.
 pub(super) fn pct(samples: &[Sample], shares: &[Option<f64>]) -> Option<f64> {
-    let lost_ns =
+    let preempted_ns =
         |(sample, share): (&Sample, &Option<f64>)| Some((*share)? * sample.window_ns as f64);
-    let lost_ns: f64 = samples
+    let preempted_ns: f64 = samples
         .iter()
         .zip(shares)
-        .map(lost_ns)
+        .map(preempted_ns)
         .sum::<Option<f64>>()?;
     let window_ns: u64 = samples.iter().map(|sample| sample.window_ns).sum();
-    (window_ns > 0).then(|| 100.0 * lost_ns / window_ns as f64)
+    (window_ns > 0).then(|| 100.0 * preempted_ns / window_ns as f64)
 }
 
 /// Returns the time that interrupts or the hypervisor took from the threads' CPUs, in percent of the windows. The
@@ -60,7 +60,7 @@ pub(super) fn taken_pct(samples: &[Sample], what: fn(CpuTaken) -> u64) -> Option
 
 fn share(sample: &Sample, switch_ns: &[f64]) -> Option<f64> {
     let ours = sample.other_cpu_ns.unwrap_or(0) + sample.coordinator_cpu_ns.unwrap_or(0);
-    let lost_ns = |(thread, switch_ns): (&ThreadSample, &f64)| {
+    let preempted_ns = |(thread, switch_ns): (&ThreadSample, &f64)| {
         let switching = switches(thread) as f64 * switch_ns;
         let waited = waited_for_others(thread, sample)? - switching - ours as f64;
         // Ignore one tick, of which only its end is known to be in this window.
@@ -68,7 +68,7 @@ fn share(sample: &Sample, switch_ns: &[f64]) -> Option<f64> {
         Some(waited.max(0.0) + steal_ns.saturating_sub(CpuTaken::TICK_NS) as f64)
     };
     let threads = sample.threads.iter().zip(switch_ns);
-    let most = threads.filter_map(lost_ns).max_by(f64::total_cmp)?;
+    let most = threads.filter_map(preempted_ns).max_by(f64::total_cmp)?;
     // A wait that ends in the window may have begun before it.
     Some((most / sample.window_ns as f64).min(1.0))
 }
@@ -105,8 +105,8 @@ fn shortest_switch_ns(samples: &[Sample], thread: usize) -> f64 {
 }
 
 /// Returns the smallest fraction that the bench threads used of a CPU with a sender that never slept. For kernels
-/// that do not count waits. With IRQ_TIME_ACCOUNTING, softirq time is not included.
-pub(super) fn used(sample: &Sample) -> Option<f64> {
+/// that do not count preempted time. With IRQ_TIME_ACCOUNTING, softirq time is not included.
+pub(super) fn busy_sender_share(sample: &Sample) -> Option<f64> {
     // Workers may have run on any CPU.
     if sample
         .threads

@@ -5,17 +5,26 @@ use crate::data::Threads;
 use crate::host::facts::{Cpu, Host};
 use crate::host::placement::Placement;
 
-/// The placement of a case's threads.
+/// The placement of a case's threads on one host.
 #[derive(Clone, Debug)]
 pub struct Placed {
     /// The CPUs.
     pub placement: Placement,
     /// Reason for not following the profile. `None` if it is followed.
-    pub fallback: Option<String>,
+    pub fallback_reason: Option<String>,
+}
+
+/// The placement of the threads of one role, with the other role on another host.
+#[derive(Clone, Debug)]
+pub struct OneSidedPlacement {
+    /// The CPU of each thread. `None`: not pinned.
+    pub cpus: Vec<Option<usize>>,
+    /// Reason for not following the profile. `None` if it is followed.
+    pub fallback_reason: Option<String>,
 }
 
 /// Returns the CPUs that take the interrupts of an interface. Empty if unknown.
-fn interrupted<'a>(host: &'a Host, interface: &str) -> &'a [usize] {
+fn irq_cpus_of<'a>(host: &'a Host, interface: &str) -> &'a [usize] {
     let nic = host.nics.iter().find(|nic| nic.name == interface);
     nic.map_or(&[], |nic| &nic.irq_cpus)
 }
@@ -31,80 +40,84 @@ impl Board {
     /// computes the placement from the topology and returns the reason.
     ///
     /// # Errors
-    /// Fails if the profile has no placement for this many threads. The message is for the plan.
+    /// Fails if the profile has no placement for this many threads. The plan shows the message as the reason for
+    /// skipping the case.
     pub fn placement(&self, threads: Threads, host: &Host) -> Result<Placed, String> {
         let generic = || Placement::generic(threads, &host.cpus);
         if self.loopback.is_empty() {
             return Ok(Placed {
                 placement: generic(),
-                fallback: None,
+                fallback_reason: None,
             });
         }
-        let Some(placement) = self.pinned(threads) else {
+        let Some(placement) = self.loopback_placement(threads) else {
             let most = self.max_threads().unwrap_or_default();
             return Err(format!(
                 "the profile has at most {most} threads: use --board generic or --pin"
             ));
         };
         let reason = self
-            .missing(&placement, host)
+            .missing(placement.cpus().flatten(), host)
             .or_else(|| self.contradiction(host));
         Ok(match reason {
             Some(reason) => Placed {
                 placement: generic(),
-                fallback: Some(format!("generic placement: {reason}")),
+                fallback_reason: Some(format!("generic placement: {reason}")),
             },
             None => Placed {
                 placement,
-                fallback: None,
+                fallback_reason: None,
             },
         })
     }
 
-    /// Places `count` threads of one role on `host`, with the other role on another machine: by the profile, or
-    /// computed from the topology. Either way the interrupts of `interface` have a CPU of their own if there are
-    /// enough CPUs. The second value is the reason for not following the profile.
-    pub fn of_one_role(
+    /// Places `count` threads of one role on `host`, with the other role on another host: by the profile, or computed
+    /// from the topology. Either way the interrupts of `interface` have a CPU of their own if there are enough CPUs.
+    pub fn one_sided_placement(
         &self,
         count: usize,
         host: &Host,
         interface: &str,
-    ) -> (Vec<Option<usize>>, Option<String>) {
-        let busy = interrupted(host, interface);
+    ) -> OneSidedPlacement {
+        let name = &self.name;
+        let irq_cpus = irq_cpus_of(host, interface);
+        let generic = |reason: Option<String>| OneSidedPlacement {
+            cpus: Placement::apart(count, &host.cpus, irq_cpus),
+            fallback_reason: reason.map(|reason| format!("generic placement: {reason}")),
+        };
         let threads = u16::try_from(count)
             .ok()
             .and_then(|count| count.try_into().ok());
-        let Some(cpus) = threads.and_then(|threads| self.wire(threads)) else {
-            let fallback = (!self.wire.is_empty()).then(|| {
-                let name = &self.name;
-                format!("generic placement: {name} has no [[wire]] for {count} threads of one role")
-            });
-            return (Placement::apart(count, &host.cpus, busy), fallback);
+        let Some(cpus) = threads.and_then(|threads| self.one_sided_cpus(threads)) else {
+            let has_others = !self.wire.is_empty();
+            return generic(
+                has_others
+                    .then(|| format!("{name} has no [[wire]] for {count} threads of one role")),
+            );
         };
-        let name = &self.name;
-        let usable = host.cpu_list();
-        let missing = cpus.iter().find(|&&cpu| !host.has_cpu(cpu));
-        let missing = missing
-            .map(|cpu| format!("{name} uses CPU {cpu}, but this process has only {usable}"))
-            .or_else(|| self.contradiction(host));
-        let shared = cpus
-            .iter()
-            .find(|cpu| busy.contains(cpu) && host.cpus.len() > cpus.len());
-        let shared = shared.map(|cpu| format!("the interrupt of {interface} is on CPU {cpu}"));
-        match missing.or(shared) {
-            Some(reason) => (
-                Placement::apart(count, &host.cpus, busy),
-                Some(format!("generic placement: {reason}")),
-            ),
-            None => (cpus.iter().copied().map(Some).collect(), None),
+        let shared = || {
+            let has_spare = host.cpus.len() > cpus.len();
+            let shared = cpus.iter().find(|cpu| irq_cpus.contains(cpu));
+            let shared = shared.filter(|_| has_spare);
+            shared.map(|cpu| format!("the interrupt of {interface} is on CPU {cpu}"))
+        };
+        let reason = self
+            .missing(cpus.iter().copied(), host)
+            .or_else(|| self.contradiction(host))
+            .or_else(shared);
+        if reason.is_some() {
+            return generic(reason);
+        }
+        OneSidedPlacement {
+            cpus: cpus.iter().copied().map(Some).collect(),
+            fallback_reason: None,
         }
     }
 
-    /// Returns the CPUs for this many threads of one role on this board, with the other role on another machine.
-    /// `None` if the profile has none for this many.
-    pub fn wire(&self, threads: Threads) -> Option<&[usize]> {
-        let fitting = self.wire.iter().filter(|wire| wire.threads >= threads);
-        let wire = fitting.min_by_key(|wire| wire.threads)?;
+    /// Returns the CPUs for this many threads of one role on this board, with the other role on another host. `None`:
+    /// the profile has none for this many.
+    pub fn one_sided_cpus(&self, threads: Threads) -> Option<&[usize]> {
+        let wire = smallest_fit(&self.wire, threads, |wire| wire.threads)?;
         wire.cpus.get(..threads.count())
     }
 
@@ -141,20 +154,28 @@ impl Board {
         )
     }
 
-    fn pinned(&self, threads: Threads) -> Option<Placement> {
-        let fitting = self
-            .loopback
-            .iter()
-            .filter(|pinned| pinned.threads >= threads);
-        let pinned = fitting.min_by_key(|pinned| pinned.threads)?;
+    /// Returns the CPUs for this many threads of both roles. `None`: the profile has none for this many.
+    fn loopback_placement(&self, threads: Threads) -> Option<Placement> {
+        let pinned = smallest_fit(&self.loopback, threads, |pinned| pinned.threads)?;
         Placement::from_lists(threads, &pinned.senders, &pinned.receivers)
     }
 
-    fn missing(&self, placement: &Placement, host: &Host) -> Option<String> {
-        let cpu = placement.cpus().flatten().find(|&cpu| !host.has_cpu(cpu))?;
+    /// Returns the reason why `host` lacks one of these CPUs, if it does.
+    fn missing(&self, mut cpus: impl Iterator<Item = usize>, host: &Host) -> Option<String> {
+        let cpu = cpus.find(|&cpu| !host.has_cpu(cpu))?;
         let (name, usable) = (&self.name, host.cpu_list());
         Some(format!(
             "{name} uses CPU {cpu}, but this process has only {usable}"
         ))
     }
+}
+
+/// Returns the entry for the fewest threads that are enough.
+fn smallest_fit<T>(
+    entries: &[T],
+    threads: Threads,
+    threads_of: impl Fn(&T) -> Threads,
+) -> Option<&T> {
+    let fitting = entries.iter().filter(|entry| threads_of(entry) >= threads);
+    fitting.min_by_key(|entry| threads_of(entry))
 }

@@ -1,24 +1,24 @@
-//! Settings of the host where trials run, or from which they cross a wire: this host, or another one through its agent.
+//! Settings of the host where trials run, or from which they cross a wire: this host, or another one by its agent.
 
 use std::time::Duration;
 
-use super::agent::Agent;
-use super::keeper::{Keeper, is_as_before};
-use super::message::Request;
+use super::changed_settings::{ChangedSettings, ensure_unchanged};
 use crate::host::facts::Host;
 use crate::host::tuning::{Lock, Setting, Tuning, Tunings, Wanted, choose};
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
+use crate::trial::agent::Agent;
+use crate::trial::message::Request;
 
-/// Host whose settings are read and changed.
-pub enum Settings<'a> {
+/// Settings of a host, to read and change.
+pub enum HostSettings<'a> {
     /// This host, with its files below this root.
-    LocalTrials(&'a Root),
+    Local(&'a Root),
     /// The host of this agent.
     Remote(&'a mut Agent),
 }
 
-impl Settings<'_> {
+impl HostSettings<'_> {
     /// Returns whether the agent is gone, so that its settings cannot be read any more.
     pub fn are_lost(&self) -> bool {
         matches!(self, Self::Remote(agent) if agent.is_lost())
@@ -28,10 +28,10 @@ impl Settings<'_> {
     ///
     /// # Errors
     /// Fails if the agent is gone.
-    pub fn choose(&mut self, wanted: Wanted) -> anyhow::Result<Tunings> {
+    pub fn list_tunings(&mut self, wanted: Wanted) -> anyhow::Result<Tunings> {
         match self {
-            Self::LocalTrials(root) => Ok(choose(&wanted, &Host::read(root), root)),
-            Self::Remote(agent) => agent.call(&Request::Choose(wanted)),
+            Self::Local(root) => Ok(choose(&wanted, &Host::read(root), root)),
+            Self::Remote(agent) => agent.call(&Request::ListTunings(wanted)),
         }
     }
 
@@ -41,7 +41,7 @@ impl Settings<'_> {
     /// Fails if the agent is gone. The inner error names the process that has the right.
     pub fn lock(&mut self) -> anyhow::Result<Result<Option<Lock>, String>> {
         match self {
-            Self::LocalTrials(root) => Ok(Lock::take(root).map(Some)),
+            Self::Local(root) => Ok(Lock::take(root).map(Some)),
             Self::Remote(agent) => {
                 let taken: Result<(), String> = agent.call(&Request::Lock)?;
                 Ok(taken.map(|()| None))
@@ -53,29 +53,29 @@ impl Settings<'_> {
     ///
     /// # Errors
     /// Fails if the agent is gone. The inner error names a setting with another value.
-    pub fn are_as_before(&mut self, settings: &[Setting]) -> anyhow::Result<Result<(), String>> {
+    pub fn ensure_unchanged(&mut self, settings: &[Setting]) -> anyhow::Result<Result<(), String>> {
         match self {
-            Self::LocalTrials(root) => Ok(is_as_before(settings, root)),
-            Self::Remote(agent) => agent.call(&Request::AreAsBefore(settings.to_vec())),
+            Self::Local(root) => Ok(ensure_unchanged(settings, root)),
+            Self::Remote(agent) => agent.call(&Request::EnsureUnchanged(settings.to_vec())),
         }
     }
 
-    /// Changes a setting for a trial that takes about `trial`.
+    /// Changes the settings of a tuning for a trial that takes about `trial`. Returns them if they are of this host.
     ///
-    /// An agent on another host is the keeper itself. If it ends or begins anew, its watchdog puts the setting back.
+    /// An agent on another host keeps them itself. If it ends or restarts, its watchdog puts them back.
     ///
     /// # Errors
-    /// Fails if no watchdog would put the setting back, or if the agent is gone. The inner error is the reason why the
-    /// setting cannot be changed.
+    /// Fails if the watchdog cannot be started or does not answer, or if the agent is gone. The inner error is the
+    /// reason why a setting cannot be changed.
     pub fn change(
         &mut self,
         tuning: &Tuning,
         trial: Duration,
         interrupt: &Interrupt,
-    ) -> anyhow::Result<Result<Option<Keeper>, String>> {
+    ) -> anyhow::Result<Result<Option<ChangedSettings>, String>> {
         match self {
-            Self::LocalTrials(root) => {
-                let changed = Keeper::change(tuning, trial, root, interrupt)?;
+            Self::Local(root) => {
+                let changed = ChangedSettings::change(tuning, trial, root, interrupt)?;
                 Ok(changed.map(Some))
             }
             Self::Remote(agent) => {
@@ -88,21 +88,21 @@ impl Settings<'_> {
         }
     }
 
-    /// Puts a setting back. Returns whether it stayed changed until now.
+    /// Puts the settings of a tuning back. Returns whether they stayed changed until now.
     ///
     /// # Errors
-    /// Fails if the setting cannot be put back, or if the agent is gone.
+    /// Fails if a setting cannot be put back, or if the agent is gone.
     pub fn put_back(
         &mut self,
-        keeper: Option<Keeper>,
+        changed: Option<ChangedSettings>,
         tuning: &Tuning,
         interrupt: &Interrupt,
     ) -> anyhow::Result<bool> {
-        match (self, keeper) {
+        match (self, changed) {
             (Self::Remote(agent), _) => agent.call(&Request::PutBack(tuning.clone())),
-            (Self::LocalTrials(_), Some(keeper)) => keeper.put_back(tuning, interrupt),
+            (Self::Local(_), Some(changed)) => changed.put_back(tuning, interrupt),
             // Nothing was changed.
-            (Self::LocalTrials(_), None) => Ok(true),
+            (Self::Local(_), None) => Ok(true),
         }
     }
 }

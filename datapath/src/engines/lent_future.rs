@@ -1,8 +1,8 @@
 //! Lends a borrowing future to a runtime that requires ownership.
 //!
 //! A runtime with several threads takes only futures that borrow nothing. A bench thread's future borrows its I/O
-//! objects, which stay outside of the future for a reason (see [`crate::workload`]). So the bench thread lends the
-//! future and waits until it gets it back, like `std::thread::scope`.
+//! objects: inside the future, which lives in memory, they could not stay in registers. So the bench thread lends the
+//! future and waits until it is dropped, like `std::thread::scope`.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,11 +10,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::task::{Context, Poll};
 
 /// A future that a runtime may own.
-pub struct Lent {
-    // Declared before the next field: fields are dropped in order, and dropping the next one signals that this one is
-    // gone.
+pub(super) struct Lent {
+    // Must stay above `_dropped`: fields drop in order, and dropping that one wakes the lender.
     future: Pin<Box<dyn Future<Output = ()> + Send>>,
-    _until_gone: SyncSender<()>,
+    _dropped: SyncSender<()>,
 }
 
 impl Future for Lent {
@@ -30,7 +29,7 @@ impl Future for Lent {
 ///
 /// # Panics
 /// Panics if the future panics, or is dropped before it has ended.
-pub fn until_done<F>(spawn: &dyn Fn(Lent), future: F) -> F::Output
+pub(super) fn until_done<F>(spawn: &dyn Fn(Lent), future: F) -> F::Output
 where
     F: Future<Output: Send> + Send,
 {
@@ -50,8 +49,8 @@ where
 /// Spawns the future and waits until it is dropped. Not generic, so that it is compiled once.
 fn lend(spawn: &dyn Fn(Lent), future: Pin<Box<dyn Future<Output = ()> + Send + '_>>) {
     /// Waits when dropped, even if `spawn` panics: another thread may have the future by then.
-    struct Wait(Receiver<()>);
-    impl Drop for Wait {
+    struct WaitOnDrop(Receiver<()>);
+    impl Drop for WaitOnDrop {
         fn drop(&mut self) {
             // Nothing is ever sent: the call returns when the sender is dropped.
             let _ = self.0.recv();
@@ -60,16 +59,16 @@ fn lend(spawn: &dyn Fn(Lent), future: Pin<Box<dyn Future<Output = ()> + Send + '
 
     #[expect(unsafe_code, reason = "extends the lifetime of a future")]
     // SAFETY: the two types differ only in their lifetime. The borrowed data lives until this function returns. The
-    // function returns after `Wait` is dropped, `Wait` is dropped after `_until_gone`, and `_until_gone` is dropped
+    // function returns after `WaitOnDrop` is dropped, that one is dropped after `_dropped`, and `_dropped` is dropped
     // after the future, since fields are dropped in order. If the future is never dropped, this function never
     // returns.
     let future: Pin<Box<dyn Future<Output = ()> + Send + 'static>> =
         unsafe { std::mem::transmute(future) };
-    let (until_gone, gone) = sync_channel(0);
-    let wait = Wait(gone);
+    let (sender, receiver) = sync_channel(0);
+    let wait = WaitOnDrop(receiver);
     spawn(Lent {
         future,
-        _until_gone: until_gone,
+        _dropped: sender,
     });
     drop(wait);
 }

@@ -1,12 +1,12 @@
-//! The longest datagram that arrives in one piece at the other host.
+//! Finds the longest payload that arrives unfragmented at the other host.
 
 use std::net::SocketAddr;
 
 use anyhow::Context;
 
-use super::ends::Probes;
+use super::end_sockets::Probes;
 use super::spec::TrialSpec;
-use super::token::QUESTION;
+use super::token::QUESTION_BYTES;
 use crate::data::Case;
 use crate::host::placement::Placement;
 use crate::plan::{Between, Settings, WireLink};
@@ -21,7 +21,7 @@ const TRIES: usize = 3;
 /// Never fails: the key of the case is valid.
 pub(super) fn spec(link: &WireLink, is_down: bool) -> anyhow::Result<TrialSpec> {
     let way = if is_down { "down" } else { "up" };
-    let key = format!("std:std/2t/{QUESTION}B/connected/{}/{way}", link.ip());
+    let key = format!("std:std/2t/{QUESTION_BYTES}B/connected/{}/{way}", link.ip());
     let case = Case::of_key(&key).context("a case")?;
     let (local, remote) = (link.local.address, link.remote.address);
     let (receivers, senders) = if is_down {
@@ -41,7 +41,7 @@ pub(super) fn spec(link: &WireLink, is_down: bool) -> anyhow::Result<TrialSpec> 
 ///
 /// # Errors
 /// Fails if there is no such sender.
-pub(super) fn longest(
+pub(super) fn find(
     probes: &mut dyn Probes,
     source: SocketAddr,
     most: u32,
@@ -52,7 +52,7 @@ pub(super) fn longest(
             if probes.probe(source, bytes as usize)?.is_some() {
                 return Ok(false);
             }
-            if probes.reached(source)?.is_some() {
+            if probes.receiver_reached(source)?.is_some() {
                 return Ok(true);
             }
         }
@@ -62,7 +62,7 @@ pub(super) fn longest(
         return Ok(Some(most));
     }
     // If not even this length arrives, IPv6 would not work at all (RFC 8200), and hardly anything else.
-    let (mut least, mut most) = (QUESTION.try_into().unwrap_or(u32::MAX), most);
+    let (mut least, mut most) = (QUESTION_BYTES.try_into().unwrap_or(u32::MAX), most);
     if !gets_through(least)? {
         return Ok(None);
     }

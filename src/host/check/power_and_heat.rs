@@ -1,33 +1,40 @@
-//! Checks clocks, heat and power.
+//! Checks clocks, heat and power supply.
 
 use super::{Finding, Subject};
 use crate::host::facts::CpufreqPolicy;
 use crate::sys::sensors::throttle_words;
+use crate::sys::temperature::POSSIBLE_MILLIC;
 
+/// Returns the findings about clocks, heat and power supply.
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
     let mut findings: Vec<Finding> = [
-        governor(subject),
-        firmware(subject),
-        cooling(subject),
-        heat(subject),
-        blind(subject),
-        nonsense(subject),
+        governor_finding(subject),
+        firmware_throttling(subject),
+        under_voltage(subject),
+        kernel_throttling(subject),
+        high_temperature(subject),
+        missing_sensors(subject),
+        impossible_temperatures(subject),
     ]
     .into_iter()
     .flatten()
     .collect();
     let policies = &subject.host.cpufreq;
-    findings.extend(policies.iter().filter_map(held));
-    findings.extend(policies.iter().filter_map(capped));
+    findings.extend(policies.iter().filter_map(low_clock));
+    findings.extend(policies.iter().filter_map(capped_clock));
     findings
 }
 
 const GOVERNORS: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
 
-/// Finds governors that may change the clock.
-fn governor(subject: &Subject) -> Option<Finding> {
-    let moving = subject.host.cpufreq.iter().filter(|policy| moves(policy));
-    let mut governors: Vec<&str> = moving.filter_map(|it| it.governor.as_deref()).collect();
+/// Reports governors that may lower the clock.
+fn governor_finding(subject: &Subject) -> Option<Finding> {
+    let policies = subject
+        .host
+        .cpufreq
+        .iter()
+        .filter(|policy| may_lower_clock(policy));
+    let mut governors: Vec<&str> = policies.filter_map(|it| it.governor.as_deref()).collect();
     governors.sort_unstable();
     governors.dedup();
     (!governors.is_empty()).then(|| {
@@ -39,9 +46,10 @@ fn governor(subject: &Subject) -> Option<Finding> {
     })
 }
 
-/// Returns whether a governor may choose another clock than the highest one. It cannot if it has no choice, or if
-/// somebody set the highest one by hand (`userspace`, kernel doc admin-guide/pm/cpufreq).
-fn moves(policy: &CpufreqPolicy) -> bool {
+/// Returns whether a governor may choose another clock than the highest one. Under `userspace`, somebody sets the clock
+/// by hand (kernel doc admin-guide/pm/cpufreq): a readable clock then counts as fixed, and [`low_clock`] checks its
+/// height.
+fn may_lower_clock(policy: &CpufreqPolicy) -> bool {
     let has_choice = policy.max_khz.is_none() || policy.min_khz != policy.max_khz;
     match policy.governor.as_deref() {
         None | Some("performance") => false,
@@ -50,13 +58,13 @@ fn moves(policy: &CpufreqPolicy) -> bool {
     }
 }
 
-/// Finds a clock that stays low: after an under-voltage or `initial_turbo`, the governor is `performance` all the
-/// same (raspberrypi/firmware #1469).
-fn held(policy: &CpufreqPolicy) -> Option<Finding> {
+/// Reports CPUs that run below their maximum although the governor should hold it there, as after an under-voltage or
+/// `initial_turbo` (raspberrypi/firmware #1469).
+fn low_clock(policy: &CpufreqPolicy) -> Option<Finding> {
     let (now_khz, max_khz) = (policy.current_khz?, policy.max_khz?);
     let (cpus, governor) = (&policy.cpus, policy.governor.as_deref()?);
     let is_low = now_khz < max_khz / 100 * LEAST_PCT;
-    (is_low && !moves(policy) && !measures(policy)).then(|| {
+    (is_low && !may_lower_clock(policy) && !reports_measured_clock(policy)).then(|| {
         let (now, most) = (now_khz / 1000, max_khz / 1000);
         Finding::invalid(
             format!("CPUs {cpus} run at {now} MHz of {most}, and the governor is {governor}"),
@@ -73,15 +81,15 @@ fn held(policy: &CpufreqPolicy) -> Option<Finding> {
 /// Lowest clock in percent of the highest one that still counts as the highest: drivers round the requested clock.
 const LEAST_PCT: u64 = 95;
 
-/// Returns whether the driver shows the measured clock, which is low while a CPU idles, and not the requested one.
-fn measures(policy: &CpufreqPolicy) -> bool {
+/// Returns whether the driver reports the measured clock, which is low while a CPU idles, instead of the requested one.
+fn reports_measured_clock(policy: &CpufreqPolicy) -> bool {
     let driver = policy.driver.as_deref().unwrap_or_default();
     let measuring = ["pstate", "intel_cpufreq", "acpi-cpufreq", "cppc"];
     measuring.iter().any(|name| driver.contains(name))
 }
 
-/// Finds clocks that are capped, by the administrator or by the kernel because of heat. Cooling devices show which.
-fn capped(policy: &CpufreqPolicy) -> Option<Finding> {
+/// Reports a policy whose maximum is below the hardware's. [`kernel_throttling`] tells whether heat is the reason.
+fn capped_clock(policy: &CpufreqPolicy) -> Option<Finding> {
     let (max_khz, hardware_khz) = (policy.max_khz?, policy.hardware_max_khz?);
     let CpufreqPolicy { name, cpus, .. } = policy;
     (max_khz < hardware_khz).then(|| {
@@ -99,9 +107,9 @@ fn capped(policy: &CpufreqPolicy) -> Option<Finding> {
     })
 }
 
-/// Finds throttling that the firmware reports. Bits 0 to 3 are the state now, 16 to 19 the state since the firmware
-/// was last asked. Kernels with `rpi_volt` ask every 2 s.
-fn firmware(subject: &Subject) -> Option<Finding> {
+/// Reports throttling by the firmware. Bits 0 to 3 are the state now, 16 to 19 the state since the firmware was last
+/// asked. Kernels with `rpi_volt` ask every 2 s.
+fn firmware_throttling(subject: &Subject) -> Option<Finding> {
     const UNDER_VOLTAGE: u32 = 0x1_0001;
     const NOW: u32 = 0xf;
     let bits = subject.throttle_bits?;
@@ -125,8 +133,21 @@ fn firmware(subject: &Subject) -> Option<Finding> {
     ))
 }
 
-fn cooling(subject: &Subject) -> Option<Finding> {
-    subject.cooling.filter(|&is_on| is_on).map(|_| {
+/// Reports a supply voltage that the kernel's driver finds too low, on kernels without the firmware's throttle bits.
+fn under_voltage(subject: &Subject) -> Option<Finding> {
+    let is_low = subject.throttle_bits.is_none() && subject.under_voltage == Some(true);
+    is_low.then(|| {
+        Finding::invalid(
+            "the kernel reports under-voltage",
+            "the firmware lowers the clock to protect the board, under every governor",
+            "use the board's own power supply and a short cable; then check again",
+        )
+    })
+}
+
+/// Reports that the kernel holds a CPU's clock down against heat.
+fn kernel_throttling(subject: &Subject) -> Option<Finding> {
+    (subject.cooling == Some(true)).then(|| {
         Finding::invalid(
             "the kernel throttles a CPU because of heat",
             "a cooling device of kind cpufreq in /sys/class/thermal is not in its state 0",
@@ -135,7 +156,8 @@ fn cooling(subject: &Subject) -> Option<Finding> {
     })
 }
 
-fn heat(subject: &Subject) -> Option<Finding> {
+/// Reports a temperature at which the board throttles, or for which the profile wants a cool-down.
+fn high_temperature(subject: &Subject) -> Option<Finding> {
     let degrees = subject.temperatures.hottest.as_ref()?.millic / 1000;
     let throttle_from = subject
         .board
@@ -158,7 +180,8 @@ fn heat(subject: &Subject) -> Option<Finding> {
     ))
 }
 
-fn blind(subject: &Subject) -> Option<Finding> {
+/// Reports that clocks or temperatures of the CPUs cannot be read.
+fn missing_sensors(subject: &Subject) -> Option<Finding> {
     let no_clock = subject.host.cpufreq.is_empty();
     let no_heat = subject.temperatures.hottest.is_none();
     let missing = match (no_clock, no_heat) {
@@ -174,13 +197,15 @@ fn blind(subject: &Subject) -> Option<Finding> {
     ))
 }
 
-/// Finds impossible temperatures, such as 2147483.6 C (amlogic-s9xxx-armbian #696).
-fn nonsense(subject: &Subject) -> Option<Finding> {
+/// Reports impossible temperatures, such as 2147483.6 C (amlogic-s9xxx-armbian #696).
+fn impossible_temperatures(subject: &Subject) -> Option<Finding> {
     let ignored = &subject.temperatures.ignored;
-    let shown = ignored.iter().take(MOST_SENSORS);
-    let shown: Vec<String> = shown
+    let sensors: Vec<String> = ignored
+        .iter()
+        .take(MOST_SENSORS)
         .map(|(name, value)| format!("{name} ({value})"))
         .collect();
+    let (coldest_c, hottest_c) = (POSSIBLE_MILLIC.start() / 1000, POSSIBLE_MILLIC.end() / 1000);
     let more = ignored.len().saturating_sub(MOST_SENSORS);
     let more = if more > 0 {
         format!(" and {more} more")
@@ -191,10 +216,10 @@ fn nonsense(subject: &Subject) -> Option<Finding> {
         Finding::note(
             format!(
                 "ignored, as no chip is that hot or cold: {}{more}",
-                shown.join(", ")
+                sensors.join(", ")
             ),
             "the sensor or its driver is broken: nothing waits for it, and no column has it",
-            "none needed; what is believed is between -40 and 150 C",
+            format!("none needed; values from {coldest_c} to {hottest_c} C are believed"),
         )
     })
 }

@@ -10,11 +10,12 @@ use crate::sys::files::Root;
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Puts settings back, in the reverse order of their changes.
+/// Puts settings back, in the reverse order of their changes. Settings that have their previous values already are left
+/// alone.
 ///
 /// # Errors
 /// Returns an error that names the settings that could not be put back, their previous values, and the fix by hand.
-pub(super) fn put_back(settings: &[Setting], root: &Root) -> anyhow::Result<()> {
+pub(in crate::trial) fn put_back(settings: &[Setting], root: &Root) -> anyhow::Result<()> {
     let failed: Vec<String> = settings
         .iter()
         .rev()

@@ -2,14 +2,14 @@
 
 use std::net::IpAddr;
 
-use nix::ifaddrs::{InterfaceAddress, getifaddrs};
+use nix::ifaddrs::{InterfaceAddress as NixAddress, getifaddrs};
 use nix::net::if_::{InterfaceFlags, if_indextoname};
 use nix::sys::socket::SockaddrIn6;
 use serde::{Deserialize, Serialize};
 
 /// An address, and the interface that has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OfInterface {
+pub struct InterfaceAddress {
     /// Name of the interface.
     pub interface: String,
     /// Address of the interface.
@@ -27,10 +27,10 @@ pub fn of_interfaces() -> Vec<IpAddr> {
 
 /// Returns the addresses of all interfaces that are up, without loopback, each with its interface. Link-local IPv6
 /// addresses are included.
-pub fn with_interfaces() -> Vec<OfInterface> {
+pub fn with_interfaces() -> Vec<InterfaceAddress> {
     let all = getifaddrs().into_iter().flatten();
     let known = all.filter_map(|it| {
-        Some(OfInterface {
+        Some(InterfaceAddress {
             address: of_interface(&it)?,
             interface: it.interface_name,
         })
@@ -38,7 +38,7 @@ pub fn with_interfaces() -> Vec<OfInterface> {
     known.collect()
 }
 
-fn of_interface(interface: &InterfaceAddress) -> Option<IpAddr> {
+fn of_interface(interface: &NixAddress) -> Option<IpAddr> {
     let flags = interface.flags;
     if !flags.contains(InterfaceFlags::IFF_UP) || flags.contains(InterfaceFlags::IFF_LOOPBACK) {
         return None;
@@ -46,7 +46,7 @@ fn of_interface(interface: &InterfaceAddress) -> Option<IpAddr> {
     address_of(interface)
 }
 
-fn address_of(interface: &InterfaceAddress) -> Option<IpAddr> {
+fn address_of(interface: &NixAddress) -> Option<IpAddr> {
     let address = interface.address.as_ref()?;
     let v4 = address.as_sockaddr_in().map(|it| IpAddr::from(it.ip()));
     let v6 = || address.as_sockaddr_in6().map(SockaddrIn6::ip);

@@ -7,10 +7,10 @@
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// A fixed number of `T`. Pointers from [`Stable::at`] are valid while it lives.
-pub(super) struct Stable<T>(NonNull<[T]>);
+/// A fixed number of `T`. Pointers from [`FixedBuffer::at`] are valid while it lives.
+pub(super) struct FixedBuffer<T>(NonNull<[T]>);
 
-impl<T> Stable<T> {
+impl<T> FixedBuffer<T> {
     pub(super) fn new(items: impl Into<Box<[T]>>) -> Self {
         Self(NonNull::from(Box::leak(items.into())))
     }
@@ -26,7 +26,7 @@ impl<T> Stable<T> {
     }
 }
 
-impl<T> Deref for Stable<T> {
+impl<T> Deref for FixedBuffer<T> {
     type Target = [T];
 
     #[inline]
@@ -40,7 +40,7 @@ impl<T> Deref for Stable<T> {
     }
 }
 
-impl<T> DerefMut for Stable<T> {
+impl<T> DerefMut for FixedBuffer<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         #[expect(unsafe_code, reason = "the memory is owned by hand")]
@@ -52,7 +52,7 @@ impl<T> DerefMut for Stable<T> {
     }
 }
 
-impl<T> Drop for Stable<T> {
+impl<T> Drop for FixedBuffer<T> {
     fn drop(&mut self) {
         #[expect(unsafe_code, reason = "the memory is owned by hand")]
         // SAFETY: the memory comes from a leaked box, and nothing else frees it.
@@ -62,7 +62,7 @@ impl<T> Drop for Stable<T> {
 
 #[expect(unsafe_code, reason = "it owns its memory by a raw pointer")]
 // SAFETY: it owns the memory that it points to, like a box.
-unsafe impl<T: Send> Send for Stable<T> {}
+unsafe impl<T: Send> Send for FixedBuffer<T> {}
 
 #[cfg(test)]
 mod tests {
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_pointer_outlives_moves_and_borrows_of_its_owner() {
-        let mut letters = Stable::new(*b"abc");
+        let mut letters = FixedBuffer::new(*b"abc");
         let second = letters.at(1);
         letters[1] = b'x';
         let letters = Box::new(letters);
@@ -84,8 +84,8 @@ mod tests {
     }
 
     #[test]
-    fn of_no_length_it_has_an_address() {
-        let nothing = Stable::<u8>::new([]);
+    fn empty_memory_has_an_address() {
+        let nothing = FixedBuffer::<u8>::new([]);
         assert!(nothing.is_empty() && !nothing.at(0).is_null());
     }
 }

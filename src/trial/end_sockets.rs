@@ -15,19 +15,19 @@ use crate::data::Case;
 use crate::engines::Engines;
 
 /// The sockets of one transport, from the first one until threads take them.
-pub(super) trait Ends {
+pub(super) trait EndSockets {
     /// Makes the receiving sockets. Returns the address of each.
     fn bind(&mut self) -> anyhow::Result<Vec<SocketAddr>>;
 
-    /// Makes a sending socket towards a receiver. Returns the address that identifies it from now on.
-    fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr>;
+    /// Opens a sending socket towards a receiver. Returns the address that identifies it from now on.
+    fn open_sender(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr>;
 
     /// Returns the probes of UDP sockets, whose datagrams may end at an unexpected receiver. `None`: connections need
     /// none.
     fn probes(&mut self) -> Option<&mut dyn Probes>;
 
-    /// Ties each receiving socket to its sending socket.
-    fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()>;
+    /// Assigns each flow to its receiving socket, which then takes no other.
+    fn assign_flows(&mut self, flows: &[Flow]) -> anyhow::Result<()>;
 
     /// Returns probes that read drops and unread datagrams of the receiving sockets from outside.
     fn queue_probes(&self, engines: Engines) -> anyhow::Result<QueueProbes>;
@@ -48,7 +48,7 @@ pub(super) trait Probes {
     ///
     /// # Errors
     /// Fails if a system call fails.
-    fn keep_whole(&self, source: SocketAddr) -> anyhow::Result<()>;
+    fn forbid_fragmentation(&self, source: SocketAddr) -> anyhow::Result<()>;
 
     /// Sends a datagram of at least `least_bytes` bytes from the sender with this address. Returns why the kernel
     /// refused it, if it did.
@@ -57,21 +57,21 @@ pub(super) trait Probes {
     /// Fails if there is no such sender.
     fn probe(&self, source: SocketAddr, least_bytes: usize) -> anyhow::Result<Option<String>>;
 
-    /// Returns the receiver that a datagram from `source` has reached, after waiting for 100 ms at most. It is seen on
-    /// this host, or reported by the remote host.
+    /// Returns the index of the receiver that a datagram from `source` has reached, after waiting for 100 ms at most.
+    /// It is seen on this host, or reported by the remote host.
     ///
     /// # Errors
     /// Fails if there is no such sender, or if a system call fails.
-    fn reached(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>>;
+    fn receiver_reached(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>>;
 
-    /// Answers the questions with the token that have reached a receiver here, after waiting for a moment.
+    /// Answers the questions with the token that have reached a receiver here, after waiting for 1 ms at most.
     ///
     /// # Errors
     /// Fails if a system call fails.
-    fn answer(&mut self) -> anyhow::Result<()>;
+    fn answer_questions(&mut self) -> anyhow::Result<()>;
 
     /// Returns whether a question from this address has arrived.
-    fn was_asked_by(&self, source: SocketAddr) -> bool;
+    fn has_heard(&self, source: SocketAddr) -> bool;
 }
 
 /// Takes the receiving sockets, and the sending sockets in the order of `flows`. A side that is not on this host is
@@ -80,7 +80,7 @@ pub(super) trait Probes {
 /// # Errors
 /// Fails if the flows are not those of the case, or not those of its senders.
 pub(super) fn into_sides(
-    mut ends: Box<dyn Ends>,
+    mut sockets: Box<dyn EndSockets>,
     case: &Case,
     part: EndRole,
     flows: &[Flow],
@@ -91,9 +91,9 @@ pub(super) fn into_sides(
         flows.len()
     );
     let local = if part.sends() { flows } else { &[] };
-    let senders = local.iter().map(|flow| ends.take_sender(flow.source));
+    let senders = local.iter().map(|flow| sockets.take_sender(flow.source));
     let senders = senders.collect::<anyhow::Result<_>>()?;
-    Ok((ends.take_receivers(), senders))
+    Ok((sockets.take_receivers(), senders))
 }
 
 /// Buffer sizes that the kernel granted, in bytes: the smallest of each kind.

@@ -10,19 +10,19 @@ use crate::engines;
 use crate::host::board;
 use crate::host::check::{Finding, Subject};
 use crate::host::facts::{Host, Interface};
-use crate::sys::addresses::{self, OfInterface};
 use crate::sys::cpu_speed::{self, CpuSpeed};
 use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
+use crate::sys::interface_addresses::{self, InterfaceAddress};
 use crate::sys::reuseport_bpf;
 
 /// Facts about a host, and about the engines that can run there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Facts {
+pub struct RemoteFacts {
     /// The machine.
     pub host: Host,
     /// The addresses of its interfaces.
-    pub addresses: Vec<OfInterface>,
+    pub addresses: Vec<InterfaceAddress>,
     /// The interfaces that have addresses.
     pub interfaces: Vec<Interface>,
     /// Address by which ssh reached the host, and address of the ssh client, as the ends on the host see them. `None`:
@@ -42,14 +42,14 @@ pub struct Facts {
     pub no_drop_reasons: Option<String>,
 }
 
-impl Facts {
+impl RemoteFacts {
     /// Reads the facts about this host.
     pub fn read(root: &Root) -> Self {
         let refused = engines::ALL
             .iter()
             .filter_map(|entry| Some((entry.name().to_string(), entry.probe().err()?)));
         let host = Host::read(root);
-        let addresses = addresses::with_interfaces();
+        let addresses = interface_addresses::with_interfaces();
         let mut names: Vec<&str> = addresses.iter().map(|it| it.interface.as_str()).collect();
         names.sort_unstable();
         names.dedup();

@@ -10,11 +10,10 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::setsid;
 use serde::{Deserialize, Serialize};
 
+use super::poll::wait_for_input;
 use super::put_back::put_back;
 use crate::host::tuning::Setting;
 use crate::sys::files::Root;
@@ -40,7 +39,7 @@ pub(super) enum Order {
 /// Answer of the watchdog: one line at the start, and one for each order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Answer {
+pub(super) enum WatchdogAnswer {
     /// The watchdog survives the signals that it has to survive.
     Ready,
     /// The watchdog has noted the settings to put back.
@@ -61,7 +60,7 @@ pub fn serve(input: impl Read + AsFd, mut output: impl Write, root: &Root) -> an
     interrupt::outlive_requests()?;
     let mut input = BufReader::new(input);
     let mut held = Held::default();
-    let mut answer = Answer::Ready;
+    let mut answer = WatchdogAnswer::Ready;
     loop {
         let mut line = serde_json::to_vec(&answer)?;
         line.push(b'\n');
@@ -71,8 +70,8 @@ pub fn serve(input: impl Read + AsFd, mut output: impl Write, root: &Root) -> an
         answer = match order {
             Ok(Some(Order::Hold { settings, longest })) => held.hold(settings, longest),
             Ok(Some(Order::Release)) => held.release(),
-            Ok(None) => return held.restore(root),
-            Err(error) => return held.restore(root).and(Err(error)),
+            Ok(None) => return held.put_back(root),
+            Err(error) => return held.put_back(root).and(Err(error)),
         };
     }
 }
@@ -86,24 +85,24 @@ struct Held {
 }
 
 impl Held {
-    fn hold(&mut self, settings: Vec<Setting>, longest: Duration) -> Answer {
+    fn hold(&mut self, settings: Vec<Setting>, longest: Duration) -> WatchdogAnswer {
         self.settings = settings;
         self.until = Instant::now().checked_add(longest);
         self.was_too_long = false;
-        Answer::Held
+        WatchdogAnswer::Held
     }
 
-    fn release(&mut self) -> Answer {
+    fn release(&mut self) -> WatchdogAnswer {
         self.settings.clear();
         self.until = None;
         if self.was_too_long {
-            Answer::TooLong
+            WatchdogAnswer::TooLong
         } else {
-            Answer::Released
+            WatchdogAnswer::Released
         }
     }
 
-    fn restore(&mut self, root: &Root) -> anyhow::Result<()> {
+    fn put_back(&mut self, root: &Root) -> anyhow::Result<()> {
         self.until = None;
         put_back(&std::mem::take(&mut self.settings), root)
     }
@@ -115,9 +114,9 @@ impl Held {
         root: &Root,
     ) -> anyhow::Result<Option<Order>> {
         // Only one order is sent at a time: none waits in the buffer.
-        while !is_readable(input.get_ref(), self.until)? {
+        while !wait_for_input(input.get_ref(), self.until)? {
             self.was_too_long = true;
-            self.restore(root)?;
+            self.put_back(root)?;
         }
         let mut line = Vec::new();
         input.read_until(b'\n', &mut line)?;
@@ -126,23 +125,6 @@ impl Held {
             return Ok(None);
         }
         serde_json::from_slice(&line).context("no order").map(Some)
-    }
-}
-
-/// Waits for more input, or its end. Returns `false` if the time is over.
-pub(super) fn is_readable(input: &impl AsFd, until: Option<Instant>) -> anyhow::Result<bool> {
-    loop {
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        // One more millisecond: a wait that is rounded down would spin.
-        let timeout = left.map(|left| PollTimeout::try_from(left + Duration::from_millis(1)));
-        let timeout = timeout.map_or(PollTimeout::NONE, |it| it.unwrap_or(PollTimeout::MAX));
-        let mut watched = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
-        match poll(&mut watched, timeout) {
-            Ok(0) if left == Some(Duration::ZERO) => return Ok(false),
-            Ok(0) | Err(Errno::EINTR) => {}
-            Ok(_) => return Ok(true),
-            Err(error) => return Err(error.into()),
-        }
     }
 }
 
@@ -165,10 +147,10 @@ mod tests {
     }
 
     fn changed() -> (TempDir, Root) {
-        let location = TempDir::new().expect("a directory");
-        fs::write(location.path().join("governor"), "performance\n").expect("written");
-        let root = Root::new(location.path());
-        (location, root)
+        let dir = TempDir::new().expect("a directory");
+        fs::write(dir.path().join("governor"), "performance\n").expect("written");
+        let root = Root::new(dir.path());
+        (dir, root)
     }
 
     fn governor(root: &Root) -> Option<String> {
@@ -177,23 +159,23 @@ mod tests {
 
     #[test]
     fn what_is_held_is_put_back_at_the_end_of_the_input() {
-        let (_place, root) = changed();
-        let (local, mut remote) = UnixStream::pair().expect("a pair");
+        let (_dir, root) = changed();
+        let (watchdog_end, mut other_end) = UnixStream::pair().expect("a pair");
         let mut held = Held::default();
         held.hold(vec![setting()], Duration::MAX);
         // Killed in the middle of an order.
-        remote.write_all(b"{\"hold\":").expect("written");
-        drop(remote);
-        let order = held.next_order(&mut BufReader::new(local), &root);
+        other_end.write_all(b"{\"hold\":").expect("written");
+        drop(other_end);
+        let order = held.next_order(&mut BufReader::new(watchdog_end), &root);
         assert!(matches!(order, Ok(None)), "{order:?}");
-        held.restore(&root).expect("put back");
+        held.put_back(&root).expect("put back");
         assert_eq!(governor(&root).as_deref(), Some("ondemand"));
     }
 
     #[test]
     fn what_lasts_too_long_is_put_back_and_the_other_process_is_told() {
-        let (_place, root) = changed();
-        let (local, mut remote) = UnixStream::pair().expect("a pair");
+        let (_dir, root) = changed();
+        let (watchdog_end, mut other_end) = UnixStream::pair().expect("a pair");
         let mut held = Held::default();
         held.hold(vec![setting()], Duration::from_millis(1));
         thread::scope(|scope| {
@@ -201,21 +183,21 @@ mod tests {
                 while governor(&root).as_deref() != Some("ondemand") {
                     thread::yield_now();
                 }
-                remote.write_all(b"\"release\"\n").expect("written");
+                other_end.write_all(b"\"release\"\n").expect("written");
             });
-            let order = held.next_order(&mut BufReader::new(local), &root);
+            let order = held.next_order(&mut BufReader::new(watchdog_end), &root);
             assert!(matches!(order, Ok(Some(Order::Release))), "{order:?}");
         });
-        assert_eq!(held.release(), Answer::TooLong);
+        assert_eq!(held.release(), WatchdogAnswer::TooLong);
     }
 
     #[test]
     fn what_cannot_be_put_back_is_said_with_its_value() {
-        let (location, root) = changed();
-        fs::remove_file(location.path().join("governor")).expect("removed");
+        let (dir, root) = changed();
+        fs::remove_file(dir.path().join("governor")).expect("removed");
         let mut held = Held::default();
         held.hold(vec![setting()], Duration::MAX);
-        let error = held.restore(&root).expect_err("there is no such file");
+        let error = held.put_back(&root).expect_err("there is no such file");
         let said = error.to_string();
         assert!(
             said.starts_with("not put back: /governor: ") && said.contains("it was ondemand"),

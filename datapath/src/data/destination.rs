@@ -15,7 +15,7 @@ use super::host_address::HostAddress;
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 #[serde(try_from = "Cow<'_, str>", into = "String")]
-pub enum Address {
+pub enum Destination {
     /// 127.0.0.1 or `::1`.
     #[default]
     Loopback,
@@ -25,7 +25,7 @@ pub enum Address {
     Of(HostAddress),
 }
 
-impl Address {
+impl Destination {
     /// Returns the IP version of a given address. `None`: either version.
     pub fn ip(self) -> Option<Ip> {
         match self {
@@ -36,7 +36,7 @@ impl Address {
     }
 }
 
-impl FromStr for Address {
+impl FromStr for Destination {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -52,7 +52,7 @@ impl FromStr for Address {
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Loopback => f.pad("loopback"),
@@ -62,7 +62,7 @@ impl fmt::Display for Address {
     }
 }
 
-stored_as_text!(Address);
+stored_as_text!(Destination);
 
 #[cfg(test)]
 mod tests {
@@ -71,9 +71,9 @@ mod tests {
     #[test]
     fn addresses_are_written_as_they_are_typed() {
         for text in ["loopback", "local", "192.0.2.7", "fe80::7%eth0"] {
-            let address: Address = text.parse().expect(text);
+            let address: Destination = text.parse().expect(text);
             assert_eq!(address.to_string(), text);
         }
-        assert!("board".parse::<Address>().is_err());
+        assert!("board".parse::<Destination>().is_err());
     }
 }

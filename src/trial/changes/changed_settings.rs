@@ -1,4 +1,4 @@
-//! A setting of this machine that is changed for a trial and put back, by this process or by its watchdog.
+//! Settings of this machine that are changed for a trial, and put back by this process or by its watchdog.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -8,40 +8,42 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
+use super::poll::wait_for_input;
 use super::put_back::put_back;
-use super::spawned::THIS_PROGRAM;
-use super::watchdog::{Answer, Order, is_readable};
+use super::watchdog::{Order, WatchdogAnswer};
 use crate::host::tuning::{Location, Setting, Tuning};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::trial::spawned::THIS_PROGRAM;
 
 /// Name of the hidden command that runs the watchdog.
-pub const WATCHDOG: &str = "put-back";
+const WATCHDOG_COMMAND: &str = "put-back";
 
-/// Time that the watchdog has for an answer.
-const TIMEOUT: Duration = Duration::from_secs(10);
-/// Time that a change may last besides its trial: processes start, a link comes up, the remote host stays silent.
-const BESIDES_TRIAL: Duration = Duration::from_secs(60);
-/// Time that a link has to come up again.
-const LINK: Duration = Duration::from_secs(10);
-/// Time until a link that is down shows as down.
+/// Time limit for an answer of the watchdog.
+const WATCHDOG_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time that a change may last in addition to its trial: processes start, a link comes up, the remote host stays
+/// silent.
+const OUTSIDE_TRIAL: Duration = Duration::from_secs(60);
+/// Time limit for a link to come up again.
+const LINK_UP_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time until the kernel shows that a link is down.
 ///
 /// Without an interrupt of the PHY, the kernel checks once per second whether the link is still up (`PHY_STATE_TIME`,
 /// drivers/net/phy/phy.c).
-const UNTIL_LINK_SHOWS: Duration = Duration::from_secs(2);
+const LINK_DOWN_DELAY: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Returns the minimum time that changing a setting for a trial, and putting it back, waits for the link.
-pub fn waiting(tuning: &Tuning) -> Duration {
+/// Returns the minimum time spent waiting for the link when a setting is changed and put back.
+pub fn min_link_wait(tuning: &Tuning) -> Duration {
     if tuning.name.resets_link() {
-        2 * UNTIL_LINK_SHOWS
+        2 * LINK_DOWN_DELAY
     } else {
         Duration::ZERO
     }
 }
 
-/// A setting that stays changed until the keeper is dropped.
-pub struct Keeper {
+/// Settings that stay changed until this is dropped, with the watchdog that puts them back if this process dies.
+pub struct ChangedSettings {
     root: Root,
     watchdog: Child,
     /// Pipe to the watchdog. `None` while the watchdog ends.
@@ -50,29 +52,29 @@ pub struct Keeper {
     changed: Vec<Setting>,
 }
 
-impl Keeper {
+impl ChangedSettings {
     /// Changes the settings of a tuning for a trial that takes about `trial`, on the machine below `root`.
     ///
     /// # Errors
-    /// Fails if a setting could not be put back, or if no watchdog would put it back. The inner error is the reason why
-    /// the settings cannot be changed; all of them are then as before.
+    /// Fails if the watchdog cannot be started or does not answer, or if a setting could not be put back. The inner
+    /// error is the reason why the settings cannot be changed; all of them are then as before.
     pub fn change(
         tuning: &Tuning,
         trial: Duration,
         root: &Root,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Result<Self, String>> {
-        let mut keeper = Self::start(root).map_err(|error| {
-            // Until it is ready, the watchdog also receives Ctrl-C.
+        let mut settings = Self::start(root).map_err(|error| {
+            // Until it is ready, the watchdog also receives Ctrl-C, which may have ended it: report the interrupt then.
             let ended = interrupt.signal().map(|_| Interrupted.into());
             ended.unwrap_or(error)
         })?;
-        Ok(keeper.set(tuning, trial, interrupt)?.map(|()| keeper))
+        Ok(settings.set(tuning, trial, interrupt)?.map(|()| settings))
     }
 
     fn start(root: &Root) -> anyhow::Result<Self> {
         let mut command = Command::new(THIS_PROGRAM);
-        command.arg0("udpbench").arg(WATCHDOG);
+        command.arg0("udpbench").arg(WATCHDOG_COMMAND);
         command.arg("--root").arg(root.path(""));
         // The watchdog gets no process group of its own, since the leader of a group could not start a session
         // (setsid(2)).
@@ -80,15 +82,15 @@ impl Keeper {
         let mut watchdog = command.spawn().context("cannot start the watchdog")?;
         let pipes = watchdog.stdin.take().zip(watchdog.stdout.take());
         let (orders, answers) = pipes.context("the watchdog has no pipes")?;
-        let mut keeper = Self {
+        let mut settings = Self {
             root: root.clone(),
             watchdog,
             orders: Some(orders),
             answers: BufReader::new(answers),
             changed: Vec::new(),
         };
-        keeper.expect(&[Answer::Ready])?;
-        Ok(keeper)
+        settings.expect(&[WatchdogAnswer::Ready])?;
+        Ok(settings)
     }
 
     fn set(
@@ -97,14 +99,14 @@ impl Keeper {
         trial: Duration,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Result<(), String>> {
-        if let Err(reason) = is_as_before(&tuning.settings, &self.root) {
+        if let Err(reason) = ensure_unchanged(&tuning.settings, &self.root) {
             return Ok(Err(reason));
         }
         self.order(&Order::Hold {
             settings: tuning.settings.clone(),
-            longest: trial + BESIDES_TRIAL,
+            longest: trial + OUTSIDE_TRIAL,
         })?;
-        self.expect(&[Answer::Held])?;
+        self.expect(&[WatchdogAnswer::Held])?;
         let links = self.links(tuning);
         self.changed.clone_from(&tuning.settings);
         let set = tuning.settings.iter().try_for_each(|setting| {
@@ -113,29 +115,31 @@ impl Keeper {
         });
         let set = set.and_then(|()| self.wait_for(&links, tuning.name.resets_link(), interrupt));
         if set.is_err() {
-            self.restore()?;
+            self.put_all_back()?;
             // The next trial reports whatever is wrong with the link then.
             let _ = self.wait_for(&links, tuning.name.resets_link(), interrupt);
         }
         Ok(set)
     }
 
-    fn restore(&mut self) -> anyhow::Result<bool> {
+    /// Puts all settings back, and tells the watchdog. Returns `false` if the watchdog had put them back before.
+    fn put_all_back(&mut self) -> anyhow::Result<bool> {
         put_back(&self.changed, &self.root)?;
         self.changed.clear();
         self.order(&Order::Release)?;
-        let answer = self.expect(&[Answer::Released, Answer::TooLong])?;
-        Ok(answer == Answer::Released)
+        let answer = self.expect(&[WatchdogAnswer::Released, WatchdogAnswer::TooLong])?;
+        Ok(answer == WatchdogAnswer::Released)
     }
 
-    /// Puts the setting back and waits until the link is up again. Returns whether the setting stayed changed until
-    /// now.
+    /// Puts the settings back and waits until their links are up again. Returns whether the settings stayed changed
+    /// until now.
     ///
     /// # Errors
-    /// Fails if the setting cannot be put back; the watchdog tries again.
+    /// Fails if a setting cannot be put back; the watchdog tries again.
     pub fn put_back(mut self, tuning: &Tuning, interrupt: &Interrupt) -> anyhow::Result<bool> {
         let links = self.links(tuning);
-        let lasted = self.restore()?;
+        let lasted = self.put_all_back()?;
+        // The next trial reports a link that stays down.
         let _ = self.wait_for(&links, tuning.name.resets_link(), interrupt);
         Ok(lasted)
     }
@@ -150,6 +154,10 @@ impl Keeper {
         interfaces.filter(is_up).map(str::to_owned).collect()
     }
 
+    /// Waits until these links are up, or until the program is asked to end.
+    ///
+    /// # Errors
+    /// Returns an error for a link that is still down after [`LINK_UP_TIMEOUT`].
     fn wait_for(
         &self,
         links: &[String],
@@ -159,13 +167,16 @@ impl Keeper {
         if links.is_empty() {
             return Ok(());
         }
-        if resets_link && interrupt.sleep(UNTIL_LINK_SHOWS).is_err() {
+        if resets_link && interrupt.sleep(LINK_DOWN_DELAY).is_err() {
             return Ok(());
         }
-        let end = Instant::now() + LINK;
+        let end = Instant::now() + LINK_UP_TIMEOUT;
         while let Some(down) = links.iter().find(|link| !has_carrier(&self.root, link)) {
             if Instant::now() >= end {
-                return Err(format!("{down} has no link {} s later", LINK.as_secs()));
+                return Err(format!(
+                    "{down} has no link {} s later",
+                    LINK_UP_TIMEOUT.as_secs()
+                ));
             }
             if interrupt.sleep(POLL_INTERVAL).is_err() {
                 break;
@@ -181,9 +192,9 @@ impl Keeper {
         orders.write_all(&line).context("the watchdog has ended")
     }
 
-    fn expect(&mut self, expected: &[Answer]) -> anyhow::Result<Answer> {
-        let until = Instant::now() + TIMEOUT;
-        if !is_readable(self.answers.get_ref(), Some(until))? {
+    fn expect(&mut self, expected: &[WatchdogAnswer]) -> anyhow::Result<WatchdogAnswer> {
+        let until = Instant::now() + WATCHDOG_TIMEOUT;
+        if !wait_for_input(self.answers.get_ref(), Some(until))? {
             anyhow::bail!("the watchdog does not answer");
         }
         let mut line = String::new();
@@ -196,12 +207,14 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for ChangedSettings {
     fn drop(&mut self) {
-        // If this fails, the watchdog tries again and reports the result.
-        let _ = self.restore();
+        if !self.changed.is_empty() {
+            // If this fails, the watchdog tries again and reports the result.
+            let _ = self.put_all_back();
+        }
         self.orders = None;
-        let end = Instant::now() + TIMEOUT;
+        let end = Instant::now() + WATCHDOG_TIMEOUT;
         while matches!(self.watchdog.try_wait(), Ok(None)) && Instant::now() < end {
             thread::sleep(Duration::from_millis(1));
         }
@@ -216,9 +229,9 @@ fn has_carrier(root: &Root, interface: &str) -> bool {
 ///
 /// # Errors
 /// Returns an error for the first setting that has another value or cannot be read.
-pub fn is_as_before(settings: &[Setting], root: &Root) -> Result<(), String> {
+pub fn ensure_unchanged(settings: &[Setting], root: &Root) -> Result<(), String> {
     settings.iter().try_for_each(|setting| {
-        let now = now(&setting.location, root)?;
+        let now = current_value(&setting.location, root)?;
         if setting.location.is_same(&now, &setting.before) {
             return Ok(());
         }
@@ -229,7 +242,7 @@ pub fn is_as_before(settings: &[Setting], root: &Root) -> Result<(), String> {
     })
 }
 
-fn now(location: &Location, root: &Root) -> Result<String, String> {
+fn current_value(location: &Location, root: &Root) -> Result<String, String> {
     location
         .read(root)
         .map_err(|error| format!("{location}: {error}"))

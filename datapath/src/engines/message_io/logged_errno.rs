@@ -1,4 +1,4 @@
-//! Reads the reason of a failed UDP send from the library's log. The library reports it nowhere else.
+//! Takes the errno of a failed UDP send from the log of message-io, which reports it nowhere else.
 
 use std::cell::Cell;
 use std::io;
@@ -10,9 +10,10 @@ thread_local! {
     static ERRNO: Cell<i32> = const { Cell::new(0) };
 }
 
-struct Listener;
+/// Logger that keeps only the error number of message-io's entries.
+struct ErrnoLogger;
 
-impl Log for Listener {
+impl Log for ErrnoLogger {
     fn enabled(&self, metadata: &Metadata) -> bool {
         metadata.target().starts_with("message_io")
     }
@@ -26,18 +27,18 @@ impl Log for Listener {
     fn flush(&self) {}
 }
 
-/// Installs the log listener. A logger that is already installed stays.
-pub(super) fn listen() {
-    if log::set_logger(&Listener).is_ok() {
+/// Installs the logger that reads the errors. This program has no other logger; one that is already installed would
+/// stay, and [`take_last_error`] would know no error but its default.
+pub(super) fn install_logger() {
+    if log::set_logger(&ErrnoLogger).is_ok() {
         log::set_max_level(LevelFilter::Error);
     }
 }
 
-/// Returns and clears the last error that the library has logged on this thread. Without a log entry, it is
-/// `ECONNREFUSED`, which the library does not log: nobody listens at the peer's port (`send_packet` in its
-/// `adapters/udp.rs`).
+/// Takes the last error that the library logged on this thread. The default is `ECONNREFUSED`: the library does not log
+/// that nobody listens at the peer's port (`send_packet` in its `adapters/udp.rs`).
 #[cold]
-pub(super) fn last_error() -> io::Error {
+pub(super) fn take_last_error() -> io::Error {
     let errno = match ERRNO.take() {
         0 => libc::ECONNREFUSED,
         errno => errno,
@@ -46,8 +47,8 @@ pub(super) fn last_error() -> io::Error {
 }
 
 /// Returns the error number in the text of a system [`io::Error`]. 0: there is none.
-fn errno_in(said: &str) -> i32 {
-    let number = said
+fn errno_in(message: &str) -> i32 {
+    let number = message
         .rsplit_once("(os error ")
         .and_then(|(_, rest)| rest.strip_suffix(')'));
     number.and_then(|it| it.parse().ok()).unwrap_or(0)
@@ -65,8 +66,8 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri has no sockets")]
-    fn what_the_system_says_of_a_send_is_known() {
-        listen();
+    fn refusals_of_the_system_have_an_errno() {
+        install_logger();
         // A socket may not send to the broadcast address without SO_BROADCAST.
         let socket = UdpSocket::bind("0.0.0.0:0").expect("a port");
         let all: SocketAddr = "255.255.255.255:9".parse().expect("an address");
@@ -74,7 +75,7 @@ mod tests {
             Udp::open::<Unconnected>(socket.into(), Some(all)).expect("opens");
         let status = network.controller.send(endpoint, b"x");
         assert_eq!(status, SendStatus::ResourceNotFound);
-        assert_eq!(last_error().raw_os_error(), Some(libc::EACCES));
+        assert_eq!(take_last_error().raw_os_error(), Some(libc::EACCES));
 
         let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
         let (socket, nobody) = (bind(), bind());
@@ -85,6 +86,6 @@ mod tests {
         assert_eq!(network.controller.send(endpoint, b"x"), SendStatus::Sent);
         let status = network.controller.send(endpoint, b"x");
         assert_eq!(status, SendStatus::ResourceNotFound);
-        assert_eq!(last_error().raw_os_error(), Some(libc::ECONNREFUSED));
+        assert_eq!(take_last_error().raw_os_error(), Some(libc::ECONNREFUSED));
     }
 }

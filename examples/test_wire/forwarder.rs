@@ -1,4 +1,5 @@
-//! One direction of the wire: frames are read at one end, judged, held if need be, and written at the other.
+//! Forwards frames in one direction: reads them at one end, judges them, holds them if need be, and writes them at the
+//! other end.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -12,12 +13,12 @@ use crate::judge::rules::{Direction, Rules};
 use crate::judge::{Fate, Judge, Passage, Verdict};
 use crate::tap::Tap;
 
-/// Above this, frames to be held are dropped instead: a few hundred megabytes.
-const MOST_HELD: usize = 1 << 18;
+/// Largest number of held frames: a few hundred megabytes. Further ones are dropped.
+const MAX_HELD: usize = 1 << 18;
 
-/// A direction.
+/// Forwards the frames of one direction.
 #[derive(Debug)]
-pub(crate) struct Way {
+pub(crate) struct Forwarder {
     direction: Direction,
     judge: Judge,
     holding: Holding,
@@ -25,8 +26,8 @@ pub(crate) struct Way {
     started: Instant,
 }
 
-/// What has become of the frames. `read + copied = written + dropped + refused + too_many_held`, and those that are
-/// still held; of datagrams that count, the same.
+/// Counts of frames and datagrams by their fate. In each of the two accountings, `read + copied = written + dropped +
+/// refused + too_many_held`, plus the frames that are still held.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     frames: Accounting,
@@ -48,13 +49,13 @@ struct Accounting {
     copied: u64,
     written: u64,
     dropped: u64,
-    /// The other end's kernel did not take it.
+    /// Frames that the other end's kernel did not take.
     refused: u64,
     too_many_held: u64,
 }
 
-impl Way {
-    /// One that no frame has passed.
+impl Forwarder {
+    /// Creates a forwarder that has seen no frame.
     pub(crate) fn new(rules: &Rules, direction: Direction) -> Self {
         Self {
             direction,
@@ -65,10 +66,10 @@ impl Way {
         }
     }
 
-    /// Moves up to `most` frames that are there. How many it moved.
+    /// Moves at most `most` waiting frames and returns their number.
     ///
     /// # Errors
-    /// When the end that it reads from is gone.
+    /// Fails if the end that it reads from is gone.
     pub(crate) fn forward(
         &mut self,
         from: &Tap,
@@ -77,7 +78,7 @@ impl Way {
         most: usize,
     ) -> anyhow::Result<usize> {
         for moved in 0..most {
-            // Before the next one: with a rate, those that wait are ahead of it.
+            // Frames that wait for a rate are ahead of the next one.
             self.release(to);
             match from.read(buffer) {
                 Ok(None) => return Ok(moved),
@@ -92,7 +93,7 @@ impl Way {
         Ok(most)
     }
 
-    /// Writes what is due. How many frames that were.
+    /// Writes the held frames that are due, and returns their number.
     pub(crate) fn release(&mut self, to: &Tap) -> usize {
         let mut released = 0;
         while self
@@ -152,7 +153,7 @@ impl Way {
         }
     }
 
-    /// Its time has come: it passes, unless others have to pass before.
+    /// Writes a due frame, unless others have to pass before it.
     fn pass(&mut self, frame: &[u8], part: Part, passage: Passage, to: &Tap) {
         if passage.behind > 0 {
             if self.has_room(part) {
@@ -176,7 +177,7 @@ impl Way {
     }
 
     fn has_room(&mut self, part: Part) -> bool {
-        let has_room = self.holding.len() < MOST_HELD;
+        let has_room = self.holding.len() < MAX_HELD;
         if !has_room {
             self.tally
                 .each(part, |accounting| accounting.too_many_held += 1);
@@ -192,7 +193,7 @@ impl Way {
         }
     }
 
-    /// All that was done so far.
+    /// Reports the counts so far.
     pub(crate) fn report(&self) -> Value {
         let Tally {
             frames, datagrams, ..
@@ -216,11 +217,11 @@ impl Way {
 }
 
 impl Tally {
-    /// In the accounting of frames, and if it counts as one, in those of datagrams.
-    fn each(&mut self, part: Part, book: impl Fn(&mut Accounting)) {
-        book(&mut self.frames);
+    /// Counts a frame, and also a datagram if it is the first or only frame of one that counts.
+    fn each(&mut self, part: Part, count: impl Fn(&mut Accounting)) {
+        count(&mut self.frames);
         if part == Part::First {
-            book(&mut self.datagrams);
+            count(&mut self.datagrams);
         }
     }
 }
@@ -249,7 +250,7 @@ fn write(tally: &mut Tally, frame: &[u8], part: Part, to: &Tap) {
     }
 }
 
-/// Whether the device is no longer there: what tun_chr_read_iter says then (drivers/net/tun.c).
+/// Returns whether the device is gone: the error of tun_chr_read_iter (drivers/net/tun.c).
 fn is_gone(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EBADFD)
 }
