@@ -108,7 +108,7 @@ fn moving_more_datagrams_allocates_nothing_more() {
 
 fn check(case: &Case) {
     let (few, _) = fewest(case, Duration::from_millis(1));
-    let mut window = Duration::from_millis(50);
+    let mut window = Duration::from_millis(10);
     let (many, moved) = loop {
         window *= 2;
         let (allocations, moved) = fewest(case, window);

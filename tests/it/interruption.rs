@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{LONG_SWEEP, Place, header, lines, rows, samples, stderr, wait_until, windows};
+use crate::common::{
+    LONG_SWEEP, Place, header, kills, lines, rows, samples, stderr, wait_until, windows,
+};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use udpbench::results::log::Event;
@@ -301,10 +303,8 @@ fn rows_of_skipped_cases_come_last_however_a_sweep_ends() {
 
 #[test]
 fn kill_9_at_any_moment_loses_at_most_the_window_in_hand() {
-    // An emulator takes its time.
-    let sweeps = if cfg!(target_arch = "x86_64") { 50 } else { 10 };
     let mut random = fastrand::Rng::with_seed(50);
-    for _ in 0..sweeps {
+    for _ in 0..kills(10) {
         let place = Place::new();
         let mut child = start(&mut place.udpbench(LONG_SWEEP));
         let (csv, raw) = (place.path("out.csv"), place.path("out.jsonl"));

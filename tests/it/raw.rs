@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::common::{Place, header, lines, rows, samples, stderr, stdout, wait_until, windows};
+use crate::common::{
+    Place, header, kills, lines, rows, samples, stderr, stdout, wait_until, windows,
+};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use udpbench::results::files::Results;
@@ -73,11 +75,9 @@ fn assert_whole(place: &Place) {
 }
 
 #[test]
-fn fifty_killed_sweeps_go_on_and_end_whole() {
-    // An emulator takes its time.
-    let sweeps = if cfg!(target_arch = "x86_64") { 50 } else { 8 };
+fn killed_sweeps_go_on_and_end_whole() {
     let mut random = fastrand::Rng::with_seed(5);
-    for _ in 0..sweeps {
+    for _ in 0..kills(8) {
         let place = Place::new();
         end_early(&place, SWEEP, random.usize(0..75), Signal::SIGKILL);
         if !place.path("out.jsonl").exists() || header(&place.path("out.jsonl")).is_none() {

@@ -100,6 +100,12 @@ impl Place {
     }
 }
 
+/// Number of times that a test kills the program. `UDPBENCH_TEST_KILLS=50` replaces the usual number.
+pub fn kills(usual: u64) -> u64 {
+    let typed = std::env::var("UDPBENCH_TEST_KILLS").ok();
+    typed.map_or(usual, |kills| kills.parse().expect("a number"))
+}
+
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("UTF-8")
 }

@@ -13,21 +13,13 @@ use udpbench::results::log::Log;
 use udpbench::results::row::Status;
 
 use crate::common::lab::{End, Lab};
-use crate::common::{Place, program, rows, stderr};
+use crate::common::{Place, kills, program, rows, stderr};
 
 /// Windows that are over, and long ones to be cut off; then the same few rounds again.
 const SWEEP: &str = "--pin 0:1 --no-reference --engine std,mmsg --threads 2 --payload 300 --soak 0s --warmup 5ms \
                      --rounds 6 --duration 1200ms -q -o out.csv";
 /// What all has to be over by: 3 s without a word from the other end, and the time that a busy machine takes.
 pub(crate) const GONE: Duration = Duration::from_secs(3 + 3);
-/// How often each end is met. The more, the longer it takes: UDPBENCH_TEST_KILLS=50.
-const TIMES: u64 = 2;
-
-fn times() -> u64 {
-    let said = std::env::var("UDPBENCH_TEST_KILLS").ok();
-    said.map_or(TIMES, |times| times.parse().expect("a number"))
-}
-
 /// A sweep that goes on, and what it leaves.
 struct Sweep<'a> {
     lab: &'a Lab,
@@ -185,7 +177,7 @@ fn a_controller_that_is_killed_leaves_nothing() {
     let Some(lab) = Lab::builder().start() else {
         return;
     };
-    for _ in 0..times() {
+    for _ in 0..kills(2) {
         let mut sweep = Sweep::in_the_middle(&lab);
         sweep.controller.kill().expect("it runs");
         let (place, _) = sweep.end();
@@ -198,7 +190,7 @@ fn an_agent_that_is_killed_ends_the_sweep() {
     let Some(lab) = Lab::builder().start() else {
         return;
     };
-    for _ in 0..times() {
+    for _ in 0..kills(2) {
         let sweep = Sweep::in_the_middle(&lab);
         let agents = sweep.with(End::Far, " agent ").into_iter();
         // The one that ssh has started has others run the trials.
@@ -228,7 +220,7 @@ fn ssh_that_is_killed_ends_the_sweep() {
     let Some(lab) = Lab::builder().start() else {
         return;
     };
-    for _ in 0..times() {
+    for _ in 0..kills(2) {
         let sweep = Sweep::in_the_middle(&lab);
         let ssh = sweep.with(End::Near, "ssh -F").into_iter();
         // The controller has that among its own words.
@@ -259,7 +251,7 @@ fn a_cable_that_is_pulled_ends_both() {
         let status = ip.args(["link", "set", "eth0", state]).status();
         assert!(status.expect("iproute2").success());
     };
-    for _ in 0..times() {
+    for _ in 0..kills(2) {
         let sweep = Sweep::in_the_middle(&lab);
         set("down");
         let (place, said) = sweep.end();
