@@ -64,8 +64,8 @@ impl Wire {
         prctl::set_timerslack(1).context("cannot have sleeps end in time")?;
         Ok(Self {
             ends,
-            there: Forwarder::new(rules, Direction::There),
-            back: Forwarder::new(rules, Direction::Back),
+            there: Forwarder::new(rules, Direction::NearToFar),
+            back: Forwarder::new(rules, Direction::FarToNear),
             buffer: vec![0; FRAME_BYTES].into_boxed_slice(),
             signals: SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK)
                 .context("cannot wait for signals")?,

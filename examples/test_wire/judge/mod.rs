@@ -67,7 +67,7 @@ pub(crate) struct Passage {
 }
 
 impl Judge {
-    /// With the rules of one direction, [`Direction::There`] or [`Direction::Back`].
+    /// With the rules of one direction, [`Direction::NearToFar`] or [`Direction::FarToNear`].
     ///
     /// Datagrams are dropped before anything else is done to them, and held back last; the order of rules that do
     /// the same is as typed.

@@ -42,9 +42,9 @@ pub(crate) struct Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// a>b
-    There,
+    NearToFar,
     /// b>a
-    Back,
+    FarToNear,
     /// Both, each with numbers of its own.
     Both,
 }
@@ -131,8 +131,8 @@ impl Counted {
 impl fmt::Display for Direction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::There => "a>b",
-            Self::Back => "b>a",
+            Self::NearToFar => "a>b",
+            Self::FarToNear => "b>a",
             Self::Both => "both",
         })
     }
@@ -167,8 +167,8 @@ fn counted(words: &[&str]) -> Result<Counted, String> {
 
 fn rule(text: &str, words: &[&str]) -> Result<Rule, String> {
     let (direction, words) = match words {
-        ["a>b", rest @ ..] => (Direction::There, rest),
-        ["b>a", rest @ ..] => (Direction::Back, rest),
+        ["a>b", rest @ ..] => (Direction::NearToFar, rest),
+        ["b>a", rest @ ..] => (Direction::FarToNear, rest),
         words => (Direction::Both, words),
     };
     Ok(Rule {

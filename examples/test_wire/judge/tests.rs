@@ -15,7 +15,7 @@ fn us(number: u64) -> Duration {
 }
 
 fn judge(rules: &str) -> Judge {
-    Judge::new(&Rules::parse(rules).expect("rules"), Direction::There)
+    Judge::new(&Rules::parse(rules).expect("rules"), Direction::NearToFar)
 }
 
 fn udp(payload: &[u8], port: u16) -> Vec<u8> {

@@ -20,11 +20,11 @@ fn rules_read_as_they_are_documented() {
     let expected = [
         (Direction::Both, Action::OnMatch(Which::All, Effect::Drop)),
         (
-            Direction::There,
+            Direction::NearToFar,
             Action::OnMatch(Which::Numbered(numbers("3,5-7")), Effect::Drop),
         ),
         (
-            Direction::Back,
+            Direction::FarToNear,
             Action::OnMatch(Which::Every(10), Effect::Delay(ms(2))),
         ),
         (
