@@ -3,8 +3,8 @@
 //! `SO_REUSEPORT` spreads flows by a hash of addresses and ports (socket(7)). With two senders and two receivers, half
 //! of all runs would put both flows on one receiver, and the result would be a coin toss.
 //!
-//! The sending end finds out, on one host and between two: [`find`] first, then [`assign`] at the receivers, then
-//! [`confirm`].
+//! The sending end finds out, on one host and between two: `find` first, then `assign` at the receivers, then
+//! `confirm`.
 
 use std::fmt;
 use std::net::SocketAddr;

@@ -31,7 +31,7 @@ impl CpuTimes {
         })
     }
 
-    /// Returns whether the CPU was equally fast in nearly all trials: their ratio is at most [`MAX_P90_TO_P10`].
+    /// Returns whether the CPU was equally fast in nearly all trials: their ratio is at most `MAX_P90_TO_P10`.
     pub fn are_steady(self) -> bool {
         self.high_ns <= MAX_P90_TO_P10 * self.low_ns
     }
