@@ -88,7 +88,7 @@ fn move_datagrams(entry: &'static Entry) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What datagrams go over.
+/// Transport of the datagrams.
 #[derive(Clone, Copy)]
 enum Over {
     Udp(Connection),
@@ -145,7 +145,7 @@ fn options(direction: Direction, endpoint: Endpoint, null: NullEndpoint) -> IoOp
     }
 }
 
-/// What callgrind counts: a function of its own, so that it can be named.
+/// Function that callgrind counts, by its name.
 #[inline(never)]
 fn run_thread(
     entry: &Entry,

@@ -25,7 +25,7 @@ from tools import ROOT
 from tools.binary import built
 from tools.calibration.ab import Pairs
 from tools.calibration.compare import WORDS, Sweeps
-from tools.calibration.trials import Broken
+from tools.command import run
 
 EXAMPLES = """\
 examples:
@@ -117,11 +117,4 @@ def arguments():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        print("interrupted; what was measured is kept: the same command goes on", file=sys.stderr)
-        sys.exit(130)
-    except Broken as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        sys.exit(1)
+    run(main, "interrupted; what was measured is kept: the same command goes on")

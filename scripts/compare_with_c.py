@@ -22,6 +22,7 @@ from collections import Counter
 from pathlib import Path
 
 from tools.binary import built
+from tools.command import run
 from tools.intervals import interval_rank
 from tools.sides import TECHNIQUES, CannotRun, build_c, run_c, run_udpbench
 
@@ -243,7 +244,4 @@ def exceeds(rows, limit_pct):
 
 if __name__ == "__main__":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` is no error
-    try:
-        main()
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run(main)

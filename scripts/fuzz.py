@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 from tools import ROOT
+from tools.command import run
 
 EXAMPLES = """\
 examples:
@@ -115,7 +116,4 @@ def executed(log):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run(main)

@@ -21,6 +21,7 @@ import textwrap
 from pathlib import Path
 
 from tools import ROOT
+from tools.command import run
 
 EPILOG = """\
 A figure that is more than 5 % above its budget fails. So does one that is more than 5 % below it:
@@ -239,7 +240,4 @@ def against_budget(engine, connection, figure, table):
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run(main)

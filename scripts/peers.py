@@ -21,8 +21,8 @@ import sys
 from pathlib import Path
 
 from tools.binary import built
+from tools.command import Broken, run
 from tools.peers import latency, namespace, streams, throughput
-from tools.peers.namespace import Broken
 
 EXAMPLES = """\
 examples:
@@ -156,7 +156,4 @@ def check(args, kind, parser):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run(main)

@@ -9,14 +9,14 @@ import argparse
 import concurrent.futures
 import os
 import random
-import sys
 import tempfile
 from pathlib import Path
 
 from tools import ROOT
+from tools.command import run
 from tools.intervals import Rate
 from tools.simulation import rows
-from tools.simulation.judging import SLOWED, Broken, Verdict, verdict
+from tools.simulation.judging import SLOWED, Verdict, verdict
 from tools.simulation.machine import Machine, Noise
 from tools.simulation.patterns import PATTERNS
 
@@ -111,11 +111,4 @@ def shown(rate):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
-    except Broken as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        sys.exit(1)
+    run(main, "interrupted")

@@ -16,12 +16,12 @@ import os
 import random
 import statistics
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tools import ROOT
+from tools.command import Broken, run
 
 EXAMPLES = """\
 examples:
@@ -40,10 +40,6 @@ RESAMPLES = 2000
 ROUNDS = 20
 # Student's t of ROUNDS windows, for intervals that hold at all LOADS together in 95 of 100 runs (Bonferroni).
 T = 2.62
-
-
-class Broken(Exception):
-    """The program did not do what it was asked to."""
 
 
 def main():
@@ -159,11 +155,4 @@ def arguments():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
-    except Broken as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        sys.exit(1)
+    run(main, "interrupted")

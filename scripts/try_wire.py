@@ -21,13 +21,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tools import ROOT
+from tools.command import Broken
 from tools.tries import row_warnings
 from tools.tries.case import draw
 from tools.tries.counts import Counts
 from tools.tries.lab import Lab
 from tools.tries.truth import Reading, Truth
 from tools.wire import cable, ends
-from tools.wire.ends import Broken, Skipped
+from tools.wire.ends import Skipped
 
 EXAMPLES = """\
 examples:

@@ -16,10 +16,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from tools import ROOT
+from tools.command import Broken
 from tools.wire import cable, ends
 from tools.wire.board import Board
 from tools.wire.cable import Refused, TestWire, Veth
-from tools.wire.ends import Broken, End, Skipped
+from tools.wire.ends import End, Skipped
 from tools.wire.room import Room
 
 EXAMPLES = """\

@@ -1,4 +1,4 @@
-//! What another process sends, of any bytes, is a greeting and messages, or refused. What was read is written as
+//! Bytes of another process are a greeting and messages, or they are refused. What was read is written as
 //! it was.
 #![no_main]
 

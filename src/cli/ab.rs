@@ -13,24 +13,24 @@ use crate::term::duration;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct AbArgs {
-    /// What is held against what.
+    /// Sides of the comparison.
     #[command(flatten)]
     pub sides: SidesArgs,
-    /// How often.
+    /// Rounds and time limits.
     #[command(flatten)]
     pub rounds: RoundsArgs,
-    /// What is asked.
+    /// Question, and form of the results.
     #[command(flatten)]
     pub asked: AskedArgs,
     /// On which host.
     #[command(flatten)]
     pub remote: RemoteArgs,
-    /// Where the log goes.
+    /// Files of the log.
     #[command(flatten)]
     pub output: LogArgs,
 }
 
-/// What is held against what.
+/// Sides of a comparison.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What")]
 pub struct SidesArgs {
@@ -85,7 +85,7 @@ pub struct SidesArgs {
     pub both: Vec<String>,
 }
 
-/// How often.
+/// Rounds and time limits.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct RoundsArgs {
@@ -112,7 +112,7 @@ pub struct RoundsArgs {
     pub seed: Option<u32>,
 }
 
-/// Where the log goes.
+/// Files of a log.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct LogArgs {

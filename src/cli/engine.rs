@@ -14,7 +14,7 @@ use crate::term::nearest;
 pub enum EngineArg {
     /// `all`
     All,
-    /// All of one kind.
+    /// Every engine of a group.
     Group(Group),
     /// One of them.
     One(&'static Entry),
@@ -78,7 +78,7 @@ fn engine(name: &str) -> Result<EngineArg, String> {
     })
 }
 
-/// What names engines: each its own, groups, and all.
+/// Returns the names of engines, of groups, and `all`.
 fn names() -> impl Iterator<Item = &'static str> {
     let engines = engines::ALL.iter().map(|entry| entry.about.name);
     engines.chain(Group::NAMED.map(Group::name)).chain(["all"])

@@ -14,12 +14,12 @@ use crate::term::percent;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP, disable_help_subcommand = true, subcommand_help_heading = "Searches", subcommand_value_name = "WHAT")]
 pub struct FindArgs {
-    /// What is searched for.
+    /// Search to run.
     #[command(subcommand)]
     pub what: FindCommand,
 }
 
-/// What is searched for.
+/// The searches.
 #[derive(Clone, Debug, Subcommand)]
 pub enum FindCommand {
     /// The highest rate without loss, and what gives out first above it
@@ -51,7 +51,7 @@ impl FindCommand {
         }
     }
 
-    /// What varies.
+    /// Returns the parameters of the cases.
     pub fn parameters(&mut self) -> &mut ParameterArgs {
         match self {
             Self::Lossless(args) => &mut args.parameters,
@@ -73,7 +73,7 @@ impl FindCommand {
         }
     }
 
-    /// Where the log goes.
+    /// Returns the options of the output.
     pub fn output(&self) -> &FindOutputArgs {
         match self {
             Self::Lossless(args) => &args.output,
@@ -88,24 +88,24 @@ impl FindCommand {
 /// The options of a search: those of its own, and those of all.
 #[derive(Args, Clone, Debug)]
 pub struct SearchArgs<S: Args> {
-    /// How it is searched.
+    /// Options of this kind of search.
     #[command(flatten)]
     pub search: S,
     /// For how long.
     #[command(flatten)]
     pub time: SearchTimeArgs,
-    /// What varies.
+    /// Parameters of the cases.
     #[command(flatten)]
     pub parameters: ParameterArgs,
-    /// Where.
+    /// Placement of the threads.
     #[command(flatten)]
     pub placement: PlacementArgs,
-    /// Where the log goes.
+    /// Options of the output.
     #[command(flatten)]
     pub output: FindOutputArgs,
 }
 
-/// How long a search takes.
+/// Time limits of a search.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct SearchTimeArgs {
@@ -117,7 +117,7 @@ pub struct SearchTimeArgs {
     pub warmup: Option<Duration>,
 }
 
-/// How the highest rate without loss is searched: the attributes of a goal of RFC 9971.
+/// Options of a search for the highest rate without loss: the attributes of a goal of RFC 9971.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct LosslessArgs {
@@ -138,7 +138,7 @@ pub struct LosslessArgs {
     pub width: f64,
 }
 
-/// How the byte is searched at which something jumps.
+/// Options of a search for the payload from which a round trip takes longer.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct CliffArgs {
@@ -150,7 +150,7 @@ pub struct CliffArgs {
     pub trial: Duration,
 }
 
-/// How the silence is searched after which something is different.
+/// Options of a search for the silence after which a round trip takes longer or a request is lost.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct IdleArgs {
@@ -174,7 +174,7 @@ pub struct IdleArgs {
     pub trial: Duration,
 }
 
-/// How the longest train is searched that is taken whole.
+/// Options of a search for the longest train that arrives whole.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct BurstArgs {
@@ -196,7 +196,7 @@ pub struct BurstArgs {
     pub width: f64,
 }
 
-/// Where the log of a search goes.
+/// Options of a search's output.
 #[derive(Args, Clone, Debug)]
 pub struct FindOutputArgs {
     /// On which host.

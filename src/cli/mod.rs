@@ -53,7 +53,7 @@ pub use self::wire::{WireArgs, WireCommand};
 #[derive(Args, Debug)]
 #[command(version = crate::VERSION, args_conflicts_with_subcommands = true, disable_help_subcommand = true, after_help = AFTER_HELP)]
 pub struct Cli {
-    /// What to do; without it, the sweep.
+    /// Subcommand. Without one, the sweep runs.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// The options of the sweep.
@@ -118,7 +118,7 @@ Exit codes:
   4    --against: inconclusive
   130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Runs the sweep (the same as no command)

@@ -72,7 +72,7 @@ impl RemoteArgs {
         words
     }
 
-    /// The same for a shell, each with a space before it.
+    /// Returns these words quoted for a shell, each with a space before it.
     pub fn shown(&self) -> String {
         let words = self.words();
         let words = words.iter().map(|word| format!(" {}", shell::word(word)));

@@ -30,7 +30,7 @@ pub struct SummarizeArgs {
     pub output: PathBuf,
 }
 
-/// How answers are given.
+/// Form of the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shape {
     /// The table that a run prints.
@@ -70,12 +70,12 @@ pub struct CompareArgs {
     /// Results or logs, each compared with BASE
     #[arg(value_name = "NEW", required = true)]
     pub new: Vec<PathBuf>,
-    /// What is asked.
+    /// Question, and form of the results.
     #[command(flatten)]
     pub asked: AskedArgs,
 }
 
-/// What is asked about two sides, and how the answers are given.
+/// Question about two sides, and form of the results.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct AskedArgs {

@@ -1,4 +1,4 @@
-//! What is measured, how, where, and where it goes.
+//! Options of a sweep: parameters, measuring, placement, output.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,19 +20,19 @@ use crate::term::percent;
 /// The options of the sweep.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
-    /// What varies.
+    /// Parameters of the cases.
     #[command(flatten)]
     pub parameters: ParameterArgs,
-    /// How it is measured.
+    /// Options of measuring.
     #[command(flatten)]
     pub measuring: MeasuringArgs,
-    /// Where.
+    /// Placement of the threads.
     #[command(flatten)]
     pub placement: PlacementArgs,
     /// On which host.
     #[command(flatten)]
     pub remote: RemoteArgs,
-    /// Where the results go.
+    /// Options of the output.
     #[command(flatten)]
     pub output: OutputArgs,
 
@@ -77,7 +77,7 @@ pub struct LatencyArgs {
         conflicts_with = "resume"
     )]
     pub load: Option<PathBuf>,
-    /// Those of a sweep.
+    /// Options of a sweep.
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -88,7 +88,7 @@ Examples:
   udpbench latency --engine std,tokio --payload 1400
   udpbench wire pi@board latency --engine std        round trips to another host";
 
-/// How each case is measured.
+/// Options of measuring.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -165,7 +165,7 @@ pub struct MeasuringArgs {
 /// The options of `plan`.
 #[derive(Args, Clone, Debug)]
 pub struct PlanArgs {
-    /// Those of the sweep.
+    /// Options of the sweep.
     #[command(flatten)]
     pub run: RunArgs,
 
@@ -196,7 +196,7 @@ pub struct PlacementArgs {
     pub pin: Option<Pin>,
 }
 
-/// Where the results go.
+/// Options of the output.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
@@ -265,7 +265,7 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Where the results go, if that is typed: by name, or by a format that is for standard output.
+    /// Returns the file of the results if it was typed: by its name, or by a format that is for standard output.
     pub fn results(&self) -> Option<&Path> {
         let is_for_stdout = self.format.is_some_and(Format::is_for_stdout);
         let named = self.output.as_deref();

@@ -29,7 +29,7 @@ pub struct WatchArgs {
     /// The case: a value each.
     #[command(flatten)]
     pub parameters: ParameterArgs,
-    /// Where.
+    /// Placement of the threads.
     #[command(flatten)]
     pub placement: PlacementArgs,
 

@@ -14,7 +14,7 @@ pub struct WireArgs {
     #[arg(value_name = "[USER@]HOST", value_parser = host)]
     pub to: String,
 
-    /// What is done with it; without, the sweep.
+    /// Measurement between the hosts. Without one, the sweep runs.
     #[command(subcommand)]
     pub what: Option<WireCommand>,
 
@@ -23,7 +23,7 @@ pub struct WireArgs {
     pub run: RunArgs,
 }
 
-/// What is done with the other host instead of a sweep.
+/// Measurements between two hosts, besides the sweep.
 #[derive(Debug, Subcommand)]
 pub enum WireCommand {
     /// Measures round-trip times, as udpbench latency

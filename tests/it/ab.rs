@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use crate::common::{Place, stderr, stdout, wait_until};
+use crate::common::{Place, assert_code, stderr, stdout, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -85,7 +85,7 @@ fn a_comparison_that_is_over_is_judged_again_to_the_same_answers() {
     assert_eq!(stdout(&place.run("--resume ab.jsonl")), text);
     if cfg!(feature = "report") {
         let drawn = place.run("report ab.jsonl -o -");
-        assert_eq!(drawn.status.code(), Some(0), "{}", stderr(&drawn));
+        assert_code(&drawn, 0);
         let page = stdout(&drawn);
         assert!(page.contains("<b>B against A, 6 rounds.</b>"), "{page}");
         assert!(page.contains("null:null/2t/2B/connected/v4"), "{page}");

@@ -5,13 +5,7 @@ use crate::common::{Place, stderr, stdout};
 /// The message for these arguments, after checking that nothing happened.
 fn refusal(arguments: &str) -> String {
     let place = Place::new();
-    let output = place.run(arguments);
-    assert_eq!(
-        output.status.code(),
-        Some(2),
-        "{arguments}: {}",
-        stderr(&output)
-    );
+    let output = place.refuses(arguments);
     assert_eq!(stdout(&output), "", "{arguments}");
     assert_eq!(place.files(), Vec::<String>::new(), "{arguments}");
     let message = stderr(&output);

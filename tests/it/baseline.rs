@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Output;
 
-use crate::common::{Place, rows, stderr, stdout};
+use crate::common::{Place, assert_code, rows, stderr, stdout};
 use udpbench::results::export::csv;
 
 const SWEEP: &str = "--engine null --no-reference --threads 2 --payload 26 --ip v4 --connection connected --pin none \
@@ -13,7 +13,7 @@ const SWEEP: &str = "--engine null --no-reference --threads 2 --payload 26 --ip 
 fn measured() -> Place {
     let place = Place::new();
     let output = place.run(&format!("{SWEEP} --baseline before"));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     place
 }
 
@@ -96,7 +96,7 @@ fn slower_than_the_baseline_is_exit_code_3() {
     let output = place.run(&format!(
         "{SWEEP} --against results/baselines/before.csv --baseline after"
     ));
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert_code(&output, 3);
     assert_eq!(rows(&place.path("results/baselines/after.csv")).len(), 1);
 }
 

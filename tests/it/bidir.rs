@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use udpbench::data::Duplex;
 use udpbench::results::row::Status;
 
-use crate::common::{Place, rows, stderr};
+use crate::common::{Place, assert_code, rows, stderr};
 
 const SHORT: &str = "--workload bidir --no-reference --soak 0s --warmup 5ms --rounds 6 --ip v4";
 
@@ -98,12 +98,7 @@ fn who_waits_in_another_way_shares_no_socket() {
     let output = place.run(&format!(
         "{SHORT} --sender std --receiver spin --threads 2 --payload 40 --connection connected --duration 100ms -o out.csv"
     ));
-    assert_eq!(
-        output.status.code(),
-        Some(1),
-        "nothing could run: {}",
-        stderr(&output)
-    );
+    assert_code(&output, 1);
     let rows = rows(&place.path("out.csv"));
     let full = rows.iter().find(|row| row.duplex == Some(Duplex::Full));
     let reason = &full.expect("there is one").reason;

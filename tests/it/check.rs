@@ -124,7 +124,7 @@ fn sensor<'a>(directory: &str, name: &'a str, shown: &'a str) -> Vec<(String, &'
     vec![(file(name_in), name), (file(value_in), shown)]
 }
 
-/// What differs from a fit Pi 4B, what `check` says then, and what it must not say.
+/// Changes to a fit Pi 4B, texts that `check` must print then, and texts that it must not print.
 type Case<'a> = (Vec<(String, &'a str)>, &'a [&'a str], &'a [&'a str]);
 
 fn judge(cases: &[Case]) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-use crate::common::{Place, rows, stderr, stdout};
+use crate::common::{Place, assert_code, rows, stderr, stdout};
 use udpbench::results::export::csv::shape;
 
 const SWEEP: &str = "--engine null,std --ip v4 --board generic --pin none --soak 0s --warmup 1ms \
@@ -16,7 +16,7 @@ fn place_with(factor: f64) -> Place {
     let output = place.run(&format!(
         "{SWEEP} --payload 1,2,3,4,5 --columns all -o base.csv"
     ));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let base = fs::read_to_string(place.path("base.csv")).expect("written");
     // Every block agrees to a hair: what is judged here is the program, not the machine.
     let even = with_ratios(&base, |row| 10.0 * (1.0 + 0.001 * row as f64));

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Place, header, rows, stderr, stdout};
+use crate::common::{Place, assert_code, header, rows, stderr, stdout};
 
 const SWEEP: &str = "--rounds 5 --duration 25ms --warmup 1ms --soak 0s -o out.csv";
 const CASE: &str = "# one case\nengine = 'null'\nthreads = 2\npayload = [26]\nip = 'v4'\nconnection = 'connected'\n\
@@ -19,7 +19,7 @@ fn with(text: &str) -> Place {
 fn options_of_the_file_stand_for_those_that_are_not_typed() {
     let place = with(CASE);
     let output = place.run(&format!("{SWEEP} --payload 26,300"));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let note = "options from udpbench.toml: --engine=null --threads=2 --ip=v4 --connection=connected --no-reference\n";
     assert!(stderr(&output).starts_with(note), "{}", stderr(&output));
     let mut cases: Vec<String> = rows(&place.path("out.csv"))
@@ -46,7 +46,7 @@ fn options_of_the_file_stand_for_those_that_are_not_typed() {
 fn what_belongs_together_may_be_typed_in_part() {
     let place = with("until = '1%'\nengine = 'null'\n");
     let output = place.run("plan --max-time 2m");
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn what_is_no_sweep_of_its_own_has_no_options_from_the_file() {
         (Some(0), String::new())
     );
     let output = place.run("watch --engine null --threads 2 --payload 26 --window 50ms --count 1");
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     assert!(
         !stderr(&output).contains("udpbench.toml"),
         "{}",
@@ -173,7 +173,7 @@ fn what_is_no_sweep_of_its_own_has_no_options_from_the_file() {
         "{message}"
     );
     let output = place.run(SWEEP);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     fs::write(place.path("udpbench.toml"), "nonsense").expect("written");
     let output = place.run("--resume out.jsonl -q");
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Output;
 
-use crate::common::{Place, hosts, rows, stderr, stdout};
+use crate::common::{Place, assert_code, hosts, rows, stderr, stdout};
 use serde_json::Value;
 use udpbench::results::export::{csv, json};
 use udpbench::results::row::{Row, Status};
@@ -51,7 +51,7 @@ fn troublesome(rows: &[Row]) -> Row {
 
 fn summarize(place: &Place, arguments: &str) -> Output {
     let output = place.run(&format!("summarize run.csv {arguments}"));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     assert_eq!(stderr(&output), "", "{arguments}");
     output
 }
@@ -111,7 +111,7 @@ fn a_sweep_and_its_raw_samples_give_the_same_json_lines() {
     let sweep = "--engine null,mio-exhaustive --no-reference --ip v4 --threads 1 --payload 1,2 --connection connected \
                  --soak 0s --warmup 0s --rounds 5 --duration 5ms --samples s.jsonl --format jsonl";
     let swept = place.run(sweep);
-    assert_eq!(swept.status.code(), Some(0), "{}", stderr(&swept));
+    assert_code(&swept, 0);
     assert_eq!(place.files(), ["s.jsonl"]);
     let status = |line| serde_json::from_str::<Value>(line).expect("a row")["status"].clone();
     let text = stdout(&swept);
@@ -144,7 +144,7 @@ fn what_is_only_written_is_refused_by_its_kind() {
     }
 }
 
-/// What `rank` begins with for `run.csv`: what it says, and the lines of its table.
+/// Returns the answer of `rank` for `run.csv`, and the lines of its table.
 fn answer(place: &Place) -> (String, Vec<String>) {
     let rank = stdout(&place.run("rank run.csv"));
     let lines = rank.lines().skip_while(|line| !line.starts_with("answer "));
@@ -334,13 +334,7 @@ fn bad_input_is_refused_and_nothing_is_written() {
         ("torn.csv -o a.csv", "torn.csv, line 1: not results"),
         ("none.csv -o a.csv", "none.csv"),
     ] {
-        let output = place.run(&format!("summarize {arguments}"));
-        assert_eq!(
-            output.status.code(),
-            Some(2),
-            "{arguments}: {}",
-            stderr(&output)
-        );
+        let output = place.refuses(&format!("summarize {arguments}"));
         assert!(
             stderr(&output).contains(message),
             "{arguments}: {}",
@@ -360,7 +354,7 @@ fn a_full_disk_leaves_no_half_of_a_file() {
     // Ignored, as qemu-user writes more than that for itself, before the program can handle the signal.
     let script = "trap '' XFSZ; ulimit -f 1; exec $udpbench summarize run.csv -o run.json";
     let output = place.shell(script);
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_code(&output, 1);
     assert!(
         stderr(&output).contains("cannot write run.json"),
         "{}",

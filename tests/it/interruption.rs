@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::{
-    LONG_SWEEP, Place, header, kills, lines, rows, samples, stderr, wait_until, windows,
+    LONG_SWEEP, Place, assert_code, header, kills, lines, rows, samples, stderr, wait_until,
+    windows,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -295,7 +296,7 @@ fn rows_of_skipped_cases_come_last_however_a_sweep_ends() {
             assert_eq!(summarize(), read());
         }
         let resumed = place.run("--resume out.jsonl");
-        assert_eq!(resumed.status.code(), Some(0), "{}", stderr(&resumed));
+        assert_code(&resumed, 0);
         assert_eq!(skipped(&read()), last, "{ending:?}");
         assert_eq!(summarize(), read());
     }
@@ -321,7 +322,7 @@ fn kill_9_at_any_moment_loses_at_most_the_window_in_hand() {
         let whole = |row: &Row| row.status == Status::Ok && row.rounds == 5;
         assert!(written.iter().all(whole), "{written:?}");
         let summary = place.run("summarize out.jsonl --format csv -o summary.csv");
-        assert_eq!(summary.status.code(), Some(0), "{}", stderr(&summary));
+        assert_code(&summary, 0);
         let summary = rows(&place.path("summary.csv"));
         let of = |row: &Row| {
             let windows = samples.iter().filter(|sample| sample.case == row.case);

@@ -242,7 +242,7 @@ fn upward(arrows: &BTreeMap<PathBuf, BTreeSet<PathBuf>>, table: &[String]) -> Ve
     wrong
 }
 
-/// Whether one is the `mod.rs` of the other: what a module's files share stands there, and it puts them together.
+/// Returns whether one file is the `mod.rs` of the other, which holds what the files of a module share.
 fn are_one_module(one: &Path, other: &Path) -> bool {
     let holds = |one: &Path, other: &Path| {
         let is_face = one.file_stem() == Some("mod".as_ref());

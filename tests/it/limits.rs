@@ -1,6 +1,6 @@
 //! Resource limits set by a shell, a container or systemd: the program gives a reason and never panics.
 
-use crate::common::{Place, rows, stderr};
+use crate::common::{Place, assert_code, rows, stderr};
 use udpbench::results::row::Status;
 
 const SWEEP: &str = "--engine std --ip v4 --soak 0s --warmup 1ms --rounds 5 --duration 10ms --threads 2 \
@@ -51,7 +51,7 @@ fn more_threads_than_descriptors_are_skipped_with_the_fix() {
     let output = place.shell(&format!(
         "ulimit -n 64; exec $udpbench {sweep} --no-reference"
     ));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let rows = rows(&place.path("out.csv"));
     let of = |threads: &str| {
         let mut rows = rows.iter();

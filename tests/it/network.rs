@@ -3,7 +3,7 @@
 
 use std::process::{Command, Output};
 
-use crate::common::{Place, lines, program, rows, samples, stderr};
+use crate::common::{Place, assert_code, lines, program, rows, samples, stderr};
 use udpbench::results::log::Event;
 use udpbench::results::row::{Row, Status};
 
@@ -16,7 +16,7 @@ fn flood(place: &Place, setup: &str, arguments: &str) -> Option<Output> {
     flood_of(place, setup, &of_std)
 }
 
-/// The same with engines among the arguments.
+/// Floods in a namespace of its own after `setup`, with engines among the arguments.
 fn flood_of(place: &Place, setup: &str, arguments: &str) -> Option<Output> {
     const NO_NAMESPACE: i32 = 99;
     let script = format!(
@@ -101,7 +101,7 @@ fn a_window_whose_packet_counts_do_not_add_up_is_measured_once_more() {
     let Some(output) = flood(&place, setup, "--warmup 5ms --connection connected") else {
         return;
     };
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_code(&output, 1);
     let row = the_row(&place);
     assert_eq!((row.status, row.rounds), (Status::Failed, 5), "{row:?}");
     assert_eq!(row.repeated_windows, Some(5), "{row:?}");

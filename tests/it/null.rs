@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{Place, hosts, rows, rows_of, samples, stderr, stdout};
+use crate::common::{Place, assert_code, hosts, rows, rows_of, samples, stderr, stdout};
 use udpbench::data::{Sample, Tos};
 use udpbench::engines;
 use udpbench::results::row::{Row, Status};
@@ -15,7 +15,7 @@ const SWEEP: &str = "--full --engine null --no-reference --ip v4 --board generic
 fn the_sweep_prints_a_table_and_leaves_rows_and_samples() {
     let place = Place::new();
     let output = place.run(&format!("{SWEEP} --threads 1,2,3 --payload 300 -o out.csv"));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     assert_eq!(place.files(), ["out.csv", "out.jsonl"]);
     let rows = rows(&place.path("out.csv"));
     assert_eq!(rows.len(), 6);
@@ -130,7 +130,7 @@ fn the_same_seed_repeats_the_order_and_another_one_does_not() {
         let arguments = "--engine null --no-reference --soak 0s --warmup 1ms --duration 6ms --ip v4 \
                          --threads 2 --payload 1,2,3,4";
         let output = place.run(&format!("{arguments} --seed {seed} -o out.csv"));
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_code(&output, 0);
         let samples = samples(&place.path("out.jsonl"));
         let windows = samples
             .into_iter()
@@ -149,7 +149,7 @@ fn rounds_are_measured_one_after_the_other_and_blocks_within_them() {
         "--full --engine null,std --soak 0s --warmup 0s --duration 6ms --ip v4 --threads 1,2 --payload 1,2 \
          -o out.csv",
     );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let samples = samples(&place.path("out.jsonl"));
     // Four blocks of four cases (two engines, two connections) of six rounds.
     assert_eq!(samples.len(), 4 * 4 * 6);
@@ -178,7 +178,7 @@ fn the_reference_is_measured_even_when_it_is_not_asked_for() {
         "--engine mio-level --connection unconnected --soak 0s --duration 120ms --ip v4 --threads 2 \
          --payload 26 -o out.csv",
     );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let rows = rows(&place.path("out.csv"));
     let reference = |row: &&Row| row.case == "std:std/2t/26B/connected/v4";
     let reference = rows.iter().find(reference).expect("it is there");
@@ -204,7 +204,7 @@ fn five_rounds_say_that_their_interval_is_not_a_95_percent_one() {
     let output = place.run(&format!(
         "{SWEEP} --rounds 5 --threads 1 --payload 0 -o out.csv"
     ));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     for row in rows(&place.path("out.csv")) {
         assert_eq!(row.interval_pct, Some(93.8));
         assert!(
@@ -222,7 +222,7 @@ fn numbers_are_plain_decimals_that_a_spreadsheet_reads() {
     let output = place.run(&format!(
         "{SWEEP} --threads 1,2 --payload 0,65507 -o out.csv"
     ));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let text = std::fs::read_to_string(place.path("out.csv")).expect("written");
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().expect("a header").clone();
@@ -244,7 +244,7 @@ fn numbers_are_plain_decimals_that_a_spreadsheet_reads() {
 fn without_an_output_the_files_go_to_results_under_the_time_and_the_board() {
     let place = Place::new();
     let output = place.run(&format!("{SWEEP} --threads 1 --payload 0"));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let mut names: Vec<String> = std::fs::read_dir(place.path("results"))
         .expect("made")
         .flatten()

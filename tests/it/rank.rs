@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::common::{Place, rows, stderr, stdout};
+use crate::common::{Place, assert_code, rows, stderr, stdout};
 use udpbench::results::row::{Row, Status};
 
 /// The results of a run with plain and offloading engines that come with the program.
@@ -24,7 +24,7 @@ fn write(place: &Place, name: &str, rows: &[Row]) {
 fn it_begins_with_what_to_use() {
     let place = Place::new();
     let output = place.run(&format!("rank {}", kept().display()));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let text = stdout(&output);
     assert!(
         text.starts_with(

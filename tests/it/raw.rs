@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use crate::common::{
-    Place, header, kills, lines, rows, samples, stderr, stdout, wait_until, windows,
+    Place, assert_code, header, kills, lines, rows, samples, stderr, stdout, wait_until, windows,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -42,10 +42,6 @@ fn read(path: &Path) -> String {
 }
 
 #[track_caller]
-fn assert_code(output: &Output, code: i32) {
-    assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
-}
-
 /// The CSV is what `summarize` makes of the raw samples, to the last byte.
 fn assert_summarized(place: &Place) {
     let summary = place.run("summarize out.jsonl");

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-use crate::common::{Place, stderr, stdout};
+use crate::common::{Place, assert_code, stderr, stdout};
 use udpbench::data::Connection;
 
 /// A place with the results of a short sweep: `run.csv`.
@@ -14,7 +14,7 @@ fn measured() -> Place {
         "--engine null --no-reference --threads 1,2 --payload 26,300 --duration 30ms --warmup 1ms --soak 0s \
          --board generic --pin none -o run.csv",
     );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     place
 }
 
@@ -26,7 +26,7 @@ fn page(place: &Place) -> String {
 fn the_page_is_one_file_that_asks_nobody_for_anything() {
     let place = measured();
     let output = place.run("report run.csv");
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     assert_eq!(place.files(), ["report.html", "run.csv", "run.jsonl"]);
     let page = page(&place);
     for foreign in [
@@ -75,7 +75,7 @@ fn a_second_file_is_compared_with_the_first_and_raw_samples_serve_as_well() {
     let place = measured();
     for names in ["run.csv run.jsonl", "run.jsonl run.csv"] {
         let output = place.run(&format!("report {names}"));
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_code(&output, 0);
         let page = page(&place);
         assert_eq!(
             sections_of(&page)[..5],
@@ -128,7 +128,7 @@ fn a_sweep_of_all_engines_is_below_a_megabyte() {
     }
     drop(writer);
     let output = place.run("report all.csv");
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     assert!(page(&place).contains("456 cases"));
     let bytes = fs::metadata(place.path("report.html"))
         .expect("written")
@@ -212,13 +212,7 @@ fn bad_names_are_refused_with_their_fix_and_leave_nothing() {
         ("report missing.csv", "missing.csv"),
         ("report", "<FILE>"),
     ] {
-        let output = place.run(arguments);
-        assert_eq!(
-            output.status.code(),
-            Some(2),
-            "{arguments}: {}",
-            stderr(&output)
-        );
+        let output = place.refuses(arguments);
         assert!(
             stderr(&output).contains(problem),
             "{arguments}: {}",
@@ -235,7 +229,7 @@ fn a_full_disk_leaves_the_earlier_page_and_no_half_of_a_new_one() {
     let earlier = page(&place);
     // No file may grow beyond a block: what a full disk does, without one.
     let output = place.shell("trap '' XFSZ; ulimit -f 1; exec $udpbench report run.csv");
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_code(&output, 1);
     assert!(
         stderr(&output).contains("--output report.html"),
         "{}",

@@ -18,7 +18,7 @@ use udpbench::results::row::{Column, Holds};
 const SCHEMA: &str = include_str!("../../docs/raw.schema.json");
 const TINY: &str = "--ip v4 --payload 100 --soak 0s --warmup 0s --rounds 5 --duration 10ms -q";
 
-/// What real runs wrote: everything that a line can hold is in one of them.
+/// Lines of real runs, which have every field of the log.
 static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     let place = Place::new();
     for arguments in [
@@ -276,7 +276,7 @@ fn every_field_of_every_line_is_described() {
     );
 }
 
-/// Where `value` has fields that none of the schema's `nodes` describes.
+/// Returns the places in `value` with fields that none of the schema's `nodes` describes.
 fn undescribed(schema: &Value, nodes: &[&Value], value: &Value, at: &str) -> Vec<String> {
     let nodes: Vec<&Value> = nodes
         .iter()

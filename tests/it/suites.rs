@@ -13,7 +13,7 @@ use udpbench::engines;
 use udpbench::experiment::suite;
 use udpbench::results::row::Status;
 
-use crate::common::{Place, rows, stderr, stdout, wait_until};
+use crate::common::{Place, assert_code, rows, stderr, stdout, wait_until};
 
 /// As short as can be.
 const SHORT: &str = "--duration 30ms --rounds 6 --warmup 1ms --soak 0s";
@@ -195,7 +195,7 @@ fn a_directory_of_another_suite_is_refused() {
     assert!(one.status.success(), "{}", stderr(&one));
     // Both have a sweep of that name.
     let other = place.run(&format!("--suite sockbench {SHORT} -q -o mine"));
-    assert_eq!(other.status.code(), Some(2), "{}", stderr(&other));
+    assert_code(&other, 2);
     let said = stderr(&other);
     assert!(
         said.contains("mine/duplex.jsonl: it is of a sweep with other cases"),

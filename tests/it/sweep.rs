@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Place, cases, hosts, rows, stderr};
+use crate::common::{Place, assert_code, cases, hosts, rows};
 use clap::Parser;
 use udpbench::cli::Cli;
 use udpbench::cli::options::Request;
@@ -164,7 +164,7 @@ fn a_case_that_cannot_be_built_is_a_failed_row_and_the_others_go_on() {
     let script = "ulimit -n 110; exec $udpbench --engine tokio --ip v4 --threads 2,64 --payload 26 --soak 0s \
          --duration 12ms -o out.csv";
     let output = place.shell(script);
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_code(&output, 1);
     for row in rows(&place.path("out.csv")) {
         // Beside tokio the reference, which takes fewer files.
         if u16::from(row.threads) == 2 || row.sender == "std" {

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use crate::common::{LONG_SWEEP, Place, rows, stderr, stdout};
+use crate::common::{LONG_SWEEP, Place, assert_code, rows, stderr, stdout};
 use clap::CommandFactory;
 use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::Value;
@@ -125,7 +125,7 @@ fn what_a_file_holds_does_not_steer_the_terminal() {
         "--engine std,mmsg --ip v4 --soak 0s --warmup 1ms --rounds 5 --duration 20ms --threads 2 \
                             --payload 300 -o run.csv",
     );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let steering = "a\u{1b}[2Jb\u{202e}c\nforged: ok\u{7}\u{9b}";
     let mut rows = rows(&place.path("run.csv"));
     for row in &mut rows {

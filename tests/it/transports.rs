@@ -2,7 +2,7 @@
 
 use udpbench::results::row::{Row, Status};
 
-use crate::common::{Place, rows, stderr};
+use crate::common::{Place, assert_code, rows, stderr};
 
 const SHORT: &str = "--no-reference --soak 0s --warmup 5ms --rounds 5";
 const ALL: &str = if cfg!(feature = "websocket") {
@@ -10,7 +10,7 @@ const ALL: &str = if cfg!(feature = "websocket") {
 } else {
     "--transport udp,unix-dgram,unix-stream,tcp,framed-tcp"
 };
-/// Of those, besides UDP.
+/// Number of transports besides UDP.
 const OTHERS: usize = if cfg!(feature = "websocket") { 5 } else { 4 };
 
 fn sweep(place: &Place, options: &str) -> Vec<Row> {
@@ -280,12 +280,7 @@ fn what_does_not_go_over_a_transport_says_so() {
         let output = place.run(&format!(
             "{SHORT} --ip v4 --duration 100ms {options} -o out.csv"
         ));
-        assert_eq!(
-            output.status.code(),
-            Some(1),
-            "nothing could run: {}",
-            stderr(&output)
-        );
+        assert_code(&output, 1);
         let reason = rows(&place.path("out.csv"))[0].reason.clone();
         std::fs::remove_file(place.path("out.csv")).expect("it was written");
         std::fs::remove_file(place.path("out.jsonl")).expect("it was written");

@@ -4,19 +4,19 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{ChildStderr, Command, Stdio};
 
-use crate::common::{Place, program, stderr, stdout};
+use crate::common::{Place, assert_code, program, stderr, stdout};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 /// Long enough for a busy machine to move something in each window.
 const SHORT: &str = "watch --window 100ms --warmup 1ms";
-/// What moves nothing: a machine decides less about it. With larger payloads, its Mb/s need a wider column.
+/// An engine that moves nothing: a machine decides less about it. With larger payloads, its Mb/s need a wider column.
 const NULL: &str = "--engine null --payload 26";
 /// The lines that a watch prints which ends by itself.
 fn lines(options: &str) -> Vec<String> {
     let place = Place::new();
     let output = place.run(&format!("{SHORT} {options}"));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     assert_eq!(place.files(), Vec::<String>::new(), "it keeps no files");
     stdout(&output).lines().map(str::to_owned).collect()
 }

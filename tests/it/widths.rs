@@ -23,7 +23,7 @@ fn fits(place: &Place, arguments: &str) {
     assert_fits(arguments, &shown);
 }
 
-/// The same of texts of those widths.
+/// Checks texts of these widths: each fits, and has the words of the widest.
 fn assert_fits(what: &str, shown: &[String; 4]) {
     let known = words(&shown[3]);
     for (text, width) in shown.iter().zip(WIDTHS) {

@@ -95,7 +95,7 @@ impl Workers {
 }
 
 choice! {
-    /// Whether `connect(2)` was called. A receiver is connected only where exactly one sender reaches it.
+    /// Connected or unconnected sockets. A receiver is connected only where exactly one sender reaches it.
     #[derive(Default)]
     Connection {
         /// `send`/`recv` on connected sockets.
@@ -117,7 +117,7 @@ impl Connection {
 }
 
 choice! {
-    /// What carries messages from one end to the other.
+    /// Transport of the messages from one end to the other.
     #[derive(Default)]
     Transport {
         /// UDP: a message is a datagram, and may be lost.
@@ -149,7 +149,7 @@ impl Transport {
 }
 
 choice! {
-    /// How receivers wait, of the engines whose calls can do both.
+    /// Way in which receivers wait, for engines that can do both.
     Wait {
         /// They sleep until something comes.
         Block "block",

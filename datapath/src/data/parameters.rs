@@ -246,12 +246,12 @@ macro_rules! value {
 }
 pub(crate) use value;
 
-/// How much of what can vary does, where nothing was typed.
+/// Extent of a sweep for parameters that were not typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// What answers which engine to take.
+    /// The values that answer which engine to take.
     Usual,
-    /// All of it.
+    /// Every value of the board profile.
     Full,
 }
 

@@ -102,7 +102,7 @@ choice! {
 }
 
 choice! {
-    /// How flows are spread over receivers that share a port by SO_REUSEPORT.
+    /// Assignment of flows to receivers that share a port by SO_REUSEPORT.
     #[derive(Default)]
     Spread {
         /// By the kernel's hash, but with source ports by which every receiver gets the same number of flows

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::bounded::{bounded, choice, stored_as_text};
 
 choice! {
-    /// What the threads of a case do.
+    /// Task of the threads of a case.
     #[derive(Default)]
     Workload {
         /// Senders send as fast as they can, receivers take what comes.

@@ -19,7 +19,7 @@ impl FragmentOf {
     }
 }
 
-/// How many datagrams may be in fragments at a time. Linux sends the fragments of one after the other, so more
+/// Maximum number of datagrams in fragments at a time. Linux sends the fragments of one after the other, so more
 /// than one per sending CPU is rare.
 const MOST: usize = 64;
 
@@ -52,7 +52,7 @@ impl<F: Copy> Fragments<F> {
         }
     }
 
-    /// What became of the first fragment.
+    /// Returns the fate of the first fragment.
     pub(crate) fn fate(&self, of: &FragmentOf) -> Option<F> {
         let known = self.known.iter().find(|(known, _)| known == of);
         known.map(|&(_, fate)| fate)

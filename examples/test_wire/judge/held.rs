@@ -11,20 +11,20 @@ use super::Passage;
 pub(crate) struct Held {
     /// Its bytes.
     pub(crate) frame: Vec<u8>,
-    /// What it passes as.
+    /// Part of the datagram that the frame carries.
     pub(crate) part: Part,
-    /// How it passes.
+    /// Changes that the frame has when it passes.
     pub(crate) passage: Passage,
 }
 
-/// What a frame is of the datagram that it belongs to.
+/// Part of a datagram that a frame carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// All of it, or the first fragment: this counts as the datagram.
+    /// The whole datagram, or its first fragment: this counts as the datagram.
     First,
     /// A later fragment.
     Later,
-    /// Of one that does not count, or of no datagram.
+    /// Part of a datagram that does not count, or no datagram.
     Uncounted,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Holding {
     behind: Vec<(u64, Held)>,
     /// Buffers to use again: no frame that is held allocates once there are enough.
     spare: Vec<Vec<u8>>,
-    /// So that those of the same time keep their order.
+    /// Number that keeps frames of the same time in their order.
     order: u64,
 }
 
@@ -49,7 +49,7 @@ impl Holding {
         self.due.len() + self.behind.len()
     }
 
-    /// Of those, how many count as a datagram.
+    /// Returns the number of held frames that count as a datagram.
     pub(crate) fn datagrams(&self) -> usize {
         let due = self.places.iter().flatten();
         let behind = self.behind.iter().map(|(_, held)| held);

@@ -1,4 +1,4 @@
-//! What becomes of each frame in one direction: of the rules, the number of the datagram, the time and the size,
+//! Decides on each frame in one direction: by the rules, the number of the datagram, the time and the size,
 //! and of nothing else. No sockets and no clock are in here, so tests need none.
 
 pub(crate) mod datagram;
@@ -29,7 +29,7 @@ pub(crate) struct Judge {
     fragments: Fragments<Option<Fate>>,
 }
 
-/// What a frame is, and what becomes of it.
+/// Kind of a frame, and the decision on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// No UDP. It passes.
@@ -49,7 +49,7 @@ pub(crate) enum Verdict {
 pub(crate) enum Fate {
     /// A rule drops it.
     Dropped,
-    /// It passes.
+    /// A datagram that passes.
     Passes(Passage),
 }
 
@@ -134,7 +134,7 @@ impl Judge {
         Fate::Passes(passage)
     }
 
-    /// What the rules have done, in the order in which they are applied.
+    /// Returns the counts of each rule, in the order in which they are applied.
     pub(crate) fn report(&self) -> Vec<serde_json::Value> {
         self.rules.iter().map(RuleState::report).collect()
     }

@@ -52,7 +52,7 @@ impl Rate {
     }
 }
 
-/// How full the bucket is. All times count from one moment.
+/// Fill of a token bucket. Times count from one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     rate: Rate,

@@ -14,7 +14,7 @@ use super::rate::Rate;
 pub(crate) struct Rules {
     /// The datagrams that count.
     pub(crate) counted: Vec<Counted>,
-    /// What becomes of them.
+    /// Rules for the counted datagrams.
     pub(crate) rules: Vec<Rule>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) enum Direction {
 pub(crate) enum Action {
     /// Something, to some of them.
     OnMatch(Which, Effect),
-    /// What is faster waits in a queue.
+    /// Datagrams above the rate wait in a queue.
     Limit {
         /// The rate.
         rate: Rate,
@@ -63,7 +63,7 @@ pub(crate) enum Action {
         /// Maximum number that pass at once after a pause.
         burst: u32,
     },
-    /// What is faster is dropped.
+    /// Datagrams above the rate are dropped.
     Police {
         /// The rate.
         rate: Rate,
@@ -72,7 +72,7 @@ pub(crate) enum Action {
     },
 }
 
-/// What is done to those that a rule selects.
+/// Effect on the datagrams that a rule selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// They do not arrive.
@@ -92,18 +92,18 @@ pub(crate) enum Effect {
 pub(crate) enum Which {
     /// Each.
     All,
-    /// Those of these numbers, from 1.
+    /// Datagrams with these numbers, from 1.
     Numbered(Numbers),
     /// Each k-th.
     Every(u64),
-    /// Those with so many bytes of payload.
+    /// Datagrams with this many bytes of payload.
     Size(Numbers),
     /// The first one, and each that comes after so long without any.
     Silence(Duration),
 }
 
 impl Which {
-    /// Whether it is this one, the `number`-th, which came so long after the one before.
+    /// Returns whether the rule selects the `number`-th datagram, which came `silence` after the one before.
     pub(crate) fn holds(&self, datagram: &Datagram, number: u64, silence: Duration) -> bool {
         match self {
             Self::All => true,

@@ -38,7 +38,7 @@ fn sum(parts: &[&[u8]]) -> u16 {
     !u16::try_from(total).expect("folded")
 }
 
-/// What the checksum of UDP covers besides it.
+/// Returns the pseudo-header that the UDP checksum also covers.
 fn pseudo_header(addresses: &[u8], udp: &[u8]) -> Vec<u8> {
     let length = u16::try_from(udp.len()).expect("it fits").to_be_bytes();
     [addresses, &[0, 17], &length].concat()

@@ -6,14 +6,11 @@ import random
 import re
 import subprocess
 
+from tools.command import Broken
 from tools.intervals import Rate
 
 # Operations per datagram of a pilot: enough to be seen on a busy machine; what they cost is proportional to them.
 PILOT = 1000
-
-
-class Broken(Exception):
-    """The program did not do what it was asked to."""
 
 
 class Trials:

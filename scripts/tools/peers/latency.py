@@ -13,8 +13,9 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+from tools.command import Broken
 from tools.intervals import Median
-from tools.peers.namespace import Broken, Program, await_that, is_bound
+from tools.peers.namespace import Program, await_that, is_bound
 from tools.peers.senders import number
 
 

@@ -2,7 +2,8 @@
 
 import time
 
-from tools.peers.namespace import Broken, await_that
+from tools.command import Broken
+from tools.peers.namespace import await_that
 from tools.peers.referee import HEADER_BYTES, Reading, Stretch, came_as_sent, largest_buffers
 
 # From the first datagrams to the stretch: page faults, caches and wake-up patterns settle within some 20 ms.

@@ -14,6 +14,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from tools.command import Broken
+
 # The variable that names a directory for the process inside, which is removed behind it.
 SCRATCH = "UDPBENCH_PEERS_SCRATCH"
 # Seconds that a program may take to start, or to end once it was asked to.
@@ -21,10 +23,6 @@ PATIENCE_S = 15
 # Seconds that a report may take once it is interrupted.
 LAST_WORDS_S = 3
 LIBC = ctypes.CDLL(None, use_errno=True)
-
-
-class Broken(Exception):
-    """A tool did not do what was asked of it; the reason, for people."""
 
 
 def scratch():

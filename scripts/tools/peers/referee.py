@@ -20,7 +20,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.peers.namespace import LIBC, Broken
+from tools.command import Broken
+from tools.peers.namespace import LIBC
 
 # An IPv4 header without options, and a UDP header.
 HEADER_BYTES = 28

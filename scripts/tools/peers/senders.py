@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.peers.namespace import Broken, Program, await_that, is_bound
+from tools.command import Broken
+from tools.peers.namespace import Program, await_that, is_bound
 
 
 @dataclass(frozen=True)

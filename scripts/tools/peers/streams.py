@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from tools.command import Broken
 from tools.intervals import Middle
-from tools.peers.namespace import PATIENCE_S, Broken, Program, await_that, is_bound
+from tools.peers.namespace import PATIENCE_S, Program, await_that, is_bound
 
 IPERF3_PORT, SOCKPERF_PORT = 5201, 11111
 # iperf3 takes whole seconds, and its report has to come within PATIENCE_S.

@@ -4,8 +4,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+from tools.command import Broken
 from tools.peers.measuring import COLUMNS, Audit, measured, seconds_to_run
-from tools.peers.namespace import Broken
 from tools.peers.report import WIDTH, Report
 from tools.peers.senders import PEERS as PEERS
 from tools.peers.senders import Conditions

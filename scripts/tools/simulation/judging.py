@@ -5,13 +5,10 @@ import io
 import subprocess
 from typing import NamedTuple
 
+from tools.command import Broken
 from tools.simulation.patterns import SLOWED
 
 CHANGED = ["faster", "slower"]
-
-
-class Broken(Exception):
-    """The program did not do what it was asked to."""
 
 
 class Verdict(NamedTuple):

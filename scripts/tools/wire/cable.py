@@ -3,7 +3,8 @@
 import json
 import subprocess
 
-from tools.wire.ends import INTERFACE, Broken, Skipped
+from tools.command import Broken
+from tools.wire.ends import INTERFACE, Skipped
 
 SKIPPED = 77
 BAD_INPUT = 2

@@ -8,6 +8,8 @@ import os
 import shutil
 import subprocess
 
+from tools.command import Broken
+
 # Mounts /sys as ip-netns(8) does: it shows the interfaces of the namespace that it was mounted in. Mounts below
 # it, such as tracefs and control groups, stays.
 OWN_SYS = """
@@ -27,10 +29,6 @@ echo up
 exec cat
 """
 INTERFACE = "eth0"
-
-
-class Broken(Exception):
-    """Something did not work; the reason, for people."""
 
 
 class Skipped(Exception):

@@ -53,7 +53,7 @@ pub struct Options {
     pub threshold: Threshold,
 }
 
-/// What is compared.
+/// Quantity that is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum By {
     /// Datagrams received

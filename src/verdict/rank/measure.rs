@@ -12,7 +12,7 @@ pub enum Measure {
     Cpu,
 }
 
-/// What is asked for.
+/// Quantity that engines are ranked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum By {
     /// Datagrams received per second

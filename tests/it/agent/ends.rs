@@ -109,7 +109,7 @@ fn the_end_of_input_ends_an_agent_that_floods() {
     end(child, agent);
 }
 
-/// What goes on there ends at once: the other end may be gone, or the case was called off.
+/// A flood at the agent ends at once: the other end may be gone, or the case was called off.
 #[test]
 fn an_agent_that_floods_begins_anew_when_it_is_asked_to() {
     let (child, mut agent) = far_agent();

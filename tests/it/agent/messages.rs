@@ -42,7 +42,7 @@ fn greeting_of_another_protocol() -> Vec<u8> {
     bytes
 }
 
-/// What neither side may be sent, and what it says to that.
+/// Byte streams that neither side may be sent, and the error for each.
 fn bad_streams() -> Vec<(Vec<u8>, String)> {
     let followed_by = |bytes: &[u8]| [greeting(), bytes.to_vec()].concat();
     let too_long = MAX_BYTES + 1;

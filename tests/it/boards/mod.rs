@@ -42,7 +42,7 @@ fn host(name: &str) -> Host {
     Host::read(&Root::new(root(name)))
 }
 
-/// The same host, with a kernel that shows only the model.
+/// Returns the same host with a kernel that shows only the model.
 fn by_model_alone(host: &Host) -> Host {
     Host {
         compatible: Vec::new(),

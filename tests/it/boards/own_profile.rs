@@ -251,14 +251,14 @@ fn with_file(name: &str, content: impl AsRef<[u8]>) -> TempDir {
     directory
 }
 
-/// What is said about a profile that cannot be used: always the file and the line.
+/// Returns the error for a profile that cannot be used. It names the file and the line.
 fn refusal(profile: &str) -> String {
     let message = refusal_of(&with_file("mine.toml", profile), "mine.toml");
     assert!(message.starts_with("error: mine.toml, line "), "{message}");
     message
 }
 
-/// What is said about `--board choice` in `directory`.
+/// Returns the error for `--board choice` in `directory`.
 fn refusal_of(directory: &TempDir, choice: &str) -> String {
     let mut command = plan_command("rpi-4b", "1");
     let assert = command

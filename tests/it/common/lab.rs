@@ -17,17 +17,17 @@ use nix::sched::{CloneFlags, setns};
 use serde_json::Value;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-/// What the script says that it ends with where there are no namespaces.
+/// Exit code of the script without permission to make namespaces.
 const SKIPPED: i32 = 77;
-/// What it may take to remove all, on a busy machine.
+/// Time limit for the removal, on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An end of the cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Where commands run.
+    /// The end where commands run.
     Near,
-    /// Where the sshd is.
+    /// The end with the sshd.
     Far,
 }
 
@@ -184,7 +184,7 @@ impl Lab {
         self.within(end, bind).expect("the address is there")
     }
 
-    /// What the test wire has done with all that was sent so far.
+    /// Returns the report of the test wire on everything sent so far.
     pub fn report(&self) -> Value {
         let mut pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
         let input = pipes.input.as_mut().expect("the lab is up");

@@ -61,6 +61,15 @@ impl Place {
             .expect("the program starts")
     }
 
+    /// Runs the program, checks that it refuses its arguments with exit code 2, and returns its output.
+    #[track_caller]
+    pub fn refuses(&self, arguments: &str) -> Output {
+        let output = self.run(arguments);
+        let problem = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {problem}");
+        output
+    }
+
     /// Runs a sweep, checks that it succeeds and that its log can be read, and returns its rows.
     pub fn sweep(&self, arguments: &str) -> Vec<Row> {
         let output = self.run(&format!("{arguments} -o out.csv"));
@@ -98,6 +107,12 @@ impl Place {
         names.sort();
         names
     }
+}
+
+/// Checks an exit code. A failure shows standard error.
+#[track_caller]
+pub fn assert_code(output: &Output, code: i32) {
+    assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
 }
 
 /// Number of times that a test kills the program. `UDPBENCH_TEST_KILLS=50` replaces the usual number.

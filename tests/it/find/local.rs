@@ -10,7 +10,7 @@ use udpbench::experiment::find::header::Header;
 use udpbench::results::log::{Event, Log};
 
 use super::alone;
-use crate::common::{Place, stderr, stdout, wait_until};
+use crate::common::{Place, assert_code, stderr, stdout, wait_until};
 
 /// Roughly, and soon.
 const SHORT: &str = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic \
@@ -37,7 +37,7 @@ fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_t
     let output = place.run(&format!(
         "find lossless {SHORT} -o log.jsonl -q --format json"
     ));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let text = stdout(&output);
     let [row] = &rows(&text)[..] else {
         panic!("{text}");
@@ -87,7 +87,7 @@ fn a_search_that_is_interrupted_or_killed_goes_on_where_it_was() {
         let cut = trials(&log(&place, "log.jsonl"));
 
         let output = place.run("find lossless --resume log.jsonl --format json");
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_code(&output, 0);
         let row = &rows(&stdout(&output))[0];
         assert_eq!(row["is_finished"], true, "{row}");
         let whole = log(&place, "log.jsonl");
@@ -105,7 +105,7 @@ fn a_case_that_has_no_more_time_says_its_bounds_so_far_and_how_to_go_on() {
     let output = place.run(&format!(
         "find lossless {words} --max-case-time 1s -o log.jsonl --format json"
     ));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let row = &rows(&stdout(&output))[0];
     assert_eq!(row["is_finished"], false, "{row}");
     let errors = stderr(&output);
@@ -178,11 +178,11 @@ fn a_log_that_is_full_or_contradicts_itself_is_said_to_be() {
     );
     let cut = trials(&log(&place, "full.jsonl"));
     let output = place.run("find lossless --resume full.jsonl -q");
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     assert!(trials(&log(&place, "full.jsonl")) > cut);
 
     let output = place.run(&format!("find lossless {SHORT} -q -o log.jsonl"));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let text = fs::read_to_string(place.path("log.jsonl")).expect("the log");
     let mut lines: Vec<&str> = text.lines().collect();
     // Between them, a trial may have been made again.
@@ -207,7 +207,7 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
     let output = place.run(&format!(
         "find cliff {words} --payload 100,140 -q -o log.jsonl --format json"
     ));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let text = stdout(&output);
     let first = &rows(&text)[0];
     assert_eq!(
@@ -256,7 +256,7 @@ fn silences_are_gone_through_and_the_log_says_the_same_again() {
     let place = Place::new();
     let words = "--ip v4 --connection connected --board generic --warmup 5ms --trial 20ms --silence 1ms,5ms";
     let output = place.run(&format!("find idle {words} -q -o log.jsonl --format json"));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let text = stdout(&output);
     let first = &rows(&text)[0];
     assert_eq!(first["is_finished"], true, "{first}");
@@ -294,7 +294,7 @@ fn the_longest_train_is_as_long_as_the_receive_buffer_holds_where_the_server_is_
     let words = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic --rcvbuf 32k \
                  --workload rr --service 200us --pause 60ms --trial 120ms --sum 240ms --width 2%";
     let output = place.run(&format!("find burst {words} -q -o log.jsonl --format json"));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let text = stdout(&output);
     let row = &rows(&text)[0];
     assert_eq!(row["is_finished"], true, "{row}");

@@ -14,7 +14,7 @@ use udpbench::sys::nic::{Changeable, Ethtool};
 
 use super::alone;
 use crate::common::lab::{End, Lab};
-use crate::common::{Place, program, stderr, stdout, wait_until};
+use crate::common::{Place, assert_code, program, stderr, stdout, wait_until};
 
 const GOVERNOR: &str = "root/sys/devices/system/cpu/cpufreq/policy0/scaling_governor";
 const RPS: &str = "root/sys/class/net/lo/queues/rx-0/rps_cpus";
@@ -82,7 +82,7 @@ fn signal(child: &Child, signal: Signal) {
 fn without_yes_nothing_is_touched_and_it_is_shown_what_would_be() {
     let place = machine();
     let output = place.run(SOON);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let plan = stdout(&output);
     for said in [
         "rps       lo/queues/rx-0/rps_cpus   00000000  f ",
@@ -107,7 +107,7 @@ fn settings_are_as_before_after_a_search_whose_log_says_the_same_again() {
     let output = place.run(&format!(
         "{SOON} --yes --setting rps,governor,control -o log.jsonl --format json"
     ));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     assert!(is_as_before(&place));
     let shown = stderr(&output);
     assert!(
@@ -164,7 +164,7 @@ fn a_second_search_says_who_was_first_and_changes_nothing() {
     signal(&first, Signal::SIGKILL);
     first.wait().expect("it ends");
     let third = place.run(&format!("{SOON} --yes --setting rps -o third.jsonl"));
-    assert_eq!(third.status.code(), Some(0), "{}", stderr(&third));
+    assert_code(&third, 0);
     let said = "read back: all settings are as they were";
     assert!(stderr(&third).contains(said), "{}", stderr(&third));
     assert!(is_as_before(&place));
@@ -211,7 +211,7 @@ fn settings_are_as_before_however_it_ends_and_the_search_goes_on() {
         fs::write(place.path(GOVERNOR), "ondemand\n").expect("written");
 
         let output = place.run(&format!("{words} --yes"));
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_code(&output, 0);
         assert_eq!(verdicts(&stdout(&output)).len(), 3, "rcvbuf, too");
         assert!(is_as_before(&place));
     }
@@ -240,13 +240,13 @@ fn settings_of_another_host_are_tried_there_and_put_back() {
     // None of this machine is touched.
     let soon = format!("{} {remote}", SOON.replace("--root root", "--root none"));
     let output = place.run(&soon);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let plan = stdout(&output);
     assert!(plan.starts_with("settings of board:\n"), "{plan}");
     assert!(plan.contains("ondemand  performance"), "{plan}");
     let words = "--yes --setting rps,governor,control -o log.jsonl --format json";
     let output = place.run(&format!("{soon} {words}"));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let said = "read back: all settings are as they were";
     assert!(stderr(&output).contains(said), "{}", stderr(&output));
     assert!(is_as_before(&place));
@@ -270,14 +270,14 @@ fn settings_of_another_host_are_locked_there_and_put_back_by_its_watchdog() {
     wait_until("the watchdog puts it back", || is_as_before(&place));
     let words = format!("find tuning --resume log.jsonl {remote} --yes --format json");
     let output = place.run(&words);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     assert_eq!(verdicts(&stdout(&output)).len(), 3, "rcvbuf, too");
     assert!(is_as_before(&place));
     // Ctrl-C ends the agent there.
     let first = in_the_middle(&place, &format!("{remote} -o third.jsonl"));
     signal(&first, Signal::SIGINT);
     let output = first.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert_code(&output, 130);
     let said = "settings there were not read back";
     assert!(stderr(&output).contains(said), "{}", stderr(&output));
     wait_until("the watchdog puts it back", || is_as_before(&place));
@@ -337,7 +337,7 @@ fn what_cannot_be_set_or_is_set_by_others_is_left_out_with_the_reason() {
     let output = place.run(&format!(
         "{SOON} --yes --setting rps,governor -q -o log.jsonl --format json"
     ));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_code(&output, 0);
     let all = rows(&stdout(&output));
     let row = |tuning: &str| {
         all.iter()

@@ -6,7 +6,7 @@ use super::alone;
 use crate::common::lab::{Builder, End, Lab};
 use crate::common::{Place, program, stderr, stdout};
 
-/// What a search may be off by.
+/// Largest relative error of a search.
 const WITHIN: f64 = 0.03;
 /// Bytes of a datagram that carries 300, on veth: with the headers of UDP, IPv4 and Ethernet.
 const FRAME_BYTES: f64 = 342.0;

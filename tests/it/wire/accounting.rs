@@ -169,7 +169,7 @@ fn what_finds_no_room_at_a_socket_is_the_sockets() {
     }
 }
 
-/// Of requests, no more are under way than a device has room for: it drops none, of ours and of ssh.
+/// Requests that are never more than a device has room for: it drops none, neither ours nor those of ssh.
 const FEW: &str =
     "--direction up --workload rr --outstanding 8 --engine std --threads 2 --payload 300";
 

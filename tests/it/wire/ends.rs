@@ -18,14 +18,14 @@ use crate::common::{Place, kills, program, rows, stderr};
 /// Windows that are over, and long ones to be cut off; then the same few rounds again.
 const SWEEP: &str = "--pin 0:1 --no-reference --engine std,mmsg --threads 2 --payload 300 --soak 0s --warmup 5ms \
                      --rounds 6 --duration 1200ms -q -o out.csv";
-/// What all has to be over by: 3 s without a word from the other end, and the time that a busy machine takes.
+/// Time limit for the end of everything: 3 s without a word from the other end, and the delays of a busy machine.
 pub(crate) const GONE: Duration = Duration::from_secs(3 + 3);
 /// A sweep that goes on, and what it leaves.
 struct Sweep<'a> {
     lab: &'a Lab,
     place: Place,
     controller: Child,
-    /// What ran at either end before.
+    /// Processes that ran at either end before.
     others: Vec<i32>,
 }
 

@@ -18,7 +18,7 @@ fn packets(count: Option<u64>) -> u64 {
     count.expect("measured")
 }
 
-/// Of 64 requests, some twenty fit the queue. The others are refused, and waited for in vain for 250 ms.
+/// Some twenty of 64 requests fit the queue. The others are refused, and waited for in vain for 250 ms.
 #[test]
 fn refused_requests_are_sent_once_and_unanswered() {
     let words = "--direction up --workload rr --outstanding 64 --engine std,mmsg,tokio";
@@ -101,7 +101,7 @@ fn an_engine_that_hides_why_a_send_failed_counts_it_like_the_others() {
     }
 }
 
-/// What came twice does not stand for what is still under way when the senders stop.
+/// A datagram that came twice does not stand for one that is still under way when the senders stop.
 #[test]
 fn a_path_that_repeats_and_delays_is_waited_for() {
     let lab =

@@ -10,7 +10,7 @@ use super::ends::{GONE, command_line, processes};
 use super::reach::{SHORT, udpbench};
 use super::rsh::script;
 use crate::common::lab::{End, Lab};
-use crate::common::{Place, rows, stderr, stdout, wait_until};
+use crate::common::{Place, assert_code, rows, stderr, stdout, wait_until};
 
 /// Runs udpbench for that host in a directory of its own, over ssh as the shell there has it.
 fn on(lab: &Lab, place: &Place, words: &str) -> Command {
@@ -94,10 +94,10 @@ fn what_was_broken_off_goes_on_with_the_words_that_it_said() {
     assert_eq!(ended.code(), Some(130));
     // Here, it would be another host.
     let refused = place.run("wire board --rsh ./enter --on other");
-    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert_code(&refused, 2);
     fs::remove_file(enter).expect("it is there");
     let refused = place.run("--on board --rsh ./enter --resume out.jsonl");
-    assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
+    assert_code(&refused, 1);
 }
 
 /// Returns the number of agents in the namespaces of the lab.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use udpbench::results::row::Status;
 
 use crate::common::lab::{End, Lab};
-use crate::common::{Place, program, rows, stderr};
+use crate::common::{Place, assert_code, program, rows, stderr};
 
 pub(crate) const SHORT: &str = "--pin 0:1 --no-reference --engine std --threads 2 --payload 300 --soak 0s --warmup 5ms --rounds 5 \
                      --duration 100ms -o out.csv";
@@ -83,7 +83,7 @@ fn udpbench_is_copied_there_once() {
 
     let nothing = ["board", "--rsh", &ssh, "--deploy", "--binary", "nothing"];
     let output = wire(&lab, &Place::new(), &nothing);
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert_code(&output, 2);
     assert!(
         stderr(&output).contains("--binary nothing"),
         "{}",
@@ -121,7 +121,7 @@ impl Home {
         let words = ["wire", "board", "--rsh", &self.ssh, "--deploy"];
         let output = Command::new(alone(&self.place)).args(words).output();
         let output = output.expect("it can be started");
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert_code(&output, 1);
         let left = fs::read_to_string(self.place.path("left")).expect("a list");
         (stderr(&output), left)
     }
@@ -220,7 +220,7 @@ fn a_link_with_the_other_ip_only_is_told_with_the_fix() {
         "v4",
     ];
     let output = wire(&lab, &place, &words);
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_code(&output, 1);
     let rows = rows(&place.path("out.csv"));
     assert!(!rows.is_empty(), "{}", stderr(&output));
     for row in rows {
@@ -275,7 +275,7 @@ fn a_cable_with_nothing_but_addresses_of_the_link_is_measured_over() {
     let remote = of_the_link(&lab, End::Far);
     let place = Place::new();
     let output = run(&place, &remote, "");
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert_code(&output, 2);
     let typed = format!("--address {remote}%eth0");
     assert!(stderr(&output).contains(&typed), "{}", stderr(&output));
 
@@ -296,6 +296,6 @@ fn a_cable_with_nothing_but_addresses_of_the_link_is_measured_over() {
     }
 
     let output = run(&Place::new(), &format!("{remote}%eth9"), "");
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert_code(&output, 2);
     assert!(stderr(&output).contains(&typed), "{}", stderr(&output));
 }

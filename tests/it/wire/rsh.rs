@@ -13,7 +13,7 @@ use udpbench::trial::message::{self, Hello, PROTOCOL};
 use super::ends::{GONE, command_line, processes};
 use super::reach::{SHORT, alone, assert_measured, udpbench, wire};
 use crate::common::lab::{End, Lab};
-use crate::common::{Place, stderr, wait_until};
+use crate::common::{Place, assert_code, stderr, wait_until};
 
 /// A program of this place that a shell runs.
 pub(crate) fn script(place: &Place, name: &str, lines: &str) -> PathBuf {
@@ -91,7 +91,7 @@ fn a_host_that_looks_like_an_option_is_refused() {
     }
     let mut command = place.udpbench("wire board --rsh");
     let output = command.arg(" ").output().expect("it starts");
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert_code(&output, 2);
     assert!(!place.path("ran").exists());
 }
 
@@ -182,7 +182,7 @@ fn a_network_namespace_is_reached_without_ssh() {
     let place = Place::new();
     let address = lab.ipv4(End::Far).to_string();
     let unnamed = wire_by_nsenter(&lab, &place, &["--agent", &udpbench()]);
-    assert_eq!(unnamed.status.code(), Some(2), "{}", stderr(&unnamed));
+    assert_code(&unnamed, 2);
     let fix = format!("name one by --address; it has {address} on eth0");
     assert!(stderr(&unnamed).contains(&fix), "{}", stderr(&unnamed));
 

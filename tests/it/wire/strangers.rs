@@ -10,13 +10,14 @@ use udpbench::results::row::Status;
 use crate::common::lab::{End, Lab};
 use crate::common::{Place, program, rows, stderr};
 
-/// How many datagrams come of a stranger at least. The more, the longer it takes: UDPBENCH_TEST_DATAGRAMS=10000000.
+/// Minimum number of a stranger's datagrams. More take longer: UDPBENCH_TEST_DATAGRAMS=10000000.
 fn datagrams() -> u64 {
     let said = std::env::var("UDPBENCH_TEST_DATAGRAMS").ok();
     said.map_or(100_000, |count| count.parse().expect("a number"))
 }
 
-/// Of any length and content, to any port, from one socket, until it is told to end. Returns how many came back.
+/// Sends datagrams of any length and content, to any port, from one socket, until told to end. Returns the number of
+/// responses.
 fn pester(lab: &Lab, sent: &AtomicU64, end: &AtomicBool) -> usize {
     let far = lab.ipv4(End::Far);
     let socket = lab.socket(End::Near, lab.ipv4(End::Near));

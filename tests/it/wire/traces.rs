@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use crate::common::lab::{End, Lab};
 use crate::common::{stderr, stdout, wait_until};
 
-/// What a lab would leave, if it left something.
+/// Traces that a lab could leave.
 struct Traces {
     directory: PathBuf,
     namespaces: Vec<PathBuf>,
