@@ -4,9 +4,8 @@
 Goes through a plan that is written down before, in an order shuffled by its seed and cut into sessions.
 
   ab        trials of a build against itself, and trials in which one case of B is slower by a known delay per datagram
-  compare   pairs of sweeps, in one of which the senders of some engines are slower in some of their cases by a known
-            delay. `compare` is asked of each such engine by itself: the others that are slower are left out of both
-            sweeps. Sweeps as they are, two by two, are for false alarms
+  compare   groups of sweeps: a baseline, and passes in which the senders of one engine are slower by a known delay,
+            compared as `--against` compares them. Baselines against each other are for false alarms
 
 What is there is not measured again; the table is of all that is there. The delay is in no ordinary build: this script
 builds one with the feature `calibration`, in a separate place. Needs cargo.
