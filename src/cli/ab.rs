@@ -94,9 +94,9 @@ pub struct RoundsArgs {
     /// Each has a window of every case on both sides
     #[arg(long, value_name = "N", default_value = "20", value_parser = within(6_u32..=1000), allow_negative_numbers = true, conflicts_with = "resume")]
     pub rounds: u32,
-    /// Adds rounds until every case has its verdict
+    /// Adds rounds until every engine has its verdict
     ///
-    /// And every part of the cases. Five times the rounds at most
+    /// An engine that has one is not measured any more. Five times the rounds at most
     #[arg(long, conflicts_with = "resume")]
     pub decide: bool,
     /// Time limit of --decide [default: 10m]
@@ -145,8 +145,9 @@ Verdicts:
   broken             it works in A and fails in B
 
 Exit codes:
-  0    nothing slower
+  0    no engine is slower: surely by less than the threshold, if at all
   1    something broke
   2    bad input
   3    something slower, dearer or broken
+  4    inconclusive: some engine may be slower (--accept inconclusive: 0)
   130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";

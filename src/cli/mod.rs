@@ -115,7 +115,7 @@ Exit codes:
   1    a case failed, nothing could run, or results could not be written
   2    bad input
   3    --against: something is slower or broken
-  4    --against: inconclusive
+  4    --against: some engine may be slower (--accept inconclusive: 0)
   130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";
 
 /// The subcommands.

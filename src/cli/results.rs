@@ -1,16 +1,18 @@
 //! The subcommands that read results: what was typed, nothing else.
 
 use std::path::PathBuf;
+use std::slice;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use super::name::Name;
 use super::number::within;
+use crate::error::UsageError;
 use crate::experiment::suite;
 use crate::results::export::Format;
 use crate::results::export::selection::ColumnSet;
-use crate::verdict::compare::{self, Threshold};
+use crate::verdict::judge::{self, Question, Threshold};
 use crate::verdict::rank;
 
 /// The options of `summarize`.
@@ -64,15 +66,33 @@ impl ValueEnum for Shape {
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_AFTER_HELP)]
 pub struct CompareArgs {
-    /// The baseline: results (.csv) or a log (.jsonl)
-    #[arg(value_name = "BASE")]
-    pub base: PathBuf,
-    /// Results or logs, each compared with BASE
-    #[arg(value_name = "NEW", required = true)]
-    pub new: Vec<PathBuf>,
+    /// Runs before the change: results (.csv) or logs (.jsonl)
+    #[arg(value_name = "BEFORE", required = true)]
+    pub before: Vec<PathBuf>,
+    /// Runs after it; with one run on each side, -- may be left out
+    #[arg(value_name = "AFTER", last = true)]
+    pub after: Vec<PathBuf>,
     /// Question, and form of the results.
     #[command(flatten)]
     pub asked: AskedArgs,
+}
+
+impl CompareArgs {
+    /// Returns the files before and after.
+    ///
+    /// # Errors
+    /// Fails if one cannot tell them apart.
+    pub fn sides(&self) -> Result<[&[PathBuf]; 2], UsageError> {
+        match (&self.before[..], &self.after[..]) {
+            ([before, after], []) => Ok([before, after].map(slice::from_ref)),
+            (before, []) => {
+                let files: Vec<_> = before.iter().map(|path| path.to_string_lossy()).collect();
+                let fix = "say which runs are before and which after the change: compare BEFORE... -- AFTER...";
+                Err(UsageError::flag("compare", &files.join(" "), fix))
+            }
+            (before, after) => Ok([before, after]),
+        }
+    }
 }
 
 /// Question about two sides, and form of the results.
@@ -81,7 +101,7 @@ pub struct CompareArgs {
 pub struct AskedArgs {
     /// Smallest change that counts
     ///
-    /// Smaller ones are ignored, even if they are certain
+    /// A verdict has to be sure that the change is larger, or smaller
     #[arg(
         long,
         value_name = "PCT",
@@ -91,10 +111,13 @@ pub struct AskedArgs {
     pub threshold: Threshold,
     /// Measure of the comparison
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
-    pub by: compare::By,
-    /// Shows every case, not only those that changed
+    pub by: judge::By,
+    /// Shows every part and case, not only those that changed
     #[arg(long)]
     pub details: bool,
+    /// Exit code 0 instead of 4: inconclusive
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub accept: Option<Accept>,
     /// Format of the answers: table, csv, json, jsonl, markdown, xlsx
     ///
     /// csv and json have one row per engine and case
@@ -108,26 +131,43 @@ pub struct AskedArgs {
     pub format: Shape,
 }
 
+impl AskedArgs {
+    /// Returns the question.
+    pub fn question(&self) -> Question {
+        Question {
+            by: self.by,
+            threshold: self.threshold,
+        }
+    }
+}
+
+/// Outcome that is no failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Accept {
+    /// Nothing is surely slower, but some engine may be
+    Inconclusive,
+}
+
 const COMPARE_AFTER_HELP: &str = "\
 Examples:
   udpbench compare before.csv after.csv                 what is faster, what is slower
-  udpbench compare before.csv after.csv --threshold 5%  only what changed by 5 % or more
+  udpbench compare a1.csv a2.csv -- b1.csv b2.csv       two runs on each side tell far more
+  udpbench compare before.csv after.csv --threshold 5%  only what changed by more than 5 %
   udpbench compare before.csv after.csv --by cpu        what is cheaper, what is dearer
-  udpbench compare a.csv b.csv c.csv --format csv       b and c, each against a, as rows
 
 Verdicts:
-  faster, slower     by the threshold or more, and significant (--by cpu: cheaper, dearer)
-  same               any change is below the threshold, at 95 % confidence
-  unclear            the interval is too wide to say; more --rounds narrow it
+  faster, slower     surely by more than the threshold (--by cpu: cheaper, dearer)
+  same               surely by less than the threshold, at 95 % confidence
+  unclear            neither: a second run on each side tells more, udpbench ab most
   not comparable     another board, other buffers, throttled, ...; the reason is below the table
-  broken             it worked in BASE and failed in NEW
+  broken             it worked before and failed after
 
 Exit codes:
-  0    nothing slower
+  0    no engine is slower: surely by less than the threshold, if at all
   1    something broke
   2    bad input, or nothing in it can be compared
   3    something slower, dearer or broken
-  4    inconclusive: no engine could be judged, or every verdict is unclear";
+  4    inconclusive: nothing surely slower, but some engine may be (--accept inconclusive: 0)";
 
 /// The options of `rank`.
 #[derive(Args, Debug)]

@@ -9,6 +9,7 @@ use super::ParameterArgs;
 use super::name::Name;
 use super::number::within;
 use super::remote::RemoteArgs;
+use super::results::Accept;
 use crate::experiment::suite;
 use crate::host::board;
 use crate::host::placement::Pin;
@@ -16,6 +17,7 @@ use crate::results::export::Format;
 use crate::results::export::selection::ColumnSet;
 use crate::term::duration;
 use crate::term::percent;
+use crate::verdict::judge::Threshold;
 
 /// The options of the sweep.
 #[derive(Args, Clone, Debug)]
@@ -229,15 +231,30 @@ pub struct OutputArgs {
 
     /// Keeps the run by this name, for --against
     ///
-    /// In results/baselines/NAME.csv and NAME.jsonl. It overwrites no other run
+    /// Measures twice, as two runs show by how much runs differ: in results/baselines/NAME.csv and NAME.2.csv, with
+    /// their logs. Each time with the same NAME adds two runs
     #[arg(long, value_name = "NAME", value_parser = baseline, conflicts_with_all = ["output", "format", "samples", "resume", "suite"])]
     pub baseline: Option<String>,
 
-    /// Compares the run with a baseline, or with a file, at its end
+    /// Compares with all runs of a baseline, or with a file
     ///
-    /// As udpbench compare does. Before it measures, it says if that cannot decide anything, and what can
+    /// Without options of its own, the run repeats what the baseline measured. If an engine looks slower, but not
+    /// surely, a second pass follows
     #[arg(long, value_name = "NAME", conflicts_with = "suite")]
     pub against: Option<String>,
+
+    /// With --against: smallest change that counts [default: 2%]
+    #[arg(
+        long,
+        value_name = "PCT",
+        requires = "against",
+        allow_negative_numbers = true
+    )]
+    pub threshold: Option<Threshold>,
+
+    /// With --against: exit code 0 instead of 4
+    #[arg(long, value_enum, value_name = "WHAT", requires = "against")]
+    pub accept: Option<Accept>,
 
     /// Resumes the sweep that wrote this log (.jsonl)
     ///
@@ -265,6 +282,15 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
+    /// Gives the files of a second pass their names: `run.2.csv` after `run.csv`. Files without a typed name get a new
+    /// one anyway.
+    pub fn name_second_pass(&mut self) {
+        for path in [&mut self.output, &mut self.samples].into_iter().flatten() {
+            let extension = path.extension().map(|it| it.to_string_lossy().into_owned());
+            path.set_extension(extension.map_or("2".to_owned(), |it| format!("2.{it}")));
+        }
+    }
+
     /// Returns the file of the results if it was typed: by its name, or by a format that is for standard output.
     pub fn results(&self) -> Option<&Path> {
         let is_for_stdout = self.format.is_some_and(Format::is_for_stdout);

@@ -17,27 +17,24 @@ use crate::cli::options::wire::Words;
 use crate::cli::{AbArgs, RemoteArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::header::Header;
-use crate::experiment::ab::{Comparison, Question, judge, rows, table};
+use crate::experiment::ab::{Comparison, judge, rows, table};
 use crate::results::log::{Log, Side};
 use crate::session::{Experiment, Logged, Means};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::trial::agents::Agents;
 use crate::trial::spawned::THIS_PROGRAM;
-use crate::verdict::compare::table::Detail;
+use crate::verdict::judge::Question;
+use crate::verdict::judge::table::Detail;
 
 /// Measures both sides in turn and prints the comparison. Exit code 3: something is slower, costs more CPU time or is
-/// broken.
+/// broken. Exit code 4: some engine may be.
 ///
 /// # Errors
 /// Fails on bad input, if a program cannot be started, if a command fails, or if the log cannot be written.
 pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
     refuse_on_stdout(args.asked.format)?;
     let interrupt = interrupt_on_signals()?;
-    let question = Question {
-        by: args.asked.by,
-        threshold: args.asked.threshold,
-    };
-    match with(args, question, &interrupt) {
+    match with(args, args.asked.question(), &interrupt) {
         Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
         done => done,
     }
@@ -87,11 +84,13 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
     let ending = session::measure(&mut comparison, means, &mut progress, shown)?;
     let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
     let judged = || {
-        let is_worse = judge(&comparison.record, question).is_worse();
-        if is_worse {
+        let judgement = judge(&comparison.record, question);
+        if judgement.is_worse() {
             Outcome::Worse
-        } else {
+        } else if judgement.is_answered() || args.asked.accept.is_some() {
             Outcome::Done
+        } else {
+            Outcome::Inconclusive
         }
     };
     Ok(outcome.unwrap_or_else(judged).into())
@@ -103,13 +102,8 @@ fn show(args: &AbArgs, comparison: &Comparison) -> anyhow::Result<()> {
         record, question, ..
     } = comparison;
     let judgement = judge(record, *question);
-    let detail = if args.asked.details {
-        Detail::All
-    } else {
-        Detail::Changes
-    };
-    let table = || table::draw(record, &judgement, detail, width());
-    show_answers(args.asked.format, table, || rows::rows(&judgement))
+    let table = || table::draw(record, &judgement, Detail::of(args.asked.details), width());
+    show_answers(args.asked.format, table, || rows::rows(record, &judgement))
 }
 
 /// Connects to the host of `--on`, if the option was given, and uses `program` as its agent.

@@ -12,12 +12,12 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use serde::Serialize;
 
-use super::baselines;
 use crate::cli::options::suite::requests;
 use crate::cli::options::{self, Request};
 use crate::cli::{self, Cli, Command, FilesArgs, RunArgs, WireArgs};
 use crate::experiment::suite;
 use crate::plan::{Plan, Schedule};
+use crate::results::baselines;
 
 /// The files of a command line. Paths are as typed or follow from `--baseline`. A path is null if the program chooses
 /// it.
@@ -93,7 +93,7 @@ fn line_of(args: &RunArgs, times: u32) -> anyhow::Result<String> {
         seconds(Schedule::expected_time),
         seconds(Schedule::longest_time),
     );
-    let baseline = args.output.baseline.as_deref().map(baselines::path);
+    let baseline = args.output.baseline.as_deref().map(baselines::next);
     Ok(serde_json::to_string(&Files {
         sweep: true,
         output: args.output.results().or(baseline.as_deref()),

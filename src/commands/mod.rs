@@ -3,7 +3,6 @@
 
 pub mod ab;
 pub mod agent;
-mod baselines;
 pub mod boards;
 pub mod check;
 pub mod compare;

@@ -10,7 +10,7 @@ use crate::experiment::ab::{self, Comparison};
 use crate::experiment::find;
 use crate::results::log::{Log, is_of};
 use crate::session::Logged;
-use crate::verdict::compare::table::Detail;
+use crate::verdict::judge::table::Detail;
 
 /// Results of an experiment, read from its log.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ impl ExperimentResults {
     pub fn rows(&self) -> Vec<Value> {
         match self {
             Self::Search(record) => find::rows::rows(record),
-            Self::Sides(it) => ab::rows::rows(&ab::judge(&it.record, it.question)),
+            Self::Sides(it) => ab::rows::rows(&it.record, &ab::judge(&it.record, it.question)),
         }
     }
 }

@@ -2,13 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::changes::{self, Row, what};
-use super::comparison::legend_of;
+use super::changes::{self, legend_of, what};
 use crate::experiment::ab::header::Setup;
-use crate::experiment::ab::table::{counts, legend, notes, told};
-use crate::experiment::ab::{Judgement, Question, Record, Side, judge};
-use crate::verdict::compare::table::{Detail, value};
-use crate::verdict::compare::{By, Threshold, place};
+use crate::experiment::ab::table::{legend, notes};
+use crate::experiment::ab::{Record, Side, judge};
+use crate::verdict::judge::table::counts;
+use crate::verdict::judge::{By, Judgement, Question, Threshold};
 
 /// Returns the results, by speed and by CPU time.
 pub(super) fn found(record: &Record) -> Markup {
@@ -18,11 +17,11 @@ pub(super) fn found(record: &Record) -> Markup {
     });
     html! {
         (setups(record))
-        (summary(&judged))
+        (summary(record, &judged))
         @for judgement in &judged {
             h3 { (what(judgement.question.by)) }
-            (engines(judgement))
-            (cases(judgement))
+            (changes::engines(judgement))
+            (changes::cases(judgement, ["A", "B"]))
             (legend_of(&legend(record.header(), judgement)))
         }
         @for note in all_notes(record, &judged) { p .bad { (note) } }
@@ -57,48 +56,14 @@ fn setup(side: Side, setup: &Setup) -> Markup {
 }
 
 /// Returns the result in one sentence for speed and one for CPU time.
-fn summary(judged: &[Judgement]) -> Markup {
+fn summary(record: &Record, judged: &[Judgement]) -> Markup {
     let is_worse = judged.iter().any(Judgement::is_worse);
-    let rounds = judged.iter().map(|judgement| judgement.rounds).max();
     html! {
         p .advice .worse[is_worse] .plain[!is_worse] {
-            b { "B against A, " (rounds.unwrap_or_default()) " rounds." }
+            b { "B against A, " (record.rounds()) " rounds." }
             @for judgement in judged { " " (what(judgement.question.by)) ": " (counts(judgement)) "." }
         }
     }
-}
-
-/// Returns the changes of each engine and of its most informative parts, and a collapsed table of all parts.
-fn engines(judgement: &Judgement) -> Markup {
-    let by = judgement.question.by;
-    let rows = |parts| -> Vec<Row> {
-        let told = told(judgement, parts).map(|(label, part, answer)| Row {
-            label: match part {
-                None => label.to_owned(),
-                Some(part) => format!("{label}, {}", place(&[part])),
-            },
-            change: answer.change,
-            verdict: &answer.verdict,
-            more: vec![answer.cases.to_string()],
-        });
-        told.collect()
-    };
-    let (telling, all) = (rows(Detail::Changes), rows(Detail::All));
-    html! {
-        (changes::engines(by, "each engine over all its cases", &["cases"], &telling))
-        @if all.len() > telling.len() { (changes::parts(by, &["cases"], &all)) }
-    }
-}
-
-fn cases(judgement: &Judgement) -> Markup {
-    let rows = judgement.cases.iter().map(|case| Row {
-        label: case.key.clone(),
-        change: case.answer.change,
-        verdict: &case.answer.verdict,
-        more: [case.a, case.b].map(value).into(),
-    });
-    let rows: Vec<Row> = rows.collect();
-    changes::cases(judgement.question.by, &["A", "B"], &rows)
 }
 
 /// Returns the distinct notes on the limits of the numbers.

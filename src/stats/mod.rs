@@ -1,6 +1,6 @@
 //! Statistics over windows: estimates with 95 % intervals, coverage, median, scatter. Pure functions.
 
-pub mod false_discovery;
+pub mod holm;
 pub mod signed_rank;
 pub mod trend;
 

@@ -8,35 +8,42 @@ simulated sweeps scatter as in ten sweeps in a row on a virtual machine (results
 import math
 from typing import NamedTuple
 
-# A sweep of 96 cases, and the one case that all others of a block are compared with.
-ENGINES = ["std", "mio-level", "mio-exhaustive"]
-THREADS = [1, 2, 4]
-PAYLOADS = [26, 300, 1460]
-IPS = ["v4", "v6"]
+ENGINES = ["std", "nix", "mio-level", "mio-exhaustive", "tokio", "smol"]
 CONNECTIONS = ["connected", "unconnected"]
-REFERENCE = ("std", "connected")
 
 
 class Noise(NamedTuple):
     """The noise of a machine. Pairs are for one thread, and for several, which share CPUs."""
 
-    # Drift of the machine from run to run; it meets all cases, and nearly cancels in their ratios.
+    # Drift of the machine from run to run; it meets all cases, and nearly cancels between engines.
     drift: float = 0.035
-    # The part of a change of the machine's speed that a ratio shows, by engine and thread count.
-    left_over: float = 0.06
+    # The part of a change of the machine's speed that an engine shows more or less than others, by thread count.
+    uneven: float = 0.06
     # A neighbour comes or goes: how often before a window, and by how much it changes the speed.
     switches: float = 0.02
     switch: float = 0.10
     # Scatter of each window.
     window: tuple = (0.013, 0.052)
-    # The share of windows that are far off, and how many times as far.
+    # The share of windows and of runs of a case that are far off, and how many times as far.
     wild: float = 0.03
     wilder: float = 6.0
     # Scatter of each case from run to run, which its rounds do not show.
     between_runs: tuple = (0.002, 0.005)
-    # The engine with the most noise, and how many times that of the others.
-    noisy: str = "mio-exhaustive"
-    noisier: float = 1.0
+    # Distance of two levels, on one of which each case is in each run.
+    levels: float = 0.0
+
+
+# Kinds of noise: the machine of `Noise`, and machines that are worse in one respect.
+KINDS = {
+    "usual": Noise(),
+    "runs differ by 3 %": Noise(between_runs=(0.03, 0.03)),
+    "heavy tails": Noise(wild=0.1),
+    "runs differ, heavy tails": Noise(between_runs=(0.03, 0.03), wild=0.03, wilder=3.0),
+    "restless neighbour": Noise(switches=0.1, switch=0.2),
+    "long neighbour": Noise(switches=0.004, switch=0.3),
+    "drift of 15 %": Noise(drift=0.15),
+    "two levels": Noise(levels=0.08),
+}
 
 
 class Case(NamedTuple):
@@ -54,33 +61,43 @@ class Case(NamedTuple):
 
     @property
     def is_reference(self):
-        return (self.engine, self.connection) == REFERENCE
+        return (self.engine, self.connection) == ("std", "connected")
 
 
-def blocks():
-    """The cases of each block of that sweep: 96 in 18 blocks."""
-    for threads in THREADS:
+def default():
+    """The blocks of the default sweep on two CPUs: 12 cases in 2 blocks."""
+    for payload in [26, 1460]:
+        yield [Case(engine, 2, payload, "v4", "connected") for engine in ENGINES]
+
+
+def full():
+    """The blocks of the full sweep on two CPUs: 132 cases in 12 blocks."""
+    for threads in [1, 2]:
         # With one thread it starves, and is skipped.
         engines = [engine for engine in ENGINES if threads > 1 or engine != "mio-exhaustive"]
-        for payload in PAYLOADS:
-            for ip in IPS:
+        for payload in [26, 300, 1460]:
+            for ip in ["v4", "v6"]:
                 yield [Case(engine, threads, payload, ip, conn) for engine in engines for conn in CONNECTIONS]
 
 
-class Machine:
-    """Two sweeps are compared: what they share of it is settled when it is made."""
+SHAPES = {"default": default, "full": full}
 
-    def __init__(self, dice, noise):
+
+class Machine:
+    """Sweeps that are compared share what is settled when it is made."""
+
+    def __init__(self, dice, noise, shape):
         self.dice = dice
         self.noise = noise
-        self.shown = {(engine, threads): dice.gauss(0, noise.left_over) for engine in ENGINES for threads in THREADS}
+        self.blocks = list(SHAPES[shape]())
+        threads = {case.threads for cases in self.blocks for case in cases}
+        self.shown = {(engine, count): dice.gauss(0, noise.uneven) for engine in ENGINES for count in threads}
 
     def sweep(self, rounds, speed_of):
         """The speeds of all windows of each case, as ratios to what is usual, by block: round by round through them."""
-        all_blocks = list(blocks())
         level = self.dice.gauss(0, self.noise.drift)
-        means = {case: math.log(speed_of(case)) + self.of_run(case) for cases in all_blocks for case in cases}
-        speeds = [{case: [] for case in cases} for cases in all_blocks]
+        means = {case: math.log(speed_of(case)) + self.of_run(case) for cases in self.blocks for case in cases}
+        speeds = [{case: [] for case in cases} for cases in self.blocks]
         neighbour = 0.0
         for _ in range(rounds):
             # Each round has an order of its own, of blocks and in each of them.
@@ -88,21 +105,21 @@ class Machine:
                 for case in self.dice.sample(list(block), len(block)):
                     if self.dice.random() < self.noise.switches:
                         neighbour = self.dice.gauss(0, self.noise.switch)
-                    shown = 0 if case.is_reference else self.shown[case.engine, case.threads]
-                    machine = (level + neighbour) * (1 + shown)
+                    machine = (level + neighbour) * (1 + self.shown[case.engine, case.threads])
                     block[case].append(math.exp(means[case] + machine + self.of_window(case)))
         return speeds
 
     def of_run(self, case):
-        return self.dice.gauss(0, self.of(case, self.noise.between_runs)) * self.tail()
+        level = self.noise.levels if self.dice.random() < 0.5 else 0.0
+        return level + self.dice.gauss(0, of(case, self.noise.between_runs)) * self.tail()
 
     def of_window(self, case):
-        return self.dice.gauss(0, self.of(case, self.noise.window)) * self.tail()
-
-    def of(self, case, deviations):
-        alone, several = deviations
-        times = self.noise.noisier if case.engine == self.noise.noisy else 1
-        return times * (alone if case.threads == 1 else several)
+        return self.dice.gauss(0, of(case, self.noise.window)) * self.tail()
 
     def tail(self):
         return self.noise.wilder if self.dice.random() < self.noise.wild else 1
+
+
+def of(case, deviations):
+    alone, several = deviations
+    return alone if case.threads == 1 else several

@@ -2,50 +2,48 @@
 
 from typing import NamedTuple
 
-SLOWED = "mio-level"
-
 
 class Pattern(NamedTuple):
-    """A slow-down of the engine's cases with these values of one parameter; without one, of all its cases."""
+    """A slow-down of an engine's cases with these values of one parameter; without one, of all its cases."""
 
     percent: float
+    engine: str = "mio-level"
     parameter: str = ""
     values: tuple = ()
+    shape: str = "default"
+    noise: str = "usual"
 
     def __str__(self):
-        if not self.percent:
-            return "nothing"
-        where = f"{self.parameter} {'+'.join(map(str, self.values))}" if self.parameter else "everywhere"
-        return f"{self.percent:g} % {where}"
-
-    @property
-    def parts(self):
-        """The names that `compare` has for them; none, if all of the engine is slower."""
-        values = " and ".join(map(str, self.values))
-        places = {
-            "threads": f"at {values} thread{'s' * (self.values != (1,))}",
-            "payload": f"at {values} B",
-            "connection": f"on {values} sockets",
-            "ip": f"over {values}",
-        }
-        return {places[self.parameter]} if self.parameter else set()
+        what = f"{self.engine} {self.percent:g} %" if self.percent else "nothing"
+        where = f" {self.parameter} {'+'.join(map(str, self.values))}" if self.parameter else ""
+        return f"{self.shape}: {what}{where}, {self.noise}"
 
     def speed(self, case):
         """The speed of this case, as a ratio to its old one."""
         concerned = not self.parameter or getattr(case, self.parameter) in self.values
-        return 1 - self.percent / 100 if case.engine == SLOWED and concerned else 1.0
+        return 1 - self.percent / 100 if case.engine == self.engine and concerned else 1.0
 
+
+NOISES = [
+    "usual",
+    "runs differ by 3 %",
+    "heavy tails",
+    "runs differ, heavy tails",
+    "restless neighbour",
+    "long neighbour",
+    "drift of 15 %",
+    "two levels",
+]
 
 PATTERNS = [
-    Pattern(0),
-    Pattern(1.8),
-    Pattern(3),
-    Pattern(5),
-    Pattern(10, "threads", (1,)),
-    Pattern(10, "threads", (2, 4)),
-    Pattern(5, "threads", (2, 4)),
-    Pattern(10, "threads", (4,)),
-    Pattern(10, "payload", (300,)),
-    Pattern(10, "connection", ("unconnected",)),
-    Pattern(10, "ip", ("v6",)),
+    *(Pattern(0, noise=noise) for noise in NOISES),
+    *(Pattern(0, noise=noise, shape="full") for noise in NOISES),
+    *(Pattern(percent) for percent in [5, 10, 20]),
+    Pattern(20, noise="runs differ by 3 %"),
+    Pattern(20, parameter="payload", values=(26,)),
+    *(Pattern(percent, "std") for percent in [10, 20]),
+    *(Pattern(percent, shape="full") for percent in [3, 5, 10]),
+    Pattern(10, parameter="threads", values=(2,), shape="full"),
+    Pattern(10, parameter="payload", values=(300,), shape="full"),
+    Pattern(10, "std", shape="full"),
 ]

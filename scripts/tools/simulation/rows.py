@@ -46,23 +46,16 @@ SHARED = {
 
 def write(path, blocks):
     """A file of the speeds of each block's cases."""
-    rows = [row(case, speeds[case], reference(speeds)) for speeds in blocks for case in speeds]
+    rows = [row(case, speeds) for speeds in blocks for case in speeds]
     with open(path, "w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 
 
-def reference(speeds):
-    return next(windows for case, windows in speeds.items() if case.is_reference)
-
-
-def row(case, windows, reference):
-    ratios = [window / partner for window, partner in zip(windows, reference)]
-    # A standard deviation of logarithms, as in the program.
-    deviation = statistics.stdev(map(math.log, ratios))
+def row(case, speeds):
+    windows = speeds[case]
     speed = Middle.of([USUAL_PPS * window for window in windows])
-    ratio = Middle.of(ratios)
     return {
         "case": case.key,
         "sender": case.engine,
@@ -77,11 +70,14 @@ def row(case, windows, reference):
         "received_pps": f"{speed.value:.0f}",
         "received_pps_low": f"{speed.low:.0f}",
         "received_pps_high": f"{speed.high:.0f}",
-        "ratio_to_std": f"{ratio.value:.4f}",
-        "ratio_to_std_low": f"{ratio.low:.4f}",
-        "ratio_to_std_high": f"{ratio.high:.4f}",
-        "cv_pct": f"{100 * statistics.stdev(windows) / statistics.mean(windows):.2f}",
-        "ratio_pairs": len(windows),
-        "ratio_sd_pct": f"{100 * deviation:.3f}",
+        "residual_sd_pct": f"{100 * residual(case, speeds):.3f}",
         **SHARED,
     }
+
+
+def residual(case, speeds):
+    """The scatter of a case, less what the other engines of its block have in common, if that is smaller."""
+    own = [math.log(window) for window in speeds[case]]
+    others = [windows for other, windows in speeds.items() if other.engine != case.engine]
+    common = [statistics.fmean(map(math.log, windows)) for windows in zip(*others)]
+    return min(statistics.stdev(own), statistics.stdev(map(float.__sub__, own, common)))

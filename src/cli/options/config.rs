@@ -11,6 +11,7 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use crate::cli::{self, Cli, RunArgs};
 use crate::error::UsageError;
+use crate::results::baselines;
 use crate::sys::files::{self, Kind};
 use crate::term::{escape, nearest, text_file};
 
@@ -25,14 +26,14 @@ const PARAMETERS: &str = "ParameterArgs";
 /// Options that `--quick` sets. If `--quick` was typed, a file does not override them.
 const QUICK: [&str; 3] = ["duration", "warmup", "soak"];
 
-/// The parsed command line and the options that a file adds.
+/// The parsed command line and the options that a file or a baseline adds.
 #[derive(Debug)]
 pub struct Parsed {
-    /// The command line with the file's options.
+    /// The command line with the added options.
     pub cli: Cli,
     /// The options that the file adds. `None` if no file was read.
     pub config: Option<Config>,
-    /// Message about the file. `None` with `--quiet`.
+    /// Message about what is added. `None` with `--quiet`.
     pub note: Option<String>,
 }
 
@@ -55,13 +56,14 @@ struct Entry {
     word: Option<String>,
 }
 
-/// Parses a command line, which begins with the program's name. Adds the options of a file if it is a sweep's.
+/// Parses a command line, which begins with the program's name. If it is a sweep's, adds the options of a file, or those
+/// of the baseline of `--against` if it has none of its own.
 ///
 /// # Errors
 /// Returns clap's errors, including help, and errors in the file with the line and the fix.
 #[inline(never)] // LTO would inline it into main and compile it and clap's part for speed
 pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
-    let mut words = cli::spread(words);
+    let words = cli::spread(words);
     let matches = Cli::command_for(&words).try_get_matches_from(&words)?;
     let cli = Cli::from_arg_matches(&matches)?;
     let parsed = |cli, config, note: Option<String>| Parsed { cli, config, note };
@@ -71,10 +73,20 @@ pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     if let Some(suite) = &args.suite {
         refuse_parameters(suite, typed)?;
     }
+    let is_quiet = args.output.quiet;
+    let repeated = args.output.against.as_deref().filter(|_| !has_plan(typed));
+    if let Some(added) = repeated
+        .map(|name| repeated_from(name, &cli))
+        .transpose()?
+        .flatten()
+    {
+        let note = format!("repeats the baseline's options: {}", added.join(" "));
+        let note = Some(note).filter(|_| !is_quiet && !added.is_empty());
+        return Ok(parsed(with(words, added)?, None, note));
+    }
     let Some(path) = path(args) else {
         return Ok(parsed(cli, None, None));
     };
-    let is_quiet = args.output.quiet;
     if let Some(flag) = has_own_options(args) {
         let note = format!("{} is left out: it is not for {flag}", path.display());
         return Ok(parsed(cli, None, Some(note).filter(|_| !is_quiet)));
@@ -87,10 +99,62 @@ pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     let added: Vec<String> = added.collect();
     let note = format!("options from {}: {}", config.name, added.join(" "));
     let note = Some(note).filter(|_| !is_quiet && !added.is_empty());
+    Ok(parsed(with(words, added)?, Some(config), note))
+}
+
+/// Parses the words with some added.
+fn with(mut words: Vec<OsString>, added: Vec<String>) -> Result<Cli, clap::Error> {
     words.extend(cli::spread(&added));
     let mut cli = Cli::try_parse_from(words)?;
     args_of(&mut cli).from_config = added;
-    Ok(parsed(cli, Some(config), note))
+    Ok(cli)
+}
+
+/// Returns whether an option says what is measured, or how.
+fn has_plan(typed: &ArgMatches) -> bool {
+    let command = Cli::command();
+    let mut names = options(&command, &GROUPS).filter_map(Arg::get_long);
+    names.any(|name| is_typed(typed, name))
+}
+
+/// Returns the options of the first run of a baseline, as they would be typed. `None`: they are not known.
+///
+/// # Errors
+/// Fails if there is no such baseline, or if another command made it.
+fn repeated_from(name: &str, cli: &Cli) -> anyhow::Result<Option<Vec<String>>> {
+    let runs = baselines::find(name)?;
+    let Some(words) = runs.first().and_then(|run| baselines::words(run)) else {
+        return Ok(None);
+    };
+    let program = OsString::from("udpbench");
+    let words = std::iter::once(program).chain(words.into_iter().map(OsString::from));
+    let words = cli::spread(&words.collect::<Vec<OsString>>());
+    let matches = Cli::command().try_get_matches_from(words)?;
+    let theirs = Cli::from_arg_matches(&matches)?;
+    let kind = |cli: &Cli| match &cli.command {
+        Some(cli::Command::Latency(_)) => "latency",
+        Some(cli::Command::Wire(_)) => "wire",
+        _ => "run",
+    };
+    if kind(&theirs) != kind(cli) {
+        let problem = format!("`udpbench {}` made it: use that", kind(&theirs));
+        return Err(UsageError::flag("--against", &name, problem).into());
+    }
+    let Some((typed, _)) = of_sweep(&matches, &theirs) else {
+        return Ok(None);
+    };
+    let command = Cli::command();
+    let options = options(&command, &GROUPS).filter(|option| option.get_long() != Some("seed"));
+    let repeated = options.filter_map(|option| {
+        let name = option.get_long().filter(|name| is_typed(typed, name))?;
+        if matches!(option.get_action(), ArgAction::SetTrue) {
+            return Some(format!("--{name}"));
+        }
+        let values = typed.get_raw(option.get_id().as_str())?;
+        let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
+        Some(format!("--{name}={}", values.join(",")))
+    });
+    Ok(Some(repeated.collect()))
 }
 
 /// Returns the typed options of a sweep, or of a command that takes the same ones. `None` for other commands.

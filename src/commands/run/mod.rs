@@ -16,8 +16,8 @@ use super::start_time::{clock_remark, now};
 use super::{say, width};
 use crate::VERSION;
 use crate::cli::RunArgs;
+use crate::cli::options::Request;
 use crate::cli::options::wire::{Peer, Share, Words};
-use crate::cli::options::{Request, command_line};
 use crate::data::Buffer;
 use crate::experiment::sweep::Sweep;
 use crate::host::check::{Finding, Gravity, Subject};
@@ -25,13 +25,14 @@ use crate::plan::Wire;
 use crate::results::export::selection::Selection;
 use crate::results::export::table;
 use crate::results::row::{Environment, Row, Status, milliseconds};
-use crate::session::{Experiment, Logged, Means};
+use crate::session::{Ending, Experiment, Logged, Means};
 use crate::sys::cpu_speed;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::trial::agents::Agents;
 use crate::trial::idle_counters;
 use crate::trial::spawned::THIS_PROGRAM;
+use crate::verdict::judge::Question;
 
 /// Returns the agents that run the trials: processes of this program, the remote host's agent, or both.
 pub(super) fn agents<'a>(
@@ -83,63 +84,89 @@ pub(super) fn sweep_of(
     args: &RunArgs,
     interrupt: &Interrupt,
     mut other: Option<&mut RemoteHost>,
-    request: impl FnOnce(Option<&mut RemoteHost>) -> anyhow::Result<Request>,
+    request: impl Fn(Option<&mut RemoteHost>) -> anyhow::Result<Request>,
     draw: fn(&[Row], u16) -> String,
 ) -> anyhow::Result<Outcome> {
     let base = args.output.against.as_deref();
-    let base = base.map(Base::open).transpose()?;
-    let begun = match &args.output.resume {
-        Some(raw) => resume::resume(args, raw, other.as_ref().map(|other| &other.peer))?,
-        None => match request(other.as_deref_mut()) {
-            Err(error) if error.is::<Interrupted>() => {
-                return Ok(session::before_anything(interrupt));
+    let question = Question {
+        threshold: args.output.threshold.unwrap_or_default(),
+        ..Question::default()
+    };
+    let mut base = base.map(|name| Base::open(name, question)).transpose()?;
+    let mut args = args.clone();
+    let mut passes = 0;
+    loop {
+        let begun = match &args.output.resume {
+            Some(raw) => resume::resume(&args, raw, other.as_ref().map(|other| &other.peer))?,
+            None => match request(other.as_deref_mut()) {
+                Err(error) if error.is::<Interrupted>() => {
+                    return Ok(session::before_anything(interrupt));
+                }
+                request => begin(
+                    &args,
+                    request?,
+                    base.as_ref(),
+                    other.as_ref().map(|other| &other.peer),
+                )?,
+            },
+        };
+        let Begun {
+            mut sweep,
+            mut progress,
+        } = begun;
+        let header = sweep.header().clone();
+        let root = &header.schedule.settings.root;
+        let means = Means {
+            agents: vec![agents(other.as_deref_mut(), root, interrupt).0],
+            command: &|_, _| Ok(()),
+            interrupt,
+        };
+        let show = |_: &Sweep, progress: &Progress, _: &mut [Agents]| {
+            progress.show_rows(draw);
+            Ok(())
+        };
+        let ending = session::measure(&mut sweep, means, &mut progress, show)?;
+        let left = match header.plan.cases().count() - progress.rows.len() {
+            0 => "all cases have rows, of fewer rounds; ".to_owned(),
+            left => format!("{left} cases have no row; "),
+        };
+        if let Some(outcome) = session::ended(&ending, &left, &progress.outputs, interrupt)? {
+            return Ok(outcome);
+        }
+        passes += 1;
+        let can_go_on = passes < MOST_PASSES
+            && ending == Ending::Complete
+            && args.output.resume.is_none()
+            && !progress.outputs.to_stdout;
+        let is_unsure = base
+            .as_mut()
+            .is_some_and(|base| base.take(&progress, can_go_on));
+        if can_go_on && (is_unsure || args.output.baseline.is_some()) {
+            if !is_unsure {
+                say("a second pass: two runs of a baseline show by how much runs differ");
             }
-            request => begin(
-                args,
-                request?,
-                base.as_ref(),
-                other.as_ref().map(|other| &other.peer),
-            )?,
-        },
-    };
-    let Begun {
-        mut sweep,
-        mut progress,
-    } = begun;
-    let header = sweep.header().clone();
-    let root = &header.schedule.settings.root;
-    let means = Means {
-        agents: vec![agents(other, root, interrupt).0],
-        command: &|_, _| Ok(()),
-        interrupt,
-    };
-    let show = |_: &Sweep, progress: &Progress, _: &mut [Agents]| {
-        progress.show_rows(draw);
-        Ok(())
-    };
-    let ending = session::measure(&mut sweep, means, &mut progress, show)?;
-    let left = match header.plan.cases().count() - progress.rows.len() {
-        0 => "all cases have rows, of fewer rounds; ".to_owned(),
-        left => format!("{left} cases have no row; "),
-    };
-    if let Some(outcome) = session::ended(&ending, &left, &progress.outputs, interrupt)? {
-        return Ok(outcome);
+            args.output.name_second_pass();
+            continue;
+        }
+        let outcome = outcome(&progress.rows);
+        let compared = match &base {
+            Some(base) => base.compared(&progress, args.output.accept.is_some(), outcome),
+            None => Ok(outcome),
+        };
+        progress.present(&closing_lines::of(
+            header.schedule.until,
+            &progress,
+            width().into(),
+        ));
+        if args.output.quiet && !progress.outputs.to_stdout {
+            say(&progress.outputs.shown);
+        }
+        return compared;
     }
-    let outcome = outcome(&progress.rows);
-    let compared = match &base {
-        Some(base) => base.compared(&header.command_line, &progress, outcome),
-        None => Ok(outcome),
-    };
-    progress.present(&closing_lines::of(
-        header.schedule.until,
-        &progress,
-        width().into(),
-    ));
-    if args.output.quiet && !progress.outputs.to_stdout {
-        say(&progress.outputs.shown);
-    }
-    compared
 }
+
+/// Highest number of passes through a plan: a baseline takes all, and `--against` a second one if the first cannot tell.
+const MOST_PASSES: u32 = 2;
 
 /// A sweep that has begun, and its progress.
 struct Begun {
@@ -160,7 +187,7 @@ fn begin(
     let findings = findings(&request, peer);
     let environment = environment(&request, &findings, peer);
     if let Some(base) = base {
-        base.announce(&request.plan, &command_line(args))?;
+        base.announce(&request.plan)?;
     }
     let board = &request.detected.board.name;
     let selection = Selection::of_plan(args.output.columns, &request.plan, &request.schedule);

@@ -13,7 +13,6 @@ use anyhow::anyhow;
 
 use self::outputs::Outputs;
 use self::progress::Progress;
-use super::compare::{INCONCLUSIVE, WORSE};
 use super::say;
 use super::start_time::now;
 use crate::results::log::Event;
@@ -30,11 +29,16 @@ pub(super) enum Outcome {
     Failed,
     /// Something is slower, costs more CPU time or is broken.
     Worse,
-    /// The comparison of `--against` or `ab` is inconclusive.
+    /// Nothing is surely worse, but some engine may be.
     Inconclusive,
     /// A signal ended it. The number is the signal's.
     Interrupted(u8),
 }
+
+/// Exit code if something is slower, costs more CPU time or is broken.
+const WORSE: u8 = 3;
+/// Exit code if nothing is surely worse, but some engine may be.
+const INCONCLUSIVE: u8 = 4;
 
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {

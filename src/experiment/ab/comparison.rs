@@ -1,10 +1,10 @@
 //! Steps of a comparison: rounds of fresh processes, and looks at the results.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;
 
 use super::header::Header;
-use super::judge::{Question, judge};
+use super::judge::judge;
 use super::pairs::runnable;
 use super::{Record, Side, order};
 use crate::data::Sample;
@@ -12,6 +12,7 @@ use crate::results::log::Event;
 use crate::results::row::{self, Row};
 use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::trial::spec::TrialSpec;
+use crate::verdict::judge::{Question, Verdict};
 
 /// State of a comparison.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Comparison {
     groups: VecDeque<(Side, Vec<usize>)>,
     /// Remaining steps of the side in hand.
     steps: VecDeque<Step>,
+    /// Pairs of engines that have their verdict, and are not measured any more (`--decide`).
+    told: BTreeSet<usize>,
     /// Time after which no new round begins (`--decide`).
     end: Option<Instant>,
 }
@@ -38,6 +41,7 @@ impl From<Record> for Comparison {
             round: 0,
             groups: VecDeque::new(),
             steps: VecDeque::new(),
+            told: BTreeSet::new(),
             end: None,
         }
     }
@@ -74,6 +78,7 @@ impl Experiment for Comparison {
                 continue;
             }
             let is_over = self.end.is_some_and(|end| now >= end);
+            self.look(self.round);
             if self.is_enough(self.round) || is_over {
                 return None;
             }
@@ -88,7 +93,18 @@ impl Experiment for Comparison {
     }
 
     fn is_complete(&self) -> bool {
-        self.is_enough(self.record.rounds())
+        let mut replayed = Self::from(self.record.clone());
+        replayed.question = self.question;
+        for round in 1..=self.header().most_rounds() {
+            if !replayed.is_over(round) {
+                return false;
+            }
+            replayed.look(round);
+            if replayed.is_enough(round) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Counts windows up to the next look.
@@ -96,8 +112,9 @@ impl Experiment for Comparison {
         let header = self.header();
         let rounds = self.round.max(1).next_multiple_of(header.rounds.max(1));
         let pairs = self.record.pairs();
-        let runs = |&pair: &usize| pairs[pair].refusal().is_none() && !self.record.has_failed(pair);
-        let runs = (0..pairs.len()).filter(runs).count() as u64;
+        let runs = (0..pairs.len())
+            .filter(|&pair| self.is_measured(pair))
+            .count() as u64;
         let done = self.record.windows();
         Work {
             done,
@@ -118,10 +135,48 @@ impl Experiment for Comparison {
 impl Comparison {
     /// Returns whether this many rounds are enough.
     fn is_enough(&self, rounds: u32) -> bool {
+        let pairs = self.record.pairs().len();
+        rounds == self.header().most_rounds()
+            || self.is_look(rounds) && !(0..pairs).any(|pair| self.is_measured(pair))
+    }
+
+    /// Returns whether one looks at the results after this round.
+    fn is_look(&self, round: u32) -> bool {
         let header = self.header();
-        let is_at_a_look = rounds > 0 && rounds % header.rounds == 0;
-        rounds == header.most_rounds()
-            || is_at_a_look && judge(&self.record, self.question).is_decided()
+        header.until.is_some() && round > 0 && round % header.rounds == 0
+    }
+
+    /// After a round with a look: engines that have their verdict are not measured any more.
+    fn look(&mut self, round: u32) {
+        if !self.is_look(round) {
+            return;
+        }
+        let judgement = judge(&self.record.up_to(round), self.question);
+        let told = judgement
+            .engines
+            .iter()
+            .filter(|engine| engine.whole.verdict != Verdict::Unclear);
+        let told: BTreeSet<&str> = told.map(|engine| engine.label.as_str()).collect();
+        let pairs = self.record.pairs();
+        let of_told = (0..pairs.len()).filter(|&pair| told.contains(pairs[pair].label().as_str()));
+        let of_told: Vec<usize> = of_told.collect();
+        self.told.extend(of_told);
+    }
+
+    /// Returns whether the next round measures a pair.
+    fn is_measured(&self, pair: usize) -> bool {
+        let refusal = self.record.pairs()[pair].refusal().is_some();
+        !refusal && !self.record.has_failed(pair) && !self.told.contains(&pair)
+    }
+
+    /// Returns whether each pair that this round measures has both windows.
+    fn is_over(&self, round: u32) -> bool {
+        let mut pairs = (0..self.record.pairs().len()).filter(|&pair| self.is_measured(pair));
+        pairs.all(|pair| {
+            Side::BOTH
+                .iter()
+                .all(|&side| self.record.has_window(pair, round, side))
+        })
     }
 
     fn begin_round(&mut self) {
@@ -136,7 +191,9 @@ impl Comparison {
 
     /// Returns the remaining steps of these pairs on one side.
     fn of_side(&self, side: Side, pairs: &[usize]) -> VecDeque<Step> {
-        let is_wanted = |&&pair: &&usize| self.record.is_wanted(pair, self.round, side);
+        let is_wanted = |&&pair: &&usize| {
+            !self.told.contains(&pair) && self.record.is_wanted(pair, self.round, side)
+        };
         let trials = pairs.iter().filter(is_wanted);
         let trials: Vec<Step> = trials.filter_map(|&pair| self.trial(side, pair)).collect();
         let command = self.header().setup(side).before.clone();

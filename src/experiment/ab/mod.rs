@@ -10,7 +10,7 @@
 //! | write the question into the first line of the log | `header` |
 //! | keep the windows of the log | `record` |
 //! | choose the order of a round and the next step | `order`, `comparison` |
-//! | judge each case, engine and part | `judge`, with the parts from `parts`, round by round (`series`) |
+//! | judge each case, engine and part | `judge`, round by round (`series`) |
 //! | show the results | `table`, `rows` |
 
 mod comparison;
@@ -18,14 +18,13 @@ pub mod header;
 mod judge;
 mod order;
 mod pairs;
-mod parts;
 mod record;
 pub mod rows;
 mod series;
 pub mod table;
 
 pub use self::comparison::Comparison;
-pub use self::judge::{Judgement, Question, judge};
+pub use self::judge::judge;
 pub use self::pairs::{Pair, pairs};
 pub use self::record::Record;
 pub use crate::results::log::Side;

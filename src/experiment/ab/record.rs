@@ -8,7 +8,7 @@ use super::{Pair, Side};
 use crate::data::Sample;
 use crate::results::log::{Event, Expected, Of};
 use crate::results::row;
-use crate::verdict::compare::By;
+use crate::verdict::judge::By;
 
 /// Header and results so far of a comparison.
 #[derive(Clone, Debug)]
@@ -80,26 +80,33 @@ impl Record {
         rounds.flatten().flatten().count() as u64
     }
 
-    /// Returns the number of complete rounds. A round is complete if each pair that runs and has not failed has both
-    /// windows.
+    /// Returns the number of rounds of the pair that has the most.
     pub fn rounds(&self) -> u32 {
-        let pairs = self.pairs();
-        let runs = (0..pairs.len()).filter(|&pair| pairs[pair].refusal().is_none());
-        let runs: Vec<usize> = runs.filter(|&pair| !self.has_failed(pair)).collect();
-        let is_over = |round: &u32| {
-            let has_both = |&pair: &usize| {
-                Side::BOTH
-                    .iter()
-                    .all(|&side| self.has_window(pair, *round, side))
-            };
-            runs.iter().all(has_both)
+        let rounds = |pair: &Measured| {
+            let both = pair
+                .rounds
+                .iter()
+                .filter(|(_, sides)| sides.iter().all(Option::is_some));
+            both.map(|(round, _)| *round).last()
         };
-        let rounds = 1..=self.header.most_rounds();
-        rounds.take_while(is_over).last().unwrap_or_default()
+        self.pairs
+            .iter()
+            .filter_map(rounds)
+            .max()
+            .unwrap_or_default()
+    }
+
+    /// Returns the record as it was after this many rounds.
+    pub(super) fn up_to(&self, round: u32) -> Self {
+        let mut record = self.clone();
+        for pair in &mut record.pairs {
+            pair.rounds.retain(|of, _| *of <= round);
+        }
+        record
     }
 
     /// Returns whether a side of a pair has its window of a round.
-    fn has_window(&self, pair: usize, round: u32, side: Side) -> bool {
+    pub(super) fn has_window(&self, pair: usize, round: u32, side: Side) -> bool {
         let rounds = &self.pairs[pair].rounds;
         rounds
             .get(&round)

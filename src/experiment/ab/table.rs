@@ -3,43 +3,28 @@
 use std::fmt::Write as _;
 
 use super::header::{Header, Setup};
-use super::judge::{Answer, CaseAnswer, FALSE_DISCOVERY_RATE, Judgement, MARGIN};
 use super::{Record, Side};
 use crate::term::fold;
-use crate::term::table::{Columns, Table};
-use crate::verdict::compare::table::{Detail, below, count, largest_first, value, verdict};
-use crate::verdict::compare::{By, Part, place};
+use crate::verdict::judge::table::{Detail, counts, tables};
+use crate::verdict::judge::{Judgement, Verdict, table};
 
 /// Draws the results for a terminal of `width` columns. The text has escape sequences for colours. The caller removes
 /// them where they do not belong.
 pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) -> String {
-    let by = judgement.question.by;
     let folded = |text: String| fold::text(&text, width.into());
-    let mut text = folded(summary(judgement) + "\n");
+    let mut text = folded(summary(record, judgement) + "\n");
     for side in Side::BOTH {
         text += &folded(described(side, record.header().setup(side)));
     }
-    text += &below(&engines(judgement), width);
-    let cases = largest_first(&judgement.cases, detail, |it| {
-        (it.answer.change, &it.answer.verdict)
-    });
-    text += &below(&columns(by).table(cases), width);
+    text += &tables(judgement, ["A", "B"], detail, width);
     text += &folded(notes(record, judgement));
     text + &folded(legend(record.header(), judgement))
 }
 
 /// Summarizes the result in a sentence.
-pub fn summary(judgement: &Judgement) -> String {
-    let (rounds, counts) = (judgement.rounds, counts(judgement));
+pub(crate) fn summary(record: &Record, judgement: &Judgement) -> String {
+    let (rounds, counts) = (record.rounds(), counts(judgement));
     format!("B against A, {rounds} rounds: {counts}.")
-}
-
-/// Counts the cases and engines with each verdict.
-pub(crate) fn counts(judgement: &Judgement) -> String {
-    let by = judgement.question.by;
-    let cases = judgement.cases.iter().map(|case| &case.answer.verdict);
-    let engines = judgement.engines.iter().map(|engine| &engine.all.verdict);
-    count(by, cases, "case") + "; " + &count(by, engines, "engine")
 }
 
 fn described(side: Side, setup: &Setup) -> String {
@@ -53,47 +38,8 @@ fn described(side: Side, setup: &Setup) -> String {
     text + "\n"
 }
 
-fn engines(judgement: &Judgement) -> Table {
-    let columns = Columns::<(String, &Answer)>::default()
-        .word("engine", |(label, _)| label.clone())
-        .spare(1, "cases", |(_, answer)| answer.cases.to_string());
-    let by = judgement.question.by;
-    let columns = verdict(columns, by, |(_, answer)| (answer.change, &answer.verdict));
-    let told = told(judgement, Detail::Changes);
-    columns.table(told.map(|(label, part, answer)| match part {
-        None => (label.to_owned(), answer),
-        Some(part) => (format!("  {}", place(&[part])), answer),
-    }))
-}
-
-/// Returns each engine followed by its parts: the parts of the cut that tells most, or all parts.
-pub(crate) fn told(
-    judgement: &Judgement,
-    detail: Detail,
-) -> impl Iterator<Item = (&str, Option<Part>, &Answer)> {
-    judgement.engines.iter().flat_map(move |engine| {
-        let telling = engine
-            .telling
-            .and_then(|number| engine.parts.get(number..=number));
-        let cuts = match detail {
-            Detail::Changes => telling.unwrap_or_default(),
-            Detail::All => &engine.parts,
-        };
-        let parts = cuts.iter().flatten();
-        let parts = parts.map(|(part, answer)| (&*engine.label, Some(*part), answer));
-        std::iter::once((&*engine.label, None, &engine.all)).chain(parts)
-    })
-}
-
-fn columns(by: By) -> Columns<'static, CaseAnswer> {
-    let columns = Columns::<CaseAnswer>::default()
-        .word("case", |it| it.key.clone())
-        .spare(1, "A", |it| value(it.a))
-        .spare(2, "B", |it| value(it.b));
-    verdict(columns, by, |it| (it.answer.change, &it.answer.verdict))
-}
-
-/// Returns the notes below the table: reasons of verdicts, skipped cases, and repeated windows.
+/// Returns the notes below the table: reasons of verdicts, skipped cases, repeated windows, and how much
+/// longer unclear engines need.
 pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
     let reasons = judgement.cases.iter().filter_map(|case| {
         let reason = case.answer.verdict.reason()?;
@@ -108,7 +54,17 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
     let repeated: usize = record.measured().iter().map(|pair| pair.repeated).sum();
     let repeated =
         (repeated > 0).then(|| format!("{repeated} windows were measured twice: the log says why"));
-    let notes = reasons.chain(skipped).chain(repeated);
+    let more = judgement.engines.iter().filter_map(|engine| {
+        let rounds = more_rounds(record, judgement, &engine.label)?;
+        let each =
+            record.header().a.settings.time_per_window() * 2 * windows_of(record, &engine.label);
+        let minutes = (each * rounds).as_secs_f64() / 60.0;
+        Some(format!(
+            "{} is unclear: some {rounds} rounds more would tell, {minutes:.0} min",
+            engine.label
+        ))
+    });
+    let notes = reasons.chain(skipped).chain(repeated).chain(more);
     let notes: String = notes.map(|note| note + "\n").collect();
     if notes.is_empty() {
         notes
@@ -117,23 +73,48 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
     }
 }
 
+/// Returns the number of rounds after which an unclear engine is expected to have a verdict, beyond those that it has.
+/// `None`: it has one, or would need more than [`MOST_ROUNDS`].
+fn more_rounds(record: &Record, judgement: &Judgement, label: &str) -> Option<u32> {
+    let engine = judgement
+        .engines
+        .iter()
+        .find(|engine| engine.label == label)?;
+    let times = engine
+        .times_to_tell(judgement.question)
+        .filter(|_| engine.whole.verdict == Verdict::Unclear)?;
+    let rounds = f64::from(record.rounds()) * (times - 1.0);
+    (1.0..=MOST_ROUNDS)
+        .contains(&rounds)
+        .then(|| rounds.ceil() as u32)
+}
+
+/// Number of rounds that nobody waits for.
+const MOST_ROUNDS: f64 = 10_000.0;
+
+/// Returns the number of cases of an engine that run.
+fn windows_of(record: &Record, label: &str) -> u32 {
+    let pairs = record.pairs();
+    let runs = pairs
+        .iter()
+        .filter(|pair| pair.refusal().is_none() && pair.label() == label);
+    u32::try_from(runs.count()).unwrap_or(u32::MAX)
+}
+
 /// Explains the columns and verdicts.
 pub(crate) fn legend(header: &Header, judgement: &Judgement) -> String {
-    let question = judgement.question;
-    let [what, better, worse] = question.by.words();
-    let threshold = question.threshold.percent();
-    let looks = match judgement.looks {
-        1 => String::new(),
-        looks => format!("\nAll errors are divided among {looks} looks at the results."),
+    let looks = match header.until {
+        None => String::new(),
+        Some(until) => format!(
+            " All errors are divided among {} looks at the results.",
+            until.looks
+        ),
     };
-    let margin = 100.0 * MARGIN.min(question.threshold.fraction());
-    let accidents = 100.0 * FALSE_DISCOVERY_RATE;
     let window_ms = 1000.0 * header.a.settings.window.as_secs_f64();
+    let legend = table::legend(judgement);
     format!(
         "
-change %: {what}, B against A, windows of {window_ms:.0} ms in turn, each round in fresh processes.
-{better}, {worse}: surely by more than {margin} %; {accidents} % of these verdicts may be false alarms.
-same: surely by less than {threshold} %, of an engine in each of its parts, too. unclear: neither.{looks}
-"
+B against A, windows of {window_ms:.0} ms in turn, each round in fresh processes.{looks}
+{legend}"
     )
 }

@@ -7,20 +7,8 @@ use maud::{Markup, html};
 use self::picture::picture;
 use super::chart::key;
 use super::number;
-use crate::verdict::compare::table::{self, Detail, change, interval};
-use crate::verdict::compare::{By, Change, Verdict};
-
-/// A line of a table.
-#[derive(Clone, Debug)]
-pub(super) struct Row<'a> {
-    /// An engine, a part of one, or a case.
-    pub(super) label: String,
-    /// Change. `None`: it could not be computed.
-    pub(super) change: Option<Change>,
-    pub(super) verdict: &'a Verdict,
-    /// Texts of the additional columns.
-    pub(super) more: Vec<String>,
-}
+use crate::verdict::judge::table::{Detail, estimate, interval, largest_first, told, value};
+use crate::verdict::judge::{Answer, By, Case, Judgement, Verdict};
 
 /// Returns the heading of this kind of changes.
 pub(super) fn what(by: By) -> &'static str {
@@ -30,9 +18,22 @@ pub(super) fn what(by: By) -> &'static str {
     }
 }
 
-/// Returns a chart and a table of engines and their parts. `more`: names of the additional columns.
-pub(super) fn engines(by: By, caption: &str, more: &[&str], rows: &[Row]) -> Markup {
-    let all: Vec<&Row> = rows.iter().collect();
+/// Engine, part or case, with what was found.
+type Row<'a> = (String, &'a Answer);
+
+/// Returns a chart and a table of engines and their most telling parts, and a collapsed table of all parts.
+pub(super) fn engines(judgement: &Judgement) -> Markup {
+    let by = judgement.question.by;
+    let [telling, all] = [Detail::Changes, Detail::All].map(|detail| -> Vec<Row> {
+        let told = told(judgement, detail).map(|(label, part, answer)| match part {
+            None => (label.to_owned(), answer),
+            Some(part) => (format!("{label}, {part}"), answer),
+        });
+        told.collect()
+    });
+    if telling.is_empty() {
+        return html! { p { "No engine could be judged." } };
+    }
     html! {
         p .legend {
             "Each line is a 95 % interval, cut off at the edge of the chart. "
@@ -42,33 +43,47 @@ pub(super) fn engines(by: By, caption: &str, more: &[&str], rows: &[Row]) -> Mar
             (key("r", "┆", "no change"))
         }
         .pair {
-            (picture(by, rows))
-            (table_of(by, &format!("{}: {caption}", what(by)), "engine", more, &all))
+            (picture(by, &telling))
+            (of_engines(by, "each engine over all its cases", &telling))
+        }
+        @if all.len() > telling.len() {
+            details {
+                summary { "All parts" }
+                (of_engines(by, "each engine and all its parts", &all))
+            }
         }
     }
 }
 
-/// Returns a collapsed table of the engines and all their parts.
-pub(super) fn parts(by: By, more: &[&str], rows: &[Row]) -> Markup {
-    let all: Vec<&Row> = rows.iter().collect();
-    let caption = format!("{}: each engine and all its parts", what(by));
-    html! {
-        details {
-            summary { "All parts" }
-            (table_of(by, &caption, "engine", more, &all))
+fn of_engines(by: By, caption: &str, rows: &[Row]) -> Markup {
+    let caption = format!("{}: {caption}", what(by));
+    let row = |(label, answer): &Row| {
+        html! {
+            th scope="row" { (label) }
+            (found(by, answer))
+            td; (answer.cases)
         }
-    }
+    };
+    table(&caption, "engine", &["cases"], rows.iter().map(row))
 }
 
-/// Returns a table of the cases that are better, worse or broken, and a collapsed table of all cases.
-pub(super) fn cases(by: By, more: &[&str], rows: &[Row]) -> Markup {
-    let [news, all] = [Detail::Changes, Detail::All]
-        .map(|detail| table::largest_first(rows, detail, |row| (row.change, row.verdict)));
-    let words = [Verdict::Better, Verdict::Worse].map(|verdict| verdict.word(by));
-    let kinds = format!("{}, {} or broken", words[0], words[1]);
-    let table = |which: &str, rows: &[&Row]| {
+/// Returns a table of the cases that are better, worse or broken, and a collapsed table of all cases. `sides`: their
+/// names.
+pub(super) fn cases(judgement: &Judgement, sides: [&str; 2]) -> Markup {
+    let by = judgement.question.by;
+    let [news, all] = [Detail::Changes, Detail::All].map(|detail| largest_first(judgement, detail));
+    let [_, better, worse] = by.words();
+    let kinds = format!("{better}, {worse} or broken");
+    let table = |which: &str, cases: &[&Case]| {
         let caption = format!("{}: {which}, the largest change first", what(by));
-        table_of(by, &caption, "case", more, rows)
+        let row = |case: &&Case| {
+            html! {
+                th scope="row" { (case.key) }
+                (found(by, &case.answer))
+                @for side in case.values { td; (value(side)) }
+            }
+        };
+        table(&caption, "case", &sides, cases.iter().map(row))
     };
     html! {
         @if news.is_empty() {
@@ -83,26 +98,25 @@ pub(super) fn cases(by: By, more: &[&str], rows: &[Row]) -> Markup {
     }
 }
 
-fn table_of(by: By, caption: &str, first: &str, more: &[&str], rows: &[&Row]) -> Markup {
-    let columns = [first, "verdict", "change %", "95 % interval"];
+fn table(caption: &str, first: &str, more: &[&str], rows: impl Iterator<Item = Markup>) -> Markup {
+    let columns = [first, "verdict", "95 % interval", "change %"];
     html! {
         .scroll tabindex="0" role="region" aria-label=(caption) {
             table .named .rows {
                 caption { (caption) }
                 thead { tr { @for name in columns.iter().chain(more) { th scope="col" { (name) } } } }
-                tbody {
-                    @for row in rows {
-                        // HTML does not need these end tags, and there may be thousands.
-                        tr;
-                        th scope="row" { (row.label) }
-                        td; (said(by, row.verdict))
-                        td; (change(row.change))
-                        td; (interval(row.change))
-                        @for text in &row.more { td; (text) }
-                    }
-                }
+                // HTML does not need the end tags of rows, and there may be thousands.
+                tbody { @for row in rows { tr; (row) } }
             }
         }
+    }
+}
+
+fn found(by: By, answer: &Answer) -> Markup {
+    html! {
+        td; (said(by, &answer.verdict))
+        td; (interval(answer.change))
+        td; (estimate(answer.change))
     }
 }
 
@@ -120,7 +134,7 @@ fn sign(verdict: &Verdict) -> &'static str {
         Verdict::Same => "●",
         Verdict::Unclear => "○",
         Verdict::Broken(_) => "✖",
-        Verdict::Reference | Verdict::NotComparable(_) => "–",
+        Verdict::NotComparable(_) => "–",
     }
 }
 
@@ -129,6 +143,11 @@ fn class(verdict: &Verdict) -> &'static str {
         Verdict::Better => "c3",
         Verdict::Worse | Verdict::Broken(_) => "c8",
         Verdict::Same | Verdict::Unclear => "c7",
-        Verdict::Reference | Verdict::NotComparable(_) => "r",
+        Verdict::NotComparable(_) => "r",
     }
+}
+
+/// Returns the lines of a legend as one paragraph.
+pub(super) fn legend_of(text: &str) -> Markup {
+    html! { p .legend { @for line in text.lines() { (line) " " } } }
 }

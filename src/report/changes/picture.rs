@@ -5,12 +5,12 @@ use maud::Markup;
 use super::{Row, what};
 use crate::report::chart::{Drawn, Look, Scale, Shape, Track, Tracks, WHOLE};
 use crate::stats;
-use crate::verdict::compare::table::change;
-use crate::verdict::compare::{By, Change, Verdict};
+use crate::verdict::judge::table::estimate;
+use crate::verdict::judge::{By, Change, Verdict};
 
 /// Draws the changes, the largest first.
 pub(super) fn picture(by: By, rows: &[Row]) -> Markup {
-    let judged = rows.iter().filter_map(|row| Some((row, row.change?)));
+    let judged = rows.iter().filter_map(|row| Some((row, row.1.change?)));
     let mut judged: Vec<(&Row, Change)> = judged.collect();
     judged.sort_by(|one, other| other.1.estimate.total_cmp(&one.1.estimate));
     let tracks = judged
@@ -44,7 +44,8 @@ fn scale(judged: &[(&Row, Change)]) -> Scale {
 
 /// Returns the track of a change, in percent. `None`: the change is not finite.
 fn track(by: By, row: &Row, found: Change) -> Option<Track> {
-    let verdict = row.verdict;
+    let (label, answer) = row;
+    let verdict = &answer.verdict;
     let (colour, shape) = match verdict {
         Verdict::Better => (3, Shape::Triangle),
         Verdict::Worse => (8, Shape::Tip),
@@ -63,8 +64,8 @@ fn track(by: By, row: &Row, found: Change) -> Option<Track> {
         slot: WHOLE,
     };
     Some(Track {
-        label: row.label.clone(),
+        label: label.clone(),
         drawn: vec![interval, Drawn::Mark { at, look }],
-        values: vec![(change(Some(found)), verdict.word(by).to_owned())],
+        values: vec![(estimate(Some(found)), verdict.word(by).to_owned())],
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::pairs::cases_word;
+use super::matching::cases_word;
 use crate::results::row::{Machine, Row};
 
 /// Returns why two rows of one case must not be compared, or `None`.
@@ -82,14 +82,12 @@ fn other_buffers(base: &Row, new: &Row) -> Option<String> {
 
 fn throttled(base: &Row, new: &Row) -> Option<String> {
     let was = |row: &Row| !["", "no", "not by the kernel"].contains(&row.throttled.as_str());
-    [(base, "BASE"), (new, "NEW")]
-        .into_iter()
-        .find(|(row, _)| was(row))
-        .map(|(row, name)| format!("the board was throttled in {name}: {}", row.throttled))
+    let throttled = [base, new].into_iter().find(|row| was(row));
+    throttled.map(|row| format!("the board was throttled: {}", row.throttled))
 }
 
 /// Returns a remark for each difference between compared rows that may explain a change.
-pub(super) fn remarks(pairs: &[(&Row, &Row)]) -> Vec<String> {
+pub(super) fn remarks(pairs: &[[&Row; 2]]) -> Vec<String> {
     let facts = FACTS
         .iter()
         .filter_map(|&(name, fact)| remark(name, fact, pairs));
@@ -117,9 +115,9 @@ const FACTS: &[(&str, Fact)] = &[
     }),
 ];
 
-fn remark(name: &str, fact: Fact, pairs: &[(&Row, &Row)]) -> Option<String> {
+fn remark(name: &str, fact: Fact, pairs: &[[&Row; 2]]) -> Option<String> {
     let mut seen: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for (base, new) in pairs {
+    for [base, new] in pairs {
         let (base, new) = (fact(base), fact(new));
         if differ(&base, &new) {
             *seen.entry((base, new)).or_default() += 1;
@@ -135,8 +133,8 @@ fn remark(name: &str, fact: Fact, pairs: &[(&Row, &Row)]) -> Option<String> {
 }
 
 /// Returns the remark on different lengths of windows. Lengths are measured, so they are never quite the same.
-fn other_windows(pairs: &[(&Row, &Row)]) -> Option<String> {
-    let both = |(base, new): &(&Row, &Row)| Some((base.window_ms?, new.window_ms?));
+fn other_windows(pairs: &[[&Row; 2]]) -> Option<String> {
+    let both = |[base, new]: &[&Row; 2]| Some((base.window_ms?, new.window_ms?));
     let differ = |(base, new): &(f64, f64)| base / new > SAME_WINDOW || new / base > SAME_WINDOW;
     let differing: Vec<(f64, f64)> = pairs.iter().filter_map(both).filter(differ).collect();
     let (base, new) = differing.first()?;
@@ -182,7 +180,7 @@ mod tests {
         assert!(changed(|new| new.sndbuf_bytes = Some(1)).starts_with("other SO_SNDBUF"));
         assert_eq!(
             changed(|new| new.throttled = "under-voltage".to_owned()),
-            "the board was throttled in NEW: under-voltage"
+            "the board was throttled: under-voltage"
         );
         assert_eq!(
             changed(|new| new.virtualization = "qemu".to_owned()),
@@ -223,7 +221,7 @@ mod tests {
         };
         assert_eq!(elsewhere(&base, &again), None);
         assert_eq!(
-            remarks(&[(&base, &again)]),
+            remarks(&[[&base, &again]]),
             [
                 "other name of the other host in 1 case: pi@board, now 192.168.7.2",
                 "other kernel of the other host in 1 case: 6.12.0, now 6.13.0",
@@ -240,7 +238,7 @@ mod tests {
             window_ms: Some(1000.0),
             ..base.clone()
         };
-        let found = remarks(&[(&base, &new), (&base, &new)]);
+        let found = remarks(&[[&base, &new], [&base, &new]]);
         assert_eq!(
             found,
             [
@@ -249,6 +247,6 @@ mod tests {
                 "other windows in 2 cases: of 100 ms, now of 1000 ms"
             ]
         );
-        assert!(remarks(&[(&base, &base)]).is_empty());
+        assert!(remarks(&[[&base, &base]]).is_empty());
     }
 }

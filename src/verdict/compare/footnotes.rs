@@ -1,22 +1,27 @@
-//! Remarks below the table, for facts that its numbers do not show.
+//! Remarks below the tables, for facts that their numbers do not show.
 
 use std::collections::BTreeMap;
 
-use super::pairs::cases_word;
-use super::{Against, CaseChange, Options, Threshold, Verdict};
+use super::Comparison;
+use crate::verdict::judge::Verdict;
+use crate::verdict::judge::table::percent;
 
 /// Returns the remarks, each once.
-pub(crate) fn lines(file: &Against, options: Options) -> Vec<String> {
+pub(crate) fn lines(comparison: &Comparison) -> Vec<String> {
     let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    let cases = file.cases.iter().map(|case| ("cases", &case.verdict));
-    let engines = file
+    let judgement = &comparison.judgement;
+    let cases = judgement
+        .cases
+        .iter()
+        .map(|case| ("cases", &case.answer.verdict));
+    let engines = judgement
         .engines
         .iter()
-        .map(|engine| ("engines", &engine.verdict));
+        .map(|engine| ("engines", &engine.whole.verdict));
     for (kind, verdict) in cases.chain(engines) {
         let what = match (verdict, kind) {
             (Verdict::Broken(_), _) => "broken",
-            (_, "cases") => "not comparable",
+            (_, "cases") => "not judged",
             _ => "engines not judged",
         };
         if let Some(reason) = verdict.reason() {
@@ -30,36 +35,10 @@ pub(crate) fn lines(file: &Against, options: Options) -> Vec<String> {
             _ => format!("{count} {what}: {reason}"),
         })
         .collect();
-    lines.extend(file.engines.iter().filter_map(|engine| {
-        let where_changed = engine.where_changed(options)?;
-        Some(format!("{}: {where_changed}", engine.label))
+    lines.extend(comparison.remarks.iter().cloned());
+    lines.extend(comparison.machine.map(|change| {
+        let change = percent(change);
+        format!("All engines together changed by {change} % in the median: the machine, which no verdict contains.")
     }));
-    lines.extend(file.remarks.iter().cloned());
-    lines.extend(more_rounds(file, options.threshold));
     lines
-}
-
-/// Returns the remark on unclear cases, with the fix. An interval shrinks with the square root of the rounds.
-fn more_rounds(file: &Against, threshold: Threshold) -> Option<String> {
-    let is_unclear = |case: &&CaseChange| case.verdict == Verdict::Unclear;
-    let changes = file
-        .cases
-        .iter()
-        .filter(is_unclear)
-        .filter_map(|case| case.change);
-    let mut widths: Vec<f64> = changes
-        .map(|change| (change.high - change.low) / 2.0)
-        .collect();
-    widths.sort_unstable_by(f64::total_cmp);
-    let half = *widths.get(widths.len() / 2)?;
-    let (unclear, half, matters) = (cases_word(widths.len()), 100.0 * half, threshold.percent());
-    // At a threshold of 0 nothing can be the same.
-    let fix = if matters > 0.0 {
-        "; four times the --rounds in both runs would at best halve that"
-    } else {
-        ""
-    };
-    Some(format!(
-        "{unclear} unclear: median interval +-{half:.1} %, threshold {matters} %{fix}"
-    ))
 }

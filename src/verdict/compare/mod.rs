@@ -1,214 +1,236 @@
-//! Compares two runs, case by case and engine by engine, at a controlled error rate.
+//! Compares runs: one or several before a change with one or several after it.
 //!
 //! | step | module |
 //! |---|---|
-//! | match the rows of both runs, and reject rows that must not be compared | `pairs`, `comparability` |
-//! | compute the difference of two rows, with its error from their rounds | `difference` |
-//! | estimate the drift of the machine between the runs | `drift` |
-//! | estimate how much more cases scatter from run to run than from round to round | `scatter` |
-//! | pool the cases of an engine, and of each part of it | `engines`, `fitted_line` |
-//! | find the part that changed | `parts` |
-//! | correct for multiple testing, over all questions | `significance` |
-//! | give the verdicts | `verdict` |
-//! | predict what can be judged, before anything is measured | `outlook` |
+//! | match the rows of all files, and reject rows that must not be compared | `matching`, `comparability` |
+//! | estimate changes and their errors from few sweeps | `sweeps` |
+//! | give the verdicts | [`judge`](crate::verdict::judge) |
+//! | say what the numbers do not show | `footnotes` |
 //!
 //! `docs/METHODOLOGY.md` gives the reasons, `docs/VALIDATION.md` the error rates.
 
 mod comparability;
-mod difference;
-mod drift;
-mod engines;
-mod fitted_line;
 pub(crate) mod footnotes;
-mod numbers;
-mod outlook;
-mod pairs;
-mod parts;
-pub mod rows;
-mod runs;
-mod scatter;
-mod significance;
+mod matching;
+mod sweeps;
 pub mod table;
-mod threshold;
-mod verdict;
 
-use crate::data::{BlockKey, Connection};
+use std::collections::BTreeSet;
+
+use self::matching::{Matched, Matching};
+use self::sweeps::{Measured, Sweeps};
+use crate::data::EngineName;
 use crate::results::files::Results;
-
-use self::parts::Cut;
-
-pub use self::difference::Measure;
-pub use self::outlook::{BLOCKS_NEEDED, Outlook, outlook};
-pub use self::parts::Part;
-pub(crate) use self::parts::place;
-pub use self::threshold::Threshold;
-pub use self::verdict::Verdict;
-
-/// Question of a comparison.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
-    /// Quantity that is compared.
-    pub by: By,
-    /// Smallest change that matters.
-    pub threshold: Threshold,
-}
-
-/// Quantity that is compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum By {
-    /// Datagrams received
-    #[default]
-    Speed,
-    /// CPU time per datagram
-    Cpu,
-}
+use crate::results::row::Row;
+use crate::stats;
+use crate::verdict::judge::{Answer, By, Case, Judgement, Question, Verdict, judge, parts};
 
 /// Results of a comparison.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Question that the results answer.
-    pub options: Options,
-    /// Name of the file with the base, which all other files are compared with.
-    pub base: String,
-    /// Results for each of the other files.
-    pub files: Vec<Against>,
-}
-
-/// Results of one file against the base.
-#[derive(Clone, Debug)]
-pub struct Against {
-    /// Name of the file.
-    pub name: String,
-    /// Engines that have cases with a ratio in both files, each over all its blocks.
-    pub engines: Vec<EngineChange>,
-    /// Cases that both files have, in the order of their blocks.
-    pub cases: Vec<CaseChange>,
+    /// Names of the files before and after.
+    pub names: [Vec<String>; 2],
+    /// Verdicts on engines, parts and cases.
+    pub judgement: Judgement,
+    /// Median change of all engines, as a fraction: the machine, the kernel, or what they share. `None`: nothing was
+    /// compared.
+    pub machine: Option<f64>,
     /// Remarks on facts that the numbers do not show.
     pub remarks: Vec<String>,
 }
 
-/// Result of one case.
-#[derive(Clone, Debug)]
-pub struct CaseChange {
-    /// Key of the case.
-    pub case: String,
-    /// Label of its engines: see [`crate::results::row::Row::label`].
-    pub label: String,
-    /// Connected or unconnected sockets.
-    pub connection: Connection,
-    /// Block of the case: its cases are measured side by side.
-    pub block: BlockKey,
-    /// Quantity that is compared. `None`: nothing is.
-    pub measure: Option<Measure>,
-    /// Value in the base.
-    pub base: Option<f64>,
-    /// Value in the other file.
-    pub new: Option<f64>,
-    /// Change from the base. `None`: not compared.
-    pub change: Option<Change>,
-    /// Verdict on the change.
-    pub verdict: Verdict,
-}
+/// Change of the whole machine, as a fraction, from which on a comparison answers nothing, as it cannot tell the kernel
+/// from a neighbour. Of ten sweeps in a row on a virtual machine, the machine's speed had a standard deviation of 3.5 %
+/// (docs/VALIDATION.md): two of them differ by this much in 4 of 100.
+const MACHINE_MOVED: f64 = 0.10;
 
-/// Result of all cases of one label.
-#[derive(Clone, Debug)]
-pub struct EngineChange {
-    /// Label of the engines: see [`crate::results::row::Row::label`].
-    pub label: String,
-    /// Number of cases compared.
-    pub cases: usize,
-    /// Number of blocks with these cases.
-    pub blocks: usize,
-    /// Common change of the cases where the reference did not move. `None`: there are too few blocks.
-    pub change: Option<Change>,
-    /// Changes by each parameter that has several values.
-    cuts: Vec<Cut>,
-    /// Parts with a change and parts without one. Empty if all parts changed alike.
-    pub parts: Vec<PartChange>,
-    /// Verdict on the engine: `Worse` if any part is.
-    pub verdict: Verdict,
-}
-
-/// Result of the cases of an engine that have certain values of one parameter.
-#[derive(Clone, Debug)]
-pub struct PartChange {
-    /// Neighbouring values of the parameter.
-    pub values: Vec<Part>,
-    /// Number of blocks with these values.
-    pub blocks: usize,
-    /// Common change of these blocks.
-    pub change: Change,
-    /// Verdict on the part.
-    pub verdict: Verdict,
-}
-
-/// Change, as fractions of the value in the base: -0.03 is 3 % less.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
-    /// Best estimate.
-    pub estimate: f64,
-    /// Lower end of the 95 % interval of this change alone.
-    pub low: f64,
-    /// Upper end of the 95 % interval of this change alone.
-    pub high: f64,
-    /// Probability of a value this large if nothing changed.
-    pub p_value: f64,
-}
-
-/// Compares each of `new` with `base`. All files share one false discovery rate.
-pub fn compare(base: &Results, new: &[Results], options: Options) -> Comparison {
-    let against = |new| Against::of(base, new, options.by);
-    let mut files: Vec<Against> = new.iter().map(against).collect();
-    verdict::judge(&mut files, options);
+/// Compares the runs before with those after.
+pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
+    let matching = Matching::of(sides);
+    let mut measured: Vec<(Case, Measured)> = Vec::new();
+    let mut others: Vec<Case> = Vec::new();
+    let mut compared: Vec<[&Row; 2]> = Vec::new();
+    for matched in &matching.cases {
+        match taken(matched, question.by) {
+            Ok(taken) => {
+                measured.push((case(matched, question.by, Verdict::Unclear), taken));
+                if let Matched::Measured([before, after]) = matched {
+                    compared.extend(
+                        before
+                            .last()
+                            .zip(after.last())
+                            .map(|(before, after)| [*before, *after]),
+                    );
+                }
+            }
+            Err(verdict) => others.push(case(matched, question.by, verdict)),
+        }
+    }
+    let mut remarks = matching.left_out.clone();
+    remarks.extend(comparability::remarks(&compared));
+    remarks.extend(measure_of_two(&mut measured));
+    let (mut cases, measured): (Vec<Case>, Vec<Measured>) = measured.into_iter().unzip();
+    cases.extend(others);
+    let sweeps = Sweeps::new(measured, sides.map(<[Results]>::len), question.threshold);
+    let machine = stats::median(sweeps.machine().into_values().collect());
     Comparison {
-        options,
-        base: base.name.clone(),
-        files,
+        names: sides.map(|files| files.iter().map(|file| file.name.clone()).collect()),
+        judgement: judge(question, cases, 1, &sweeps),
+        machine: machine.map(f64::exp_m1),
+        remarks,
     }
 }
 
 impl Comparison {
     /// Returns whether anything is slower, dearer or broken.
     pub fn is_worse(&self) -> bool {
-        self.files.iter().any(Against::is_worse)
+        self.judgement.is_worse()
     }
 
-    /// Returns whether the comparison of a file tells nothing. Either no engine could be judged and some case is not
-    /// known to be the same or better, or every verdict is "unclear".
+    /// Returns whether the question is open: some engine may be worse by more than the threshold, or the whole machine
+    /// is.
     pub fn is_inconclusive(&self) -> bool {
-        self.files.iter().any(Against::is_inconclusive)
-    }
-}
-
-impl Against {
-    pub(crate) fn is_worse(&self) -> bool {
-        let bad = |verdict: &Verdict| matches!(verdict, Verdict::Worse | Verdict::Broken(_));
-        self.cases.iter().any(|case| bad(&case.verdict))
-            || self.engines.iter().any(|engine| bad(&engine.verdict))
-    }
-
-    pub(crate) fn is_inconclusive(&self) -> bool {
-        let cases = self.cases.iter().map(|case| &case.verdict);
-        let engines = self.engines.iter().map(|engine| &engine.verdict);
-        let is_unclear = |verdict: &Verdict| *verdict == Verdict::Unclear;
-        if !engines.clone().any(Verdict::is_answer) {
-            return !self.is_worse() && cases.clone().any(is_unclear);
-        }
-        let mut answers = cases.chain(engines).filter(|verdict| verdict.is_answer());
-        answers.all(is_unclear)
+        let by = self.judgement.question.by;
+        let machine = self.machine.map_or(0.0, |change| by.gain(change));
+        !self.is_worse() && (!self.judgement.is_answered() || machine <= -MACHINE_MOVED)
     }
 
     /// Returns why no case was compared. `None`: some were.
     pub fn obstacle(&self) -> Option<String> {
-        if self.cases.iter().any(|case| case.verdict.is_answer()) {
+        let mut cases = self.judgement.cases.iter();
+        if cases.any(|case| case.answer.verdict.is_answer()) {
             return None;
         }
-        let reasons = self.cases.iter().filter_map(|case| case.verdict.reason());
+        let reasons = self
+            .judgement
+            .cases
+            .iter()
+            .filter_map(|case| case.answer.verdict.reason());
         let remarks = self.remarks.iter().map(String::as_str);
         let first = reasons.chain(remarks).next();
         Some(first.unwrap_or("there are no rows").to_owned())
     }
 }
+
+/// With two engines, one of them is the measure of the other: `std`, or the first. Gives it a verdict that says so.
+fn measure_of_two(measured: &mut [(Case, Measured)]) -> Option<String> {
+    let labels: BTreeSet<String> = measured
+        .iter()
+        .map(|(case, _)| case.label.clone())
+        .collect();
+    let [first, second]: [String; 2] = Vec::from_iter(labels).try_into().ok()?;
+    let is_std = second == EngineName::REFERENCE.as_str();
+    let (measure, other) = if is_std {
+        (second, first)
+    } else {
+        (first, second)
+    };
+    for (case, _) in measured
+        .iter_mut()
+        .filter(|(case, _)| case.label == measure)
+    {
+        case.answer.verdict = Verdict::NotComparable("the measure of the other engine".to_owned());
+    }
+    Some(format!(
+        "{other} is measured by {measure} alone, so a change of {measure} looks like one of {other}: a third engine in \
+         all runs tells them apart"
+    ))
+}
+
+fn case(matched: &Matched, by: By, verdict: Verdict) -> Case {
+    let row = matched.row();
+    let middle = |rows: &[&Row]| {
+        let values = rows.iter().map(|row| value(row, by));
+        values.collect::<Option<Vec<f64>>>().and_then(stats::median)
+    };
+    let values = match matched {
+        Matched::Measured([before, after]) => [middle(before), middle(after)],
+        Matched::Broken([before, _], _) => [value(before, by), None],
+        Matched::Several(..) => [None, None],
+    };
+    Case {
+        label: row.label(),
+        key: row.case.clone(),
+        parts: parts::of_row(row),
+        values,
+        answer: Answer {
+            cases: 1,
+            change: None,
+            verdict,
+        },
+    }
+}
+
+/// Returns the logarithms of a case.
+///
+/// # Errors
+/// Returns the verdict if there is nothing to judge.
+fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
+    let rows = match matched {
+        Matched::Several(_, why) => return Err(Verdict::NotComparable(why.clone())),
+        Matched::Broken([before, after], reason) => {
+            return Err(match comparability::elsewhere(before, after) {
+                Some(why) => Verdict::NotComparable(why),
+                None => Verdict::Broken(reason.clone()),
+            });
+        }
+        Matched::Measured(rows) => rows,
+    };
+    let first = matched.row();
+    let obstacle = rows
+        .iter()
+        .flatten()
+        .find_map(|row| comparability::obstacle(first, row));
+    if let Some(why) = obstacle {
+        return Err(Verdict::NotComparable(why));
+    }
+    if by == By::Speed && first.target_pps.is_some() {
+        let why = "at a given rate the speed is what was asked for; use --by cpu";
+        return Err(Verdict::NotComparable(why.to_owned()));
+    }
+    let logs = |side: usize| -> Option<Vec<f64>> {
+        let values = rows[side].iter().map(|row| value(row, by));
+        values.map(|value| Some(value?.ln())).collect()
+    };
+    let within = rows.iter().flatten().map(|row| within(row, by));
+    let within: Vec<f64> = within.collect();
+    match (logs(0), logs(1)) {
+        (Some(before), Some(after)) => Ok(Measured {
+            label: first.label(),
+            block: first.block(),
+            parts: parts::of_row(first),
+            logs: [before, after],
+            within: within.iter().sum::<f64>() / within.len() as f64,
+        }),
+        _ => Err(Verdict::NotComparable(format!(
+            "no {} above 0",
+            by.words()[0]
+        ))),
+    }
+}
+
+/// Returns the value of a row that is compared. `None`: it is not a positive number.
+fn value(row: &Row, by: By) -> Option<f64> {
+    let value = match by {
+        By::Speed => row.received_pps,
+        By::Cpu => row.cpu_ns_per_packet,
+    };
+    value.filter(|value| value.is_finite() && *value > 0.0)
+}
+
+/// Returns the variance of the logarithm of a row's value, by its windows. 0: it is not known.
+fn within(row: &Row, by: By) -> f64 {
+    let deviation_pct = match by {
+        By::Speed => row.residual_sd_pct,
+        By::Cpu => row.residual_cpu_sd_pct,
+    };
+    let deviation_pct = deviation_pct.filter(|pct| (0.0..MOST_SCATTER_PCT).contains(pct));
+    let windows = row.counted_windows().max(1) as f64;
+    stats::error_of_estimate(deviation_pct.unwrap_or_default() / 100.0, windows).powi(2)
+}
+
+/// Scatter from which on a number in a file is damaged, in percent.
+const MOST_SCATTER_PCT: f64 = 1e4;
 
 #[cfg(test)]
 mod tests;

@@ -1,30 +1,29 @@
 //! Tests of verdicts on rows made by hand.
 
-use super::significance::FALSE_DISCOVERY_RATE;
 use super::*;
-use crate::data::Ip;
-use crate::results::row::{Row, Status};
-use crate::verdict::compare::table::Detail;
+use crate::data::{Connection, Ip};
+use crate::results::row::Status;
+use crate::verdict::judge::table::Detail;
+use crate::verdict::judge::{Change, Engine};
 
-/// Returns a row with two threads, 300 B, and six rounds that scatter by 3 %.
-pub(super) fn row(engine: &str, ratio: f64) -> Row {
-    case_of(engine, Connection::Unconnected, 300, ratio)
+const ENGINES: [&str; 5] = ["std", "mio-level", "mio-exhaustive", "nix", "tokio"];
+
+/// Returns a row with two threads, 300 B, and six rounds that scatter by 1 %. `speed` is a share of the usual.
+pub(super) fn row(engine: &str, speed: f64) -> Row {
+    case_of(engine, Connection::Unconnected, 300, speed)
 }
 
-pub(super) fn case_of(engine: &str, connection: Connection, payload: u32, ratio: f64) -> Row {
+pub(super) fn case_of(engine: &str, connection: Connection, payload: u32, speed: f64) -> Row {
     Row {
         case: format!("{engine}:{engine}/2t/{payload}B/{connection}/v4"),
         sender: engine.to_owned(),
         receiver: engine.to_owned(),
         connection,
         payload_bytes: payload.try_into().expect("in range"),
-        ratio_to_std: Some(ratio),
-        ratio_pairs: Some(6),
-        ratio_sd_pct: Some(3.0),
-        cpu_ratio_to_std: Some(1.0 / ratio),
-        cpu_ratio_sd_pct: Some(3.0),
-        cv_pct: Some(3.0),
-        received_pps: Some(200_000.0 * ratio),
+        residual_sd_pct: Some(1.0),
+        residual_cpu_sd_pct: Some(1.0),
+        received_pps: Some(200_000.0 * speed),
+        cpu_ns_per_packet: Some(2_000.0 / speed),
         board: "generic".to_owned(),
         model: "a model".to_owned(),
         cpu_model: "a CPU".to_owned(),
@@ -45,26 +44,21 @@ pub(super) fn results(name: &str, rows: Vec<Row>) -> Results {
     }
 }
 
-/// Returns the rows of two engines and the reference over this many blocks, two of each payload, with the ratios that
-/// `ratio_of` gives.
-fn sweep(blocks: u32, ratio_of: impl Fn(&str, u32) -> f64) -> Vec<Row> {
+/// Returns a sweep of five engines over this many blocks, two of each payload, with the speeds that `speed_of` gives.
+/// Each case differs a little from sweep to sweep.
+fn sweep(name: &str, blocks: u32, seed: u64, speed_of: impl Fn(&str, u32) -> f64) -> Results {
+    let mut dice = fastrand::Rng::with_seed(seed);
     let mut rows = Vec::new();
     for block in 1..=blocks {
-        let mut add = |engine: &str, connection, ratio| {
-            let row = case_of(engine, connection, block.div_ceil(2), ratio);
-            rows.push(Row {
-                ratio_sd_pct: Some(1.0),
-                cpu_ratio_sd_pct: Some(1.0),
-                ..if block % 2 == 0 { over_v6(row) } else { row }
-            });
-        };
-        add("std", Connection::Connected, 1.0);
-        for engine in ["mio-level", "mio-exhaustive"] {
-            add(engine, Connection::Connected, ratio_of(engine, block));
-            add(engine, Connection::Unconnected, ratio_of(engine, block));
+        for engine in ENGINES {
+            for connection in [Connection::Connected, Connection::Unconnected] {
+                let speed = speed_of(engine, block) * (1.0 + 0.01 * (dice.f64() - 0.5));
+                let row = case_of(engine, connection, block.div_ceil(2), speed);
+                rows.push(if block % 2 == 0 { over_v6(row) } else { row });
+            }
         }
     }
-    rows
+    results(name, rows)
 }
 
 fn over_v6(row: Row) -> Row {
@@ -75,192 +69,217 @@ fn over_v6(row: Row) -> Row {
     }
 }
 
-/// Returns a factor that differs a little from block to block.
-fn wobble(block: u32) -> f64 {
-    1.0 + 0.002 * (f64::from(block % 5) - 2.0)
+fn plain(seed: u64) -> Results {
+    sweep("before.csv", 10, seed, |_, _| 1.0)
 }
 
-fn plain() -> Results {
-    results("base.csv", sweep(10, |_, _| 0.9))
+/// Returns a sweep in which one engine has another speed.
+fn with(engine: &'static str, speed: f64, seed: u64) -> Results {
+    sweep("after.csv", 10, seed, move |name, _| {
+        if name == engine { speed } else { 1.0 }
+    })
 }
 
-fn slower_by(fraction: f64) -> Results {
-    let ratio = |engine: &str, block| match engine {
-        "mio-level" => 0.9 * (1.0 - fraction) * wobble(block),
-        _ => 0.9 * wobble(block),
-    };
-    results("new.csv", sweep(10, ratio))
+fn of(before: &[Results], after: &[Results]) -> Comparison {
+    compare([before, after], Question::default())
 }
 
-fn against(base: &Results, new: Results) -> Against {
-    let mut found = compare(base, &[new], Options::default());
-    found.files.remove(0)
+/// Returns the comparison of one run with another.
+fn against(before: Results, after: Results) -> Comparison {
+    of(&[before], &[after])
 }
 
 /// Returns the verdict on the only case.
-fn verdict_of(base: Row, new: Row) -> Verdict {
-    let found = against(&results("a", vec![base]), results("b", vec![new]));
-    assert_eq!(found.cases.len(), 1);
-    found.cases[0].verdict.clone()
+fn verdict_of(before: Row, after: Row) -> Verdict {
+    let found = against(results("a", vec![before]), results("b", vec![after]));
+    assert_eq!(found.judgement.cases.len(), 1);
+    found.judgement.cases[0].answer.verdict.clone()
 }
 
-fn engine(found: &Against, label: &str) -> EngineChange {
-    let mut engines = found.engines.iter();
+fn engine<'a>(found: &'a Comparison, label: &str) -> &'a Engine {
+    let mut engines = found.judgement.engines.iter();
     engines
         .find(|engine| engine.label == label)
         .expect("judged")
-        .clone()
+}
+
+/// Returns the verdict on each engine that is no "same".
+fn news(found: &Comparison) -> Vec<(&str, &Verdict)> {
+    let engines = found.judgement.engines.iter();
+    let engines = engines.map(|engine| (engine.label.as_str(), &engine.whole.verdict));
+    engines
+        .filter(|(_, verdict)| **verdict != Verdict::Same)
+        .collect()
 }
 
 #[test]
-fn a_change_too_small_for_any_case_is_found_in_the_engine() {
-    let found = against(&plain(), slower_by(0.03));
+fn an_engine_that_is_slower_is_found_and_it_alone() {
+    let found = against(plain(1), with("mio-level", 0.95, 2));
+    assert_eq!(news(&found), [("mio-level", &Verdict::Worse)]);
+    let change = engine(&found, "mio-level")
+        .whole
+        .change
+        .expect("ten blocks");
+    assert!(change.low < -0.05 && -0.05 < change.high, "{change:?}");
+    assert!(found.is_worse() && !found.is_inconclusive());
+}
+
+#[test]
+fn a_slower_std_is_laid_to_std() {
+    let found = against(plain(1), with("std", 0.9, 2));
+    assert_eq!(news(&found), [("std", &Verdict::Worse)]);
+}
+
+#[test]
+fn a_change_of_the_machine_is_said_once_and_is_no_engines() {
+    let after = sweep("after.csv", 10, 2, |_, _| 0.8);
+    let found = against(plain(1), after);
+    assert!(!found.is_worse());
+    // A tenth of a change of 20 % may be uneven: more than the threshold.
     assert!(
         found
-            .cases
+            .judgement
+            .engines
             .iter()
-            .all(|case| case.verdict != Verdict::Worse)
-    );
-    let level = engine(&found, "mio-level");
-    assert_eq!((level.cases, level.blocks), (20, 10));
-    assert_eq!(level.verdict, Verdict::Worse);
-    let change = level.change.expect("ten blocks");
-    assert!((change.estimate + 0.03).abs() < 0.002, "{change:?}");
-    assert!(change.low < -0.03 && -0.03 < change.high);
-    assert_eq!(engine(&found, "mio-exhaustive").verdict, Verdict::Same);
-}
-
-#[test]
-fn a_large_change_is_found_in_its_case_and_in_no_other() {
-    let base = plain();
-    let mut new = slower_by(0.0);
-    new.rows[7].ratio_to_std = Some(0.45);
-    let found = against(&base, new.clone());
-    let slower = found
-        .cases
-        .iter()
-        .filter(|case| case.verdict == Verdict::Worse);
-    assert_eq!(
-        slower.map(|case| &case.case).collect::<Vec<_>>(),
-        [&new.rows[7].case]
-    );
-    new.rows[7].ratio_to_std = Some(1.8);
-    let found = against(&base, new);
-    let faster = found
-        .cases
-        .iter()
-        .filter(|case| case.verdict == Verdict::Better);
-    assert_eq!(faster.count(), 1);
-}
-
-#[test]
-fn below_the_threshold_nothing_is_a_change_however_sure_it_is() {
-    let options = Options {
-        threshold: "20%".parse().expect("in range"),
-        ..Options::default()
-    };
-    let found = compare(&plain(), &[slower_by(0.10)], options)
-        .files
-        .remove(0);
-    let level = engine(&found, "mio-level");
-    assert!(level.change.expect("ten blocks").p_value < FALSE_DISCOVERY_RATE / 2.0);
-    assert_eq!(level.verdict, Verdict::Same);
-}
-
-#[test]
-fn cpu_time_is_the_dearer_the_higher() {
-    let options = Options {
-        by: By::Cpu,
-        ..Options::default()
-    };
-    let found = compare(&plain(), &[slower_by(0.05)], options);
-    assert_eq!(engine(&found.files[0], "mio-level").verdict, Verdict::Worse);
-    assert_eq!(Verdict::Worse.word(By::Cpu), "dearer");
-    assert!(found.is_worse());
-}
-
-#[test]
-fn the_reference_is_not_judged_and_said_to_be_it() {
-    let found = against(&plain(), slower_by(0.0));
-    let references = found
-        .cases
-        .iter()
-        .filter(|case| case.verdict == Verdict::Reference);
-    assert_eq!(references.count(), 10);
-    assert!(found.remarks[0].starts_with("10 cases of the reference, std on connected sockets"));
-}
-
-#[test]
-fn few_rounds_of_a_noisy_case_are_unclear_and_what_helps_is_said() {
-    let noisy = |ratio| Row {
-        ratio_sd_pct: Some(20.0),
-        ..row("mio-level", ratio)
-    };
-    assert_eq!(verdict_of(noisy(0.9), noisy(0.92)), Verdict::Unclear);
-    let found = compare(
-        &results("a", vec![noisy(0.9)]),
-        &[results("b", vec![noisy(0.92)])],
-        Options::default(),
+            .all(|it| it.whole.verdict == Verdict::Unclear)
     );
     let text = table::draw(&found, Detail::Changes, 100);
-    assert!(text.contains("the --rounds"), "{text}");
     assert!(
-        text.trim_start().starts_with("Inconclusive: b against a"),
+        text.contains("All engines together changed by -20"),
         "{text}"
     );
     assert!(found.is_inconclusive());
 }
 
 #[test]
-fn three_blocks_are_too_few_for_an_engine() {
-    let base = results("a", sweep(3, |_, _| 0.9));
-    let found = against(&base, base.clone());
-    assert_eq!(engine(&found, "mio-level").change, None);
-    let found = compare(&base, std::slice::from_ref(&base), Options::default());
-    let text = table::draw(&found, Detail::Changes, 100);
-    assert!(
-        text.contains("2 engines not judged: 3 of the 4 blocks"),
-        "{text}"
-    );
-}
-
-/// Returns the verdicts on cases with these estimates and p-values.
-fn judged(changes: &[(f64, f64)]) -> Vec<Verdict> {
-    let template = against(&plain(), plain()).cases.remove(1);
-    let case = |&(estimate, p_value): &(f64, f64)| CaseChange {
-        change: Some(Change {
-            estimate,
-            low: estimate - 0.05,
-            high: estimate + 0.05,
-            p_value,
-        }),
-        ..template.clone()
-    };
-    let mut file = against(&plain(), plain());
-    file.engines.clear();
-    file.cases = changes.iter().map(case).collect();
-    let mut files = [file];
-    verdict::judge(&mut files, Options::default());
-    files[0]
-        .cases
-        .iter()
-        .map(|case| case.verdict.clone())
-        .collect()
+fn where_nothing_changed_that_is_the_answer() {
+    let found = against(plain(1), plain(2));
+    assert_eq!(news(&found), []);
+    assert!(!found.is_worse() && !found.is_inconclusive());
 }
 
 #[test]
-fn what_changed_too_little_does_not_loosen_the_limit_for_the_others() {
-    // The first of eleven p-values, 0.004, is above its own limit, but below the limit after ten sure changes.
-    let mut changes = vec![(-0.03, 0.004)];
-    changes.extend([(-0.03, 1e-9); 10]);
-    assert_eq!(judged(&changes), vec![Verdict::Worse; 11]);
-    for (estimate, _) in &mut changes[1..] {
-        *estimate = -0.01;
-    }
-    assert_eq!(judged(&changes), vec![Verdict::Unclear; 11]);
+fn a_change_of_a_part_is_found_and_the_part_is_named() {
+    let slower = |name: &str, block: u32| if name == "nix" && block > 8 { 0.9 } else { 1.0 };
+    let before = [plain(1), plain(2)];
+    let after = [3, 4].map(|seed| sweep("after.csv", 10, seed, slower));
+    let found = of(&before, &after);
+    assert_eq!(news(&found), [("nix", &Verdict::Worse)]);
+    let nix = engine(&found, "nix");
+    let parts = &nix.parts[nix.telling.expect("they differ")];
+    let slower = parts
+        .iter()
+        .filter(|(_, answer)| answer.verdict == Verdict::Worse);
+    let slower: Vec<String> = slower.map(|(part, _)| part.to_string()).collect();
+    assert_eq!(slower, ["at 5 B"]);
+}
+
+#[test]
+fn two_runs_on_each_side_show_a_change_of_a_single_case() {
+    let slower = |mut results: Results| {
+        results.rows[7].received_pps = Some(100_000.0);
+        results
+    };
+    let found = of(&[plain(1), plain(2)], &[slower(plain(3)), slower(plain(4))]);
+    let cases = found.judgement.cases.iter();
+    let slower = cases.filter(|case| case.answer.verdict == Verdict::Worse);
+    let slower: Vec<&String> = slower.map(|case| &case.key).collect();
+    assert_eq!(slower, [&plain(1).rows[7].case]);
+}
+
+#[test]
+fn below_the_threshold_nothing_is_a_change_however_sure_it_is() {
+    let question = Question {
+        threshold: "20%".parse().expect("in range"),
+        ..Question::default()
+    };
+    let found = compare([&[plain(1)], &[with("nix", 0.9, 2)]], question);
+    assert_eq!(news(&found), []);
+}
+
+#[test]
+fn cpu_time_is_the_dearer_the_higher() {
+    let question = Question {
+        by: By::Cpu,
+        ..Question::default()
+    };
+    let found = compare([&[plain(1)], &[with("nix", 0.9, 2)]], question);
+    assert_eq!(news(&found), [("nix", &Verdict::Worse)]);
+    assert_eq!(Verdict::Worse.word(By::Cpu), "dearer");
+}
+
+#[test]
+fn one_block_of_one_run_says_nothing_and_two_runs_do() {
+    let block = |seed, speed| {
+        let speed = move |name: &str, _| if name == "nix" { speed } else { 1.0 };
+        let mut one = sweep("one", 1, seed, speed);
+        one.rows
+            .retain(|row| row.connection == Connection::Connected);
+        one
+    };
+    let found = against(block(1, 1.0), block(2, 0.8));
+    let reason = engine(&found, "nix")
+        .whole
+        .verdict
+        .reason()
+        .map(str::to_owned);
+    assert!(reason.is_some_and(|reason| reason.starts_with("one block")));
+    assert!(found.is_inconclusive());
+    let found = of(
+        &[block(1, 1.0), block(2, 1.0)],
+        &[block(3, 0.8), block(4, 0.8)],
+    );
+    assert_eq!(engine(&found, "nix").whole.verdict, Verdict::Worse);
+}
+
+#[test]
+fn of_two_engines_std_is_the_measure() {
+    let two = |results: Results| {
+        let rows = results.rows.into_iter();
+        let rows = rows.filter(|row| ["std", "nix"].contains(&row.sender.as_str()));
+        super::tests::results("two", rows.collect())
+    };
+    let found = against(two(plain(1)), two(with("nix", 0.8, 2)));
+    assert_eq!(engine(&found, "nix").whole.verdict, Verdict::Worse);
+    // A faster nix may be a slower std.
+    let found = against(two(plain(1)), two(with("std", 0.8, 2)));
+    assert_eq!(engine(&found, "nix").whole.verdict, Verdict::Better);
+    assert!(found.is_inconclusive());
+    assert!(
+        found
+            .remarks
+            .iter()
+            .any(|remark| remark.contains("a third engine"))
+    );
+}
+
+#[test]
+fn a_lone_engine_cannot_be_told_from_the_machine() {
+    assert!(matches!(
+        verdict_of(row("nix", 0.9), row("nix", 0.5)),
+        Verdict::NotComparable(_)
+    ));
+}
+
+#[test]
+fn at_a_rate_the_speed_is_what_was_asked_for() {
+    let paced = Row {
+        target_pps: Some("1000".parse().expect("a rate")),
+        ..row("nix", 0.9)
+    };
+    let Verdict::NotComparable(why) = verdict_of(paced.clone(), paced) else {
+        panic!("compared");
+    };
+    assert!(why.contains("--by cpu"), "{why}");
+}
+
+fn changes(found: &Comparison) -> impl Iterator<Item = Change> {
+    let engines = found.judgement.engines.iter().flat_map(Engine::answers);
+    let cases = found.judgement.cases.iter().map(|case| &case.answer);
+    engines.chain(cases).filter_map(|answer| answer.change)
 }
 
 mod any_rows;
 mod drawn;
-mod matching;
+mod matched;
 mod simulation;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::experiment::register::ExperimentResults;
 use crate::report;
+use crate::verdict::judge;
 
 fn page(record: Record) -> String {
     report::page(&[], &[ExperimentResults::Sides(Box::new(record.into()))])
@@ -33,18 +34,18 @@ fn each_engine_part_and_case_has_its_verdict_with_its_interval() {
     let page = page(record);
     assert!(page.contains("<a href=\"#ab-0\">Did this change help</a>"));
     assert!(page.contains("<h2 id=\"ab-0\">Did this change help</h2>"));
-    for text in table::counts(&judgement).split("; ") {
+    for text in judge::table::counts(&judgement).split("; ") {
         assert!(page.contains(text), "{text}");
     }
-    for (label, part, answer) in table::told(&judgement, Detail::All) {
+    for (label, part, answer) in judge::table::told(&judgement, Detail::All) {
         let label = match part {
             None => label.to_owned(),
-            Some(part) => format!("{label}, {}", place(&[part])),
+            Some(part) => format!("{label}, {part}"),
         };
         let row = row(&page, &label);
         let word = format!("</span> {}</span>", answer.verdict.word(By::Speed));
         assert!(row.contains(&word), "{label}: {row}");
-        let interval = crate::verdict::compare::table::interval(answer.change);
+        let interval = judge::table::interval(answer.change);
         assert!(row.contains(&format!("<td>{interval}<td>")), "{row}");
     }
     for case in &judgement.cases {
@@ -52,7 +53,7 @@ fn each_engine_part_and_case_has_its_verdict_with_its_interval() {
         assert!(row.contains(case.answer.verdict.word(By::Speed)), "{row}");
     }
     assert!(page.contains("advice worse"));
-    assert!(page.contains("surely by more than 0.5 %"));
+    assert!(page.contains("surely by more than 2 %"));
 }
 
 #[test]
@@ -97,6 +98,6 @@ fn a_comparison_in_which_nothing_is_worse_or_measured_yet_is_a_page() {
     assert!(page.contains("advice plain"));
     assert!(page.contains("B against A, 0 rounds."));
     assert!(page.contains("<th scope=\"row\">A</th><td>this udpbench</td><td>1</td>"));
-    assert!(page.contains("no round has both sides"));
+    assert!(page.contains("fewer than two rounds have both sides"));
     assert!(page.contains("UDP over loopback, not over a network."));
 }

@@ -2,15 +2,11 @@
 //! trial over the other.
 
 use crate::experiment::find::{Record, Search};
-use crate::stats::false_discovery;
+use crate::stats::holm;
 use crate::stats::signed_rank::SignedRank;
+use crate::verdict::judge::{Change, ERROR_RATE, Threshold};
 
-/// Highest share of false alarms among the reported changes, in the mean, over all settings and cases.
-const FALSE_DISCOVERY_RATE: f64 = 0.01;
 const CONFIDENCE: f64 = 0.95;
-/// Margin of 0.5 %, also used by `ab`: a change that may be this small is not reported. `docs/BIAS.md` says where it
-/// comes from.
-pub(super) const MARGIN: f64 = 0.005;
 
 /// Verdict on a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +43,7 @@ pub struct SettingEffect {
     pub low: f64,
     /// Upper end of the interval of `faster`.
     pub high: f64,
-    /// Probability of a change this large by chance, if the true change is within the margin of `ab`.
+    /// Probability of a change this far beyond the threshold by chance, if the true change is within it.
     pub p_value: f64,
     /// Verdict on the setting.
     pub verdict: Verdict,
@@ -71,35 +67,36 @@ pub(in crate::experiment::find) fn answer(pairs: &[[f64; 2]]) -> Option<SettingE
         .iter()
         .map(|[before, tried]| (before / tried).ln())
         .collect();
-    let test = SignedRank::of(&differences)?;
+    let change = Change::by_signed_rank(&differences, CONFIDENCE, Threshold::default())?;
     let middle = |nth: usize| {
         let logarithms: Vec<f64> = pairs.iter().map(|pair| pair[nth].ln()).collect();
         SignedRank::of(&logarithms).map(|it| it.estimate().exp())
     };
-    let (low, high) = test.interval(CONFIDENCE);
     Some(SettingEffect {
         before_ns: middle(0)?,
         tried_ns: middle(1)?,
-        faster: test.estimate(),
-        low,
-        high,
-        p_value: test.p_value(MARGIN),
+        faster: change.estimate.ln_1p(),
+        low: change.low.ln_1p(),
+        high: change.high.ln_1p(),
+        p_value: change.p_value,
         verdict: Verdict::NoDifference,
     })
 }
 
-/// Gives the verdicts at one false discovery rate for all.
+/// Gives the verdicts, with Holm's correction for all of them.
 pub(in crate::experiment::find) fn name<'a>(answers: impl Iterator<Item = &'a mut SettingEffect>) {
     let answers: Vec<&mut SettingEffect> = answers.collect();
     let p_values: Vec<f64> = answers.iter().map(|answer| answer.p_value).collect();
-    let limit = false_discovery::limit(&p_values, FALSE_DISCOVERY_RATE);
-    for answer in answers {
-        if answer.p_value <= limit {
-            answer.verdict = if answer.faster > 0.0 {
-                Verdict::Helps
-            } else {
-                Verdict::Hurts
-            };
-        }
+    let shown = holm::significant(&p_values, ERROR_RATE);
+    for (answer, _) in answers
+        .into_iter()
+        .zip(shown)
+        .filter(|(_, is_shown)| *is_shown)
+    {
+        answer.verdict = if answer.faster > 0.0 {
+            Verdict::Helps
+        } else {
+            Verdict::Hurts
+        };
     }
 }

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::judge::{MARGIN, SettingEffect};
+use super::judge::SettingEffect;
 use super::{Tuning, TuningQuestion, judge};
 use crate::experiment::find::{Record, Search};
 use crate::host::tuning::{Location, Name, Setting as Value, Tuning as Setting, Tunings};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
+use crate::verdict::judge::Threshold;
 
 /// Draws the plan for a terminal of `width` columns: each setting with its current and its tried value.
 pub fn plan(tunings: &Tunings, width: u16) -> String {
@@ -172,10 +173,10 @@ impl Tuning {
 }
 
 pub(in crate::experiment::find) fn legend(asked: TuningQuestion) -> String {
-    let margin = 100.0 * MARGIN;
+    let threshold = Threshold::default().percent();
     format!(
         "\nas it is: datagrams received per second, or the round trip than which half take no longer, in {} pairs of \
-         trials of each. helps, hurts: the value that is tried is better or worse, by more than {margin} %; at most 1 of 100 \
+         trials of each. helps, hurts: the value that is tried is better or worse, by more than {threshold} %; at most 1 of 100 \
          that are called so is neither. no difference: none that is sure; how large one may hide, the interval says.\n",
         asked.rounds
     )

@@ -15,6 +15,15 @@ impl Threshold {
         self.0
     }
 
+    /// Returns the threshold as a logarithm, in the direction of a change: 2 % less is farther than 2 % more.
+    pub(super) fn log(self, change: f64) -> f64 {
+        if change < 0.0 {
+            -(-self.0).ln_1p()
+        } else {
+            self.0.ln_1p()
+        }
+    }
+
     /// Returns the threshold in percent.
     pub fn percent(self) -> f64 {
         // 0.7 must not be shown as 0.7000000000000001.

@@ -13,9 +13,9 @@ fn what_worked_and_fails_now_is_broken() {
     };
     let broken = Verdict::Broken("the sender failed".to_owned());
     assert_eq!(verdict_of(row("mio-level", 0.9), failed.clone()), broken);
-    let both = [row("std", 0.9), row("mio-level", 0.9)];
+    let both = vec![row("std", 0.9), row("mio-level", 0.9)];
     let new = results("b", vec![both[0].clone(), failed]);
-    assert!(compare(&results("a", both.to_vec()), &[new], Options::default()).is_worse());
+    assert!(against(results("a", both), new).is_worse());
 }
 
 #[test]
@@ -23,22 +23,14 @@ fn what_receives_nothing_now_is_broken_even_where_its_row_says_ok() {
     let dead = Row {
         received_packets: Some(0),
         received_pps: Some(0.0),
-        ratio_to_std: Some(0.0),
         ..row("mio-level", 0.9)
     };
     let broken = Verdict::Broken("nothing was received".to_owned());
     assert_eq!(verdict_of(row("mio-level", 0.9), dead.clone()), broken);
-    let base = results("a", vec![row("mio-level", 0.9)]);
-    assert!(
-        compare(
-            &base,
-            &[results("b", vec![dead.clone()])],
-            Options::default()
-        )
-        .is_worse()
-    );
-    let found = against(&results("a", vec![dead.clone()]), results("b", vec![dead]));
-    assert_eq!(found.remarks, ["1 case failed in both"]);
+    let before = results("a", vec![row("mio-level", 0.9)]);
+    assert!(against(before, results("b", vec![dead.clone()])).is_worse());
+    let found = against(results("a", vec![dead.clone()]), results("b", vec![dead]));
+    assert_eq!(found.remarks, ["1 case failed on both sides"]);
 }
 
 #[test]
@@ -56,7 +48,7 @@ fn other_buffers_and_other_boards_are_not_comparable() {
         board: "rpi-4b".to_owned(),
         ..base.clone()
     };
-    let found = against(&results("a", vec![base]), results("b", vec![new]));
+    let found = against(results("a", vec![base]), results("b", vec![new]));
     assert_eq!(
         found.obstacle().as_deref(),
         Some("other board: generic, now rpi-4b")
@@ -70,7 +62,7 @@ fn wires_to_different_boards_are_not_comparable() {
         remote_board: "rpi-5".to_owned(),
         ..base.clone()
     };
-    let found = against(&results("a", vec![base]), results("b", vec![new]));
+    let found = against(results("a", vec![base]), results("b", vec![new]));
     assert_eq!(
         found.obstacle().as_deref(),
         Some("other board of the other host: rpi-4b, now rpi-5")
@@ -92,13 +84,13 @@ fn the_directions_of_a_wire_and_loopback_have_no_partner_in_each_other() {
     };
     for (base, new) in [(&up, &down), (&up, &loopback)] {
         let found = against(
-            &results("a", vec![base.clone()]),
+            results("a", vec![base.clone()]),
             results("b", vec![new.clone()]),
         );
-        assert!(found.cases.is_empty());
+        assert!(found.judgement.cases.is_empty());
         assert_eq!(
             found.remarks[..2],
-            ["1 case only in BASE", "1 case only in NEW"]
+            ["1 case only AFTER", "1 case only BEFORE"]
         );
         assert_ne!(base.block(), new.block());
     }
@@ -108,11 +100,12 @@ fn the_directions_of_a_wire_and_loopback_have_no_partner_in_each_other() {
 fn several_rows_of_a_case_are_not_comparable() {
     let base = row("mio-level", 0.9);
     let found = against(
-        &results("a", vec![base.clone()]),
+        results("a", vec![base.clone()]),
         results("b", vec![base.clone(), base]),
     );
-    let why = found.cases[0].verdict.reason().expect("a reason");
-    assert_eq!(why, "2 rows of this case in NEW: compare one run at a time");
+    let why = found.judgement.cases[0].answer.verdict.reason();
+    let expected = "2 rows of this case in one file AFTER: give each run its own file";
+    assert_eq!(why, Some(expected));
 }
 
 #[test]
@@ -136,34 +129,23 @@ fn rows_without_a_partner_are_counted() {
         row("gso", 0.9),
         skipped("spin"),
     ];
-    let found = against(&results("a", base), results("b", new));
+    let found = against(results("a", base), results("b", new));
     assert_eq!(
         found.remarks[..5],
         [
-            "1 case only in BASE",
-            "1 case only in NEW",
-            "1 case skipped in BASE",
-            "1 case skipped in NEW",
-            "1 case skipped in both",
+            "1 case only AFTER",
+            "1 case only BEFORE",
+            "1 case skipped AFTER",
+            "1 case skipped BEFORE",
+            "1 case skipped on both sides",
         ]
     );
 }
 
 #[test]
-fn without_a_reference_speeds_are_compared_and_it_is_said_that_drift_shows() {
-    let alone = |pps| Row {
-        ratio_to_std: None,
-        received_pps: Some(pps),
-        ..row("mio-level", 1.0)
-    };
-    assert_eq!(
-        verdict_of(alone(200_000.0), alone(100_000.0)),
-        Verdict::Worse
-    );
-    let found = against(
-        &results("a", vec![alone(200_000.0)]),
-        results("b", vec![alone(200_000.0)]),
-    );
-    assert!(found.remarks[0].contains("drift of the machine does not cancel"));
-    assert!(found.engines.is_empty());
+fn a_case_counts_only_if_it_is_in_every_file() {
+    let both = results("a", vec![row("std", 0.9), row("nix", 0.9)]);
+    let one = results("b", vec![row("std", 0.9)]);
+    let found = of(&[both.clone()], &[both, one]);
+    assert_eq!(found.remarks[0], "1 case not in every file");
 }

@@ -1,0 +1,134 @@
+//! Matches the rows of several files on two sides, by case.
+
+use std::collections::BTreeMap;
+
+use crate::results::files::Results;
+use crate::results::row::{Row, Status};
+
+/// Rows of two sides, by case.
+pub(super) struct Matching<'a> {
+    /// Cases that were measured in all files before and are in all files after.
+    pub(super) cases: Vec<Matched<'a>>,
+    /// Reasons why cases are left out, with their numbers: not in all files, or not measured.
+    pub(super) left_out: Vec<String>,
+}
+
+/// Case with its rows.
+pub(super) enum Matched<'a> {
+    /// Measured in all files: its rows in the files before, and in those after.
+    Measured([Vec<&'a Row>; 2]),
+    /// Measured before, failed after. The text is the reason.
+    Broken([&'a Row; 2], String),
+    /// Ambiguous case with several rows in a file: the first row, and the reason.
+    Several(&'a Row, String),
+}
+
+const SIDES: [&str; 2] = ["BEFORE", "AFTER"];
+
+impl<'a> Matching<'a> {
+    pub(super) fn of(sides: [&'a [Results]; 2]) -> Self {
+        let counts = sides.map(<[Results]>::len);
+        let mut by_case: BTreeMap<&str, [Vec<Vec<&Row>>; 2]> = BTreeMap::new();
+        for (side, files) in sides.into_iter().enumerate() {
+            for (file, results) in files.iter().enumerate() {
+                for row in &results.rows {
+                    let none = || counts.map(|count| vec![Vec::new(); count]);
+                    by_case.entry(&row.case).or_insert_with(none)[side][file].push(row);
+                }
+            }
+        }
+        let mut cases = Vec::new();
+        let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
+        for rows in by_case.values() {
+            match matched(rows) {
+                Ok(matched) => cases.push(matched),
+                Err(why) => *left_out.entry(why).or_default() += 1,
+            }
+        }
+        cases.sort_by_cached_key(|matched| {
+            let row = matched.row();
+            (row.block(), row.label(), row.connection)
+        });
+        let left_out = left_out
+            .iter()
+            .map(|(why, count)| format!("{} {why}", cases_word(*count)));
+        Self {
+            cases,
+            left_out: left_out.collect(),
+        }
+    }
+}
+
+impl<'a> Matched<'a> {
+    /// Returns the row that names the case.
+    pub(super) fn row(&self) -> &'a Row {
+        match self {
+            Self::Measured([before, _]) => before[0],
+            Self::Broken([row, _], _) | Self::Several(row, _) => row,
+        }
+    }
+}
+
+/// Matches the rows of a case, by side and file.
+///
+/// # Errors
+/// Returns an error if there is nothing to compare, and says why.
+fn matched<'a>(rows: &[Vec<Vec<&'a Row>>; 2]) -> Result<Matched<'a>, String> {
+    for (side, files) in SIDES.iter().zip(rows) {
+        if let Some(several) = files.iter().find(|rows| rows.len() > 1) {
+            let count = several.len();
+            let why =
+                format!("{count} rows of this case in one file {side}: give each run its own file");
+            return Ok(Matched::Several(several[0], why));
+        }
+    }
+    for (one, other) in [(0, 1), (1, 0)] {
+        if rows[other].iter().all(Vec::is_empty) {
+            return Err(format!("only {}", SIDES[one]));
+        }
+    }
+    if rows.iter().flatten().any(Vec::is_empty) {
+        return Err("not in every file".to_owned());
+    }
+    let [before, after] = [0, 1].map(|side| rows[side].concat());
+    if let Some(row) = before.iter().find(|row| status(row) != Status::Ok) {
+        let before = status(row);
+        let is_so_in_both = after.iter().all(|row| status(row) == before);
+        let place = if is_so_in_both {
+            "on both sides"
+        } else {
+            SIDES[0]
+        };
+        return Err(format!("{before} {place}"));
+    }
+    if let Some(broken) = after.iter().find(|row| status(row) == Status::Failed) {
+        let reason = if broken.reason.is_empty() {
+            NOTHING_CAME
+        } else {
+            &broken.reason
+        };
+        return Ok(Matched::Broken([before[0], broken], reason.to_owned()));
+    }
+    match after.iter().find(|row| status(row) != Status::Ok) {
+        Some(row) => Err(format!("{} {}", status(row), SIDES[1])),
+        None => Ok(Matched::Measured([before, after])),
+    }
+}
+
+const NOTHING_CAME: &str = "nothing was received";
+
+/// Returns the status of a row. A case that received nothing has failed.
+fn status(row: &Row) -> Status {
+    match row.status {
+        Status::Ok
+            if row.received_packets == Some(0) && row.received_pps.is_none_or(|pps| pps == 0.0) =>
+        {
+            Status::Failed
+        }
+        status => status,
+    }
+}
+
+pub(super) fn cases_word(count: usize) -> String {
+    format!("{count} case{}", if count == 1 { "" } else { "s" })
+}

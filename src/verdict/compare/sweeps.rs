@@ -1,0 +1,397 @@
+//! How much an engine changed between a few sweeps on each side.
+//!
+//! Sweeps are few, and two sweeps of one program differ more than their windows show: memory lies elsewhere, and the
+//! machine does other work. So the sweeps themselves, or the cases of one sweep, must show by how much cases differ by
+//! chance.
+//!
+//! - **Machine**: in each block of each sweep, the median of the other engines is subtracted. A change of the machine
+//!   hits all of them, and a change of one engine hardly moves their median.
+//! - **Scatter**, by thread count, as threads that share CPUs scatter many times more: with two sweeps or more on each
+//!   side, that of the sweeps of a side around their mean. Otherwise, also that of the cases of an engine around their
+//!   common change, where the change may depend on each parameter that has enough blocks.
+//! - **Errors** add up within a block, whose cases share disturbances, and average out between blocks. A tenth of the
+//!   machine's change is added, as it does not meet all engines alike.
+
+use std::collections::BTreeMap;
+
+use crate::data::{BlockKey, Threads};
+use crate::stats;
+use crate::verdict::judge::{Change, Evidence, Parts, Threshold};
+
+/// Logarithms of a case in all sweeps.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    pub(super) label: String,
+    pub(super) block: BlockKey,
+    pub(super) parts: Parts,
+    /// Logarithm of the value in each sweep of each side.
+    pub(super) logs: [Vec<f64>; 2],
+    /// Variance of a logarithm by the windows of one sweep, in the mean over the sweeps.
+    pub(super) within: f64,
+}
+
+/// Cases of all sweeps. Each case is in each sweep.
+pub(super) struct Sweeps {
+    cases: Vec<Measured>,
+    /// Numbers of the cases of each engine in each block.
+    blocks: BTreeMap<BlockKey, BTreeMap<String, Vec<usize>>>,
+    /// Number of sweeps on each side.
+    counts: [usize; 2],
+    threshold: Threshold,
+}
+
+/// Share of a change of the machine that an engine shows more or less than the others, as a standard deviation. A CPU
+/// whose neighbour is busy slows a system call and a copy down by different shares: ratios were off by 6 to 13 % where
+/// the reference had changed by 15 to 60 % (docs/VALIDATION.md).
+const UNEVEN: f64 = 0.1;
+/// Smallest number of blocks with each value of a parameter on which the change of an engine may depend.
+const FEWEST_BLOCKS: usize = 3;
+/// Highest number of degrees of freedom for a single block, if one side has a single sweep. By chance, single cases are
+/// far off in a sweep more often than in a normal distribution, and nothing in the sweep shows it. Student's
+/// distribution with 4 degrees of freedom has such tails.
+const MOST_FREEDOM_OF_ONE: f64 = 4.0;
+
+impl Sweeps {
+    pub(super) fn new(cases: Vec<Measured>, counts: [usize; 2], threshold: Threshold) -> Self {
+        let mut blocks: BTreeMap<BlockKey, BTreeMap<String, Vec<usize>>> = BTreeMap::new();
+        for (number, case) in cases.iter().enumerate() {
+            let engines = blocks.entry(case.block).or_default();
+            engines.entry(case.label.clone()).or_default().push(number);
+        }
+        Self {
+            cases,
+            blocks,
+            counts,
+            threshold,
+        }
+    }
+
+    /// Returns the change of the machine in each block: the median change of its engines, as a logarithm.
+    pub(super) fn machine(&self) -> BTreeMap<BlockKey, f64> {
+        let change = |number: &usize| {
+            let [before, after] = &self.cases[*number].logs;
+            mean(after.iter().copied()) - mean(before.iter().copied())
+        };
+        let of_block = |engines: &BTreeMap<String, Vec<usize>>| {
+            let changes = engines.values().map(|cases| mean(cases.iter().map(change)));
+            common(changes.collect())
+        };
+        self.blocks
+            .iter()
+            .map(|(block, engines)| (*block, of_block(engines)))
+            .collect()
+    }
+
+    /// Returns the logarithms of each case without the machine, on both sides, around the middle of the case. `None`:
+    /// its block has no other engine.
+    fn without_machine(&self, changed: &[&str]) -> Vec<Option<[Vec<f64>; 2]>> {
+        let mut all = vec![None; self.cases.len()];
+        for engines in self.blocks.values() {
+            for (label, cases) in engines {
+                let others: Vec<&Vec<usize>> = others(engines, label, changed);
+                if others.is_empty() {
+                    continue;
+                }
+                for &number in cases {
+                    let side = |side: usize| {
+                        let sweep = |sweep: usize| {
+                            let machine = others.iter().map(|cases| {
+                                mean(cases.iter().map(|&other| self.centred(other, side, sweep)))
+                            });
+                            let machine = common(machine.collect());
+                            self.centred(number, side, sweep) - machine
+                        };
+                        (0..self.counts[side]).map(sweep).collect()
+                    };
+                    all[number] = Some([side(0), side(1)]);
+                }
+            }
+        }
+        all
+    }
+
+    fn centred(&self, case: usize, side: usize, sweep: usize) -> f64 {
+        let logs = &self.cases[case].logs;
+        let middle = logs
+            .iter()
+            .map(|logs| mean(logs.iter().copied()))
+            .sum::<f64>()
+            / 2.0;
+        logs[side][sweep] - middle
+    }
+
+    fn is_repeated(&self) -> bool {
+        self.counts.iter().all(|&count| count > 1)
+    }
+
+    /// Returns the variance of the change of a case from one sweep to another, as a share of that of one sweep.
+    fn of_a_difference(&self) -> f64 {
+        self.counts.iter().map(|&count| 1.0 / count as f64).sum()
+    }
+}
+
+/// Returns the cases of the other engines in a block that have not changed; of all other engines if all have.
+fn others<'a>(
+    engines: &'a BTreeMap<String, Vec<usize>>,
+    label: &str,
+    changed: &[&str],
+) -> Vec<&'a Vec<usize>> {
+    let others = engines.iter().filter(|(other, _)| *other != label);
+    let unchanged = others
+        .clone()
+        .filter(|(other, _)| !changed.contains(&other.as_str()));
+    let unchanged: Vec<&Vec<usize>> = unchanged.map(|(_, cases)| cases).collect();
+    if unchanged.is_empty() {
+        return others.map(|(_, cases)| cases).collect();
+    }
+    unchanged
+}
+
+/// Scatter of cases with one thread count from sweep to sweep.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scatter {
+    /// Sum of the squares of what no change explains.
+    squares: f64,
+    /// Expected number of variances in that sum.
+    variances: f64,
+    /// Sum of the products of what no change explains, of two cases of an engine in a block.
+    products: f64,
+    /// Expected number of covariances in that sum.
+    covariances: f64,
+    /// Degrees of freedom. Fewer than the variances: the engines of a block share what is subtracted from them, and the
+    /// cases of an engine in a block share disturbances.
+    freedom: f64,
+    /// Mean variance by the windows of the sweeps.
+    within: f64,
+}
+
+impl Scatter {
+    /// Adds what no change explains of the cases of an engine in a block. `free`: share of the variance that is
+    /// expected to be left.
+    fn add(&mut self, left: &[f64], free: f64) {
+        let squares: f64 = left.iter().map(|left| left.powi(2)).sum();
+        let count = left.len() as f64;
+        self.squares += squares;
+        self.variances += count * free;
+        self.products += left.iter().sum::<f64>().powi(2) - squares;
+        self.covariances += count * (count - 1.0) * free;
+    }
+
+    /// Returns the variance of a case whose windows predict `within`.
+    fn variance(&self, within: f64) -> f64 {
+        within + (self.squares / self.variances - self.within).max(0.0)
+    }
+
+    /// Returns the correlation of two cases of an engine in a block.
+    fn correlation(&self) -> f64 {
+        let correlation = (self.products / self.covariances) / (self.squares / self.variances);
+        if correlation.is_finite() {
+            correlation.clamp(0.0, 1.0)
+        } else {
+            1.0
+        }
+    }
+}
+
+/// What the sweeps show without the machine.
+struct Fit<'a> {
+    sweeps: &'a Sweeps,
+    /// Change of each case, as a logarithm. `None`: its block has no other engine.
+    changes: Vec<Option<f64>>,
+    scatter: BTreeMap<Threads, Scatter>,
+    machine: BTreeMap<BlockKey, f64>,
+}
+
+impl Fit<'_> {
+    fn change(&self, cases: &[usize]) -> Option<Change> {
+        let Self {
+            sweeps, scatter, ..
+        } = self;
+        let changes: Option<Vec<f64>> = cases.iter().map(|&number| self.changes[number]).collect();
+        let log = mean(changes?.into_iter());
+        let mut blocks: BTreeMap<BlockKey, Vec<f64>> = BTreeMap::new();
+        for &number in cases {
+            let case = &sweeps.cases[number];
+            let variance = scatter.get(&case.block.threads)?.variance(case.within);
+            blocks.entry(case.block).or_default().push(variance);
+        }
+        // Degrees of freedom by Welch, Biometrika 34 (1947) 28-35.
+        let mut by_threads: BTreeMap<Threads, f64> = BTreeMap::new();
+        for (block, variances) in &blocks {
+            let sum: f64 = variances.iter().sum();
+            let deviations: f64 = variances.iter().map(|variance| variance.sqrt()).sum();
+            let shared = scatter[&block.threads].correlation() * (deviations.powi(2) - sum);
+            *by_threads.entry(block.threads).or_default() += sum + shared;
+        }
+        let variance: f64 = by_threads.values().sum();
+        let spread = by_threads
+            .iter()
+            .map(|(threads, part)| part.powi(2) / scatter[threads].freedom);
+        let spread: f64 = spread.sum();
+        let is_one = blocks.len() == 1 && !sweeps.is_repeated();
+        let most = if is_one {
+            MOST_FREEDOM_OF_ONE
+        } else {
+            f64::INFINITY
+        };
+        let freedom = (variance.powi(2) / spread).min(most);
+        let variance = variance / (cases.len() as f64).powi(2) * sweeps.of_a_difference();
+        let moved = mean(blocks.keys().map(|block| self.machine[block]));
+        let error = (variance + (UNEVEN * moved).powi(2)).sqrt();
+        Change::by_student(log, error, freedom, sweeps.threshold)
+    }
+}
+
+impl Evidence for Sweeps {
+    fn changes(&self, changed: &[&str]) -> Box<dyn Fn(&[usize]) -> Option<Change> + '_> {
+        let logs = self.without_machine(changed);
+        let change = |logs: &Option<[Vec<f64>; 2]>| {
+            let [before, after] = logs.as_ref()?;
+            Some(mean(after.iter().copied()) - mean(before.iter().copied()))
+        };
+        let fit = Fit {
+            sweeps: self,
+            changes: logs.iter().map(change).collect(),
+            scatter: self.scatter(&logs),
+            machine: self.machine(),
+        };
+        Box::new(move |cases| fit.change(cases))
+    }
+
+    fn obstacle(&self, cases: &[usize]) -> String {
+        let is_alone = |number: &usize| self.blocks[&self.cases[*number].block].len() == 1;
+        if cases.iter().all(is_alone) {
+            return "no other engine in its blocks, to tell it from a change of the machine"
+                .to_owned();
+        }
+        "one block, and one sweep on a side: a second sweep on each side, or more payloads, can tell".to_owned()
+    }
+}
+
+impl Sweeps {
+    /// Returns the scatter from sweep to sweep, by thread count. Thread counts without a degree of freedom are left
+    /// out.
+    fn scatter(&self, logs: &[Option<[Vec<f64>; 2]>]) -> BTreeMap<Threads, Scatter> {
+        let mut scatter: BTreeMap<Threads, Scatter> = BTreeMap::new();
+        let mut by_label: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (number, case) in self.cases.iter().enumerate() {
+            if logs[number].is_some() {
+                by_label.entry(&case.label).or_default().push(number);
+            }
+        }
+        for cases in by_label.values() {
+            for (left, free) in self.unexplained(cases, logs) {
+                // The cases of a block follow each other.
+                let mut left = &left[..];
+                for of_block in
+                    cases.chunk_by(|&one, &next| self.cases[one].block == self.cases[next].block)
+                {
+                    let (own, rest) = left.split_at(of_block.len());
+                    let threads = self.cases[of_block[0]].block.threads;
+                    scatter.entry(threads).or_default().add(own, free);
+                    left = rest;
+                }
+            }
+        }
+        for (threads, found) in &mut scatter {
+            let of_threads = || {
+                self.blocks
+                    .iter()
+                    .filter(|(block, _)| block.threads == *threads)
+            };
+            let blocks = of_threads().count() as f64;
+            let engines: usize = of_threads().map(|(_, engines)| engines.len()).sum();
+            let cases = || of_threads().flat_map(|(_, engines)| engines.values().flatten());
+            let free = (engines as f64 - blocks) / cases().count() as f64;
+            found.freedom = found.variances * free;
+            found.within = mean(cases().map(|&number| self.cases[number].within));
+        }
+        scatter.retain(|_, found| found.freedom >= 1.0 && found.variances > 0.0);
+        scatter
+    }
+
+    /// Returns what no change explains of the cases of an engine, in units of a single sweep, each time with the share of
+    /// the variance that is expected to be left.
+    fn unexplained(&self, cases: &[usize], logs: &[Option<[Vec<f64>; 2]>]) -> Vec<(Vec<f64>, f64)> {
+        let mut all = Vec::new();
+        for (side, &count) in self
+            .counts
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 1)
+        {
+            let of_case = |&number: &usize| logs[number].as_ref().map(|sides| &sides[side]);
+            for sweep in 0..count {
+                let left = cases.iter().filter_map(of_case);
+                let left = left.map(|logs| logs[sweep] - mean(logs.iter().copied()));
+                all.push((left.collect(), 1.0 - 1.0 / count as f64));
+            }
+        }
+        if !self.is_repeated() {
+            all.push(self.around_common_change(cases, logs));
+        }
+        all
+    }
+
+    /// Returns what the common change of an engine does not explain of its cases. The change may depend on each parameter
+    /// whose values all have enough blocks.
+    fn around_common_change(
+        &self,
+        cases: &[usize],
+        logs: &[Option<[Vec<f64>; 2]>],
+    ) -> (Vec<f64>, f64) {
+        let change = |&number: &usize| {
+            let [before, after] = logs[number].as_ref()?;
+            Some(mean(after.iter().copied()) - mean(before.iter().copied()))
+        };
+        let mut left: Vec<f64> = cases.iter().filter_map(change).collect();
+        let middle = mean(left.iter().copied());
+        left.iter_mut().for_each(|left| *left -= middle);
+        let mut terms = 1;
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for cut in 0..4 {
+            let mut parts = BTreeMap::new();
+            for (place, &number) in cases.iter().enumerate() {
+                let places: &mut Vec<usize> =
+                    parts.entry(self.cases[number].parts[cut]).or_default();
+                places.push(place);
+            }
+            let blocks = |places: &Vec<usize>| {
+                let mut blocks: Vec<BlockKey> = places
+                    .iter()
+                    .map(|&place| self.cases[cases[place]].block)
+                    .collect();
+                blocks.sort_unstable();
+                blocks.dedup();
+                blocks.len()
+            };
+            if parts.len() > 1 && parts.values().all(|places| blocks(places) >= FEWEST_BLOCKS) {
+                terms += parts.len() - 1;
+                groups.extend(parts.into_values());
+            }
+        }
+        // The groups overlap, and may be of unlike size.
+        for _ in 0..STEPS {
+            for group in &groups {
+                let middle = mean(group.iter().map(|&place| left[place]));
+                group.iter().for_each(|&place| left[place] -= middle);
+            }
+        }
+        let scale = self.of_a_difference().sqrt();
+        left.iter_mut().for_each(|left| *left /= scale);
+        (left, 1.0 - terms as f64 / cases.len() as f64)
+    }
+}
+
+/// Number of steps of the fit of a common change. Each comes many times closer.
+const STEPS: usize = 10;
+
+/// Returns what some changes have in common. A change of one of them hardly moves it.
+fn common(changes: Vec<f64>) -> f64 {
+    stats::estimate(&changes).map_or(0.0, |common| common.middle)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    sum / count
+}

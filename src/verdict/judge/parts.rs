@@ -1,0 +1,79 @@
+//! Parts of the cases of an engine in which a change may hide: each thread count, payload, connection and IP version.
+
+use std::fmt;
+
+use crate::data::{Case, Connection, Ip, Payload, Threads};
+use crate::results::row::Row;
+
+/// Value of a parameter that cuts the cases of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Number of threads.
+    Threads(Threads),
+    /// Size of the payload.
+    Payload(Payload),
+    /// Connected or unconnected sockets.
+    Connection(Connection),
+    /// IP version.
+    Ip(Ip),
+}
+
+/// The part of each cut that a case is in. `None`: its two sides differ in that.
+pub type Parts = [Option<Part>; 4];
+
+/// Returns the parts of a case.
+pub fn of_case(case: &Case) -> Parts {
+    [
+        Part::Threads(case.threads),
+        Part::Payload(case.payload),
+        Part::Connection(case.connection),
+        Part::Ip(case.ip),
+    ]
+    .map(Some)
+}
+
+/// Returns the parts of the case of a row.
+pub fn of_row(row: &Row) -> Parts {
+    [
+        Part::Threads(row.threads),
+        Part::Payload(row.payload_bytes),
+        Part::Connection(row.connection),
+        Part::Ip(row.ip),
+    ]
+    .map(Some)
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Threads(threads) if threads.is_alone() => write!(f, "at {threads} thread"),
+            Self::Threads(threads) => write!(f, "at {threads} threads"),
+            Self::Payload(payload) => write!(f, "at {payload} B"),
+            Self::Connection(connection) => write!(f, "on {connection} sockets"),
+            Self::Ip(ip) => write!(f, "over {ip}"),
+        }
+    }
+}
+
+/// Groups cases by each cut that gives two parts or more. A cut is left out if the sides of a case differ in it.
+pub(super) fn cuts(
+    cases: &[usize],
+    parts_of: impl Fn(usize) -> Parts,
+) -> Vec<Vec<(Part, Vec<usize>)>> {
+    let cut = |number: usize| {
+        let mut parts: Vec<(Part, Vec<usize>)> = Vec::new();
+        for &case in cases {
+            let Some(part) = parts_of(case)[number] else {
+                return Vec::new();
+            };
+            match parts.iter_mut().find(|(known, _)| *known == part) {
+                Some((_, members)) => members.push(case),
+                None => parts.push((part, vec![case])),
+            }
+        }
+        parts.sort_unstable();
+        parts
+    };
+    let cuts = (0..4).map(cut);
+    cuts.filter(|parts| parts.len() > 1).collect()
+}

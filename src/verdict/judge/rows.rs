@@ -1,0 +1,72 @@
+//! Verdicts for programs: one row per engine, per part of it, and per case. `null`: unknown, or not in this kind of row.
+
+use serde_json::{Value, json};
+
+use super::{Answer, Judgement};
+use crate::results::export::row_of;
+
+/// Returns the rows: objects with the same keys, each of which begins with `shared`. `sides`: names of the two columns
+/// of values.
+pub fn rows(judgement: &Judgement, sides: [&str; 2], shared: &Value) -> Vec<Value> {
+    let row = |kind: &str,
+               label: &str,
+               part: &str,
+               case: &str,
+               values: [Option<f64>; 2],
+               answer: &Answer| {
+        let of = json!({
+            "kind": kind, "label": label, "part": part, "case": case, "cases": answer.cases,
+            "by": judgement.question.by.name(), sides[0]: values[0], sides[1]: values[1],
+        });
+        row_of(&[shared.clone(), of, told(judgement, answer)])
+    };
+    let mut rows = Vec::new();
+    for engine in &judgement.engines {
+        rows.push(row(
+            "engine",
+            &engine.label,
+            "",
+            "",
+            [None; 2],
+            &engine.whole,
+        ));
+        for (part, answer) in engine.parts.iter().flatten() {
+            rows.push(row(
+                "part",
+                &engine.label,
+                &part.to_string(),
+                "",
+                [None; 2],
+                answer,
+            ));
+        }
+    }
+    for case in &judgement.cases {
+        rows.push(row(
+            "case",
+            &case.label,
+            "",
+            &case.key,
+            case.values,
+            &case.answer,
+        ));
+    }
+    rows
+}
+
+/// Returns the fields of a change and its verdict.
+fn told(judgement: &Judgement, answer: &Answer) -> Value {
+    let change = answer.change;
+    // An infinite end becomes `null`: JSON has no infinity.
+    let pct = |fraction: f64| (fraction * 1e5).round() / 1e3;
+    json!({
+        "change_pct_low": change.map(|change| pct(change.low)),
+        "change_pct_high": change.map(|change| pct(change.high)),
+        "change_pct": change.map(|change| pct(change.estimate)),
+        "p_value": change.map(|change| change.p_value),
+        "visible_pct": judgement.visible_in(answer).map(pct),
+        "threshold_pct": judgement.question.threshold.percent(),
+        "verdict": answer.verdict.word(judgement.question.by),
+        "reason": answer.verdict.reason().unwrap_or_default(),
+    })
+}

@@ -1,0 +1,183 @@
+//! Verdicts for people, in the width of the terminal.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+
+pub(crate) use super::numbers::{estimate, interval, percent};
+use super::{Answer, By, Case, Change, Judgement, Part, Verdict};
+use crate::term::table::{Columns, Table};
+
+/// Selection of the results that are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Each engine, its parts if they changed unlike, and cases that changed or broke.
+    Changes,
+    /// Every engine, part and case.
+    All,
+}
+
+impl Detail {
+    /// Returns the detail that `--details` asks for.
+    pub fn of(is_all: bool) -> Self {
+        if is_all { Self::All } else { Self::Changes }
+    }
+}
+
+/// Counts the verdicts: `2 of 96 cases slower, 1 faster, 80 same, 13 unclear; ...`.
+pub(crate) fn counts(judgement: &Judgement) -> String {
+    let by = judgement.question.by;
+    let engines = judgement.engines.iter().map(|engine| &engine.whole.verdict);
+    let cases = judgement.cases.iter().map(|case| &case.answer.verdict);
+    count(by, engines, "engine") + "; " + &count(by, cases, "case")
+}
+
+fn count<'a>(by: By, verdicts: impl Iterator<Item = &'a Verdict>, what: &str) -> String {
+    let answers: Vec<_> = verdicts.filter(|verdict| verdict.is_answer()).collect();
+    let of = |kind: &Verdict| {
+        let kind = kind.word(by);
+        let alike = answers.iter().filter(|verdict| verdict.word(by) == kind);
+        (alike.count(), kind)
+    };
+    let (worse, word) = of(&Verdict::Worse);
+    let plural = if answers.len() == 1 { "" } else { "s" };
+    let mut text = format!("{worse} of {} {what}{plural} {word}", answers.len());
+    let others = [
+        Verdict::Broken(String::new()),
+        Verdict::Better,
+        Verdict::Same,
+        Verdict::Unclear,
+    ];
+    for (count, word) in others.iter().map(of).filter(|(count, _)| *count > 0) {
+        let _ = write!(text, ", {count} {word}");
+    }
+    text
+}
+
+/// Draws the tables of engines and of cases, each below an empty line. `sides`: their names.
+pub(crate) fn tables(
+    judgement: &Judgement,
+    sides: [&'static str; 2],
+    detail: Detail,
+    width: u16,
+) -> String {
+    let by = judgement.question.by;
+    let engines = told(judgement, detail).map(|(label, part, answer)| match part {
+        None => (label.to_owned(), answer),
+        Some(part) => (format!("  {part}"), answer),
+    });
+    let columns = Columns::<(String, &Answer)>::default()
+        .word("engine", |(label, _)| label.clone())
+        .spare(1, "cases", |(_, answer)| answer.cases.to_string());
+    let engines = verdict(columns, by, |(_, answer)| answer).table(engines);
+    let columns = Columns::<Case>::default()
+        .word("case", |it| it.key.clone())
+        .spare(1, sides[0], |it| value(it.values[0]))
+        .spare(2, sides[1], |it| value(it.values[1]));
+    let cases = verdict(columns, by, |it| &it.answer).table(largest_first(judgement, detail));
+    below(&engines, width) + &below(&cases, width)
+}
+
+/// Returns each engine followed by its parts: the parts of the cut that tells most, or all parts.
+pub(crate) fn told(
+    judgement: &Judgement,
+    detail: Detail,
+) -> impl Iterator<Item = (&str, Option<Part>, &Answer)> {
+    judgement.engines.iter().flat_map(move |engine| {
+        let telling = engine
+            .telling
+            .and_then(|number| engine.parts.get(number..=number));
+        let cuts = match detail {
+            Detail::Changes => telling.unwrap_or_default(),
+            Detail::All => &engine.parts,
+        };
+        let parts = cuts.iter().flatten();
+        let parts = parts.map(|(part, answer)| (&*engine.label, Some(*part), answer));
+        std::iter::once((&*engine.label, None, &engine.whole)).chain(parts)
+    })
+}
+
+/// Returns the cases that are shown, the largest change first. Cases without a change come last.
+pub(crate) fn largest_first(judgement: &Judgement, detail: Detail) -> Vec<&Case> {
+    let is_told = |case: &&Case| detail == Detail::All || case.answer.verdict.is_news();
+    let mut told: Vec<&Case> = judgement.cases.iter().filter(is_told).collect();
+    let size = |case: &Case| {
+        let change: Option<Change> = case.answer.change;
+        change.map_or(-1.0, |change| change.estimate.abs())
+    };
+    told.sort_by(|one, other| size(other).total_cmp(&size(one)));
+    told
+}
+
+/// Draws a table below an empty line. Draws nothing if it has no rows.
+fn below(table: &Table, width: u16) -> String {
+    match table.draw(width.into()) {
+        none if none.is_empty() => none,
+        drawn => "\n".to_owned() + &drawn,
+    }
+}
+
+/// Adds the last columns of a table of changes: interval, estimate and verdict.
+fn verdict<'a, R: 'a>(columns: Columns<'a, R>, by: By, of: fn(&R) -> &Answer) -> Columns<'a, R> {
+    columns
+        .number("95 % interval", move |row| interval(of(row).change))
+        .number("change %", move |row| estimate(of(row).change))
+        .word("verdict", move |row| {
+            let verdict = &of(row).verdict;
+            let style = style(verdict);
+            format!("{style}{}{style:#}", verdict.word(by))
+        })
+}
+
+fn style(verdict: &Verdict) -> Style {
+    match verdict {
+        Verdict::Worse | Verdict::Broken(_) => AnsiColor::Red.on_default().bold(),
+        Verdict::Better => AnsiColor::Green.on_default().bold(),
+        Verdict::Unclear | Verdict::NotComparable(_) => AnsiColor::Yellow.on_default(),
+        Verdict::Same => Style::new(),
+    }
+}
+
+/// Formats datagrams per second, or nanoseconds.
+pub(crate) fn value(value: Option<f64>) -> String {
+    match value {
+        None => String::new(),
+        // A damaged file may hold any number.
+        Some(value) if value.abs() >= 1e9 => "huge".to_owned(),
+        Some(value) if value >= 1e6 => format!("{:.2}M", value / 1e6),
+        Some(value) if value >= 1e3 => format!("{:.1}k", value / 1e3),
+        Some(value) => format!("{value:.1}"),
+    }
+}
+
+/// Returns what the verdicts mean, and what would have been seen.
+pub(crate) fn legend(judgement: &Judgement) -> String {
+    let question = judgement.question;
+    let [what, better, worse] = question.by.words();
+    let threshold = question.threshold.percent();
+    let visible = visible(judgement).map_or_else(String::new, |visible| visible + "\n");
+    format!(
+        "\
+{visible}change %: {what}, after a 95 % interval for each change alone.
+{better}, {worse}: surely by more than {threshold} %. same: surely by less, of an engine in each part, too. unclear: neither.
+"
+    )
+}
+
+/// Says which change of an engine would have been called one.
+pub(crate) fn visible(judgement: &Judgement) -> Option<String> {
+    let [least, most] = judgement.visible()?;
+    let shown = |fraction: f64| format!("{:.0}", (100.0 * fraction).ceil());
+    let worse = judgement.question.by.words()[2];
+    Some(match (least.map(shown), most.map(shown)) {
+        (Some(least), Some(most)) if least == most => {
+            format!("Would have seen an engine {most} % {worse}, in 9 of 10 tries.")
+        }
+        (Some(least), Some(most)) => {
+            format!(
+                "Would have seen an engine {least} to {most} % {worse}, by engine, in 9 of 10 tries."
+            )
+        }
+        _ => "Would not have seen every change of an engine, however large.".to_owned(),
+    })
+}

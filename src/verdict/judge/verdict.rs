@@ -1,0 +1,59 @@
+//! Verdicts in words.
+
+use super::By;
+
+/// Verdict on a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Faster or cheaper: surely by more than the threshold.
+    Better,
+    /// Slower or dearer: surely by more than the threshold.
+    Worse,
+    /// Change surely below the threshold.
+    Same,
+    /// Possible change: the interval is too wide to tell.
+    Unclear,
+    /// Failure of a case that worked before, with the reason.
+    Broken(String),
+    /// Results that must not or cannot be compared, with the reason.
+    NotComparable(String),
+}
+
+impl Verdict {
+    /// Returns the word for the verdict.
+    pub fn word(&self, by: By) -> &'static str {
+        match (self, by) {
+            (Self::Better, By::Speed) => "faster",
+            (Self::Better, By::Cpu) => "cheaper",
+            (Self::Worse, By::Speed) => "slower",
+            (Self::Worse, By::Cpu) => "dearer",
+            (Self::Same, _) => "same",
+            (Self::Unclear, _) => "unclear",
+            (Self::Broken(_), _) => "broken",
+            (Self::NotComparable(_), _) => "not comparable",
+        }
+    }
+
+    /// Returns the reason, if the verdict has one.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Broken(reason) | Self::NotComparable(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the verdict is shown in a list of changes: better, worse or broken.
+    pub fn is_news(&self) -> bool {
+        matches!(self, Self::Better | Self::Worse | Self::Broken(_))
+    }
+
+    /// Returns whether the verdict is worse or broken.
+    pub fn is_bad(&self) -> bool {
+        matches!(self, Self::Worse | Self::Broken(_))
+    }
+
+    /// Returns whether the verdict answers the question. "Unclear" is an answer.
+    pub fn is_answer(&self) -> bool {
+        !matches!(self, Self::NotComparable(_))
+    }
+}
