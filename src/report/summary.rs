@@ -51,13 +51,8 @@ fn quality(file: &Results, files: &[Results]) -> Markup {
         Grade::Fair => ("c2", "◐"),
         Grade::Poor => ("c8", "○"),
     };
-    let reasons: Vec<&str> = quality.reasons.iter().take(3).map(String::as_str).collect();
     html! {
         span class=(class) aria-hidden="true" { (sign) }
-        " Quality" (of_which) ": " b { (quality.grade) }
-        @if !reasons.is_empty() { ": " (reasons.join("; ")) }
-        @else if let Some(pct) = quality.half_width_pct {
-            ": half of the 95 % intervals are within ± " (format!("{pct:.1}")) " %"
-        }
+        " Quality" (of_which) ": " b { (quality.grade) } ": " (quality.because())
     }
 }

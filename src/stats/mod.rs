@@ -2,7 +2,6 @@
 
 pub mod holm;
 pub mod signed_rank;
-pub mod trend;
 
 use std::f64::consts::FRAC_PI_3;
 

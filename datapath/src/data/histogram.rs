@@ -68,12 +68,19 @@ impl Histogram {
 
     /// Adds the counts of another histogram.
     pub fn add(&mut self, other: &Self) {
+        *self = Self::sum([&*self, other]);
+    }
+
+    /// Returns the sum of histograms.
+    pub fn sum<'a>(histograms: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut sum = vec![0; BUCKETS];
-        for &(bucket, count) in self.counts.iter().chain(&other.counts) {
-            let bucket: &mut u64 = &mut sum[usize::from(bucket)];
-            *bucket = bucket.saturating_add(count);
+        for histogram in histograms {
+            for &(bucket, count) in &histogram.counts {
+                let bucket: &mut u64 = &mut sum[usize::from(bucket)];
+                *bucket = bucket.saturating_add(count);
+            }
         }
-        *self = Self::of_counts(sum);
+        Self::of_counts(sum)
     }
 
     /// Returns a quantile of the times, in nanoseconds: `0.5` is the median, `1.0` the maximum. The result is the

@@ -7,7 +7,7 @@ from tools.tries.counts import NOT_OF_IP
 # Warnings of a machine that others use. None says where datagrams are.
 NOISE = (
     "lost CPU time|other programs use|disturbed windows|other threads of the program|share \\d+ CPU|"
-    "could not be pinned|round trips became|traffic takes|clock|throttl|queues were filling|"
+    "could not be pinned|traffic takes|clock|throttl|queues were filling|"
     "(senders|receivers) (sent|received) nothing"
 )
 CALLS = "calls? failed"

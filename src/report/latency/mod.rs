@@ -31,8 +31,9 @@ fn of_file(file: &Results) -> Markup {
         @if blocks.is_empty() { p { "No case has round trips." } }
         @if !tails.is_empty() {
             p {
-                "Of all requests, so many took no longer, with intervals: the further right, the rarer. Where a line ends,"
-                " fewer than ten requests took longer."
+                "Of all requests, so many took no longer, with 95 % intervals within this run, and from 99.9 % on a"
+                " lower bound only. Where a line ends, the requests that took longer are fewer than ten, or of fewer"
+                " than five windows."
             }
             .charts {
                 @let steps = QUANTILES.map(|(name, ..)| name.to_owned());
@@ -61,6 +62,8 @@ const TAIL: Over = Over {
     is_log: true,
 };
 
+/// Name of a quantile, and the function that returns its value and interval. A rare one has only a lower bound, so its
+/// interval ends at the value.
 type Quantile = (&'static str, fn(&Row) -> [Option<f64>; 3]);
 
 const QUANTILES: [Quantile; 5] = [
@@ -74,14 +77,10 @@ const QUANTILES: [Quantile; 5] = [
         [row.rtt_p99_us, row.rtt_p99_us_low, row.rtt_p99_us_high]
     }),
     ("99.9 %", |row| {
-        [row.rtt_p999_us, row.rtt_p999_us_low, row.rtt_p999_us_high]
+        [row.rtt_p999_us, row.rtt_p999_us_low, row.rtt_p999_us]
     }),
     ("99.99 %", |row| {
-        [
-            row.rtt_p9999_us,
-            row.rtt_p9999_us_low,
-            row.rtt_p9999_us_high,
-        ]
+        [row.rtt_p9999_us, row.rtt_p9999_us_low, row.rtt_p9999_us]
     }),
 ];
 

@@ -155,25 +155,19 @@ columns! {
         /// Upper bound of the interval of `rtt_p99_us`.
         rtt_p99_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window, or may be a request without an answer";
         /// 99.9th percentile of the round trips, to within 0.4 %.
-        rtt_p999_us: Option<f64>, "us", Window, Rr, "fewer than 10,000 requests, or too many without an answer";
-        /// Lower bound of the interval of `rtt_p999_us`.
-        rtt_p999_us_low: Option<f64>, "us", Window, Rr, "as its estimate, 1 window";
-        /// Upper bound of the interval of `rtt_p999_us`.
-        rtt_p999_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window, or may be a request without an answer";
+        rtt_p999_us: Option<f64>, "us", Window, Rr, "fewer than 10,000 requests, slower ones in fewer than 5 windows, or too many without an answer";
+        /// Lower bound of `rtt_p999_us`; there is no upper one, as no run excludes stalls that it did not meet.
+        rtt_p999_us_low: Option<f64>, "us", Window, Rr, "as its estimate";
         /// 99.99th percentile of the round trips, to within 0.4 %.
-        rtt_p9999_us: Option<f64>, "us", Window, Never, "fewer than 100,000 requests, or too many without an answer";
-        /// Lower bound of the interval of `rtt_p9999_us`.
-        rtt_p9999_us_low: Option<f64>, "us", Window, Never, "as its estimate, 1 window";
-        /// Upper bound of the interval of `rtt_p9999_us`.
-        rtt_p9999_us_high: Option<f64>, "us", Window, Never, "as its estimate, 1 window, or may be a request without an answer";
+        rtt_p9999_us: Option<f64>, "us", Window, Never, "fewer than 100,000 requests, slower ones in fewer than 5 windows, or too many without an answer";
+        /// Lower bound of `rtt_p9999_us`; there is no upper one.
+        rtt_p9999_us_low: Option<f64>, "us", Window, Never, "as its estimate";
         /// Longest round trip of all windows, to within 0.4 %.
         rtt_max_us: Option<f64>, "us", Window, Rr, "no answers";
         /// Mean of all round trips.
         rtt_mean_us: Option<f64>, "us", Window, Never, "no answers";
         /// Standard deviation of all round trips.
         rtt_sd_us: Option<f64>, "us", Window, Never, "fewer than 2 answers";
-        /// Probability of so clear a trend of the windows' medians if nothing drifts (Mann-Kendall, two-sided).
-        rtt_trend_p: Option<f64>, "", Window, Never, "fewer than 8 windows";
         /// Median time from when the kernel had an answer until the client had it, of one answer in 16.
         wakeup_p50_us: Option<f64>, "us", Window, Never, "no time stamps, fewer than 20 of them, `uring`";
         /// Requests that were answered in time.

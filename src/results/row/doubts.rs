@@ -1,6 +1,6 @@
 //! Warnings about the round trips of a case.
 
-use super::{derived, round_trips};
+use super::derived;
 use crate::data::{Arrivals, Case, Sample};
 
 /// Returns why the round trips of a case are invalid, if they are. Above capacity, round trips become longer the
@@ -59,22 +59,11 @@ fn where_most_were_lost(samples: &[Sample]) -> Option<String> {
     (most > 0).then(|| format!("at {place}"))
 }
 
-/// Returns a warning if the round trips of a case rose or fell in the course of the sweep, which means that the
-/// machine drifts.
-pub(super) fn drift(samples: &[Sample]) -> Option<String> {
-    const PROBABLE: f64 = 0.001;
-    let trend = round_trips::trend(samples).filter(|trend| trend.p_value < PROBABLE)?;
-    let way = if trend.rises { "longer" } else { "shorter" };
-    Some(format!(
-        "round trips became {way} in the course of the sweep (rtt_trend_p): the machine drifts"
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Histogram, RoundTrips, Side};
-    use crate::results::row::tests::{self, six};
+    use crate::data::Side;
+    use crate::results::row::tests::six;
 
     /// Returns the warning for windows of 100 ms in which `answered` requests at a rate of 10,000 per second got a
     /// response.
@@ -132,29 +121,5 @@ mod tests {
             of(150),
             format!("above capacity: {answered}, so no round trips")
         );
-    }
-
-    /// Returns a window with all round trips in one bucket.
-    fn window(round: u32, bucket: usize) -> Sample {
-        let counts = (0..=bucket).map(|it| if it == bucket { 100 } else { 0 });
-        Sample {
-            round_trips: Some(RoundTrips {
-                times: Histogram::of_counts(counts),
-                ..RoundTrips::default()
-            }),
-            ..tests::window(round)
-        }
-    }
-
-    #[test]
-    fn round_trips_that_become_longer_over_the_rounds_are_said_to() {
-        let rising: Vec<Sample> = (1..=15).map(|n| window(n, 200 + n as usize)).collect();
-        let said = drift(&rising).expect("each is longer");
-        assert!(said.starts_with("round trips became longer"), "{said}");
-        let steady: Vec<Sample> = (1..=15)
-            .map(|n| window(n, 200 + n as usize * 7 % 15))
-            .collect();
-        assert_eq!(drift(&steady), None);
-        assert_eq!(drift(&rising[..5]), None, "too few");
     }
 }

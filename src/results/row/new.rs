@@ -4,7 +4,7 @@ use super::contamination::Windows;
 use super::derived::{self, Speeds, cpu_ns_per_packet, high, low, middle, received_pps};
 use super::fairness::Fairness;
 use super::pacing::{self, Gaps};
-use super::round_trips::{self, Latencies};
+use super::round_trips::Latencies;
 use super::rounding::{decimals, milliseconds};
 use super::{
     Environment, Machine, Outcome, Row, RowInput, Status, counters_by_name, doubts, preempted,
@@ -36,8 +36,7 @@ impl Row {
         let all = Latencies::of(samples);
         let is_overloaded = doubts::overload(case, samples).is_some();
         let latencies = Latencies::of(samples.iter().filter(|_| speaks && !is_overloaded));
-        let [p50, p90, p99, p999, p9999] = latencies.quantiles_us;
-        let trend = round_trips::trend(samples).filter(|_| speaks && !is_overloaded);
+        let [p50, p90, p99, p999, p9999] = latencies.quantiles_us();
         let taken_pct = |what| preempted::taken_pct(samples, what).map(decimals::<2>);
         let fairness = Fairness::of(samples);
         let gaps = Gaps::of(samples);
@@ -67,7 +66,7 @@ impl Row {
             ratio_to_std_high: high::<4>(ratio),
             status,
             reason,
-            warnings: status::warnings(input, environment, &windows, &speeds),
+            warnings: status::warnings(input, environment, &windows, &speeds, &latencies),
             case: case.key(),
             senders: case.threads.senders(),
             receivers: case.threads.receivers(),
@@ -114,14 +113,11 @@ impl Row {
             rtt_p99_us_high: high::<3>(p99),
             rtt_p999_us: middle::<3>(p999),
             rtt_p999_us_low: low::<3>(p999),
-            rtt_p999_us_high: high::<3>(p999),
             rtt_p9999_us: middle::<3>(p9999),
             rtt_p9999_us_low: low::<3>(p9999),
-            rtt_p9999_us_high: high::<3>(p9999),
             rtt_max_us: latencies.longest_us(),
             rtt_mean_us: latencies.mean_us(),
             rtt_sd_us: latencies.sd_us(),
-            rtt_trend_p: trend.map(|trend| decimals::<4>(trend.p_value)),
             wakeup_p50_us: latencies.wakeup_us(),
             answered_requests: all.total(|all| all.times.count()),
             unanswered_requests: all.total(|all| all.unanswered),

@@ -2,49 +2,90 @@
 
 use super::rounding::decimals;
 use crate::data::{Histogram, RoundTrips, Sample};
-use crate::stats::trend::Trend;
 use crate::stats::{CONFIDENCE, Estimate};
 
 /// Quantiles that rows have.
-pub(super) const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
+pub(super) const SHARES: [f64; 5] = [0.5, 0.9, 0.99, RARE[0].0, RARE[1].0];
+/// Quantiles that a few stalls can decide, with their columns.
+const RARE: [(f64, &str); 2] = [(0.999, "rtt_p999_us"), (0.9999, "rtt_p9999_us")];
 /// Requests that must take longer than a quantile for the quantile to be reported.
 const LONGER: f64 = 10.0;
+/// Windows that these requests must come from if the quantile is rare.
+const SOURCES: usize = 5;
 /// Number of bootstrap samples.
 const DRAWN: usize = 200;
 
 /// Round trips of the windows of a case.
-pub(super) struct Latencies {
+pub(super) struct Latencies<'a> {
+    windows: Vec<&'a RoundTrips>,
     /// Sum over all windows.
     together: RoundTrips,
-    /// Quantiles in microseconds, by [`SHARES`]. `None`: too few requests take longer, or the quantile is among the
-    /// requests without a response.
-    pub(super) quantiles_us: [Option<Estimate>; SHARES.len()],
-    is_asked: bool,
 }
 
-impl Latencies {
-    pub(super) fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Self {
+impl<'a> Latencies<'a> {
+    pub(super) fn of(samples: impl IntoIterator<Item = &'a Sample>) -> Self {
         let windows = samples.into_iter();
         let windows = windows.filter_map(|sample| sample.round_trips.as_ref());
-        Self::of_windows(&windows.collect::<Vec<_>>())
+        Self::of_windows(windows.collect())
     }
 
-    fn of_windows(windows: &[&RoundTrips]) -> Self {
-        let together = sum(windows);
-        let drawn = drawn(windows);
-        let quantile = |share| {
-            let beyond = (1.0 - share) * asked(&together) as f64;
-            let middle = quantile_us(&together, share).filter(|_| beyond >= LONGER - 1e-6)?;
-            Some(interval(
-                middle,
-                drawn.iter().map(|all| quantile_us(all, share)),
-            ))
-        };
-        Self {
-            quantiles_us: SHARES.map(quantile),
-            is_asked: !windows.is_empty(),
-            together,
+    fn of_windows(windows: Vec<&'a RoundTrips>) -> Self {
+        let mut together = RoundTrips::default();
+        for window in &windows {
+            together.add(window);
         }
+        Self { windows, together }
+    }
+
+    /// Returns the quantiles in microseconds, by [`SHARES`]. `None`: too few requests take longer, or a rare quantile
+    /// depends on too few windows, or the quantile is among the requests without a response.
+    ///
+    /// The upper bound of a rare quantile means nothing: windows without a stall look alike whether stalls are rare or
+    /// absent (see the simulation in `tests/stalls.rs`). Rows have no column for it.
+    pub(super) fn quantiles_us(&self) -> [Option<Estimate>; SHARES.len()] {
+        let drawn = drawn(&self.windows);
+        SHARES.map(|share| {
+            let middle_ns = self.quantile_ns(share);
+            let middle_ns = middle_ns.filter(|&ns| !self.depends_on_few_windows(share, ns))?;
+            let drawn_ns = drawn.iter().map(|all| quantile_ns(all, share));
+            let drawn_us = drawn_ns.map(|ns| ns.map(microseconds));
+            Some(interval(microseconds(middle_ns), drawn_us))
+        })
+    }
+
+    /// Returns a warning for each rare quantile that is left out because it depends on too few windows.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let is_left_out = |share| {
+            let ns = self.quantile_ns(share);
+            ns.is_some_and(|ns| self.depends_on_few_windows(share, ns))
+        };
+        let left_out = RARE.into_iter().filter(|&(share, _)| is_left_out(share));
+        let warning = |(_, column)| {
+            format!(
+                "{column} is empty, as the slower requests are of fewer than {SOURCES} windows: use more --rounds and \
+                 a longer --duration"
+            )
+        };
+        left_out.map(warning).collect()
+    }
+
+    /// Returns a quantile in nanoseconds. `None`: too few requests take longer, or the quantile is among the requests
+    /// without a response.
+    fn quantile_ns(&self, share: f64) -> Option<f64> {
+        let RoundTrips {
+            times, unanswered, ..
+        } = &self.together;
+        let longer = (1.0 - share) * (times.count() + unanswered) as f64;
+        quantile_ns(&self.together, share).filter(|_| longer >= LONGER - 1e-6)
+    }
+
+    /// Returns whether the requests that take longer than a rare quantile come from fewer than [`SOURCES`] windows.
+    /// Then a few stalls decide it, and another run has others.
+    fn depends_on_few_windows(&self, share: f64, ns: f64) -> bool {
+        let windows = self.windows.iter();
+        let sources =
+            windows.filter(|window| window.unanswered > 0 || window.times.quantile(1.0) > Some(ns));
+        share >= RARE[0].0 && sources.count() < SOURCES
     }
 
     /// Returns the mean, in microseconds.
@@ -73,36 +114,13 @@ impl Latencies {
 
     /// Returns a sum over all windows. `None`: the case has no requests.
     pub(super) fn total(&self, count: fn(&RoundTrips) -> u64) -> Option<u64> {
-        self.is_asked.then(|| count(&self.together))
+        (!self.windows.is_empty()).then(|| count(&self.together))
     }
 }
 
-/// Returns the trend of the medians of the windows, in the order of time.
-pub(super) fn trend(samples: &[Sample]) -> Option<Trend> {
-    let windows = samples.iter();
-    let windows = windows.filter_map(|sample| sample.round_trips.as_ref());
-    let medians = windows.map(|window| window.times.quantile(0.5));
-    Trend::of(&medians.collect::<Option<Vec<f64>>>()?)
-}
-
-fn sum(windows: &[&RoundTrips]) -> RoundTrips {
-    let mut all = RoundTrips::default();
-    for window in windows {
-        all.add(window);
-    }
-    all
-}
-
-fn asked(round_trips: &RoundTrips) -> u64 {
-    round_trips.times.count() + round_trips.unanswered
-}
-
-/// Returns a quantile in microseconds. Requests without a response count as longer than all others.
-fn quantile_us(round_trips: &RoundTrips, share: f64) -> Option<f64> {
-    let RoundTrips {
-        times, unanswered, ..
-    } = round_trips;
-    Histogram::quantile_among(times, share, *unanswered).map(microseconds)
+/// Returns a quantile in nanoseconds. Requests without a response count as longer than all others.
+fn quantile_ns(round_trips: &RoundTrips, share: f64) -> Option<f64> {
+    Histogram::quantile_among(&round_trips.times, share, round_trips.unanswered)
 }
 
 /// Draws bootstrap samples: sets of windows drawn at random with replacement, of the original size, each summed up
@@ -115,12 +133,12 @@ fn drawn(windows: &[&RoundTrips]) -> Vec<RoundTrips> {
     // Sum only the fields that quantiles need.
     let mut draw = || -> RoundTrips {
         let again = windows.iter().map(|_| windows[rng.usize(..windows.len())]);
-        let mut all = RoundTrips::default();
-        for window in again {
-            all.times.add(&window.times);
-            all.unanswered += window.unanswered;
+        let again: Vec<&RoundTrips> = again.collect();
+        RoundTrips {
+            times: Histogram::sum(again.iter().map(|window| &window.times)),
+            unanswered: again.iter().map(|window| window.unanswered).sum(),
+            ..RoundTrips::default()
         }
-        all
     };
     (0..DRAWN).map(|_| draw()).collect()
 }
@@ -171,23 +189,22 @@ mod tests {
         }
     }
 
-    fn of(windows: &[RoundTrips]) -> Latencies {
-        Latencies::of_windows(&windows.iter().collect::<Vec<_>>())
+    fn of(windows: &[RoundTrips]) -> Latencies<'_> {
+        Latencies::of_windows(windows.iter().collect())
     }
 
     #[test]
     fn a_quantile_is_that_of_all_and_said_only_where_enough_take_longer() {
-        let latencies = of(&[0, 100, 200, 300, 400, 500].map(|n| window(1 + n..=2000 + n, 0)));
-        for (found, us) in latencies
-            .quantiles_us
-            .iter()
-            .zip([1250.5, 2060.0, 2390.0, 2488.0])
-        {
-            let found = found.expect("12 of 12,000 take longer");
+        let windows = [0, 100, 200, 300, 400, 500].map(|n| window(1 + n..=2000 + n, 0));
+        let latencies = of(&windows);
+        let [p50, p90, p99, p999, p9999] = latencies.quantiles_us();
+        for (found, us) in [(p50, 1250.5), (p90, 2060.0), (p99, 2390.0)] {
+            let found = found.expect("120 or more of 12,000 take longer");
             assert!((found.middle / us - 1.0).abs() < 0.005, "{us}: {found:?}");
             assert!(found.low < Some(found.middle) && Some(found.middle) <= found.high);
         }
-        assert!(latencies.quantiles_us[4].is_none(), "1 of 12,000");
+        assert!(p999.is_none(), "all 12 longer ones are of one window");
+        assert!(p9999.is_none(), "1 of 12,000");
         let longest = latencies.longest_us().expect("there are some");
         assert!((longest / 2500.0 - 1.0).abs() < 0.005, "{longest}");
         assert_eq!(latencies.mean_us(), Some(1250.5));
@@ -199,18 +216,54 @@ mod tests {
         let stalled = window((0..1000).map(|n| if n < 900 { 100_000 } else { 50 }), 0);
         let mut windows: Vec<RoundTrips> = (0..14).map(|_| calm()).collect();
         windows.push(stalled);
-        let [p50, p90, p99, ..] = of(&windows).quantiles_us;
+        let latencies = of(&windows);
+        let [p50, p90, p99, p999, _] = latencies.quantiles_us();
         assert!(p50.is_some_and(|p50| p50.middle < 51.0 && p50.high < Some(51.0)));
         assert!(p90.is_some_and(|p90| p90.middle < 51.0));
         // The stalled round trips are 6 % of all.
         let p99 = p99.expect("150 take longer");
         assert!(p99.middle > 99_000.0 && p99.low < Some(51.0), "{p99:?}");
+        assert!(
+            p999.is_none() && latencies.warnings().len() == 1,
+            "{p999:?}"
+        );
+    }
+
+    #[test]
+    fn a_rare_quantile_is_of_five_windows_or_more() {
+        let of_stalls = |stalls: usize, unanswered: usize| {
+            let window = |n| {
+                let slow = if n < stalls { 5 } else { 0 };
+                let times = (0..1000).map(|it| {
+                    if it < slow {
+                        900 + 100 * it
+                    } else {
+                        50 + it % 20
+                    }
+                });
+                window(times, u64::from(n < unanswered))
+            };
+            let windows: Vec<RoundTrips> = (0..12).map(window).collect();
+            let latencies = of(&windows);
+            (latencies.quantiles_us()[3], latencies.warnings())
+        };
+        // 12 of 12,000 are longer than this quantile.
+        let (p999, warnings) = of_stalls(2, 0);
+        assert_eq!(p999, None);
+        let expected = "rtt_p999_us is empty, as the slower requests are of fewer than 5 windows: use more --rounds \
+                        and a longer --duration";
+        assert_eq!(warnings, [expected]);
+        for (stalls, unanswered, is_known) in [(5, 0, true), (2, 4, false), (2, 5, true)] {
+            let (p999, warnings) = of_stalls(stalls, unanswered);
+            let seen = (p999.is_some(), warnings.is_empty());
+            assert_eq!(seen, (is_known, is_known), "{stalls} {unanswered}");
+        }
     }
 
     #[test]
     fn requests_without_an_answer_are_the_longest() {
         let windows = [1, 2].map(|_| window(1..=980, 20));
-        let [p50, p90, p99, ..] = of(&windows).quantiles_us;
+        let [p50, p90, p99, ..] = of(&windows).quantiles_us();
         assert!(p50.is_some() && p90.is_some());
         assert!(p99.is_none(), "2 % have no answer");
         assert_eq!(of(&windows).total(|all| all.unanswered), Some(40));
@@ -219,14 +272,15 @@ mod tests {
     #[test]
     fn where_nobody_asked_nothing_is_said() {
         let latencies = of(&[]);
-        assert!(latencies.quantiles_us.iter().all(Option::is_none));
+        assert!(latencies.quantiles_us().iter().all(Option::is_none));
         let nothing = (
             latencies.mean_us(),
             latencies.longest_us(),
             latencies.total(|_| 1),
         );
         assert_eq!(nothing, (None, None, None));
-        let alone = of(&[window(1..=100, 0)]).quantiles_us[0].expect("there are enough");
+        let alone = [window(1..=100, 0)];
+        let alone = of(&alone).quantiles_us()[0].expect("there are enough");
         assert_eq!(
             (alone.low, alone.high),
             (None, None),

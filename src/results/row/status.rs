@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::contamination::Windows;
 use super::derived::Speeds;
+use super::round_trips::Latencies;
 use super::{
     Environment, Outcome, RowInput, Status, derived, doubts, milliseconds, on_the_way, pacing,
     refusals, sensor_readings,
@@ -122,6 +123,7 @@ pub(super) fn warnings(
     environment: &Environment,
     windows: &Windows,
     speeds: &Speeds,
+    latencies: &Latencies,
 ) -> Vec<String> {
     let samples = input.samples;
     let mut warnings = input.warnings.clone();
@@ -156,7 +158,7 @@ pub(super) fn warnings(
     warnings.extend(doubts::overload(input.case, samples));
     warnings.extend(on_the_way::warnings(input));
     warnings.extend(pacing::shortfall(input.case, input.engines.sender, samples));
-    warnings.extend(doubts::drift(samples));
+    warnings.extend(latencies.warnings());
     warnings.extend(idle_threads(input));
     warnings.extend(windows.warnings(speeds));
     let threads = samples.iter().flat_map(|sample| &sample.threads);

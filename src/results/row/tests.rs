@@ -313,5 +313,6 @@ fn what_is_missing_in_one_window_and_too_much_in_another_does_not_cancel() {
 mod contamination;
 mod dead;
 mod requests;
+mod stalls;
 mod warnings;
 mod wire;

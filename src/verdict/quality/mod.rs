@@ -1,4 +1,13 @@
 //! Grades the quality of a run, with the reasons for the grade.
+//!
+//! | graded | by |
+//! |---|---|
+//! | setup of the machine | warnings of `udpbench check`, emulation, debug builds |
+//! | disturbance | heat, other programs, unsettled traffic, failed and interrupted cases |
+//! | scatter within the run | intervals, number of rounds |
+//!
+//! A grade says nothing about another run. Loss at full speed is named and not graded: there, senders are to outrun
+//! receivers.
 
 mod doubts;
 
@@ -13,11 +22,11 @@ use crate::stats;
 /// Grades of a run, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
-    /// The machine is set up, no case failed, lost 1 % or more, was contaminated or unsteady, and half of the
-    /// intervals are within ± 3 %.
+    /// The machine is set up, no case failed, was contaminated or unsteady, or lost 1 % or more although it was not
+    /// at full speed, and half of the intervals are within ± 3 %.
     Good,
-    /// Half of the intervals are within ± 10 %, at most half of the cases lost 1 % or more, and at most a quarter are in
-    /// doubt for other reasons.
+    /// Half of the intervals are within ± 10 %, at most half of the cases lost 1 % or more although they were not at
+    /// full speed, and at most a quarter are in doubt for other reasons.
     Fair,
     /// Neither good nor fair.
     Poor,
@@ -33,19 +42,18 @@ impl fmt::Display for Grade {
     }
 }
 
-/// The quality of a run. Its `Display` is one line: the grade and the first three reasons.
+/// The quality of a run. Its `Display` is one line: the grade, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quality {
     /// The grade.
     pub grade: Grade,
-    /// Reasons for a grade below good: the most frequent doubt first, then the loss and the width of the intervals.
-    /// Empty for a good run.
+    /// Loss of the cases at full speed. `None`: each lost less than [`LOSSY_PCT`].
+    loss: Option<String>,
+    /// Reasons for the grade. For one below good: the most frequent doubt first, then the loss of the other cases and
+    /// the width of the intervals.
     pub reasons: Vec<String>,
-    /// The fix for the most frequent problem that has one. `None` unless the run is poor.
+    /// The fix for the most frequent problem that has one. `None` unless the run is poor, or most cases lost.
     pub fix: Option<&'static str>,
-    /// Half of the median width of the intervals of rates, or of round-trip times at given rates, in percent. `None`
-    /// if there is no interval.
-    pub half_width_pct: Option<f64>,
 }
 
 /// Loss in percent of the datagrams sent, from which on a case is no basis for a decision: a drop skips work, so the
@@ -65,28 +73,45 @@ impl Quality {
         let grade = grade(&cases, half_width_pct);
         Self {
             grade,
-            fix: (grade == Grade::Poor).then(|| fix(&cases)),
-            reasons: match grade {
-                Grade::Good => Vec::new(),
-                Grade::Fair | Grade::Poor => reasons(&cases, half_width_pct),
+            loss: loss(&cases, is_at_full_speed, "at full speed"),
+            fix: fix(&cases, grade),
+            reasons: match (grade, half_width_pct) {
+                (Grade::Good, Some(pct)) => {
+                    vec![format!(
+                        "half of the intervals within ± {pct:.1} % in this run"
+                    )]
+                }
+                _ => reasons(&cases, half_width_pct),
             },
-            half_width_pct,
         }
+    }
+
+    /// Returns the text after the grade: the loss at full speed, then the first three reasons.
+    pub fn because(&self) -> String {
+        let reasons = self.reasons.iter().take(3);
+        let texts: Vec<&str> = self
+            .loss
+            .iter()
+            .chain(reasons)
+            .map(String::as_str)
+            .collect();
+        texts.join("; ")
     }
 }
 
 impl fmt::Display for Quality {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let first = &self.reasons[..self.reasons.len().min(3)];
-        let colon = if first.is_empty() { "" } else { ": " };
-        write!(f, "{}{colon}{}", self.grade, first.join("; "))
+        write!(f, "{}: {}", self.grade, self.because())
     }
 }
 
 fn grade(cases: &[&Row], half_width_pct: Option<f64>) -> Grade {
     let are_any = |doubts: &[Doubt], row: &Row| doubts.iter().any(|doubt| doubt.is_of(row));
     let count = |doubts| cases.iter().filter(|row| are_any(doubts, row)).count();
-    let lossy = cases.iter().filter(|row| is_lossy(row)).count();
+    let lossy = cases
+        .iter()
+        .filter(|row| is_lossy(row) && !is_at_full_speed(row));
+    let lossy = lossy.count();
     match half_width_pct {
         _ if 2 * lossy > cases.len() => Grade::Poor,
         _ if 4 * count(&DOUBTS[1..]) > cases.len() => Grade::Poor,
@@ -117,23 +142,42 @@ fn is_lossy(row: &Row) -> bool {
     row.loss_pct.is_some_and(|loss_pct| loss_pct >= LOSSY_PCT)
 }
 
-/// Returns the fix for a poor run.
-fn fix(cases: &[&Row]) -> &'static str {
+/// Returns whether senders send at full speed, and so may outrun receivers.
+fn is_at_full_speed(row: &Row) -> bool {
+    row.workload != Workload::Rr && row.target_pps.is_none()
+}
+
+/// Describes the loss of the cases of this kind. `None`: each lost less than [`LOSSY_PCT`].
+fn loss(cases: &[&Row], is_of_kind: fn(&Row) -> bool, kind: &str) -> Option<String> {
+    let lossy = cases.iter().filter(|row| is_lossy(row) && is_of_kind(row));
+    let lossy: Vec<f64> = lossy.filter_map(|row| row.loss_pct).collect();
+    let most = lossy.iter().copied().max_by(f64::total_cmp)?;
+    Some(match (lossy.len(), cases.len()) {
+        (_, 1) => format!("{most:.1} % lost {kind}"),
+        (count, all) => format!(
+            "up to {most:.1} % lost {kind} ({LOSSY_PCT} % or more in {count} of {all} cases)"
+        ),
+    })
+}
+
+/// Returns the fix for a poor run, or for one in which most cases lost.
+fn fix(cases: &[&Row], grade: Grade) -> Option<&'static str> {
     let count = |doubt: &Doubt| cases.iter().filter(|row| doubt.is_of(row)).count();
-    let lossy = cases.iter().filter(|row| is_lossy(row)).count();
     let doubts = DOUBTS.iter().filter(|doubt| 4 * count(doubt) > cases.len());
     let worst = doubts.max_by_key(|doubt| count(doubt));
+    let is_poor = grade == Grade::Poor;
     match worst {
-        Some(doubt) => doubt.fix,
-        None if 2 * lossy > cases.len() => {
-            "udpbench find lossless (the rate at which each loses nothing), or run this again with a larger --rcvbuf"
-        }
-        None => "run this again with --until 5%: until intervals are that narrow",
+        Some(doubt) if is_poor => Some(doubt.fix),
+        _ if 2 * cases.iter().filter(|row| is_lossy(row)).count() > cases.len() => Some(
+            "udpbench find lossless (the rate at which each loses nothing), or run this again with a larger --rcvbuf",
+        ),
+        _ => is_poor.then_some("run this again with --until 5%: until intervals are that narrow"),
     }
 }
 
-/// Returns the reasons with their numbers of cases: the most frequent doubt, the loss, the width of the intervals,
-/// then the other doubts, the most frequent first. Doubts with equal counts keep the order of [`DOUBTS`].
+/// Returns the reasons for a grade below good: the most frequent doubt, the loss of cases that were not at full speed,
+/// the width of the intervals, then the other doubts, the most frequent first. Doubts with equal counts keep the order
+/// of [`DOUBTS`].
 fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     if cases.is_empty() {
         return vec!["no case was measured".to_owned()];
@@ -141,24 +185,32 @@ fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     let count = |is_of: &dyn Fn(&Row) -> bool| cases.iter().filter(|row| is_of(row)).count();
     let is_wide = |row: &Row| half_width_pct_of(row).is_some_and(|pct| pct > GOOD_PCT);
     let has_none = |row: &Row| row.status == Status::Ok && half_width_pct_of(row).is_none();
+    let with_count = |(count, what): (usize, String)| match (count, cases.len()) {
+        (0, _) => None,
+        (_, 1) => Some(what),
+        (count, all) => Some(format!("{what} ({count} of {all} cases)")),
+    };
     let doubts = DOUBTS.iter();
-    let mut counts: Vec<(usize, String)> = doubts
+    let mut doubts: Vec<(usize, String)> = doubts
         .map(|doubt| (count(&|row| doubt.is_of(row)), doubt.what.to_owned()))
         .collect();
-    counts.push((count(&has_none), "no interval".to_owned()));
-    counts.sort_by_key(|(count, _)| Reverse(*count));
-    let lossy = format!("{LOSSY_PCT} % or more of the datagrams lost");
-    counts.insert(1, (count(&is_lossy), lossy));
-    let wide = format!("intervals wider than ± {GOOD_PCT} %");
+    doubts.push((count(&has_none), "no interval".to_owned()));
+    doubts.sort_by_key(|(count, _)| Reverse(*count));
+    let mut doubts = doubts.into_iter().filter_map(with_count);
     let is_too_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
-    counts.insert(2, (if is_too_wide { 0 } else { count(&is_wide) }, wide));
-    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let counts = counts.map(|(count, what)| match cases.len() {
-        1 => what,
-        all => format!("{what} ({count} of {all} cases)"),
-    });
     let too_wide = is_too_wide.then(|| format!("half of the intervals wider than ± {FAIR_PCT} %"));
-    too_wide.into_iter().chain(counts).collect()
+    let wide = (!is_too_wide).then(|| {
+        let what = format!("intervals wider than ± {GOOD_PCT} %");
+        with_count((count(&is_wide), what))
+    });
+    let not_at_full_speed = |row: &Row| !is_at_full_speed(row);
+    let first = [
+        too_wide,
+        doubts.next(),
+        loss(cases, not_at_full_speed, "though not at full speed"),
+        wide.flatten(),
+    ];
+    first.into_iter().flatten().chain(doubts).collect()
 }
 
 #[cfg(test)]
@@ -188,7 +240,9 @@ mod tests {
     #[test]
     fn narrow_intervals_without_a_doubt_are_good() {
         let sharing = row(2.9, &["3 threads share 2 CPUs", "the load average over"]);
-        assert_eq!(shown(&[sharing, row(1.0, &[]), row(20.0, &[])]), "good");
+        let rows = [sharing, row(1.0, &[]), row(20.0, &[])];
+        let expected = "good: half of the intervals within ± 2.9 % in this run";
+        assert_eq!(shown(&rows), expected);
     }
 
     #[test]
@@ -196,8 +250,6 @@ mod tests {
         let fair = Quality::of(&[row(3.1, &[]), row(1.0, &[]), row(9.0, &[])]);
         let shown = "fair: intervals wider than ± 3 % (2 of 3 cases)";
         assert_eq!(fair.to_string(), shown);
-        let middle = fair.half_width_pct.expect("intervals");
-        assert!((middle - 3.1).abs() < 1e-9, "{middle}");
         let poor = Quality::of(&[row(10.1, &[]), row(10.1, &[]), row(1.0, &[])]);
         assert_eq!(poor.grade, Grade::Poor);
     }
@@ -214,25 +266,62 @@ mod tests {
         assert_eq!(with(2, UNSTEADY), format!("fair: {reason} (2 of 8 cases)"));
         assert_eq!(with(3, UNSTEADY), format!("poor: {reason} (3 of 8 cases)"));
         let few = "intervals of 5 rounds cover 93.8 %, not 95 %";
-        assert_eq!(with(2, few), "good");
+        assert!(with(2, few).starts_with("good: "));
         assert!(with(3, few).starts_with("poor: fewer than six rounds"));
     }
 
+    /// Returns the quality of four cases like this one, some of which lost half of their datagrams.
+    fn with_lossy(lossy: usize, like: &Row) -> Quality {
+        let mut rows = vec![like.clone(); 4];
+        for row in &mut rows[..lossy] {
+            row.loss_pct = Some(50.0);
+        }
+        Quality::of(&rows)
+    }
+
     #[test]
-    fn one_case_that_loses_is_not_good_and_more_than_half_are_poor() {
-        let with = |lossy: usize| {
-            let mut rows = vec![row(1.0, &[]); 4];
-            rows[..lossy].fill(Row {
-                loss_pct: Some(1.0),
-                ..row(1.0, &[])
-            });
-            shown(&rows)
+    fn loss_against_a_rate_is_not_good_and_in_more_than_half_of_the_cases_poor() {
+        let paced = Row {
+            target_pps: Some(1000.try_into().expect("in range")),
+            ..row(1.0, &[])
         };
-        let reason = "1 % or more of the datagrams lost";
-        assert_eq!(with(0), "good");
-        assert_eq!(with(1), format!("fair: {reason} (1 of 4 cases)"));
-        assert_eq!(with(2), format!("fair: {reason} (2 of 4 cases)"));
-        assert_eq!(with(3), format!("poor: {reason} (3 of 4 cases)"));
+        let requests = Row {
+            workload: Workload::Rr,
+            ..row(1.0, &[])
+        };
+        for like in [paced, requests] {
+            assert_eq!(with_lossy(0, &like).grade, Grade::Good);
+            let reason = "up to 50.0 % lost though not at full speed (1 % or more in 1 of 4 cases)";
+            let shown = with_lossy(1, &like).to_string();
+            assert_eq!(shown, format!("fair: {reason}"));
+            assert_eq!(with_lossy(2, &like).grade, Grade::Fair);
+            let poor = with_lossy(3, &like);
+            assert_eq!(poor.grade, Grade::Poor);
+            assert!(poor.fix.is_some_and(|fix| fix.contains("find lossless")));
+        }
+    }
+
+    #[test]
+    fn loss_at_full_speed_is_named_first_and_not_graded() {
+        let good = "half of the intervals within ± 1.0 % in this run";
+        assert_eq!(
+            with_lossy(2, &row(1.0, &[])).to_string(),
+            format!("good: up to 50.0 % lost at full speed (1 % or more in 2 of 4 cases); {good}")
+        );
+        assert_eq!(with_lossy(2, &row(1.0, &[])).fix, None);
+        let most = with_lossy(3, &row(1.0, &[])).fix;
+        assert!(most.is_some_and(|fix| fix.contains("find lossless")));
+        let unsteady = with_lossy(4, &row(1.0, &[UNSTEADY]));
+        assert!(unsteady.to_string().starts_with("poor: up to 50.0 % lost"));
+        assert_eq!(unsteady.reasons, ["traffic not settled (4 of 4 cases)"]);
+        let alone = Row {
+            loss_pct: Some(99.8),
+            ..row(1.0, &[])
+        };
+        assert_eq!(
+            shown(&[alone]),
+            format!("good: 99.8 % lost at full speed; {good}")
+        );
     }
 
     #[test]
