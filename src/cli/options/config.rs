@@ -128,7 +128,7 @@ fn repeated_from(name: &str, cli: &Cli) -> anyhow::Result<Option<Vec<String>>> {
     };
     let program = OsString::from("udpbench");
     let words = std::iter::once(program).chain(words.into_iter().map(OsString::from));
-    let words = cli::spread(&words.collect::<Vec<OsString>>());
+    let words = cli::spread(words.collect::<Vec<OsString>>());
     let matches = Cli::command().try_get_matches_from(words)?;
     let theirs = Cli::from_arg_matches(&matches)?;
     let kind = |cli: &Cli| match &cli.command {

@@ -8,6 +8,7 @@ use crate::commands::compare::{outcome, refuse_nothing};
 use crate::commands::session::Outcome;
 use crate::commands::session::progress::Progress;
 use crate::commands::{open, say, show_in_colours, width};
+use crate::data::Case;
 use crate::error::UsageError;
 use crate::plan::Plan;
 use crate::results::baselines;
@@ -54,7 +55,7 @@ impl Base {
         let keys: BTreeSet<&str> = measured.map(|row| row.case.as_str()).collect();
         let planned = plan.runnable().map(|planned| &planned.case);
         let in_both = planned.filter(|case| keys.contains(case.key().as_str()));
-        let engines: BTreeSet<String> = in_both.map(|case| case.label()).collect();
+        let engines: BTreeSet<String> = in_both.map(Case::label).collect();
         let problem = match Vec::from_iter(&engines)[..] {
             [] => "no case of this run is in it, so nothing would be compared".to_owned(),
             [engine] => format!(

@@ -6,7 +6,7 @@ use super::record::Measured;
 use super::series::{self, Series};
 use super::{Pair, Record, Side};
 use crate::verdict::judge::{
-    Answer, Case, Change, Evidence, Judgement, Question, Threshold, Verdict, parts,
+    Answer, Case, Change, Changes, Evidence, Judgement, Question, Threshold, Verdict, parts,
 };
 
 const CONFIDENCE: f64 = 0.95;
@@ -39,7 +39,7 @@ struct Rounds {
 }
 
 impl Evidence for Rounds {
-    fn changes(&self, _changed: &[&str]) -> Box<dyn Fn(&[usize]) -> Option<Change> + '_> {
+    fn changes(&self, _changed: &[&str]) -> Changes<'_> {
         Box::new(|cases| {
             let series: Vec<&Series> = cases.iter().map(|&case| &self.series[case]).collect();
             let rounds: Vec<f64> = series::mean(&series).into_values().collect();

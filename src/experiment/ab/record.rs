@@ -87,7 +87,7 @@ impl Record {
                 .rounds
                 .iter()
                 .filter(|(_, sides)| sides.iter().all(Option::is_some));
-            both.map(|(round, _)| *round).last()
+            both.map(|(round, _)| *round).next_back()
         };
         self.pairs
             .iter()

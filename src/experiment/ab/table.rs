@@ -84,13 +84,11 @@ fn more_rounds(record: &Record, judgement: &Judgement, label: &str) -> Option<u3
         .times_to_tell(judgement.question)
         .filter(|_| engine.whole.verdict == Verdict::Unclear)?;
     let rounds = f64::from(record.rounds()) * (times - 1.0);
-    (1.0..=MOST_ROUNDS)
-        .contains(&rounds)
-        .then(|| rounds.ceil() as u32)
+    (1..=MOST_ROUNDS).find(|more| f64::from(*more) >= rounds)
 }
 
 /// Number of rounds that nobody waits for.
-const MOST_ROUNDS: f64 = 10_000.0;
+const MOST_ROUNDS: u32 = 10_000;
 
 /// Returns the number of cases of an engine that run.
 fn windows_of(record: &Record, label: &str) -> u32 {

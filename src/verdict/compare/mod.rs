@@ -4,7 +4,7 @@
 //! |---|---|
 //! | match the rows of all files, and reject rows that must not be compared | `matching`, `comparability` |
 //! | estimate changes and their errors from few sweeps | `sweeps` |
-//! | give the verdicts | [`judge`](crate::verdict::judge) |
+//! | give the verdicts | the judge, beside this module |
 //! | say what the numbers do not show | `footnotes` |
 //!
 //! `docs/METHODOLOGY.md` gives the reasons, `docs/VALIDATION.md` the error rates.

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use crate::data::{BlockKey, Threads};
 use crate::stats;
-use crate::verdict::judge::{Change, Evidence, Parts, Threshold};
+use crate::verdict::judge::{Change, Changes, Evidence, Parts, Threshold};
 
 /// Logarithms of a case in all sweeps.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl Sweeps {
         };
         let of_block = |engines: &BTreeMap<String, Vec<usize>>| {
             let changes = engines.values().map(|cases| mean(cases.iter().map(change)));
-            common(changes.collect())
+            common(changes)
         };
         self.blocks
             .iter()
@@ -98,7 +98,7 @@ impl Sweeps {
                             let machine = others.iter().map(|cases| {
                                 mean(cases.iter().map(|&other| self.centred(other, side, sweep)))
                             });
-                            let machine = common(machine.collect());
+                            let machine = common(machine);
                             self.centred(number, side, sweep) - machine
                         };
                         (0..self.counts[side]).map(sweep).collect()
@@ -243,7 +243,7 @@ impl Fit<'_> {
 }
 
 impl Evidence for Sweeps {
-    fn changes(&self, changed: &[&str]) -> Box<dyn Fn(&[usize]) -> Option<Change> + '_> {
+    fn changes(&self, changed: &[&str]) -> Changes<'_> {
         let logs = self.without_machine(changed);
         let change = |logs: &Option<[Vec<f64>; 2]>| {
             let [before, after] = logs.as_ref()?;
@@ -346,7 +346,9 @@ impl Sweeps {
         };
         let mut left: Vec<f64> = cases.iter().filter_map(change).collect();
         let middle = mean(left.iter().copied());
-        left.iter_mut().for_each(|left| *left -= middle);
+        for left in &mut left {
+            *left -= middle;
+        }
         let mut terms = 1;
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for cut in 0..4 {
@@ -374,11 +376,15 @@ impl Sweeps {
         for _ in 0..STEPS {
             for group in &groups {
                 let middle = mean(group.iter().map(|&place| left[place]));
-                group.iter().for_each(|&place| left[place] -= middle);
+                for &place in group {
+                    left[place] -= middle;
+                }
             }
         }
         let scale = self.of_a_difference().sqrt();
-        left.iter_mut().for_each(|left| *left /= scale);
+        for left in &mut left {
+            *left /= scale;
+        }
         (left, 1.0 - terms as f64 / cases.len() as f64)
     }
 }
@@ -387,8 +393,8 @@ impl Sweeps {
 const STEPS: usize = 10;
 
 /// Returns what some changes have in common. A change of one of them hardly moves it.
-fn common(changes: Vec<f64>) -> f64 {
-    stats::estimate(&changes).map_or(0.0, |common| common.middle)
+fn common(changes: impl Iterator<Item = f64>) -> f64 {
+    stats::estimate(&changes.collect::<Vec<f64>>()).map_or(0.0, |common| common.middle)
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {

@@ -131,11 +131,13 @@ pub struct Answer {
     pub verdict: Verdict,
 }
 
+/// Function that returns the mean change of some cases, by their numbers, or `None` if it cannot be told.
+pub type Changes<'a> = Box<dyn Fn(&[usize]) -> Option<Change> + 'a>;
+
 /// What was measured, as the judge asks it.
 pub trait Evidence {
-    /// Returns a function that returns the mean change of some cases, by their numbers, or `None` if it cannot be told.
-    /// `changed`: labels of the engines that have changed, so that the others must not be measured by them.
-    fn changes(&self, changed: &[&str]) -> Box<dyn Fn(&[usize]) -> Option<Change> + '_>;
+    /// Returns the changes. `changed`: labels of the engines that have changed, so that the others must not be measured by them.
+    fn changes(&self, changed: &[&str]) -> Changes<'_>;
 
     /// Returns why a change of these cases cannot be told.
     fn obstacle(&self, cases: &[usize]) -> String;
@@ -223,14 +225,15 @@ fn changed<'a>(
     loop {
         let change = evidence.changes(&changed);
         let left = engines.iter().filter(|(label, _)| !changed.contains(label));
-        let asked = left.filter_map(|(label, cases)| Some((*label, change(cases)?.p_value)));
-        let asked: Vec<(&str, f64)> = asked.collect();
+        let asked = left.filter_map(|(label, cases)| Some((*label, change(cases)?)));
+        let asked: Vec<(&str, Change)> = asked.collect();
         let limit = rate / asked.len() as f64;
-        match asked
-            .iter()
-            .min_by(|(_, one), (_, other)| one.total_cmp(other))
-        {
-            Some((label, p_value)) if *p_value <= limit => changed.push(label),
+        let surest = asked.iter().min_by(|(_, one), (_, other)| {
+            let larger = other.estimate.abs().total_cmp(&one.estimate.abs());
+            one.p_value.total_cmp(&other.p_value).then(larger)
+        });
+        match surest {
+            Some((label, found)) if found.p_value <= limit => changed.push(label),
             _ => return changed,
         }
     }

@@ -146,6 +146,6 @@ fn rows_without_a_partner_are_counted() {
 fn a_case_counts_only_if_it_is_in_every_file() {
     let both = results("a", vec![row("std", 0.9), row("nix", 0.9)]);
     let one = results("b", vec![row("std", 0.9)]);
-    let found = of(&[both.clone()], &[both, one]);
+    let found = of(std::slice::from_ref(&both), &[both.clone(), one]);
     assert_eq!(found.remarks[0], "1 case not in every file");
 }
