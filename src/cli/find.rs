@@ -136,6 +136,9 @@ pub struct LosslessArgs {
     /// Distance of the bounds at the end
     #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "0.5%", conflicts_with = "resume")]
     pub width: f64,
+    /// Time over which both bounds are tried again, every 6 s
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "60s", conflicts_with = "resume")]
+    pub recheck: Duration,
 }
 
 /// Options of a search for the payload from which a round trip takes longer.
@@ -295,5 +298,5 @@ Examples:
 
 Method:
   A rate passes if at most --exceed of its trials lose more than --goal (MLRsearch, RFC 9971).
-  Short trials find the range, full trials the bounds. A rate that a sender cannot keep does not
-  pass.";
+  Short trials find the range, full trials the bounds. Then, both bounds are tried again. A rate
+  that a sender cannot keep does not pass.";

@@ -114,6 +114,11 @@ impl<'m> Session<'_, 'm> {
                 Step::Soak(soak) => self.soak(&soak)?,
                 Step::Begin(begin) => self.begin(&begin)?,
                 Step::Prepare { side, command } => self.prepare(side, &command)?,
+                Step::Wait { until, told } => {
+                    self.journal.doing(&told);
+                    let left = until.saturating_duration_since(Instant::now());
+                    self.interrupt.sleep(left)?;
+                }
                 Step::Trial(trial) => self.trial(&trial)?,
                 Step::Note(event) => self.emit(&event)?,
             }

@@ -1,5 +1,7 @@
 //! Steps that an experiment asks the session for.
 
+use std::time::Instant;
+
 use crate::data::Case;
 use crate::host::board::Cooldown;
 use crate::host::tuning::Tuning;
@@ -21,6 +23,13 @@ pub enum Step {
         side: Side,
         /// The command, for a shell.
         command: String,
+    },
+    /// Waits.
+    Wait {
+        /// End of the wait.
+        until: Instant,
+        /// Text of the progress display meanwhile.
+        told: String,
     },
     /// Measures a window.
     Trial(Box<Trial>),

@@ -70,7 +70,8 @@ fn what_latency_finds_out_cannot_be_chosen() {
 fn loads_are_parts_of_the_rate_without_loss_that_a_search_has_found() {
     let place = Place::new();
     let ask = "--workload rr --engine std --threads 2 --payload 26 --ip v4 --connection connected";
-    let search = "--trial 100ms --sum 200ms --width 20% --exceed 80% --warmup 5ms -q -o found.jsonl --format json";
+    let search = "--trial 100ms --sum 200ms --width 20% --exceed 80% --recheck 0s --warmup 5ms -q -o found.jsonl \
+                  --format json";
     let output = place.run(&format!("find lossless {ask} {search}"));
     assert!(output.status.success(), "{}", stderr(&output));
     let found: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::loads::{Goal, TrialLoss};
 use super::mlr::{Found, Mlr, TrialRequest};
 use super::place::TrialOutcome;
-use super::steady::CpuTimes;
+use super::steady::{CpuTimes, wanders};
 
 /// Largest relative distance from the sustainable load at which the work per datagram is nearly the same.
 const NEAR: f64 = 0.1;
@@ -32,6 +32,10 @@ pub(super) fn expected(trial: Duration, sum: Duration) -> (u32, Duration) {
 pub(super) struct LoadSearch {
     goal: Goal,
     search: Mlr,
+    /// Rechecks of the bounds so far.
+    rechecks: Vec<Mlr>,
+    /// Number of rechecks in the end.
+    all_rechecks: usize,
     /// Trials so far, by load.
     trials: BTreeMap<u32, Vec<LoadTrial>>,
 }
@@ -63,24 +67,81 @@ impl LoadSearch {
         Self {
             goal,
             search: Mlr::new(goal, width, loads),
+            rechecks: Vec::new(),
+            all_rechecks: 0,
             trials: BTreeMap::new(),
+        }
+    }
+
+    /// Adds rechecks of both bounds, which widen the interval where the bounds have moved.
+    pub(super) fn with_rechecks(self, all_rechecks: usize) -> Self {
+        Self {
+            all_rechecks,
+            ..self
         }
     }
 
     /// Returns the next trial. `None`: the load is found.
     pub(super) fn next(&self) -> Option<TrialRequest> {
-        self.search.next()
+        self.rechecks.last().unwrap_or(&self.search).next()
+    }
+
+    /// Returns whether the next trial begins a recheck.
+    pub(super) fn begins_recheck(&self) -> bool {
+        let last = self.rechecks.last();
+        last.is_some_and(|recheck| !recheck.has_begun())
     }
 
     /// Adds a trial.
     pub(super) fn take(&mut self, trial: LoadTrial) {
-        self.search.take(trial.load, trial.loss());
+        let search = self.rechecks.last_mut().unwrap_or(&mut self.search);
+        search.take(trial.load, trial.loss());
         self.trials.entry(trial.load).or_default().push(trial);
+        if self.rechecks.len() < self.all_rechecks && self.next().is_none() {
+            let found = self.search.found();
+            if found.load.is_some() && found.too_much.is_some() {
+                self.rechecks.push(self.search.recheck());
+            }
+        }
     }
 
-    /// Returns the result so far.
+    /// Returns the result so far. The interval holds the bounds of all rechecks. Before they are over, there is none.
     pub(super) fn found(&self) -> Found {
-        self.search.found()
+        let mut found = self.search.found();
+        if !self.rechecks.is_empty() && self.next().is_some() {
+            found.interval = (None, None);
+        }
+        for again in self.rechecks.iter().map(Mlr::found) {
+            let (low, high) = found.interval;
+            let high = high.zip(again.too_much).map(|(one, two)| one.max(two));
+            found.interval = (low.min(again.load), high);
+        }
+        found
+    }
+
+    /// Returns whether the capacity and the CPU that limits it stayed as they were, as far as the trials tell.
+    pub(super) fn is_steady(&self) -> bool {
+        let outcomes = self.trials.values().map(|trials| {
+            let full = trials.iter().map(LoadTrial::loss);
+            let full = full.filter(|trial| self.goal.is_full(trial));
+            full.map(|trial| self.goal.is_met_by(&trial)).collect()
+        });
+        !wanders(outcomes) && self.cpu_times().is_none_or(CpuTimes::are_steady)
+    }
+
+    /// Returns the loads at which full trials lost too much, and at which they did not.
+    pub(super) fn seen(&self) -> Seen {
+        let is_seen = |trials: &[LoadTrial], is_met: bool| {
+            let mut losses = trials.iter().map(LoadTrial::loss);
+            losses.any(|it| self.goal.is_full(&it) && self.goal.is_met_by(&it) == is_met)
+        };
+        let mut loads = self.trials.iter();
+        let passed = loads.clone().rfind(|(_, trials)| is_seen(trials, true));
+        let lost = loads.find(|(_, trials)| is_seen(trials, false));
+        Seen {
+            lost: lost.map(|(load, _)| *load),
+            passed: passed.map(|(load, _)| *load),
+        }
     }
 
     /// Returns the limiting place: the place of most losses in the trials at the lowest load that is too much.
@@ -138,6 +199,15 @@ impl LoadSearch {
         let times = full.filter_map(|trial| trial.outcome.cpu_ns_at(place));
         CpuTimes::of(times.collect())
     }
+}
+
+/// Loads of full trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Lowest load at which a trial lost too much. `None`: none did.
+    pub lost: Option<u32>,
+    /// Highest load at which a trial did not. `None`: all did.
+    pub passed: Option<u32>,
 }
 
 /// Reason from full trials why the bounds of a search may be wrong.

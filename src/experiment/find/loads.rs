@@ -49,17 +49,19 @@ impl Goal {
     /// Classifies a load by its trials. The result holds whatever later trials may show (RFC 9971, appendix A). A
     /// short trial with too much loss counts only for the time that good short trials do not balance.
     pub fn class(&self, trials: &[TrialLoss]) -> Class {
-        let seconds = |is_full: bool, is_good: bool| -> f64 {
-            let of_those = trials
-                .iter()
-                .filter(|trial| self.is_full(trial) == is_full && self.is_met_by(trial) == is_good);
-            of_those.map(|trial| trial.seconds).sum()
-        };
-        let balance = seconds(false, true) * self.exceed / (1.0 - self.exceed);
-        let excess = (seconds(false, false) - balance).max(0.0);
-        let good = seconds(true, true);
-        let bad = seconds(true, false) + excess;
-        let whole = (good + bad).max(self.sum_s);
+        let (mut good, mut bad, mut short_good, mut short_bad) = (0.0, 0.0, 0.0, 0.0);
+        for trial in trials {
+            let sum = match (self.is_full(trial), self.is_met_by(trial)) {
+                (true, true) => &mut good,
+                (true, false) => &mut bad,
+                (false, true) => &mut short_good,
+                (false, false) => &mut short_bad,
+            };
+            *sum += trial.seconds;
+        }
+        let balance: f64 = short_good * self.exceed / (1.0 - self.exceed);
+        bad += f64::max(short_bad - balance, 0.0);
+        let whole: f64 = (good + bad).max(self.sum_s);
         let quantile = whole * self.exceed;
         match (bad <= quantile, whole - good <= quantile) {
             (true, true) => Class::Lower,

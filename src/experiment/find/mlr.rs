@@ -37,6 +37,8 @@ pub struct Mlr {
     start: u32,
     /// Highest load of this search.
     most: u32,
+    /// Bounds of another search that this one tries again, one trial for each load. `None`: it is no recheck.
+    again: Option<Bounds>,
     trials: BTreeMap<u32, Vec<TrialLoss>>,
 }
 
@@ -76,8 +78,28 @@ impl Mlr {
             width,
             start: (*loads.start()).clamp(1, most),
             most,
+            again: None,
             trials: BTreeMap::new(),
         }
+    }
+
+    /// Creates a search without trials that tries the bounds of this one again. If they have moved, it finds where they
+    /// are now. One trial decides on each load, so that the search is short.
+    pub(super) fn recheck(&self) -> Self {
+        Self {
+            goal: Goal {
+                sum_s: self.goal.trial_s,
+                ..self.goal
+            },
+            again: Some(self.bounds(&self.goal)),
+            trials: BTreeMap::new(),
+            ..*self
+        }
+    }
+
+    /// Returns whether the search has a trial.
+    pub(super) fn has_begun(&self) -> bool {
+        !self.trials.is_empty()
     }
 
     /// Adds a trial.
@@ -87,7 +109,7 @@ impl Mlr {
 
     /// Returns the next trial. `None`: the result is found.
     pub fn next(&self) -> Option<TrialRequest> {
-        let mut hint = Bounds::default();
+        let mut hint = self.again.unwrap_or_default();
         for level in self.levels() {
             let bounds = self.bounds(&level.goal);
             if let Some(load) = self.next_at(&level, bounds, hint) {
@@ -97,6 +119,9 @@ impl Mlr {
                 });
             }
             hint = bounds;
+        }
+        if self.again.is_some() {
+            return None;
         }
         let load = self.next_beside(hint)?;
         Some(TrialRequest {
@@ -123,8 +148,9 @@ impl Mlr {
         }
     }
 
-    /// Returns the levels of precision. The last one is the goal itself. In the levels before, one trial decides.
-    fn levels(&self) -> [Level; 4] {
+    /// Returns the levels of precision. The last one is the goal itself. In the levels before, one trial decides. A
+    /// recheck has only the last one.
+    fn levels(&self) -> impl Iterator<Item = Level> {
         let rough = |part: f64, widths: f64| {
             let seconds = self.goal.trial_s * part;
             Level {
@@ -140,7 +166,9 @@ impl Mlr {
             goal: self.goal,
             width: self.width,
         };
-        [rough(0.1, 8.0), rough(0.3, 4.0), rough(1.0, 2.0), last]
+        let all = [rough(0.1, 8.0), rough(0.3, 4.0), rough(1.0, 2.0), last];
+        let is_recheck = self.again.is_some();
+        all.into_iter().skip(if is_recheck { 3 } else { 0 })
     }
 
     fn bounds(&self, goal: &Goal) -> Bounds {
@@ -188,13 +216,15 @@ impl Mlr {
     }
 
     /// Returns a load above one that passes. The step is the width, then twice the step before, but at most the load
-    /// itself. While no trial has lost too much, the load doubles at once.
+    /// itself. While no trial has lost too much, the load doubles at once, except in a recheck.
     fn above(&self, lower: u32, level: &Level) -> u32 {
         let load_search = self.of_class(&level.goal, Class::Lower);
         let before = load_search.into_iter().rfind(|load| *load < lower);
         let mut trials = self.trials.values().flatten();
         let step = match before {
-            _ if trials.all(|trial| self.goal.is_met_by(trial)) => f64::INFINITY,
+            _ if self.again.is_none() && trials.all(|trial| self.goal.is_met_by(trial)) => {
+                f64::INFINITY
+            }
             Some(before) => 2.0 * f64::from(lower - before),
             None => level.width * f64::from(lower),
         };

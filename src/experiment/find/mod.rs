@@ -9,8 +9,8 @@
 //! | search for payloads and for silences, in `rounds` | `cliff`, `idle` |
 //! | search for settings | `tuning` |
 //! | find the limiting place of a trial, and the buffer capacity | `place`, `buffer_capacity` |
-//! | judge whether a CPU was equally fast in all trials | `steady` |
-//! | keep the trials of a log and make the next step | `record` |
+//! | judge whether a CPU and the capacity stayed the same over all trials | `steady` |
+//! | keep the trials of a log and make the next step | `record`, `turns` |
 //! | show the results | `table`, `rows` |
 
 mod buffer_capacity;
@@ -30,6 +30,7 @@ mod searching;
 pub mod steady;
 pub mod table;
 pub mod tuning;
+mod turns;
 
 use std::time::Duration;
 

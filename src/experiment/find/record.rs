@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::header::Header;
+use super::turns::Turns;
 use super::{Next, Search};
 use crate::data::{Case, Sample};
 use crate::host::placement::Placement;
@@ -20,10 +21,7 @@ const SETUP_AND_DRAIN: Duration = Duration::from_millis(250);
 pub struct Record {
     header: Header,
     cases: Vec<Searched>,
-    /// Number of cases that this process has finished.
-    over: usize,
-    /// End of the time for the case in hand.
-    end: Option<Instant>,
+    turns: Turns,
 }
 
 /// Results so far of a case.
@@ -77,20 +75,20 @@ impl Logged for Record {
 }
 
 impl Experiment for Record {
-    /// Searches case by case, each for at most `max_time`.
+    /// Searches case by case, each for at most `max_time`. While a case pauses, others go on.
     fn next(&mut self, now: Instant) -> Option<Step> {
-        while self.over < self.cases.len() {
-            let next = self.cases[self.over].next();
-            if next.is_some() && self.end.is_none() {
-                self.end = now.checked_add(self.header.max_time);
-            }
-            if let Some(next) = next.filter(|_| self.has_time(now)) {
-                return self.step(self.over, &next);
-            }
-            self.over += 1;
-            self.end = None;
+        let cases = self.cases.iter();
+        let pauses = cases.map(|case| case.next().map(|_| case.search.pause()));
+        let (number, ready) = self.turns.next(now, pauses)?;
+        if ready > now {
+            let seconds = (ready - now).as_secs_f64().ceil();
+            let key = self.cases[number].case.key();
+            return Some(Step::Wait {
+                until: ready,
+                told: format!("{key}: both bounds are tried again in {seconds} s"),
+            });
         }
-        None
+        self.step(number, &self.cases[number].next()?)
     }
 
     fn take(&mut self, event: &Event) -> Result<Vec<Row>, String> {
@@ -144,8 +142,8 @@ impl Experiment for Record {
     }
 
     fn lost_while_disturbed(&self, _trial: &Trial, sample: &Sample, now: Instant) -> bool {
-        let case = self.cases.get(self.over);
-        self.has_time(now) && case.is_some_and(|case| case.search.lost_while_disturbed(sample))
+        let current = self.turns.current(now);
+        current.is_some_and(|case| self.cases[case].search.lost_while_disturbed(sample))
     }
 }
 
@@ -167,12 +165,11 @@ impl Record {
             repeated: 0,
             time: Duration::ZERO,
         };
-        let cases = header.plan.cases().map(searched).collect();
+        let cases: Vec<Searched> = header.plan.cases().map(searched).collect();
         Self {
+            turns: Turns::new(cases.len(), header.max_time),
             header,
             cases,
-            over: 0,
-            end: None,
         }
     }
 
@@ -233,10 +230,6 @@ impl Record {
         };
         let none = || format!("there is no setting {tuning}");
         is_there.then_some(()).ok_or_else(none)
-    }
-
-    fn has_time(&self, now: Instant) -> bool {
-        self.end.is_none_or(|end| now < end)
     }
 
     fn trial(

@@ -62,9 +62,15 @@ const T_95: f64 = 2.201;
 /// Number of standard errors beyond which a difference is significant.
 const SIGNIFICANT_ERRORS: f64 = 4.0;
 
+/// Distance of a change that 9 of 10 searches find from the smallest change that is looked for, in standard deviations
+/// between rounds. The mean of six rounds would need 0.52.
+const BEYOND_LEAST: f64 = 0.6;
+
 /// Mean difference over some rounds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Difference {
+    /// Number of rounds.
+    count: f64,
     pub(super) mean: f64,
     /// Standard error of the mean.
     pub(super) error: f64,
@@ -78,6 +84,7 @@ impl Difference {
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         Self {
+            count,
             mean,
             error: (squares / (count - 1.0) / count).sqrt(),
         }
@@ -98,4 +105,23 @@ impl Difference {
     fn relative_change(self, errors: f64) -> f64 {
         (self.mean + errors * self.error).exp_m1()
     }
+}
+
+/// Returns the smallest change, as a fraction, that 9 of 10 searches find at the scatter of these differences of
+/// logarithms between neighbours. `least`: the smallest difference that is looked for. `deviations`: the difference
+/// that is significant in 9 of 10 searches, in standard deviations between rounds. `None`: there are too few rounds.
+pub(super) fn detectable(
+    differences: impl Iterator<Item = Difference>,
+    least: f64,
+    deviations: f64,
+) -> Option<f64> {
+    let (mut squares, mut degrees) = (0.0, 0.0);
+    for difference in differences.filter(|it| it.error.is_finite()) {
+        let degrees_of_one = difference.count - 1.0;
+        squares += difference.error.powi(2) * difference.count * degrees_of_one;
+        degrees += degrees_of_one;
+    }
+    let deviation = (degrees > 0.0).then(|| (squares / degrees).sqrt())?;
+    let change = (least + BEYOND_LEAST * deviation).max(deviations * deviation);
+    Some(change.exp_m1())
 }

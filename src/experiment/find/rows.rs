@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 
 use super::buffer_capacity::buffer_capacity;
 use super::burst::{self, Burst};
+use super::cliff::{Cliff, CliffQuestion, Jump};
 use super::header::Question;
-use super::idle::Step;
+use super::idle::{Idle, IdleQuestion, Step};
 use super::lossless::{self, Lossless};
-use super::{Record, Search, Searched, cliff, idle, tuning};
+use super::{Record, Search, Searched, tuning};
 use crate::results::export::row_of;
 
 /// Returns the rows of a search: objects with the same keys.
@@ -22,10 +23,10 @@ pub fn rows(record: &Record) -> Vec<Value> {
                 vec![burst(record, case, search, asked)]
             }
             (Search::Cliff(search), Question::Cliff(asked)) => {
-                or_none(&search.jumps(), |jump| cliff(jump, asked))
+                or_none(&search.jumps(), |jump| cliff(search, jump, asked))
             }
             (Search::Idle(search), Question::Idle(asked)) => {
-                or_none(&search.steps(), |step| idle(step, asked))
+                or_none(&search.steps(), |step| idle(search, step, asked))
             }
             _ => Vec::new(),
         };
@@ -59,6 +60,7 @@ fn whole(case: &Searched, row: Value) -> Value {
 fn lossless(case: &Searched, search: &Lossless, asked: lossless::LosslessQuestion) -> Value {
     let found = search.found();
     let (low, high) = found.interval;
+    let seen = search.seen();
     let cpu_times = search.cpu_times();
     json!({
         "goal_loss_pct": asked.goal_pct,
@@ -67,6 +69,9 @@ fn lossless(case: &Searched, search: &Lossless, asked: lossless::LosslessQuestio
         "too_much_pps": found.too_much,
         "lossless_pps_low": low,
         "lossless_pps_high": high,
+        "is_steady": search.is_steady(),
+        "lowest_lossy_pps": seen.lost,
+        "highest_passing_pps": seen.passed,
         "conditional_throughput_pps": found.throughput.map(|pps| rounded(pps, 10.0)),
         "limiting_place": case.search.limiting_place().unwrap_or_default(),
         "doubt": case.search.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
@@ -75,7 +80,7 @@ fn lossless(case: &Searched, search: &Lossless, asked: lossless::LosslessQuestio
     })
 }
 
-fn cliff(jump: Option<&cliff::Jump>, asked: cliff::CliffQuestion) -> Value {
+fn cliff(search: &Cliff, jump: Option<&Jump>, asked: CliffQuestion) -> Value {
     json!({
         "from_bytes": u32::from(asked.from),
         "to_bytes": u32::from(asked.to),
@@ -85,10 +90,11 @@ fn cliff(jump: Option<&cliff::Jump>, asked: cliff::CliffQuestion) -> Value {
         "change_pct": jump.map(|jump| pct(jump.after_ns / jump.before_ns - 1.0)),
         "change_pct_low": jump.map(|jump| pct(jump.interval.0)),
         "change_pct_high": jump.map(|jump| pct(jump.interval.1)),
+        "detectable_pct": search.detectable().map(pct),
     })
 }
 
-fn idle(step: Option<&Step>, asked: idle::IdleQuestion) -> Value {
+fn idle(search: &Idle, step: Option<&Step>, asked: IdleQuestion) -> Value {
     let us = |ns: f64| rounded(ns / 1000.0, 100.0);
     let interval = step.and_then(|step| step.interval);
     let idle_share = step.and_then(|step| step.idle_state.as_ref());
@@ -101,6 +107,7 @@ fn idle(step: Option<&Step>, asked: idle::IdleQuestion) -> Value {
         "rtt_p50_us_behind": step.and_then(|step| step.round_trip_ns.1).map(us),
         "change_pct_low": interval.map(|(low, _)| pct(low)),
         "change_pct_high": interval.map(|(_, high)| pct(high)),
+        "detectable_pct": search.detectable().map(pct),
         "loss_pct_before": step.and_then(|step| step.loss.0).map(pct),
         "loss_pct_behind": step.and_then(|step| step.loss.1).map(pct),
         "idle_state": idle_share.map_or("", |share| share.name.as_str()),

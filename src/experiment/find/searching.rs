@@ -50,6 +50,14 @@ impl Search {
         }
     }
 
+    /// Returns the shortest time between the trial before and the next one.
+    pub fn pause(&self) -> Duration {
+        match self {
+            Self::Lossless(search) => search.pause(),
+            Self::Cliff(_) | Self::Idle(_) | Self::Burst(_) | Self::Tuning(_) => Duration::ZERO,
+        }
+    }
+
     /// Returns whether a trial lost too much while another program disturbed it. Such a trial tells nothing.
     pub(super) fn lost_while_disturbed(&self, sample: &Sample) -> bool {
         let trial = match self {

@@ -1,4 +1,4 @@
-//! Judges whether a CPU was equally fast in all trials.
+//! Judges whether a CPU and the capacity stayed the same over all trials.
 
 use statrs::statistics::{Data, OrderStatistics};
 
@@ -37,6 +37,30 @@ impl CpuTimes {
     }
 }
 
+/// Number of standard deviations by which too few changes of outcome show a capacity that wanders: by chance in one of
+/// 40 searches.
+const TOO_FEW: f64 = 1.96;
+
+/// Returns whether trials of one load have the same outcome as the trial before more often than by chance. `outcomes`:
+/// those of each load, in the order of time. The count of changes is that of Wald & Wolfowitz (Annals of Mathematical
+/// Statistics 11 (1940) 147-162), summed over the loads.
+pub(super) fn wanders(outcomes: impl Iterator<Item = Vec<bool>>) -> bool {
+    let (mut surplus, mut variance) = (0.0, 0.0);
+    for outcomes in outcomes {
+        let trials = outcomes.len() as f64;
+        let good = outcomes.iter().filter(|is_good| **is_good).count() as f64;
+        let mixed = 2.0 * good * (trials - good);
+        if mixed == 0.0 {
+            continue;
+        }
+        let changes = outcomes.windows(2).filter(|pair| pair[0] != pair[1]);
+        surplus += changes.count() as f64 - mixed / trials;
+        variance += mixed * (mixed - trials) / (trials * trials * (trials - 1.0));
+    }
+    // Half a change for the step from counts to a normal distribution.
+    surplus + 0.5 < -TOO_FEW * variance.sqrt()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,6 +79,17 @@ mod tests {
         let times = CpuTimes::of(trials).expect("enough");
         assert_eq!((times.low_ns, times.high_ns), (1000.0, 1400.0));
         assert!(!times.are_steady());
+    }
+
+    #[test]
+    fn a_capacity_wanders_if_trials_of_a_load_all_pass_first_and_all_fail_later() {
+        let outcomes = |text: &str| text.chars().map(|it| it == '+').collect();
+        let wanders = |loads: &[&str]| wanders(loads.iter().map(|load| outcomes(load)));
+        assert!(wanders(&["++++++++--------"]));
+        assert!(wanders(&["++++----", "++++++--", "+++-----"]));
+        assert!(!wanders(&["++++++++", "--------"]));
+        assert!(!wanders(&["++-+--+-+--++-+-"]));
+        assert!(!wanders(&["++-", "+", ""]));
     }
 
     #[test]

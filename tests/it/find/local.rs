@@ -14,7 +14,7 @@ use crate::common::{Place, assert_code, stderr, stdout, wait_until};
 
 /// Roughly, and soon.
 const SHORT: &str = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic \
-                     --trial 100ms --sum 300ms --width 20% --warmup 5ms";
+                     --trial 100ms --sum 300ms --width 20% --recheck 0s --warmup 5ms";
 
 fn log(place: &Place, name: &str) -> Log<Header> {
     let bytes = fs::read(place.path(name)).expect("the log");
@@ -50,6 +50,10 @@ fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_t
     assert!(pps("lossless_pps") < pps("too_much_pps"), "{row}");
     assert_eq!(row["is_finished"], true, "{row}");
     assert_ne!(row["limiting_place"], "", "{row}");
+    let has_interval = row["lossless_pps_low"] != Value::Null;
+    assert!(row["is_steady"] == true || !has_interval, "{row}");
+    assert!(pps("lowest_lossy_pps") <= pps("too_much_pps"), "{row}");
+    assert!(pps("highest_passing_pps") >= pps("lossless_pps"), "{row}");
     assert_eq!(pps("trials"), trials(&log(&place, "log.jsonl")) as u64);
 
     let before = fs::read(place.path("log.jsonl")).expect("the log");
@@ -65,6 +69,22 @@ fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_t
     assert_eq!(stdout(&place.run("summarize log.jsonl")), csv);
     assert_eq!(stdout(&place.run("--resume log.jsonl -q")), table);
     assert_eq!(fs::read(place.path("log.jsonl")).expect("the log"), before);
+}
+
+#[test]
+fn both_bounds_are_tried_again_after_a_pause() {
+    let _alone = alone();
+    let place = Place::new();
+    let words = SHORT.replace("--recheck 0s", "--recheck 1s");
+    let output = place.run(&format!("find lossless {words} -q -o log.jsonl"));
+    assert_code(&output, 0);
+    let log = log(&place, "log.jsonl");
+    let opened = log.lines.iter().filter_map(|event| match event {
+        Event::Window(window) => Some(window.sample.opened_unix_ms),
+        _ => None,
+    });
+    let opened: Vec<u64> = opened.collect();
+    assert!(opened.windows(2).any(|pair| pair[1] - pair[0] >= 1000));
 }
 
 #[test]
@@ -144,6 +164,7 @@ fn what_makes_no_sense_is_refused_with_the_fix_and_leaves_nothing() {
         ("--goal 100%", "is not below 100%"),
         ("--exceed 0%", "--exceed"),
         ("--width 1", "--width"),
+        ("--recheck 30", "write 30ms or 30s"),
         ("--max-case-time soon", "--max-case-time"),
         ("--engine sdt", "sdt"),
         ("--threads 0", "--threads"),
@@ -230,6 +251,8 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
     );
     let table = stdout(&place.run("find cliff --resume log.jsonl -q"));
     assert!(table.contains("of 100 to 140"), "{table}");
+    let least = first["detectable_pct"].as_f64();
+    assert!(least.is_some_and(|pct| pct >= 10.0), "{first}");
     assert!(table.lines().all(|line| line.len() <= 100), "{table}");
 
     for (words, said) in [
@@ -261,6 +284,8 @@ fn silences_are_gone_through_and_the_log_says_the_same_again() {
     let first = &rows(&text)[0];
     assert_eq!(first["is_finished"], true, "{first}");
     assert_eq!(first["case"], "std:std/2t/64B/connected/v4/rr", "{first}");
+    let least = first["detectable_pct"].as_f64();
+    assert!(least.is_some_and(|pct| pct >= 100.0), "{first}");
     let again = place.run("find idle --resume log.jsonl -q --format json");
     assert_eq!(stdout(&again), text);
     let csv = stdout(&place.run("find idle --resume log.jsonl -q --format csv"));

@@ -87,7 +87,10 @@ fn what_a_token_bucket_and_a_wire_bear_is_found_and_where_the_rest_dies() {
     ] {
         // Beside other tests, threads are held up, and more trials than half may lose something: how near it comes on a quiet
         // machine is tested below.
-        let Some(row) = found(lab, "--trial 200ms --sum 1s --width 4% --exceed 80%") else {
+        let Some(row) = found(
+            lab,
+            "--trial 200ms --sum 1s --width 4% --exceed 80% --recheck 0s",
+        ) else {
             return;
         };
         let gave_way = row["limiting_place"].as_str().expect("text");
@@ -237,7 +240,7 @@ fn of_known_rates_19_of_20_are_found_within_3_percent() {
     for round in 0..2 {
         for pps in [1000.0, 2000.0, 5000.0, 10_000.0, 20_000.0] {
             for (truth, lab) in [bucket(pps, 0.004), police(pps, 0.004)] {
-                let Some(row) = found(lab, "--sum 5s") else {
+                let Some(row) = found(lab, "--sum 5s --recheck 0s") else {
                     return;
                 };
                 let off = off(truth, &row);
@@ -258,7 +261,7 @@ fn of_five_set_ups_the_place_that_gives_way_is_named() {
     let on_loopback = |words: &str| {
         let place = Place::new();
         let common = "--threads 2 --payload 300 --ip v4 --connection connected --pin 0:1 -q -o log.jsonl --format json";
-        let output = place.run(&format!("find lossless {words} {common}"));
+        let output = place.run(&format!("find lossless {words} --recheck 0s {common}"));
         assert!(output.status.success(), "{}", stderr(&output));
         let rows: Vec<Value> = serde_json::from_str(&stdout(&output)).expect("an array");
         rows[0].clone()
@@ -287,7 +290,7 @@ fn of_five_set_ups_the_place_that_gives_way_is_named() {
         (Lab::builder().tbf(End::Near, &words), "qdisc"),
         (wire, "path"),
     ] {
-        let Some(row) = found(lab, "") else {
+        let Some(row) = found(lab, "--recheck 0s") else {
             return;
         };
         println!("{row}");

@@ -325,5 +325,6 @@ fn asked(args: &LosslessArgs) -> Result<LosslessQuestion, UsageError> {
         trial: args.trial,
         sum: args.sum,
         width_pct: args.width,
+        recheck: args.recheck,
     })
 }

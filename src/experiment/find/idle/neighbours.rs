@@ -67,7 +67,7 @@ pub(super) struct Neighbours<'a> {
     pub(super) before: SilenceTrials<'a>,
     pub(super) after: SilenceTrials<'a>,
     /// Increase of the round trip after the step, as a difference of logarithms.
-    log_ratio: Difference,
+    pub(super) log_ratio: Difference,
 }
 
 impl<'a> Neighbours<'a> {

@@ -5,16 +5,14 @@ use std::fmt::Write as _;
 use super::super::header::Header;
 use super::super::idle::{Idle, IdleQuestion, Step};
 use super::super::{Record, Search};
-use super::{Found, found, known, or_dash, or_none, percents, us};
+use super::{Found, found, from, known, or_dash, percents, us};
 use crate::term::table::{Columns, Table};
 
 /// Returns the table of steps. A case without a step also has a row.
 pub(super) fn table(record: &Record) -> Table {
     let columns = Columns::<Found<Step>>::default()
         .word("case", |(key, _)| key.clone())
-        .word("silence\nfrom", |(_, step)| {
-            or_none(step.as_ref().map(|it| it.at))
-        })
+        .word("silence\nfrom", |(_, step)| from(step, "step", |it| it.at))
         .number(
             "before\nus",
             known(|it: &Step| or_dash(it.round_trip_ns.0.map(us))),
@@ -46,8 +44,8 @@ pub(super) fn table(record: &Record) -> Table {
             }),
         );
     columns.table(found(record, |search| match search {
-        Search::Idle(search) => search.steps(),
-        _ => Vec::new(),
+        Search::Idle(search) => (search.steps(), search.detectable()),
+        _ => (Vec::new(), None),
     }))
 }
 
@@ -75,8 +73,8 @@ pub(super) fn legend(header: &Header, asked: IdleQuestion) -> String {
         "\nsilence from: the first, of {from} to {to} on a grid of 1, 2 and 5, before which a client was silent and its next \
          request then took so much longer, or was lost more often, than after the silence before it on the grid. Round trips \
          that differ by {step_pct} % or more, and loss that differs by 10 points or more, are steps; what changes gradually is \
-         none. before, behind: microseconds of half of the round trips. CPUs enter: the idle state, and the share of their time \
-         in it.\n",
+         none. no step of: at this scatter, 9 of 10 searches find such a step of the round trip. before, behind: microseconds \
+         of half of the round trips. CPUs enter: the idle state, and the share of their time in it.\n",
     );
     let reasons = reasons(header);
     if !reasons.is_empty() {

@@ -80,6 +80,9 @@ fn lossless_table(record: &Record) -> Table {
             thousands(search.found().load, search) + mark(case)
         })
         .number("95 % interval\nk/s", |(_, search)| {
+            if !search.is_steady() {
+                return "not steady".to_owned();
+            }
             let (low, high) = search.found().interval;
             format!("{} to {}", thousands(low, search), thousands(high, search))
         })
@@ -97,11 +100,11 @@ fn lossless_table(record: &Record) -> Table {
     }))
 }
 
-/// Returns a load in thousands. The lower end of the interval decides the number of decimals.
+/// Returns a load in thousands. The highest load without loss decides the number of decimals.
 fn thousands(load: Option<u32>, search: &Lossless) -> String {
-    let decimals = match search.found().interval.0 {
-        Some(low) if low >= 100_000 => 0,
-        Some(low) if low >= 10_000 => 1,
+    let decimals = match search.found().load {
+        Some(found) if found >= 100_000 => 0,
+        Some(found) if found >= 10_000 => 1,
         _ => 3,
     };
     or_dash(load.map(|load| format!("{:.decimals$}", f64::from(load) / 1000.0)))
@@ -120,9 +123,7 @@ fn mark(case: &Searched) -> &'static str {
 fn cliff_table(record: &Record) -> Table {
     let columns = Columns::<Found<cliff::Jump>>::default()
         .word("case", |(key, _)| key.clone())
-        .number("from\nbyte", |(_, jump)| {
-            or_none(jump.as_ref().map(|it| it.at))
-        })
+        .number("from\nbyte", |(_, jump)| from(jump, "jump", |it| it.at))
         .number("before\nus", known(|it: &cliff::Jump| us(it.before_ns)))
         .number("behind\nus", known(|it: &cliff::Jump| us(it.after_ns)))
         .number(
@@ -135,31 +136,39 @@ fn cliff_table(record: &Record) -> Table {
             known(|it: &cliff::Jump| percents(it.interval)),
         );
     columns.table(found(record, |search| match search {
-        Search::Cliff(search) => search.jumps(),
-        _ => Vec::new(),
+        Search::Cliff(search) => (search.jumps(), search.detectable()),
+        _ => (Vec::new(), None),
     }))
 }
 
-/// Key of a case, with a finding. `None`: nothing was found.
-type Found<T> = (String, Option<T>);
+/// Key of a case, with a finding. `Err`: nothing was found; the smallest change that would have been, if it is known.
+type Found<T> = (String, Result<T, Option<f64>>);
 
-/// Returns the findings of each case, or one empty finding.
-fn found<T>(record: &Record, of: fn(&Search) -> Vec<T>) -> impl Iterator<Item = Found<T>> {
+/// Returns the findings of each case, or one empty finding. `of` returns the findings of a search, and the smallest
+/// change that it would find.
+fn found<T>(
+    record: &Record,
+    of: fn(&Search) -> (Vec<T>, Option<f64>),
+) -> impl Iterator<Item = Found<T>> {
     searched(record).flat_map(move |case| {
-        let found = of(&case.search);
-        let nothing = found.is_empty().then_some(None);
-        let found = found.into_iter().map(Some).chain(nothing);
+        let (found, detectable) = of(&case.search);
+        let nothing = found.is_empty().then_some(Err(detectable));
+        let found = found.into_iter().map(Ok).chain(nothing);
         found.map(|found| (case.case.key(), found))
     })
 }
 
 fn known<T>(cell: fn(&T) -> String) -> impl Fn(&Found<T>) -> String {
-    move |(_, found)| or_dash(found.as_ref().map(cell))
+    move |(_, found)| or_dash(found.as_ref().ok().map(cell))
 }
 
-/// Returns the start of a change, or `none`.
-fn or_none(at: Option<impl ToString>) -> String {
-    at.map_or_else(|| "none".to_owned(), |at| at.to_string())
+/// Returns the start of a change, or the size from which on there is none.
+fn from<T, A: ToString>(found: &Result<T, Option<f64>>, change: &str, at: fn(&T) -> A) -> String {
+    match found {
+        Ok(found) => at(found).to_string(),
+        Err(None) => "none".to_owned(),
+        Err(Some(part)) => format!("no {change} of {:.0} % or more", (100.0 * part).ceil()),
+    }
 }
 
 fn us(ns: f64) -> String {
@@ -209,24 +218,35 @@ fn notes(record: &Record) -> String {
     notes
 }
 
-/// Returns a note on cases whose limiting CPU was not equally fast in all trials.
+/// Returns a note on cases whose capacity or limiting CPU was not the same in all trials.
 fn unsteady(record: &Record) -> String {
-    let times = record.cases().iter().filter_map(|case| {
+    let cases = record.cases().iter().filter_map(|case| {
         let Search::Lossless(search) = &case.search else {
             return None;
         };
-        let times = search.cpu_times().filter(|times| !times.are_steady())?;
-        let (low, high) = (times.low_ns / 1e3, times.high_ns / 1e3);
-        Some(format!("{low:.2} to {high:.2} us ({})", case.case.key()))
+        if search.is_steady() {
+            return None;
+        }
+        let seen = search.seen();
+        let (lost, passed) = (thousands(seen.lost, search), thousands(seen.passed, search));
+        let mut text = format!("{}: {lost} k/s lost, {passed} k/s passed", case.case.key());
+        if let Some(times) = search.cpu_times().filter(|times| !times.are_steady()) {
+            let (low, high) = (times.low_ns / 1e3, times.high_ns / 1e3);
+            let _ = write!(
+                text,
+                ", the CPU that gave way took {low:.2} to {high:.2} us for the same work"
+            );
+        }
+        Some(text)
     });
-    let times: Vec<String> = times.collect();
-    if times.is_empty() {
+    let cases: Vec<String> = cases.collect();
+    if cases.is_empty() {
         return String::new();
     }
     format!(
-        "\nNot steady: from trial to trial, the same work took the CPU that gave way {}. Where something else uses its core, or \
-         its clock changes, another search may find another rate.\n",
-        times.join(", ")
+        "\nNot steady, so there is no interval: {}. Where something else uses its core, or its clock changes, another search \
+         finds another rate.\n",
+        cases.join("; ")
     )
 }
 
@@ -237,6 +257,7 @@ fn lossless_legend(asked: lossless::LosslessQuestion) -> String {
         trial,
         sum,
         width_pct,
+        recheck,
     } = asked;
     let what = if goal_pct > 0.0 {
         format!("more than {goal_pct} % are lost")
@@ -245,18 +266,21 @@ fn lossless_legend(asked: lossless::LosslessQuestion) -> String {
     };
     format!(
         "\nwithout loss: the highest rate, of thousands of datagrams or requests per second, at which in no more than \
-         {exceed_pct} % of the trials {what}, within {width_pct} %: trials of {}, of each bound {} together (RFC 9971). \
-         95 % interval: in 95 of 100 searches or more it holds that rate, as long as the machine stays as it was. gave way \
-         first: where most was lost just above it.\n",
+         {exceed_pct} % of the trials {what}, within {width_pct} %: trials of {}, of each bound {} together (RFC 9971), both \
+         tried again over {}. 95 % interval: in 95 of 100 searches or more it holds that rate; it holds the bounds of all \
+         tries. not steady: good and bad trials came in runs, or the CPU was not equally fast. gave way first: where most was \
+         lost just above it.\n",
         duration::text(trial),
         duration::text(sum),
+        duration::text(recheck),
     )
 }
 
 fn cliff_legend(asked: cliff::CliffQuestion) -> String {
     format!(
         "\nfrom byte: the first payload, of {} to {}, that takes so much more than the one before it. Changes of {} % or more \
-         are looked for; what changes gradually is none. before, behind: microseconds of a round trip, or for each datagram.\n",
+         are looked for; what changes gradually is none. no jump of: at this scatter, 9 of 10 searches find such a jump. \
+         before, behind: microseconds of a round trip, or for each datagram.\n",
         asked.from, asked.to, asked.jump_pct
     )
 }

@@ -14,9 +14,9 @@ fn case() -> Case {
     Case::of_key("std:std/2t/16B/connected/v4/rr").expect("a key")
 }
 
-/// Searches where a payload takes `ns(payload)` nanoseconds, and returns the jumps. `noise` is a fraction;
-/// consecutive trials share a part of it, over some seconds.
-fn found(ns: impl Fn(u32) -> f64, noise: f64, dice: &mut fastrand::Rng) -> Vec<Jump> {
+/// Searches where a payload takes `ns(payload)` nanoseconds. `noise` is a fraction; consecutive trials share a part of
+/// it, over some seconds.
+fn searched(ns: impl Fn(u32) -> f64, noise: f64, dice: &mut fastrand::Rng) -> Cliff {
     let asked = CliffQuestion {
         from: payload(16),
         to: payload(9000),
@@ -32,7 +32,11 @@ fn found(ns: impl Fn(u32) -> f64, noise: f64, dice: &mut fastrand::Rng) -> Vec<J
         trials += 1;
         assert!(trials < 5000, "{:?}", search.jumps());
     }
-    search.jumps()
+    search
+}
+
+fn found(ns: impl Fn(u32) -> f64, noise: f64, dice: &mut fastrand::Rng) -> Vec<Jump> {
+    searched(ns, noise, dice).jumps()
 }
 
 /// Returns the time of a system call and a memory copy, in nanoseconds.
@@ -79,6 +83,33 @@ fn several_jumps_are_all_found_upwards_and_downwards() {
         let jumps = found(ns, 0.02, &mut dice);
         let at: Vec<u32> = jumps.iter().map(|jump| jump.at).collect();
         assert_eq!(at, [58, 1473, 4097]);
+    }
+}
+
+#[test]
+fn a_jump_that_9_of_10_searches_would_find_is_found_in_9_of_10() {
+    const TRIES: u32 = 300;
+    for noise in [0.02, 0.05, 0.1] {
+        let mut dice = fastrand::Rng::with_seed(7);
+        let (mut exact, mut smaller, mut sum) = (0, 0, 0.0);
+        for _ in 0..TRIES {
+            let search = searched(gradual, noise, &mut dice);
+            let least = search.detectable().expect("it has its rounds");
+            sum += least;
+            let at = dice.u32(17..=9000);
+            let mut is_found = |jump: f64| {
+                let ns = |bytes: u32| gradual(bytes) * if bytes >= at { 1.0 + jump } else { 1.0 };
+                found(ns, noise, &mut dice)
+                    .iter()
+                    .any(|found| found.at == at)
+            };
+            exact += u32::from(is_found(least));
+            smaller += u32::from(is_found(0.6 * least));
+        }
+        let mean = sum / f64::from(TRIES);
+        println!("noise {noise}: {mean:.3}: {exact} of {TRIES}, of 0.6 times it {smaller}");
+        assert!(exact * 100 >= TRIES * 88, "{noise}: {exact}");
+        assert!(smaller * 2 < TRIES, "{noise}: {smaller}");
     }
 }
 

@@ -19,9 +19,9 @@ fn search() -> Idle {
     Idle::new(case, asked)
 }
 
-/// Searches where a silence in nanoseconds has the round trip in nanoseconds and the loss that `of` gives, and
-/// returns the steps. `noise` is a fraction.
-fn found(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -> Vec<Step> {
+/// Searches where a silence in nanoseconds has the round trip in nanoseconds and the loss that `of` gives. `noise` is a
+/// fraction.
+fn searched(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -> Idle {
     let mut search = search();
     let (mut trials, mut drift) = (0, 0.0_f64);
     while let Some(next) = search.next() {
@@ -43,7 +43,11 @@ fn found(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -
         trials += 1;
         assert!(trials < 1000, "{:?}", search.steps());
     }
-    search.steps()
+    search
+}
+
+fn found(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -> Vec<Step> {
+    searched(of, noise, dice).steps()
 }
 
 /// Returns round trips that grow by about a fifth from one silence of the grid to the next: caches grow cold, and
@@ -89,6 +93,34 @@ fn a_silence_after_which_answers_come_later_is_found_on_the_grid() {
         }
         println!("+{longer}, noise {noise}: {right} of {SEARCHES}");
         assert!(right * 100 >= SEARCHES * 95, "{longer}: {right}");
+    }
+}
+
+#[test]
+fn a_step_that_9_of_10_searches_would_find_is_found_in_9_of_10() {
+    const TRIES: u32 = 300;
+    for noise in [0.1, 0.3] {
+        let mut dice = fastrand::Rng::with_seed(11);
+        let (mut right, mut smaller, mut sum) = (0, 0, 0.0);
+        for _ in 0..TRIES {
+            let search = searched(|_| (80_000.0, 0.0), noise, &mut dice);
+            let least = search.detectable().expect("it has its rounds");
+            sum += least;
+            let at = random_silence(&mut dice);
+            let mut is_found = |step: f64| {
+                let of = |silence| (80_000.0 * if silence >= at { 1.0 + step } else { 1.0 }, 0.0);
+                let steps = found(of, noise, &mut dice);
+                steps
+                    .iter()
+                    .any(|step| step.before.ns < at && at <= step.at.ns)
+            };
+            right += u32::from(is_found(least));
+            smaller += u32::from(is_found(0.5 * least));
+        }
+        let mean = sum / f64::from(TRIES);
+        println!("noise {noise}: {mean:.3}: {right} of {TRIES}, of half of it {smaller}");
+        assert!(right * 100 >= TRIES * 88, "{noise}: {right}");
+        assert!(smaller * 10 < TRIES * 7, "{noise}: {smaller}");
     }
 }
 

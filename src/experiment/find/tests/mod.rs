@@ -3,6 +3,7 @@
 mod cliff;
 mod idle;
 mod lossless;
+mod steady;
 mod tuning;
 
 /// Number of searches for each kind of truth.

@@ -44,6 +44,24 @@ fn found(faster: &[f64], dice: &mut fastrand::Rng) -> Vec<SettingEffect> {
     answers
 }
 
+#[test]
+fn a_change_that_9_of_10_searches_would_show_is_shown_in_9_of_10() {
+    const TRIES: u32 = 300;
+    let mut dice = fastrand::Rng::with_seed(7);
+    let (mut right, mut smaller, mut sum) = (0, 0, 0.0);
+    for _ in 0..TRIES {
+        let least = found(&[0.0], &mut dice)[0].detectable_pct().expect("pairs") / 100.0;
+        sum += least;
+        let mut is_shown = |faster: f64| found(&[faster], &mut dice)[0].verdict == Verdict::Helps;
+        right += u32::from(is_shown(least));
+        smaller += u32::from(is_shown(0.6 * least));
+    }
+    let mean = sum / f64::from(TRIES);
+    println!("{mean:.4}: {right} of {TRIES}, of 0.6 times it {smaller}");
+    assert!(right * 100 >= TRIES * 88, "{right}");
+    assert!(smaller * 100 < TRIES * 65, "{smaller}");
+}
+
 fn holds(answer: &SettingEffect, faster: f64) -> bool {
     (answer.low..=answer.high).contains(&faster.ln_1p())
 }
@@ -55,7 +73,7 @@ fn what_changes_nothing_makes_no_difference() {
         let (mut none, mut buffer_capacity) = (0, 0);
         for _ in 0..SEARCHES {
             let answers = found(&vec![0.0; tunings], &mut dice);
-            let is_none = |answer: &SettingEffect| answer.verdict == Verdict::NoDifference;
+            let is_none = |answer: &SettingEffect| answer.verdict == Verdict::NotShown;
             none += u32::from(answers.iter().all(is_none));
             buffer_capacity += u32::from(holds(&answers[0], 0.0));
         }
@@ -82,7 +100,7 @@ fn what_helps_and_what_hurts_is_called_so_among_others_that_do_nothing() {
                 let is_so = match answer.verdict {
                     Verdict::Helps => faster > 0.0,
                     Verdict::Hurts => faster < 0.0,
-                    Verdict::NoDifference => continue,
+                    Verdict::NotShown => continue,
                 };
                 right += u32::from(is_so);
                 wrong += u32::from(!is_so);

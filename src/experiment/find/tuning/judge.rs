@@ -15,8 +15,8 @@ pub enum Verdict {
     Helps,
     /// Slower with the tried value.
     Hurts,
-    /// No visible difference. The interval says how large a hidden difference may be.
-    NoDifference,
+    /// No difference shown. The interval says how large a hidden difference may be.
+    NotShown,
 }
 
 impl Verdict {
@@ -25,7 +25,7 @@ impl Verdict {
         match self {
             Self::Helps => "helps",
             Self::Hurts => "hurts",
-            Self::NoDifference => "no difference",
+            Self::NotShown => "not shown",
         }
     }
 }
@@ -79,7 +79,7 @@ pub(in crate::experiment::find) fn answer(pairs: &[[f64; 2]]) -> Option<SettingE
         low: change.low.ln_1p(),
         high: change.high.ln_1p(),
         p_value: change.p_value,
-        verdict: Verdict::NoDifference,
+        verdict: Verdict::NotShown,
     })
 }
 

@@ -53,6 +53,7 @@ fn row(tuning: Name, settings: &[Setting], found: Option<(&Tuning, &SettingEffec
         "change_pct": change.map(|(pct, ..)| hundredths(pct)),
         "change_pct_low": change.map(|(_, low, _)| hundredths(low)),
         "change_pct_high": change.map(|(.., high)| hundredths(high)),
+        "detectable_pct": found.and_then(|(_, answer)| answer.detectable_pct()).map(hundredths),
         "p_value": found.map(|(_, answer)| answer.p_value),
         "verdict": found.map_or("", |(_, answer)| answer.verdict.text()),
         "rounds": 0,
