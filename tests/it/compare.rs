@@ -42,6 +42,8 @@ fn place_with(factor: f64) -> Place {
 
 fn set_speed(row: &mut Row, pps: f64) {
     row.received_pps = Some(pps);
+    row.received_mbps = None;
+    (row.received_mbps_low, row.received_mbps_high) = (None, None);
     (row.received_pps_low, row.received_pps_high) = (None, None);
     row.residual_sd_pct = Some(0.5);
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Answer, Judgement};
 use crate::results::export::row_of;
 
-/// Returns the rows: objects with the same keys, each of which begins with `shared`. `sides`: names of the two columns
+/// Returns the rows: objects with the same keys, each with `shared`. `sides`: names of the two columns
 /// of values.
 pub fn rows(judgement: &Judgement, sides: [&str; 2], shared: &Value) -> Vec<Value> {
     let row = |kind: &str,
@@ -18,7 +18,7 @@ pub fn rows(judgement: &Judgement, sides: [&str; 2], shared: &Value) -> Vec<Valu
             "kind": kind, "label": label, "part": part, "case": case, "cases": answer.cases,
             "by": judgement.question.by.name(), sides[0]: values[0], sides[1]: values[1],
         });
-        row_of(&[shared.clone(), of, told(judgement, answer)])
+        row_of(&[of, shared.clone(), told(judgement, answer)])
     };
     let mut rows = Vec::new();
     for engine in &judgement.engines {
