@@ -7,10 +7,10 @@ use super::pacing::{self, Gaps};
 use super::round_trips::Latencies;
 use super::rounding::{decimals, milliseconds};
 use super::{
-    Environment, Machine, Outcome, Row, RowInput, Status, counters_by_name, doubts, preempted,
-    residual, sensor_readings, status,
+    Environment, Machine, Row, RowInput, Status, counters_by_name, doubts, preempted, residual,
+    sensor_readings, status,
 };
-use crate::data::{Case, Outstanding, Pair, Sharing, Traits};
+use crate::data::{Case, Outstanding, Sharing};
 
 impl Row {
     /// Computes a row.
@@ -244,25 +244,7 @@ impl Row {
 
     /// Returns the row that follows from a case alone. Columns that need more are empty.
     pub fn of_case(case: &Case) -> Self {
-        let input = RowInput {
-            case,
-            engines: Pair {
-                sender: &Traits::PLAIN,
-                receiver: &Traits::PLAIN,
-            },
-            pin: String::new(),
-            nics: <_>::default(),
-            warnings: Vec::new(),
-            outcome: Outcome::Skipped(String::new()),
-            samples: &[],
-            repeated: &[],
-            verified: None,
-            reference: &[],
-            half: &[],
-            others: &[],
-            settles_after: None,
-            until_pct: None,
-        };
+        let input = RowInput::skipped(case, String::new());
         Self {
             warmup_ms: None,
             machine_id: String::new(),
