@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::estimate::Reading;
+use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
 use super::{Place, Setting, SettingRanking, Standing};
 use crate::data::{Duplex, Traits, Workload};
@@ -147,5 +147,5 @@ fn standing(measure: Measure, engines: &Engines) -> Standing {
                 .reduce(|(a, b), (c, d)| (a.min(c), b.max(d))),
         })
     });
-    Standing::new(measure, unit, readings)
+    Standing::new(measure, unit, readings, RISK)
 }

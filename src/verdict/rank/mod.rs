@@ -181,7 +181,8 @@ impl Place {
 }
 
 impl Standing {
-    fn new(measure: Measure, unit: Unit, places: impl Iterator<Item = Place>) -> Self {
+    /// Sorts the engines. Each pair of equal engines is told apart with the probability `risk`.
+    fn new(measure: Measure, unit: Unit, places: impl Iterator<Item = Place>, risk: f64) -> Self {
         let mut places: Vec<Place> = places.collect();
         let badness = |place: &Place| match measure {
             Measure::Speed => -place.reading.value(),
@@ -193,7 +194,7 @@ impl Standing {
         for place in &mut places {
             let ahead = readings
                 .iter()
-                .filter(|other| measure.is_ahead(other, &place.reading));
+                .filter(|other| measure.is_ahead(other, &place.reading, risk));
             place.place = place.reading.has_error().then(|| 1 + ahead.count());
         }
         Self {
@@ -204,9 +205,9 @@ impl Standing {
     }
 
     /// Returns a standing of these engines alone, with their places among each other.
-    fn of_these(&self, places: &[&Place]) -> Self {
+    fn of_these(&self, places: &[&Place], risk: f64) -> Self {
         let places = places.iter().map(|&place| place.clone());
-        Self::new(self.measure, self.unit, places)
+        Self::new(self.measure, self.unit, places, risk)
     }
 
     /// Returns the engines that tie for first place. Empty if no engine has an interval.

@@ -279,7 +279,7 @@ fn engines_that_cross_are_each_told_for_their_payload() {
     let board = ranked(&[at(26, 1.2), at(1460, 0.83)].concat());
     let text = sentences(&board, By::Speed).join("\n");
     assert!(
-        text.starts_with("Over loopback, of 2 engines: use mmsg at 26 B, std at 1460 B\n"),
+        text.starts_with("Over loopback, of 2 engines: use for 26 B: mmsg; 1460 B: std\n"),
         "{text}"
     );
     assert!(
@@ -436,4 +436,5 @@ fn the_ranking_says_who_is_ahead_and_how_sure_that_is() {
 
 mod answer;
 mod any_rows;
+mod simulation;
 mod sources;
