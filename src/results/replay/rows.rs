@@ -128,6 +128,7 @@ impl Replay {
             reference: beside.reference,
             half: beside.half,
             others: beside.others,
+            earlier_pps: self.header.earlier_pps(&planned.case),
             settles_after: self.settles_after,
             until_pct: schedule.until.map(|until| until.half_width_pct),
         };

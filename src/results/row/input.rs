@@ -32,6 +32,8 @@ pub struct RowInput<'a> {
     pub half: &'a [Sample],
     /// Windows of each case of the block with another engine.
     pub others: &'a [&'a [Sample]],
+    /// Rates of the case in earlier runs, in datagrams received per second.
+    pub earlier_pps: &'a [f64],
     /// Time that traffic takes to settle on this machine, if measured.
     pub settles_after: Option<Duration>,
     /// Interval half-width that `--until` requires, in percent.
@@ -57,6 +59,7 @@ impl<'a> RowInput<'a> {
             reference: &[],
             half: &[],
             others: &[],
+            earlier_pps: &[],
             settles_after: None,
             until_pct: None,
         }

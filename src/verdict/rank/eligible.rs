@@ -66,6 +66,12 @@ impl<'a> Field<'a> {
         engines.flatten().copied()
     }
 
+    /// Returns whether any engine was measured more than once in a setting.
+    pub(super) fn has_repeats(&self) -> bool {
+        let mut engines = self.settings.values().flat_map(BTreeMap::values);
+        engines.any(|rows| rows.len() > 1)
+    }
+
     pub(super) fn rankings(&self) -> Vec<SettingRanking> {
         let rankings = self.settings.iter().map(|(&setting, engines)| {
             let standings = Measure::ALL.map(|measure| standing(measure, engines));

@@ -95,10 +95,35 @@ pub struct BoardRanking {
     pub averaged: Vec<Averaged>,
     /// The quality of the rows.
     pub quality: Quality,
+    /// Rows whose cases were measured in earlier runs.
+    earlier: Vec<Earlier>,
+    /// True if values are averaged over several runs.
+    has_repeats: bool,
     /// True if any row had a given rate.
     pub is_at_given_rates: bool,
     /// Remarks on rows that were left out and on rows that may mislead.
     pub remarks: Vec<String>,
+}
+
+/// Scatter of a case over earlier runs.
+#[derive(Clone, Debug)]
+struct Earlier {
+    /// The row's label.
+    engine: String,
+    /// Number of earlier runs.
+    runs: usize,
+    /// Half of the 95 % prediction interval for the rate of the next run, in percent.
+    half_pct: f64,
+}
+
+impl Earlier {
+    fn of(row: &Row) -> Option<Self> {
+        Some(Self {
+            engine: row.label(),
+            runs: row.earlier_runs?,
+            half_pct: row.earlier_runs_pct?,
+        })
+    }
 }
 
 impl BoardRanking {
@@ -113,6 +138,8 @@ impl BoardRanking {
             rows: field.rows().count(),
             averaged: averaged.into_iter().flatten().collect(),
             quality,
+            earlier: field.rows().filter_map(Earlier::of).collect(),
+            has_repeats: field.has_repeats(),
             is_at_given_rates,
             remarks: remarks::of(&field),
             settings,
@@ -123,6 +150,15 @@ impl BoardRanking {
     /// advice shows this answer.
     pub fn answer(&self, by: By) -> Answer {
         Answer::of(self, by)
+    }
+
+    /// Returns what the intervals hold for.
+    fn reach_of_intervals(&self) -> &'static str {
+        if self.has_repeats {
+            "over these runs"
+        } else {
+            "within this run"
+        }
     }
 
     /// Returns the averages by one measure.

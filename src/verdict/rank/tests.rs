@@ -136,7 +136,7 @@ fn nothing_noisy_is_recommended() {
         noisy("mmsg", 1.1),
     ]);
     let claims = sentences(&board, By::Both);
-    let expected = "Too noisy to say which is the best: std, mmsg and tokio (+-44 %, 5 % needed)";
+    let expected = "Too noisy to say which is the best: std, mmsg and tokio (+-44 % within this run, 5 % needed)";
     assert!(claims[0].starts_with(expected), "{claims:?}");
     assert!(claims[1].starts_with("one call"), "{claims:?}");
     let board = ranked(&[row("std", 2, 1.0, 1.0), noisy("mmsg", 9.0)]);
@@ -405,6 +405,38 @@ fn engines_that(is_so: fn(&crate::engine::About) -> bool) -> Vec<&'static str> {
     let all = crate::engines::ALL.iter();
     let them = all.filter(|entry| is_so(entry.about));
     them.map(|entry| entry.about.name).collect()
+}
+
+#[test]
+fn the_answer_says_how_far_earlier_runs_differed() {
+    let seen = |row: Row, pct: f64| Row {
+        earlier_runs: Some(6),
+        earlier_runs_pct: Some(pct),
+        ..row
+    };
+    let rows = [
+        seen(row("std", 2, 1.0, 1.0), 5.0),
+        seen(row("mmsg", 2, 1.2, 0.9), 9.4),
+    ];
+    let text = sentences(&ranked(&rows), By::Both).join("\n");
+    let said = "\n+-% is within this run; your last 6 runs differed by +-9.4 % (rates of mmsg)\n";
+    assert!(text.contains(said), "{text}");
+    // No engine can be recommended, and one has no earlier runs.
+    let lossy = |row: Row| Row {
+        loss_pct: Some(50.0),
+        ..row
+    };
+    let rows = [rows[0].clone(), row("mmsg", 2, 1.2, 0.9)].map(lossy);
+    let text = sentences(&ranked(&rows), By::Both).join("\n");
+    assert!(
+        text.contains("your last 6 runs differed by +-5.0 % (rates of all)"),
+        "{text}"
+    );
+    let text = sentences(&ranked(&[row("mmsg", 2, 1.2, 0.9)]), By::Both).join("\n");
+    assert_eq!(text, "No recommendation: only mmsg was measured");
+    let text = sentences(&ranked(&[seen(row("mmsg", 2, 1.2, 0.9), 250.0)]), By::Both).join("\n");
+    let said = "\nYour last 6 runs differed by +-99 % or more (rates of mmsg)";
+    assert!(text.ends_with(said), "{text}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) use self::words::names;
+pub(super) use self::words::{half_in_words, names};
 use super::estimate::RISK;
 use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};
@@ -52,6 +52,8 @@ pub(super) struct Choices<'a> {
     cross: bool,
     /// Engines with better values but without an interval.
     unsure: BTreeSet<&'a str>,
+    /// What the intervals hold for.
+    within: &'static str,
 }
 
 impl<'a> Choices<'a> {
@@ -95,6 +97,7 @@ impl<'a> Choices<'a> {
             everywhere,
             cross,
             unsure,
+            within: board.reach_of_intervals(),
         }
     }
 

@@ -91,11 +91,8 @@ impl<'a> Choices<'a> {
         }
         let line = |set: &Vec<(&str, &Noisy)>| {
             let widest = set.iter().map(|(_, noisy)| noisy.widest_pct);
-            // An interval this wide is no longer symmetric.
-            let widest = match widest.fold(0.0, f64::max) {
-                pct if pct > 99.0 => "99 % or more".to_owned(),
-                pct => format!("{pct:.0} %"),
-            };
+            let widest = half_in_words(widest.fold(0.0, f64::max));
+            let within = self.within;
             let (_, first) = &set[0];
             let engines = names(&first.engines, "and");
             let what = if first.beat_std {
@@ -103,7 +100,10 @@ impl<'a> Choices<'a> {
             } else {
                 format!("Too noisy to say which is the best: {engines}")
             };
-            self.at(set, &format!("{what} (+-{widest}, {NEEDED_PCT} % needed)"))
+            self.at(
+                set,
+                &format!("{what} (+-{widest} {within}, {NEEDED_PCT} % needed)"),
+            )
         };
         sets.iter().map(line).collect()
     }
@@ -205,6 +205,15 @@ impl Text {
             "Over loopback, of"
         };
         Some(format!("{place} {engines} engines: {verb} {best}"))
+    }
+}
+
+/// Formats half of an interval, in percent. A wide one is no longer symmetric.
+pub(in crate::verdict::rank) fn half_in_words(pct: f64) -> String {
+    match pct {
+        _ if pct > 99.0 => "99 % or more".to_owned(),
+        _ if pct < 10.0 => format!("{pct:.1} %"),
+        _ => format!("{pct:.0} %"),
     }
 }
 
