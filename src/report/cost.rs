@@ -8,7 +8,7 @@ use super::panels::Facet;
 use crate::results::row::Row;
 
 pub(super) const ABOUT: &str = "CPU time of all threads per datagram received: the middle of the windows, with its 95 % \
-                                interval. Less is better. Plain: receivers, or threads that do both; hatched: senders.";
+                                interval within this run. Less is better. Plain: receivers, or threads that do both; hatched: senders.";
 
 const BARS: Bars = Bars {
     unit: "ns",

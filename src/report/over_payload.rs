@@ -48,7 +48,7 @@ fn of_file(file: &Results) -> Markup {
     let steps: Vec<String> = payloads.iter().map(usize::to_string).collect();
     html! {
         p {
-            "Each point is the middle of the windows, with its interval. The payload axis is not to scale."
+            "Each point is the middle of the windows, with its 95 % interval within this run. The payload axis is not to scale."
         }
         .charts {
             @for (setting, rows) in &settings {

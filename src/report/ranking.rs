@@ -177,7 +177,7 @@ fn leaders(board: &BoardRanking) -> Markup {
             .scroll tabindex="0" role="region" aria-label="First place in each setting" {
                 table .words {
                     caption {
-                        "Engines on place 1 in each setting, with the value and 95 % interval of the best"
+                        "Engines on place 1 in each setting, with the value and 95 % interval (within this run) of the best"
                     }
                     thead {
                         tr {

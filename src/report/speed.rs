@@ -6,7 +6,7 @@ use super::bars::Bars;
 use super::panels::Facet;
 
 pub(super) const ABOUT: &str = "Thousand datagrams received per second (kpps): the middle of the windows, with its 95 % \
-                                interval. More is better. A bar with » goes on beyond the axis.";
+                                interval within this run. More is better. A bar with » goes on beyond the axis.";
 
 const BARS: Bars = Bars {
     unit: "kpps",

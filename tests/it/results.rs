@@ -7,7 +7,7 @@ use udpbench::engines;
 use udpbench::results::files::Results;
 use udpbench::results::row::{Row, Status};
 
-use crate::common::{Place, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// Returns the files in the directories of `results/`; git ignores files beside the directories.
 fn kept(extension: &str) -> Vec<PathBuf> {
@@ -124,4 +124,32 @@ fn the_published_figures_are_there() {
         rows.iter()
             .all(|row| row.version == "rust_socket_benchmark")
     );
+}
+
+#[test]
+fn a_run_says_how_far_the_runs_before_it_differed() {
+    let place = Place::new();
+    let earlier_runs = |name: &str| -> Vec<Option<usize>> {
+        let rows = rows(&place.path(name));
+        rows.iter().map(|row| row.earlier_runs).collect()
+    };
+    for (name, expected) in [("a", None), ("b", None), ("c", Some(2))] {
+        let output = place.run(&format!(
+            "--engine std,nix --ip v4 --connection connected --threads 2 --payload 100 --warmup 0s --soak 0s \
+             --rounds 6 --duration 30ms -o {name}.csv"
+        ));
+        assert_eq!(
+            earlier_runs(&format!("{name}.csv")),
+            [expected; 2],
+            "{name}"
+        );
+        let text = stdout(&output) + &stderr(&output);
+        let said = "your last 2 runs differed by +-";
+        let is_said = text.to_lowercase().contains(said);
+        assert_eq!(is_said, expected.is_some(), "{text}");
+    }
+    let again = place.run("summarize c.jsonl -o again.csv");
+    assert!(again.status.success(), "{}", stderr(&again));
+    let read = |name: &str| fs::read(place.path(name)).expect("a file");
+    assert_eq!(read("again.csv"), read("c.csv"));
 }

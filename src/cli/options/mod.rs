@@ -177,6 +177,7 @@ impl Request {
             environment,
             host: self.host,
             wire: self.wire,
+            earlier_runs: Vec::new(),
         }
     }
 }

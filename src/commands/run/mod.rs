@@ -197,7 +197,8 @@ fn begin(
         introduce(&request, &outputs);
     }
     warn(&findings);
-    let header = request.header(args, &started_at, environment);
+    let mut header = request.header(args, &started_at, environment);
+    header.earlier_runs = outputs.earlier_runs(&header);
     if let Err(error) = outputs.first(&header) {
         // Nothing was measured: leaves no files behind that cannot be resumed.
         outputs.remove();

@@ -11,6 +11,7 @@ use crate::commands::start_time::clock_remark;
 use crate::commands::{advice, say};
 use crate::error::UsageError;
 use crate::results::baselines;
+use crate::results::earlier_runs::EarlierRuns;
 use crate::results::export::output_file::OutputFile;
 use crate::results::export::row_file::RowFile;
 use crate::results::export::selection::{ColumnSet, Selection};
@@ -247,6 +248,16 @@ impl Outputs {
         if let Some(samples) = self.samples {
             samples.remove();
         }
+    }
+
+    /// Finds earlier runs of the cases in the folder of the rows. The new file there has no rows yet.
+    pub(crate) fn earlier_runs(&self, header: &Header) -> Vec<EarlierRuns> {
+        let folder = Path::new(&self.results).parent();
+        let folder = folder.filter(|_| !self.to_stdout);
+        folder.map_or_else(Vec::new, |folder| {
+            let cases = header.plan.runnable().map(|planned| &planned.case);
+            EarlierRuns::find(folder, cases, &header.environment)
+        })
     }
 
     /// Writes the first line of the log: the plan.

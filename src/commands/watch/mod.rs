@@ -146,20 +146,11 @@ impl Watch<'_> {
     fn row(&self, sample: &Sample) -> Row {
         let plan = self.plan;
         let input = RowInput {
-            case: &plan.case,
             engines: plan.request.plan.pair(&plan.case),
             pin: plan.placement.to_string(),
-            nics: <_>::default(),
-            warnings: Vec::new(),
             outcome: Outcome::Complete(EndedBy::Rounds),
             samples: slice::from_ref(sample),
-            repeated: &[],
-            verified: None,
-            reference: &[],
-            half: &[],
-            others: &[],
-            settles_after: None,
-            until_pct: None,
+            ..RowInput::skipped(&plan.case, String::new())
         };
         Row::new(&input, &self.environment)
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{First, Header};
-use crate::data::EngineName;
+use crate::data::{Case, EngineName};
 use crate::plan::{Block, Decision, Planned};
 
 impl First for Header {
@@ -45,6 +45,13 @@ impl First for Header {
 }
 
 impl Header {
+    /// Returns the rates of a case in earlier runs, in datagrams received per second.
+    pub fn earlier_pps(&self, case: &Case) -> &[f64] {
+        let key = case.key();
+        let found = self.earlier_runs.iter().find(|runs| runs.case == key);
+        found.map_or(&[], |runs| &runs.received_pps)
+    }
+
     fn unknown_engine(&self) -> Option<EngineName> {
         let cases = self.plan.cases().map(|planned| planned.case);
         let mut names = cases.flat_map(|case| [case.sender, case.receiver]);

@@ -20,6 +20,7 @@ pub(crate) use self::validation::Expected;
 use crate::data::{Case, Sample};
 use crate::host::facts::Host;
 use crate::plan::{Plan, Schedule, Wire};
+use crate::results::earlier_runs::EarlierRuns;
 use crate::results::row::{EndedBy, Environment};
 use crate::term::duration::ns;
 
@@ -233,4 +234,7 @@ pub struct Header {
     /// The remote host and the network path to it. Absent: all threads are on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
+    /// Earlier runs of cases of the plan that were found before the first window.
+    #[serde(default)]
+    pub earlier_runs: Vec<EarlierRuns>,
 }

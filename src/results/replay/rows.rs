@@ -28,20 +28,9 @@ impl Replay {
     pub fn skipped(&self) -> Vec<Row> {
         let row = |(case, reason): (&_, &str)| {
             let input = RowInput {
-                case,
                 engines: self.header.plan.pair(case),
-                pin: String::new(),
                 nics: self.nics(case),
-                warnings: Vec::new(),
-                outcome: Outcome::Skipped(reason.to_owned()),
-                samples: &[],
-                repeated: &[],
-                verified: None,
-                reference: &[],
-                half: &[],
-                others: &[],
-                settles_after: None,
-                until_pct: None,
+                ..RowInput::skipped(case, reason.to_owned())
             };
             Row::new(&input, &self.header.environment)
         };
@@ -139,6 +128,7 @@ impl Replay {
             reference: beside.reference,
             half: beside.half,
             others: beside.others,
+            earlier_pps: self.header.earlier_pps(&planned.case),
             settles_after: self.settles_after,
             until_pct: schedule.until.map(|until| until.half_width_pct),
         };

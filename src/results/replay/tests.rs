@@ -54,6 +54,7 @@ pub(crate) fn header() -> Header {
         },
         environment: Environment::default(),
         wire: None,
+        earlier_runs: Vec::new(),
         host: Host::default(),
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Outcome;
-use crate::data::{Case, Pair, Sample, Verified};
+use crate::data::{Case, Pair, Sample, Traits, Verified};
 
 /// Input of the computation of a row.
 #[derive(Clone, Debug)]
@@ -32,8 +32,36 @@ pub struct RowInput<'a> {
     pub half: &'a [Sample],
     /// Windows of each case of the block with another engine.
     pub others: &'a [&'a [Sample]],
+    /// Rates of the case in earlier runs, in datagrams received per second.
+    pub earlier_pps: &'a [f64],
     /// Time that traffic takes to settle on this machine, if measured.
     pub settles_after: Option<Duration>,
     /// Interval half-width that `--until` requires, in percent.
     pub until_pct: Option<f64>,
+}
+
+impl<'a> RowInput<'a> {
+    /// Returns the input of a case that was not measured, for this reason.
+    pub fn skipped(case: &'a Case, reason: String) -> Self {
+        Self {
+            case,
+            engines: Pair {
+                sender: &Traits::PLAIN,
+                receiver: &Traits::PLAIN,
+            },
+            pin: String::new(),
+            nics: <_>::default(),
+            warnings: Vec::new(),
+            outcome: Outcome::Skipped(reason),
+            samples: &[],
+            repeated: &[],
+            verified: None,
+            reference: &[],
+            half: &[],
+            others: &[],
+            earlier_pps: &[],
+            settles_after: None,
+            until_pct: None,
+        }
+    }
 }

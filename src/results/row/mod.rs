@@ -8,6 +8,7 @@ mod contamination;
 mod counters_by_name;
 mod derived;
 mod doubts;
+mod earlier;
 mod environment;
 mod escaped;
 mod fairness;

@@ -7,10 +7,10 @@ use super::pacing::{self, Gaps};
 use super::round_trips::Latencies;
 use super::rounding::{decimals, milliseconds};
 use super::{
-    Environment, Machine, Outcome, Row, RowInput, Status, counters_by_name, doubts, preempted,
+    Environment, Machine, Row, RowInput, Status, counters_by_name, doubts, earlier, preempted,
     residual, sensor_readings, status,
 };
-use crate::data::{Case, Outstanding, Pair, Sharing, Traits};
+use crate::data::{Case, Outstanding, Sharing};
 
 impl Row {
     /// Computes a row.
@@ -38,6 +38,7 @@ impl Row {
         let latencies = Latencies::of(samples.iter().filter(|_| speaks && !is_overloaded));
         let [p50, p90, p99, p999, p9999] = latencies.quantiles_us();
         let taken_pct = |what| preempted::taken_pct(samples, what).map(decimals::<2>);
+        let earlier_pct = earlier::next_run_pct(input.earlier_pps).filter(|_| speaks);
         let fairness = Fairness::of(samples);
         let gaps = Gaps::of(samples);
         let accounting = (!samples.is_empty()).then(|| derived::total_accounting(samples));
@@ -172,6 +173,8 @@ impl Row {
             cpu_ratio_sd_pct: speeds.cpu_ratio_sd_pct,
             residual_sd_pct: residual_sd_pct(received_pps),
             residual_cpu_sd_pct: residual_sd_pct(cpu_ns_per_packet),
+            earlier_runs: earlier_pct.map(|_| input.earlier_pps.len()),
+            earlier_runs_pct: earlier_pct.map(decimals::<1>),
             preempted_pct: windows.preempted_pct.map(decimals::<2>),
             steal_pct: taken_pct(|taken| taken.steal_ns),
             irq_pct: taken_pct(|taken| taken.irq_ns),
@@ -244,25 +247,7 @@ impl Row {
 
     /// Returns the row that follows from a case alone. Columns that need more are empty.
     pub fn of_case(case: &Case) -> Self {
-        let input = RowInput {
-            case,
-            engines: Pair {
-                sender: &Traits::PLAIN,
-                receiver: &Traits::PLAIN,
-            },
-            pin: String::new(),
-            nics: <_>::default(),
-            warnings: Vec::new(),
-            outcome: Outcome::Skipped(String::new()),
-            samples: &[],
-            repeated: &[],
-            verified: None,
-            reference: &[],
-            half: &[],
-            others: &[],
-            settles_after: None,
-            until_pct: None,
-        };
+        let input = RowInput::skipped(case, String::new());
         Self {
             warmup_ms: None,
             machine_id: String::new(),

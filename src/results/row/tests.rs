@@ -1,7 +1,7 @@
 //! Tests of rows computed from windows made by hand.
 
 use super::*;
-use crate::data::{Accounting, Case, Counts, Pair, Sample, Side, ThreadSample, Traits};
+use crate::data::{Accounting, Case, Counts, Sample, Side, ThreadSample};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle_states::{IdleState, IdleTimes};
 use crate::sys::run_queue::CpuTaken;
@@ -96,24 +96,13 @@ fn make_row_in(
     reference: &[Sample],
     outcome: Outcome,
 ) -> Row {
+    let case = case();
     let input = RowInput {
-        case: &case(),
-        engines: Pair {
-            sender: &Traits::PLAIN,
-            receiver: &Traits::PLAIN,
-        },
         pin: "0>1".to_owned(),
-        nics: <_>::default(),
-        warnings: Vec::new(),
         outcome,
         samples,
-        repeated: &[],
-        verified: None,
         reference,
-        half: &[],
-        others: &[],
-        settles_after: None,
-        until_pct: None,
+        ..RowInput::skipped(&case, String::new())
     };
     Row::new(&input, environment)
 }

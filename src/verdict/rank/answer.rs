@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::BoardRanking;
-use super::choices::{Choices, is_unknown, names, needs_spare_cpus};
+use super::choices::{Choices, half_in_words, is_unknown, names, needs_spare_cpus};
 use super::gain::Gain;
 use super::gains::Gains;
 use super::measure::{By, Measure};
+use super::{BoardRanking, Earlier};
 use super::{table, technique};
 use crate::verdict::quality::Grade;
 
@@ -42,7 +42,10 @@ impl Answer {
         }
         let engines = engines(board);
         if let [only] = &engines[..] {
-            return nothing(format!("No recommendation: only {only} was measured"));
+            return Self {
+                besides: Vec::from_iter(intervals(board, &BTreeSet::from([*only]), &[])),
+                ..nothing(format!("No recommendation: only {only} was measured"))
+            };
         }
         let labels = board.labels();
         let choices = asked
@@ -56,10 +59,12 @@ impl Answer {
             labels: &labels,
         };
         let gains = gains.all();
-        let mut besides: Vec<String> = never_sleep(board, first).into_iter().collect();
+        let best = choices[0].1.engines();
+        let mut besides = Vec::from_iter(intervals(board, &best, &gains));
+        besides.extend(never_sleep(board, first));
         besides.extend(left_out(board));
         let told = gains.iter().map(|gain| gain.engine.as_str());
-        let told = told.chain(choices[0].1.engines());
+        let told = told.chain(best.iter().copied());
         besides.extend(only_on_a_wire(board, first, &told.collect()));
         Self {
             said: said(board, &choices, engines.len()),
@@ -108,6 +113,29 @@ fn said(board: &BoardRanking, choices: &[(Measure, Choices)], engines: usize) ->
         }
     }
     said
+}
+
+/// Returns the remark on intervals: they hold within this run. Where earlier runs are known, says how far they differed,
+/// for the best engines or else for the median of all cases. `None`: neither is known.
+fn intervals(board: &BoardRanking, best: &BTreeSet<&str>, gains: &[Gain]) -> Option<String> {
+    let within = board.reach_of_intervals();
+    let has_interval = gains.iter().any(|gain| !gain.interval_text.is_empty());
+    let of_best = board.earlier.iter();
+    let of_best = of_best.filter(|earlier| best.contains(earlier.engine.as_str()));
+    let (mut known, whose): (Vec<&Earlier>, _) = match of_best.collect::<Vec<_>>() {
+        none if none.is_empty() => (board.earlier.iter().collect(), "all".to_owned()),
+        some => (some, names(best, "and")),
+    };
+    known.sort_by(|one, other| one.half_pct.total_cmp(&other.half_pct));
+    let between = known.get(known.len() / 2).map(|median| {
+        let (runs, half) = (median.runs, half_in_words(median.half_pct));
+        format!("our last {runs} runs differed by +-{half} (rates of {whose})")
+    });
+    match (has_interval, between) {
+        (true, Some(between)) => Some(format!("+-% is {within}; y{between}")),
+        (true, None) => Some(format!("+-% is {within}")),
+        (false, between) => between.map(|between| format!("Y{between}")),
+    }
 }
 
 /// Returns the engines that were measured, sorted by name.
@@ -161,7 +189,7 @@ fn only_on_a_wire(board: &BoardRanking, measure: Measure, told: &BTreeSet<&str>)
     let averaged = board.averaged_by(measure);
     let mut places = averaged.flat_map(|one| &one.standing.places);
     let why = if places.any(|place| is_unknown(board, place)) {
-        ", above all for offload: only a network cuts up what it sends at once"
+        ", above all for offload, which only a network segments"
     } else {
         ""
     };
@@ -186,9 +214,7 @@ fn only_on_a_wire(board: &BoardRanking, measure: Measure, told: &BTreeSet<&str>)
     ];
     let options: Vec<String> = options.into_iter().flatten().collect();
     vec![
-        format!(
-            "Between two hosts the order may be another one{why}. Measure there before you decide:"
-        ),
+        format!("Between two hosts the order may differ{why}. Measure there first:"),
         format!("udpbench wire HOST {}", options.join(" ")),
     ]
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::estimate::Reading;
+use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
 use super::{Place, Setting, SettingRanking, Standing};
 use crate::data::{BlockKey, Ip};
@@ -103,7 +103,7 @@ impl Averaged {
         let (engines, left_out) = choose(&all);
         let common = common(&all, &engines);
         let places = engines.iter().filter_map(|&engine| mean(&common, engine));
-        let standing = Standing::new(measure, unit, places);
+        let standing = Standing::new(measure, unit, places, RISK);
         (!standing.places.is_empty()).then_some(Self {
             conditions,
             standing,

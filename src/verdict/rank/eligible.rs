@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::estimate::Reading;
+use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
 use super::{Place, Setting, SettingRanking, Standing};
 use crate::data::{Duplex, Traits, Workload};
@@ -64,6 +64,12 @@ impl<'a> Field<'a> {
     pub(super) fn rows(&self) -> impl Iterator<Item = &'a Row> {
         let engines = self.settings.values().flat_map(BTreeMap::values);
         engines.flatten().copied()
+    }
+
+    /// Returns whether any engine was measured more than once in a setting.
+    pub(super) fn has_repeats(&self) -> bool {
+        let mut engines = self.settings.values().flat_map(BTreeMap::values);
+        engines.any(|rows| rows.len() > 1)
     }
 
     pub(super) fn rankings(&self) -> Vec<SettingRanking> {
@@ -147,5 +153,5 @@ fn standing(measure: Measure, engines: &Engines) -> Standing {
                 .reduce(|(a, b), (c, d)| (a.min(c), b.max(d))),
         })
     });
-    Standing::new(measure, unit, readings)
+    Standing::new(measure, unit, readings, RISK)
 }

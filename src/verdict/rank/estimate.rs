@@ -1,8 +1,11 @@
 //! Values with their uncertainty. They are kept as logarithms: ratios multiply, so their logarithms add up.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::stats;
+
+/// Probability that a comparison of two equal engines finds a difference.
+pub(super) const RISK: f64 = 0.05;
 
 /// A positive value with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,12 +64,13 @@ impl Reading {
         }
     }
 
-    /// Returns whether this value is surely greater than one that was measured beside it, at 5 %. Compares by the
-    /// residual errors if both are known, else by whether the intervals are disjoint.
-    pub(super) fn exceeds(&self, other: &Self) -> bool {
+    /// Returns whether this value is surely greater than one that was measured beside it. Of equal values, one exceeds
+    /// the other with the probability `risk`. Compares by the residual errors if both are known, else by whether the
+    /// intervals are disjoint.
+    pub(super) fn exceeds(&self, other: &Self, risk: f64) -> bool {
         if let Some((own, others)) = self.own.zip(other.own) {
             let of_both = in_quadrature(&[own, others]);
-            return self.ln - other.ln > quantile(of_both.freedom) * of_both.standard;
+            return self.ln - other.ln > quantile(of_both.freedom, risk) * of_both.standard;
         }
         let intervals = self.interval().zip(other.interval());
         intervals.is_some_and(|((low, _), (_, high))| low > high)
@@ -124,7 +128,7 @@ impl Reading {
             return self.told;
         }
         let error = self.error?;
-        let half = quantile(error.freedom) * error.standard;
+        let half = quantile(error.freedom, RISK) * error.standard;
         let bound = |by: f64| (self.ln + by).exp();
         half.is_finite().then(|| (bound(-half), bound(half)))
     }
@@ -228,14 +232,15 @@ fn in_quadrature(errors: &[Error]) -> Error {
     }
 }
 
-/// Returns the 97.5 % quantile of Student's t.
-fn quantile(freedom: f64) -> f64 {
+/// Returns the value that Student's t exceeds, upwards or downwards, with the probability `risk`.
+fn quantile(freedom: f64, risk: f64) -> f64 {
+    let level = 1.0 - risk / 2.0;
     // Above 1000 degrees of freedom, the quantile is that of the normal distribution to three digits. statrs knows no
     // infinite degrees of freedom.
     if freedom > 1000.0 {
-        return 1.96;
+        return Normal::standard().inverse_cdf(level);
     }
-    StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(0.975))
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(level))
 }
 
 #[cfg(test)]
@@ -255,7 +260,7 @@ mod tests {
     #[test]
     fn the_quantiles_are_those_of_the_textbook() {
         for (freedom, published) in [(1.0, 12.706), (5.0, 2.571), (30.0, 2.042), (1e9, 1.96)] {
-            let ours = quantile(freedom);
+            let ours = quantile(freedom, RISK);
             assert!((ours - published).abs() < 1e-3, "{freedom}: {ours}");
         }
     }

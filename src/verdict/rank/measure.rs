@@ -47,11 +47,11 @@ impl Measure {
     /// Every measure, in the order of display.
     pub const ALL: [Self; 2] = [Self::Speed, Self::Cpu];
 
-    /// Returns whether one value is surely better than the other.
-    pub(super) fn is_ahead(self, one: &Reading, other: &Reading) -> bool {
+    /// Returns whether one value is surely better than the other: see [`Reading::exceeds`].
+    pub(super) fn is_ahead(self, one: &Reading, other: &Reading, risk: f64) -> bool {
         match self {
-            Self::Speed => one.exceeds(other),
-            Self::Cpu => other.exceeds(one),
+            Self::Speed => one.exceeds(other, risk),
+            Self::Cpu => other.exceeds(one, risk),
         }
     }
 

@@ -95,10 +95,35 @@ pub struct BoardRanking {
     pub averaged: Vec<Averaged>,
     /// The quality of the rows.
     pub quality: Quality,
+    /// Rows whose cases were measured in earlier runs.
+    earlier: Vec<Earlier>,
+    /// True if values are averaged over several runs.
+    has_repeats: bool,
     /// True if any row had a given rate.
     pub is_at_given_rates: bool,
     /// Remarks on rows that were left out and on rows that may mislead.
     pub remarks: Vec<String>,
+}
+
+/// Scatter of a case over earlier runs.
+#[derive(Clone, Debug)]
+struct Earlier {
+    /// The row's label.
+    engine: String,
+    /// Number of earlier runs.
+    runs: usize,
+    /// Half of the 95 % prediction interval for the rate of the next run, in percent.
+    half_pct: f64,
+}
+
+impl Earlier {
+    fn of(row: &Row) -> Option<Self> {
+        Some(Self {
+            engine: row.label(),
+            runs: row.earlier_runs?,
+            half_pct: row.earlier_runs_pct?,
+        })
+    }
 }
 
 impl BoardRanking {
@@ -113,6 +138,8 @@ impl BoardRanking {
             rows: field.rows().count(),
             averaged: averaged.into_iter().flatten().collect(),
             quality,
+            earlier: field.rows().filter_map(Earlier::of).collect(),
+            has_repeats: field.has_repeats(),
             is_at_given_rates,
             remarks: remarks::of(&field),
             settings,
@@ -123,6 +150,15 @@ impl BoardRanking {
     /// advice shows this answer.
     pub fn answer(&self, by: By) -> Answer {
         Answer::of(self, by)
+    }
+
+    /// Returns what the intervals hold for.
+    fn reach_of_intervals(&self) -> &'static str {
+        if self.has_repeats {
+            "over these runs"
+        } else {
+            "within this run"
+        }
     }
 
     /// Returns the averages by one measure.
@@ -181,7 +217,8 @@ impl Place {
 }
 
 impl Standing {
-    fn new(measure: Measure, unit: Unit, places: impl Iterator<Item = Place>) -> Self {
+    /// Sorts the engines. Each pair of equal engines is told apart with the probability `risk`.
+    fn new(measure: Measure, unit: Unit, places: impl Iterator<Item = Place>, risk: f64) -> Self {
         let mut places: Vec<Place> = places.collect();
         let badness = |place: &Place| match measure {
             Measure::Speed => -place.reading.value(),
@@ -193,7 +230,7 @@ impl Standing {
         for place in &mut places {
             let ahead = readings
                 .iter()
-                .filter(|other| measure.is_ahead(other, &place.reading));
+                .filter(|other| measure.is_ahead(other, &place.reading, risk));
             place.place = place.reading.has_error().then(|| 1 + ahead.count());
         }
         Self {
@@ -204,9 +241,9 @@ impl Standing {
     }
 
     /// Returns a standing of these engines alone, with their places among each other.
-    fn of_these(&self, places: &[&Place]) -> Self {
+    fn of_these(&self, places: &[&Place], risk: f64) -> Self {
         let places = places.iter().map(|&place| place.clone());
-        Self::new(self.measure, self.unit, places)
+        Self::new(self.measure, self.unit, places, risk)
     }
 
     /// Returns the engines that tie for first place. Empty if no engine has an interval.

@@ -44,7 +44,8 @@ speed: datagrams received per second; CPU: CPU time per datagram received; both 
 connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). Sorted by
 value. Place: 1 + the number of engines that are surely better, held against each other round by
 round (each pair at 5 %), so engines that cannot be told apart share a place; none (-) without an
-interval. Over several settings: geometric mean over those that all listed engines have.
+interval. Over several settings: geometric mean over those that all listed engines have. Intervals
+hold within this run, or over the runs that are averaged: the rates of another run may lie outside.
 ";
 
 fn of_board(board: &BoardRanking, view: View, room: usize) -> String {

@@ -136,7 +136,7 @@ fn nothing_noisy_is_recommended() {
         noisy("mmsg", 1.1),
     ]);
     let claims = sentences(&board, By::Both);
-    let expected = "Too noisy to say which is the best: std, mmsg and tokio (+-44 %, 5 % needed)";
+    let expected = "Too noisy to say which is the best: std, mmsg and tokio (+-44 % within this run, 5 % needed)";
     assert!(claims[0].starts_with(expected), "{claims:?}");
     assert!(claims[1].starts_with("one call"), "{claims:?}");
     let board = ranked(&[row("std", 2, 1.0, 1.0), noisy("mmsg", 9.0)]);
@@ -279,7 +279,7 @@ fn engines_that_cross_are_each_told_for_their_payload() {
     let board = ranked(&[at(26, 1.2), at(1460, 0.83)].concat());
     let text = sentences(&board, By::Speed).join("\n");
     assert!(
-        text.starts_with("Over loopback, of 2 engines: use mmsg at 26 B, std at 1460 B\n"),
+        text.starts_with("Over loopback, of 2 engines: use for 26 B: mmsg; 1460 B: std\n"),
         "{text}"
     );
     assert!(
@@ -408,6 +408,38 @@ fn engines_that(is_so: fn(&crate::engine::About) -> bool) -> Vec<&'static str> {
 }
 
 #[test]
+fn the_answer_says_how_far_earlier_runs_differed() {
+    let seen = |row: Row, pct: f64| Row {
+        earlier_runs: Some(6),
+        earlier_runs_pct: Some(pct),
+        ..row
+    };
+    let rows = [
+        seen(row("std", 2, 1.0, 1.0), 5.0),
+        seen(row("mmsg", 2, 1.2, 0.9), 9.4),
+    ];
+    let text = sentences(&ranked(&rows), By::Both).join("\n");
+    let said = "\n+-% is within this run; your last 6 runs differed by +-9.4 % (rates of mmsg)\n";
+    assert!(text.contains(said), "{text}");
+    // No engine can be recommended, and one has no earlier runs.
+    let lossy = |row: Row| Row {
+        loss_pct: Some(50.0),
+        ..row
+    };
+    let rows = [rows[0].clone(), row("mmsg", 2, 1.2, 0.9)].map(lossy);
+    let text = sentences(&ranked(&rows), By::Both).join("\n");
+    assert!(
+        text.contains("your last 6 runs differed by +-5.0 % (rates of all)"),
+        "{text}"
+    );
+    let text = sentences(&ranked(&[row("mmsg", 2, 1.2, 0.9)]), By::Both).join("\n");
+    assert_eq!(text, "No recommendation: only mmsg was measured");
+    let text = sentences(&ranked(&[seen(row("mmsg", 2, 1.2, 0.9), 250.0)]), By::Both).join("\n");
+    let said = "\nYour last 6 runs differed by +-99 % or more (rates of mmsg)";
+    assert!(text.ends_with(said), "{text}");
+}
+
+#[test]
 fn a_reference_that_nobody_asked_for_is_no_setting() {
     let unconnected = Row {
         connection: Connection::Unconnected,
@@ -436,4 +468,5 @@ fn the_ranking_says_who_is_ahead_and_how_sure_that_is() {
 
 mod answer;
 mod any_rows;
+mod simulation;
 mod sources;

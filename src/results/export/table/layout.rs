@@ -62,27 +62,27 @@ pub(in crate::results::export) fn legend(row: &Row) -> &'static str {
     match row.workload {
         Workload::Flood if row.direction.is_some() => {
             "\n\
-             Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval, or both sides of it. lost at: the place \
+             Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval within this run, or both sides of it. lost at: the place \
              where most of what did not arrive was lost, with its share unless that is all; path: counted by \
              neither host. CPU time: tx ns of the senders per datagram sent, rx ns of the receivers per datagram \
              received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%."
         }
         Workload::Flood => {
             "\n\
-             Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval, or both sides of it. CPU time: tx ns \
+             Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval within this run, or both sides of it. CPU time: tx ns \
              of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram \
              received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%."
         }
         Workload::Rr => {
             "\n\
              p50 us: round trip, from a request to its answer, that half of them do not exceed; +-%: half of its \
-             95 % interval, or both sides of it. lost: requests without an answer within 250 ms. cpu ns: of all threads per answer. \
+             95 % interval within this run, or both sides of it. lost: requests without an answer within 250 ms. cpu ns: of all threads per answer. \
              vs std: answers per second, relative to std on connected sockets in the same round, +-%."
         }
         Workload::Bidir => {
             "\n\
              Mb/s: payload received in both directions, of /half in one, middle of the windows; +-%: half of \
-             its 95 % interval, or both sides of it. vs half: datagrams received both ways over those one way in the same round, +-%. \
+             its 95 % interval within this run, or both sides of it. vs half: datagrams received both ways over those one way in the same round, +-%. \
              cpu ns: of all threads per datagram received. vs std: relative to std, both ways, connected, +-%."
         }
     }

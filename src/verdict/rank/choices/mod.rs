@@ -4,7 +4,8 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) use self::words::names;
+pub(super) use self::words::{half_in_words, names};
+use super::estimate::RISK;
 use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};
 use super::{Averaged, BoardRanking, Conditions, Place, Standing};
@@ -25,7 +26,7 @@ enum Choice<'a> {
 }
 
 /// The best engines, which are tied.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 struct Best<'a> {
     engines: BTreeSet<&'a str>,
     /// True if other engines are equally fast but need more CPU time.
@@ -44,8 +45,15 @@ struct Noisy<'a> {
 /// The choices by one measure, for each of the conditions.
 pub(super) struct Choices<'a> {
     each: Vec<(&'a str, Choice<'a>)>,
+    /// The engines that are the best under all conditions. `None` if there are none, or if some conditions have no
+    /// best engines.
+    everywhere: Option<Best<'a>>,
+    /// True if no engine may be the best under all conditions: one is surely better here, another one there.
+    cross: bool,
     /// Engines with better values but without an interval.
     unsure: BTreeSet<&'a str>,
+    /// What the intervals hold for.
+    within: &'static str,
 }
 
 impl<'a> Choices<'a> {
@@ -54,49 +62,101 @@ impl<'a> Choices<'a> {
         measure: Measure,
         labels: &'a BTreeMap<Conditions, String>,
     ) -> Self {
+        // The risks of all comparisons add up. So one answer in twenty at most names a single engine among equals.
+        let risk = RISK / board.averaged.len() as f64;
         let mut unsure = BTreeSet::new();
         let each = board.averaged_by(measure).filter_map(|averaged| {
             let places = averaged.standing.places.iter();
             let places = places.filter(|place| may_be_recommended(board, place));
-            let choice = choice(averaged, &places.collect::<Vec<_>>(), &mut unsure)?;
-            let choice = match choice {
-                Choice::Best(best) if measure == Measure::Speed => {
-                    Choice::Best(best.cheapest(board, averaged.conditions))
-                }
-                choice => choice,
-            };
-            Some((labels.get(&averaged.conditions)?.as_str(), choice))
+            let choice = choice(averaged, &places.collect::<Vec<_>>(), risk, &mut unsure)?;
+            Some((averaged.conditions, choice))
         });
-        let each = each.collect();
-        Self { each, unsure }
+        let mut each: Vec<(Conditions, Choice)> = each.collect();
+        let candidates = || each.iter().filter_map(|(_, choice)| choice.engines());
+        let common = in_all(candidates());
+        let cross = common.is_empty() && candidates().count() > 1;
+        let is_best = |(_, choice): &(_, Choice)| matches!(choice, Choice::Best(_));
+        let is_by_speed = measure == Measure::Speed;
+        let everywhere = (!common.is_empty() && each.iter().all(is_best)).then(|| {
+            let all = each.iter().map(|(conditions, _)| *conditions);
+            let best = Best::new(common);
+            if is_by_speed {
+                best.cheapest(board, all, risk)
+            } else {
+                best
+            }
+        });
+        for (conditions, choice) in each.iter_mut().filter(|_| is_by_speed) {
+            if let Choice::Best(best) = choice {
+                *best = best.clone().cheapest(board, [*conditions], risk);
+            }
+        }
+        let labelled = |(conditions, choice)| Some((labels.get(&conditions)?.as_str(), choice));
+        Self {
+            each: each.into_iter().filter_map(labelled).collect(),
+            everywhere,
+            cross,
+            unsure,
+            within: board.reach_of_intervals(),
+        }
     }
 
-    /// Returns the engines that are, or may be, the best under any of the conditions.
+    /// Returns the engines that are, or may be, the best: under all conditions, or else under any of them.
     pub(super) fn engines(&self) -> BTreeSet<&'a str> {
-        let each = self.each.iter();
-        let best = each.filter_map(|(_, choice)| match choice {
-            Choice::Best(best) => Some(&best.engines),
-            Choice::Noisy(noisy) => Some(&noisy.engines),
-            _ => None,
-        });
-        best.flatten().copied().collect()
+        if let Some(best) = &self.everywhere {
+            return best.engines.clone();
+        }
+        let engines = self.each.iter().filter_map(|(_, choice)| choice.engines());
+        engines.flatten().copied().collect()
     }
 }
 
+impl<'a> Choice<'a> {
+    /// Returns the engines that are, or may be, the best.
+    fn engines(&self) -> Option<&BTreeSet<&'a str>> {
+        match self {
+            Self::Best(best) => Some(&best.engines),
+            Self::Noisy(noisy) => Some(&noisy.engines),
+            Self::Unsure | Self::Lossy(..) => None,
+        }
+    }
+}
+
+/// Returns the engines that are in all sets. Empty without sets.
+fn in_all<'a: 'b, 'b>(sets: impl Iterator<Item = &'b BTreeSet<&'a str>>) -> BTreeSet<&'a str> {
+    let common = sets.cloned().reduce(|common, set| &common & &set);
+    common.unwrap_or_default()
+}
+
 impl<'a> Best<'a> {
-    /// Reduces tied engines to those that surely need the least CPU time.
-    fn cheapest(self, board: &'a BoardRanking, conditions: Conditions) -> Self {
-        let mut all = board.averaged_by(Measure::Cpu);
-        let Some(averaged) = all.find(|one| one.conditions == conditions) else {
-            return self;
-        };
-        let places = averaged.standing.places.iter();
-        let places: Vec<&Place> = places
-            .filter(|place| self.engines.contains(place.engine.as_str()))
-            .collect();
-        let standing = averaged.standing.of_these(&places);
-        let name = |place: &Place| self.engines.get(place.engine.as_str()).copied();
-        let cheapest: BTreeSet<&str> = standing.leaders().filter_map(name).collect();
+    fn new(engines: BTreeSet<&'a str>) -> Self {
+        Self {
+            engines,
+            is_by_cpu: false,
+        }
+    }
+
+    /// Reduces tied engines to those that surely need the least CPU time under each of these conditions.
+    fn cheapest(
+        self,
+        board: &'a BoardRanking,
+        conditions: impl IntoIterator<Item = Conditions>,
+        risk: f64,
+    ) -> Self {
+        let each = conditions.into_iter().map(|conditions| {
+            let mut all = board.averaged_by(Measure::Cpu);
+            let averaged = all.find(|one| one.conditions == conditions)?;
+            let places = averaged.standing.places.iter();
+            let places: Vec<&Place> = places
+                .filter(|place| self.engines.contains(place.engine.as_str()))
+                .collect();
+            let standing = averaged.standing.of_these(&places, risk);
+            let name = |place: &Place| self.engines.get(place.engine.as_str()).copied();
+            Some(standing.leaders().filter_map(name).collect())
+        });
+        // Conditions without CPU times do not restrict the others.
+        let each: Vec<BTreeSet<&str>> = each.flatten().collect();
+        let cheapest = in_all(each.iter());
         let is_by_cpu = !cheapest.is_empty() && cheapest.len() < self.engines.len();
         Self {
             engines: if is_by_cpu { cheapest } else { self.engines },
@@ -128,11 +188,12 @@ pub(super) fn is_clean(place: &Place) -> bool {
     place.loss_pct.is_none_or(|(_, most)| most < LOSSY_PCT)
 }
 
-/// Chooses among the engines of one group of conditions, and adds better engines without an interval to `unsure`.
-/// `None` if there is no engine.
+/// Chooses among the engines of one group of conditions, and adds better engines without an interval to `unsure`. Tells
+/// two equal engines apart with the probability `risk`. `None` if there is no engine.
 fn choice<'a>(
     averaged: &'a Averaged,
     places: &[&'a Place],
+    risk: f64,
     unsure: &mut BTreeSet<&'a str>,
 ) -> Option<Choice<'a>> {
     let most_lost = |place: &Place| place.loss_pct.unwrap_or_default().1;
@@ -145,7 +206,7 @@ fn choice<'a>(
             least.loss_pct.unwrap_or_default(),
         ));
     }
-    let standing = averaged.standing.of_these(&clean);
+    let standing = averaged.standing.of_these(&clean, risk);
     let name = |place: &Place| clean.iter().find(|one| one.engine == place.engine);
     let names = |place: &Place| name(place).map(|place| place.engine.as_str());
     let first = standing.places.iter().position(Place::is_first);
@@ -170,10 +231,7 @@ fn choice<'a>(
             widest_pct,
             beat_std: leaders().all(|it| standing.surely_other_than_std(it) == Some(true)),
         }),
-        None => Choice::Best(Best {
-            engines,
-            is_by_cpu: false,
-        }),
+        None => Choice::Best(Best::new(engines)),
     })
 }
 
@@ -208,9 +266,9 @@ impl Standing {
                 }
             })
         };
-        if measure.is_ahead(reading, &std.reading) {
+        if measure.is_ahead(reading, &std.reading, RISK) {
             is_beyond(true).then_some(true)
-        } else if measure.is_ahead(&std.reading, reading) {
+        } else if measure.is_ahead(&std.reading, reading, RISK) {
             is_beyond(false).then_some(false)
         } else {
             None

@@ -16,29 +16,52 @@ const MOST_GROUPS: usize = 3;
 impl<'a> Choices<'a> {
     /// Puts the choices into words. `limit` says why engines may be equally fast here.
     pub(in crate::verdict::rank) fn text(&self, limit: &str) -> Text {
-        let mut best: Vec<(&Best, Vec<&str>)> = Vec::new();
+        let best = self.everywhere.as_ref();
+        // Engines that cross are all named in one sentence.
+        let noisy = if self.cross { Vec::new() } else { self.noisy() };
+        let others = [self.lossy(), self.without_intervals(), self.better()];
+        Text {
+            best: match best {
+                Some(best) => Some(best.in_words(limit)),
+                None => self.by_conditions(limit),
+            },
+            others: noisy
+                .into_iter()
+                .chain(others.into_iter().flatten())
+                .collect(),
+        }
+    }
+
+    /// Names the best engines under each of the conditions. `None` if no conditions have any.
+    fn by_conditions(&self, limit: &str) -> Option<String> {
+        let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
         for (label, choice) in &self.each {
-            let Choice::Best(engines) = choice else {
-                continue;
+            let words = match choice {
+                Choice::Best(best) => best.in_words(limit),
+                Choice::Noisy(noisy) if self.cross => {
+                    format!("{} (too noisy to say which)", names(&noisy.engines, "or"))
+                }
+                _ => continue,
             };
-            match best.iter_mut().find(|(known, _)| *known == engines) {
+            match groups.iter_mut().find(|(known, _)| *known == words) {
                 Some((_, labels)) => labels.push(label),
-                None => best.push((engines, vec![label])),
+                None => groups.push((words, vec![label])),
             }
         }
-        let of_all = best.iter().map(|(_, labels)| labels.len()).sum::<usize>();
-        let is_all = of_all == self.each.len();
-        let others = [self.lossy(), self.without_intervals()]
-            .into_iter()
-            .flatten();
-        Text {
-            best: in_words(&best, is_all, limit),
-            others: self
-                .noisy()
-                .into_iter()
-                .chain(others)
-                .chain(self.better())
-                .collect(),
+        match &groups[..] {
+            [] => None,
+            [(words, labels)] => Some(format!("{words} at {}", listed(labels, "and"))),
+            groups if groups.len() > MOST_GROUPS => Some(format!(
+                "{}, by payload and threads (udpbench rank --details FILE)",
+                names(&self.engines(), "or")
+            )),
+            groups => {
+                let group = |(words, labels): &(String, Vec<&str>)| {
+                    format!("{}: {words}", listed(labels, "and"))
+                };
+                let groups: Vec<String> = groups.iter().map(group).collect();
+                Some(format!("for {}", groups.join("; ")))
+            }
         }
     }
 
@@ -68,11 +91,8 @@ impl<'a> Choices<'a> {
         }
         let line = |set: &Vec<(&str, &Noisy)>| {
             let widest = set.iter().map(|(_, noisy)| noisy.widest_pct);
-            // An interval this wide is no longer symmetric.
-            let widest = match widest.fold(0.0, f64::max) {
-                pct if pct > 99.0 => "99 % or more".to_owned(),
-                pct => format!("{pct:.0} %"),
-            };
+            let widest = half_in_words(widest.fold(0.0, f64::max));
+            let within = self.within;
             let (_, first) = &set[0];
             let engines = names(&first.engines, "and");
             let what = if first.beat_std {
@@ -80,7 +100,10 @@ impl<'a> Choices<'a> {
             } else {
                 format!("Too noisy to say which is the best: {engines}")
             };
-            self.at(set, &format!("{what} (+-{widest}, {NEEDED_PCT} % needed)"))
+            self.at(
+                set,
+                &format!("{what} (+-{widest} {within}, {NEEDED_PCT} % needed)"),
+            )
         };
         sets.iter().map(line).collect()
     }
@@ -148,43 +171,18 @@ pub(in crate::verdict::rank) struct Text {
     pub(in crate::verdict::rank) others: Vec<String>,
 }
 
-/// Names the best engines: engines that are the best under all conditions if there are any, else the best under each.
-fn in_words(best: &[(&Best, Vec<&str>)], is_all: bool, limit: &str) -> Option<String> {
-    let (first, rest) = best.split_first()?;
-    let in_words = |best: &Best, at: &str| {
-        let names = names(&best.engines, "or");
-        match best.engines.len() {
-            _ if best.is_by_cpu => {
-                format!("{names}{at} (as fast as others for less CPU time{limit})")
+impl Best<'_> {
+    /// Names the engines, with the reason for the choice among equally fast ones.
+    fn in_words(&self, limit: &str) -> String {
+        let names = names(&self.engines, "or");
+        match self.engines.len() {
+            _ if self.is_by_cpu => {
+                format!("{names} (as fast as others for less CPU time{limit})")
             }
-            1 => format!("{names}{at}"),
-            _ => format!("{names}{at} (a tie{limit})"),
+            1 => names,
+            _ => format!("{names} (a tie{limit})"),
         }
-    };
-    let everywhere = rest
-        .iter()
-        .fold(first.0.engines.clone(), |common, (best, _)| {
-            &common & &best.engines
-        });
-    if !everywhere.is_empty() && is_all {
-        let best = Best {
-            engines: everywhere,
-            is_by_cpu: best.iter().all(|(best, _)| best.is_by_cpu),
-        };
-        return Some(in_words(&best, ""));
     }
-    if best.len() > MOST_GROUPS {
-        let all = best.iter().flat_map(|(best, _)| &best.engines);
-        let all: BTreeSet<&str> = all.copied().collect();
-        let all = names(&all, "or");
-        return Some(format!(
-            "{all}, by payload and threads (udpbench rank --details FILE)"
-        ));
-    }
-    let group = |(best, labels): &(&Best, Vec<&str>)| {
-        in_words(best, &format!(" at {}", listed(labels, "and")))
-    };
-    Some(best.iter().map(group).collect::<Vec<_>>().join(", "))
 }
 
 impl Text {
@@ -207,6 +205,15 @@ impl Text {
             "Over loopback, of"
         };
         Some(format!("{place} {engines} engines: {verb} {best}"))
+    }
+}
+
+/// Formats half of an interval, in percent. A wide one is no longer symmetric.
+pub(in crate::verdict::rank) fn half_in_words(pct: f64) -> String {
+    match pct {
+        _ if pct > 99.0 => "99 % or more".to_owned(),
+        _ if pct < 10.0 => format!("{pct:.1} %"),
+        _ => format!("{pct:.0} %"),
     }
 }
 
