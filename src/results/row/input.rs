@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Outcome;
-use crate::data::{Case, Pair, Sample, Verified};
+use crate::data::{Case, EnginePair, Sample, Verified};
 
 /// Input of the computation of a row.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct RowInput<'a> {
     /// The case.
     pub case: &'a Case,
     /// Engines of the case.
-    pub engines: Pair<'a>,
+    pub engines: EnginePair<'a>,
     /// CPUs of the threads, in words.
     pub pin: String,
     /// Local and remote network interface, in words. Empty: all threads are on one host.

@@ -10,7 +10,7 @@ use super::{
     Environment, Machine, Outcome, Row, RowInput, Status, counters_by_name, doubts, preempted,
     residual, sensor_readings, status,
 };
-use crate::data::{Case, Outstanding, Pair, Sharing, Traits};
+use crate::data::{Case, EnginePair, EngineProperties, Outstanding, Sharing};
 
 impl Row {
     /// Computes a row.
@@ -73,7 +73,7 @@ impl Row {
             batch: case.batch,
             tokio_workers: case.tokio_workers,
             wait: case.wait,
-            rcvbuf_requested_bytes: case.rcvbuf_asked(),
+            rcvbuf_requested_bytes: case.requested_rcvbuf(),
             sndbuf_requested_bytes: case.sndbuf,
             tos: case.tos,
             workload: case.workload.unwrap_or_default(),
@@ -82,13 +82,13 @@ impl Row {
             direction: case.direction,
             duplex: case.duplex(),
             flows: case.flows,
-            outstanding: (case.asks() && !case.is_open_loop())
+            outstanding: (case.is_rr() && !case.is_open_loop())
                 .then(|| case.outstanding.unwrap_or(Outstanding::DEFAULT)),
             target_pps: case.rate_in_datagrams(),
             arrivals: case.rate.map(|_| case.arrivals.unwrap_or_default()),
             think_time: case.think_time,
             service_time: case.service,
-            server_model: case.asks().then(|| case.server_model.unwrap_or_default()),
+            server_model: case.is_rr().then(|| case.server_model.unwrap_or_default()),
             sharing: case.sharing.map(Sharing::kind),
             spread: case.sharing.and_then(Sharing::spread),
             pin: input.pin.clone(),
@@ -246,9 +246,9 @@ impl Row {
     pub fn of_case(case: &Case) -> Self {
         let input = RowInput {
             case,
-            engines: Pair {
-                sender: &Traits::PLAIN,
-                receiver: &Traits::PLAIN,
+            engines: EnginePair {
+                sender: &EngineProperties::PLAIN,
+                receiver: &EngineProperties::PLAIN,
             },
             pin: String::new(),
             nics: <_>::default(),

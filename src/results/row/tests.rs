@@ -1,7 +1,9 @@
 //! Tests of rows computed from windows made by hand.
 
 use super::*;
-use crate::data::{Accounting, Case, Counts, Pair, Sample, Side, ThreadSample, Traits};
+use crate::data::{
+    Accounting, Case, Counts, EnginePair, EngineProperties, Sample, Side, ThreadSample,
+};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle_states::{IdleState, IdleTimes};
 use crate::sys::run_queue::CpuTaken;
@@ -98,9 +100,9 @@ fn make_row_in(
 ) -> Row {
     let input = RowInput {
         case: &case(),
-        engines: Pair {
-            sender: &Traits::PLAIN,
-            receiver: &Traits::PLAIN,
+        engines: EnginePair {
+            sender: &EngineProperties::PLAIN,
+            receiver: &EngineProperties::PLAIN,
         },
         pin: "0>1".to_owned(),
         nics: <_>::default(),

@@ -49,9 +49,9 @@ fn row_of_requests(key: &str, sides: &[Side]) -> Row {
         .collect();
     let input = RowInput {
         case: &case,
-        engines: Pair {
-            sender: &Traits::PLAIN,
-            receiver: &Traits::PLAIN,
+        engines: EnginePair {
+            sender: &EngineProperties::PLAIN,
+            receiver: &EngineProperties::PLAIN,
         },
         pin: "0>1".to_owned(),
         nics: <_>::default(),
