@@ -1,8 +1,8 @@
 //! udpbench: measures which UDP socket API or event loop is fastest on a board, where datagrams are lost, and
 //! the CPU time that each costs.
 //!
-//! Layers, from top to bottom: each module uses only those below it, and no two files use each other. A test
-//! (`tests/it/layers.rs`) reads this table and every `use`.
+//! Layers, from top to bottom: each module uses only those below it. No two files use each other, except a `mod.rs` and
+//! the files of its folder. A test (`tests/it/layers.rs`) reads this table and every `use`.
 //!
 //! | module | contents |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | [`report`] | the page of charts and tables for a browser |
 //! | [`cli`] | command line and `udpbench.toml` |
 //! | [`experiment`] | sweep, `ab`, searches, suites: choose the next trial |
-//! | [`session`] | the loop: next trial, run, retry once, append to the log |
+//! | [`session`] | the loop: next trial, run, repeat if faulty or disturbed, append to the log |
 //! | [`verdict`] | comparisons, rankings, answers, quality |
 //! | [`results`] | log, rows, columns, files |
 //! | [`trial`] | one trial: agent, sockets, threads, warm-up, window, drain |
@@ -26,7 +26,7 @@
 //! | [`error`] | errors of the user |
 //!
 //! [`engines`], [`workload`], [`engine`], [`data`] and [`sys`] are the package `udpbench-datapath`: the code that each
-//! datagram passes, and all `unsafe` code. Nothing in this package is timed.
+//! datagram passes, and all `unsafe` code. The other modules, the package `udpbench`, are not timed.
 //!
 //! `docs/ARCHITECTURE.md` has the same table, and follows a datagram from an engine to a row.
 //!

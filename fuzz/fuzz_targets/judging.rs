@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
     let results: Vec<Results> = [Some(base), read("new.csv")].into_iter().flatten().collect();
     let comparison = compare::compare(&results[0], &results, Options::default());
     compare::table::draw(&comparison, Detail::All, 60);
-    udpbench::results::export::csv::shape(&compare::rows::rows(&comparison)).expect("every change can be written");
+    udpbench::results::export::csv::encode(&compare::rows::rows(&comparison)).expect("every change can be written");
     let view = View { by: By::Both, top: 3, detail: rank::table::Detail::Settings };
     rank::table::draw(&rank::rank(&results), view, 60);
 });

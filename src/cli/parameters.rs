@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::choice::parser;
 use super::engine::{EngineArg, EngineParser};
-use crate::data::parameters::{column, parameters};
+use crate::data::parameters::{attribute, parameters};
 use crate::data::{SharingKind, Spread};
 
 macro_rules! define {
@@ -36,14 +36,14 @@ macro_rules! define {
 
             $(
                 $(#[$block_doc])*
-                #[arg(long, help_heading = column!(heading { $($of_block)* }), value_name = "LIST", value_delimiter = ',',
+                #[arg(long, help_heading = attribute!(heading { $($of_block)* }), value_name = "LIST", value_delimiter = ',',
                     value_parser = parser!($block_type),
                     hide_possible_values = true, allow_negative_numbers = true, conflicts_with = "resume")]
                 pub $block: Option<Vec<$block_type>>,
             )*
             $(
                 $(#[$case_doc])*
-                #[arg(long, help_heading = column!(heading { $($of_case)* }), value_name = "LIST", value_delimiter = ',',
+                #[arg(long, help_heading = attribute!(heading { $($of_case)* }), value_name = "LIST", value_delimiter = ',',
                     value_parser = parser!($case_type),
                     hide_possible_values = true, allow_negative_numbers = true, conflicts_with = "resume")]
                 pub $case: Option<Vec<$case_type>>,

@@ -19,7 +19,7 @@ use crate::error::UsageError;
 use crate::experiment::ab::header::Header;
 use crate::experiment::ab::{Comparison, judge, rows, table};
 use crate::results::log::{Log, Side};
-use crate::session::{Experiment, Logged, Means};
+use crate::session::{Experiment, Logged, Resources};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::trial::agents::Agents;
 use crate::trial::spawned::THIS_PROGRAM;
@@ -72,7 +72,7 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
     }
     let mut progress = Progress::new(outputs, args.output.quiet, comparison.work());
     let header = comparison.header().clone();
-    let means = Means {
+    let resources = Resources {
         agents: agents(&header, &mut others, interrupt).into(),
         command: &|side, command| {
             let done = run_script(&args.remote, command, interrupt);
@@ -81,7 +81,7 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
         interrupt,
     };
     let shown = |comparison: &Comparison, _: &Progress, _: &mut [Agents]| show(args, comparison);
-    let ending = session::measure(&mut comparison, means, &mut progress, shown)?;
+    let ending = session::measure(&mut comparison, resources, &mut progress, shown)?;
     let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
     let judged = || {
         let judgement = judge(&comparison.record, question);

@@ -30,7 +30,7 @@ fn row(entry: &Entry) -> [String; 4] {
     let about = entry.about;
     let default = match about.selection {
         Selection::Default => " *",
-        Selection::ByName => "",
+        Selection::OnRequest => "",
     };
     let mut text = about.summary.to_owned();
     let state = match entry.probe() {

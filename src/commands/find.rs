@@ -16,7 +16,7 @@ use crate::error::UsageError;
 use crate::experiment::find::header::Header;
 use crate::experiment::find::{Record, rows, table};
 use crate::results::log::Log;
-use crate::session::{Experiment, Logged, Means};
+use crate::session::{Experiment, Logged, Resources};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::shell;
@@ -81,7 +81,7 @@ pub(super) fn with(
         say(&format!("log: {}", outputs.shown));
     }
     let mut progress = Progress::new(outputs, output.quiet, record.work());
-    let means = Means {
+    let resources = Resources {
         agents: vec![agents],
         command: &|_, _| Ok(()),
         interrupt,
@@ -92,7 +92,7 @@ pub(super) fn with(
         show_answers(output.format, table, || rows::rows(record))?;
         is_as_before
     };
-    let ending = session::measure(&mut record, means, &mut progress, show)?;
+    let ending = session::measure(&mut record, resources, &mut progress, show)?;
     let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
     let found = if record.has_failed() {
         Outcome::Failed

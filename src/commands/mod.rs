@@ -222,7 +222,7 @@ fn show_answers(
     refuse_on_stdout(shape)?;
     match shape {
         Shape::Table => show_in_colours(&draw()),
-        Shape::File(format) => to_stdout(&format.shape_answers(&rows())?),
+        Shape::File(format) => to_stdout(&format.encode_answers(&rows())?),
     }
 }
 

@@ -21,7 +21,7 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     if let Some(found) = ExperimentResults::open("FILE", &args.file)? {
         let bytes = match shape {
             Shape::Table => found.table(super::width()).into_bytes(),
-            Shape::File(format) => format.shape_answers(&found.rows())?,
+            Shape::File(format) => format.encode_answers(&found.rows())?,
         };
         return put(args, shape, &bytes);
     }
@@ -32,7 +32,7 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     };
     let bytes = match shape {
         Shape::Table => table::draw(&rows, super::width()).into_bytes(),
-        Shape::File(format) => format.shape(&rows, &columns, super::advice)?,
+        Shape::File(format) => format.encode(&rows, &columns, super::advice)?,
     };
     put(args, shape, &bytes)
 }

@@ -171,9 +171,9 @@ impl fmt::Display for Pin {
             Self::Board => Ok(()),
             Self::None => f.write_str("none"),
             Self::To(senders, receivers) => {
-                f.write_str(&cpu_list::joined(senders, ","))?;
+                f.write_str(&cpu_list::join(senders, ","))?;
                 if !receivers.is_empty() {
-                    write!(f, ":{}", cpu_list::joined(receivers, ","))?;
+                    write!(f, ":{}", cpu_list::join(receivers, ","))?;
                 }
                 Ok(())
             }
@@ -200,7 +200,7 @@ impl Pin {
             } else {
                 "is not there, or a cpuset forbids it"
             };
-            let usable = cpu_list::joined(pinnable, ",");
+            let usable = cpu_list::join(pinnable, ",");
             return Err(format!("CPU {cpu} {why}; usable: {usable}"));
         }
         let short =

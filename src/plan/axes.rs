@@ -1,17 +1,17 @@
 //! The parameters that vary, and their combinations into blocks and cases.
 
-use crate::data::parameters::{column, parameters};
-use crate::data::{BlockKey, Case, Group, Sharing, Traits};
+use crate::data::parameters::{attribute, parameters};
+use crate::data::{BlockKey, Case, EngineProperties, Group, Sharing};
 use crate::engine::About;
 use crate::engines::{self, Engines, Entry};
 
-/// Expands to the values of a parameter: a parameter of kind `one` keeps them as they were given; for `some` see
-/// [`settled`].
+/// Expands to the values of a parameter: a `required` parameter keeps them as they were given; for an `optional`
+/// one see [`settled`].
 macro_rules! values {
-    (one $given:expr, $applies:expr) => {
+    (required $given:expr, $applies:expr) => {
         $given.clone()
     };
-    (some $given:expr, $applies:expr) => {
+    (optional $given:expr, $applies:expr) => {
         settled(&$given, $applies)
     };
 }
@@ -90,14 +90,14 @@ macro_rules! define {
             /// Returns the keys of the blocks; the first parameter varies slowest.
             pub(super) fn blocks(&self) -> Vec<BlockKey> {
                 let first = || Some(BlockKey {
-                    $($block: *values!($block_kind self.$block, column!(applies { $($of_block)* })).first()?,)*
+                    $($block: *values!($block_kind self.$block, attribute!(applies { $($of_block)* })).first()?,)*
                 });
                 let mut keys = Vec::from_iter(first());
                 $(
-                    let values = values!($block_kind self.$block, column!(applies { $($of_block)* }));
+                    let values = values!($block_kind self.$block, attribute!(applies { $($of_block)* }));
                     keys = with_each(&keys, &values, |key, $block| BlockKey { $block, ..key });
                 )*
-                once_each(keys.into_iter().map(BlockKey::pruned))
+                once_each(keys.into_iter().map(BlockKey::normalized))
             }
 
             /// Returns the cases of a pair of engines in a block; the connection varies fastest.
@@ -105,14 +105,14 @@ macro_rules! define {
                 let about: (&About, &About) = (sender.about, receiver.about);
                 let mut cases = vec![Case::in_block(block, sender.name(), receiver.name())];
                 $(
-                    let values = values!($case_kind self.$case, to(about, column!(applies { $($of_case)* })));
+                    let values = values!($case_kind self.$case, to(about, attribute!(applies { $($of_case)* })));
                     cases = for_each(&values, &cases, |case, $case| Case { $case, ..case });
                 )*
                 if block.receivers_share() {
                     let with = |case, sharing| Case { sharing: Some(sharing), ..case };
                     cases = for_each(&self.sharings, &cases, with);
                 }
-                once_each(cases.into_iter().map(Case::pruned))
+                once_each(cases.into_iter().map(Case::normalized))
             }
         }
     };
@@ -120,17 +120,17 @@ macro_rules! define {
 parameters!(define);
 
 impl Axes {
-    /// Returns the traits of all engines, including the reference if every block holds it.
-    pub(super) fn traits(&self) -> Vec<Traits> {
+    /// Returns the properties of all engines, including the reference if every block holds it.
+    pub(super) fn properties(&self) -> Vec<EngineProperties> {
         let asked = self.engines.iter().flat_map(|&(s, r)| [s, r]);
         let reference = self.reference.then(engines::reference);
-        let mut traits: Vec<Traits> = Vec::new();
+        let mut properties: Vec<EngineProperties> = Vec::new();
         for entry in reference.into_iter().chain(asked) {
-            if traits.iter().all(|known| known.name != entry.name()) {
-                traits.push(entry.about.traits());
+            if properties.iter().all(|known| known.name != entry.name()) {
+                properties.push(entry.about.properties());
             }
         }
-        traits
+        properties
     }
 
     /// Suggests a better command line if this one cannot answer the likely question.

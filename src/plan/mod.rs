@@ -14,7 +14,7 @@ pub use self::decision::Decision;
 use self::decision::can_run_nowhere;
 pub use self::schedule::{Schedule, Settings, Until};
 pub use self::wire::{Between, LinkEnd, RemoteHost, Wire, WireLink};
-use crate::data::{BlockKey, Case, EngineName, Pair, Traits};
+use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties};
 use crate::engines::{self, Entry};
 use crate::host::board::Board;
 use crate::host::facts::Host;
@@ -56,8 +56,8 @@ pub struct Remote<'a> {
 /// Every case, in blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
-    /// Traits of the plan's engines, each once.
-    pub engines: Vec<Traits>,
+    /// Properties of the plan's engines, each once.
+    pub engines: Vec<EngineProperties>,
     /// Blocks in the order of the axes; the sweep shuffles them.
     pub blocks: Vec<Block>,
 }
@@ -85,24 +85,24 @@ impl Plan {
     pub fn new(axes: &Axes, conditions: &Conditions) -> Self {
         let blocks = axes.blocks().into_iter();
         Self {
-            engines: axes.traits(),
+            engines: axes.properties(),
             blocks: blocks
                 .map(|key| Block::new(key, axes, conditions))
                 .collect(),
         }
     }
 
-    /// Returns the traits of the engine with this name, if the plan has it.
-    pub fn traits(&self, name: EngineName) -> Option<&Traits> {
-        self.engines.iter().find(|traits| traits.name == name)
+    /// Returns the properties of the engine with this name, if the plan has it.
+    pub fn properties(&self, name: EngineName) -> Option<&EngineProperties> {
+        self.engines.iter().find(|engine| engine.name == name)
     }
 
-    /// Returns the traits of both engines of a case.
-    pub fn pair(&self, case: &Case) -> Pair<'_> {
-        static UNKNOWN: Traits = Traits::PLAIN;
-        Pair {
-            sender: self.traits(case.sender).unwrap_or(&UNKNOWN),
-            receiver: self.traits(case.receiver).unwrap_or(&UNKNOWN),
+    /// Returns the properties of both engines of a case.
+    pub fn pair(&self, case: &Case) -> EnginePair<'_> {
+        static UNKNOWN: EngineProperties = EngineProperties::PLAIN;
+        EnginePair {
+            sender: self.properties(case.sender).unwrap_or(&UNKNOWN),
+            receiver: self.properties(case.receiver).unwrap_or(&UNKNOWN),
         }
     }
 

@@ -95,7 +95,7 @@ impl Wire {
     pub fn between(&self, case: &Case) -> Option<Between> {
         let link = self.link(case)?;
         let (local, remote) = (link.local.address, link.remote.address);
-        Some(if case.sends_from_there() {
+        Some(if case.remote_sends() {
             Between {
                 receivers: local,
                 senders: remote,

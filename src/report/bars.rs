@@ -8,10 +8,10 @@ use super::number;
 use super::panels::{Facet, FacetLine};
 use crate::results::row::{Row, Status};
 use crate::stats;
-use crate::term::digits::interval_text;
+use crate::term::digits::IntervalWidth;
 
-/// A kind of bar chart.
-pub(super) struct Bars {
+/// Metric that a bar chart shows.
+pub(super) struct BarMetric {
     pub(super) unit: &'static str,
     /// Returns the value and the ends of its interval.
     pub(super) value: fn(&Row) -> [Option<f64>; 3],
@@ -25,7 +25,7 @@ const BEYOND: f64 = 1.5;
 /// second of most engines, whose bars would be too short to compare.
 const MANY_TIMES: f64 = 6.0;
 
-impl Bars {
+impl BarMetric {
     /// Draws the facets of a panel side by side, on one axis.
     pub(super) fn draw(&self, facets: &[Facet], panel: &str) -> Markup {
         let lines = facets.iter().flat_map(|facet| &facet.lines);
@@ -120,12 +120,12 @@ fn bars((value, hatched): (f64, f64), class: &str, (n, files): (usize, usize)) -
     std::iter::once(plain).chain(rest).collect()
 }
 
-/// Returns the half-width of the interval and the letter of the file. An asymmetric interval is only drawn, because
-/// two numbers do not fit.
+/// Returns the half-width of the interval and the letter of the file. An interval with unequal sides is only drawn,
+/// because two numbers do not fit.
 fn about(value: f64, interval: Option<(f64, f64)>, (n, files): (usize, usize)) -> String {
-    let reach = interval.and_then(|(low, high)| {
-        let reach = interval_text(value, low, high)?;
-        (!reach.starts_with('-')).then(|| format!("±{reach} %"))
+    let reach = interval.and_then(|(low, high)| match IntervalWidth::new(value, low, high)? {
+        IntervalWidth::Sides(..) => None,
+        width => Some(format!("±{width} %")),
     });
     let file = (files > 1).then(|| letter(n));
     let parts: Vec<String> = reach.into_iter().chain(file).collect();

@@ -2,7 +2,7 @@
 
 use maud::Markup;
 
-use super::bars::Bars;
+use super::bars::BarMetric;
 use super::cases::drawable;
 use super::panels::Facet;
 use crate::results::row::Row;
@@ -10,7 +10,7 @@ use crate::results::row::Row;
 pub(super) const ABOUT: &str = "CPU time of all threads per datagram received: the middle of the windows, with its 95 % \
                                 interval within this run. Less is better. Plain: receivers, or threads that do both; hatched: senders.";
 
-const BARS: Bars = Bars {
+const METRIC: BarMetric = BarMetric {
     unit: "ns",
     value: |row| {
         [
@@ -24,7 +24,7 @@ const BARS: Bars = Bars {
 
 /// Draws the engines by CPU time.
 pub(super) fn draw(facets: &[Facet], panel: &str) -> Markup {
-    BARS.draw(facets, panel)
+    METRIC.draw(facets, panel)
 }
 
 /// Returns the part of the CPU time that is not the receivers'. 0 if the same threads send and receive.

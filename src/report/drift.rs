@@ -50,7 +50,7 @@ fn speed(points: &[(f64, f64)]) -> Markup {
         axis: "% of the case's median",
         points,
         range: (100.0 - around, 100.0 + around),
-        medians: &medians,
+        line: &medians,
         about: &about,
     };
     html! {
@@ -86,7 +86,7 @@ fn temperature(points: &[(f64, f64)]) -> Markup {
         axis: "°C",
         points,
         range: (20.0, if most > 100.0 { 140.0 } else { 100.0 }),
-        medians: &medians(points),
+        line: &medians(points),
         about: &about,
     };
     figure("Hottest sensor of the CPUs", &picture.draw())

@@ -4,14 +4,14 @@ use maud::{Markup, html};
 
 use super::cases::{drawable, line_label};
 use super::{board, number};
-use crate::data::{BlockKey, Traits};
+use crate::data::{BlockKey, EngineProperties};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 
 /// Returns the figures over all files. With several files, each figure names its file.
 pub(super) fn three(files: &[Results]) -> Markup {
-    let asks = measured(files).any(|(_, row)| row.rtt_p50_us.is_some());
-    let first = if asks { round_trip } else { speed };
+    let has_round_trips = measured(files).any(|(_, row)| row.rtt_p50_us.is_some());
+    let first = if has_round_trips { round_trip } else { speed };
     let three = [first(files), cpu(files), loss(files)];
     html! {
         @if three.iter().any(Option::is_some) {
@@ -39,7 +39,7 @@ fn measured(files: &[Results]) -> impl Iterator<Item = (&Results, &Row)> {
 }
 
 fn moves_datagrams(row: &Row) -> bool {
-    let moves = |name: &String| match name.parse().ok().and_then(Traits::known) {
+    let moves = |name: &String| match name.parse().ok().and_then(EngineProperties::known) {
         Some(engine) => engine.moves_datagrams,
         None => true,
     };

@@ -2,13 +2,13 @@
 
 use maud::Markup;
 
-use super::bars::Bars;
+use super::bars::BarMetric;
 use super::panels::Facet;
 
 pub(super) const ABOUT: &str = "Thousand datagrams received per second (kpps): the middle of the windows, with its 95 % \
                                 interval within this run. More is better. A bar with » goes on beyond the axis.";
 
-const BARS: Bars = Bars {
+const METRIC: BarMetric = BarMetric {
     unit: "kpps",
     value: |row| {
         let values = [
@@ -23,5 +23,5 @@ const BARS: Bars = Bars {
 
 /// Draws the engines by throughput.
 pub(super) fn draw(facets: &[Facet], panel: &str) -> Markup {
-    BARS.draw(facets, panel)
+    METRIC.draw(facets, panel)
 }

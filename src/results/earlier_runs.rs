@@ -125,7 +125,7 @@ mod tests {
     fn found(files: &[(&str, Row)]) -> Vec<f64> {
         let place = tempfile::tempdir().expect("a directory");
         for (name, row) in files {
-            let text = csv::shape(&[row]).expect("a row");
+            let text = csv::encode(&[row]).expect("a row");
             fs::write(place.path().join(name), text).expect("written");
         }
         let runs = find(place.path()).into_iter();

@@ -11,7 +11,7 @@ mod step;
 use std::time::{Duration, Instant};
 
 pub use self::preparing::soak_of;
-pub use self::run::{Ending, Journal, Means, run};
+pub use self::run::{Ending, Journal, Resources, run};
 pub use self::step::{Begin, Soak, Step, Trial};
 use crate::data::Sample;
 use crate::error::UsageError;

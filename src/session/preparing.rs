@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::run::Session;
-use super::settling::{COURSE, LEAST_COURSES, SLICE, SLICES, settled_after};
+use super::settling::{COURSE, LEAST_COURSES, SLICE, SLICES, settling_time};
 use super::{Begin, Soak};
 use crate::host::board::Cooldown;
 use crate::results::log::Event;
@@ -35,11 +35,11 @@ impl Session<'_, '_> {
             courses => COURSE * *courses,
         };
         let shown = humantime::format_duration(length);
-        self.journal.doing(&format!("soaking for {shown}"));
+        self.journal.show_step(&format!("soaking for {shown}"));
         let agents = &mut self.agents[0];
         let soaked = match courses {
             0 => agents.run(spec).map(|_| None),
-            courses => settled(agents, spec, *courses),
+            courses => measure_settling(agents, spec, *courses),
         };
         match soaked {
             Err(NoSample::Interrupted) => Err(End::Interrupted),
@@ -69,7 +69,7 @@ impl Session<'_, '_> {
             let warning = None;
             self.emit(&Event::BlockBegun { block, warning })?;
         }
-        self.journal.block(block);
+        self.journal.begin_block(block);
         Ok(())
     }
 
@@ -93,19 +93,19 @@ impl Session<'_, '_> {
             }
             let seconds = left.as_secs();
             if since.elapsed() < LOOK && !has_begun {
-                self.journal.waiting(&format!(
+                self.journal.show_wait(&format!(
                     "{degrees} C: waiting for less than {wanted} C, {seconds} s at most"
                 ));
             }
             self.journal
-                .doing(&format!("{degrees} C, want {wanted}: {seconds} s at most"));
+                .show_step(&format!("{degrees} C, want {wanted}: {seconds} s at most"));
             self.interrupt.sleep(left.min(LOOK))?;
         }
     }
 }
 
-/// Measures this number of courses and returns the time after which traffic settles.
-fn settled(
+/// Measures `courses` courses and returns the time after which traffic settles.
+fn measure_settling(
     agents: &mut Agents,
     spec: &TrialSpec,
     courses: u32,
@@ -113,5 +113,5 @@ fn settled(
     let courses: Vec<Vec<f64>> = (0..courses)
         .map(|_| agents.rate_over_time(spec, SLICES, SLICE))
         .collect::<Result<_, _>>()?;
-    Ok(settled_after(&courses))
+    Ok(settling_time(&courses))
 }

@@ -1,4 +1,4 @@
-//! The measuring loop, and the interfaces to its surroundings: [`Journal`] and [`Means`].
+//! The measuring loop, and the interfaces to its surroundings: [`Journal`] and [`Resources`].
 
 use std::time::{Duration, Instant};
 
@@ -15,31 +15,31 @@ use crate::trial::agents::{Agents, End};
 
 /// Receiver of progress, events and rows. An error that it returns ends the session.
 pub trait Journal {
-    /// Shows what is about to happen, in the progress display.
-    fn doing(&mut self, what: &str);
-    /// Tells of a wait that is not measuring, on the screen and in logs of it.
-    fn waiting(&mut self, what: &str);
-    /// Tells that a round of this block of the plan begins.
-    fn block(&mut self, block: usize);
+    /// Shows the step that begins in the progress display.
+    fn show_step(&mut self, what: &str);
+    /// Shows the reason of a wait, also where there is no progress display.
+    fn show_wait(&mut self, what: &str);
+    /// Shows that a round of this block of the plan begins.
+    fn begin_block(&mut self, block: usize);
     /// Stores an event, with the progress of the experiment by now.
     ///
     /// # Errors
     /// Fails if the event cannot be stored.
-    fn event(&mut self, event: &Event, work: Work) -> anyhow::Result<()>;
+    fn record_event(&mut self, event: &Event, work: Work) -> anyhow::Result<()>;
     /// Stores rows that are final.
     ///
     /// # Errors
     /// Fails if the rows cannot be stored.
-    fn rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()>;
-    /// Makes the events so far outlive a power cut. Called when a round is over.
+    fn record_rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()>;
+    /// Makes sure that the events so far survive a power cut. Called at the end of a round.
     ///
     /// # Errors
     /// Fails if the events cannot be stored.
     fn sync(&mut self) -> anyhow::Result<()>;
 }
 
-/// Agents, side commands and interrupt that a session works with.
-pub struct Means<'a> {
+/// Agents, command runner and interrupt of a session.
+pub struct Resources<'a> {
     /// Agents that run the trials; in an A/B comparison, those of A and those of B.
     pub agents: Vec<Agents<'a>>,
     /// Runs the command of a side.
@@ -68,32 +68,35 @@ pub enum Ending {
 /// Fails if `journal` fails, if a command fails, or if a setting cannot be put back.
 pub fn run(
     experiment: &mut dyn Experiment,
-    means: &mut Means,
+    resources: &mut Resources,
     journal: &mut dyn Journal,
 ) -> anyhow::Result<Ending> {
     let mut session = Session {
         experiment,
-        agents: &mut means.agents,
-        command: means.command,
-        interrupt: means.interrupt,
+        agents: &mut resources.agents,
+        command: resources.command,
+        interrupt: resources.interrupt,
         journal,
     };
-    let ending = match session.steps() {
+    let ending = match session.run_steps() {
         Ok(()) if session.experiment.is_complete() => Ending::Complete,
         Ok(()) => Ending::OutOfTime,
-        Err(End::Unkept(error)) => return Err(error),
-        Err(End::Interrupted) => session.broken_off(Ending::Interrupted)?,
-        Err(End::Lost(reason)) => session.broken_off(Ending::Lost(reason))?,
+        Err(End::Failed(error)) => return Err(error),
+        Err(End::Interrupted) => session.log_interruption(Ending::Interrupted)?,
+        Err(End::Lost(reason)) => session.log_interruption(Ending::Lost(reason))?,
     };
     // People look for rows that were measured in full. The rest comes last.
-    session.journal.rows(session.experiment.rest())?;
+    session.journal.record_rows(session.experiment.rest())?;
     Ok(ending)
 }
 
-/// Number of times that a trial runs at most if others disturb it each time.
+/// Maximum number of runs of a trial that other programs disturb.
 const MOST_TIMES: u32 = 3;
 /// Number of faults after which a trial is not repeated any more.
 const MOST_FAULTY: u32 = 2;
+
+/// Sample of a trial, or the reason why there is none.
+type Measured = Result<Sample, NoSample>;
 
 pub(super) struct Session<'a, 'm> {
     experiment: &'a mut dyn Experiment,
@@ -104,7 +107,7 @@ pub(super) struct Session<'a, 'm> {
 }
 
 impl<'m> Session<'_, 'm> {
-    fn steps(&mut self) -> Result<(), End> {
+    fn run_steps(&mut self) -> Result<(), End> {
         while let Some(step) = self.experiment.next(Instant::now()) {
             match step {
                 Step::Restart => {
@@ -115,18 +118,19 @@ impl<'m> Session<'_, 'm> {
                 Step::Begin(begin) => self.begin(&begin)?,
                 Step::Prepare { side, command } => self.prepare(side, &command)?,
                 Step::Wait { until, told } => {
-                    self.journal.doing(&told);
+                    self.journal.show_step(&told);
                     let left = until.saturating_duration_since(Instant::now());
                     self.interrupt.sleep(left)?;
                 }
-                Step::Trial(trial) => self.trial(&trial)?,
+                Step::Trial(trial) => self.run_trial(&trial)?,
                 Step::Note(event) => self.emit(&event)?,
             }
         }
         Ok(())
     }
 
-    fn broken_off(&mut self, ending: Ending) -> anyhow::Result<Ending> {
+    /// Logs why the session ends early.
+    fn log_interruption(&mut self, ending: Ending) -> anyhow::Result<Ending> {
         let lost = match &ending {
             Ending::Lost(reason) => Some(reason.clone()),
             _ => None,
@@ -137,16 +141,16 @@ impl<'m> Session<'_, 'm> {
 
     /// Runs the command that prepares the machine for a side.
     fn prepare(&mut self, side: Side, command: &str) -> Result<(), End> {
-        self.journal.doing(&format!("{side}: {command}"));
+        self.journal.show_step(&format!("{side}: {command}"));
         let done = (self.command)(side, command);
         // Ctrl-C also goes to the command. An interrupted command has not failed.
         self.interrupt.sleep(Duration::ZERO)?;
         Ok(done?)
     }
 
-    /// Measures a window, and repeats it if something is wrong with it.
-    fn trial(&mut self, trial: &Trial) -> Result<(), End> {
-        self.journal.doing(&trial.told);
+    /// Runs a trial, repeats it if it has a fault or was disturbed, and logs the outcome.
+    fn run_trial(&mut self, trial: &Trial) -> Result<(), End> {
+        self.journal.show_step(&trial.told);
         let (mut times, mut faults) = (0, u32::from(trial.is_repeated));
         loop {
             if times > 0 || trial.is_alone {
@@ -162,21 +166,21 @@ impl<'m> Session<'_, 'm> {
                 None => self.disturbance(trial, &measured),
             };
             match reason.filter(|_| times < MOST_TIMES) {
-                Some(reason) => self.repeated(trial, reason, measured)?,
-                None => return self.measured(trial, measured, fault),
+                Some(reason) => self.log_repetition(trial, reason, measured)?,
+                None => return self.log_outcome(trial, measured, fault),
             }
         }
     }
 
     /// Logs that a trial is repeated. A repeated verification is not logged, as it belongs to no round.
-    fn repeated(
+    fn log_repetition(
         &mut self,
         trial: &Trial,
         reason: String,
-        measured: Result<Sample, NoSample>,
+        measured: Measured,
     ) -> Result<(), End> {
         self.journal
-            .doing(&format!("measured again: {} ({reason})", trial.told));
+            .show_step(&format!("measured again: {} ({reason})", trial.told));
         if trial.spec.verifies {
             return Ok(());
         }
@@ -189,10 +193,10 @@ impl<'m> Session<'_, 'm> {
     }
 
     /// Logs the outcome of a trial.
-    fn measured(
+    fn log_outcome(
         &mut self,
         trial: &Trial,
-        measured: Result<Sample, NoSample>,
+        measured: Measured,
         fault: Option<String>,
     ) -> Result<(), End> {
         let sample = match (measured, fault) {
@@ -234,10 +238,14 @@ impl<'m> Session<'_, 'm> {
         })?)
     }
 
-    fn measure(&mut self, trial: &Trial) -> Result<Result<Sample, NoSample>, End> {
+    /// Runs a trial once, with its setting if it changes one.
+    ///
+    /// # Errors
+    /// See [`Self::run_with_setting`].
+    fn measure(&mut self, trial: &Trial) -> Result<Measured, End> {
         let measured = match &trial.tuning {
-            None => self.once(trial),
-            Some(tuning) => self.changed(trial, tuning)?,
+            None => self.run_once(trial),
+            Some(tuning) => self.run_with_setting(trial, tuning)?,
         };
         Ok(measured.map(|sample| Sample {
             round: trial.round,
@@ -246,7 +254,7 @@ impl<'m> Session<'_, 'm> {
         }))
     }
 
-    fn once(&mut self, trial: &Trial) -> Result<Sample, NoSample> {
+    fn run_once(&mut self, trial: &Trial) -> Measured {
         let agents = self.agents_of(trial);
         if trial.spec.verifies {
             trial.spec.verify(|spec| agents.run(spec))
@@ -259,16 +267,16 @@ impl<'m> Session<'_, 'm> {
     ///
     /// # Errors
     /// Fails if the setting cannot be put back, or if nothing would put it back.
-    fn changed(&mut self, trial: &Trial, tuning: &Tuning) -> Result<Result<Sample, NoSample>, End> {
+    fn run_with_setting(&mut self, trial: &Trial, tuning: &Tuning) -> Result<Measured, End> {
         let interrupt = self.interrupt;
         let time = trial.spec.settings.warmup + trial.spec.settings.window;
         let mut settings = self.agents_of(trial).settings();
         let changed = match settings.change(tuning, time, interrupt) {
             Ok(Ok(changed)) => changed,
             Ok(Err(reason)) => return Ok(Err(NoSample::Failed(anyhow!(reason)))),
-            Err(error) => return Err(self.unkept(trial, error)),
+            Err(error) => return Err(self.setting_error(trial, error)),
         };
-        let measured = self.once(trial);
+        let measured = self.run_once(trial);
         let mut settings = self.agents_of(trial).settings();
         match settings.put_back(changed, tuning, interrupt) {
             Ok(true) => Ok(measured),
@@ -276,13 +284,13 @@ impl<'m> Session<'_, 'm> {
                 let problem = "it took so long that the watchdog had put the setting back";
                 Ok(Err(NoSample::Failed(anyhow!(problem))))
             }
-            Err(error) => Err(self.unkept(trial, error)),
+            Err(error) => Err(self.setting_error(trial, error)),
         }
     }
 
     /// Returns the error for a setting that could not be changed or put back: the remote host is gone, or another
     /// reason.
-    fn unkept(&mut self, trial: &Trial, error: anyhow::Error) -> End {
+    fn setting_error(&mut self, trial: &Trial, error: anyhow::Error) -> End {
         let interrupt = self.interrupt;
         let agents = self.agents_of(trial);
         if !agents.settings().are_lost() {
@@ -295,7 +303,7 @@ impl<'m> Session<'_, 'm> {
     }
 
     /// Returns the fault of a window, if it has one. One bad window on a busy machine must not fail its case.
-    fn fault(&self, trial: &Trial, measured: &Result<Sample, NoSample>) -> Option<String> {
+    fn fault(&self, trial: &Trial, measured: &Measured) -> Option<String> {
         match measured {
             Ok(_) if trial.spec.verifies => None,
             Ok(sample) => self.experiment.fault(trial, sample),
@@ -305,7 +313,7 @@ impl<'m> Session<'_, 'm> {
     }
 
     /// Returns the reason to repeat a trial without a fault, if there is one.
-    fn disturbance(&self, trial: &Trial, measured: &Result<Sample, NoSample>) -> Option<String> {
+    fn disturbance(&self, trial: &Trial, measured: &Measured) -> Option<String> {
         let sample = measured.as_ref().ok()?;
         let is_disturbed = self
             .experiment
@@ -320,10 +328,10 @@ impl<'m> Session<'_, 'm> {
     /// Logs an event, and the rows that follow from it.
     pub(super) fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         let taken = self.experiment.take(event);
-        self.journal.event(event, self.experiment.work())?;
+        self.journal.record_event(event, self.experiment.work())?;
         let rows = taken.map_err(|problem| anyhow!(problem))?;
         if !rows.is_empty() {
-            self.journal.rows(rows)?;
+            self.journal.record_rows(rows)?;
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ const TOLERANCE: f64 = 0.05;
 
 /// Returns the settling time of a case from several courses: afterwards the median course stays within [`TOLERANCE`],
 /// or three standard deviations, of its second half. `None`: the second half received nothing.
-pub(super) fn settled_after(courses: &[Vec<f64>]) -> Option<Duration> {
+pub(super) fn settling_time(courses: &[Vec<f64>]) -> Option<Duration> {
     let at = |slice: usize| {
         let rates: Vec<f64> = courses.iter().map(|course| course[slice]).collect();
         stats::estimate(&rates).map(|estimate| estimate.middle)
@@ -56,7 +56,7 @@ mod tests {
             let rates = beginning.iter().copied().chain(rest);
             rates.map(|rate| scale * rate).collect()
         };
-        settled_after(&[course(1e5), course(1.01e5), course(0.99e5)])
+        settling_time(&[course(1e5), course(1.01e5), course(0.99e5)])
     }
 
     #[test]
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn what_scatters_anyway_is_not_off() {
         let noisy: Vec<f64> = (0..SLICES).map(|n| 1e5 + 2e4 * (n % 2) as f64).collect();
-        assert_eq!(settled_after(&vec![noisy; 3]), Some(Duration::ZERO));
-        assert_eq!(settled_after(&vec![vec![0.0; SLICES]; 3]), None);
+        assert_eq!(settling_time(&vec![noisy; 3]), Some(Duration::ZERO));
+        assert_eq!(settling_time(&vec![vec![0.0; SLICES]; 3]), None);
     }
 }

@@ -79,7 +79,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Returns the index into [`Means::agents`](super::Means::agents) of the agents that run the trial.
+    /// Returns the index into [`Resources::agents`](super::Resources::agents) of the agents that run the trial.
     pub(super) fn agents(&self) -> usize {
         self.of.side.map_or(0, |side| side as usize)
     }

@@ -20,7 +20,7 @@ pub fn ranges(cpus: &[usize]) -> String {
 }
 
 /// Joins CPU numbers with a separator.
-pub fn joined(cpus: &[usize], separator: &str) -> String {
+pub fn join(cpus: &[usize], separator: &str) -> String {
     let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
     cpus.join(separator)
 }

@@ -1,5 +1,7 @@
 //! Rounding of numbers by the width of their interval, and text for the interval.
 
+use std::fmt::{self, Display};
+
 /// Returns the number of decimals, 0 to 3, for a value whose interval has this half-width.
 #[must_use]
 pub fn decimals(half_width: f64) -> usize {
@@ -20,31 +22,58 @@ const ASYMMETRY_RATIO: f64 = 0.5;
 /// decimal.
 const MIN_SHOWN_PCT: f64 = 0.2;
 
-/// Formats the width of an interval in percent of its middle: half of the width, `5.1`, or both sides if one is less
-/// than half of the other, `-8.5/+1.8`. `>99` if half of the width is more than 99 % of the middle. `None`: the middle
-/// is not positive.
+/// Width of an interval, in percent of its middle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum IntervalWidth {
+    /// Half of the width is more than 99 %: `>99`.
+    Beyond,
+    /// Half of the width: `5.1`.
+    Half(f64),
+    /// Parts below and above the middle, of which one is less than half of the other: `-8.5/+1.8`.
+    Sides(f64, f64),
+}
+
+impl IntervalWidth {
+    /// Returns the width of an interval. `None`: the middle is not positive.
+    #[must_use]
+    pub fn new(middle: f64, low: f64, high: f64) -> Option<Self> {
+        if middle.is_nan() || middle <= 0.0 {
+            return None;
+        }
+        let pct = |part: f64| 100.0 * part / middle;
+        let (below, above, half) = (pct(middle - low), pct(high - middle), pct(high - low) / 2.0);
+        let (shorter, longer) = (below.min(above), below.max(above));
+        Some(if half > 99.0 {
+            Self::Beyond
+        } else if shorter < ASYMMETRY_RATIO * longer && longer >= MIN_SHOWN_PCT {
+            Self::Sides(below, above)
+        } else {
+            Self::Half(half)
+        })
+    }
+}
+
+impl Display for IntervalWidth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |pct: f64| {
+            if pct.abs() >= 9.95 {
+                format!("{pct:.0}")
+            } else {
+                format!("{:.1}", pct.max(0.0))
+            }
+        };
+        match *self {
+            Self::Beyond => f.write_str(">99"),
+            Self::Half(half) => write!(f, "{half:.1}"),
+            Self::Sides(below, above) => write!(f, "-{}/+{}", side(below), side(above)),
+        }
+    }
+}
+
+/// Formats the [`IntervalWidth`]. `None`: the middle is not positive.
 #[must_use]
 pub fn interval_text(middle: f64, low: f64, high: f64) -> Option<String> {
-    if middle.is_nan() || middle <= 0.0 {
-        return None;
-    }
-    let pct = |part: f64| 100.0 * part / middle;
-    let (below, above, half) = (pct(middle - low), pct(high - middle), pct(high - low) / 2.0);
-    let side = |pct: f64| {
-        if pct.abs() >= 9.95 {
-            format!("{pct:.0}")
-        } else {
-            format!("{:.1}", pct.max(0.0))
-        }
-    };
-    let (shorter, longer) = (below.min(above), below.max(above));
-    Some(if half > 99.0 {
-        ">99".to_owned()
-    } else if shorter < ASYMMETRY_RATIO * longer && longer >= MIN_SHOWN_PCT {
-        format!("-{}/+{}", side(below), side(above))
-    } else {
-        format!("{half:.1}")
-    })
+    IntervalWidth::new(middle, low, high).map(|width| width.to_string())
 }
 
 #[cfg(test)]

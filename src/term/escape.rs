@@ -6,16 +6,16 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Escapes text of several lines. Line breaks and tabs stay.
+/// Escapes text of several lines. `\n` and `\t` stay.
 pub fn text(text: &str) -> Cow<'_, str> {
-    escaped(text, |letter| {
-        steers(letter) && letter != '\n' && letter != '\t'
+    escaped(text, |character| {
+        is_unsafe(character) && character != '\n' && character != '\t'
     })
 }
 
-/// Escapes text of one line, line breaks and tabs included.
+/// Escapes text of one line, `\n` and `\t` included.
 pub fn line(text: &str) -> Cow<'_, str> {
-    escaped(text, steers)
+    escaped(text, is_unsafe)
 }
 
 /// Returns the name of a file, escaped for people.
@@ -28,11 +28,11 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(2 * text.len());
-    for letter in text.chars() {
-        if is_escaped(letter) {
-            safe.extend(letter.escape_default());
+    for character in text.chars() {
+        if is_escaped(character) {
+            safe.extend(character.escape_default());
         } else {
-            safe.push(letter);
+            safe.push(character);
         }
     }
     Cow::Owned(safe)
@@ -40,10 +40,10 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
 
 /// Returns whether a character is a control character, a direction mark, override or isolate (UAX #9), or a Unicode
 /// line break.
-fn steers(letter: char) -> bool {
-    letter.is_control()
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
         || matches!(
-            letter,
+            character,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         )
 }
@@ -53,16 +53,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_steers_a_terminal_is_shown_as_an_escape() {
-        for (steering, shown) in [
+    fn what_is_unsafe_on_a_terminal_is_shown_as_an_escape() {
+        for (unsafe_text, shown) in [
             ("a\u{1b}[31mb", r"a\u{1b}[31mb"),
             ("\u{7}\u{7f}\u{9b}", r"\u{7}\u{7f}\u{9b}"),
             ("a\u{202e}b\u{2066}c", r"a\u{202e}b\u{2066}c"),
             ("\u{200e}\u{200f}\u{61c}", r"\u{200e}\u{200f}\u{61c}"),
-            ("\r", r"\r"),
+            ("\r\u{85}\u{2028}", r"\r\u{85}\u{2028}"),
         ] {
-            assert_eq!(text(steering), shown);
-            assert_eq!(line(steering), shown);
+            assert_eq!(text(unsafe_text), shown);
+            assert_eq!(line(unsafe_text), shown);
         }
         assert_eq!(line("a\nb\tc"), r"a\nb\tc");
     }

@@ -53,12 +53,12 @@ pub(super) fn run(
     let expected = sent.taken();
     receivers.ask(&Request::Drain { expected })?;
     // Each request has one response. How many other datagrams come back, only the other end knows.
-    let expected = if case.asks() { expected } else { 0 };
+    let expected = if case.is_rr() { expected } else { 0 };
     senders.ask(&Request::Drain { expected })?;
     let ends: [EndResult; 2] = [receivers.answer(length)?, senders.answer(length)?];
     Ok(Sample {
         // Time by the clock of the local host.
-        opened_unix_ms: ends[usize::from(!case.sends_from_there())].opened_unix_ms,
+        opened_unix_ms: ends[usize::from(!case.remote_sends())].opened_unix_ms,
         ..merged::sample(case, engines, &ends)
     })
 }
@@ -99,7 +99,7 @@ fn begin<'a>(
     local: &'a mut Agent,
     remote: &'a mut Agent,
 ) -> anyhow::Result<Begun<'a>> {
-    let (receivers, senders) = if spec.case.sends_from_there() {
+    let (receivers, senders) = if spec.case.remote_sends() {
         (local, remote)
     } else {
         (remote, local)

@@ -59,7 +59,7 @@ impl Agent {
     /// # Errors
     /// Fails if the agent cannot be started, or speaks another version of the protocol.
     pub fn start(program: &Path, root: &Root, asked: &StopRequested) -> anyhow::Result<Self> {
-        let mut command = spawned::agent(program, root);
+        let mut command = spawned::agent_command(program, root);
         // Ctrl-C goes to all processes of a terminal's group. In its own group, the agent leaves it to this process to
         // decide about the trial.
         command.process_group(0);

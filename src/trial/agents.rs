@@ -59,8 +59,8 @@ pub(crate) enum End {
     Interrupted,
     /// The remote host is gone.
     Lost(String),
-    /// The results cannot be kept.
-    Unkept(anyhow::Error),
+    /// Results cannot be stored, a command failed, or a setting cannot be restored.
+    Failed(anyhow::Error),
 }
 
 impl From<Interrupted> for End {
@@ -74,7 +74,7 @@ impl From<anyhow::Error> for End {
         if error.is::<Interrupted>() {
             return Self::Interrupted;
         }
-        Self::Unkept(error)
+        Self::Failed(error)
     }
 }
 

@@ -78,7 +78,7 @@ pub(super) fn receivers(case: &Case, ports: &mut Ports) -> anyhow::Result<Vec<Ud
         if case.is_full_duplex() {
             prepare_to_send(&socket, case).context("cannot prepare a receiver to send")?;
         }
-        if case.asks() {
+        if case.is_rr() {
             have_refusals_told(&socket, case).context("cannot set IP_RECVERR")?;
         }
         let first = receivers.first().map(UdpSocket::local_addr).transpose();

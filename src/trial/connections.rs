@@ -55,7 +55,7 @@ impl Connections {
 
     /// Sets the receive buffer of a socket that is not connected yet: TCP negotiates its window when it connects.
     fn prepare_to_receive(&self, socket: &Socket) -> io::Result<()> {
-        match self.case.rcvbuf_asked() {
+        match self.case.requested_rcvbuf() {
             Some(rcvbuf) => buffers::set_receive(socket, rcvbuf.bytes()),
             None => Ok(()),
         }
@@ -63,7 +63,7 @@ impl Connections {
 
     /// Turns Nagle's algorithm off if a thread waits for each message.
     fn hurry(&self, socket: &Socket) -> io::Result<()> {
-        if self.case.asks() || self.case.threads.is_alone() {
+        if self.case.is_rr() || self.case.threads.is_alone() {
             socket.set_tcp_nodelay(true)
         } else {
             Ok(())

@@ -36,7 +36,7 @@ pub struct EndResult {
     /// Datagrams that found no room in the queue of the interface, as each send was told.
     pub no_room: u64,
     /// Datagrams that were refused for a reason that no send was told.
-    pub unsaid: u64,
+    pub refused_without_error: u64,
     /// Growth of the counters of the interface and of its network namespace since the threads started. `None`: all of
     /// the trial is on this host.
     pub path: Option<PathCounters>,

@@ -141,7 +141,12 @@ fn drain_across(
     let receives = running.part.receives() || spec.case.receives_at_both_ends();
     if receives {
         let (_, receiver) = engines::of(&spec.case).map_err(anyhow::Error::msg)?;
-        drain(&spec.case, receiver.about.joins, Some(expected), running)?;
+        drain(
+            &spec.case,
+            receiver.about.receives_aggregates,
+            Some(expected),
+            running,
+        )?;
     }
     Ok(())
 }

@@ -76,7 +76,12 @@ impl LocalTrials {
         let mut running = self.begin(spec)?;
         let window = window(&spec.settings, &mut running)?;
         running.stop();
-        drain(&spec.case, engines.1.about.joins, None, &mut running)?;
+        drain(
+            &spec.case,
+            engines.1.about.receives_aggregates,
+            None,
+            &mut running,
+        )?;
         let end = running.finish(window)?;
         Ok(merged::sample(&spec.case, engines, &[end]))
     }

@@ -14,8 +14,8 @@ use crate::sys::sensors::SensorReadings;
 ///
 /// The length of the window is that on the clock of the threads that take the result: receivers, or clients.
 pub(super) fn sample(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Sample {
-    let sent_in_pieces = sender.about.group == Group::Offload;
-    let conclude = if case.asks() {
+    let sends_trains = sender.about.group == Group::Offload;
+    let conclude = if case.is_rr() {
         ends.last()
     } else {
         ends.first()
@@ -39,8 +39,8 @@ pub(super) fn sample(case: &Case, (sender, receiver): Engines, ends: &[EndResult
             at_end: sum(each().map(|end| end.counts[2])),
             unread: each().map(|end| end.unread).sum(),
             // Without offload there are no GRO aggregates: loopback itself has no GRO.
-            dropped_in_pieces: receiver.about.joins && sent_in_pieces,
-            discarded_in_pieces: sent_in_pieces,
+            drops_may_be_aggregates: receiver.about.receives_aggregates && sends_trains,
+            discards_may_be_trains: sends_trains,
             kernel_discards_at_opening: discarded(ends, 0),
             kernel_discards_at_closing: discarded(ends, 1),
             kernel_discards: discarded(ends, 2),
@@ -73,7 +73,7 @@ fn paths(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Vec<Di
     let (Some(_), [receivers, senders]) = (case.direction, ends) else {
         return Vec::new();
     };
-    let (remote, back) = if case.sends_from_there() {
+    let (remote, back) = if case.remote_sends() {
         (Direction::Down, Direction::Up)
     } else {
         (Direction::Up, Direction::Down)
@@ -84,13 +84,15 @@ fn paths(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Vec<Di
             direction,
             sent: sent.taken(),
             refused: from.no_room,
-            failed: sent.refused.saturating_sub(from.no_room + from.unsaid),
-            unsaid: from.unsaid,
+            failed: sent
+                .refused
+                .saturating_sub(from.no_room + from.refused_without_error),
+            refused_without_error: from.refused_without_error,
             received: received.received,
             unread: to.unread,
             dropped_socket: received.dropped_socket,
-            dropped_in_pieces: receiver.about.joins,
-            sent_in_pieces: sender.about.group == Group::Offload,
+            drops_may_be_aggregates: receiver.about.receives_aggregates,
+            drops_may_be_trains: sender.about.group == Group::Offload,
             at_sender: from.path.unwrap_or_default(),
             at_receiver: to.path.unwrap_or_default(),
             nic_at_sender: from.nic.clone(),
@@ -160,7 +162,7 @@ fn verified(case: &Case, ends: &[EndResult], paths: &[DirectionCounts]) -> Optio
         all
     })?;
     let sent = paths.iter().map(|path| path.accounting().sent).sum();
-    let are_numbered = !paths.is_empty() && !case.asks();
+    let are_numbered = !paths.is_empty() && !case.is_rr();
     Some(Verified {
         missing: are_numbered.then(|| found.missing_of(sent)),
         ..found

@@ -206,7 +206,7 @@ impl RunningEnd<'_> {
             discards: [edge(&opening), edge(&closing), end],
             unread,
             no_room: self.threads.no_room(),
-            unsaid: self.threads.unsaid(),
+            refused_without_error: self.threads.refused_without_error(),
             path,
             nic: nic.unwrap_or_default(),
             drop_reasons: (self.start.reasons.as_ref())

@@ -104,7 +104,7 @@ fn listen(
 
 /// Replaces this process by a fresh one: memory, threads, sockets. The streams stay open.
 fn restart(root: &Root) -> anyhow::Result<()> {
-    let mut command = spawned::agent(THIS_PROGRAM.as_ref(), root);
+    let mut command = spawned::agent_command(THIS_PROGRAM.as_ref(), root);
     command.arg("--again");
     Err(command.exec()).context("cannot restart")
 }

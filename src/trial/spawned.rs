@@ -1,4 +1,4 @@
-//! Starts other processes, and waits for their end.
+//! Creates the command of an agent, and waits for child processes to end.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::sys::interrupt::{Interrupt, Interrupted};
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// Returns the command `program agent`, which reads sensors below `root`.
-pub(super) fn agent(program: &Path, root: &Root) -> Command {
+pub(super) fn agent_command(program: &Path, root: &Root) -> Command {
     let mut command = Command::new(program);
     // Name in lists of processes.
     command.arg0("udpbench").arg("agent");
@@ -25,12 +25,13 @@ pub(super) fn agent(program: &Path, root: &Root) -> Command {
     command
 }
 
-/// Waits until a program has ended. Kills it when this program is asked to end.
+/// Waits until a child process has ended, and returns its status. If this program is asked to end meanwhile, kills the
+/// child after half a second.
 ///
 /// # Errors
-/// Fails if this program is asked to end, or if the other one cannot be waited for.
-pub fn ended(mut child: Child, interrupt: &Interrupt) -> anyhow::Result<ExitStatus> {
-    /// Time that the program has to end by itself: it also received Ctrl-C.
+/// Fails if this program is asked to end, or if the child cannot be waited for.
+pub fn wait_or_kill(mut child: Child, interrupt: &Interrupt) -> anyhow::Result<ExitStatus> {
+    /// Time that the child has to end by itself: it also received Ctrl-C.
     const AFTER_REQUEST: Duration = Duration::from_millis(500);
     const LOOK: Duration = Duration::from_millis(10);
     let mut end = None;

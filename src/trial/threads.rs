@@ -155,7 +155,7 @@ impl BenchThreads {
         let waits =
             |thread: &&mut BenchThread| thread.side == Side::Alone || thread.round_trips.is_some();
         for thread in self.all.iter_mut().filter(waits) {
-            thread.meter.overdue.fetch_add(1, Ordering::Relaxed);
+            thread.meter.timeout_tick.fetch_add(1, Ordering::Relaxed);
             let received = thread.meter.received.read();
             if thread.last_look == Some(received) {
                 thread.interrupt();
@@ -205,9 +205,11 @@ impl BenchThreads {
     }
 
     /// Returns the number of datagrams that were refused for a reason that no send was told.
-    pub(super) fn unsaid(&self) -> u64 {
+    pub(super) fn refused_without_error(&self) -> u64 {
         let threads = self.all.iter();
-        threads.map(|thread| thread.meter.refusals.unsaid()).sum()
+        threads
+            .map(|thread| thread.meter.refusals.refused_without_error())
+            .sum()
     }
 
     /// Stops the senders and waits until their counts are final.

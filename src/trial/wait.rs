@@ -86,7 +86,7 @@ pub(super) fn pass(
 /// Returns the interval at which threads that may wait for a lost datagram are woken, if there may be any.
 fn stalled(case: &Case) -> Option<Duration> {
     match () {
-        () if case.asks() => Some(OVERDUE),
+        () if case.is_rr() => Some(OVERDUE),
         () if case.threads.is_alone() => Some(STALLED),
         () => None,
     }
@@ -107,7 +107,7 @@ fn stalled(case: &Case) -> Option<Duration> {
 /// Fails if the kernel does not report the drops of a socket.
 pub(super) fn drain(
     case: &Case,
-    joins: bool,
+    receives_aggregates: bool,
     expected: Option<u64>,
     running: &mut RunningEnd,
 ) -> anyhow::Result<()> {
@@ -119,19 +119,19 @@ pub(super) fn drain(
     let begun = Instant::now();
     let mut moved_at = begun;
     let may_come = || expected.is_some() && begun.elapsed() < MOST_OF_SURPLUS;
-    while is_missing(last) || may_come() || (case.asks() && is_owed(last, running)?) {
+    while is_missing(last) || may_come() || (case.is_rr() && is_owed(last, running)?) {
         thread::sleep(POLL_INTERVAL);
         let now = running.counts()?;
-        let by_pieces = joins && now.dropped_socket > 0;
+        let in_aggregates = receives_aggregates && now.dropped_socket > 0;
         let quiet = match () {
             () if expected.is_some() => QUIET_ON_A_PATH,
-            () if by_pieces => QUIET_WHEN_EMPTY,
+            () if in_aggregates => QUIET_WHEN_EMPTY,
             () => QUIET,
         };
         if now != last {
             (last, moved_at) = (now, Instant::now());
         } else if moved_at.elapsed() > quiet {
-            let are_empty = (expected.is_some() || by_pieces) && running.are_queues_empty();
+            let are_empty = (expected.is_some() || in_aggregates) && running.are_queues_empty();
             let is_long = moved_at.elapsed() > QUIET;
             if are_empty || (is_long && running.had_their_chance()) {
                 break;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use anyhow::Context;
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -23,6 +24,9 @@ pub(super) struct Workers {
     /// Remark about the workers for the row.
     pub(super) remark: Remark,
 }
+
+/// Time that a worker has to start.
+const START_TIME: Duration = Duration::from_secs(10);
 
 /// Starts the workers that `case` asks for, if any.
 ///
@@ -68,9 +72,12 @@ pub(super) fn start(
     };
     let pool = (entry.pool)(brief)
         .with_context(|| format!("cannot start the {count} workers that {entry} shares"))?;
-    // Workers start one by one, and all of them need a CPU clock when the window opens.
+    // Workers start one by one, and all of them need a CPU clock when the window opens. If the system refuses a further
+    // thread (EAGAIN), tokio goes on with fewer, without an error.
     for _ in &meters {
-        arrivals.recv().context("a worker did not start")?;
+        let arrived = arrivals.recv_timeout(START_TIME);
+        arrived
+            .context("a worker did not start: the limit of threads may be reached (ulimit -u)")?;
     }
     let placed = |meter: &Arc<Meter>| meter.pinned.load(Ordering::Relaxed);
     let is_astray = cpus.is_some() && !meters.iter().all(placed);

@@ -34,7 +34,7 @@ fn falsify(place: &Place) {
             *rate = rate.map(|rate| 100.0 * rate);
         }
     }
-    fs::write(path, csv::shape(&rows).expect("rows have a shape")).expect("written");
+    fs::write(path, csv::encode(&rows).expect("rows can be encoded")).expect("written");
 }
 
 #[test]

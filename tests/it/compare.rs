@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
 use crate::common::{Place, assert_code, rows, stderr, stdout};
-use udpbench::results::export::csv::shape;
+use udpbench::results::export::csv::encode;
 use udpbench::results::row::Row;
 
 const SWEEP: &str = "--engine null,std,nix --ip v4 --board generic --pin none --soak 0s --warmup 1ms \
@@ -25,7 +25,7 @@ fn place_with(factor: f64) -> Place {
     }
     fs::write(
         place.path("base.csv"),
-        shape(&even).expect("rows have a shape"),
+        encode(&even).expect("rows can be encoded"),
     )
     .expect("written");
     for (n, row) in even.iter_mut().enumerate() {
@@ -34,7 +34,7 @@ fn place_with(factor: f64) -> Place {
     }
     fs::write(
         place.path("new.csv"),
-        shape(&even).expect("rows have a shape"),
+        encode(&even).expect("rows can be encoded"),
     )
     .expect("written");
     place
@@ -75,7 +75,7 @@ fn a_change_that_cannot_be_told_is_4_unless_that_is_accepted() {
             // As on a machine with other work.
             row.residual_sd_pct = Some(80.0);
         }
-        fs::write(place.path(name), shape(&two).expect("rows have a shape")).expect("written");
+        fs::write(place.path(name), encode(&two).expect("rows can be encoded")).expect("written");
     }
     let (code, text, _) = code_of(&place, "compare base.csv new.csv");
     assert_eq!(code, Some(4), "{text}");
@@ -230,7 +230,7 @@ fn nothing_to_compare_is_2_with_the_reason() {
         row.case = row.case.replace("null", "smol");
         (row.sender, row.receiver) = ("smol".to_owned(), "smol".to_owned());
     }
-    let strange = shape(&strange).expect("rows have a shape");
+    let strange = encode(&strange).expect("rows can be encoded");
     fs::write(place.path("strange.csv"), strange).expect("written");
     let (code, _, errors) = code_of(&place, "compare base.csv strange.csv");
     assert_eq!(code, Some(2));

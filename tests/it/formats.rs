@@ -23,7 +23,7 @@ fn place() -> Place {
     assert!(rows.iter().any(|row| row.status == Status::Ok));
     assert!(rows.iter().any(|row| row.status == Status::Skipped));
     rows.push(troublesome(&rows));
-    let text = csv::shape(&rows).expect("rows have a shape");
+    let text = csv::encode(&rows).expect("rows can be encoded");
     fs::write(place.path("run.csv"), text).expect("there is space");
     place
 }
@@ -197,7 +197,7 @@ fn markdown_and_the_page_give_the_advice_of_rank() {
 #[test]
 fn markdown_has_the_table_of_the_terminal() {
     let rows = fixed_rows();
-    let text = udpbench::results::export::markdown::shape(&rows, &[]);
+    let text = udpbench::results::export::markdown::encode(&rows, &[]);
     insta::assert_snapshot!(text);
     // What the table for people says, in other clothes.
     let table = udpbench::results::export::table::draw(&rows, 100);
@@ -370,7 +370,7 @@ fn a_closed_pipe_is_no_success_but_for_people() {
     let few = rows(&place.path("run.csv"));
     let of_run = |seed| few.iter().cloned().map(move |row| Row { seed, ..row });
     let many: Vec<Row> = (0..400).flat_map(of_run).collect();
-    let many = csv::shape(&many).expect("rows have a shape");
+    let many = csv::encode(&many).expect("rows can be encoded");
     fs::write(place.path("many.csv"), many).expect("there is space");
     for format in ["csv", "json", "jsonl", "markdown", "table"] {
         let summarize = format!("$udpbench summarize many.csv --format {format}");

@@ -19,7 +19,7 @@ fn overflowing(case: Case) -> Case {
     }
 }
 
-/// quinn-udp receives 32 pieces of up to 128 datagrams.
+/// quinn-udp receives 32 aggregates of up to 128 datagrams.
 const MOST_PER_CALL: u64 = 32 * 128;
 
 fn measure(case: &Case) -> Sample {
@@ -138,7 +138,7 @@ fn the_accounting_closes_however_receivers_share_the_port() {
         // The engines have no part in it, but the kernel counts what it joins in its own way.
         let mut cases = matrix(26);
         let is_plain = |case: &Case| case.sender == EngineName::REFERENCE;
-        cases.retain(|case| is_plain(case) || engines_of(case).1.about.joins);
+        cases.retain(|case| is_plain(case) || engines_of(case).1.about.receives_aggregates);
         cases.retain(|case| case.threads.receivers() > 1);
         for case in cases {
             let case = Case {

@@ -14,7 +14,7 @@ use udpbench::experiment::sweep::Sweep;
 use udpbench::plan::Settings;
 use udpbench::results::log::Event;
 use udpbench::results::row::{Environment, Row, Status};
-use udpbench::session::{self, Ending, Journal, Logged, Means, Work};
+use udpbench::session::{self, Ending, Journal, Logged, Resources, Work};
 use udpbench::sys::interrupt::Interrupt;
 use udpbench::trial::agents::Agents;
 
@@ -27,17 +27,17 @@ struct Recorder {
 }
 
 impl Journal for Recorder {
-    fn doing(&mut self, what: &str) {
+    fn show_step(&mut self, what: &str) {
         self.told.push(what.to_owned());
     }
 
-    fn waiting(&mut self, what: &str) {
+    fn show_wait(&mut self, what: &str) {
         self.waited.push(what.to_owned());
     }
 
-    fn block(&mut self, _block: usize) {}
+    fn begin_block(&mut self, _block: usize) {}
 
-    fn event(&mut self, event: &Event, _work: Work) -> anyhow::Result<()> {
+    fn record_event(&mut self, event: &Event, _work: Work) -> anyhow::Result<()> {
         self.windows += usize::from(matches!(event, Event::Window(_)));
         Ok(())
     }
@@ -46,7 +46,7 @@ impl Journal for Recorder {
         Ok(())
     }
 
-    fn rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()> {
+    fn record_rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()> {
         self.rows.extend(rows);
         Ok(())
     }
@@ -65,12 +65,12 @@ fn run_with(arguments: &str, program: &Path) -> Recorder {
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let mut recorder = Recorder::default();
     let mut sweep = Sweep::begin(header).expect("a plan");
-    let mut means = Means {
+    let mut resources = Resources {
         agents: vec![Agents::new(program, &root, None, &interrupt)],
         command: &|_, _| Ok(()),
         interrupt: &interrupt,
     };
-    let ending = session::run(&mut sweep, &mut means, &mut recorder);
+    let ending = session::run(&mut sweep, &mut resources, &mut recorder);
     assert_eq!(ending.expect("a recorder never fails"), Ending::Complete);
     recorder
 }

@@ -137,7 +137,7 @@ fn what_a_file_holds_does_not_steer_the_terminal() {
     let name = "x\u{1b}[31m\u{202e}\nforged: ok.csv";
     fs::write(
         place.path(name),
-        csv::shape(&rows).expect("rows have a shape"),
+        csv::encode(&rows).expect("rows can be encoded"),
     )
     .expect("written");
     for arguments in [

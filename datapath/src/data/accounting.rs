@@ -28,15 +28,15 @@ pub struct Accounting {
     pub kernel_discards_at_closing: u64,
     /// True if a drop at a socket may be a GRO aggregate (UDP_GRO). The kernel counts an aggregate of several
     /// datagrams as one drop.
-    pub dropped_in_pieces: bool,
+    pub drops_may_be_aggregates: bool,
     /// True if a discard on the way may be a GSO train (UDP_SEGMENT). The kernel counts a train of several datagrams
     /// as one discard.
-    pub discarded_in_pieces: bool,
+    pub discards_may_be_trains: bool,
 }
 
 /// Maximum number of datagrams in a GSO train or GRO aggregate: UDP_MAX_SEGMENTS since Linux 6.9
 /// (include/linux/udp.h), half of it before.
-pub const MOST_IN_A_PIECE: u64 = 128;
+pub const MOST_PER_TRAIN: u64 = 128;
 
 /// Running counts over all bench threads and sockets of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,8 +115,8 @@ impl Accounting {
     /// can explain them.
     fn lost(&self) -> u64 {
         let missing = self.in_datagrams(self.at_end).in_flight() - signed(self.unread);
-        let most_each = if self.discarded_in_pieces {
-            MOST_IN_A_PIECE
+        let most_each = if self.discards_may_be_trains {
+            MOST_PER_TRAIN
         } else {
             1
         };
@@ -140,8 +140,8 @@ impl Accounting {
         let missing =
             signed(self.at_end.taken()) - signed(self.at_end.received) - signed(self.unread);
         let missing = u64::try_from(missing).unwrap_or(0);
-        let is_even = dropped > 0 && missing % dropped == 0 && missing / dropped <= MOST_IN_A_PIECE;
-        let datagrams_each = if self.dropped_in_pieces && is_even {
+        let is_even = dropped > 0 && missing % dropped == 0 && missing / dropped <= MOST_PER_TRAIN;
+        let datagrams_each = if self.drops_may_be_aggregates && is_even {
             missing / dropped
         } else {
             1

@@ -1,8 +1,9 @@
-//! Types of parameters: bounded numbers, and choices by name. Parsing a number outside its limits fails with a message
-//! that gives the fix.
+//! Macros that define types of parameters: bounded numbers, and choices by name. Errors for invalid values give the fix.
 
-/// Defines a number from `least` to `most`, of a primitive type that is named to serde as a literal. A number of
-/// `bytes` may be typed with k (1024) or M (1024 times 1024), like the sizes of iperf3.
+/// Defines a type of whole numbers from `$least` to `$most`.
+///
+/// `$number` is the primitive type, `$number_name` its name as a literal for serde. With `bytes`, k (1024) or M (1024
+/// times 1024) may follow a typed number, as in iperf3. `$fix` is the error message, with two `{}` for the limits.
 macro_rules! bounded {
     (@parse bytes, $text:expr, $number:ty) => { super::bounded::bytes::<$number>($text) };
     (@parse $text:expr, $number:ty) => { $text.parse::<$number>().ok() };
@@ -71,13 +72,13 @@ pub(super) fn bytes<T: TryFrom<u64>>(text: &str) -> Option<T> {
     T::try_from(bytes).ok()
 }
 
-/// One of a few values, each with a name.
+/// An enum whose values have names.
 pub trait Choice {
     /// Names of all values, in their order.
     const NAMES: &'static [&'static str];
 }
 
-/// Defines a choice. Its variants are parsed, shown and stored by the names that stand beside them.
+/// Defines a [`Choice`]. Its values are parsed, shown and stored by their names.
 macro_rules! choice {
     ($(#[$meta:meta])* $name:ident { $($(#[$of_variant:meta])* $variant:ident $text:literal,)+ }) => {
         $(#[$meta])*
@@ -111,7 +112,7 @@ macro_rules! choice {
     };
 }
 
-/// Stores a type as the text that it is parsed from and shown as.
+/// Implements the conversions by which serde stores a type as its text, through `FromStr` and `Display`.
 macro_rules! stored_as_text {
     ($name:ident) => {
         impl TryFrom<std::borrow::Cow<'_, str>> for $name {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::{parameters, value};
 use super::{
-    Buffer, Connection, Destination, Direction, Duplex, EngineName, Flows, Ip, Outstanding, Rate,
-    Sharing, Traits, Transport, Workload,
+    Buffer, Connection, Destination, Direction, Duplex, EngineName, EngineProperties, Flows, Ip,
+    Outstanding, Rate, Sharing, Transport, Workload,
 };
 
 macro_rules! define {
@@ -67,7 +67,7 @@ impl Case {
     }
 
     /// Returns whether tokio's shared workers run the bench threads of this engine in this case.
-    pub fn runs_on_workers(&self, engine: &Traits) -> bool {
+    pub fn runs_on_workers(&self, engine: &EngineProperties) -> bool {
         self.tokio_workers.is_some() && engine.shares_workers
     }
 }
@@ -79,11 +79,11 @@ impl BlockKey {
     }
 
     /// Removes the parameters that do not apply to the workload.
-    pub fn pruned(self) -> Self {
-        let asks = self.workload == Some(Workload::Rr);
+    pub fn normalized(self) -> Self {
+        let is_rr = self.workload == Some(Workload::Rr);
         // Bidirectional flood is compared with one direction, each at full speed, so no rate applies.
         let rate = self.rate.filter(|_| self.workload != Some(Workload::Bidir));
-        let closed = asks && rate.is_none();
+        let is_closed_loop = is_rr && rate.is_none();
         let is_unix = self.transport.is_some_and(Transport::is_unix);
         Self {
             // Unix sockets do not use IP.
@@ -102,10 +102,10 @@ impl BlockKey {
             },
             rate,
             arrivals: self.arrivals.filter(|_| rate.is_some()),
-            outstanding: self.outstanding.filter(|_| closed),
-            think_time: self.think_time.filter(|_| closed),
-            service: self.service.filter(|_| asks),
-            server_model: self.server_model.filter(|_| asks),
+            outstanding: self.outstanding.filter(|_| is_closed_loop),
+            think_time: self.think_time.filter(|_| is_closed_loop),
+            service: self.service.filter(|_| is_rr),
+            server_model: self.server_model.filter(|_| is_rr),
             ..self
         }
     }
@@ -128,7 +128,7 @@ impl Case {
 
     /// Returns the SO_RCVBUF that receivers request. `None`: the kernel chooses the size, and changes it over time,
     /// for other transports than UDP unless a size other than the default for datagrams is set.
-    pub fn rcvbuf_asked(&self) -> Option<Buffer> {
+    pub fn requested_rcvbuf(&self) -> Option<Buffer> {
         let is_for_datagrams = self.rcvbuf == Buffer::DEFAULT;
         (self.transport.is_none() || !is_for_datagrams).then_some(self.rcvbuf)
     }
@@ -139,13 +139,13 @@ impl Case {
     }
 
     /// Returns whether the workload is request and response (rr).
-    pub fn asks(&self) -> bool {
+    pub fn is_rr(&self) -> bool {
         self.workload == Some(Workload::Rr)
     }
 
     /// Removes the parameters that do not apply to this case: clients and servers move one datagram per call, and
     /// flows share no port.
-    pub fn pruned(self) -> Self {
+    pub fn normalized(self) -> Self {
         Self {
             // Other transports than UDP connect both ends.
             connection: if self.transport.is_some() {
@@ -153,7 +153,7 @@ impl Case {
             } else {
                 self.connection
             },
-            batch: self.batch.filter(|_| !self.asks()),
+            batch: self.batch.filter(|_| !self.is_rr()),
             sharing: self.sharing.filter(|_| self.block().receivers_share()),
             duplex: self
                 .duplex
@@ -174,7 +174,7 @@ impl Case {
 
     /// Returns whether each server serves all its clients over one socket. That socket is not connected to any client.
     pub fn serves_from_one_socket(&self) -> bool {
-        self.asks() && self.connection == Connection::Unconnected
+        self.is_rr() && self.connection == Connection::Unconnected
     }
 
     /// Returns the number of receiving sockets: one per receiver, or one per flow.
@@ -219,7 +219,7 @@ impl Case {
     }
 
     /// Returns whether its senders, or clients, run on the remote host.
-    pub fn sends_from_there(&self) -> bool {
+    pub fn remote_sends(&self) -> bool {
         self.direction == Some(Direction::Down)
     }
 
@@ -233,17 +233,17 @@ impl Case {
 
     /// Returns whether both ends receive.
     pub fn receives_at_both_ends(&self) -> bool {
-        self.asks() || self.is_full_duplex()
+        self.is_rr() || self.is_full_duplex()
     }
 
     /// Returns whether clients send requests at a fixed rate without waiting for responses.
     pub fn is_open_loop(&self) -> bool {
-        self.asks() && self.rate.is_some()
+        self.is_rr() && self.rate.is_some()
     }
 
     /// Returns whether senders flood at a fixed rate.
     pub fn is_paced(&self) -> bool {
-        !self.asks() && self.rate.is_some()
+        !self.is_rr() && self.rate.is_some()
     }
 
     /// Returns the mean time between two datagrams of each sending thread, in nanoseconds. `None`: no rate is set.
@@ -274,7 +274,7 @@ pub(super) mod tests {
 
     #[test]
     fn what_means_nothing_to_a_workload_goes_away() {
-        let key = |text: &str| Case::of_key(text).expect(text).block().pruned();
+        let key = |text: &str| Case::of_key(text).expect(text).block().normalized();
         let unusual = |text: &str| key(text).unusual().map(|it| it.key).collect::<Vec<_>>();
         let all = "std:std/2t/300B/connected/v4/rr/outstanding8/rate100/poisson";
         assert_eq!(unusual(all), ["rr", "rate100", "poisson"]);

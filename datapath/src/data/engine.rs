@@ -1,4 +1,4 @@
-//! Engines as data: names, groups and traits that results depend on. Their code is in [`crate::engines`].
+//! Engines as data: names, groups and properties that results depend on. Their code is in [`crate::engines`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -133,7 +133,7 @@ impl fmt::Display for Group {
 /// Properties of an engine that its rows depend on, apart from its counts. They are in the header of a log, so that a
 /// build without the engine makes the same rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Traits {
+pub struct EngineProperties {
     /// Name of the engine.
     pub name: EngineName,
     /// Group of the engine.
@@ -142,35 +142,35 @@ pub struct Traits {
     pub moves_datagrams: bool,
     /// True if its receiver may get several datagrams as one GRO aggregate. The kernel counts a dropped aggregate as
     /// one datagram.
-    pub joins: bool,
+    pub receives_aggregates: bool,
     /// Maximum number of GRO aggregates that one call receives.
-    pub joined_per_call: u32,
+    pub aggregates_per_call: u32,
     /// True if its bench threads can run on shared worker threads.
     pub shares_workers: bool,
     /// Reason why a receiver of this engine may sleep on a full queue. `None`: it cannot.
     pub starves: Option<String>,
 }
 
-impl Traits {
-    /// Traits of an engine without special properties.
+impl EngineProperties {
+    /// Properties of an engine without special properties.
     pub const PLAIN: Self = Self {
         name: EngineName::REFERENCE,
         group: Group::Blocking,
         moves_datagrams: true,
-        joins: false,
-        joined_per_call: 1,
+        receives_aggregates: false,
+        aggregates_per_call: 1,
         shares_workers: false,
         starves: None,
     };
 }
 
-/// Traits of the two engines of a case.
+/// Properties of the two engines of a case.
 #[derive(Clone, Copy, Debug)]
-pub struct Pair<'a> {
-    /// Traits of the senders' engine.
-    pub sender: &'a Traits,
-    /// Traits of the receivers' engine.
-    pub receiver: &'a Traits,
+pub struct EnginePair<'a> {
+    /// Properties of the senders' engine.
+    pub sender: &'a EngineProperties,
+    /// Properties of the receivers' engine.
+    pub receiver: &'a EngineProperties,
 }
 
 #[cfg(test)]

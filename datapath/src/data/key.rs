@@ -3,18 +3,18 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use super::parameters::{column, parameters};
+use super::parameters::{attribute, parameters};
 use super::{BlockKey, Case, Sharing};
 
 /// Expands to the value if it differs from the usual one, else `None`.
 macro_rules! unusual {
-    (one $value:expr, { flag $flag:literal, heading $of:literal, key $key:literal, usual [$usual:expr], $($rest:tt)* }) => {
+    (required $value:expr, { flag $flag:literal, heading $of:literal, key $key:literal, usual [$usual:expr], $($rest:tt)* }) => {
         Some($value).filter(|value| *value != $usual)
     };
-    (one $value:expr, { $($rest:tt)* }) => {
+    (required $value:expr, { $($rest:tt)* }) => {
         None
     };
-    (some $value:expr, { $($rest:tt)* }) => {
+    (optional $value:expr, { $($rest:tt)* }) => {
         $value
     };
 }
@@ -31,13 +31,13 @@ macro_rules! in_label {
 
 /// Expands to the value that a part of the key holds, or else to the usual one.
 macro_rules! from_key {
-    (one $type:ty, $parts:expr, { flag $flag:literal, heading $of:literal, key $key:literal, usual [$usual:expr], $($rest:tt)* }) => {
+    (required $type:ty, $parts:expr, { flag $flag:literal, heading $of:literal, key $key:literal, usual [$usual:expr], $($rest:tt)* }) => {
         find::<$type>($key, $parts).unwrap_or($usual)
     };
-    (one $type:ty, $parts:expr, { flag $flag:literal, heading $of:literal, key $key:literal, $($rest:tt)* }) => {
+    (required $type:ty, $parts:expr, { flag $flag:literal, heading $of:literal, key $key:literal, $($rest:tt)* }) => {
         find::<$type>($key, $parts)?
     };
-    (some $type:ty, $parts:expr, { flag $flag:literal, heading $of:literal, key $key:literal, $($rest:tt)* }) => {
+    (optional $type:ty, $parts:expr, { flag $flag:literal, heading $of:literal, key $key:literal, $($rest:tt)* }) => {
         find::<$type>($key, $parts)
     };
 }
@@ -70,7 +70,7 @@ macro_rules! define {
             fn own_in_key(&self) -> impl Iterator<Item = String> {
                 let values = [$(
                     unusual!($case_kind self.$case, { $($of_case)* })
-                        .map(|value: $case_type| format!(column!(key { $($of_case)* }), value)),
+                        .map(|value: $case_type| format!(attribute!(key { $($of_case)* }), value)),
                 )*];
                 values.into_iter().flatten()
             }
@@ -89,7 +89,7 @@ macro_rules! define {
                     unusual!($block_kind self.$block, { $($of_block)* }).map(|value: $block_type| Unusual {
                         name: stringify!($block),
                         value: value.to_string(),
-                        key: format!(column!(key { $($of_block)* }), value),
+                        key: format!(attribute!(key { $($of_block)* }), value),
                     }),
                 )*];
                 values.into_iter().flatten()
@@ -124,8 +124,8 @@ fn find<T: FromStr>(pattern: &str, parts: &[&str]) -> Option<T> {
 }
 
 impl Case {
-    /// Returns the stable text that matches results of two runs. It omits usual values, so that keys stay the same
-    /// when a parameter is added.
+    /// Returns the stable text that matches results of two runs. It omits parameters that are absent or have their
+    /// default, so that keys stay the same when a parameter is added.
     pub fn key(&self) -> String {
         let mut key = format!(
             "{}:{}/{}t/{}B/{}/{}",

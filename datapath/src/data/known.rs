@@ -1,12 +1,12 @@
-//! Traits of known engines, by name: tables of rows do not contain them.
+//! Properties of known engines, by name: tables of rows do not contain them.
 
-use super::{EngineName, Group, Traits};
+use super::{EngineName, EngineProperties, Group};
 
 const MIO_ONCE_STARVES: &str = "mio is edge-triggered: one receive per event leaves datagrams behind, and once \
                                 the queue is full no new edge comes: use mio-exhaustive or mio-level";
 
-impl Traits {
-    /// Returns the traits of an engine by its name alone, even if this build lacks the engine. Charts and rankings of
+impl EngineProperties {
+    /// Returns the properties of an engine by its name alone, even if this build lacks it. Charts and rankings of
     /// rows use it. An engine that is unknown here is ranked. A test compares this list with the registry.
     pub fn known(name: EngineName) -> Option<Self> {
         let group = match name.as_str() {
@@ -38,12 +38,12 @@ impl Traits {
                 ..plain
             },
             "gro" => Self {
-                joins: true,
+                receives_aggregates: true,
                 ..plain
             },
             "quinn-udp" => Self {
-                joins: true,
-                joined_per_call: 32,
+                receives_aggregates: true,
+                aggregates_per_call: 32,
                 ..plain
             },
             _ => plain,

@@ -21,12 +21,12 @@ mod socket_options;
 mod verified;
 mod workload;
 
-pub use self::accounting::{Accounting, Counts, MOST_IN_A_PIECE, WindowAccounting};
+pub use self::accounting::{Accounting, Counts, MOST_PER_TRAIN, WindowAccounting};
 pub use self::axes::*;
 pub use self::bounded::Choice;
 pub use self::case::{BlockKey, Case};
 pub use self::destination::Destination;
-pub use self::engine::{EngineName, Group, Pair, Traits};
+pub use self::engine::{EngineName, EnginePair, EngineProperties, Group};
 pub use self::histogram::{BUCKETS, Histogram, bucket_of};
 pub use self::host_address::{HostAddress, InterfaceName, is_link_local};
 pub use self::key::Unusual;

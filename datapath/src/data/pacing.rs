@@ -11,16 +11,16 @@ pub struct Pacing {
     pub late: u64,
     /// Gaps between datagrams of the first flow of a sender, in nanoseconds, by the kernel's transmit timestamps. A
     /// sample of some batches. Empty if the kernel makes no timestamps.
-    pub left: Histogram,
+    pub transmit_gaps: Histogram,
     /// Gaps between the ends of consecutive send calls, in nanoseconds. Every call is counted.
-    pub returned: Histogram,
+    pub call_end_gaps: Histogram,
 }
 
 impl Pacing {
     /// Adds the counts of another sender or window.
     pub fn add(&mut self, other: &Self) {
         self.late += other.late;
-        self.left.add(&other.left);
-        self.returned.add(&other.returned);
+        self.transmit_gaps.add(&other.transmit_gaps);
+        self.call_end_gaps.add(&other.call_end_gaps);
     }
 }

@@ -3,15 +3,21 @@
 //!
 //! A new one is an entry here, its type, the place that acts on it, and its column in `row/columns.rs` and `row/new.rs`.
 //! The command line (`cli`), the defaults (`options`), the plan, keys, blocks and their headings follow from the table.
-//! Besides it, a case has its engines, and how its receivers share the port, which is made of two flags.
+//! A case also has its engines, and how its receivers share the port: these have no entry.
 
-/// Hands the table to a macro, which takes from it what it needs.
+/// Passes the table to the macro `$take`, which picks the attributes that it needs.
 ///
-/// An entry: `one` value, or `some` (absent where it is not given or does not apply). The first paragraph is the text
-/// of `-h`. `--help` has both paragraphs, and the default of the second one if it has one. `heading`: the heading in
-/// `--help`. `key` and `label`: how the value stands there. `usual`: a value that goes without saying. `default`: the
-/// values to measure where nothing was typed, from the board's defaults and the extent of the sweep. `applies`: whether
-/// a value means anything to such engines; those of a block are not asked about engines.
+/// A parameter is `required`, or `optional`: absent if it is not given or does not apply. Its attributes:
+///
+/// - doc comment: the first paragraph is the text of `-h`; `--help` has both. A default named in the second paragraph
+///   replaces that of the first.
+/// - `flag`: the option. `heading`: its heading in `--help`.
+/// - `key`: the text in keys; `{}` stands for the value.
+/// - `usual`, for parameters of blocks: the default, which keys and headings omit.
+/// - `label`, for parameters of cases: the text in labels.
+/// - `default`: the values to measure if the option is not given, from the defaults of the board and the extent of the
+///   sweep.
+/// - `applies`: returns whether a value has an effect: on these engines, for parameters of cases.
 #[macro_export]
 macro_rules! parameters {
     ($take:ident) => {
@@ -21,7 +27,7 @@ macro_rules! parameters {
                 ///
                 /// One thread sends and receives in turn. More are divided between senders and receivers [default:
                 /// the largest of the board profile that fits the CPUs; with --full all that fit]
-                threads: one $crate::data::Threads {
+                threads: required $crate::data::Threads {
                     flag "--threads", heading "Placement", key "{}t", usual [],
                     default |board, extent| extent.most(&board.threads), applies |_| true
                 }
@@ -30,7 +36,7 @@ macro_rules! parameters {
                 ///
                 /// From 0 to 65507, and to 1M in a stream (--transport) [default: the smallest and the largest of
                 /// the board profile, mostly 26,1460; with --full all]
-                payload: one $crate::data::Payload {
+                payload: required $crate::data::Payload {
                     flag "--payload", heading "Workload", key "{}B", usual [],
                     default |board, extent| extent.ends(&board.payload), applies |_| true
                 }
@@ -38,7 +44,7 @@ macro_rules! parameters {
                 /// IP versions: v4, v6 [default: v4]
                 ///
                 /// Over loopback: 127.0.0.1 and ::1. See --address [default: v4; with --full both]
-                ip: one $crate::data::Ip {
+                ip: required $crate::data::Ip {
                     flag "--ip", heading "Sockets", key "{}", usual [],
                     default |_board, extent| extent.first(&[$crate::data::Ip::V4, $crate::data::Ip::V6]),
                     applies |_| true
@@ -47,13 +53,13 @@ macro_rules! parameters {
                 /// Receive buffer (SO_RCVBUF) in bytes, such as 4M [default: 4194304]
                 ///
                 /// The kernel may grant less. The size that it grants is in every row
-                rcvbuf: one $crate::data::Buffer {
+                rcvbuf: required $crate::data::Buffer {
                     flag "--rcvbuf", heading "Sockets", key "rcvbuf{}", usual [$crate::data::Buffer::DEFAULT],
                     default |_board, _extent| vec![$crate::data::Buffer::DEFAULT], applies |_| true
                 }
 
                 /// Send buffer (SO_SNDBUF) in bytes [default: the kernel's own size]
-                sndbuf: some $crate::data::Buffer {
+                sndbuf: optional $crate::data::Buffer {
                     flag "--sndbuf", heading "Sockets", key "sndbuf{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }
@@ -61,7 +67,7 @@ macro_rules! parameters {
                 /// DSCP of the senders: cs0 to cs7, af11 to af43, ef, va, le [default: cs0]
                 ///
                 /// Or the whole byte, 0 to 255: the IPv4 TOS or the IPv6 traffic class
-                tos: some $crate::data::Tos {
+                tos: optional $crate::data::Tos {
                     flag "--tos", heading "Sockets", key "tos-{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Tos::DEFAULT
                 }
@@ -70,7 +76,7 @@ macro_rules! parameters {
                 ///
                 /// flood: senders send as fast as they can. rr: clients send requests, servers respond, and round
                 /// trips are timed. bidir: a flood in both directions at once, and one in one direction beside it
-                workload: some $crate::data::Workload {
+                workload: optional $crate::data::Workload {
                     flag "--workload", heading "What", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Workload::Flood
                 }
@@ -79,7 +85,7 @@ macro_rules! parameters {
                 ///
                 /// framed-tcp sends the length of each message before it, in four bytes. websocket is over TCP.
                 /// docs/TRANSPORTS.md lists the engines of each
-                transport: some $crate::data::Transport {
+                transport: optional $crate::data::Transport {
                     flag "--transport", heading "What", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Transport::Udp
                 }
@@ -89,7 +95,7 @@ macro_rules! parameters {
                 /// loopback, or local, the first address of an interface of this host: its datagrams do not leave the
                 /// host. With udpbench wire: IP addresses of the other host; a link-local one with the interface of
                 /// this host, such as fe80::1%eth0
-                address: some $crate::data::Destination {
+                address: optional $crate::data::Destination {
                     flag "--address", heading "Path", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Destination::Loopback
                 }
@@ -97,7 +103,7 @@ macro_rules! parameters {
                 /// up (to the other host), down (from it), both [default: up,down]
                 ///
                 /// both is up and down at once, over the same sockets
-                direction: some $crate::data::Direction {
+                direction: optional $crate::data::Direction {
                     flag "--direction", heading "Path", key "{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }
@@ -105,7 +111,7 @@ macro_rules! parameters {
                 /// Flows of each thread that sends, 1 to 30000 [default: 1]
                 ///
                 /// For engines that wait for many sockets: each flow has a socket at either end
-                flows: some $crate::data::Flows {
+                flows: optional $crate::data::Flows {
                     flag "--flows", heading "Workload", key "flows{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Flows::DEFAULT
                 }
@@ -113,7 +119,7 @@ macro_rules! parameters {
                 /// Requests that each client has outstanding at a time, 1 to 1024 [default: 1]
                 ///
                 /// For --workload rr
-                outstanding: some $crate::data::Outstanding {
+                outstanding: optional $crate::data::Outstanding {
                     flag "--outstanding", heading "Workload", key "outstanding{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Outstanding::DEFAULT
                 }
@@ -121,7 +127,7 @@ macro_rules! parameters {
                 /// Pause of a client between a response and its next request [default: none]
                 ///
                 /// For --workload rr, from 1us to 10s
-                think_time: some $crate::data::ThinkTime {
+                think_time: optional $crate::data::ThinkTime {
                     flag "--think-time", heading "Workload", key "think-{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }
@@ -131,7 +137,7 @@ macro_rules! parameters {
                 /// Of all threads that send together. With Mbit or Gbit, bits of payload per second. Requests are
                 /// sent whether or not responses come, and round trips then count from the time when a request was
                 /// due [default: none, as fast as the threads can]
-                rate: some $crate::data::AskedRate {
+                rate: optional $crate::data::AskedRate {
                     flag "--rate", heading "Workload", key "rate{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }
@@ -140,7 +146,7 @@ macro_rules! parameters {
                 ///
                 /// even: at equal distances. poisson: at random. train100: 100 of each thread at once, and the
                 /// trains at equal distances
-                arrivals: some $crate::data::Arrivals {
+                arrivals: optional $crate::data::Arrivals {
                     flag "--arrivals", heading "Workload", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Arrivals::Even
                 }
@@ -148,7 +154,7 @@ macro_rules! parameters {
                 /// Work of a server for each request: 50us, or sleep:1ms [default: none]
                 ///
                 /// For --workload rr. 50us computes for that time, sleep:1ms sleeps
-                service: some $crate::data::ServiceTime {
+                service: optional $crate::data::ServiceTime {
                     flag "--service", heading "Workload", key "service-{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }
@@ -157,7 +163,7 @@ macro_rules! parameters {
                 ///
                 /// For --workload rr and --service. inline: the loop that receives. pool: 64 threads.
                 /// spawn-blocking: tokio's threads for work that blocks
-                server_model: some $crate::data::ServerModel {
+                server_model: optional $crate::data::ServerModel {
                     flag "--server-model", heading "Workload", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::ServerModel::Inline
                 }
@@ -166,7 +172,7 @@ macro_rules! parameters {
                 /// Sockets: connected (send), unconnected (send_to) [default: connected]
                 ///
                 /// [default: connected; with --full both]
-                connection: one $crate::data::Connection {
+                connection: required $crate::data::Connection {
                     flag "--connection", heading "Sockets", key "{}", label [],
                     default |_board, extent| extent.first(&[
                         $crate::data::Connection::Connected,
@@ -176,7 +182,7 @@ macro_rules! parameters {
                 }
 
                 /// Datagrams per call of the engines that batch, 1 to 1024 [default: 32]
-                batch: some $crate::data::Batch {
+                batch: optional $crate::data::Batch {
                     flag "--batch", heading "Sockets", key "batch{}", label ["{}"],
                     default |_board, _extent| vec![$crate::data::Batch::DEFAULT],
                     applies |_, (sender, receiver)| sender.sends_batches || receiver.receives_batches
@@ -186,7 +192,7 @@ macro_rules! parameters {
                 ///
                 /// For the engines tokio and tokio-exhaustive, up to 256 [default: 0, a current-thread runtime per
                 /// thread]
-                tokio_workers: some $crate::data::Workers {
+                tokio_workers: optional $crate::data::Workers {
                     flag "--tokio-workers", heading "Placement", key "workers{}", label ["w{}"],
                     default |_board, _extent| vec![$crate::data::Workers::NONE],
                     applies |value, (sender, receiver)| value != $crate::data::Workers::NONE
@@ -196,7 +202,7 @@ macro_rules! parameters {
                 /// For --workload bidir: full (both directions), half (one) [default: full,half]
                 ///
                 /// full has two threads for each socket
-                duplex: some $crate::data::Duplex {
+                duplex: optional $crate::data::Duplex {
                     flag "--duplex", heading "Workload", key "{}", label ["{}"],
                     default |_board, _extent| vec![$crate::data::Duplex::Full, $crate::data::Duplex::Half],
                     applies |value, _| value != $crate::data::Duplex::Full
@@ -205,7 +211,7 @@ macro_rules! parameters {
                 /// How receivers wait: block (sleep), spin (busy loop) [default: block]
                 ///
                 /// For the engines std, mmsg, gro and uring. spin takes a whole CPU
-                wait: some $crate::data::Wait {
+                wait: optional $crate::data::Wait {
                     flag "--wait", heading "Sockets", key "{}", label ["{}"],
                     default |_board, _extent| vec![],
                     applies |value, (_, receiver)| value == $crate::data::Wait::Spin && receiver.can_spin
@@ -216,9 +222,9 @@ macro_rules! parameters {
 }
 pub use parameters;
 
-/// One column of an entry, from all of them.
+/// Picks one attribute of a parameter.
 #[macro_export]
-macro_rules! column {
+macro_rules! attribute {
     (flag { flag $flag:literal, $($rest:tt)* }) => {
         $flag
     };
@@ -237,12 +243,12 @@ macro_rules! column {
         $applies
     };
 }
-pub use column;
+pub use attribute;
 
-/// The type of a parameter in a case: of `one` its own, of `some` an option.
+/// Expands to the type of a parameter in a case: its own, or an `Option` of it.
 macro_rules! value {
-    (one $type:ty) => { $type };
-    (some $type:ty) => { Option<$type> };
+    (required $type:ty) => { $type };
+    (optional $type:ty) => { Option<$type> };
 }
 pub(crate) use value;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::accounting::{MOST_IN_A_PIECE, WindowAccounting, signed};
+use super::accounting::{MOST_PER_TRAIN, WindowAccounting, signed};
 use super::axes::Direction;
 use super::places::Places;
 use crate::sys::nic::{PathCounters, driver_drops};
@@ -25,7 +25,7 @@ pub struct DirectionCounts {
     pub failed: u64,
     /// Datagrams refused without a known error: one of several in a call (sendmmsg(2)), or one that a library does not
     /// report.
-    pub unsaid: u64,
+    pub refused_without_error: u64,
     /// Datagrams received.
     pub received: u64,
     /// Datagrams left in the receive queues after the receivers had stopped.
@@ -34,10 +34,10 @@ pub struct DirectionCounts {
     pub dropped_socket: u64,
     /// True if a drop at a socket may be a GRO aggregate (UDP_GRO). The kernel counts an aggregate of several
     /// datagrams as one drop.
-    pub dropped_in_pieces: bool,
+    pub drops_may_be_aggregates: bool,
     /// True if a drop on the way may be a GSO train (UDP_SEGMENT). A counter may count a train of several datagrams as
     /// one drop.
-    pub sent_in_pieces: bool,
+    pub drops_may_be_trains: bool,
     /// Growth of the counters of the sender's host. Other traffic moves them as well.
     pub at_sender: PathCounters,
     /// Growth of the counters of the receiver's host. Other traffic moves them as well.
@@ -100,8 +100,8 @@ impl Refused {
 impl DirectionCounts {
     /// Returns the maximum number of datagrams per count of a counter.
     fn each(&self) -> u64 {
-        if self.sent_in_pieces {
-            MOST_IN_A_PIECE
+        if self.drops_may_be_trains {
+            MOST_PER_TRAIN
         } else {
             1
         }
@@ -123,12 +123,13 @@ impl DirectionCounts {
 
     /// Returns the datagrams refused without a known error that the sender's kernel counted as dropped on the way out.
     /// 0 if every known error was another one than `ENOBUFS`: an interface drops many packets that no call reports.
-    fn refused_without_a_word(&self) -> u64 {
+    fn counted_without_error(&self) -> u64 {
         if self.failed > 0 && self.refused == 0 {
             return 0;
         }
         let counted = self.at_sender.qdisc_drops + self.nic_out();
-        self.unsaid.min(counted.saturating_sub(self.refused))
+        self.refused_without_error
+            .min(counted.saturating_sub(self.refused))
     }
 
     /// Attributes refused sends to the places whose counters moved: no other place can have refused a datagram.
@@ -137,7 +138,7 @@ impl DirectionCounts {
     /// filters, which no send reports. This counter therefore explains only refusals, and only the refusals that no
     /// other counter does.
     fn refusals(&self) -> Refused {
-        let refused = self.refused + self.refused_without_a_word();
+        let refused = self.refused + self.counted_without_error();
         let at_most = |counted: u64| counted.saturating_mul(self.each());
         let qdisc = refused.min(at_most(self.at_sender.qdisc_drops));
         let nic_out = (refused - qdisc).min(at_most(self.nic_out()));
@@ -153,7 +154,7 @@ impl DirectionCounts {
 
     /// Returns the datagrams refused for other reasons than a full queue.
     pub fn failed_otherwise(&self) -> u64 {
-        self.failed + self.unsaid - self.refused_without_a_word()
+        self.failed + self.refused_without_error - self.counted_without_error()
     }
 
     /// Returns the accounting of all datagrams. Refused datagrams count as sent, because the program handed them over.
@@ -168,7 +169,7 @@ impl DirectionCounts {
 
     fn explained(&self) -> (WindowAccounting, Vec<Shared>) {
         // Only the socket's counter counts nothing but our datagrams.
-        let whole = if self.dropped_in_pieces {
+        let whole = if self.drops_may_be_aggregates {
             0
         } else {
             self.dropped_socket
@@ -206,7 +207,7 @@ impl DirectionCounts {
             closed_ports,
         ] = taken;
         let of_socket = self.dropped_socket - whole;
-        let dropped_socket = whole + missing.take(of_socket.saturating_mul(MOST_IN_A_PIECE));
+        let dropped_socket = whole + missing.take(of_socket.saturating_mul(MOST_PER_TRAIN));
         let places = Places {
             kernel_out: refused.unknown,
             qdisc: refused.qdisc + refused.filter + qdisc,

@@ -143,7 +143,7 @@ pub struct ThreadSample {
     pub received_packets: u64,
     /// UDP payload of the received datagrams, in bytes.
     pub received_bytes: u64,
-    /// Calls that found nothing to do (EWOULDBLOCK).
+    /// Calls that returned `EAGAIN`: nothing to receive, or no room to send.
     pub would_blocks: u64,
     /// Calls that failed, apart from refusals.
     pub errors: u64,

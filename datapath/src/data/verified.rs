@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Direction, Payload, Traits};
+use super::{Direction, EngineProperties, Payload};
 
 /// Minimum payload to tell datagrams apart, in bytes: 2 B of bench thread, 6 B of sequence number, and 4 B that are
 /// derived from them.
@@ -14,7 +14,7 @@ pub const LEAST_BYTES: usize = 12;
 pub const TIMED_BYTES: usize = LEAST_BYTES + 8;
 
 /// Returns the reason why datagrams of this payload from this sender cannot be verified. `None`: they can.
-pub fn refusal(payload: Payload, sender: &Traits) -> Option<String> {
+pub fn refusal(payload: Payload, sender: &EngineProperties) -> Option<String> {
     if !sender.moves_datagrams {
         return Some(format!("{} moves no datagrams", sender.name));
     }

@@ -1,6 +1,6 @@
 //! Description of an engine for its users, and the properties by which the plan decides.
 
-use crate::data::{EngineName, Group, Traits};
+use crate::data::{EngineName, EngineProperties, Group};
 
 /// Description and properties of an engine.
 #[derive(Debug)]
@@ -22,13 +22,13 @@ pub struct About {
     pub shares_workers: bool,
     /// The engine at the other end, for engines that only send or only receive.
     pub partner: Partner,
-    /// True if the receiver may get several datagrams joined into one GRO aggregate. The kernel then counts the drop
-    /// of an aggregate as one.
-    pub joins: bool,
+    /// True if the receiver may get several datagrams as one GRO aggregate. The kernel counts the drop of an aggregate
+    /// as one.
+    pub receives_aggregates: bool,
     /// Maximum number of GRO aggregates per receive call.
-    pub joined_per_call: u32,
+    pub aggregates_per_call: u32,
     /// True if the kernel takes datagrams from the socket before the receiver asks for them.
-    pub takes_ahead: bool,
+    pub prefetches: bool,
     /// Way in which one thread serves many sockets.
     pub many_endpoints: ManyEndpoints,
     /// True if the receiver can run without waiting (`--wait spin`): see
@@ -42,7 +42,7 @@ pub struct About {
     pub one_thread: Result<(), &'static str>,
     /// `Ok` if the engine can serve requests and responses, else the reason why not. Its calls must be able to move
     /// one datagram, and to send it to the [source of the request](super::payload::Fill::destination).
-    pub answers: Result<(), &'static str>,
+    pub can_serve_requests: Result<(), &'static str>,
     /// True if the engine has threads for blocking jobs: see [`Engine::spawner`](super::Engine::spawner).
     pub spawns_blocking: bool,
     /// Reason why a receiver of this engine may sleep on a full queue. `None`: it does not.
@@ -62,33 +62,33 @@ impl About {
         receives_batches: false,
         shares_workers: false,
         partner: Partner::Itself,
-        joins: false,
-        joined_per_call: 1,
-        takes_ahead: false,
+        receives_aggregates: false,
+        aggregates_per_call: 1,
+        prefetches: false,
         many_endpoints: ManyEndpoints::No,
         can_spin: false,
         always_spins: false,
-        selection: Selection::ByName,
+        selection: Selection::OnRequest,
         one_thread: Ok(()),
-        answers: Ok(()),
+        can_serve_requests: Ok(()),
         spawns_blocking: false,
         starves: None,
         moves_datagrams: true,
     };
 
-    /// Returns whether `all` and the groups include the engine: it moves datagrams and does not starve.
+    /// Returns whether `--engine all` and the engine's group include it: it moves datagrams and does not starve.
     pub fn is_fair(&self) -> bool {
         self.moves_datagrams && self.starves.is_none()
     }
 
     /// Returns the properties that the header of a log records.
-    pub fn traits(&self) -> Traits {
-        Traits {
+    pub fn properties(&self) -> EngineProperties {
+        EngineProperties {
             name: EngineName::new(self.name),
             group: self.group,
             moves_datagrams: self.moves_datagrams,
-            joins: self.joins,
-            joined_per_call: self.joined_per_call,
+            receives_aggregates: self.receives_aggregates,
+            aggregates_per_call: self.aggregates_per_call,
             shares_workers: self.shares_workers,
             starves: self.starves.map(str::to_owned),
         }
@@ -122,6 +122,6 @@ pub enum ManyEndpoints {
 pub enum Selection {
     /// Included in the default sweep.
     Default,
-    /// Included only by name.
-    ByName,
+    /// Not in the default sweep.
+    OnRequest,
 }

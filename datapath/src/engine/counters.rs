@@ -131,41 +131,41 @@ impl SharedTally {
     }
 }
 
-/// Requests in progress on threads other than the server's loop. One thread counts at a time.
+/// Number of requests that other threads than the server's loop serve. One thread counts at a time.
 #[derive(Debug, Default)]
-pub struct Beside {
-    under_way: Mutex<usize>,
+pub struct OffloadedRequests {
+    in_progress: Mutex<usize>,
     has_room: Condvar,
 }
 
-impl Beside {
+impl OffloadedRequests {
     /// Begins a request, once fewer than `most` are in progress. Further requests wait in the socket, where the
     /// kernel counts drops.
     pub fn begin(&self, most: usize) {
-        let under_way = self
-            .under_way
+        let in_progress = self
+            .in_progress
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let is_full = |under_way: &mut usize| *under_way >= most;
-        let under_way = self.has_room.wait_while(under_way, is_full);
-        *under_way.unwrap_or_else(PoisonError::into_inner) += 1;
+        let is_full = |in_progress: &mut usize| *in_progress >= most;
+        let in_progress = self.has_room.wait_while(in_progress, is_full);
+        *in_progress.unwrap_or_else(PoisonError::into_inner) += 1;
     }
 
     /// Ends a request. `count` is called by one thread at a time.
     pub fn end(&self, count: impl FnOnce()) {
-        let mut under_way = self
-            .under_way
+        let mut in_progress = self
+            .in_progress
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         count();
-        *under_way -= 1;
-        drop(under_way);
+        *in_progress -= 1;
+        drop(in_progress);
         self.has_room.notify_one();
     }
 }
 
-/// Counters of one bench thread. They have two cache lines to themselves, so that bench threads do not slow each
-/// other down (adjacent-line prefetch pairs 64-byte lines, and some ARM cores have lines of 128 bytes).
+/// Counters of one bench thread. Aligned to 128 bytes, so that no two bench threads share a cache line: adjacent-line
+/// prefetch pairs lines of 64 bytes, and some ARM cores have lines of 128 bytes.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Meter {
@@ -173,9 +173,9 @@ pub struct Meter {
     pub sent: SharedCount,
     /// Datagrams taken from the kernel.
     pub received: SharedTally,
-    /// Calls that found nothing to do.
+    /// Calls that returned `EAGAIN`: nothing to receive, or no room to send.
     pub would_blocks: AtomicU64,
-    /// Failed calls, without refusals.
+    /// Calls that failed otherwise, without refused sends.
     pub errors: AtomicU64,
     /// Datagrams in [`Meter::sent`] that the kernel refused.
     pub refusals: Refusals,
@@ -185,10 +185,11 @@ pub struct Meter {
     pub pinned: AtomicBool,
     /// Set when the bench thread has stopped sending.
     pub done_sending: AtomicBool,
-    /// Counter that is increased from time to time while a bench thread waits for responses: some may be overdue.
-    pub overdue: AtomicU32,
-    /// Requests in progress on threads other than the bench thread.
-    pub beside: Beside,
+    /// Counter that the coordinating thread increases from time to time. At each tick, a client looks for requests that
+    /// have timed out.
+    pub timeout_tick: AtomicU32,
+    /// Requests that other threads than the bench thread serve.
+    pub offloaded: OffloadedRequests,
     /// Wakers of the bench thread's futures. See [`Wakeups`].
     pub wakeups: Arc<Wakeups>,
 }
@@ -213,7 +214,7 @@ pub struct Refusals {
     /// to sockets with `IP_RECVERR`: ip(7)).
     no_room: AtomicU64,
     /// Datagrams refused for an unknown reason.
-    unsaid: AtomicU64,
+    refused_without_error: AtomicU64,
     /// The last `errno` other than `ENOBUFS`. 0: none.
     errno: AtomicI32,
 }
@@ -225,7 +226,10 @@ impl Refusals {
         self.packets.fetch_add(packets, Ordering::Relaxed);
         match errno {
             libc::ENOBUFS => _ = self.no_room.fetch_add(packets, Ordering::Relaxed),
-            0 => _ = self.unsaid.fetch_add(packets, Ordering::Relaxed),
+            0 => {
+                self.refused_without_error
+                    .fetch_add(packets, Ordering::Relaxed);
+            }
             other => self.errno.store(other, Ordering::Relaxed),
         }
     }
@@ -241,8 +245,8 @@ impl Refusals {
     }
 
     /// Returns the number of datagrams refused for an unknown reason.
-    pub fn unsaid(&self) -> u64 {
-        self.unsaid.load(Ordering::Relaxed)
+    pub fn refused_without_error(&self) -> u64 {
+        self.refused_without_error.load(Ordering::Relaxed)
     }
 
     /// Returns the last `errno` other than `ENOBUFS`. `None`: there was none, or the reason is unknown.
@@ -325,7 +329,7 @@ mod tests {
         refusals.add(1, 0);
         assert_eq!((refusals.packets(), refusals.no_room()), (11, 2));
         assert_eq!(
-            (refusals.unsaid(), refusals.errno()),
+            (refusals.refused_without_error(), refusals.errno()),
             (1, Some(libc::EPERM))
         );
     }

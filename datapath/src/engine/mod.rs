@@ -30,7 +30,7 @@ use futures_util::stream::FuturesUnordered;
 
 pub use self::about::{About, ManyEndpoints, Partner, Selection};
 pub use self::counters::{
-    Beside, FlowCounts, FlowMeter, Meter, Refusals, SharedCount, SharedTally, Tally,
+    FlowCounts, FlowMeter, Meter, OffloadedRequests, Refusals, SharedCount, SharedTally, Tally,
 };
 pub use self::datagram_io::{DatagramIo, Direction, Endpoint, IoOptions, PerEndpoint, Remark};
 pub use self::queue_probe::{ConnectionProbe, LosslessProbe, QueueProbe, UdpProbe};
@@ -61,7 +61,7 @@ impl BatchCount {
 
 /// The outcome of a call that makes several operations (`mmsg`, `uring`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Batched {
+pub struct BatchOutcome {
     /// Datagrams and bytes moved by the operations that succeeded.
     pub moved: BatchCount,
     /// Failed operations, without the ones to repeat (`EAGAIN`, `EINTR`).
@@ -70,7 +70,7 @@ pub struct Batched {
     pub errno: i32,
 }
 
-impl Batched {
+impl BatchOutcome {
     /// Counts the failed operations and returns the received datagrams.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Replacement for the kernel between a `null` sender and its receiver: a counter.
+//! Counters by which the `null` engine stands in for a socket.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Number of datagrams that one sender has sent. Padded, so that senders do not disturb each other.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub struct NullQueue(AtomicU64);
+pub struct SentCounter(AtomicU64);
 
-impl NullQueue {
+impl SentCounter {
     /// Sets the number of datagrams sent so far to `total`. Only one sender may call it.
     #[inline]
-    pub fn put(&self, total: u64) {
+    pub fn set(&self, total: u64) {
         self.0.store(total, Ordering::Relaxed);
     }
 
@@ -22,11 +22,11 @@ impl NullQueue {
     }
 }
 
-/// The two directions of an endpoint without a socket.
+/// Counters of one endpoint, in place of its socket's two directions. The socket exists, and stays unused.
 #[derive(Debug, Default)]
 pub struct NullEndpoint {
-    /// Queue of the sent datagrams.
-    pub out: Arc<NullQueue>,
-    /// Queues of the senders whose datagrams arrive here.
-    pub incoming: Vec<Arc<NullQueue>>,
+    /// Datagrams sent from here.
+    pub out: Arc<SentCounter>,
+    /// Datagrams sent to here, by sender.
+    pub incoming: Vec<Arc<SentCounter>>,
 }

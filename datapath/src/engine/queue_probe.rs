@@ -87,7 +87,7 @@ impl QueueProbe for UdpProbe {
     fn discard_unread(&self) -> u64 {
         let (mut datagrams, mut failed) = (0, false);
         loop {
-            match take_piece(&self.socket) {
+            match take_message(&self.socket) {
                 Ok(count) => (datagrams, failed) = (datagrams + count, false),
                 // A pending error of the socket: reading the socket clears it (udp(7)).
                 Err(error) if error != Errno::EAGAIN && !failed => failed = true,
@@ -132,28 +132,28 @@ impl QueueProbe for ConnectionProbe {
             Some(each) => {
                 socket_queues::receive_queue_bytes(&self.socket).unwrap_or(0) / each.max(1)
             }
-            None => iter::from_fn(|| take_piece(&self.socket).ok()).sum(),
+            None => iter::from_fn(|| take_message(&self.socket).ok()).sum(),
         }
     }
 }
 
-/// Takes one datagram, or one GRO aggregate (several datagrams joined by UDP_GRO), and returns the number of
+/// Takes one datagram, or one GRO aggregate (several datagrams, with UDP_GRO), and returns the number of
 /// datagrams.
-fn take_piece(socket: &impl AsRawFd) -> nix::Result<u64> {
+fn take_message(socket: &impl AsRawFd) -> nix::Result<u64> {
     // MSG_TRUNC: recvmsg(2) returns the full length of the aggregate, however small the buffer is (udp(7)).
     let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_TRUNC;
     // Room for other control messages that a library may have enabled (IP_PKTINFO, IP_RECVTOS).
     let mut controls = vec![0; 256];
     let mut byte = [0];
     let mut buffer = [IoSliceMut::new(&mut byte)];
-    let piece = recvmsg::<()>(socket.as_raw_fd(), &mut buffer, Some(&mut controls), flags)?;
-    let each = piece.cmsgs().ok().and_then(|mut controls| {
+    let message = recvmsg::<()>(socket.as_raw_fd(), &mut buffer, Some(&mut controls), flags)?;
+    let each = message.cmsgs().ok().and_then(|mut controls| {
         controls.find_map(|control| match control {
             ControlMessageOwned::UdpGroSegments(bytes) => usize::try_from(bytes).ok(),
             _ => None,
         })
     });
-    let datagrams = each.map_or(1, |each| piece.bytes.div_ceil(each.max(1)));
+    let datagrams = each.map_or(1, |each| message.bytes.div_ceil(each.max(1)));
     Ok(datagrams.max(1) as u64)
 }
 
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_piece_left_unread_counts_as_the_datagrams_in_it() {
+    fn an_aggregate_left_unread_counts_as_the_datagrams_in_it() {
         let receiver = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
         let sender = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
         let peer = receiver.local_addr().expect("it is bound");
@@ -174,8 +174,8 @@ mod tests {
             sender.send_to(&vec![0; payload], peer).expect("it is sent");
         }
         assert_eq!(probe.discard_unread(), 3);
-        let joins = setsockopt(&receiver, UdpGroSegment, &true);
-        if joins.is_err() || setsockopt(&sender, UdpGsoSegment, &100).is_err() {
+        let outcome = setsockopt(&receiver, UdpGroSegment, &true);
+        if outcome.is_err() || setsockopt(&sender, UdpGsoSegment, &100).is_err() {
             return; // an old kernel, or an emulated one
         }
         // Ten segments and a shorter one; then a single datagram.

@@ -19,7 +19,7 @@ pub struct Entry {
     pub(super) try_out: fn() -> Result<(), String>,
     /// The engine's [`Engine::pool`].
     pub pool: fn(PoolArgs) -> io::Result<Pool>,
-    /// The engine's [`Engine::probe`].
+    /// The engine's [`Engine::queue_probe`].
     pub queue_probe: fn(&UdpSocket) -> io::Result<Box<dyn QueueProbe>>,
     /// Function that runs one bench thread from start to stop.
     pub thread: BenchThread,

@@ -1,5 +1,5 @@
 //! The engines `gso` and `gro` (segmentation offload). The kernel segments one large buffer into datagrams after it
-//! has passed most of the stack in one piece, and joins datagrams of a flow before it delivers them.
+//! has passed most of the stack as one packet, and joins datagrams of a flow before it delivers them.
 
 use std::io;
 use std::marker::PhantomData;
@@ -26,7 +26,7 @@ impl Engine for Gso {
         name: "gso",
         summary: "sender: UDP_SEGMENT, the kernel segments up to 128 datagrams per call; mmsg receives",
         group: Group::Offload,
-        answers: Err(ONE_IS_NOTHING),
+        can_serve_requests: Err(ONE_IS_NOTHING),
         partner: Partner::ReceivedBy("mmsg"),
         ..About::PLAIN
     };
@@ -59,9 +59,9 @@ impl Engine for Gro {
         name: "gro",
         summary: "receiver: UDP_GRO, up to 64 kB of coalesced datagrams per call; gso sends",
         group: Group::Offload,
-        answers: Err(ONE_IS_NOTHING),
+        can_serve_requests: Err(ONE_IS_NOTHING),
         partner: Partner::SentBy("gso"),
-        joins: true,
+        receives_aggregates: true,
         can_spin: true,
         selection: Selection::Default,
         ..About::PLAIN

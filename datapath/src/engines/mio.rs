@@ -59,7 +59,7 @@ impl Variant for Eager {
     const ABOUT: About = About {
         name: "mio-eager",
         summary: "mio, the socket tried first; waits only when it says WouldBlock",
-        selection: Selection::ByName,
+        selection: Selection::OnRequest,
         ..ABOUT
     };
     const POLICY: ReadinessPolicy = ReadinessPolicy {
@@ -72,7 +72,7 @@ impl Variant for Once {
     const ABOUT: About = About {
         name: "mio-once",
         summary: "mio, one datagram per edge and no re-arm: starves, kept to show it",
-        selection: Selection::ByName,
+        selection: Selection::OnRequest,
         starves: Some(
             "mio is edge-triggered: one receive per event leaves datagrams behind, and once the queue is \
              full no new edge comes: use mio-exhaustive or mio-level",

@@ -52,7 +52,7 @@ pub(super) struct MmsgIo {
 impl DatagramIo for MmsgIo {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
-        self.outgoing.fill(fill);
+        self.outgoing.prepare(fill);
         let sent = self.outgoing.send(&self.socket)?;
         sent.sent(&self.meter, || is_full(&self.socket))
     }

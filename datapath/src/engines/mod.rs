@@ -146,7 +146,7 @@ mod tests {
     pub(super) mod contract;
 
     use super::*;
-    use crate::data::Traits;
+    use crate::data::EngineProperties;
 
     #[test]
     fn names_are_unique_and_the_reference_is_among_them() {
@@ -159,9 +159,9 @@ mod tests {
     #[test]
     fn what_is_known_by_name_alone_is_so() {
         for entry in ALL {
-            let known = Traits::known(entry.name());
-            let traits = Some(entry.about.traits());
-            assert_eq!(known, traits, "{entry} in datapath/src/data/known.rs");
+            let known = EngineProperties::known(entry.name());
+            let properties = Some(entry.about.properties());
+            assert_eq!(known, properties, "{entry} in datapath/src/data/known.rs");
         }
     }
 }

@@ -52,8 +52,7 @@ impl Selector for PollSelector {
         sockets: impl Iterator<Item = &'a UdpSocket>,
         interest: Interest,
     ) -> io::Result<Self> {
-        let is_writable = matches!(interest, Interest::Writable);
-        Ok(Self(PollSet::new(sockets, is_writable)))
+        Ok(Self(PollSet::new(sockets, interest)))
     }
 
     fn wait(&mut self, is_ready: impl FnMut(usize)) -> io::Result<()> {

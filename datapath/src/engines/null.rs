@@ -10,7 +10,7 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 
 use crate::data::Group;
-use crate::engine::null_endpoint::NullQueue;
+use crate::engine::null_endpoint::SentCounter;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
     About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, LosslessProbe, PerEndpoint,
@@ -25,7 +25,7 @@ impl Engine for Null {
         summary: "moves nothing: what the harness itself costs",
         group: Group::Harness,
         moves_datagrams: false,
-        answers: Err("moves no datagrams"),
+        can_serve_requests: Err("moves no datagrams"),
         ..About::PLAIN
     };
     type DatagramIo<A: Addressing> = NullIo<A>;
@@ -39,7 +39,7 @@ impl Engine for Null {
         let out = PerEndpoint::of(options.endpoints, |endpoint| {
             incoming.extend(endpoint.null.incoming);
             Ok(Out {
-                queue: endpoint.null.out,
+                counter: endpoint.null.out,
                 sent: 0,
             })
         })?;
@@ -60,7 +60,7 @@ impl Engine for Null {
 
 pub(super) struct NullIo<A> {
     out: PerEndpoint<Out>,
-    incoming: Vec<Arc<NullQueue>>,
+    incoming: Vec<Arc<SentCounter>>,
     payload_bytes: usize,
     taken: u64,
     /// Pause before the next receive, in iterations of `spin_loop`.
@@ -69,11 +69,11 @@ pub(super) struct NullIo<A> {
 }
 
 struct Out {
-    queue: Arc<NullQueue>,
+    counter: Arc<SentCounter>,
     sent: u64,
 }
 
-/// Pause between receives, about 20 us. Reading a queue takes the cache line away from the sender, which must stay
+/// Pause between receives, about 20 us. Reading a counter takes its cache line away from the sender, which must stay
 /// rare.
 const STAND_BACK_SPINS: u32 = 1000;
 
@@ -82,7 +82,7 @@ impl<A: Addressing> DatagramIo for NullIo<A> {
     async fn transmit(&mut self, endpoint: usize, _fill: &impl Fill) -> io::Result<BatchCount> {
         let out = &mut self.out[endpoint];
         out.sent += 1;
-        out.queue.put(out.sent);
+        out.counter.set(out.sent);
         Ok(BatchCount::one(self.payload_bytes))
     }
 
@@ -91,9 +91,9 @@ impl<A: Addressing> DatagramIo for NullIo<A> {
         for _ in 0..self.rest {
             hint::spin_loop();
         }
-        let put: u64 = self.incoming.iter().map(|queue| queue.sent()).sum();
-        let packets = put - self.taken;
-        self.taken = put;
+        let sent: u64 = self.incoming.iter().map(|counter| counter.sent()).sum();
+        let packets = sent - self.taken;
+        self.taken = sent;
         // Exactly one new datagram: the sender runs in this same thread, so no pause is needed.
         self.rest = if packets == 1 { 0 } else { STAND_BACK_SPINS };
         if packets == 0 {

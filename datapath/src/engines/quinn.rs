@@ -31,10 +31,10 @@ impl Engine for QuinnUdp {
         name: "quinn-udp",
         summary: "the library under QUIC: UDP_SEGMENT, recvmmsg with UDP_GRO, on tokio",
         group: Group::Offload,
-        answers: Err("gains by trains of datagrams, and a request is one: use tokio"),
-        joins: true,
+        can_serve_requests: Err("gains by trains of datagrams, and a request is one: use tokio"),
+        receives_aggregates: true,
         // BATCH_SIZE of the library.
-        joined_per_call: 32,
+        aggregates_per_call: 32,
         never_fragments: true,
         one_thread: ReadinessPolicy::DRAIN.one_thread(),
         ..About::PLAIN
@@ -62,7 +62,7 @@ impl Engine for QuinnUdp {
             buffers: vec![
                 0;
                 if receives {
-                    BATCH_SIZE * PIECE_BYTES
+                    BATCH_SIZE * AGGREGATE_BYTES
                 } else {
                     0
                 }
@@ -82,7 +82,7 @@ impl Engine for QuinnUdp {
 }
 
 /// Maximum size of a GRO aggregate in bytes: one IP packet.
-const PIECE_BYTES: usize = 65_535;
+const AGGREGATE_BYTES: usize = 65_535;
 
 pub(super) struct QuinnIo {
     socket: UdpSocket,
@@ -153,26 +153,28 @@ impl DatagramIo for QuinnIo {
             ..
         } = self;
         let receive = || {
-            let mut pieces = buffers.chunks_exact_mut(PIECE_BYTES).map(IoSliceMut::new);
+            let mut rest = buffers
+                .chunks_exact_mut(AGGREGATE_BYTES)
+                .map(IoSliceMut::new);
             let mut slices: [IoSliceMut<'_>; BATCH_SIZE] =
-                std::array::from_fn(|_| pieces.next().unwrap_or_else(|| IoSliceMut::new(&mut [])));
+                std::array::from_fn(|_| rest.next().unwrap_or_else(|| IoSliceMut::new(&mut [])));
             state.recv((&*socket).into(), &mut slices, metas)
         };
-        let pieces = self
+        let aggregates = self
             .waits
             .interruptible(pin!(socket.async_io(Interest::READABLE, receive)))
             .await?;
         let mut moved = BatchCount::default();
-        for (meta, piece) in self.metas[..pieces]
+        for (meta, aggregate) in self.metas[..aggregates]
             .iter()
-            .zip(self.buffers.chunks_exact(PIECE_BYTES))
+            .zip(self.buffers.chunks_exact(AGGREGATE_BYTES))
         {
             // An empty datagram has a stride of 0.
             moved.packets += meta.len.div_ceil(meta.stride.max(1)).max(1) as u64;
             moved.bytes += meta.len as u64;
             if C::READS_PAYLOAD {
                 let origin = Origin::of((!self.connected).then_some(meta.addr));
-                let datagrams = piece[..meta.len].chunks(meta.stride.max(1));
+                let datagrams = aggregate[..meta.len].chunks(meta.stride.max(1));
                 datagrams.for_each(|datagram| check.check(datagram, origin));
             }
         }

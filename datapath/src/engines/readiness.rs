@@ -34,7 +34,7 @@ pub(super) trait Waiter: Variant + Send + Sized {
 
 const ABOUT: About = About {
     group: Group::Readiness,
-    selection: Selection::ByName,
+    selection: Selection::OnRequest,
     ..About::PLAIN
 };
 

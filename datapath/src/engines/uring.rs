@@ -22,7 +22,7 @@ impl Engine for Uring {
         summary: "io_uring: --batch sends per call, multishot receive into provided buffers",
         group: Group::Batch,
         sends_batches: true,
-        takes_ahead: true,
+        prefetches: true,
         can_spin: true,
         many_endpoints: ManyEndpoints::OneIo,
         ..About::PLAIN

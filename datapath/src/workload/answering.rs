@@ -75,7 +75,7 @@ impl Answering {
     /// the workers have the maximum number of requests.
     pub(super) fn answer(&self, received_request: ReceivedRequest, works: bool) {
         let answers = Arc::clone(&self.answers);
-        answers.meter.beside.begin(self.most);
+        answers.meter.offloaded.begin(self.most);
         (self.spawner)(Box::new(move || answers.answer(&received_request, works)));
     }
 }
@@ -102,7 +102,7 @@ impl Answers {
             let _ = poll(&mut room, LONGEST_WAIT_MS);
             sent = send();
         }
-        self.meter.beside.end(|| {
+        self.meter.offloaded.end(|| {
             if let Err(error) = sent {
                 let errno = error.raw_os_error().unwrap_or(0);
                 self.meter.refusals.add(1, errno);

@@ -23,7 +23,7 @@ pub struct Client {
     sent: u64,
     /// Next request. It stays here until it is sent: time that the system takes to make room for it counts.
     next: Option<Request>,
-    /// Value of the overdue counter at the last check for timeouts: see [`Client::give_up`].
+    /// Value of `timeout_tick` at the last check for timeouts: see [`Client::give_up`].
     gave_up: u32,
     has_stopped: bool,
     pause: Option<Pause>,

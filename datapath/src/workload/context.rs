@@ -117,10 +117,10 @@ impl ThreadContext {
         self.control.stop_receiving.load(Ordering::Relaxed)
     }
 
-    /// Returns the overdue counter: each time it changes, requests that timed out must be given up. One relaxed load.
+    /// Returns the meter's `timeout_tick`: when it changes, requests that timed out must be given up. One relaxed load.
     #[inline]
-    pub(crate) fn overdue(&self) -> u32 {
-        self.meter.overdue.load(Ordering::Relaxed)
+    pub(crate) fn timeout_tick(&self) -> u32 {
+        self.meter.timeout_tick.load(Ordering::Relaxed)
     }
 
     /// Performs the additional operations of [`Control::delay_senders`] for each datagram of a batch.

@@ -63,7 +63,7 @@ impl GapWatch {
     pub(super) fn went(&mut self, gap_ns: f64) {
         let now = clock::monotonic_ns();
         if let Some(before) = self.returned_ns.replace(now) {
-            self.meter.returned.count(now.saturating_sub(before));
+            self.meter.call_end_gaps.count(now.saturating_sub(before));
         }
         self.stage = match self.stage {
             Stage::Skips(bursts) => Stage::Skips(bursts.saturating_sub(1)),
@@ -87,7 +87,7 @@ impl GapWatch {
             // A lost timestamp gives no gap. The computer's clock may be set back meanwhile.
             if let Some((last, _)) = next.filter(|(_, next)| counts && stamp.number == *next) {
                 if let Some(gap_ns) = stamp.ns.checked_sub(last.ns) {
-                    self.meter.left.count(gap_ns);
+                    self.meter.transmit_gaps.count(gap_ns);
                 }
             }
             self.last = Some(stamp);
@@ -138,7 +138,7 @@ mod tests {
         meter.close_window();
         watch.went(gap_ns);
         let found = meter.pacing();
-        (found.left.count(), found.returned.count())
+        (found.transmit_gaps.count(), found.call_end_gaps.count())
     }
 
     #[test]

@@ -13,9 +13,9 @@ pub struct PaceMeter {
     /// Counts of late datagrams when the window opened, and when it closed.
     at_edges: [AtomicU64; 2],
     /// Gaps between datagrams, by the kernel's timestamps.
-    pub(super) left: GapCounts,
+    pub(super) transmit_gaps: GapCounts,
     /// Gaps between the ends of send calls.
-    pub(super) returned: GapCounts,
+    pub(super) call_end_gaps: GapCounts,
 }
 
 impl PaceMeter {
@@ -38,8 +38,8 @@ impl PaceMeter {
         let late = self.late.load(Ordering::Relaxed);
         self.at_edges[edge].store(late, Ordering::Relaxed);
         let is_open = u64::from(edge == 0);
-        self.left.open(is_open);
-        self.returned.open(is_open);
+        self.transmit_gaps.open(is_open);
+        self.call_end_gaps.open(is_open);
     }
 
     /// Returns the counts of the window.
@@ -48,8 +48,8 @@ impl PaceMeter {
         let late = closing.load(Ordering::Relaxed);
         Pacing {
             late: late.saturating_sub(opening.load(Ordering::Relaxed)),
-            left: self.left.read(),
-            returned: self.returned.read(),
+            transmit_gaps: self.transmit_gaps.read(),
+            call_end_gaps: self.call_end_gaps.read(),
         }
     }
 }

@@ -153,7 +153,7 @@ impl Role {
             }
             _ if thread.receiving_stopped() => Turn::End,
             Self::Client(client) => {
-                client.give_up(thread.overdue());
+                client.give_up(thread.timeout_tick());
                 if thread.sending_stopped() {
                     if client.stop() {
                         thread.one_done_sending();

@@ -1,7 +1,7 @@
 //! The values of each parameter of a sweep, from the options or the defaults. Lists have no repetitions.
 
 use crate::cli::{EngineArg, ParameterArgs, RunArgs};
-use crate::data::parameters::{Extent, column, parameters};
+use crate::data::parameters::{Extent, attribute, parameters};
 use crate::data::{Payload, Sharing, SharingKind, Spread, Workload};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
@@ -24,8 +24,8 @@ macro_rules! define {
             let axes = Axes {
                 engines: engine_pairs(given)?,
                 engines_are_asked: names_engines(given),
-                $($block: list(column!(flag { $($of_block)* }), given.$block.as_ref(), &default(defaults, extent, column!(default { $($of_block)* })))?,)*
-                $($case: list(column!(flag { $($of_case)* }), given.$case.as_ref(), &default(defaults, extent, column!(default { $($of_case)* })))?,)*
+                $($block: list(attribute!(flag { $($of_block)* }), given.$block.as_ref(), &default(defaults, extent, attribute!(default { $($of_block)* })))?,)*
+                $($case: list(attribute!(flag { $($of_case)* }), given.$case.as_ref(), &default(defaults, extent, attribute!(default { $($of_case)* })))?,)*
                 sharings: sharings(given)?,
                 reference: !args.measuring.no_reference,
             };

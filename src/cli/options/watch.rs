@@ -4,7 +4,7 @@ use clap::Parser;
 
 use super::{MIN_WINDOW, Request};
 use crate::cli::{Cli, EngineArg, ParameterArgs, RunArgs, WatchArgs};
-use crate::data::parameters::{column, parameters};
+use crate::data::parameters::{attribute, parameters};
 use crate::data::{Case, Connection, Duplex, Ip, Workload};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
@@ -115,8 +115,8 @@ macro_rules! define {
             None.or_else(|| in_flag("--engine", engines(&given.engine).as_deref()))
                 .or_else(|| in_flag("--sender", engines(&given.sender).as_deref()))
                 .or_else(|| in_flag("--receiver", engines(&given.receiver).as_deref()))
-                $(.or_else(|| in_flag(column!(flag { $($of_block)* }), given.$block.as_deref())))*
-                $(.or_else(|| in_flag(column!(flag { $($of_case)* }), given.$case.as_deref())))*
+                $(.or_else(|| in_flag(attribute!(flag { $($of_block)* }), given.$block.as_deref())))*
+                $(.or_else(|| in_flag(attribute!(flag { $($of_case)* }), given.$case.as_deref())))*
                 .or_else(|| in_flag("--sharing", given.sharing.as_deref()))
                 .or_else(|| in_flag("--spread", given.spread.as_deref()))
         }

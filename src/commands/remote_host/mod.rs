@@ -21,7 +21,7 @@ use crate::trial::NoSample;
 use crate::trial::agent::Agent;
 use crate::trial::agents::Agents;
 use crate::trial::remote_facts::RemoteFacts;
-use crate::trial::spawned::{THIS_PROGRAM, ended};
+use crate::trial::spawned::{THIS_PROGRAM, wait_or_kill};
 
 /// The agent on the remote host and the facts about that host.
 pub(super) struct RemoteHost {
@@ -110,7 +110,7 @@ pub(super) fn run_script(
         let mut shell = Command::new("sh");
         shell.args(["-c", script]);
         shell.stdin(Stdio::null()).stdout(Stdio::null());
-        let status = ended(shell.spawn().context("cannot start sh")?, interrupt)?;
+        let status = wait_or_kill(shell.spawn().context("cannot start sh")?, interrupt)?;
         ensure!(status.success(), "{status}");
         return Ok(());
     };

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use crate::sys::interrupt::Interrupt;
 use crate::term::shell;
-use crate::trial::spawned::ended;
+use crate::trial::spawned::wait_or_kill;
 
 /// Placeholder for the host in the command. Without it, the host is appended.
 const HOST: &str = "{}";
@@ -62,7 +62,7 @@ impl Rsh {
             let mut said = Vec::new();
             output.read_to_end(&mut said).map(|_| said)
         });
-        let status = ended(child, interrupt)?;
+        let status = wait_or_kill(child, interrupt)?;
         if !status.success() {
             bail!("`{shown}` ended with {status}: what it said is above");
         }

@@ -25,7 +25,7 @@ use crate::plan::Wire;
 use crate::results::export::selection::Selection;
 use crate::results::export::table;
 use crate::results::row::{Environment, Row, Status, milliseconds};
-use crate::session::{Ending, Experiment, Logged, Means};
+use crate::session::{Ending, Experiment, Logged, Resources};
 use crate::sys::cpu_speed;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -116,7 +116,7 @@ pub(super) fn sweep_of(
         } = begun;
         let header = sweep.header().clone();
         let root = &header.schedule.settings.root;
-        let means = Means {
+        let resources = Resources {
             agents: vec![agents(other.as_deref_mut(), root, interrupt).0],
             command: &|_, _| Ok(()),
             interrupt,
@@ -125,7 +125,7 @@ pub(super) fn sweep_of(
             progress.show_rows(draw);
             Ok(())
         };
-        let ending = session::measure(&mut sweep, means, &mut progress, show)?;
+        let ending = session::measure(&mut sweep, resources, &mut progress, show)?;
         let left = match header.plan.cases().count() - progress.rows.len() {
             0 => "all cases have rows, of fewer rounds; ".to_owned(),
             left => format!("{left} cases have no row; "),

@@ -16,7 +16,7 @@ use self::progress::Progress;
 use super::say;
 use super::start_time::now;
 use crate::results::log::Event;
-use crate::session::{self, Ending, Experiment, Means};
+use crate::session::{self, Ending, Experiment, Resources};
 use crate::sys::interrupt::Interrupt;
 use crate::trial::agents::Agents;
 
@@ -78,13 +78,13 @@ pub(super) fn resumed(
 /// Fails if results cannot be written or settings cannot be restored. The error says how to resume.
 pub(super) fn measure<E: Experiment>(
     experiment: &mut E,
-    mut means: Means,
+    mut resources: Resources,
     progress: &mut Progress,
     show: impl FnOnce(&E, &Progress, &mut [Agents]) -> anyhow::Result<()>,
 ) -> anyhow::Result<Ending> {
-    let ran = session::run(experiment, &mut means, progress);
+    let ran = session::run(experiment, &mut resources, progress);
     progress.clear(matches!(ran, Ok(Ending::Complete)));
-    let shown = show(experiment, progress, &mut means.agents);
+    let shown = show(experiment, progress, &mut resources.agents);
     let finished = progress.outputs.finish();
     match (ran, shown.and(finished)) {
         (Ok(ending), Ok(())) => Ok(ending),

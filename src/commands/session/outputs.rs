@@ -181,7 +181,7 @@ impl Outputs {
             let other = |problem: &str| refused("--output", &output, problem);
             let csv = files::read_whole(&output, Kind::File);
             let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;
-            let all = Format::Csv.shape(&known, &Selection::all(), advice)?;
+            let all = Format::Csv.encode(&known, &Selection::all(), advice)?;
             let first = all.split_inclusive(|&byte| byte == b'\n').next();
             let asked = if first.is_some_and(|first| csv.starts_with(first)) {
                 ColumnSet::All
@@ -189,7 +189,7 @@ impl Outputs {
                 args.output.columns
             };
             let selection = selection(asked);
-            let begun = Format::Csv.shape(&known, &selection, advice)?;
+            let begun = Format::Csv.encode(&known, &selection, advice)?;
             if !(begun.starts_with(&csv) || is_of_run(&csv, &known, header)) {
                 let problem =
                     "it has other contents than results of this sweep; choose another name";

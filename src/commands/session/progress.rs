@@ -125,18 +125,18 @@ impl Progress {
 }
 
 impl Journal for Progress {
-    fn doing(&mut self, what: &str) {
+    fn show_step(&mut self, what: &str) {
         self.bar.set_message(what.to_owned());
     }
 
-    fn waiting(&mut self, what: &str) {
+    fn show_wait(&mut self, what: &str) {
         // On a terminal the bar shows it. Elsewhere nothing else would.
         if self.bar.is_hidden() && !self.quiet {
             say(what);
         }
     }
 
-    fn block(&mut self, block: usize) {
+    fn begin_block(&mut self, block: usize) {
         if let Some(Seen {
             plan, live, screen, ..
         }) = &mut self.sweep
@@ -147,7 +147,7 @@ impl Journal for Progress {
         }
     }
 
-    fn event(&mut self, event: &Event, work: Work) -> anyhow::Result<()> {
+    fn record_event(&mut self, event: &Event, work: Work) -> anyhow::Result<()> {
         self.outputs.event(event)?;
         self.bar.set_length(work.all);
         self.bar.set_position(work.done);
@@ -164,7 +164,7 @@ impl Journal for Progress {
         Ok(())
     }
 
-    fn rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()> {
+    fn record_rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()> {
         self.outputs.rows(&rows)?;
         self.rows.extend(rows);
         Ok(())

@@ -53,7 +53,7 @@ impl WatchColumns {
     pub(super) fn of(case: &Case) -> Self {
         let columns =
             Columns::<Row>::default().word("UTC     ", |row| time(&row.started_at).to_owned());
-        let columns = if case.asks() {
+        let columns = if case.is_rr() {
             columns
                 .number("kreq/s", |row| one_decimal(thousands_received(row)))
                 .number("p50 us", |row| one_decimal(row.rtt_p50_us))
@@ -73,7 +73,7 @@ impl WatchColumns {
             .number("cpu ns", |row| number(row.cpu_ns_per_packet, 0))
             .number(" C", |row| number(row.temp_c_end, 0))
             .number(" MHz", |row| number(row.freq_low_mhz, 0));
-        let figures = if case.asks() { &ASK } else { &FLOOD };
+        let figures = if case.is_rr() { &ASK } else { &FLOOD };
         Self { columns, figures }
     }
 
@@ -161,8 +161,8 @@ fn remarks(row: &Row) -> String {
         remarks.push(format!("load{}", pct.unwrap_or_default()));
     }
     // Under overload there are no meaningful round-trip times.
-    let asks = row.workload == Workload::Rr;
-    if asks && row.target_pps.is_some() && row.rtt_p50_us.is_none() {
+    let is_rr = row.workload == Workload::Rr;
+    if is_rr && row.target_pps.is_some() && row.rtt_p50_us.is_none() {
         remarks.push("overload".to_owned());
     }
     remarks.join(" ")

@@ -1,7 +1,7 @@
 //! Matches each case of A with a case of B.
 
 use super::header::Setup;
-use crate::data::{Case, Pair as Engines};
+use crate::data::{Case, EnginePair as Engines};
 use crate::host::placement::Placement;
 use crate::plan::{Decision, Planned};
 

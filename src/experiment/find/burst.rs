@@ -11,7 +11,7 @@ use super::load_search::{self, LoadSearch, LoadTrial};
 use super::loads::Goal;
 use super::mlr::Found;
 use super::place::TrialOutcome;
-use crate::data::{Arrivals, Case, Rate, Sample, Traits};
+use crate::data::{Arrivals, Case, EngineProperties, Rate, Sample};
 use crate::results::row::pacing::{burst, by_chance};
 use crate::term::duration::ns;
 
@@ -58,7 +58,7 @@ const START: u32 = 16;
 #[derive(Clone, Debug)]
 pub struct Burst {
     case: Case,
-    sender: Traits,
+    sender: EngineProperties,
     pause: Duration,
     /// Datagrams that the sender hands over at once. The length of each train is a multiple of this.
     unit: u32,
@@ -69,7 +69,7 @@ pub struct Burst {
 
 impl Burst {
     /// Creates a search without trials. `case` must have no rate. `sender` describes its sending engine.
-    pub fn new(case: Case, sender: Traits, asked: BurstQuestion) -> Self {
+    pub fn new(case: Case, sender: EngineProperties, asked: BurstQuestion) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

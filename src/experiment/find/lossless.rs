@@ -10,7 +10,7 @@ use super::loads::Goal;
 use super::mlr::Found;
 use super::place::TrialOutcome;
 use super::steady::CpuTimes;
-use crate::data::{Case, Rate, Sample, Traits};
+use crate::data::{Case, EngineProperties, Rate, Sample};
 use crate::results::row::pacing::by_chance;
 use crate::term::duration::ns;
 
@@ -69,7 +69,7 @@ const START: u32 = 1000;
 #[derive(Clone, Debug)]
 pub struct Lossless {
     case: Case,
-    sender: Traits,
+    sender: EngineProperties,
     /// Pause before each recheck.
     pause: Duration,
     pub(super) load_search: LoadSearch,
@@ -77,7 +77,7 @@ pub struct Lossless {
 
 impl Lossless {
     /// Creates a search without trials. `case` must have no rate. `sender` describes its sending engine.
-    pub fn new(case: Case, sender: Traits, asked: LosslessQuestion) -> Self {
+    pub fn new(case: Case, sender: EngineProperties, asked: LosslessQuestion) -> Self {
         Self {
             case,
             sender,

@@ -10,7 +10,7 @@ use super::idle::Idle;
 use super::load_search::{Doubt, LoadSearch};
 use super::lossless::Lossless;
 use super::tuning::Tuning;
-use crate::data::{Case, Sample, Traits};
+use crate::data::{Case, EngineProperties, Sample};
 
 /// Search of one case. Its state follows from the question and the trials alone, so a log can resume it.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub enum Search {
 
 impl Search {
     /// Creates a search without trials. `sender` describes the sending engine of the case.
-    pub fn of(question: Question, case: Case, sender: &Traits) -> Self {
+    pub fn of(question: Question, case: Case, sender: &EngineProperties) -> Self {
         match question {
             Question::Lossless(asked) => Self::Lossless(Lossless::new(case, sender.clone(), asked)),
             Question::Cliff(asked) => Self::Cliff(Cliff::new(case, asked)),

@@ -3,7 +3,7 @@
 use super::{Finding, Subject};
 use crate::VERSION;
 use crate::sys::files::parse_cpu_list;
-use crate::term::cpu_list::{joined, ranges};
+use crate::term::cpu_list::{join, ranges};
 
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
     [
@@ -123,7 +123,7 @@ fn offline(subject: &Subject) -> Option<Finding> {
             format!(
                 "for n in {}; do echo 1 | sudo tee /sys/devices/system/cpu/cpu$n/online; done\n\
                  for good: no maxcpus= on the kernel's command line; on a Jetson: sudo nvpmodel -m 0",
-                joined(offline, " ")
+                join(offline, " ")
             ),
         )
     })

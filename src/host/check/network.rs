@@ -60,7 +60,7 @@ fn rps(subject: &Subject) -> Option<Finding> {
     Some(Finding::invalid(
         format!(
             "RPS hands packets of lo to CPUs {}",
-            cpu_list::joined(cpus, ",")
+            cpu_list::join(cpus, ",")
         ),
         "the receive path runs on other CPUs than the sender: rates and CPU times change",
         "echo 0 | sudo tee /sys/class/net/lo/queues/rx-*/rps_cpus",
@@ -100,7 +100,7 @@ pub(super) fn interrupts(subject: &Subject, nic: &Nic) -> Option<Finding> {
         format!(
             "{} interrupts CPU {}, where a sender runs",
             nic.name,
-            cpu_list::joined(&hit, ",")
+            cpu_list::join(&hit, ",")
         ),
         "outside traffic takes CPU time from the sender, the busiest thread; irqbalance undoes it",
         format!(

@@ -142,35 +142,65 @@ fn a_healthy_board_has_no_findings() {
 
 type Change = fn(&mut Seen);
 
-/// Changes that each cause one kind of problem.
-const TROUBLES: &[Change] = &[
-    |seen| seen.host.cpufreq = policies(["ondemand", "performance", "schedutil", "ondemand"]),
-    |seen| seen.host.cpufreq[0].governor = Some("powersave".to_owned()),
-    |seen| seen.host.cpufreq[0].current_khz = Some(600_000),
-    |seen| {
+/// Changes that each cause one kind of problem, by name.
+const TROUBLES: &[(&str, Change)] = &[
+    ("varying governors", |seen| {
+        seen.host.cpufreq = policies(["ondemand", "performance", "schedutil", "ondemand"]);
+    }),
+    ("governor powersave", |seen| {
+        seen.host.cpufreq[0].governor = Some("powersave".to_owned());
+    }),
+    ("lowest clock despite performance", |seen| {
+        seen.host.cpufreq[0].current_khz = Some(600_000);
+    }),
+    ("userspace below the highest clock", |seen| {
         seen.host.cpufreq[0].governor = Some("userspace".to_owned());
         seen.host.cpufreq[0].current_khz = Some(1_500_000);
-    },
-    |seen| {
+    }),
+    ("limit below the highest clock", |seen| {
         seen.host.cpufreq[0].max_khz = Some(1_500_000);
         seen.host.cpufreq[0].current_khz = Some(1_500_000);
-    },
-    |seen| seen.throttle_bits = Some(0x5_0005),
-    |seen| seen.throttle_bits = Some(0x8_0000),
-    |seen| (seen.throttle_bits, seen.under_voltage) = (None, Some(true)),
-    |seen| (seen.throttle_bits, seen.under_voltage) = (Some(0x1_0001), Some(true)),
-    |seen| seen.cooling = Some(true),
-    |seen| seen.temperatures = hottest(80_000),
-    |seen| seen.temperatures = hottest(60_500),
-    |seen| seen.temperatures = Temperatures::default(),
-    |seen| (seen.host.cpufreq, seen.temperatures) = (Vec::new(), Temperatures::default()),
-    |seen| seen.temperatures.ignored = vec![impossible("bogus-thermal")],
-    |seen| seen.temperatures.ignored = ["a", "b", "c"].map(impossible).to_vec(),
-    |seen| seen.host.virtualization = Some("qemu".to_owned()),
-    |seen| (seen.host.virtualization, seen.host.compatible) = (Some("kvm".to_owned()), Vec::new()),
-    |seen| seen.host.machine = Some("riscv64".to_owned()),
-    |seen| seen.host.cpu_quota = Some(1.5),
-    |seen| {
+    }),
+    ("throttled and under voltage now", |seen| {
+        seen.throttle_bits = Some(0x5_0005);
+    }),
+    ("soft temperature limit since boot", |seen| {
+        seen.throttle_bits = Some(0x8_0000);
+    }),
+    ("under voltage, by the kernel alone", |seen| {
+        (seen.throttle_bits, seen.under_voltage) = (None, Some(true));
+    }),
+    ("under voltage, by firmware and kernel", |seen| {
+        (seen.throttle_bits, seen.under_voltage) = (Some(0x1_0001), Some(true));
+    }),
+    ("cooling slows the CPUs", |seen| seen.cooling = Some(true)),
+    ("hot", |seen| seen.temperatures = hottest(80_000)),
+    ("warm", |seen| seen.temperatures = hottest(60_500)),
+    ("no sensor", |seen| {
+        seen.temperatures = Temperatures::default();
+    }),
+    ("no sensor and no cpufreq", |seen| {
+        (seen.host.cpufreq, seen.temperatures) = (Vec::new(), Temperatures::default());
+    }),
+    ("an impossible temperature", |seen| {
+        seen.temperatures.ignored = vec![impossible("bogus-thermal")];
+    }),
+    ("several impossible temperatures", |seen| {
+        seen.temperatures.ignored = ["a", "b", "c"].map(impossible).to_vec();
+    }),
+    ("an emulated board", |seen| {
+        seen.host.virtualization = Some("qemu".to_owned());
+    }),
+    ("a virtual machine", |seen| {
+        (seen.host.virtualization, seen.host.compatible) = (Some("kvm".to_owned()), Vec::new());
+    }),
+    ("another architecture", |seen| {
+        seen.host.machine = Some("riscv64".to_owned());
+    }),
+    ("a quota of CPU time", |seen| {
+        seen.host.cpu_quota = Some(1.5);
+    }),
+    ("busy programs", |seen| {
         seen.busy = [
             (0.95, "cargo"),
             (0.5, "rustc"),
@@ -183,41 +213,67 @@ const TROUBLES: &[Change] = &[
             cpus,
         })
         .to_vec();
-    },
-    |seen| seen.host.online_cpus = Some(8),
-    |seen| seen.host.offline_cpus = vec![1, 2, 3],
-    |seen| seen.host.offline_cpus = vec![3],
-    |seen| seen.host.cpus.truncate(1),
-    |seen| seen.host.isolated_cpus = Some("2-3".to_owned()),
-    |seen| {
+    }),
+    ("a cpuset", |seen| seen.host.online_cpus = Some(8)),
+    ("several CPUs offline", |seen| {
+        seen.host.offline_cpus = vec![1, 2, 3];
+    }),
+    ("a CPU offline", |seen| seen.host.offline_cpus = vec![3]),
+    ("an affinity mask", |seen| seen.host.cpus.truncate(1)),
+    ("isolated CPUs", |seen| {
+        seen.host.isolated_cpus = Some("2-3".to_owned());
+    }),
+    ("isolated CPUs out of reach", |seen| {
         seen.host.isolated_cpus = Some("2-3".to_owned());
         seen.host.cpus.truncate(2);
-    },
-    |seen| seen.host.isolated_cpus = Some("5".to_owned()),
-    |seen| seen.host.hides_device_tree = true,
-    |seen| (seen.host.hides_device_tree, seen.host.model) = (true, None),
-    |seen| seen.board = board::find("a test", "generic", "").expect("compiled in"),
-    |seen| (seen.host.cpus[3].id, seen.host.pinnable_cpus[3]) = (7, 7),
-    |seen| seen.host.irq_time_accounting = Some(true),
-    |seen| seen.host.rmem_max = Some(212_992),
-    |seen| seen.host.lo_rps_cpus = Some(vec![0, 1]),
-    |seen| {
+    }),
+    ("isolated CPUs that do not exist", |seen| {
+        seen.host.isolated_cpus = Some("5".to_owned());
+    }),
+    ("a hidden device tree", |seen| {
+        seen.host.hides_device_tree = true;
+    }),
+    ("a hidden device tree and no model", |seen| {
+        (seen.host.hides_device_tree, seen.host.model) = (true, None);
+    }),
+    ("an unknown board", |seen| {
+        seen.board = board::find("a test", "generic", "").expect("compiled in");
+    }),
+    ("other CPU numbers than the profile's", |seen| {
+        (seen.host.cpus[3].id, seen.host.pinnable_cpus[3]) = (7, 7);
+    }),
+    ("interrupts in the CPU time of threads", |seen| {
+        seen.host.irq_time_accounting = Some(true);
+    }),
+    ("a low limit of receive buffers", |seen| {
+        seen.host.rmem_max = Some(212_992);
+    }),
+    ("RPS on loopback", |seen| {
+        seen.host.lo_rps_cpus = Some(vec![0, 1]);
+    }),
+    ("conntrack on loopback", |seen| {
         seen.host.conntrack = Some(Conntrack {
             entries: 12,
             follows_loopback: Some(true),
         });
-    },
-    |seen| seen.host.nics[0].irq_cpus = vec![2],
-    |seen| seen.host.v4_refusal = Some("127.0.0.1 cannot be used here: x; is lo up?".to_owned()),
-    |seen| seen.host.v6_refusal = Some("::1 cannot be used here: x; is IPv6 off?".to_owned()),
+    }),
+    ("interrupts on a bench thread's CPU", |seen| {
+        seen.host.nics[0].irq_cpus = vec![2];
+    }),
+    ("no IPv4 loopback", |seen| {
+        seen.host.v4_refusal = Some("127.0.0.1 cannot be used here: x; is lo up?".to_owned());
+    }),
+    ("no IPv6 loopback", |seen| {
+        seen.host.v6_refusal = Some("::1 cannot be used here: x; is IPv6 off?".to_owned());
+    }),
 ];
 
 #[test]
 fn every_trouble_is_found_alone_with_its_reason_and_its_fix() {
     let mut all = Vec::new();
-    for &trouble in TROUBLES {
-        let findings = found(trouble);
-        assert_eq!(findings.len(), 1, "{findings:#?}");
+    for &(trouble, change) in TROUBLES {
+        let findings = found(change);
+        assert_eq!(findings.len(), 1, "{trouble}: {findings:#?}");
         all.extend(texts(&findings));
     }
     let all = all.join("\n").replace(crate::TARGET, "TARGET");
@@ -226,11 +282,12 @@ fn every_trouble_is_found_alone_with_its_reason_and_its_fix() {
 
 #[test]
 fn every_line_of_a_finding_fits_a_terminal() {
-    for &trouble in TROUBLES {
-        for finding in found(trouble) {
+    for &(trouble, change) in TROUBLES {
+        for finding in found(change) {
             let lines = [&finding.seen, &finding.why, &finding.fix];
             for line in lines.into_iter().flat_map(|text| text.lines()) {
-                assert!(line.len() <= 92, "{} columns: {line}", line.len() + 8);
+                let columns = line.len() + 8;
+                assert!(columns <= 100, "{trouble}, {columns} columns: {line}");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Reads the limits of this process's control groups: the cpuset and the quota of CPU time.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::sys::files::{Root, parse_cpu_list};
 
@@ -9,34 +9,55 @@ use crate::sys::files::{Root, parse_cpu_list};
 /// (cgroup-v1/cpusets). `None` if no cpuset is visible.
 pub(super) fn cpuset(root: &Root) -> Option<Vec<usize>> {
     let own = groups(root);
-    let mut lists = own.iter().flat_map(|(controllers, path)| {
-        let (hierarchy, file) = match controllers.as_str() {
-            "" => ("", "cpuset.cpus.effective"),
-            "cpuset" => ("cpuset", "cpuset.effective_cpus"),
-            _ => return Vec::new(),
+    let mut lists = own.iter().filter_map(|group| {
+        let (hierarchy, file) = if group.controllers.is_empty() {
+            ("", "cpuset.cpus.effective")
+        } else if group.controls("cpuset") {
+            ("cpuset", "cpuset.effective_cpus")
+        } else {
+            return None;
         };
-        let group = Path::new("sys/fs/cgroup").join(hierarchy).join(path);
-        let list = group
-            .ancestors()
-            .find_map(|group| root.text(group.join(file)));
-        list.and_then(|list| parse_cpu_list(&list).ok())
-            .into_iter()
-            .collect()
+        let mut directories = group.directories(hierarchy).into_iter();
+        let list = directories.find_map(|directory| root.text(directory.join(file)))?;
+        parse_cpu_list(&list).ok()
     });
     lists.find(|cpus| !cpus.is_empty())
 }
 
-/// Returns the control groups of this process: the controllers, empty for version 2, and the path without its first
-/// slash (cgroups(7)).
-fn groups(root: &Root) -> Vec<(String, String)> {
+/// A control group of this process (cgroups(7)).
+struct Group {
+    /// Controllers of its hierarchy, such as `cpu,cpuacct`. Empty for version 2.
+    controllers: String,
+    /// Path below the root of the hierarchy, without its first slash.
+    path: String,
+}
+
+impl Group {
+    /// Returns whether a hierarchy of version 1 has this controller.
+    fn controls(&self, controller: &str) -> bool {
+        self.controllers.split(',').any(|it| it == controller)
+    }
+
+    /// Returns the directory of the group and those of its ancestors, up to the root of the hierarchy. Version 1 has a
+    /// link in the name of each controller to the directory of co-mounted ones.
+    fn directories(&self, hierarchy: &str) -> Vec<PathBuf> {
+        let top = Path::new("sys/fs/cgroup").join(hierarchy);
+        let group = top.join(&self.path);
+        let ancestors = group.ancestors().take_while(|it| it.starts_with(&top));
+        ancestors.map(Path::to_owned).collect()
+    }
+}
+
+/// Returns the control groups of this process.
+fn groups(root: &Root) -> Vec<Group> {
     let own = root.text("proc/self/cgroup").unwrap_or_default();
     let groups = own.lines().filter_map(|line| {
         let (_, rest) = line.split_once(':')?;
         let (controllers, path) = rest.split_once(':')?;
-        Some((
-            controllers.to_owned(),
-            path.trim_start_matches('/').to_owned(),
-        ))
+        Some(Group {
+            controllers: controllers.to_owned(),
+            path: path.trim_start_matches('/').to_owned(),
+        })
     });
     groups.collect()
 }
@@ -46,18 +67,18 @@ fn groups(root: &Root) -> Vec<(String, String)> {
 /// (scheduler/sched-bwc).
 pub(super) fn quota(root: &Root) -> Option<f64> {
     let own = groups(root);
-    let limits = own.iter().filter_map(|(controllers, path)| {
-        if controllers.is_empty() {
-            tightest(&Path::new("sys/fs/cgroup").join(path), |group| {
-                let text = root.text(group.join("cpu.max"))?;
+    let limits = own.iter().filter_map(|group| {
+        if group.controllers.is_empty() {
+            tightest(&group.directories(""), |directory| {
+                let text = root.text(directory.join("cpu.max"))?;
                 let (quota, period) = text.split_once(' ')?;
                 // Without a limit the file has the word `max`, which does not parse.
                 Some((quota.parse().ok()?, period.parse().ok()?))
             })
-        } else if controllers.split(',').any(|controller| controller == "cpu") {
-            tightest(&Path::new("sys/fs/cgroup/cpu").join(path), |group| {
-                let quota: i32 = root.number(group.join("cpu.cfs_quota_us"))?;
-                let period: i32 = root.number(group.join("cpu.cfs_period_us"))?;
+        } else if group.controls("cpu") {
+            tightest(&group.directories("cpu"), |directory| {
+                let quota: i32 = root.number(directory.join("cpu.cfs_quota_us"))?;
+                let period: i32 = root.number(directory.join("cpu.cfs_period_us"))?;
                 // No limit is shown as -1.
                 (quota > 0).then_some((quota.into(), period.into()))
             })
@@ -68,9 +89,9 @@ pub(super) fn quota(root: &Root) -> Option<f64> {
     limits.min_by(f64::total_cmp)
 }
 
-/// Returns the tightest limit of a group and its ancestors.
-fn tightest(group: &Path, limit: impl Fn(&Path) -> Option<(f64, f64)>) -> Option<f64> {
-    let limits = group.ancestors().filter_map(limit);
+/// Returns the tightest limit of these directories.
+fn tightest(directories: &[PathBuf], limit: impl Fn(&Path) -> Option<(f64, f64)>) -> Option<f64> {
+    let limits = directories.iter().filter_map(|it| limit(it));
     limits
         .map(|(quota, period)| quota / period)
         .min_by(f64::total_cmp)
@@ -93,6 +114,22 @@ mod tests {
         let outer = ("sys/fs/cgroup/box/cpu.max", "150000 100000\n");
         assert_eq!(quota_of(&[own, inner, outer]), Some(1.5));
         assert_eq!(quota_of(&[own, inner]), None);
+    }
+
+    #[test]
+    fn a_cpuset_is_found_where_it_shares_a_hierarchy_and_not_above_its_root() {
+        let found = |files: &[(&str, &str)]| {
+            let (_dir, root) = tree(files);
+            cpuset(&root)
+        };
+        let shared = ("proc/self/cgroup", "3:cpuset,cpu:/box/inner\n");
+        let outer = ("sys/fs/cgroup/cpuset/box/cpuset.effective_cpus", "1-2\n");
+        assert_eq!(found(&[shared, outer]), Some(vec![1, 2]));
+        let unified = ("proc/self/cgroup", "0::/box\n");
+        let top = ("sys/fs/cgroup/cpuset.cpus.effective", "0-3\n");
+        assert_eq!(found(&[unified, top]), Some(vec![0, 1, 2, 3]));
+        let above = ("sys/fs/cpuset.cpus.effective", "0\n");
+        assert_eq!(found(&[unified, above]), None);
     }
 
     #[test]

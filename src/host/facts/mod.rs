@@ -170,7 +170,7 @@ impl Host {
     /// Returns the numbers of the CPUs in the affinity mask of this process, for a message.
     pub fn cpu_list(&self) -> String {
         let cpus: Vec<usize> = self.cpus.iter().map(|cpu| cpu.id).collect();
-        cpu_list::joined(&cpus, ",")
+        cpu_list::join(&cpus, ",")
     }
 }
 

@@ -147,7 +147,7 @@ impl Machine<'_> {
             .copied()
             .filter(|cpu| !busy.contains(cpu))
             .collect();
-        let mask = mask::of(if others.is_empty() { &online } else { &others });
+        let mask = mask::format(if others.is_empty() { &online } else { &others });
         let files = names
             .iter()
             .map(|queue| format!("{queues}/{queue}/rps_cpus"));
@@ -172,7 +172,7 @@ impl Machine<'_> {
             .map(|queue| format!("{queues}/{queue}/xps_cpus"));
         let mut settings: Vec<Setting> = files
             .zip(cpus)
-            .map(|(file, cpu)| self.file(file, mask::of(&[*cpu])))
+            .map(|(file, cpu)| self.file(file, mask::format(&[*cpu])))
             .collect::<Result<_, _>>()?;
         switch_off(&mut settings);
         Ok(settings)
@@ -188,7 +188,10 @@ impl Machine<'_> {
         let online = self.online()?;
         let cpus = online.iter().rev().cycle();
         let setting = |(irq, cpu): (&u32, &usize)| {
-            self.file(format!("proc/irq/{irq}/smp_affinity"), mask::of(&[*cpu]))
+            self.file(
+                format!("proc/irq/{irq}/smp_affinity"),
+                mask::format(&[*cpu]),
+            )
         };
         irqs.iter().zip(cpus).map(setting).collect()
     }

@@ -13,8 +13,8 @@ pub(super) fn parse(text: &str) -> Option<Vec<u32>> {
     Some(groups)
 }
 
-/// Returns the mask of these CPUs.
-pub(super) fn of(cpus: &[usize]) -> String {
+/// Formats the mask of these CPUs.
+pub(super) fn format(cpus: &[usize]) -> String {
     let groups = cpus.iter().max().map_or(1, |most| most / 32 + 1);
     let mut mask = vec![0_u32; groups];
     for cpu in cpus {
@@ -40,9 +40,9 @@ mod tests {
 
     #[test]
     fn masks_are_written_as_the_kernel_reads_them() {
-        assert_eq!(of(&[0, 1, 3]), "b");
-        assert_eq!(of(&[33, 0]), "2,00000001");
-        assert_eq!(of(&[]), "0");
+        assert_eq!(format(&[0, 1, 3]), "b");
+        assert_eq!(format(&[33, 0]), "2,00000001");
+        assert_eq!(format(&[]), "0");
         assert_eq!(parse("00000000,0000000b\n"), parse("b"));
         assert!(is_empty("00000000,00000000") && is_empty("0"));
         assert!(!is_empty("performance") && !is_empty("2,00000000"));

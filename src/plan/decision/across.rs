@@ -87,7 +87,7 @@ fn no_way(ip: Ip, remote: &Remote) -> String {
 
 /// Reorders a pair (local host, remote host) to (senders' host, receivers' host).
 fn by_half<T>(case: &Case, local: T, remote: T) -> (T, T) {
-    if case.sends_from_there() {
+    if case.remote_sends() {
         (remote, local)
     } else {
         (local, remote)

@@ -28,7 +28,7 @@ fn ways<'a>(case: &Case, link: &'a WireLink) -> Vec<Way<'a>> {
         from_where: THERE,
         to_where: HERE,
     };
-    match (case.receives_at_both_ends(), case.sends_from_there()) {
+    match (case.receives_at_both_ends(), case.remote_sends()) {
         (true, _) => vec![up, down],
         (false, false) => vec![up],
         (false, true) => vec![down],

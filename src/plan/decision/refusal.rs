@@ -27,7 +27,7 @@ pub(super) fn refusal(
         return Some(reason);
     }
     if case.sharing == Some(Sharing::Reuseport(Spread::Bpf)) {
-        let receivers_are_here = conditions.remote.is_none() || case.sends_from_there();
+        let receivers_are_here = conditions.remote.is_none() || case.remote_sends();
         let remote = || conditions.remote.and_then(|remote| remote.steering_refusal);
         let refusal = if receivers_are_here {
             conditions.steering_refusal
@@ -81,7 +81,7 @@ pub(in crate::plan) fn can_run_nowhere(
             return Some(reason);
         }
     }
-    if case.asks() {
+    if case.is_rr() {
         if let Some(reason) = cannot_ask(case, (sender, receiver)) {
             return Some(reason);
         }
@@ -199,7 +199,7 @@ fn cannot_ask(case: &Case, (sender, receiver): Engines) -> Option<String> {
         ));
     }
     [sender, receiver].into_iter().find_map(|entry| {
-        let reason = entry.about.answers.err()?;
+        let reason = entry.about.can_serve_requests.err()?;
         Some(format!("{entry} {reason}"))
     })
 }

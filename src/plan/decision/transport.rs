@@ -77,7 +77,7 @@ pub(super) fn cannot_carry(
 
 /// Returns why both ends of a connection might wait for room while neither reads, if they might.
 fn waits_for_ever(case: &Case, transport: Transport) -> Option<String> {
-    let asked = [case.sndbuf, case.rcvbuf_asked()].into_iter().flatten();
+    let asked = [case.sndbuf, case.requested_rcvbuf()].into_iter().flatten();
     let asked = asked.map(Buffer::bytes).min();
     let room = ROOM_BYTES.min(asked.unwrap_or(ROOM_BYTES));
     let payload = case.payload.bytes();
@@ -87,7 +87,7 @@ fn waits_for_ever(case: &Case, transport: Transport) -> Option<String> {
         ));
     }
     let outstanding = case.outstanding_requests();
-    let is_closed_loop = case.asks() && !case.is_open_loop();
+    let is_closed_loop = case.is_rr() && !case.is_open_loop();
     let are_many = outstanding * (payload + OVERHEAD_BYTES) > room
         || (transport == Transport::UnixDgram && outstanding > MOST_UNIX_DATAGRAMS);
     (is_closed_loop && outstanding > 1 && are_many).then(|| {

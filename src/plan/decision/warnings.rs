@@ -29,7 +29,7 @@ pub(super) fn warnings(
         None => warnings.extend(sharing_cpus(busy, placement.cpus(), conditions.host)),
     }
     if !threads.is_alone() && senders != receivers {
-        let (send, receive) = if case.asks() {
+        let (send, receive) = if case.is_rr() {
             ("rr", "answer")
         } else {
             ("send", "receive")

@@ -1,4 +1,4 @@
-//! Charts of values over time: one point per value, and the line of their medians.
+//! Charts of values over time: one point per window, and a line.
 
 use std::fmt::Write as _;
 
@@ -12,12 +12,12 @@ use super::svg::{Area, LABELS, line, picture, text};
 pub(in crate::report) struct TimeSeries<'a> {
     /// Name of the values, with their unit.
     pub(in crate::report) axis: &'a str,
-    /// Points: seconds since the first, and a value.
+    /// Points: seconds since the first window, and a value.
     pub(in crate::report) points: &'a [(f64, f64)],
     /// Range of values that is shown. Points beyond it are drawn at its edge.
     pub(in crate::report) range: (f64, f64),
-    /// Medians of equal parts of the time: the middle of the part in seconds, and the median.
-    pub(in crate::report) medians: &'a [(f64, f64)],
+    /// Points of the line: seconds since the first window, and a value.
+    pub(in crate::report) line: &'a [(f64, f64)],
     /// Text that replaces the chart for screen readers.
     pub(in crate::report) about: &'a str,
 }
@@ -53,7 +53,7 @@ impl TimeSeries<'_> {
             // On the left, where a phone shows it as well.
             (text((AREA.left, AREA.bottom + 31.0), "seconds since the first window"))
             path .points d=(dots) {}
-            (line("c2", self.medians.iter().map(at)))
+            (line("c2", self.line.iter().map(at)))
         };
         picture((WIDTH, AREA.bottom + LABELS), self.about, &parts)
     }

@@ -10,31 +10,32 @@ use crate::report::chart::{LOOKS, Line, Lines, Look, Over, figure, legend};
 use crate::report::engines;
 use crate::results::row::Row;
 
-/// Cases that differ only in engine and rate.
-pub(super) struct Loads<'a> {
+/// Charts of cases that differ only in engine and rate.
+pub(super) struct LoadChart<'a> {
     caption: String,
-    steps: Vec<String>,
-    engines: Vec<Loaded<'a>>,
+    /// Labels of the loads, in ascending order: all in % of the closed-loop rates, or all rates.
+    loads: Vec<String>,
+    engines: Vec<EngineRows<'a>>,
 }
 
-const LOAD: Over = Over {
+const LOAD_AXIS: Over = Over {
     name: "load",
     axis: "load",
     unit: "",
     is_log: true,
 };
 
-/// An engine, with its rows by step.
-type Loaded<'a> = (String, Vec<(usize, &'a Row)>);
+/// Label of an engine, and its rows with the index of their load.
+type EngineRows<'a> = (String, Vec<(usize, &'a Row)>);
 
-impl Loads<'_> {
+impl LoadChart<'_> {
     /// Draws the charts. A chart has at most [`LOOKS`] engines.
     pub(super) fn draw(&self) -> Markup {
         let [half, _, rare, ..] = &QUANTILES;
         let picture = |axis| Lines {
             axis,
-            over: LOAD,
-            steps: &self.steps,
+            over: LOAD_AXIS,
+            steps: &self.loads,
             caption: &self.caption,
         };
         html! {
@@ -48,11 +49,11 @@ impl Loads<'_> {
         }
     }
 
-    fn lines(engines: &[Loaded], quantile: &Quantile) -> Vec<Line> {
-        let line = |((label, rows), look): (&Loaded, Look)| {
+    fn lines(engines: &[EngineRows], quantile: &Quantile) -> Vec<Line> {
+        let line = |((label, rows), look): (&EngineRows, Look)| {
             let marks = rows
                 .iter()
-                .filter_map(|(step, row)| Some((*step, mark(quantile, row, look)?)));
+                .filter_map(|(load, row)| Some((*load, mark(quantile, row, look)?)));
             Line {
                 label: label.clone(),
                 look,
@@ -65,65 +66,82 @@ impl Loads<'_> {
     }
 }
 
-/// Groups the rows with a target rate into charts. A group with fewer than two loads has no chart.
-pub(super) fn by_load(rows: &[Row]) -> Vec<Loads<'_>> {
-    let without_rate = |row: &Row| BlockKey {
-        rate: None,
-        ..row.block()
+/// Returns the charts of the rows with a target rate. Cases with fewer than two loads have none.
+pub(super) fn load_charts(rows: &[Row]) -> Vec<LoadChart<'_>> {
+    let mut groups: BTreeMap<BlockKey, Vec<&Row>> = BTreeMap::new();
+    let is_loaded = |row: &&Row| row.target_pps.is_some() && row.workload == Workload::Rr;
+    for row in rows.iter().filter(is_loaded) {
+        let block = BlockKey {
+            rate: None,
+            ..row.block()
+        };
+        groups.entry(block).or_default().push(row);
+    }
+    let charts = groups.into_iter();
+    charts
+        .filter_map(|(block, loaded)| load_chart(block, &loaded, rows))
+        .collect()
+}
+
+/// Returns the charts of the rows `loaded`, which differ only in engine and rate.
+fn load_chart<'a>(block: BlockKey, loaded: &[&'a Row], all: &[Row]) -> Option<LoadChart<'a>> {
+    let closed_loop = loaded.iter().map(|row| closed_loop_pps(row, block, all));
+    // One axis has one kind of loads: rates, if the closed-loop rate of any row is unknown.
+    let closed_loop: Option<Vec<f64>> = closed_loop.collect();
+    let keys: Vec<u64> = match &closed_loop {
+        Some(rates) => loaded.iter().zip(rates).map(share_in_tenths).collect(),
+        None => loaded.iter().map(|row| target_pps(row)).collect(),
     };
-    let waiting = |block: BlockKey| BlockKey {
+    let mut loads = keys.clone();
+    loads.sort_unstable();
+    loads.dedup();
+    if loads.len() < 2 {
+        return None;
+    }
+    let mut engines: Vec<EngineRows> = Vec::new();
+    for (key, row) in keys.iter().zip(loaded) {
+        let load = loads.partition_point(|load| load < key);
+        match engines.iter_mut().find(|(label, _)| *label == name(row)) {
+            Some((_, rows)) => rows.push((load, row)),
+            None => engines.push((name(row), vec![(load, row)])),
+        }
+    }
+    for (_, rows) in &mut engines {
+        rows.sort_by_key(|(load, _)| *load);
+    }
+    engines.sort_by_cached_key(|(_, rows)| rows.first().map(|(_, row)| engines::order(row)));
+    let label = |load: u64| match closed_loop {
+        Some(_) => format!("{} %", 10 * load),
+        None => format!("{load}/s"),
+    };
+    Some(LoadChart {
+        caption: block.to_string(),
+        loads: loads.into_iter().map(label).collect(),
+        engines,
+    })
+}
+
+/// Returns the rate that the engine of a row reaches in a closed loop, if that was measured. `block` has no rate.
+fn closed_loop_pps(row: &Row, block: BlockKey, all: &[Row]) -> Option<f64> {
+    let block = BlockKey {
         arrivals: None,
         ..block
     };
-    let mut groups: BTreeMap<BlockKey, Vec<&Row>> = BTreeMap::new();
-    let is_load = |row: &&Row| row.target_pps.is_some() && row.workload == Workload::Rr;
-    for row in rows.iter().filter(is_load) {
-        groups.entry(without_rate(row)).or_default().push(row);
-    }
-    let loads = groups.into_iter().filter_map(|(block, loaded)| {
-        let alone = |row: &Row| {
-            let mut others = rows.iter().filter(|other| other.target_pps.is_none());
-            let found =
-                others.find(|other| name(other) == name(row) && other.block() == waiting(block));
-            found.and_then(|other| other.received_pps)
-        };
-        let loads = loaded.iter().filter_map(|row| load(row, alone(row)));
-        let mut loads: Vec<(u64, String, &Row)> = loads.collect();
-        loads.sort_by_key(|(order, ..)| *order);
-        let mut steps: Vec<String> = loads.iter().map(|(_, step, _)| step.clone()).collect();
-        steps.dedup();
-        (steps.len() > 1).then(|| {
-            let mut found: Vec<Loaded> = Vec::new();
-            for (_, step, row) in &loads {
-                let at = steps.iter().position(|one| one == step).unwrap_or_default();
-                match found.iter_mut().find(|(label, _)| *label == name(row)) {
-                    Some((_, rows)) => rows.push((at, row)),
-                    None => found.push((name(row), vec![(at, row)])),
-                }
-            }
-            found.sort_by_cached_key(|(_, rows)| rows.first().map(|(_, row)| engines::order(row)));
-            Loads {
-                caption: block.to_string(),
-                steps,
-                engines: found,
-            }
-        })
-    });
-    loads.collect()
+    let mut others = all.iter().filter(|other| other.target_pps.is_none());
+    let found = others.find(|other| name(other) == name(row) && other.block() == block)?;
+    found.received_pps.filter(|pps| *pps > 0.0)
 }
 
-/// Returns the load of a row, with its sort key and text: in % of the closed-loop rate `alone`, to the nearest 10 %,
-/// if that is known, else as a rate.
-fn load(row: &Row, alone: Option<f64>) -> Option<(u64, String, &Row)> {
-    let rate = u32::from(row.target_pps?);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "saturates"
-    )]
-    let tenths = |alone: f64| (10.0 * f64::from(rate) / alone).round() as u64;
-    match alone.filter(|alone| *alone > 0.0).map(tenths) {
-        Some(tenths) => Some((tenths, format!("{} %", 10 * tenths), row)),
-        None => Some((rate.into(), format!("{rate}/s"), row)),
-    }
+/// Returns the target rate of a row in tenths of its closed-loop rate, rounded.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturates"
+)]
+fn share_in_tenths((row, closed_loop_pps): (&&Row, &f64)) -> u64 {
+    (10.0 * target_pps(row) as f64 / closed_loop_pps).round() as u64
+}
+
+fn target_pps(row: &Row) -> u64 {
+    row.target_pps.map_or(0, |pps| u32::from(pps).into())
 }

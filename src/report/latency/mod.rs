@@ -5,7 +5,7 @@ mod over_time;
 
 use maud::{Markup, html};
 
-use self::load::by_load;
+use self::load::load_charts;
 use self::over_time::over_time;
 use super::cases::{by_block, drawable};
 use super::chart::{LOOKS, Line, Lines, Look, Mark, Over, figure, legend};
@@ -26,7 +26,7 @@ fn of_file(file: &Results) -> Markup {
         .iter()
         .flat_map(|(block, rows)| tails(block, rows))
         .collect();
-    let loads = by_load(&file.rows);
+    let loads = load_charts(&file.rows);
     html! {
         @if blocks.is_empty() { p { "No case has round trips." } }
         @if !tails.is_empty() {
@@ -174,6 +174,24 @@ mod tests {
             page.contains(">1000/s<") && page.contains(">9000/s<"),
             "{page}"
         );
+    }
+
+    #[test]
+    fn an_axis_has_rates_if_the_closed_loop_rate_of_an_engine_is_unknown() {
+        let rows = [
+            ("std", None),
+            ("std", Some(1000)),
+            ("std", Some(9000)),
+            ("tokio", Some(500)),
+            ("tokio", Some(1000)),
+        ];
+        let rows = rows.map(|(engine, rate)| row(engine, rate, 50.0));
+        let page = drawn(rows.into()).expect("there are round trips");
+        for text in [">500/s<", ">1000/s<", ">9000/s<"] {
+            // In the charts of both quantiles.
+            assert_eq!(page.matches(text).count(), 2, "{text}: {page}");
+        }
+        assert!(!page.contains(">10 %<"), "{page}");
     }
 
     #[test]

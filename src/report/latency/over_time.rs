@@ -65,7 +65,7 @@ fn series(case: &str, samples: &[&Sample]) -> Markup {
         axis: "µs",
         points: &longest,
         range: (0.0, most),
-        medians: &halves,
+        line: &halves,
         about: &about,
     };
     picture.draw()

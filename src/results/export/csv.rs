@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 use super::selection::Selection;
 use crate::results::row::Row;
 
-/// Returns the header and the rows, with all their columns. Without rows there is no header either.
+/// Encodes the header and the rows, with all their columns. Without rows there is no header either.
 ///
 /// # Errors
-/// Fails if a value cannot be written as CSV. No value of a row is known to cause that.
-pub fn shape(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
+/// Fails if a value cannot be written as CSV.
+pub fn encode(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
     let rows = rows.iter().map(fields).collect::<Result<Vec<_>, _>>()?;
     let names: Vec<&str> = rows
         .first()
@@ -31,7 +31,7 @@ pub fn shape(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
 /// Returns the header of a file with these columns.
 ///
 /// # Errors
-/// Fails if a column name cannot be written as CSV. None is known to cause that.
+/// Fails if a column name cannot be written as CSV.
 pub(super) fn header(selection: &Selection) -> anyhow::Result<Vec<u8>> {
     record(selection.columns().map(|column| column.name))
 }
@@ -39,7 +39,7 @@ pub(super) fn header(selection: &Selection) -> anyhow::Result<Vec<u8>> {
 /// Returns one CSV line per row, with these columns.
 ///
 /// # Errors
-/// Fails if a value cannot be written as CSV. No value of a row is known to cause that.
+/// Fails if a value cannot be written as CSV.
 pub(super) fn lines(selection: &Selection, rows: &[Row]) -> anyhow::Result<Vec<u8>> {
     let mut text = Vec::new();
     for row in rows {
@@ -60,7 +60,7 @@ fn line<'a>(
     row: &Map<String, Value>,
     names: impl Iterator<Item = &'a str>,
 ) -> anyhow::Result<Vec<u8>> {
-    record(names.map(|name| quoted(row.get(name))))
+    record(names.map(|name| guard_formula(row.get(name))))
 }
 
 fn record(cells: impl Iterator<Item = impl Serialize>) -> anyhow::Result<Vec<u8>> {
@@ -73,9 +73,9 @@ fn record(cells: impl Iterator<Item = impl Serialize>) -> anyhow::Result<Vec<u8>
 /// Prefixes a text with an apostrophe if a spreadsheet would take it for a formula. Spreadsheets compute such texts
 /// and run the commands in them (CWE-1236). The apostrophe marks a text, as it does for texts typed into a cell.
 /// Numbers stay numbers, negative ones such as -3 included.
-fn quoted(value: Option<&Value>) -> Value {
+fn guard_formula(value: Option<&Value>) -> Value {
     match value {
-        Some(Value::String(text)) if text.starts_with(is_taken_for_more) => {
+        Some(Value::String(text)) if text.starts_with(needs_apostrophe) => {
             format!("'{text}").into()
         }
         value => value.cloned().unwrap_or_default(),
@@ -93,16 +93,16 @@ pub(crate) fn texts(row: &Row) -> BTreeMap<String, String> {
     cells.map(|(name, value)| (name, text(value))).collect()
 }
 
-/// Removes the apostrophe that was written in front of a text.
-pub(crate) fn unquoted(text: &str) -> &str {
+/// Removes the apostrophe that [`guard_formula`] wrote in front of a text.
+pub(crate) fn unguard_formula(text: &str) -> &str {
     let rest = text.strip_prefix('\'');
-    let quoted = rest.filter(|rest| rest.starts_with(is_taken_for_more));
+    let quoted = rest.filter(|rest| rest.starts_with(needs_apostrophe));
     quoted.unwrap_or(text)
 }
 
 /// Returns whether a text with this first character needs an apostrophe. The apostrophe itself is included, because
 /// a text that begins with one would lose it on reading.
-fn is_taken_for_more(first: char) -> bool {
+fn needs_apostrophe(first: char) -> bool {
     matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\'')
 }
 
@@ -124,7 +124,7 @@ mod tests {
                 temp_c_start: Some(-1.5),
                 ..ordinary_row()
             };
-            let bytes = shape(&[&row]).expect("it has a shape");
+            let bytes = encode(&[&row]).expect("it can be encoded");
             let mut reader = csv::Reader::from_reader(&bytes[..]);
             let cells = reader.records().flatten().next().expect("a row");
             for cell in &cells {

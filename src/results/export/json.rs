@@ -11,7 +11,7 @@ const WARNINGS: &str = "warnings";
 /// Returns the rows as JSON objects.
 ///
 /// # Errors
-/// Fails if a row cannot be written as JSON. No value of a row is known to cause that.
+/// Fails if a row cannot be written as JSON.
 pub fn objects(rows: &[Row]) -> Result<Vec<Value>, Error> {
     let object = |row: &Row| {
         let mut fields = serde_json::to_value(row)?;
@@ -25,7 +25,7 @@ pub fn objects(rows: &[Row]) -> Result<Vec<Value>, Error> {
 /// Returns the objects as a JSON array, one object per line.
 ///
 /// # Errors
-/// Fails if an object cannot be written as JSON. No value of a row is known to cause that.
+/// Fails if an object cannot be written as JSON.
 pub fn array(objects: &[Value]) -> Result<Vec<u8>, Error> {
     let mut text = b"[".to_vec();
     for (n, object) in objects.iter().enumerate() {
@@ -39,7 +39,7 @@ pub fn array(objects: &[Value]) -> Result<Vec<u8>, Error> {
 /// Returns the objects as JSON Lines.
 ///
 /// # Errors
-/// Fails if an object cannot be written as JSON. No value of a row is known to cause that.
+/// Fails if an object cannot be written as JSON.
 pub fn lines(objects: &[Value]) -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
     for object in objects {
@@ -70,9 +70,9 @@ mod tests {
     use super::*;
     use crate::results::row::tests::ordinary_row;
 
-    fn shaped(rows: &[Row]) -> Vec<u8> {
-        let objects = objects(rows).expect("it has a shape");
-        array(&objects).expect("it has a shape")
+    fn encoded(rows: &[Row]) -> Vec<u8> {
+        let objects = objects(rows).expect("it can be encoded");
+        array(&objects).expect("it can be encoded")
     }
 
     #[test]
@@ -88,13 +88,13 @@ mod tests {
                 ..ordinary_row()
             },
         ];
-        let text = shaped(&rows);
+        let text = encoded(&rows);
         assert_eq!(read(&text).expect("it is JSON"), rows);
     }
 
     #[test]
     fn each_row_is_a_line_with_the_fields_in_the_order_of_the_columns() {
-        let text = String::from_utf8(shaped(&[ordinary_row(), ordinary_row()]));
+        let text = String::from_utf8(encoded(&[ordinary_row(), ordinary_row()]));
         let text = text.expect("UTF-8");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!((lines[0], lines[3], lines.len()), ("[", "]", 4));
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn no_rows_are_an_empty_array() {
-        let text = shaped(&[]);
+        let text = encoded(&[]);
         assert_eq!(read(&text).expect("it is JSON"), []);
     }
 }

@@ -12,7 +12,7 @@ use crate::term::table::Table;
 
 /// Returns the advice, and then for each machine the measurement conditions in one line, a table per block, and the
 /// remarks on skips, failures and warnings.
-pub fn shape(rows: &[Row], advice: &[String]) -> String {
+pub fn encode(rows: &[Row], advice: &[String]) -> String {
     let heading = |machine: &Machine| format!("## {}\n\n", escaped(&machine.to_string()));
     let mut text = String::new();
     for line in advice {
@@ -127,7 +127,7 @@ mod tests {
             reason: "a|b\n*c* `d` <e>".to_owned(),
             ..ordinary_row()
         };
-        let text = shape(&[row], &[]);
+        let text = encode(&[row], &[]);
         assert!(text.contains(r"a\|b \*c\* \`d\` \<e>"), "{text}");
     }
 
@@ -135,7 +135,7 @@ mod tests {
     fn every_line_of_a_table_has_the_same_number_of_cells() {
         let mut rows = [ordinary_row(), ordinary_row(), ordinary_row()];
         rows[1].sender = "mmsg".to_owned();
-        let text = shape(&rows, &[]);
+        let text = encode(&rows, &[]);
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
         assert_eq!(lines.len(), 5);
         for line in lines {
@@ -149,6 +149,6 @@ mod tests {
 
     #[test]
     fn without_rows_it_says_so() {
-        assert_eq!(shape(&[], &[]), "No rows.\n");
+        assert_eq!(encode(&[], &[]), "No rows.\n");
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn row_of(parts: &[Value]) -> Value {
     Value::Object(columns.collect())
 }
 
-/// The shapes that a file of rows may have.
+/// Formats of a file of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// A header, then a line per row
@@ -65,7 +65,7 @@ impl Format {
             (Some(asked), Some(named)) if asked != named => {
                 return Err(contradiction(asked.name(), output));
             }
-            (None, None) if output.extension().is_some() => return Err(unknown_ending(output)),
+            (None, None) if output.extension().is_some() => return Err(unknown_extension(output)),
             _ => asked.or(named).unwrap_or(Self::Csv),
         };
         format.refuse_the_impossible(output)?;
@@ -110,12 +110,12 @@ impl Format {
         self == Self::Jsonl
     }
 
-    /// Returns the rows in this format. Spreadsheet formats have the selected columns only. Formats with room for
+    /// Encodes rows in this format. Spreadsheet formats have the selected columns only. Formats with room for
     /// text include the advice.
     ///
     /// # Errors
     /// Fails if the format cannot hold the rows: a sheet of a workbook has at most 1,048,576 rows.
-    pub fn shape(
+    pub fn encode(
         self,
         rows: &[Row],
         selection: &Selection,
@@ -126,21 +126,21 @@ impl Format {
             Self::Csv => Ok([csv::header(selection)?, csv::lines(selection, rows)?].concat()),
             Self::Json => Ok(json::array(&json::objects(rows)?)?),
             Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
-            Self::Markdown => Ok(markdown::shape(rows, &advice(rows)).into_bytes()),
+            Self::Markdown => Ok(markdown::encode(rows, &advice(rows)).into_bytes()),
             #[cfg(feature = "xlsx")]
-            Self::Xlsx => Ok(xlsx::shape(rows, selection, &advice(rows))?),
+            Self::Xlsx => Ok(xlsx::encode(rows, selection, &advice(rows))?),
             #[cfg(not(feature = "xlsx"))]
             Self::Xlsx => Err(not_built().into()),
         }
     }
 
-    /// Returns the results of a search or a comparison in this format. These rows have columns of their own.
+    /// Encodes the results of a search or a comparison in this format. These rows have columns of their own.
     ///
     /// # Errors
     /// Fails if the format cannot hold the rows: a sheet of a workbook has at most 1,048,576 rows.
-    pub fn shape_answers(self, rows: &[Value]) -> anyhow::Result<Vec<u8>> {
+    pub fn encode_answers(self, rows: &[Value]) -> anyhow::Result<Vec<u8>> {
         match self {
-            Self::Csv => csv::shape(rows),
+            Self::Csv => csv::encode(rows),
             Self::Json => Ok(json::array(rows)?),
             Self::Jsonl => Ok(json::lines(rows)?),
             Self::Markdown => Ok(markdown::answers(rows).into_bytes()),
@@ -213,7 +213,7 @@ pub fn cannot_create(flag: &'static str, path: &Path, error: &io::Error) -> Usag
     UsageError::flag(flag, &path.display(), problem)
 }
 
-fn unknown_ending(output: &Path) -> UsageError {
+fn unknown_extension(output: &Path) -> UsageError {
     let fix = "no format has names like this; use .csv, .json, .md or .xlsx, or say which it is with --format";
     UsageError::flag("--output", &output.display(), fix)
 }

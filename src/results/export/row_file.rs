@@ -63,7 +63,7 @@ impl RowFile {
     ) -> anyhow::Result<Self> {
         // CSV has no place for advice.
         let advice = |_: &[Row]| Vec::new();
-        file.replace(&Format::Csv.shape(rows, &selection, advice)?)?;
+        file.replace(&Format::Csv.encode(rows, &selection, advice)?)?;
         Ok(Self {
             format: Format::Csv,
             selection,
@@ -82,7 +82,7 @@ impl RowFile {
         if self.format.grows() {
             let lines = match self.format {
                 Format::Csv if self.begun => csv::lines(&self.selection, rows)?,
-                Format::Csv => self.format.shape(rows, &self.selection, self.advice)?,
+                Format::Csv => self.format.encode(rows, &self.selection, self.advice)?,
                 _ => json::lines(&json::objects(rows)?)?,
             };
             match &mut self.file {
@@ -94,7 +94,7 @@ impl RowFile {
         }
         self.rows.extend_from_slice(rows);
         match &mut self.file {
-            Some(file) => file.replace(&self.format.shape(
+            Some(file) => file.replace(&self.format.encode(
                 &self.rows,
                 &self.selection,
                 self.advice,
@@ -112,7 +112,7 @@ impl RowFile {
             to_stdout(
                 &self
                     .format
-                    .shape(&self.rows, &self.selection, self.advice)?,
+                    .encode(&self.rows, &self.selection, self.advice)?,
             )?;
         }
         Ok(())
@@ -127,7 +127,7 @@ impl RowFile {
         file.rescue(Some(
             &self
                 .format
-                .shape(&self.rows, &self.selection, self.advice)
+                .encode(&self.rows, &self.selection, self.advice)
                 .ok()?,
         ))
     }
@@ -177,7 +177,7 @@ mod tests {
             RowFile::create(Format::Csv, Selection::all(), &path, none).expect("the name is free");
         file.rows(&rows[..1]).expect("there is space");
         file.rows(&rows[1..]).expect("there is space");
-        let whole = csv::shape(&rows).expect("it has a shape");
+        let whole = csv::encode(&rows).expect("it can be encoded");
         assert_eq!(fs::read(&path).expect("it is there"), whole);
     }
 

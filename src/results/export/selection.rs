@@ -107,7 +107,7 @@ impl Run {
 
     fn shows(&self, column: &Column) -> bool {
         let has = |is: fn(&Case) -> bool| self.cases.iter().any(is);
-        let floods = has(|case| !case.asks());
+        let floods = has(|case| !case.is_rr());
         let crosses = has(|case| case.direction.is_some());
         let has_reference = has(Case::is_reference);
         let is_free = has(|case| case.rate.is_none());
@@ -119,7 +119,7 @@ impl Run {
             Short::Rate => has(|case| case.rate.is_some()),
             Short::Paced => has(Case::is_paced),
             Short::Flood => floods,
-            Short::Rr => has(Case::asks),
+            Short::Rr => has(Case::is_rr),
             Short::Bidir => has(|case| case.workload == Some(Workload::Bidir)),
             Short::Flows => has(|case| case.flows.is_some()),
             Short::Wire => crosses,

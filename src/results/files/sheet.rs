@@ -254,7 +254,7 @@ impl Column {
         if self.holds.is_number() {
             cell.trim().replace(mark, ".")
         } else {
-            export::csv::unquoted(cell).to_owned()
+            export::csv::unguard_formula(cell).to_owned()
         }
     }
 }

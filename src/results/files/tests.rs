@@ -1,7 +1,7 @@
 //! Tests of files that spreadsheets, editors and people saved again.
 
 use super::*;
-use crate::results::export::csv::shape;
+use crate::results::export::csv::encode;
 use crate::results::row::tests::ordinary_row;
 
 /// Returns two rows with numbers like 1.234, which every sweep has.
@@ -23,7 +23,7 @@ fn rows() -> [Row; 2] {
 }
 
 fn text(rows: &[Row]) -> String {
-    String::from_utf8(shape(rows).expect("rows have a shape")).expect("UTF-8")
+    String::from_utf8(encode(rows).expect("rows can be encoded")).expect("UTF-8")
 }
 
 /// Returns the cells of [`text`], changed by line and column and written with another separator. The header is line
@@ -287,7 +287,7 @@ fn no_number_becomes_a_thousand_times_too_large() {
 
 #[test]
 fn a_line_without_its_end_is_left_out_whatever_it_says() {
-    let whole = shape(&rows()).expect("rows have a shape");
+    let whole = encode(&rows()).expect("rows can be encoded");
     for cut in 1..40 {
         let torn = &whole[..whole.len() - cut];
         let results = Results::from_csv("x.csv", torn).expect("a row is whole");
@@ -304,7 +304,7 @@ fn the_rows_of_several_machines_are_told_apart() {
         ..ordinary_row()
     };
     let [one, other] = rows();
-    let csv = shape(&[one, emulated.clone(), other]).expect("rows have a shape");
+    let csv = encode(&[one, emulated.clone(), other]).expect("rows can be encoded");
     let results = Results::from_csv("x.csv", &csv[..]).expect("rows");
     let machines = results.by_machine();
     let counts: Vec<usize> = machines.iter().map(|file| file.rows.len()).collect();
@@ -328,8 +328,8 @@ fn a_text_may_be_that_of_a_number() {
 fn short(rows: &[Row]) -> Vec<u8> {
     let selection = Selection::of_rows(ColumnSet::Short, rows);
     export::Format::Csv
-        .shape(rows, &selection, |_| Vec::new())
-        .expect("rows have a shape")
+        .encode(rows, &selection, |_| Vec::new())
+        .expect("rows can be encoded")
 }
 
 #[test]

@@ -55,7 +55,7 @@ impl Header {
     fn unknown_engine(&self) -> Option<EngineName> {
         let cases = self.plan.cases().map(|planned| planned.case);
         let mut names = cases.flat_map(|case| [case.sender, case.receiver]);
-        names.find(|&name| self.plan.traits(name).is_none())
+        names.find(|&name| self.plan.properties(name).is_none())
     }
 
     fn repeated_case(&self) -> Option<String> {

@@ -6,7 +6,10 @@
 use std::time::Duration;
 
 use super::counts;
-use crate::data::{Case, Counts, Group, Pair, Sample, Side, ThreadSample, Traits, Transport};
+use crate::data::{
+    Case, Counts, EnginePair, EngineProperties, Group, MOST_PER_TRAIN, Sample, Side, ThreadSample,
+    Transport,
+};
 use crate::engines::stream::{LENGTH_BYTES, READ_BYTES, WEBSOCKET_READ_BYTES, websocket_bytes};
 use crate::host::placement::Placement;
 
@@ -16,7 +19,7 @@ pub(crate) struct Expected<'a> {
     /// Case of the window.
     pub(crate) case: &'a Case,
     /// Engines of the case.
-    pub(crate) engines: Pair<'a>,
+    pub(crate) engines: EnginePair<'a>,
     /// CPUs of the bench threads.
     pub(crate) placement: &'a Placement,
     /// Shortest allowed length of the window.
@@ -27,9 +30,8 @@ pub(crate) struct Expected<'a> {
 /// of a batch before its bytes. The reader reads the bytes between two reads of the count
 /// ([`crate::engine::SharedTally`]).
 const BURSTS_APART: u64 = 4;
-/// Datagrams in one train or GRO aggregate (UDP_MAX_SEGMENTS, include/linux/udp.h), and completions in a ring of
-/// io_uring.
-const PIECE: u64 = 128;
+/// Maximum number of datagrams in a GSO train or GRO aggregate, and of completions in a ring of io_uring.
+const MOST_AT_ONCE: u64 = MOST_PER_TRAIN;
 /// Limit of the time between reading the clock and reading the CPU clocks of the bench threads. On a busy machine,
 /// the thread that reads them may have to wait in between.
 const LONGEST_READING: Duration = Duration::from_secs(10);
@@ -145,14 +147,14 @@ impl Expected<'_> {
             }
             _ => None,
         };
-        let of = |engine: &Traits, is_receiver: bool| match engine.group {
+        let of = |engine: &EngineProperties, is_receiver: bool| match engine.group {
             _ if in_one_read.is_some() => in_one_read.unwrap_or(0) as u64 + 1,
             Group::Batch => self
                 .case
                 .batch
-                .map_or(PIECE, |batch| PIECE.max(batch.count() as u64)),
-            Group::Offload if is_receiver => u64::from(engine.joined_per_call) * PIECE,
-            Group::Offload => PIECE,
+                .map_or(MOST_AT_ONCE, |batch| MOST_AT_ONCE.max(batch.count() as u64)),
+            Group::Offload if is_receiver => u64::from(engine.aggregates_per_call) * MOST_AT_ONCE,
+            Group::Offload => MOST_AT_ONCE,
             _ => 1,
         };
         of(self.engines.sender, false).max(of(self.engines.receiver, true))
@@ -171,7 +173,7 @@ impl Expected<'_> {
             if self.case.is_open_loop() {
                 let collectors = vec![Side::Receiver; threads.senders()];
                 [sides(Side::Sender, Side::Server), collectors].concat()
-            } else if self.case.asks() {
+            } else if self.case.is_rr() {
                 sides(Side::Client, Side::Server)
             } else if self.case.is_full_duplex() {
                 let both = threads.senders() + threads.receivers();
@@ -198,20 +200,20 @@ impl Expected<'_> {
             }
             (None, true) => return Some("a flood at a rate without what went late".to_owned()),
         };
-        if !found.left.is_valid() || !found.returned.is_valid() {
+        if !found.transmit_gaps.is_valid() || !found.call_end_gaps.is_valid() {
             return Some("buckets of gaps that cannot be".to_owned());
         }
         // Compare with all datagrams sent until the end, because the counts are not read in one instant.
         let sent = sample.accounting.at_end.sent;
         let most = found
             .late
-            .max(found.left.count())
-            .max(found.returned.count());
+            .max(found.transmit_gaps.count())
+            .max(found.call_end_gaps.count());
         (most > sent).then(|| format!("{most} datagrams late or in gaps, but {sent} sent"))
     }
 
     fn wrong_round_trips(&self, sample: &Sample) -> Option<String> {
-        let found = match (&sample.round_trips, self.case.asks()) {
+        let found = match (&sample.round_trips, self.case.is_rr()) {
             (None, false) => return None,
             (Some(found), true) => found,
             (Some(_), false) => return Some("round trips, although nobody asks".to_owned()),

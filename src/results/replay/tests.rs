@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::data::{Side, ThreadSample, Traits, Verified};
+use crate::data::{EngineProperties, Side, ThreadSample, Verified};
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::{Block, Decision, Plan, Planned, Schedule, Settings};
@@ -49,7 +49,7 @@ pub(crate) fn header() -> Header {
             seed: 1,
         },
         plan: Plan {
-            engines: vec![Traits::PLAIN],
+            engines: vec![EngineProperties::PLAIN],
             blocks: vec![block],
         },
         environment: Environment::default(),

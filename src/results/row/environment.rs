@@ -82,7 +82,7 @@ impl Environment {
             rps_cpus: host
                 .lo_rps_cpus
                 .as_deref()
-                .map(|cpus| or_no(&cpu_list::joined(cpus, "+")))
+                .map(|cpus| or_no(&cpu_list::join(cpus, "+")))
                 .unwrap_or_default(),
             conntrack_entries: host.conntrack.map(|conntrack| conntrack.entries),
             nic_irq_cpus: nic_irq_cpus(host),
@@ -104,6 +104,6 @@ fn or_no(list: &str) -> String {
 /// Returns the interrupt CPUs of each interface, joined by commas: `eth0 on 0+1`.
 fn nic_irq_cpus(host: &Host) -> String {
     let seen = host.nics.iter().filter(|nic| !nic.irq_cpus.is_empty());
-    let texts = seen.map(|nic| format!("{} on {}", nic.name, cpu_list::joined(&nic.irq_cpus, "+")));
+    let texts = seen.map(|nic| format!("{} on {}", nic.name, cpu_list::join(&nic.irq_cpus, "+")));
     texts.collect::<Vec<_>>().join(", ")
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Outcome;
-use crate::data::{Case, Pair, Sample, Traits, Verified};
+use crate::data::{Case, EnginePair, EngineProperties, Sample, Verified};
 
 /// Input of the computation of a row.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct RowInput<'a> {
     /// The case.
     pub case: &'a Case,
     /// Engines of the case.
-    pub engines: Pair<'a>,
+    pub engines: EnginePair<'a>,
     /// CPUs of the threads, in words.
     pub pin: String,
     /// Local and remote network interface, in words. Empty: all threads are on one host.
@@ -45,9 +45,9 @@ impl<'a> RowInput<'a> {
     pub fn skipped(case: &'a Case, reason: String) -> Self {
         Self {
             case,
-            engines: Pair {
-                sender: &Traits::PLAIN,
-                receiver: &Traits::PLAIN,
+            engines: EnginePair {
+                sender: &EngineProperties::PLAIN,
+                receiver: &EngineProperties::PLAIN,
             },
             pin: String::new(),
             nics: <_>::default(),

@@ -34,7 +34,7 @@ fn surplus(input: &RowInput) -> Option<String> {
     let surplus = accounting.places.surplus;
     let loss_pct = derived::loss_pct(accounting).filter(|_| surplus > 0)?;
     let is_told_apart = input.verified.is_some_and(|found| found.missing.is_some());
-    let fix = if is_told_apart || input.case.asks() {
+    let fix = if is_told_apart || input.case.is_rr() {
         ""
     } else {
         ": --verify tells them apart"
@@ -54,7 +54,7 @@ fn losses_of_others(samples: &[Sample]) -> Vec<String> {
     let mut places: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     let paths = samples.iter().flat_map(|sample| &sample.paths);
     // Such a counter may count a train of any length as one drop.
-    for path in paths.filter(|path| !path.sent_in_pieces) {
+    for path in paths.filter(|path| !path.drops_may_be_trains) {
         for Shared {
             place,
             counted,

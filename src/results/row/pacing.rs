@@ -2,7 +2,7 @@
 
 use super::derived;
 use super::rounding::decimals;
-use crate::data::{Arrivals, Case, Group, Histogram, MOST_IN_A_PIECE, Sample, Traits};
+use crate::data::{Arrivals, Case, EngineProperties, Group, Histogram, MOST_PER_TRAIN, Sample};
 
 /// Returns the datagrams sent late in all windows. `None`: no datagram had a send time.
 pub(super) fn late(samples: &[Sample]) -> Option<u64> {
@@ -21,13 +21,13 @@ impl Gaps {
     /// calls. `None`: no gaps.
     pub(super) fn of(samples: &[Sample]) -> Option<Self> {
         let pacings = || samples.iter().filter_map(|sample| sample.pacing.as_ref());
-        let are_stamped = pacings().all(|pacing| pacing.left.count() > 0);
+        let are_stamped = pacings().all(|pacing| pacing.transmit_gaps.count() > 0);
         let mut times = Histogram::default();
         for pacing in pacings() {
             times.add(if are_stamped {
-                &pacing.left
+                &pacing.transmit_gaps
             } else {
-                &pacing.returned
+                &pacing.call_end_gaps
             });
         }
         let source = if are_stamped { "kernel" } else { "calls" };
@@ -51,7 +51,11 @@ impl Gaps {
 }
 
 /// Returns a warning with the rate reached if fewer datagrams were sent than set.
-pub(super) fn shortfall(case: &Case, sender: &Traits, samples: &[Sample]) -> Option<String> {
+pub(super) fn shortfall(
+    case: &Case,
+    sender: &EngineProperties,
+    samples: &[Sample],
+) -> Option<String> {
     let rate = case.rate.filter(|_| case.is_paced())?;
     // The rate is per direction.
     let directions = if case.is_full_duplex() { 2.0 } else { 1.0 };
@@ -70,7 +74,7 @@ pub(super) fn shortfall(case: &Case, sender: &Traits, samples: &[Sample]) -> Opt
 
 /// Returns by how many datagrams the number sent in these windows may differ from the number set while no thread is
 /// late.
-pub(crate) fn by_chance(case: &Case, sender: &Traits, windows: usize, asked: f64) -> f64 {
+pub(crate) fn by_chance(case: &Case, sender: &EngineProperties, windows: usize, asked: f64) -> f64 {
     let train = match case.arrivals.unwrap_or_default() {
         Arrivals::Even => 0,
         Arrivals::Train(length) => length,
@@ -85,9 +89,9 @@ pub(crate) fn by_chance(case: &Case, sender: &Traits, windows: usize, asked: f64
 }
 
 /// Returns the number of datagrams that a thread with this engine hands over at once.
-pub(crate) fn burst(case: &Case, sender: &Traits) -> f64 {
+pub(crate) fn burst(case: &Case, sender: &EngineProperties) -> f64 {
     match case.batch {
-        _ if sender.group == Group::Offload => MOST_IN_A_PIECE as f64,
+        _ if sender.group == Group::Offload => MOST_PER_TRAIN as f64,
         batch => batch.map_or(1.0, |batch| batch.count() as f64),
     }
 }
@@ -110,7 +114,7 @@ mod tests {
         for sample in &mut samples {
             sample.threads[0].sent_packets = sent;
         }
-        let sender = Traits::known(case.sender).expect("a known engine");
+        let sender = EngineProperties::known(case.sender).expect("a known engine");
         shortfall(&case, &sender, &samples)
     }
 
@@ -156,8 +160,8 @@ mod tests {
         for sample in &mut samples {
             sample.pacing = Some(Pacing {
                 late: 0,
-                left: of_ns(100_000),
-                returned: of_ns(200_000),
+                transmit_gaps: of_ns(100_000),
+                call_end_gaps: of_ns(200_000),
             });
         }
         let gaps = Gaps::of(&samples).expect("there are some");
@@ -166,7 +170,7 @@ mod tests {
         assert!((median / 100.0 - 1.0).abs() < 0.004, "{median}");
         assert!(gaps.quantile_us(0.99).is_some() && gaps.quantile_us(0.999).is_none());
         if let Some(pacing) = &mut samples[3].pacing {
-            pacing.left = Histogram::default();
+            pacing.transmit_gaps = Histogram::default();
         }
         let gaps = Gaps::of(&samples).expect("there are some");
         assert_eq!(gaps.source(), "calls");

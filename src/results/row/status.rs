@@ -226,7 +226,7 @@ fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
         let accounting = empty.account();
         // If the hosts lost most datagrams, neither reason need be true. Half of the datagrams of requests are
         // responses, so the test does not fit them.
-        let most_came = 2 * accounting.received >= accounting.sent && !input.case.asks();
+        let most_came = 2 * accounting.received >= accounting.sent && !input.case.is_rr();
         warnings.push(if most_came || empty.paths.is_empty() {
             "nothing was received in a window: it was too short, or the machine too busy".to_owned()
         } else {

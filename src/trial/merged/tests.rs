@@ -33,7 +33,7 @@ fn end(host: &str, side: Side) -> EndResult {
         discards: times.map(discards),
         unread: 0,
         no_room: 0,
-        unsaid: 0,
+        refused_without_error: 0,
         path: None,
         nic: <_>::default(),
         drop_reasons: <_>::default(),

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::{ProgramBuilder, number_of};
-use crate::engine::null_endpoint::{NullEndpoint, NullQueue};
+use crate::engine::null_endpoint::{NullEndpoint, SentCounter};
 use crate::engine::verify::SequenceWriter;
 use crate::engine::{Direction, Endpoint, IoOptions};
 use crate::sys::transmit::TransmitStamps;
@@ -28,12 +28,12 @@ impl ProgramBuilder<'_> {
     /// Returns the programs of one direction, senders first.
     pub(super) fn floods(&self, receivers: Vec<OwnedFd>, senders: Vec<OwnedFd>) -> Vec<Program> {
         let (sender, receiver) = self.engines;
-        let queues: Vec<Arc<NullQueue>> = self.flows.iter().map(|_| Arc::default()).collect();
+        let counters: Vec<Arc<SentCounter>> = self.flows.iter().map(|_| Arc::default()).collect();
         let incoming = receivers.into_iter().enumerate().map(|(n, socket)| {
-            let local = self.flows.iter().zip(&queues);
+            let local = self.flows.iter().zip(&counters);
             let local = local.filter(|(flow, _)| flow.receiver == n);
             let null = NullEndpoint {
-                incoming: local.map(|(_, queue)| Arc::clone(queue)).collect(),
+                incoming: local.map(|(_, counter)| Arc::clone(counter)).collect(),
                 ..NullEndpoint::default()
             };
             let endpoint = Endpoint {
@@ -50,10 +50,10 @@ impl ProgramBuilder<'_> {
                 options: self.options(endpoints, Direction::Receives, receiver),
                 tracker: self.trackers.received.clone(),
             });
-        let outgoing = senders.into_iter().zip(self.flows.iter().zip(&queues));
-        let outgoing = outgoing.map(|(socket, (flow, queue))| {
+        let outgoing = senders.into_iter().zip(self.flows.iter().zip(&counters));
+        let outgoing = outgoing.map(|(socket, (flow, counter))| {
             let null = NullEndpoint {
-                out: Arc::clone(queue),
+                out: Arc::clone(counter),
                 ..NullEndpoint::default()
             };
             Endpoint {

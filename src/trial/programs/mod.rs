@@ -32,7 +32,7 @@ impl Trackers {
         let tracker = || Arc::new(SequenceTracker::new(case.payload.bytes()));
         Self {
             received: Some(tracker()),
-            answers: case.asks().then(tracker),
+            answers: case.is_rr().then(tracker),
         }
     }
 
@@ -76,7 +76,7 @@ impl ProgramBuilder<'_> {
                 }
             }
         }
-        if self.case.asks() {
+        if self.case.is_rr() {
             self.requests(receivers, senders)
         } else if self.case.is_full_duplex() {
             self.floods_both_ways(receivers, senders)

@@ -143,7 +143,7 @@ impl ProgramBuilder<'_> {
     /// Returns a sampler of datagrams at the first endpoint, if the kernel reports arrival times and the engine takes
     /// one datagram at a time.
     fn sampler(&self, engine: &Entry, endpoints: &[Endpoint]) -> Option<ArrivalSampler> {
-        let first = endpoints.first().filter(|_| !engine.about.takes_ahead)?;
+        let first = endpoints.first().filter(|_| !engine.about.prefetches)?;
         let is_udp = self.case.transport.is_none();
         is_udp.then(|| ArrivalSampler::of(&first.socket))?
     }

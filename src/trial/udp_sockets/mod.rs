@@ -77,7 +77,7 @@ impl UdpSockets {
     ) -> impl Iterator<Item = (&'static Entry, &UdpSocket)> {
         // Responses are received by the clients' engine. In a bidirectional flood, senders receive with the receivers'
         // engine.
-        let engine = if self.case.asks() { sender } else { receiver };
+        let engine = if self.case.is_rr() { sender } else { receiver };
         let senders = self
             .senders
             .values()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::data::{Group, Traits};
+use crate::data::{EngineProperties, Group};
 
 /// Technique by which an engine moves datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +23,7 @@ impl Technique {
     /// Returns the technique of a row's label. If sender and receiver differ, the technique that moves more at once.
     pub(super) fn of_label(label: &str) -> Self {
         let engines = engines(label).into_iter();
-        let of_engine = |name: &str| match name.parse().ok().and_then(Traits::known) {
+        let of_engine = |name: &str| match name.parse().ok().and_then(EngineProperties::known) {
             None => Self::Unknown,
             Some(engine) => match engine.group {
                 Group::Blocking | Group::Readiness | Group::Async | Group::Harness => Self::OneCall,

@@ -62,7 +62,7 @@ fn check(case: &Case, sample: &Sample) {
     );
     let pairs = case.threads.senders();
     let sides: Vec<Side> = sample.threads.iter().map(|thread| thread.side).collect();
-    let (sender, receiver) = if case.asks() {
+    let (sender, receiver) = if case.is_rr() {
         (Side::Client, Side::Server)
     } else {
         (Side::Sender, Side::Receiver)

@@ -96,17 +96,17 @@ fn what_the_kernel_discarded_before_the_window_is_no_queue_that_the_window_empti
 }
 
 #[test]
-fn a_discard_explains_a_piece_only_where_pieces_were_sent() {
+fn a_discard_explains_a_train_only_where_trains_were_sent() {
     let accounting = Accounting {
         at_end: counts(440, 352, 0),
         kernel_discards: 2,
-        discarded_in_pieces: true,
+        discards_may_be_trains: true,
         ..Accounting::default()
     };
     let window = accounting.of_window();
     assert_eq!((window.dropped_kernel, window.unaccounted), (88, 0));
     let one_each = Accounting {
-        discarded_in_pieces: false,
+        discards_may_be_trains: false,
         ..accounting
     };
     assert_eq!(one_each.of_window().unaccounted, 86);
@@ -137,12 +137,12 @@ fn a_starved_receiver_leaves_its_queue_unread() {
 }
 
 #[test]
-fn dropped_pieces_are_counted_as_the_datagrams_in_them() {
+fn dropped_aggregates_are_counted_as_the_datagrams_in_them() {
     let accounting = Accounting {
         at_opening: counts(500, 100, 2), // 80 dropped as 2 aggregates, 320 in flight
         at_closing: counts(1300, 700, 7),
         at_end: counts(1300, 1020, 7), // 280 dropped as 7 aggregates
-        dropped_in_pieces: true,
+        drops_may_be_aggregates: true,
         ..Accounting::default()
     };
     let window = accounting.of_window();

@@ -8,12 +8,12 @@ fn path() -> DirectionCounts {
         sent: 1000,
         refused: 0,
         failed: 0,
-        unsaid: 0,
+        refused_without_error: 0,
         received: 1000,
         unread: 0,
         dropped_socket: 0,
-        dropped_in_pieces: false,
-        sent_in_pieces: false,
+        drops_may_be_aggregates: false,
+        drops_may_be_trains: false,
         at_sender: PathCounters::default(),
         at_receiver: PathCounters::default(),
         nic_at_sender: BTreeMap::new(),
@@ -43,7 +43,7 @@ fn a_queue_that_dropped_others_refused_nothing_that_a_firewall_did() {
 /// Simulates a firewall that refuses every third datagram (of some batches without an error) and a TAP device that
 /// drops datagrams when it is full.
 #[test]
-fn what_is_refused_without_a_word_is_refused_for_the_reason_that_others_were_told() {
+fn what_is_refused_without_an_error_is_refused_for_the_reason_that_others_were_told() {
     let accounting = |path: DirectionCounts| {
         let accounting = path.accounting();
         (
@@ -55,7 +55,7 @@ fn what_is_refused_without_a_word_is_refused_for_the_reason_that_others_were_tol
     let firewall = DirectionCounts {
         sent: 2000,
         failed: 600,
-        unsaid: 400,
+        refused_without_error: 400,
         at_sender: PathCounters {
             nic_out_drops: 900,
             ..PathCounters::default()
@@ -77,7 +77,7 @@ fn counters_of_datagrams_explain_no_more_than_they_say_where_trains_are_sent() {
     let places = DirectionCounts {
         sent: 100_000,
         received: 40_000,
-        sent_in_pieces: true,
+        drops_may_be_trains: true,
         at_sender: PathCounters {
             nic_out_drops: 50_000,
             ..PathCounters::default()
@@ -115,11 +115,14 @@ fn what_a_filter_drops_on_the_way_in_is_no_loss_on_the_way_out() {
     };
     let places = told.accounting().places;
     assert_eq!((places.qdisc, places.path), (40, 100));
-    let unsaid = DirectionCounts { unsaid: 40, ..told };
+    let without_error = DirectionCounts {
+        refused_without_error: 40,
+        ..told
+    };
     assert_eq!(
         (
-            unsaid.accounting().places.qdisc,
-            unsaid.accounting().refused
+            without_error.accounting().places.qdisc,
+            without_error.accounting().refused
         ),
         (40, 40)
     );
@@ -129,7 +132,7 @@ fn what_a_filter_drops_on_the_way_in_is_no_loss_on_the_way_out() {
 fn each_loss_is_in_the_place_that_counted_it_and_the_rest_is_the_paths() {
     let accounting = DirectionCounts {
         refused: 50,
-        unsaid: 4,
+        refused_without_error: 4,
         received: 900,
         dropped_socket: 20,
         at_sender: PathCounters {
@@ -197,12 +200,12 @@ fn what_came_twice_is_a_surplus() {
 }
 
 #[test]
-fn pieces_that_were_dropped_at_a_socket_may_have_been_of_any_size() {
+fn aggregates_that_were_dropped_at_a_socket_may_have_been_of_any_size() {
     let accounting = DirectionCounts {
         received: 900,
         dropped_socket: 3,
-        dropped_in_pieces: true,
-        sent_in_pieces: true,
+        drops_may_be_aggregates: true,
+        drops_may_be_trains: true,
         ..path()
     }
     .accounting();

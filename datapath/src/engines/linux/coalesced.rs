@@ -1,5 +1,4 @@
-//! Receives GRO aggregates: one buffer and its control message for recvmsg(2), with raw headers as in
-//! [`super::batch`].
+//! Receives GRO aggregates: one buffer and one control message for recvmsg(2), with raw headers as in [`super::batch`].
 
 use std::io;
 use std::mem;
@@ -14,14 +13,14 @@ use super::source::Source;
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchCount};
 
-/// A buffer for one GRO aggregate, with the control message that tells the segment size.
+/// A buffer for one GRO aggregate and for the control message with its segment size.
 pub struct CoalescedReceive {
     /// The header points into the buffers below.
     header: mmsghdr,
     buffer: FixedBuffer<u8>,
     control: FixedBuffer<Control>,
     /// Kept alive for the header.
-    _slice: FixedBuffer<iovec>,
+    _iovec: FixedBuffer<iovec>,
     /// Source address. `None`: the socket is connected.
     source: Option<FixedBuffer<Source>>,
 }
@@ -30,12 +29,13 @@ pub struct CoalescedReceive {
 // SAFETY: the pointers lead to memory that `self` owns.
 unsafe impl Send for CoalescedReceive {}
 
-/// Memory for the only control message of UDP_GRO, an `int` (udp(7)).
+/// Memory for the control message of UDP_GRO, an `int` (udp(7)).
 #[repr(C)]
 struct Control {
     header: libc::cmsghdr,
     segment_bytes: c_int,
-    /// Padding, since CMSG_SPACE rounds up.
+    /// Makes the memory as long and as aligned as CMSG_SPACE requires: the kernel pads to the size of a `long`, and
+    /// the `cmsghdr` of musl on 64 bits is aligned to 4 bytes only.
     _padding: [usize; 1],
 }
 
@@ -46,7 +46,7 @@ impl CoalescedReceive {
     /// Creates the buffer. On unconnected sockets it also receives the source address.
     pub fn new<A: Addressing>() -> Self {
         let buffer = FixedBuffer::new(vec![0; MOST_BYTES]);
-        let slice = FixedBuffer::one(iovec {
+        let iovec = FixedBuffer::one(iovec {
             iov_base: buffer.at(0).cast::<c_void>(),
             iov_len: buffer.len(),
         });
@@ -55,7 +55,7 @@ impl CoalescedReceive {
         let control: FixedBuffer<Control> = FixedBuffer::one(unsafe { mem::zeroed() });
         let source = (!A::CONNECTED).then(|| FixedBuffer::one(Source::EMPTY));
         let mut header = empty_header();
-        header.msg_hdr.msg_iov = slice.at(0);
+        header.msg_hdr.msg_iov = iovec.at(0);
         header.msg_hdr.msg_iovlen = 1;
         header.msg_hdr.msg_control = control.at(0).cast::<c_void>();
         if let Some(source) = &source {
@@ -66,7 +66,7 @@ impl CoalescedReceive {
             header,
             buffer,
             control,
-            _slice: slice,
+            _iovec: iovec,
             source,
         }
     }
@@ -111,7 +111,7 @@ impl CoalescedReceive {
         BatchCount::of(packets as u64, bytes as u64)
     }
 
-    /// Returns the segment size in bytes if the kernel joined several datagrams.
+    /// Returns the segment size in bytes. `None`: a single datagram was received.
     #[inline]
     fn segment_bytes(&self) -> Option<usize> {
         let control = &self.control[0];
@@ -138,7 +138,7 @@ mod tests {
     }
 
     /// Returns a buffer with the kernel's control message for segments of `segment_bytes`.
-    fn joined(segment_bytes: c_int) -> CoalescedReceive {
+    fn aggregate_of(segment_bytes: c_int) -> CoalescedReceive {
         let mut aggregate = CoalescedReceive::new::<Unconnected>();
         let header = &mut aggregate.header.msg_hdr;
         header.msg_controllen = size_of::<Control>() as _;
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_last_datagram_of_an_aggregate_may_be_shorter() {
-        let aggregate = Box::new(joined(300));
+        let aggregate = Box::new(aggregate_of(300));
         assert_eq!(
             shown(&aggregate, 1000),
             (vec![300, 300, 300, 100], BatchCount::of(4, 1000))

@@ -4,20 +4,21 @@ use std::io;
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 
+use crate::engines::readiness::Interest;
+
 /// Sockets to wait for together. The owner of the set keeps them open: a closed one would count as ready
 /// (`POLLNVAL`), or stand for another file that has its descriptor number now.
 pub(in crate::engines) struct PollSet(Vec<libc::pollfd>);
 
 impl PollSet {
-    /// Creates the set that waits until sockets are writable, or else readable.
+    /// Creates the set that waits for `interest` on these sockets.
     pub(in crate::engines) fn new<'a>(
         sockets: impl Iterator<Item = &'a UdpSocket>,
-        is_writable: bool,
+        interest: Interest,
     ) -> Self {
-        let events = if is_writable {
-            libc::POLLOUT
-        } else {
-            libc::POLLIN
+        let events = match interest {
+            Interest::Readable => libc::POLLIN,
+            Interest::Writable => libc::POLLOUT,
         };
         let entry = |socket: &UdpSocket| libc::pollfd {
             fd: socket.as_raw_fd(),
@@ -32,7 +33,7 @@ impl PollSet {
     /// # Errors
     /// Returns the error of poll(2), which includes `EINTR`.
     pub(in crate::engines) fn wait(&mut self) -> io::Result<()> {
-        const FOR_EVER: libc::c_int = -1;
+        const NO_TIMEOUT: libc::c_int = -1;
         let count = self.0.len().try_into().map_err(io::Error::other)?;
         #[expect(
             unsafe_code,
@@ -40,7 +41,7 @@ impl PollSet {
         )]
         // SAFETY: the kernel reads and writes `count` entries (poll(2)), which is their number. Descriptors are only
         // numbers to it.
-        let outcome = unsafe { libc::poll(self.0.as_mut_ptr(), count, FOR_EVER) };
+        let outcome = unsafe { libc::poll(self.0.as_mut_ptr(), count, NO_TIMEOUT) };
         if outcome == -1 {
             Err(io::Error::last_os_error())
         } else {

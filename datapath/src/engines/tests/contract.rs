@@ -48,7 +48,7 @@ pub(in crate::engines) fn holds<E: Engine>() {
     if E::ABOUT.can_spin {
         spins::<E>();
     }
-    if E::ABOUT.answers.is_ok() {
+    if E::ABOUT.can_serve_requests.is_ok() {
         answers::<E>();
     }
     if E::ABOUT.many_endpoints != ManyEndpoints::OneIo {

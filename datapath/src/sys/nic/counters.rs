@@ -213,7 +213,7 @@ impl PathCounters {
     /// Two differences reveal them: packets that the interface received and IP did not, and packets that IP received
     /// and neither delivered, forwarded nor counted as lost. Other traffic that is delivered is on both sides of each
     /// difference. Frames of other protocols than IP are on one side only, so a small difference counts as none
-    /// (`NOT_IP`). Traffic that reaches IP over other interfaces hides some of the packets.
+    /// ([`NOT_IP`]). Traffic that reaches IP over other interfaces hides some of the packets.
     pub fn vanished(&self, came: u64) -> u64 {
         // The kernel also counts packets as received that it dropped itself behind the interface.
         let counted = self.backlog_drops + self.nic_in_drops;
@@ -247,7 +247,7 @@ impl PathCounters {
 }
 
 /// Number of frames in a run that may be ARP or LLDP.
-const NOT_IP: u64 = 20;
+pub const NOT_IP: u64 = 20;
 
 /// Returns the difference of each counter, without counters that did not move.
 pub fn named_since(

@@ -185,7 +185,7 @@ impl Tuning {
 
     /// Returns whether the search measures round trips, not a rate.
     pub(super) fn is_of_round_trips(&self) -> bool {
-        self.case.asks()
+        self.case.is_rr()
     }
 }
 

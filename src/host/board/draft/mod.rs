@@ -191,7 +191,7 @@ fn flat(cpus: &[Option<usize>]) -> Vec<usize> {
 }
 
 fn list(cpus: &[usize]) -> String {
-    cpu_list::joined(cpus, ", ")
+    cpu_list::join(cpus, ", ")
 }
 
 fn quoted(text: &str) -> String {

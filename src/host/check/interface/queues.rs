@@ -67,7 +67,7 @@ fn interrupted(interface: &Interface, subject: &Subject) -> Option<Finding> {
     Some(Finding::note(
         format!(
             "{name} interrupts CPU {}, where a thread of runs between two hosts is pinned",
-            cpu_list::joined(&interface.irq_cpus, ",")
+            cpu_list::join(&interface.irq_cpus, ",")
         ),
         "the kernel and the program take turns on it; irqbalance undoes the fix",
         format!(

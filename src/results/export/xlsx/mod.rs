@@ -17,7 +17,7 @@ use crate::results::row::Row;
 ///
 /// # Errors
 /// Fails if there are more rows than a sheet can hold.
-pub(super) fn shape(
+pub(super) fn encode(
     rows: &[Row],
     selection: &Selection,
     advice: &[String],
@@ -102,7 +102,7 @@ mod tests {
 
     fn book(rows: &[Row]) -> Vec<u8> {
         let advice = ["Use std".to_owned()];
-        shape(rows, &Selection::all(), &advice).expect("it has a shape")
+        encode(rows, &Selection::all(), &advice).expect("it can be encoded")
     }
 
     #[test]

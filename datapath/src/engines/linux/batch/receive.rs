@@ -22,7 +22,7 @@ pub struct ReceiveBatch {
     /// Payloads, one after the other.
     buffers: FixedBuffer<u8>,
     /// Kept alive for the headers.
-    _slices: FixedBuffer<iovec>,
+    _iovecs: FixedBuffer<iovec>,
     /// Source addresses. Empty on connected sockets.
     sources: FixedBuffer<Source>,
 }
@@ -46,15 +46,15 @@ impl ReceiveBatch {
     /// Creates `count` buffers of `bytes_each` bytes, the first `source_count` of them with a source address.
     fn with_buffers(bytes_each: usize, count: usize, source_count: usize) -> Self {
         let buffers = FixedBuffer::new(vec![0; bytes_each * count]);
-        let slice = |n: usize| iovec {
+        let iovec = |n: usize| iovec {
             iov_base: buffers.at(n * bytes_each).cast::<c_void>(),
             iov_len: bytes_each,
         };
-        let slices = FixedBuffer::new((0..count).map(slice).collect::<Vec<_>>());
+        let iovecs = FixedBuffer::new((0..count).map(iovec).collect::<Vec<_>>());
         let sources = FixedBuffer::new(vec![Source::EMPTY; source_count]);
         let header = |n: usize| {
             let mut header = empty_header();
-            header.msg_hdr.msg_iov = slices.at(n);
+            header.msg_hdr.msg_iov = iovecs.at(n);
             header.msg_hdr.msg_iovlen = 1;
             if n < source_count {
                 header.msg_hdr.msg_name = sources.at(n).cast::<c_void>();
@@ -66,7 +66,7 @@ impl ReceiveBatch {
             headers: FixedBuffer::new((0..count).map(header).collect::<Vec<_>>()),
             bytes_each,
             buffers,
-            _slices: slices,
+            _iovecs: iovecs,
             sources,
         }
     }
@@ -136,8 +136,8 @@ mod tests {
             // SAFETY: the batch lives, and each of its buffers has 8 bytes.
             unsafe {
                 let header = &mut *batch.headers.at(n as usize);
-                let slice = &*header.msg_hdr.msg_iov;
-                slice
+                let iovec = &*header.msg_hdr.msg_iov;
+                iovec
                     .iov_base
                     .cast::<u8>()
                     .write_bytes(letter, n as usize + 1);

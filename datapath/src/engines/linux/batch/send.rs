@@ -9,7 +9,7 @@ use socket2::{SockAddr, SockAddrStorage, SockRef};
 
 use super::{empty_header, length};
 use crate::engine::payload::Fill;
-use crate::engine::{Addressing, BatchCount, Batched, Endpoint, IoOptions};
+use crate::engine::{Addressing, BatchCount, BatchOutcome, Endpoint, IoOptions};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
 use crate::sys::socket_queues;
 
@@ -19,7 +19,7 @@ pub struct SendBatch {
     headers: FixedBuffer<mmsghdr>,
     bytes_each: u64,
     payloads: FixedBuffer<u8>,
-    slices: FixedBuffer<iovec>,
+    iovecs: FixedBuffer<iovec>,
     peer: Option<FixedBuffer<SockAddrStorage>>,
 }
 
@@ -60,18 +60,18 @@ impl SendBatch {
         let payloads = FixedBuffer::new(payloads);
         let last = payloads.len().saturating_sub(bytes_each);
         // Datagrams with a shared payload also share its `iovec`, so that the kernel reads less memory.
-        let slice = |at: usize| iovec {
+        let iovec = |at: usize| iovec {
             iov_base: payloads.at(at).cast::<c_void>(),
             iov_len: bytes_each,
         };
-        let slices = (0..=last).step_by(bytes_each.max(1)).map(slice);
-        let slices = FixedBuffer::new(slices.collect::<Vec<_>>());
+        let iovecs = (0..=last).step_by(bytes_each.max(1)).map(iovec);
+        let iovecs = FixedBuffer::new(iovecs.collect::<Vec<_>>());
         let peer = peer.map(SockAddr::from);
         let peer_bytes = peer.as_ref().map_or(0, SockAddr::len);
         let peer = peer.map(|peer| FixedBuffer::one(peer.as_storage()));
         let header = |n: usize| {
             let mut header = empty_header();
-            header.msg_hdr.msg_iov = slices.at(if slices.len() == 1 { 0 } else { n });
+            header.msg_hdr.msg_iov = iovecs.at(if iovecs.len() == 1 { 0 } else { n });
             header.msg_hdr.msg_iovlen = 1;
             if let Some(peer) = &peer {
                 header.msg_hdr.msg_name = peer.at(0).cast::<c_void>();
@@ -83,7 +83,7 @@ impl SendBatch {
             headers: FixedBuffer::new((0..count).map(header).collect::<Vec<_>>()),
             bytes_each: bytes_each as u64,
             payloads,
-            slices,
+            iovecs,
             peer,
         }
     }
@@ -102,10 +102,10 @@ impl SendBatch {
     /// while `self` lives.
     pub fn messages(&self) -> impl Iterator<Item = (*const msghdr, *const u8)> {
         (0..self.count()).map(|n| {
-            let slice = self.slices.get(n).unwrap_or(&self.slices[0]);
+            let iovec = self.iovecs.get(n).unwrap_or(&self.iovecs[0]);
             // A header starts with its message (sendmmsg(2)).
             let message = self.headers.at(n).cast::<msghdr>().cast_const();
-            (message, slice.iov_base.cast::<u8>().cast_const())
+            (message, iovec.iov_base.cast::<u8>().cast_const())
         })
     }
 
@@ -116,16 +116,16 @@ impl SendBatch {
 
     /// Prepares the payloads and the destination of the next batch.
     #[inline]
-    pub fn fill(&mut self, fill: &impl Fill) {
-        fill.fill(&mut self.payloads);
-        if let Some(to) = fill.destination() {
-            self.aim(to);
+    pub fn prepare(&mut self, content: &impl Fill) {
+        content.fill(&mut self.payloads);
+        if let Some(to) = content.destination() {
+            self.set_destination(to);
         }
     }
 
     /// Sets the destination of all datagrams to `to`, unless the socket is connected.
     #[inline(never)]
-    fn aim(&mut self, to: SocketAddr) {
+    fn set_destination(&mut self, to: SocketAddr) {
         let Some(peer) = &mut self.peer else { return };
         let to = SockAddr::from(to);
         for header in self.headers.iter_mut() {
@@ -141,7 +141,7 @@ impl SendBatch {
     /// # Errors
     /// Returns the error of the system call if not even the first datagram could be sent.
     #[inline]
-    pub fn send(&mut self, socket: &UdpSocket) -> io::Result<Batched> {
+    pub fn send(&mut self, socket: &UdpSocket) -> io::Result<BatchOutcome> {
         #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
         // SAFETY: the count is that of the headers. They point to memory that `self` owns and that does not move. The
         // kernel reads this memory and writes only `msg_len` of each header (sendmmsg(2)).
@@ -154,7 +154,7 @@ impl SendBatch {
             )
         };
         let sent = u64::try_from(sent).map_err(|_| io::Error::last_os_error())?;
-        Ok(Batched {
+        Ok(BatchOutcome {
             moved: BatchCount::of(sent, sent * self.bytes_each),
             failed: u32::from(sent < self.count() as u64),
             errno: 0,
@@ -189,8 +189,8 @@ mod tests {
         // SAFETY: the batch that the message belongs to lives.
         unsafe {
             let message = &*message;
-            let slice = &*message.msg_iov;
-            let payload = slice::from_raw_parts(slice.iov_base.cast::<u8>(), slice.iov_len);
+            let iovec = &*message.msg_iov;
+            let payload = slice::from_raw_parts(iovec.iov_base.cast::<u8>(), iovec.iov_len);
             let name = message.msg_name.cast::<SockAddrStorage>();
             let peer = (!name.is_null()).then(|| SockAddr::new(name.read(), message.msg_namelen));
             (payload.to_vec(), peer.and_then(|peer| peer.as_socket()))
@@ -205,7 +205,7 @@ mod tests {
             let mut batch = Box::new(batch);
             let messages: Vec<_> = batch.messages().collect();
             for first in [1, 50] {
-                batch.fill(&Numbered { first, bytes: 3 });
+                batch.prepare(&Numbered { first, bytes: 3 });
                 for (n, (message, payload)) in (first..).zip(&messages) {
                     assert_eq!(followed(*message), (vec![n; 3], peer));
                     #[expect(unsafe_code, reason = "the kernel's part")]
@@ -227,9 +227,9 @@ mod tests {
         near.set_nonblocking(true).expect("fcntl works");
         let socket = UdpSocket::from(OwnedFd::from(near));
         let mut batch = SendBatch::new(vec![7; 300], 300, 64, None);
-        let batched = batch.send(&socket).expect("there is room for one");
-        assert!(batched.moved.packets < 64, "{batched:?}");
-        assert!(is_full(&socket), "{batched:?}");
+        let outcome = batch.send(&socket).expect("there is room for one");
+        assert!(outcome.moved.packets < 64, "{outcome:?}");
+        assert!(is_full(&socket), "{outcome:?}");
         drop(far);
         // Nobody listens: after each datagram that is sent, the next one is refused.
         let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
@@ -237,9 +237,9 @@ mod tests {
         let address = nobody.local_addr().expect("bound");
         socket.connect(address).expect("an address of loopback");
         drop(nobody);
-        let batched = batch.send(&socket).expect("the first one goes");
-        assert_eq!(batched.failed, 1, "{batched:?}");
-        assert!(!is_full(&socket), "{batched:?}");
+        let outcome = batch.send(&socket).expect("the first one goes");
+        assert_eq!(outcome.failed, 1, "{outcome:?}");
+        assert!(!is_full(&socket), "{outcome:?}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use io_uring::{IoUring, Probe, opcode};
 
 pub use self::receive::ReceiveRing;
 pub use self::send::SendRing;
-use crate::engine::Batched;
+use crate::engine::BatchOutcome;
 
 /// Checks that io_uring works on this machine, with all needed features.
 ///
@@ -62,18 +62,18 @@ fn register(ring: &IoUring, sockets: &[UdpSocket]) -> io::Result<()> {
 
 /// Counts one completion.
 #[inline]
-fn enter(batched: &mut Batched, result: i32) {
+fn enter(outcome: &mut BatchOutcome, result: i32) {
     if let Ok(length) = u64::try_from(result) {
-        batched.moved.packets += 1;
-        batched.moved.bytes += length;
+        outcome.moved.packets += 1;
+        outcome.moved.bytes += length;
         return;
     }
     match -result {
         // Found no room, or ended by a signal: the next call repeats these.
         libc::ECANCELED | libc::EAGAIN | libc::EINTR => {}
         errno => {
-            batched.failed += 1;
-            batched.errno = errno;
+            outcome.failed += 1;
+            outcome.errno = errno;
         }
     }
 }
@@ -91,18 +91,18 @@ mod tests {
 
     #[test]
     fn completions_are_counted_as_what_they_say() {
-        let mut batched = Batched::default();
+        let mut outcome = BatchOutcome::default();
         let failures = [libc::ECONNREFUSED, libc::ECANCELED, libc::EPERM];
         let to_be_made_again = [libc::EAGAIN, libc::EINTR];
         let errors = failures.into_iter().chain(to_be_made_again);
         for result in [300, 0].into_iter().chain(errors.map(|errno| -errno)) {
-            enter(&mut batched, result);
+            enter(&mut outcome, result);
         }
-        let expected = Batched {
+        let expected = BatchOutcome {
             moved: BatchCount::of(2, 300),
             failed: 2,
             errno: libc::EPERM,
         };
-        assert_eq!(batched, expected);
+        assert_eq!(outcome, expected);
     }
 }

@@ -12,7 +12,7 @@ use libc::msghdr;
 use super::pool::{BUFFERS, Pool};
 use super::{cancel_all, enter, register, ring};
 use crate::engine::payload::{Check, Origin};
-use crate::engine::{Addressing, Batched, IoOptions};
+use crate::engine::{Addressing, BatchOutcome, IoOptions};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
 use crate::engines::linux::source::{self, Source};
 
@@ -82,12 +82,12 @@ impl ReceiveRing {
     /// Fails with `WouldBlock` if nothing is there and receives must not wait, and with `Interrupted` after a signal.
     /// Otherwise returns the error of the kernel.
     #[inline]
-    pub fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Batched> {
+    pub fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchOutcome> {
         if !self.idle.is_empty() {
             self.arm()?;
         }
         self.wait()?;
-        let mut batched = Batched::default();
+        let mut outcome = BatchOutcome::default();
         for completion in self.ring.completion() {
             #[expect(clippy::cast_possible_truncation, reason = "it was a usize")]
             let endpoint = completion.user_data() as usize;
@@ -98,7 +98,7 @@ impl ReceiveRing {
             let length = completion.result();
             if let Ok(length) = usize::try_from(length) {
                 let buffer = cqueue::buffer_select(completion.flags());
-                batched.moved.packets += 1;
+                outcome.moved.packets += 1;
                 // An empty datagram without an address takes no buffer.
                 let Some(id) = buffer else {
                     let source = None;
@@ -114,14 +114,14 @@ impl ReceiveRing {
                     let source = self.header.as_ref().and_then(|_| source(content));
                     check.check(datagram, Origin { endpoint, source });
                 }
-                batched.moved.bytes += datagram.len() as u64;
+                outcome.moved.bytes += datagram.len() as u64;
                 self.pool.give_back(id);
             } else if length != -libc::ENOBUFS {
-                enter(&mut batched, length);
+                enter(&mut outcome, length);
             }
         }
         self.pool.publish();
-        Ok(batched)
+        Ok(outcome)
     }
 
     /// Submits the requests that the kernel does not have.

@@ -8,7 +8,7 @@ use io_uring::{IoUring, opcode, squeue};
 
 use super::{cancel_all, enter, register, ring};
 use crate::engine::payload::Fill;
-use crate::engine::{Batched, PerEndpoint};
+use crate::engine::{BatchOutcome, PerEndpoint};
 use crate::engines::linux::batch::SendBatch;
 
 /// Sends many datagrams per io_uring_enter(2).
@@ -56,30 +56,30 @@ impl SendRing {
     /// Returns the error of the ring; the next call counts the requests that are still in progress. Fails with
     /// `Interrupted` if a signal came before the first datagram was sent.
     #[inline]
-    pub fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<Batched> {
+    pub fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchOutcome> {
         if self.under_way == 0 {
-            self.endpoints[endpoint].batch.fill(fill);
+            self.endpoints[endpoint].batch.prepare(fill);
             self.push(endpoint)?;
         }
-        let mut batched = Batched::default();
+        let mut outcome = BatchOutcome::default();
         while self.under_way > 0 {
             let waited = self.ring.submit_and_wait(self.under_way);
             for completion in self.ring.completion() {
                 self.under_way -= 1;
-                enter(&mut batched, completion.result());
+                enter(&mut outcome, completion.result());
             }
             match waited {
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => cancel_all(&self.ring),
-                Err(error) if batched == Batched::default() => return Err(error),
+                Err(error) if outcome == BatchOutcome::default() => return Err(error),
                 // The next call meets the same error again.
-                Err(_) => return Ok(batched),
+                Err(_) => return Ok(outcome),
             }
         }
-        if batched == Batched::default() {
+        if outcome == BatchOutcome::default() {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        Ok(batched)
+        Ok(outcome)
     }
 
     #[inline]
@@ -177,7 +177,9 @@ mod tests {
             for _ in 0..2 {
                 // The second time, the queue is full from the start.
                 let sent = match ring.send(0, &NoFill) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => Batched::default(),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                        BatchOutcome::default()
+                    }
                     outcome => outcome.expect("nothing else"),
                 };
                 counts.push((sent, ring.under_way));
