@@ -131,7 +131,7 @@ fn bash_completes_options_subcommands_and_names() {
     if !is_here("bash") {
         return;
     }
-    assert_eq!(complete("--thr"), "--threads\n");
+    assert_eq!(complete("--threa"), "--threads\n");
     assert_eq!(complete("compl"), "completions\n");
     assert_eq!(complete("plan --pay"), "--payload\n");
     assert_eq!(complete("--engine mio-ex"), "mio-exhaustive\n");

@@ -68,7 +68,7 @@ fn each_other_file_is_compared_with_the_first_in_the_words_of_compare() {
     for said in [
         "<th scope=\"row\">tokio</th><td><span class=\"c8\"><span aria-hidden=\"true\">▼</span> slower</span><td>-20.0..-20.0<td>-20.0<td>",
         "<summary>All cases: 96 cases</summary>",
-        "All engines together changed by +0.0 %",
+        "The machine: +0.0 %",
     ] {
         assert!(worse.contains(said), "{said}: {worse}");
     }

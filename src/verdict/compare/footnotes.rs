@@ -38,7 +38,7 @@ pub(crate) fn lines(comparison: &Comparison) -> Vec<String> {
     lines.extend(comparison.remarks.iter().cloned());
     lines.extend(comparison.machine.map(|change| {
         let change = percent(change);
-        format!("All engines together changed by {change} % in the median: the machine, which no verdict contains.")
+        format!("The machine: {change} %, in the median of the engines that did not change. No verdict has it.")
     }));
     lines
 }

@@ -32,8 +32,8 @@ pub struct Comparison {
     pub names: [Vec<String>; 2],
     /// Verdicts on engines, parts and cases.
     pub judgement: Judgement,
-    /// Median change of all engines, as a fraction: the machine, the kernel, or what they share. `None`: nothing was
-    /// compared.
+    /// Median change of the engines that did not change themselves, as a fraction: the machine, the kernel, or what they
+    /// share. `None`: nothing was compared.
     pub machine: Option<f64>,
     /// Remarks on facts that the numbers do not show.
     pub remarks: Vec<String>,
@@ -72,11 +72,17 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
     let (mut cases, measured): (Vec<Case>, Vec<Measured>) = measured.into_iter().unzip();
     cases.extend(others);
     let sweeps = Sweeps::new(measured, sides.map(<[Results]>::len), question.threshold);
-    let machine = stats::median(sweeps.machine().into_values().collect());
+    let judgement = judge(question, cases, 1, &sweeps);
+    let changed = judgement
+        .engines
+        .iter()
+        .filter(|engine| engine.whole.verdict.is_news());
+    let changed: Vec<&str> = changed.map(|engine| engine.label.as_str()).collect();
+    let machine = stats::median(sweeps.machine(&changed).into_values().collect());
     Comparison {
         names: sides.map(|files| files.iter().map(|file| file.name.clone()).collect()),
-        judgement: judge(question, cases, 1, &sweeps),
         machine: machine.map(f64::exp_m1),
+        judgement,
         remarks,
     }
 }

@@ -66,18 +66,20 @@ impl Sweeps {
         }
     }
 
-    /// Returns the change of the machine in each block: the median change of its engines, as a logarithm.
-    pub(super) fn machine(&self) -> BTreeMap<BlockKey, f64> {
+    /// Returns the change of the machine in each block: the median change of the engines that have not changed
+    /// themselves, as a logarithm.
+    pub(super) fn machine(&self, changed: &[&str]) -> BTreeMap<BlockKey, f64> {
         let change = |number: &usize| {
             let [before, after] = &self.cases[*number].logs;
             mean(after.iter().copied()) - mean(before.iter().copied())
         };
         let of_block = |engines: &BTreeMap<String, Vec<usize>>| {
-            let changes = engines.values().map(|cases| mean(cases.iter().map(change)));
-            common(changes)
+            let others = others(engines, "", changed).into_iter();
+            let changes = others.map(|cases| mean(cases.iter().map(change)));
+            stats::median(changes.collect()).unwrap_or_default()
         };
-        self.blocks
-            .iter()
+        let blocks = self.blocks.iter();
+        blocks
             .map(|(block, engines)| (*block, of_block(engines)))
             .collect()
     }
@@ -196,8 +198,8 @@ impl Scatter {
 /// What the sweeps show without the machine.
 struct Fit<'a> {
     sweeps: &'a Sweeps,
-    /// Change of each case, as a logarithm. `None`: its block has no other engine.
-    changes: Vec<Option<f64>>,
+    /// Logarithms of each case on both sides. `None`: its block has no other engine.
+    logs: Vec<Option<[Vec<f64>; 2]>>,
     scatter: BTreeMap<Threads, Scatter>,
     machine: BTreeMap<BlockKey, f64>,
 }
@@ -207,8 +209,14 @@ impl Fit<'_> {
         let Self {
             sweeps, scatter, ..
         } = self;
-        let changes: Option<Vec<f64>> = cases.iter().map(|&number| self.changes[number]).collect();
-        let log = mean(changes?.into_iter());
+        let logs = cases.iter().map(|&number| self.logs[number].as_ref());
+        let logs: Vec<&[Vec<f64>; 2]> = logs.collect::<Option<_>>()?;
+        let sides = [0, 1].map(|side| {
+            let sweep = |sweep: usize| mean(logs.iter().map(|logs| logs[side][sweep]));
+            (0..sweeps.counts[side]).map(sweep).collect::<Vec<f64>>()
+        });
+        let [before, after] = sides.each_ref().map(|side| mean(side.iter().copied()));
+        let log = after - before;
         let mut blocks: BTreeMap<BlockKey, Vec<f64>> = BTreeMap::new();
         for &number in cases {
             let case = &sweeps.cases[number];
@@ -228,14 +236,17 @@ impl Fit<'_> {
             .iter()
             .map(|(threads, part)| part.powi(2) / scatter[threads].freedom);
         let spread: f64 = spread.sum();
-        let is_one = blocks.len() == 1 && !sweeps.is_repeated();
-        let most = if is_one {
-            MOST_FREEDOM_OF_ONE
-        } else {
-            f64::INFINITY
-        };
-        let freedom = (variance.powi(2) / spread).min(most);
-        let variance = variance / (cases.len() as f64).powi(2) * sweeps.of_a_difference();
+        let mut variance_of_one = variance / (cases.len() as f64).powi(2);
+        let mut freedom = variance.powi(2) / spread;
+        if blocks.len() == 1 && sweeps.is_repeated() {
+            // By chance, single cases are far off in a sweep more often than in a normal distribution.
+            let squares = sides.iter().map(|side| squares_around_mean(side));
+            let own = squares.sum::<f64>() / (sweeps.counts.iter().sum::<usize>() - 2) as f64;
+            variance_of_one = variance_of_one.max(own);
+        } else if blocks.len() == 1 {
+            freedom = freedom.min(MOST_FREEDOM_OF_ONE);
+        }
+        let variance = variance_of_one * sweeps.of_a_difference();
         let moved = mean(blocks.keys().map(|block| self.machine[block]));
         let error = (variance + (UNEVEN * moved).powi(2)).sqrt();
         Change::by_student(log, error, freedom, sweeps.threshold)
@@ -245,15 +256,11 @@ impl Fit<'_> {
 impl Evidence for Sweeps {
     fn changes(&self, changed: &[&str]) -> Changes<'_> {
         let logs = self.without_machine(changed);
-        let change = |logs: &Option<[Vec<f64>; 2]>| {
-            let [before, after] = logs.as_ref()?;
-            Some(mean(after.iter().copied()) - mean(before.iter().copied()))
-        };
         let fit = Fit {
             sweeps: self,
-            changes: logs.iter().map(change).collect(),
             scatter: self.scatter(&logs),
-            machine: self.machine(),
+            logs,
+            machine: self.machine(changed),
         };
         Box::new(move |cases| fit.change(cases))
     }
@@ -395,6 +402,11 @@ const STEPS: usize = 10;
 /// Returns what some changes have in common. A change of one of them hardly moves it.
 fn common(changes: impl Iterator<Item = f64>) -> f64 {
     stats::estimate(&changes.collect::<Vec<f64>>()).map_or(0.0, |common| common.middle)
+}
+
+fn squares_around_mean(values: &[f64]) -> f64 {
+    let mean = mean(values.iter().copied());
+    values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
