@@ -96,7 +96,7 @@ More examples:
   udpbench plan --threads 1,2,3               what would run, what is skipped and why
   udpbench --sender gso --receiver all        ranks receivers: a plain sender would be the limit
   udpbench --threads 2 --pin 2:3 -o run.csv   the sender on CPU 2, the receiver on CPU 3
-  udpbench --full --baseline before           keeps the run by this name
+  udpbench --full --baseline before           keeps two runs by this name
   udpbench --full --against before            compares this run with it
   udpbench --suite board                      the suite for a new board, in ten minutes
 

@@ -64,7 +64,7 @@ impl ValueEnum for Shape {
 
 /// The options of `compare`.
 #[derive(Args, Debug)]
-#[command(after_help = COMPARE_AFTER_HELP)]
+#[command(after_help = COMPARE_AFTER_HELP, override_usage = "udpbench compare [OPTIONS] BEFORE... [-- AFTER...]")]
 pub struct CompareArgs {
     /// Runs before the change: results (.csv) or logs (.jsonl)
     #[arg(value_name = "BEFORE", required = true)]
@@ -167,7 +167,8 @@ Exit codes:
   1    something broke
   2    bad input, or nothing in it can be compared
   3    something slower, dearer or broken
-  4    inconclusive: nothing surely slower, but some engine may be (--accept inconclusive: 0)";
+  4    inconclusive: some engine may be slower, is missing, or all together are slower by 10 %
+       or more (--accept inconclusive: 0)";
 
 /// The options of `rank`.
 #[derive(Args, Debug)]

@@ -282,12 +282,21 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Gives the files of a second pass their names: `run.2.csv` after `run.csv`. Files without a typed name get a new
-    /// one anyway.
+    /// Gives the files of a second pass their names: `run.2.csv` after `run.csv`, or the next number that is free. Files
+    /// without a typed name get a new one anyway.
     pub fn name_second_pass(&mut self) {
         for path in [&mut self.output, &mut self.samples].into_iter().flatten() {
-            let extension = path.extension().map(|it| it.to_string_lossy().into_owned());
-            path.set_extension(extension.map_or("2".to_owned(), |it| format!("2.{it}")));
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let extension = path.extension().map(|it| it.to_string_lossy());
+            let numbered = |number: u32| match &extension {
+                Some(extension) => path.with_file_name(format!("{stem}.{number}.{extension}")),
+                None => path.with_file_name(format!("{stem}-{number}")),
+            };
+            let is_free = |path: &PathBuf| !path.exists() && !path.with_extension("jsonl").exists();
+            let free = (2..=999).map(numbered).find(is_free);
+            if let Some(free) = free {
+                *path = free;
+            }
         }
     }
 
@@ -302,7 +311,10 @@ impl OutputArgs {
 /// A name of files.
 fn baseline(name: &str) -> Result<String, String> {
     let is_plain = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
-    if name.starts_with(char::is_alphanumeric) && name.chars().all(is_plain) {
+    let last = name.rsplit_once('.').map_or("", |(_, last)| last);
+    if last.parse::<u32>().is_ok() {
+        Err("use no number after a dot: that is a later run of a shorter name".to_owned())
+    } else if name.starts_with(char::is_alphanumeric) && name.chars().all(is_plain) {
         Ok(name.to_owned())
     } else {
         Err("use letters, digits, dots, dashes and underscores, a letter or digit first".to_owned())

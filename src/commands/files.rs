@@ -85,13 +85,16 @@ fn line_of(args: &RunArgs, times: u32) -> anyhow::Result<String> {
         None if args.output.resume.is_some() => Vec::new(),
         None => vec![Request::new(args)?],
     };
-    let seconds = |time: fn(&Schedule, &Plan) -> Duration| {
+    let seconds = |time: fn(&Schedule, &Plan) -> Duration, passes: u32| {
         let each = requests.iter().map(|it| time(&it.schedule, &it.plan));
-        (!requests.is_empty()).then(|| (each.sum::<Duration>() * times).as_secs().max(1))
+        (!requests.is_empty()).then(|| (each.sum::<Duration>() * times * passes).as_secs().max(1))
     };
+    // A baseline has two passes, and a comparison may have a second one.
+    let is_baseline = args.output.baseline.is_some();
+    let may_repeat = is_baseline || args.output.against.is_some();
     let (expected_s, longest_s) = (
-        seconds(Schedule::expected_time),
-        seconds(Schedule::longest_time),
+        seconds(Schedule::expected_time, if is_baseline { 2 } else { 1 }),
+        seconds(Schedule::longest_time, if may_repeat { 2 } else { 1 }),
     );
     let baseline = args.output.baseline.as_deref().map(baselines::next);
     Ok(serde_json::to_string(&Files {

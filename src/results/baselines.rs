@@ -49,7 +49,7 @@ pub fn create(name: &str) -> Result<PathBuf, UsageError> {
 /// Fails if there is neither, and suggests a similar name.
 pub fn find(asked: &str) -> Result<Vec<PathBuf>, UsageError> {
     let runs = (1..=MOST_RUNS).map(|run| path(asked, run));
-    let runs: Vec<PathBuf> = runs.take_while(|path| path.is_file()).collect();
+    let runs: Vec<PathBuf> = runs.filter(|path| path.is_file()).collect();
     if !runs.is_empty() {
         return Ok(runs);
     }

@@ -1,5 +1,6 @@
 //! Tests of `--baseline`, which names a run, and of `--against`, which compares a run with it at the end.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Output;
@@ -71,11 +72,9 @@ fn without_options_of_its_own_a_run_repeats_the_baseline() {
     let said = stderr(&output);
     let repeated = "repeats the baseline's options: --engine=null,std,nix";
     assert!(said.contains(repeated), "{said}");
-    let keys = |name: &str| -> Vec<String> {
-        rows(&place.path(name))
-            .into_iter()
-            .map(|row| row.case)
-            .collect()
+    let keys = |name: &str| -> BTreeSet<String> {
+        let rows = rows(&place.path(name)).into_iter();
+        rows.map(|row| row.case).collect()
     };
     assert_eq!(keys("after.csv"), keys("results/baselines/before.csv"));
     let output = place.run("latency --against before -o other.csv");
@@ -183,7 +182,11 @@ fn what_has_no_case_in_common_is_no_success() {
     let place = measured();
     let other = SWEEP.replace("--payload 26,1460", "--payload 300");
     let output = place.run(&format!("{other} --against before -o after.csv"));
-    refused_before_measuring(&place, &output, "no case of this run is in it");
+    refused_before_measuring(
+        &place,
+        &output,
+        "no case of this run without a rate is in it",
+    );
 }
 
 /// Exit code 2, that in the message, and no file.

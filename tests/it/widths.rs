@@ -126,7 +126,7 @@ fn results_fit() {
 fn what_is_measured_fits() {
     let place = Place::new();
     let case = "--engine null --threads 2,4 --payload 26 --ip v4 --warmup 0s --duration 10ms";
-    let sweep = format!("{case} --rounds 5 --soak 0s --no-reference --connection connected");
+    let sweep = format!("{case} --rounds 5 --soak 0s --connection connected");
     place.run(&format!("{sweep} -o base.csv"));
     for width in WIDTHS {
         let again = format!("--warnings --against base.csv -o {width}.csv");

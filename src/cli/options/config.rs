@@ -74,7 +74,8 @@ pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
         refuse_parameters(suite, typed)?;
     }
     let is_quiet = args.output.quiet;
-    let repeated = args.output.against.as_deref().filter(|_| !has_plan(typed));
+    let repeated = args.output.against.as_deref();
+    let repeated = repeated.filter(|_| !has_plan(typed) && args.output.resume.is_none());
     if let Some(added) = repeated
         .map(|name| repeated_from(name, &cli))
         .transpose()?

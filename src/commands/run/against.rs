@@ -14,6 +14,7 @@ use crate::plan::Plan;
 use crate::results::baselines;
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
+use crate::term::fold;
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge::Question;
@@ -54,10 +55,13 @@ impl Base {
         let measured = rows.filter(|row| row.status == Status::Ok);
         let keys: BTreeSet<&str> = measured.map(|row| row.case.as_str()).collect();
         let planned = plan.runnable().map(|planned| &planned.case);
+        // At a rate the speed is what was asked for.
+        let planned = planned.filter(|case| case.rate.is_none());
         let in_both = planned.filter(|case| keys.contains(case.key().as_str()));
         let engines: BTreeSet<String> = in_both.map(Case::label).collect();
         let problem = match Vec::from_iter(&engines)[..] {
-            [] => "no case of this run is in it, so nothing would be compared".to_owned(),
+            [] => "no case of this run without a rate is in it, so nothing would be compared"
+                .to_owned(),
             [engine] => format!(
                 "only {engine} would be in both, and nothing tells its change from one of the machine; measure \
                  another engine, too, in both runs, or use udpbench ab"
@@ -69,7 +73,7 @@ impl Base {
                 };
                 let name = &self.name;
                 say(&format!(
-                    "against {name}: {runs}; a second pass follows if the first cannot tell"
+                    "against {name}: {runs}; a second pass follows if an engine looks slower, but not surely"
                 ));
                 return Ok(());
             }
@@ -136,7 +140,9 @@ impl Base {
         refuse_nothing(&comparison, self.runs.iter().chain(&self.passes))?;
         let mut text = format!("\n{}", draw(&comparison, Detail::Changes, width()));
         if comparison.is_inconclusive() {
-            text += "udpbench ab BEFORE AFTER measures both programs in turn, and can tell more.\n";
+            let more =
+                "udpbench ab BEFORE AFTER measures both programs in turn, and can tell more.\n";
+            text += &fold::text(more, width().into());
         }
         if progress.outputs.to_stdout && !progress.quiet {
             strip_str(&text).to_string().lines().for_each(say);

@@ -94,7 +94,11 @@ pub(super) fn sweep_of(
     };
     let mut base = base.map(|name| Base::open(name, question)).transpose()?;
     let mut args = args.clone();
+    if args.output.baseline.is_some() && args.output.resume.is_none() && !args.output.quiet {
+        say("a baseline is measured twice: two runs show by how much runs differ");
+    }
     let mut passes = 0;
+    let mut failed = false;
     loop {
         let begun = match &args.output.resume {
             Some(raw) => resume::resume(&args, raw, other.as_ref().map(|other| &other.peer))?,
@@ -105,7 +109,7 @@ pub(super) fn sweep_of(
                 request => begin(
                     &args,
                     request?,
-                    base.as_ref(),
+                    base.as_ref().filter(|_| passes == 0),
                     other.as_ref().map(|other| &other.peer),
                 )?,
             },
@@ -142,13 +146,17 @@ pub(super) fn sweep_of(
             .as_mut()
             .is_some_and(|base| base.take(&progress, can_go_on));
         if can_go_on && (is_unsure || args.output.baseline.is_some()) {
+            failed |= outcome(&progress.rows) == Outcome::Failed;
             if !is_unsure {
-                say("a second pass: two runs of a baseline show by how much runs differ");
+                say("second pass of the baseline");
             }
             args.output.name_second_pass();
             continue;
         }
-        let outcome = outcome(&progress.rows);
+        let outcome = match outcome(&progress.rows) {
+            Outcome::Done if failed => Outcome::Failed,
+            outcome => outcome,
+        };
         let compared = match &base {
             Some(base) => base.compared(&progress, args.output.accept.is_some(), outcome),
             None => Ok(outcome),

@@ -12,7 +12,7 @@ use crate::results::log::Event;
 use crate::results::row::{self, Row};
 use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::trial::spec::TrialSpec;
-use crate::verdict::judge::{Question, Verdict};
+use crate::verdict::judge::{Engine, Question, Verdict};
 
 /// State of a comparison.
 #[derive(Clone, Debug)]
@@ -152,10 +152,11 @@ impl Comparison {
             return;
         }
         let judgement = judge(&self.record.up_to(round), self.question);
-        let told = judgement
-            .engines
-            .iter()
-            .filter(|engine| engine.whole.verdict != Verdict::Unclear);
+        let is_told = |engine: &&Engine| match engine.whole.verdict {
+            Verdict::Better | Verdict::Same => engine.is_answered(self.question),
+            _ => engine.whole.verdict.is_bad(),
+        };
+        let told = judgement.engines.iter().filter(is_told);
         let told: BTreeSet<&str> = told.map(|engine| engine.label.as_str()).collect();
         let pairs = self.record.pairs();
         let of_told = (0..pairs.len()).filter(|&pair| told.contains(pairs[pair].label().as_str()));
@@ -212,5 +213,57 @@ impl Comparison {
             round: self.round,
             ..Trial::new(case, spec, format!("{side}: {}", case.key()))
         })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::ab::Pair;
+    use crate::experiment::ab::dice::record;
+
+    /// Puts rounds of all pairs into a record: `mio-level` differs from round to round, the others do not.
+    fn put(
+        record: &mut Record,
+        rounds: std::ops::RangeInclusive<u32>,
+        is_measured: impl Fn(&str) -> bool,
+    ) {
+        let labels: Vec<String> = record.pairs().iter().map(Pair::label).collect();
+        for (pair, label) in labels
+            .iter()
+            .enumerate()
+            .filter(|(_, label)| is_measured(label))
+        {
+            for round in rounds.clone() {
+                let of_b = if label != "mio-level" {
+                    1.0
+                } else if round % 2 == 0 {
+                    1.2
+                } else {
+                    0.8
+                };
+                record.put(pair, round, of_b);
+            }
+        }
+    }
+
+    #[test]
+    fn an_engine_that_has_its_verdict_is_not_measured_any_more() {
+        let mut record = record(5);
+        let each = record.header().rounds;
+        put(&mut record, 1..=each, |_| true);
+        let mut comparison = Comparison::from(record);
+        comparison.look(each);
+        let pairs = comparison.record.pairs().len();
+        for pair in 0..pairs {
+            let is_unclear = comparison.record.pairs()[pair].label() == "mio-level";
+            assert_eq!(comparison.is_measured(pair), is_unclear);
+        }
+        assert!(!comparison.is_enough(each) && !comparison.is_complete());
+        // All looks of the only engine that is left.
+        put(&mut comparison.record, each + 1..=5 * each, |label| {
+            label == "mio-level"
+        });
+        assert!(comparison.is_complete());
     }
 }

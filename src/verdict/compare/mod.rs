@@ -21,7 +21,7 @@ use self::matching::{Matched, Matching};
 use self::sweeps::{Measured, Sweeps};
 use crate::data::EngineName;
 use crate::results::files::Results;
-use crate::results::row::Row;
+use crate::results::row::{Row, Status};
 use crate::stats;
 use crate::verdict::judge::{Answer, By, Case, Judgement, Question, Verdict, judge, parts};
 
@@ -37,6 +37,8 @@ pub struct Comparison {
     pub machine: Option<f64>,
     /// Remarks on facts that the numbers do not show.
     pub remarks: Vec<String>,
+    /// True if an engine that was measured before is judged in no case.
+    is_one_missing: bool,
 }
 
 /// Change of the whole machine, as a fraction, from which on a comparison answers nothing, as it cannot tell the kernel
@@ -68,6 +70,9 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
     }
     let mut remarks = matching.left_out.clone();
     remarks.extend(comparability::remarks(&compared));
+    let missing = missing(sides[0], &measured);
+    let is_one_missing = !missing.is_empty();
+    remarks.extend(missing);
     remarks.extend(measure_of_two(&mut measured));
     let (mut cases, measured): (Vec<Case>, Vec<Measured>) = measured.into_iter().unzip();
     cases.extend(others);
@@ -84,6 +89,7 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
         machine: machine.map(f64::exp_m1),
         judgement,
         remarks,
+        is_one_missing,
     }
 }
 
@@ -93,12 +99,18 @@ impl Comparison {
         self.judgement.is_worse()
     }
 
-    /// Returns whether the question is open: some engine may be worse by more than the threshold, or the whole machine
-    /// is.
+    /// Returns whether the question is open: some engine may be worse by more than the threshold, was measured before
+    /// and is not judged, or the whole machine is worse.
     pub fn is_inconclusive(&self) -> bool {
-        let by = self.judgement.question.by;
+        let Question { by, threshold } = self.judgement.question;
         let machine = self.machine.map_or(0.0, |change| by.gain(change));
-        !self.is_worse() && (!self.judgement.is_answered() || machine <= -MACHINE_MOVED)
+        // An engine that is better than the others may be the only one that did not change.
+        let mut engines = self.judgement.engines.iter();
+        let is_one_better = engines.any(|engine| engine.whole.verdict == Verdict::Better);
+        let is_machine_worse =
+            machine <= -MACHINE_MOVED || is_one_better && machine <= -threshold.fraction();
+        let is_open = !self.judgement.is_answered() || self.is_one_missing || is_machine_worse;
+        !self.is_worse() && is_open
     }
 
     /// Returns why no case was compared. `None`: some were.
@@ -116,6 +128,18 @@ impl Comparison {
         let first = reasons.chain(remarks).next();
         Some(first.unwrap_or("there are no rows").to_owned())
     }
+}
+
+/// Returns a remark on each engine that was measured before and can be judged in no case.
+fn missing(before: &[Results], measured: &[(Case, Measured)]) -> Vec<String> {
+    let rows = before.iter().flat_map(|file| &file.rows);
+    let labels = rows.filter(|row| row.status == Status::Ok).map(Row::label);
+    let labels: BTreeSet<String> = labels.collect();
+    let is_missing = |label: &String| !measured.iter().any(|(case, _)| case.label == *label);
+    let missing = labels.into_iter().filter(is_missing);
+    missing
+        .map(|label| format!("{label} is judged in no case"))
+        .collect()
 }
 
 /// With two engines, one of them is the measure of the other: `std`, or the first. Gives it a verdict that says so.

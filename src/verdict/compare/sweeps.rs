@@ -44,6 +44,8 @@ pub(super) struct Sweeps {
 /// whose neighbour is busy slows a system call and a copy down by different shares: ratios were off by 6 to 13 % where
 /// the reference had changed by 15 to 60 % (docs/VALIDATION.md).
 const UNEVEN: f64 = 0.1;
+/// Smallest variance of a logarithm: rows are rounded.
+const LEAST_VARIANCE: f64 = 1e-10;
 /// Smallest number of blocks with each value of a parameter on which the change of an engine may depend.
 const FEWEST_BLOCKS: usize = 3;
 /// Highest number of degrees of freedom for a single block, if one side has a single sweep. By chance, single cases are
@@ -132,18 +134,18 @@ impl Sweeps {
     }
 }
 
-/// Returns the cases of the other engines in a block that have not changed; of all other engines if all have.
+/// Returns the cases of the other engines in a block that have not changed. If all have, returns those of all others for
+/// an engine that has changed itself, and none for one that has not: nothing measures it.
 fn others<'a>(
     engines: &'a BTreeMap<String, Vec<usize>>,
     label: &str,
     changed: &[&str],
 ) -> Vec<&'a Vec<usize>> {
     let others = engines.iter().filter(|(other, _)| *other != label);
-    let unchanged = others
-        .clone()
-        .filter(|(other, _)| !changed.contains(&other.as_str()));
+    let is_unchanged = |other: &str| !changed.contains(&other);
+    let unchanged = others.clone().filter(|(other, _)| is_unchanged(other));
     let unchanged: Vec<&Vec<usize>> = unchanged.map(|(_, cases)| cases).collect();
-    if unchanged.is_empty() {
+    if unchanged.is_empty() && !is_unchanged(label) {
         return others.map(|(_, cases)| cases).collect();
     }
     unchanged
@@ -181,7 +183,8 @@ impl Scatter {
 
     /// Returns the variance of a case whose windows predict `within`.
     fn variance(&self, within: f64) -> f64 {
-        within + (self.squares / self.variances - self.within).max(0.0)
+        let variance = within + (self.squares / self.variances - self.within).max(0.0);
+        variance.max(LEAST_VARIANCE)
     }
 
     /// Returns the correlation of two cases of an engine in a block.

@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::Threshold;
+use super::{Question, Threshold};
 use crate::stats::signed_rank::SignedRank;
 
 /// Probability with which the interval of a change contains it.
@@ -27,6 +27,8 @@ pub struct Change {
     pub(super) error: f64,
     /// Degrees of freedom of the error.
     pub(super) freedom: f64,
+    /// Smallest p-value that the test can give.
+    least_p_value: f64,
 }
 
 impl Change {
@@ -49,6 +51,7 @@ impl Change {
             p_value: p_value.min(1.0),
             error,
             freedom,
+            least_p_value: 0.0,
         })
     }
 
@@ -66,6 +69,7 @@ impl Change {
             p_value: test.p_value(threshold.log(test.estimate())),
             error: (high - low) / 2.0 / quantile,
             freedom,
+            least_p_value: (-freedom).exp2(),
         })
     }
 
@@ -76,11 +80,13 @@ impl Change {
 
     /// Returns the smallest change that would have been called one in 9 of 10 tries, as a fraction, at this
     /// probability of a false call. `None`: no change would have been.
-    pub(super) fn visible(&self, rate: f64, threshold: Threshold) -> Option<f64> {
-        let student = student(self.freedom)?;
+    pub(super) fn visible(&self, rate: f64, question: Question) -> Option<f64> {
+        let student = student(self.freedom).filter(|_| self.least_p_value <= rate)?;
         let quantiles = student.inverse_cdf(1.0 - rate / 2.0) + student.inverse_cdf(0.9);
-        let log = threshold.log(-1.0) + quantiles * self.error;
-        Some(-(-log).exp_m1()).filter(|visible| *visible < 0.995)
+        let worse = -question.by.gain(1.0);
+        let log = question.threshold.log(worse) + quantiles * self.error;
+        let visible = (worse * log).exp_m1().abs();
+        Some(visible).filter(|visible| visible.is_finite() && (worse > 0.0 || *visible < 0.995))
     }
 }
 
@@ -119,7 +125,7 @@ mod tests {
     #[test]
     fn what_would_have_been_seen_is_beyond_the_threshold() {
         let change = Change::by_student(0.0, 0.01, 1e6, Threshold::default()).expect("finite");
-        let visible = change.visible(0.05, Threshold::default()).expect("finite");
+        let visible = change.visible(0.05, Question::default()).expect("finite");
         // 2 % + (1.96 + 1.28) x 1 %.
         assert!((visible - 0.0512).abs() < 1e-3, "{visible}");
     }

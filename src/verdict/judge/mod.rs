@@ -332,7 +332,7 @@ impl Judgement {
     /// fraction, if it had been the surest of all engines.
     fn visible_in(&self, answer: &Answer) -> Option<f64> {
         let rate = self.rate / self.engines.len().max(1) as f64;
-        answer.change?.visible(rate, self.question.threshold)
+        answer.change?.visible(rate, self.question)
     }
 }
 
@@ -343,13 +343,14 @@ impl Engine {
         std::iter::once(&self.whole).chain(parts)
     }
 
-    /// Returns whether the engine is surely not worse by more than the threshold.
+    /// Returns whether the engine is surely not worse by more than the threshold, and the interval of no part is beyond
+    /// it.
     pub fn is_answered(&self, question: Question) -> bool {
-        let is_not_worse = |change: Change| {
-            let ends = [change.low, change.high].map(|end| question.by.gain(end));
-            ends.iter().all(|end| *end > -question.threshold.fraction())
-        };
-        self.whole.change.is_some_and(is_not_worse)
+        let is_above = |end: f64| question.by.gain(end) > -question.threshold.fraction();
+        let whole = self.whole.change;
+        let mut answers = self.answers().filter_map(|answer| answer.change);
+        whole.is_some_and(|change| is_above(change.low) && is_above(change.high))
+            && answers.all(|change| is_above(change.low) || is_above(change.high))
     }
 
     /// Returns by how many times as many observations the engine is expected to get a verdict, from how far its change

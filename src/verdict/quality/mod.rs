@@ -5,9 +5,9 @@
 //! | setup of the machine | warnings of `udpbench check`, emulation, debug builds |
 //! | disturbance | heat, other programs, unsettled traffic, failed and interrupted cases |
 //! | scatter within the run | intervals, number of rounds |
+//! | reproducibility, if there are earlier runs | by how much they differed |
 //!
-//! A grade says nothing about another run. Loss at full speed is named and not graded: there, senders are to outrun
-//! receivers.
+//! Loss at full speed is named and not graded: there, senders are to outrun receivers.
 
 mod doubts;
 
@@ -23,7 +23,7 @@ use crate::stats;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
     /// The machine is set up, no case failed, was contaminated or unsteady, or lost 1 % or more although it was not
-    /// at full speed, and half of the intervals are within ± 3 %.
+    /// at full speed, half of the intervals are within ± 3 %, and earlier runs of half of the cases within ± 10 %.
     Good,
     /// Half of the intervals are within ± 10 %, at most half of the cases lost 1 % or more although they were not at
     /// full speed, and at most a quarter are in doubt for other reasons.
@@ -70,18 +70,22 @@ impl Quality {
         let cases: Vec<&Row> = cases.filter(|row| row.status != Status::Skipped).collect();
         let widths = cases.iter().filter_map(|row| half_width_pct_of(row));
         let half_width_pct = stats::median(widths.collect());
-        let grade = grade(&cases, half_width_pct);
+        let earlier = cases.iter().filter_map(|row| row.earlier_runs_pct);
+        let earlier_pct = stats::median(earlier.collect());
+        let grade = grade(&cases, half_width_pct, earlier_pct);
+        let between =
+            earlier_pct.map(|pct| format!("earlier runs of half of the cases within ± {pct:.1} %"));
         Self {
             grade,
             loss: loss(&cases, is_at_full_speed, "at full speed"),
             fix: fix(&cases, grade),
-            reasons: match (grade, half_width_pct) {
-                (Grade::Good, Some(pct)) => {
-                    vec![format!(
-                        "half of the intervals within ± {pct:.1} % in this run"
-                    )]
-                }
-                _ => reasons(&cases, half_width_pct),
+            reasons: if let (Grade::Good, Some(pct)) = (grade, half_width_pct) {
+                let within = format!("half of the intervals within ± {pct:.1} % in this run");
+                std::iter::once(within).chain(between).collect()
+            } else {
+                let between = between.filter(|_| !is_reproducible(earlier_pct));
+                let reasons = reasons(&cases, half_width_pct).into_iter();
+                between.into_iter().chain(reasons).collect()
             },
         }
     }
@@ -105,7 +109,13 @@ impl fmt::Display for Quality {
     }
 }
 
-fn grade(cases: &[&Row], half_width_pct: Option<f64>) -> Grade {
+/// Returns whether earlier runs do not speak against a good run. `earlier_pct`: half of the interval that holds another
+/// run, of half of the cases.
+fn is_reproducible(earlier_pct: Option<f64>) -> bool {
+    earlier_pct.is_none_or(|pct| pct <= FAIR_PCT)
+}
+
+fn grade(cases: &[&Row], half_width_pct: Option<f64>, earlier_pct: Option<f64>) -> Grade {
     let are_any = |doubts: &[Doubt], row: &Row| doubts.iter().any(|doubt| doubt.is_of(row));
     let count = |doubts| cases.iter().filter(|row| are_any(doubts, row)).count();
     let lossy = cases
@@ -115,7 +125,14 @@ fn grade(cases: &[&Row], half_width_pct: Option<f64>) -> Grade {
     match half_width_pct {
         _ if 2 * lossy > cases.len() => Grade::Poor,
         _ if 4 * count(&DOUBTS[1..]) > cases.len() => Grade::Poor,
-        Some(pct) if pct <= GOOD_PCT && lossy == 0 && count(&DOUBTS[..GRAVE]) == 0 => Grade::Good,
+        Some(pct)
+            if pct <= GOOD_PCT
+                && lossy == 0
+                && is_reproducible(earlier_pct)
+                && count(&DOUBTS[..GRAVE]) == 0 =>
+        {
+            Grade::Good
+        }
         Some(pct) if pct <= FAIR_PCT => Grade::Fair,
         _ => Grade::Poor,
     }
@@ -243,6 +260,22 @@ mod tests {
         let rows = [sharing, row(1.0, &[]), row(20.0, &[])];
         let expected = "good: half of the intervals within ± 2.9 % in this run";
         assert_eq!(shown(&rows), expected);
+    }
+
+    #[test]
+    fn earlier_runs_that_differed_much_rule_out_good() {
+        let after = |earlier_runs_pct| Row {
+            earlier_runs: Some(6),
+            earlier_runs_pct: Some(earlier_runs_pct),
+            ..row(1.0, &[])
+        };
+        let good = "good: half of the intervals within ± 1.0 % in this run; earlier runs of half of the cases within ± 9.0 %";
+        assert_eq!(shown(&[after(9.0), after(30.0), after(8.0)]), good);
+        let fair = shown(&[after(25.0)]);
+        assert!(
+            fair.starts_with("fair: earlier runs of half of the cases within ± 25.0 %"),
+            "{fair}"
+        );
     }
 
     #[test]

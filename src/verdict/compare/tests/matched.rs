@@ -30,7 +30,7 @@ fn what_receives_nothing_now_is_broken_even_where_its_row_says_ok() {
     let before = results("a", vec![row("mio-level", 0.9)]);
     assert!(against(before, results("b", vec![dead.clone()])).is_worse());
     let found = against(results("a", vec![dead.clone()]), results("b", vec![dead]));
-    assert_eq!(found.remarks, ["1 case failed on both sides"]);
+    assert_eq!(found.remarks[0], "1 case failed on both sides");
 }
 
 #[test]
