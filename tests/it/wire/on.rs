@@ -65,7 +65,11 @@ fn searches_latency_and_comparisons_run_there_too() {
     let rows = rows(&place.path("out.csv"));
     assert!(rows.iter().any(|row| row.rtt_p50_us.is_some()), "{rows:?}");
     // The options of the host before those of both sides.
-    let mut ab = on(&lab, &place, "ab --rounds 6 --accept inconclusive -o ab.jsonl");
+    let mut ab = on(
+        &lab,
+        &place,
+        "ab --rounds 6 --accept inconclusive -o ab.jsonl",
+    );
     ab.args(["--before-a", "echo \"a b\"", "--before-b", "true", "--"]);
     ab.args(case.split_whitespace());
     let output = succeeds(ab);
