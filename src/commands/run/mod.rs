@@ -106,37 +106,18 @@ pub(super) fn sweep_of(
                 Err(error) if error.is::<Interrupted>() => {
                     return Ok(session::before_anything(interrupt));
                 }
-                request => begin(
-                    &args,
-                    request?,
-                    base.as_ref().filter(|_| passes == 0),
-                    other.as_ref().map(|other| &other.peer),
-                )?,
+                request => {
+                    let base = base.as_ref().filter(|_| passes == 0);
+                    let peer = other.as_ref().map(|other| &other.peer);
+                    begin(&args, request?, base, peer)?
+                }
             },
         };
-        let Begun {
-            mut sweep,
-            mut progress,
-        } = begun;
-        let header = sweep.header().clone();
-        let root = &header.schedule.settings.root;
-        let resources = Resources {
-            agents: vec![agents(other.as_deref_mut(), root, interrupt).0],
-            command: &|_, _| Ok(()),
-            interrupt,
+        let until = begun.sweep.header().schedule.until;
+        let (ending, progress) = match pass(begun, interrupt, other.as_deref_mut(), draw)? {
+            Ok(measured) => measured,
+            Err(outcome) => return Ok(outcome),
         };
-        let show = |_: &Sweep, progress: &Progress, _: &mut [Agents]| {
-            progress.show_rows(draw);
-            Ok(())
-        };
-        let ending = session::measure(&mut sweep, resources, &mut progress, show)?;
-        let left = match header.plan.cases().count() - progress.rows.len() {
-            0 => "all cases have rows, of fewer rounds; ".to_owned(),
-            left => format!("{left} cases have no row; "),
-        };
-        if let Some(outcome) = session::ended(&ending, &left, &progress.outputs, interrupt)? {
-            return Ok(outcome);
-        }
         passes += 1;
         let can_go_on = passes < MOST_PASSES
             && ending == Ending::Complete
@@ -161,16 +142,43 @@ pub(super) fn sweep_of(
             Some(base) => base.compared(&progress, args.output.accept.is_some(), outcome),
             None => Ok(outcome),
         };
-        progress.present(&closing_lines::of(
-            header.schedule.until,
-            &progress,
-            width().into(),
-        ));
+        progress.present(&closing_lines::of(until, &progress, width().into()));
         if args.output.quiet && !progress.outputs.to_stdout {
             say(&progress.outputs.shown);
         }
         return compared;
     }
+}
+
+/// Measures a sweep that has begun, or the rest of it. Returns how it ended, or the outcome if a signal ended it.
+fn pass(
+    begun: Begun,
+    interrupt: &Interrupt,
+    other: Option<&mut RemoteHost>,
+    draw: fn(&[Row], u16) -> String,
+) -> anyhow::Result<Result<(Ending, Progress), Outcome>> {
+    let Begun {
+        mut sweep,
+        mut progress,
+    } = begun;
+    let header = sweep.header().clone();
+    let root = &header.schedule.settings.root;
+    let resources = Resources {
+        agents: vec![agents(other, root, interrupt).0],
+        command: &|_, _| Ok(()),
+        interrupt,
+    };
+    let show = |_: &Sweep, progress: &Progress, _: &mut [Agents]| {
+        progress.show_rows(draw);
+        Ok(())
+    };
+    let ending = session::measure(&mut sweep, resources, &mut progress, show)?;
+    let left = match header.plan.cases().count() - progress.rows.len() {
+        0 => "all cases have rows, of fewer rounds; ".to_owned(),
+        left => format!("{left} cases have no row; "),
+    };
+    let ended = session::ended(&ending, &left, &progress.outputs, interrupt)?;
+    Ok(ended.map_or(Ok((ending, progress)), Err))
 }
 
 /// Highest number of passes through a plan: a baseline takes all, and `--against` a second one if the first cannot tell.

@@ -4,13 +4,13 @@
 //! machine does other work. So the sweeps themselves, or the cases of one sweep, must show by how much cases differ by
 //! chance.
 //!
-//! - **Machine**: in each block of each sweep, the median of the other engines is subtracted. A change of the machine
-//!   hits all of them, and a change of one engine hardly moves their median.
+//! - **Machine**: in each block of each sweep, the middle of the other engines (Hodges & Lehmann) is subtracted. A change
+//!   of the machine hits all of them, and a change of one engine hardly moves it.
 //! - **Scatter**, by thread count, as threads that share CPUs scatter many times more: with two sweeps or more on each
 //!   side, that of the sweeps of a side around their mean. Otherwise, also that of the cases of an engine around their
 //!   common change, where the change may depend on each parameter that has enough blocks.
-//! - **Errors** add up within a block, whose cases share disturbances, and average out between blocks. A tenth of the
-//!   machine's change is added, as it does not meet all engines alike.
+//! - **Errors** of cases of one block are correlated as they were found to be, and average out between blocks. A tenth of
+//!   the machine's change is added, as it does not meet all engines alike.
 
 use std::collections::BTreeMap;
 

@@ -136,7 +136,8 @@ pub type Changes<'a> = Box<dyn Fn(&[usize]) -> Option<Change> + 'a>;
 
 /// What was measured, as the judge asks it.
 pub trait Evidence {
-    /// Returns the changes. `changed`: labels of the engines that have changed, so that the others must not be measured by them.
+    /// Returns the changes. `changed`: labels of the engines that have changed, by which the others must not be
+    /// measured.
     fn changes(&self, changed: &[&str]) -> Changes<'_>;
 
     /// Returns why a change of these cases cannot be told.
