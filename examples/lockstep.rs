@@ -60,7 +60,7 @@ fn refuse(why: &str) -> ! {
 }
 
 fn list() {
-    for entry in engines::ALL {
+    for entry in engines::all() {
         let why_not = entry.probe().err().unwrap_or_default();
         println!("{entry}\t{why_not}");
     }

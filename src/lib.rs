@@ -6,6 +6,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`program`] | the whole program, from the command line to the exit code |
 //! | [`commands`] | subcommands and what they share: progress, output files, the connection to the other host |
 //! | [`report`] | the page of charts and tables for a browser |
 //! | [`cli`] | command line and `udpbench.toml` |
@@ -40,6 +41,7 @@ pub mod error;
 pub mod experiment;
 pub mod host;
 pub mod plan;
+pub mod program;
 pub mod report;
 pub mod results;
 pub mod session;
@@ -48,6 +50,7 @@ pub mod term;
 pub mod trial;
 pub mod verdict;
 
+pub use program::run_with;
 pub use udpbench_datapath::{data, engine, engines, sys, workload};
 
 /// Version of this program, with the cargo profile that built it unless that is `dist`: `0.1.0-release`, `0.1.0-debug`.

@@ -84,7 +84,7 @@ fn moving_more_datagrams_allocates_nothing_more() {
     IS_COORDINATOR.set(true);
     let ours =
         |entry: &&Entry| !ALLOCATE_ANYWAY.contains(&entry.about.name) && entry.probe().is_ok();
-    for entry in engines::ALL.iter().filter(ours) {
+    for entry in engines::all().filter(ours) {
         let (sender, receiver) = entry.pair();
         for threads in [1, 2] {
             if threads == 1 && entry.about.one_thread.is_err() {

@@ -23,7 +23,7 @@ pub enum EngineArg {
 impl EngineArg {
     /// The engines that it names.
     pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
-        engines::ALL.iter().filter(move |entry| match self {
+        engines::all().filter(move |entry| match self {
             Self::All => entry.about.is_fair(),
             Self::Group(group) => entry.about.is_fair() && entry.about.group == group,
             Self::One(one) => *entry == one,
@@ -80,6 +80,6 @@ fn engine(name: &str) -> Result<EngineArg, String> {
 
 /// Returns the names of engines, of groups, and `all`.
 fn names() -> impl Iterator<Item = &'static str> {
-    let engines = engines::ALL.iter().map(|entry| entry.about.name);
+    let engines = engines::all().map(|entry| entry.about.name);
     engines.chain(Group::NAMED.map(Group::name)).chain(["all"])
 }

@@ -11,7 +11,7 @@ use crate::term::table::Columns;
 /// # Errors
 /// Fails if standard output cannot be written.
 pub fn run() -> anyhow::Result<ExitCode> {
-    let built = engines::ALL.iter().map(row);
+    let built = engines::all().map(row);
     let left_out = engines::NOT_BUILT.iter();
     let left_out = left_out.map(|&(name, reason)| [name, "", "no", reason].map(str::to_owned));
     let columns = Columns::<[String; 4]>::default()

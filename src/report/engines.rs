@@ -8,9 +8,9 @@ use crate::results::row::Row;
 /// Returns the sort key of a row: the positions of its engines in the registry. Unknown engines come last, by name.
 pub(super) fn order(row: &Row) -> (usize, usize, String) {
     let place = |name: &str| {
-        let mut all = engines::ALL.iter();
+        let mut all = engines::all();
         all.position(|entry| entry.name().as_str() == name)
-            .unwrap_or(engines::ALL.len())
+            .unwrap_or(engines::all().count())
     };
     (place(&row.sender), place(&row.receiver), row.label())
 }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn every_engine_of_the_registry_has_a_group() {
-        for entry in engines::ALL {
+        for entry in engines::all() {
             assert!(
                 group(&row(entry.name().as_str())).is_some(),
                 "{}",

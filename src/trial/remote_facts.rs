@@ -45,8 +45,7 @@ pub struct RemoteFacts {
 impl RemoteFacts {
     /// Reads the facts about this host.
     pub fn read(root: &Root) -> Self {
-        let refused = engines::ALL
-            .iter()
+        let refused = engines::all()
             .filter_map(|entry| Some((entry.name().to_string(), entry.probe().err()?)));
         let host = Host::read(root);
         let addresses = interface_addresses::with_interfaces();

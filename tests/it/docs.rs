@@ -198,7 +198,7 @@ fn one_row(csv: &str) -> Vec<(String, String)> {
 fn the_page_lists_the_engines_in_the_order_of_the_registry() {
     let is_built = |name: &String| engines::find(name).is_some();
     let listed: Vec<String> = engines_of_the_page().into_iter().filter(is_built).collect();
-    let registered: Vec<&str> = engines::ALL.iter().map(|entry| entry.about.name).collect();
+    let registered: Vec<&str> = engines::all().map(|entry| entry.about.name).collect();
     assert_eq!(listed, registered);
 }
 
@@ -207,10 +207,7 @@ fn the_page_lists_the_engines_in_the_order_of_the_registry() {
 fn an_engine_is_built_or_the_program_says_why_not() {
     let listed: BTreeSet<String> = engines_of_the_page().into_iter().collect();
     let absent = engines::NOT_BUILT.iter().map(|(name, _)| *name);
-    let known = engines::ALL
-        .iter()
-        .map(|entry| entry.about.name)
-        .chain(absent);
+    let known = engines::all().map(|entry| entry.about.name).chain(absent);
     let mut seen = BTreeSet::new();
     for name in known {
         assert!(seen.insert(name.to_owned()), "{name} twice");

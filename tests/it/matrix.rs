@@ -210,10 +210,7 @@ fn many_more_threads_than_cpus_do_not_hang() {
 
 #[test]
 fn a_receiver_that_starves_is_seen_to_starve() {
-    for entry in engines::ALL
-        .iter()
-        .filter(|entry| entry.about.starves.is_some())
-    {
+    for entry in engines::all().filter(|entry| entry.about.starves.is_some()) {
         let case = overflowing(case(engines::reference(), entry, 4, 26));
         // A flood over a tiny buffer outruns it at some point: then its queue stays full.
         let starved = (0..100).any(|_| measure(&case).accounting.unread > 0);

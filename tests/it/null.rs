@@ -275,7 +275,7 @@ fn engines_lists_the_registry() {
         }
     }
     assert!(stdout(&output).contains("\n uring "));
-    for entry in engines::ALL {
+    for entry in engines::all() {
         assert!(stdout(&output).contains(entry.about.name), "{entry}");
     }
     // Nor do old emulators know UDP_SEGMENT.

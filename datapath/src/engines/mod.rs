@@ -1,7 +1,8 @@
 //! The registry of all engines, in the order in which they are listed to users.
 //!
-//! A new engine is one file here, one line in [`ALL`], and its name in `data/known.rs`. Tests, `udpbench engines` and the plan use this list.
-//! `CONTRIBUTING.md` says which engine to start from.
+//! A new engine is one file here, one line in [`BUILT_IN`], and its name in `data/known.rs`. Tests, `udpbench engines`
+//! and the plan use this list. `CONTRIBUTING.md` says which engine to start from. Engines of other crates are
+//! [added](add) by their program.
 
 mod entry;
 mod gso;
@@ -31,12 +32,14 @@ mod tokio;
 #[cfg(all(feature = "uring", target_pointer_width = "64"))]
 mod uring;
 
+use ::std::sync::OnceLock;
+
 pub use self::entry::{BenchThread, Carrier, Entry};
 use crate::data::{Case, EngineName};
 use crate::engine::Selection;
 
-/// Engines of this build, in the order in which they are listed.
-pub static ALL: &[Entry] = &[
+/// Engines of this package, in the order in which they are listed.
+pub static BUILT_IN: &[Entry] = &[
     Entry::of::<null::Null>(),
     Entry::of::<std::Std>().over(stream::OF_STD),
     Entry::of::<socket2::Socket2>(),
@@ -75,6 +78,9 @@ pub static ALL: &[Entry] = &[
     Entry::of::<quinn::QuinnUdp>(),
 ];
 
+/// Engines of the crate whose program this is.
+static ADDED: OnceLock<&'static [Entry]> = OnceLock::new();
+
 /// Engines that this build lacks, each with the reason.
 pub static NOT_BUILT: &[(&str, &str)] = &[
     #[cfg(not(target_pointer_width = "64"))]
@@ -96,9 +102,30 @@ pub static NOT_BUILT: &[(&str, &str)] = &[
 /// The engine of the senders and that of the receivers.
 pub type Engines = (&'static Entry, &'static Entry);
 
+/// Returns the engines of this build, in the order in which they are listed.
+pub fn all() -> impl Iterator<Item = &'static Entry> {
+    let added = ADDED.get().copied().unwrap_or_default();
+    BUILT_IN.iter().chain(added)
+}
+
+/// Adds engines of another crate to those of this package. Called once, before anything looks for an engine.
+///
+/// # Panics
+/// Panics if a name is taken, or if engines were added before.
+pub fn add(engines: &'static [Entry]) {
+    for (n, entry) in engines.iter().enumerate() {
+        let is_taken = BUILT_IN.iter().chain(&engines[..n]).any(|it| it == entry);
+        assert!(
+            !is_taken,
+            "there is an engine {entry} already: choose another name"
+        );
+    }
+    assert!(ADDED.set(engines).is_ok(), "engines are added once");
+}
+
 /// Returns the engine with this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    ALL.iter().find(|entry| entry.about.name == name)
+    all().find(|entry| entry.about.name == name)
 }
 
 /// Returns the engines of a case.
@@ -121,7 +148,7 @@ fn built(name: EngineName) -> Result<&'static Entry, String> {
 
 /// Returns the engine that sends and receives in one thread for this pair: the one whose own pair is the same.
 pub fn together(sender: &Entry, receiver: &Entry) -> Option<&'static Entry> {
-    ALL.iter().find(|entry| {
+    all().find(|entry| {
         let (sends, receives) = entry.pair();
         sends == sender && receives == receiver
     })
@@ -137,8 +164,7 @@ pub fn reference() -> &'static Entry {
 
 /// Returns the engines of the default sweep.
 pub fn default_selection() -> impl Iterator<Item = &'static Entry> {
-    ALL.iter()
-        .filter(|entry| entry.about.selection == Selection::Default)
+    all().filter(|entry| entry.about.selection == Selection::Default)
 }
 
 #[cfg(test)]
@@ -150,15 +176,18 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_the_reference_is_among_them() {
-        for (n, entry) in ALL.iter().enumerate() {
-            assert!(ALL[..n].iter().all(|other| other != entry), "{entry} twice");
+        for (n, entry) in BUILT_IN.iter().enumerate() {
+            assert!(
+                BUILT_IN[..n].iter().all(|other| other != entry),
+                "{entry} twice"
+            );
         }
         assert_eq!(reference().name(), EngineName::REFERENCE);
     }
 
     #[test]
     fn what_is_known_by_name_alone_is_so() {
-        for entry in ALL {
+        for entry in BUILT_IN {
             let known = EngineProperties::known(entry.name());
             let properties = Some(entry.about.properties());
             assert_eq!(known, properties, "{entry} in datapath/src/data/known.rs");

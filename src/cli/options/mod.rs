@@ -269,7 +269,7 @@ impl<'a> Bench<'a> {
             return peer.engine_refusals.clone();
         }
         let asked: Vec<&Entry> = asked.collect();
-        let wanted = engines::ALL.iter().filter(|entry| asked.contains(entry));
+        let wanted = engines::all().filter(|entry| asked.contains(entry));
         let refusal = |entry: &'static Entry| Some((entry, entry.probe().err()?));
         wanted.filter_map(refusal).collect()
     }

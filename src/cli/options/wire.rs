@@ -93,11 +93,7 @@ impl Peer {
         board: &str,
     ) -> Result<Self, UsageError> {
         let detected = board::choose(board, &facts.host)?;
-        let known = |name: &str| {
-            engines::ALL
-                .iter()
-                .find(|entry| entry.name().as_str() == name)
-        };
+        let known = |name: &str| engines::all().find(|entry| entry.name().as_str() == name);
         let refusals = facts.engine_refusals.iter();
         let refusals = refusals.filter_map(|(name, reason)| Some((known(name)?, reason.clone())));
         let wire = Wire {

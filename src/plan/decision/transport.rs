@@ -19,7 +19,7 @@ pub(super) fn cannot_carry(
 ) -> Option<String> {
     let goes = |entry: &Entry| entry.carrier(transport).is_some();
     if let Some(entry) = [sender, receiver].into_iter().find(|entry| !goes(entry)) {
-        let those = engines::ALL.iter().filter(|entry| goes(entry));
+        let those = engines::all().filter(|entry| goes(entry));
         let those: Vec<&str> = those.map(|entry| entry.about.name).collect();
         if those.is_empty() {
             return Some(format!(

@@ -402,7 +402,7 @@ fn what_cannot_be_ranked_is_counted_and_never_recommended() {
 }
 
 fn engines_that(is_so: fn(&crate::engine::About) -> bool) -> Vec<&'static str> {
-    let all = crate::engines::ALL.iter();
+    let all = crate::engines::all();
     let them = all.filter(|entry| is_so(entry.about));
     them.map(|entry| entry.about.name).collect()
 }

@@ -31,7 +31,7 @@ fn run(spec: &TrialSpec) -> anyhow::Result<Sample> {
 
 /// Returns the engines that this kernel can run.
 pub fn built_and_runnable() -> impl Iterator<Item = &'static Entry> {
-    engines::ALL.iter().filter(|entry| entry.probe().is_ok())
+    engines::all().filter(|entry| entry.probe().is_ok())
 }
 
 /// Returns cases of every engine with itself or its partner, over every connection, IP version and 1 to 4 threads. One

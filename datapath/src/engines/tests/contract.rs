@@ -31,7 +31,7 @@ const LINKS: usize = 3;
 
 #[test]
 fn every_engine_keeps_the_contract() {
-    for entry in engines::ALL {
+    for entry in engines::all() {
         if let Err(why) = entry.probe() {
             eprintln!("SKIPPED: {entry}: {why}");
         } else if entry.about.moves_datagrams {

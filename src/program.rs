@@ -1,0 +1,139 @@
+//! The whole program: parses the command line, runs the subcommand and turns its outcome into the exit code.
+
+use std::borrow::Cow;
+use std::env;
+use std::io;
+use std::process::ExitCode;
+use std::thread;
+
+use anyhow::anyhow;
+
+use crate::cli::options::config::{self, Parsed};
+use crate::cli::{AgentArgs, Command, RunArgs};
+use crate::commands;
+use crate::engines::{self, Entry};
+use crate::error::UsageError;
+use crate::sys::limits;
+use crate::term::escape;
+
+/// Stack that building and checking the clap definition needs, in bytes, with a wide margin.
+const STACK_BYTES: usize = 2 << 20;
+
+/// Runs udpbench with the engines of your crate beside its own. Call it first in `main`: the program starts itself
+/// again for its agents.
+///
+/// # Panics
+/// Panics if the name of an engine is taken, or if it is called a second time.
+pub fn run_with(added: &'static [Entry]) -> ExitCode {
+    engines::add(added);
+    limits::survive_file_size();
+    limits::raise_open_files();
+    if !limits::is_stack_below(STACK_BYTES) {
+        return run();
+    }
+    // A small stack limit (ulimit -s) binds the main thread only: a thread gets the stack size that the program sets.
+    let thread = thread::Builder::new().stack_size(STACK_BYTES);
+    match thread.spawn(run) {
+        // The panic message is already printed. 101 is the exit code of a panic in the main thread.
+        Ok(running) => running.join().unwrap_or(ExitCode::from(101)),
+        Err(error) => {
+            explain(&anyhow!(error).context("cannot start a thread beside a stack this small"))
+        }
+    }
+}
+
+fn run() -> ExitCode {
+    let words: Vec<_> = env::args_os().collect();
+    if let Some(args) = AgentArgs::parse(&words) {
+        return commands::agent::run(&args).unwrap_or_else(|error| explain(&error));
+    }
+    let Parsed { cli, config, note } = match config::parse(&words) {
+        Ok(parsed) => parsed,
+        Err(error) => return explain(&error),
+    };
+    if let Some(note) = note {
+        commands::say(&note);
+    }
+    let outcome = match &cli.command {
+        None => measure(&cli.run),
+        Some(Command::Run(args)) => measure(args),
+        Some(Command::Latency(args)) => commands::latency::run(args),
+        Some(Command::Find(args)) => commands::find::run(args),
+        Some(Command::Wire(args)) => commands::wire::run(args),
+        Some(Command::Watch(args)) => commands::watch::run(args),
+        Some(Command::Plan(args)) => commands::plan::run(args),
+        Some(Command::Check(args)) => commands::check::run(args),
+        Some(Command::PutBack(args)) => commands::tuning::put_back(args),
+        Some(Command::Files(args)) => commands::files::run(args),
+        Some(Command::Engines) => commands::engines::run(),
+        Some(Command::Boards(args)) => commands::boards::run(args),
+        Some(Command::Suites(args)) => commands::suites::run(args),
+        Some(Command::Summarize(args)) => commands::summarize::run(args),
+        Some(Command::Compare(args)) => commands::compare::run(args),
+        Some(Command::Ab(args)) => commands::ab::run(args),
+        Some(Command::Rank(args)) => commands::rank::run(args),
+        Some(Command::Report(args)) => commands::report::run(args),
+        Some(Command::Agent(args)) => commands::agent::run(args),
+        #[cfg(feature = "manual")]
+        Some(Command::Completions(args)) => commands::completions::run(args),
+        #[cfg(feature = "manual")]
+        Some(Command::Manual(args)) => commands::manual::run(args),
+        #[cfg(not(feature = "manual"))]
+        Some(Command::Completions(args)) => {
+            Err(commands::not_built("completions", args.shell.name(), "manual").into())
+        }
+        #[cfg(not(feature = "manual"))]
+        Some(Command::Manual(args)) => {
+            let directory = args.directory.to_string_lossy();
+            Err(commands::not_built("manual", &directory, "manual").into())
+        }
+    };
+    outcome.unwrap_or_else(|error| match config {
+        Some(config) => explain(&config.located(error)),
+        None => explain(&error),
+    })
+}
+
+/// Resumes the experiment of the log that `--resume` names, runs a suite, or runs one sweep.
+fn measure(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    if let Some(code) = commands::resume::run(args)? {
+        return Ok(code);
+    }
+    match &args.suite {
+        None => commands::run::run(args),
+        Some(suite) => commands::suite::run(args, suite),
+    }
+}
+
+/// Prints what clap returns instead of a command: the help, the version, or an error. Returns clap's exit code.
+fn answer(error: &clap::Error) -> ExitCode {
+    let text = error.to_string();
+    let shown = match escape::text(&text) {
+        // clap has wrapped the help to the terminal's width.
+        Cow::Borrowed(_) if !error.use_stderr() => error.print(),
+        Cow::Borrowed(_) => commands::say_in_colours(&error.render().ansi().to_string()),
+        Cow::Owned(text) => {
+            text.lines().for_each(commands::say);
+            Ok(())
+        }
+    };
+    match shown {
+        Err(broken) if !error.use_stderr() && broken.kind() != io::ErrorKind::BrokenPipe => {
+            explain(&anyhow!(broken).context("cannot write all of it to standard output"))
+        }
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+    }
+}
+
+/// Prints the error and returns the exit code: 2 if the command line or a file is wrong, 1 for other failures.
+fn explain(error: &anyhow::Error) -> ExitCode {
+    if let Some(error) = error.downcast_ref::<clap::Error>() {
+        return answer(error);
+    }
+    commands::say(&format!("error: {error:#}"));
+    if error.is::<UsageError>() {
+        ExitCode::from(2)
+    } else {
+        ExitCode::FAILURE
+    }
+}
