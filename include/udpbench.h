@@ -64,7 +64,7 @@ struct udpbench_page {
     uint32_t ready;    /*  568: 1: set up, waiting for `go` */
     uint32_t reserved2;   /*  572 */
     uint8_t rest3[448];   /*  576 */
-    uint32_t rtt_ns[65536]; /* 1024: client: round-trip time of the n-th response in rtt_ns[n % 65536] */
+    uint32_t rtt_ns[65536]; /* 1024: [n % 65536], client: round-trip time of the n-th response (from 0), before `answered` is n + 1 */
     /* At `slots_at`: the slots. The first 4 bytes of a slot are the length of its datagram. */
 };
 

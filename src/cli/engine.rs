@@ -1,13 +1,17 @@
-//! Engines on the command line: one by its name, a kind of them, or all.
+//! Engines on the command line: one by its name, a kind of them, all, or a program.
 
 use std::ffi::OsStr;
+use std::path::Path;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, Error};
 
-use crate::data::Group;
-use crate::engines::{self, Entry};
+use crate::data::{EngineName, Group};
+use crate::engines::{self, Entry, exec};
 use crate::term::nearest;
+
+/// Prefix of a program in the place of an engine.
+const PROGRAM: &str = "exec:";
 
 /// An engine, or several of those that move datagrams and do not starve.
 #[derive(Clone, Copy, Debug)]
@@ -23,11 +27,16 @@ pub enum EngineArg {
 impl EngineArg {
     /// The engines that it names.
     pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
-        engines::all().filter(move |entry| match self {
+        let one = match self {
+            Self::One(entry) => Some(entry),
+            Self::All | Self::Group(_) => None,
+        };
+        let several = engines::all().filter(move |entry| match self {
             Self::All => entry.about.is_fair(),
             Self::Group(group) => entry.about.is_fair() && entry.about.group == group,
-            Self::One(one) => *entry == one,
-        })
+            Self::One(_) => false,
+        });
+        one.into_iter().chain(several)
     }
 }
 
@@ -54,6 +63,9 @@ impl TypedValueParser for EngineParser {
 }
 
 fn engine(name: &str) -> Result<EngineArg, String> {
+    if let Some(program) = name.strip_prefix(PROGRAM) {
+        return program_of(program).map(EngineArg::One);
+    }
     if name == "all" {
         return Ok(EngineArg::All);
     }
@@ -76,6 +88,20 @@ fn engine(name: &str) -> Result<EngineArg, String> {
             Group::NAMED.map(Group::name).join(", ")
         )
     })
+}
+
+/// Returns the engine of `PATH` or `NAME=PATH`.
+fn program_of(text: &str) -> Result<&'static Entry, String> {
+    let named = text.split_once('=');
+    let named = named.and_then(|(name, path)| Some((name.parse::<EngineName>().ok()?, path)));
+    let (name, path) = match named {
+        Some((name, path)) => (Some(name), path),
+        None => (None, text),
+    };
+    if path.is_empty() {
+        return Err("a program is missing: exec:PATH or exec:NAME=PATH".to_owned());
+    }
+    exec::add(name, Path::new(path))
 }
 
 /// Returns the names of engines, of groups, and `all`.

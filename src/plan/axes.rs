@@ -127,7 +127,7 @@ impl Axes {
         let mut properties: Vec<EngineProperties> = Vec::new();
         for entry in reference.into_iter().chain(asked) {
             if properties.iter().all(|known| known.name != entry.name()) {
-                properties.push(entry.about.properties());
+                properties.push(entry.properties());
             }
         }
         properties

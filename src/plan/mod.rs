@@ -15,7 +15,7 @@ use self::decision::can_run_nowhere;
 pub use self::schedule::{Schedule, Settings, Until};
 pub use self::wire::{Between, LinkEnd, RemoteHost, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties};
-use crate::engines::{self, Entry};
+use crate::engines::{self, Entry, exec};
 use crate::host::board::Board;
 use crate::host::facts::Host;
 use crate::host::placement::{Pin, Placement};
@@ -90,6 +90,16 @@ impl Plan {
                 .map(|key| Block::new(key, axes, conditions))
                 .collect(),
         }
+    }
+
+    /// Makes the programs among the engines known to this process, as `--engine exec:PROGRAM` does. For plans of a log.
+    ///
+    /// # Errors
+    /// Fails if this process knows another engine by the name of one of them.
+    pub fn add_programs(&self) -> Result<(), String> {
+        let programs = self.engines.iter();
+        let mut programs = programs.filter_map(|it| Some((it.name, it.executable.as_ref()?)));
+        programs.try_for_each(|(name, path)| exec::add(Some(name), path).map(drop))
     }
 
     /// Returns the properties of the engine with this name, if the plan has it.

@@ -29,7 +29,7 @@ pub(super) fn colour(group: Option<Group>) -> u8 {
         Some(Group::Batch) => 3,
         Some(Group::Async) => 4,
         Some(Group::Offload) => 5,
-        Some(Group::Harness) | None => 7,
+        Some(Group::Program | Group::Harness) | None => 7,
     }
 }
 

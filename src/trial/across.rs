@@ -12,7 +12,7 @@ use super::message::Request;
 use super::spec::{Flow, TrialSpec};
 use super::token::Token;
 use crate::data::{Case, Counts, Sample};
-use crate::engines::{self, Entry};
+use crate::engines::Entry;
 
 /// Runs a trial between two hosts; `here` is the agent on the local host.
 ///
@@ -24,7 +24,7 @@ pub(super) fn run(
     remote: &mut Agent,
 ) -> anyhow::Result<Sample> {
     let case = &spec.case;
-    let engines = engines::of(case).map_err(anyhow::Error::msg)?;
+    let engines = spec.engines()?;
     may_be_split(case, engines.0)?;
     let Begun {
         receivers,

@@ -72,14 +72,23 @@ impl BenchThread {
         self.cpu.filter(|_| pinned)?.try_into().ok()
     }
 
-    /// Returns the ID of the thread, unless workers do its work.
+    /// Returns the ID of the thread, unless workers or another process do its work.
     fn tid(&self) -> Option<i32> {
-        (!self.is_pooled).then(|| self.meter.tid.load(Ordering::Relaxed))
+        (!self.works_elsewhere()).then(|| self.meter.tid.load(Ordering::Relaxed))
     }
 
-    /// Returns the CPU time of the thread so far, in nanoseconds.
+    /// Returns whether workers or another process do its work.
+    pub(super) fn works_elsewhere(&self) -> bool {
+        self.is_pooled || self.meter.outside_pid().is_some()
+    }
+
+    /// Returns the CPU time of the thread so far, in nanoseconds: that of the process that does its work, if there is
+    /// one.
     pub(super) fn cpu_ns(&self) -> Option<u64> {
-        clock::thread_cpu_ns(self.tid()?)
+        match self.meter.outside_pid() {
+            Some(pid) => clock::cpu_ns_of_process(pid),
+            None => clock::thread_cpu_ns(self.tid()?),
+        }
     }
 
     /// Starts to watch how long the thread waits for a CPU.
@@ -99,6 +108,7 @@ impl BenchThread {
 
     /// Returns a sample with the received datagrams so far, and nothing else.
     pub(super) fn received_so_far(&self) -> ThreadSample {
+        self.meter.refresh();
         let received = self.meter.received.read();
         ThreadSample {
             received_packets: received.packets,
@@ -137,12 +147,16 @@ impl BenchThread {
             .cpu_ns()
             .zip(cpu_ns)
             .map(|(now, then)| now.saturating_sub(then));
-        let asleep = clock::thread_is_asleep(self.meter.tid.load(Ordering::Relaxed));
+        let asleep = match self.meter.outside_pid() {
+            Some(pid) => clock::process_is_asleep(pid),
+            None => clock::thread_is_asleep(self.meter.tid.load(Ordering::Relaxed)),
+        };
         asleep.unwrap_or(true) || ran.is_none_or(|ran_ns| ran_ns >= FAIR_CHANCE_NS)
     }
 
     /// Returns whether this is a server that has received more requests than it has answered, or tried to answer.
     pub(super) fn owes_answers(&self) -> bool {
+        self.meter.refresh();
         self.side == Side::Server && self.meter.sent.read() < self.meter.received.read().packets
     }
 

@@ -17,7 +17,6 @@ use super::scope::{self, Scope};
 use super::spec::{EndRole, TrialSpec};
 use super::token::Token;
 use super::wait::{drain, window};
-use crate::engines;
 
 /// Runs the receiving end of a trial.
 ///
@@ -140,7 +139,7 @@ fn drain_across(
     };
     let receives = running.part.receives() || spec.case.receives_at_both_ends();
     if receives {
-        let (_, receiver) = engines::of(&spec.case).map_err(anyhow::Error::msg)?;
+        let (_, receiver) = spec.engines()?;
         drain(
             &spec.case,
             receiver.about.receives_aggregates,

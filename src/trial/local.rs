@@ -13,7 +13,6 @@ use super::spec::{EndRole, TrialSpec};
 use super::token::Token;
 use super::wait::{drain, pass, window};
 use crate::data::Sample;
-use crate::engines;
 use crate::host::tuning::Tuning;
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
@@ -72,7 +71,7 @@ impl LocalTrials {
     /// # Errors
     /// Fails if something cannot be built or breaks.
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
-        let engines = engines::of(&spec.case).map_err(anyhow::Error::msg)?;
+        let engines = spec.engines()?;
         let mut running = self.begin(spec)?;
         let window = window(&spec.settings, &mut running)?;
         running.stop();

@@ -12,7 +12,6 @@ use super::spec::{EndRole, Flow, TrialSpec};
 use super::threads::BenchThreads;
 use super::token::Token;
 use super::udp_sockets::{RemotePeer, UdpSockets};
-use crate::engines;
 use crate::host::placement::Placement;
 use crate::sys::files::Root;
 use crate::sys::kernel_drops::Discards;
@@ -77,7 +76,7 @@ impl<'a> PreparedEnd<'a> {
             sockets,
         } = self;
         let case = spec.case;
-        let engines = engines::of(&case).map_err(anyhow::Error::msg)?;
+        let engines = spec.engines()?;
         let probes = sockets.queue_probes(engines)?;
         // Probes that were sent more than once may be left in the queues.
         probes.discard_unread();

@@ -146,6 +146,7 @@ impl RunningEnd<'_> {
 
     fn read_counts(&self) -> anyhow::Result<Counts> {
         let meters = || self.threads.all.iter().map(|thread| &thread.meter);
+        meters().for_each(|meter| meter.refresh());
         Ok(Counts {
             received: meters().map(|meter| meter.received.read().packets).sum(),
             dropped_socket: self.probes.drops()?,
@@ -230,8 +231,9 @@ impl RunningEnd<'_> {
     fn other_cpu_ns(&self, opening: &Snapshot, closing: &Snapshot) -> Option<u64> {
         let threads = opening.threads.iter().zip(&closing.threads);
         let threads = self.threads.all.iter().zip(threads);
-        // The CPU time of a task that workers run is part of the workers' time.
-        let have_clocks = threads.filter(|(thread, _)| !thread.is_pooled);
+        // The CPU time of a task that workers run is part of the workers' time; that of another process is not of this
+        // one.
+        let have_clocks = threads.filter(|(thread, _)| !thread.works_elsewhere());
         let of_threads = have_clocks.map(|(_, (open, close))| grown(open.cpu_ns, close.cpu_ns));
         let of_threads = of_threads.sum::<Option<u64>>()?;
         let all = |snapshot: &Snapshot| snapshot.cpu_ns.map(|(all, _)| all);

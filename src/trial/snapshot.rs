@@ -95,6 +95,7 @@ impl Snapshot {
         let flow_packets = threads.flow_packets();
         let dropped_socket = probes.drops()?;
         for (reading, thread) in readings.iter_mut().zip(&threads.all) {
+            thread.meter.refresh();
             // A refused datagram is counted as refused before it is counted as sent.
             reading.refused_packets = thread.meter.refusals.packets();
             reading.sent_packets = thread.meter.sent.read();

@@ -1,11 +1,13 @@
 //! Description of a trial: plain data that means the same to another process.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Case, HostAddress, Sample};
+use crate::data::{Case, EngineName, HostAddress, Sample};
+use crate::engines::{self, Engines};
 use crate::host::placement::Placement;
 use crate::plan::{Between, Settings};
 
@@ -25,6 +27,8 @@ pub struct TrialSpec {
     pub settings: Settings,
     /// Addresses of the two ends, if they are on two hosts.
     pub between: Option<Between>,
+    /// Programs of the case, each with the name of its engine.
+    pub programs: Vec<(EngineName, PathBuf)>,
     /// True if the datagrams are distinguishable and each one is checked: see [`Sample::verified`].
     pub verifies: bool,
 }
@@ -37,8 +41,20 @@ impl TrialSpec {
             placement: placement.clone(),
             settings: settings.clone(),
             between: None,
+            programs: programs_of(case),
             verifies: false,
         }
+    }
+
+    /// Returns the engines of the case, which may be programs that this process did not know before.
+    ///
+    /// # Errors
+    /// Fails if this build lacks one of the engines, or knows another one by the name of a program.
+    pub(super) fn engines(&self) -> anyhow::Result<Engines> {
+        for (name, path) in &self.programs {
+            engines::exec::add(Some(*name), path).map_err(anyhow::Error::msg)?;
+        }
+        engines::of(&self.case).map_err(anyhow::Error::msg)
     }
 
     /// Sets the addresses of the two ends, if they are on two hosts.
@@ -85,6 +101,16 @@ impl TrialSpec {
             EndRole::Receivers | EndRole::Both => (between.receivers, between.senders),
         })
     }
+}
+
+/// Returns the programs that this process knows by the names of the case's engines.
+fn programs_of(case: &Case) -> Vec<(EngineName, PathBuf)> {
+    let mut names = vec![case.sender, case.receiver];
+    names.dedup();
+    let path_of = |name: EngineName| engines::exec::find(name.as_str())?.executable;
+    let programs = names.into_iter();
+    let programs = programs.filter_map(|name| Some((name, path_of(name)?.to_owned())));
+    programs.collect()
 }
 
 /// The bench threads of a case that run at one end.

@@ -101,8 +101,8 @@ impl BenchThreads {
                 let control = Arc::clone(&self.control);
                 let meter = Arc::clone(&meter);
                 let ended = Ended(Arc::clone(&self.ended));
-                let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter)).on(pool);
-                let context = Arc::new(context);
+                let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
+                let context = Arc::new(context.on(pool).by(entry.executable));
                 move || {
                     let _ended = ended;
                     let run = |context: &Arc<ThreadContext>| run(program, connection, context);
@@ -156,6 +156,7 @@ impl BenchThreads {
             |thread: &&mut BenchThread| thread.side == Side::Alone || thread.round_trips.is_some();
         for thread in self.all.iter_mut().filter(waits) {
             thread.meter.timeout_tick.fetch_add(1, Ordering::Relaxed);
+            thread.meter.refresh();
             let received = thread.meter.received.read();
             if thread.last_look == Some(received) {
                 thread.interrupt();

@@ -35,7 +35,7 @@ fn every_engine_delivers_what_was_sent() {
         let mut cases = matrix(payload.try_into().expect("in range"));
         cases.retain(|case| case.ip == Ip::V4);
         cases.retain(|case| {
-            let sender = engines_of(case).0.about.properties();
+            let sender = engines_of(case).0.properties();
             refusal(case.payload, &sender).is_none()
         });
         for case in cases {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -97,6 +98,8 @@ pub enum Group {
     Async,
     /// Segmentation offload: the kernel splits (GSO) and coalesces (GRO) datagrams.
     Offload,
+    /// Programs in any language, each a process per bench thread (`--engine exec:PROGRAM`).
+    Program,
     /// Engines that measure the overhead of the benchmark itself.
     Harness,
 }
@@ -119,6 +122,7 @@ impl Group {
             Self::Readiness => "readiness",
             Self::Async => "async",
             Self::Offload => "offload",
+            Self::Program => "program",
             Self::Harness => "harness",
         }
     }
@@ -149,6 +153,9 @@ pub struct EngineProperties {
     pub shares_workers: bool,
     /// Reason why a receiver of this engine may sleep on a full queue. `None`: it cannot.
     pub starves: Option<String>,
+    /// Path of the program, if the engine is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executable: Option<PathBuf>,
 }
 
 impl EngineProperties {
@@ -161,6 +168,7 @@ impl EngineProperties {
         aggregates_per_call: 1,
         shares_workers: false,
         starves: None,
+        executable: None,
     };
 }
 

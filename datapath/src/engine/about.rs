@@ -91,6 +91,7 @@ impl About {
             aggregates_per_call: self.aggregates_per_call,
             shares_workers: self.shares_workers,
             starves: self.starves.map(str::to_owned),
+            executable: None,
         }
     }
 }

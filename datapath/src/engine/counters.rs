@@ -1,7 +1,8 @@
 //! Counters of one bench thread, which it writes and the coordinating thread reads.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 
 use super::{BatchCount, Wakeups};
 
@@ -192,6 +193,14 @@ pub struct Meter {
     pub offloaded: OffloadedRequests,
     /// Wakers of the bench thread's futures. See [`Wakeups`].
     pub wakeups: Arc<Wakeups>,
+    /// Process that does the bench thread's work, if there is one.
+    outside: OnceLock<(i32, Arc<dyn OutsideCounts>)>,
+}
+
+/// Counts that another process publishes for a bench thread.
+pub trait OutsideCounts: fmt::Debug + Send + Sync {
+    /// Copies the counts so far into the meter.
+    fn publish(&self, meter: &Meter);
 }
 
 impl Meter {
@@ -200,6 +209,23 @@ impl Meter {
         Self {
             received: SharedTally::new(payload_bytes),
             ..Self::default()
+        }
+    }
+
+    /// Sets the process that does the bench thread's work, once.
+    pub fn run_outside(&self, pid: i32, counts: Arc<dyn OutsideCounts>) {
+        self.outside.get_or_init(|| (pid, counts));
+    }
+
+    /// Returns the ID of the process that does the bench thread's work. `None`: the bench thread does it.
+    pub fn outside_pid(&self) -> Option<i32> {
+        self.outside.get().map(|(pid, _)| *pid)
+    }
+
+    /// Brings the counts up to date, if another process publishes them. To be called before they are read.
+    pub fn refresh(&self) {
+        if let Some((_, counts)) = self.outside.get() {
+            counts.publish(self);
         }
     }
 }

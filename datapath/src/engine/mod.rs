@@ -30,7 +30,8 @@ use futures_util::stream::FuturesUnordered;
 
 pub use self::about::{About, ManyEndpoints, Partner, Selection};
 pub use self::counters::{
-    FlowCounts, FlowMeter, Meter, OffloadedRequests, Refusals, SharedCount, SharedTally, Tally,
+    FlowCounts, FlowMeter, Meter, OffloadedRequests, OutsideCounts, Refusals, SharedCount,
+    SharedTally, Tally,
 };
 pub use self::datagram_io::{DatagramIo, Direction, Endpoint, IoOptions, PerEndpoint, Remark};
 pub use self::queue_probe::{ConnectionProbe, LosslessProbe, QueueProbe, UdpProbe};

@@ -3,10 +3,14 @@
 use std::fmt;
 use std::io;
 use std::net::UdpSocket;
+use std::path::Path;
 use std::sync::Arc;
 
-use crate::data::{Case, Connection, EngineName, Transport};
-use crate::engine::{About, Engine, ManyEndpoints, Partner, Pool, PoolArgs, QueueProbe, Remark};
+use super::exec;
+use crate::data::{Case, Connection, EngineName, EngineProperties, Transport};
+use crate::engine::{
+    About, Engine, ManyEndpoints, Partner, Pool, PoolArgs, QueueProbe, Remark, UdpProbe,
+};
 use crate::workload::context::ThreadContext;
 use crate::workload::{self, Program};
 
@@ -25,6 +29,8 @@ pub struct Entry {
     pub thread: BenchThread,
     /// Way in which one bench thread serves many sockets, and the function that runs such a thread.
     pub many_endpoints: (ManyEndpoints, BenchThread),
+    /// Program that sends and receives, if that is not done in this process.
+    pub executable: Option<&'static Path>,
     /// Transports other than UDP that the engine supports.
     pub transports: &'static [Carrier],
     /// Test that the engine keeps the contract.
@@ -61,9 +67,28 @@ impl Entry {
             queue_probe: E::queue_probe,
             thread: |program, connection, thread| workload::run::<E>(program, connection, thread),
             many_endpoints: (ManyEndpoints::No, refuse),
+            executable: None,
             transports: &[],
             #[cfg(test)]
             keeps_contract: super::tests::contract::holds::<E>,
+            #[cfg(test)]
+            keeps_contract_with_many: || {},
+        }
+    }
+
+    /// Creates the entry of a program in any language: see [`super::exec`].
+    pub(super) fn of_program(about: &'static About, path: &'static Path) -> Self {
+        Self {
+            about,
+            try_out: || Ok(()),
+            pool: |_| Err(io::ErrorKind::Unsupported.into()),
+            queue_probe: |socket| Ok(Box::new(UdpProbe::new(socket)?)),
+            thread: exec::run,
+            many_endpoints: (ManyEndpoints::No, refuse),
+            executable: Some(path),
+            transports: &[],
+            #[cfg(test)]
+            keeps_contract: || {},
             #[cfg(test)]
             keeps_contract_with_many: || {},
         }
@@ -103,6 +128,14 @@ impl Entry {
     /// Returns the engine's support for a transport, if any.
     pub fn carrier(&self, transport: Transport) -> Option<&'static Carrier> {
         self.transports.iter().find(|it| it.transport == transport)
+    }
+
+    /// Returns the properties that the header of a log records.
+    pub fn properties(&self) -> EngineProperties {
+        EngineProperties {
+            executable: self.executable.map(Path::to_owned),
+            ..self.about.properties()
+        }
     }
 
     /// Returns the name on the command line and in the results.

@@ -5,6 +5,7 @@
 //! [added](add) by their program.
 
 mod entry;
+pub mod exec;
 mod gso;
 #[cfg(feature = "tokio")]
 mod lent_future;
@@ -102,7 +103,7 @@ pub static NOT_BUILT: &[(&str, &str)] = &[
 /// The engine of the senders and that of the receivers.
 pub type Engines = (&'static Entry, &'static Entry);
 
-/// Returns the engines of this build, in the order in which they are listed.
+/// Returns the engines of this build, without [programs](exec), in the order in which they are listed.
 pub fn all() -> impl Iterator<Item = &'static Entry> {
     let added = ADDED.get().copied().unwrap_or_default();
     BUILT_IN.iter().chain(added)
@@ -123,8 +124,13 @@ pub fn add(engines: &'static [Entry]) {
     assert!(ADDED.set(engines).is_ok(), "engines are added once");
 }
 
-/// Returns the engine with this name.
+/// Returns the engine with this name, which may be a [program](exec).
 pub fn find(name: &str) -> Option<&'static Entry> {
+    find_compiled(name).or_else(|| exec::find(name))
+}
+
+/// Returns the engine with this name, unless it is a program.
+fn find_compiled(name: &str) -> Option<&'static Entry> {
     all().find(|entry| entry.about.name == name)
 }
 
@@ -189,7 +195,7 @@ mod tests {
     fn what_is_known_by_name_alone_is_so() {
         for entry in BUILT_IN {
             let known = EngineProperties::known(entry.name());
-            let properties = Some(entry.about.properties());
+            let properties = Some(entry.properties());
             assert_eq!(known, properties, "{entry} in datapath/src/data/known.rs");
         }
     }

@@ -67,6 +67,13 @@ pub fn own_cpu_ns() -> Option<u64> {
     read(ClockId::CLOCK_THREAD_CPUTIME_ID)
 }
 
+/// Returns the CPU time that all threads of a process have used so far, in nanoseconds. `None`: there is no such
+/// process, or it is not this user's.
+pub fn cpu_ns_of_process(pid: i32) -> Option<u64> {
+    // As in `thread_cpu_ns`, without CPUCLOCK_PERTHREAD.
+    read(ClockId::from_raw((!(pid as clockid_t) << 3) | 2))
+}
+
 fn read(clock: ClockId) -> Option<u64> {
     let time = clock_gettime(clock).ok()?;
     let seconds = u64::try_from(time.tv_sec()).ok()?;
@@ -96,10 +103,19 @@ pub fn thread_switches(tid: i32) -> Option<Switches> {
     })
 }
 
+/// Returns whether the first thread of a process waits: see [`thread_is_asleep`].
+pub fn process_is_asleep(pid: i32) -> Option<bool> {
+    is_asleep(&format!("/proc/{pid}/stat"))
+}
+
 /// Returns whether a thread of this process waits for something other than a CPU (proc(5), `/proc/self/task/TID/stat`,
 /// field `state`). `None`: the thread has ended.
 pub fn thread_is_asleep(tid: i32) -> Option<bool> {
-    let stat = fs::read_to_string(format!("/proc/self/task/{tid}/stat")).ok()?;
+    is_asleep(&format!("/proc/self/task/{tid}/stat"))
+}
+
+fn is_asleep(stat: &str) -> Option<bool> {
+    let stat = fs::read_to_string(stat).ok()?;
     // The name before the state may contain any character, even parentheses.
     let (_, after_name) = stat.rsplit_once(')')?;
     Some(!after_name.trim_start().starts_with('R'))

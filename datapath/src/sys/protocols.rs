@@ -40,6 +40,8 @@ pub struct Protocols {
     pub reasm_fails: u64,
     /// Packets that were too large for the link and must not be fragmented.
     pub frag_fails: u64,
+    /// Datagrams that sockets took out of their queues. An aggregate of GRO counts once.
+    pub in_datagrams: u64,
     /// Datagrams for a port that no socket has.
     pub no_ports: u64,
     /// Datagrams that UDP could not deliver. Includes `rcvbuf_errors`, `in_csum_errors` and `mem_errors`.
@@ -124,6 +126,7 @@ impl Protocols {
             ("Ip", "OutNoRoutes") => &mut self.out_no_routes,
             ("Ip", "ReasmFails") => &mut self.reasm_fails,
             ("Ip", "FragFails") => &mut self.frag_fails,
+            ("Udp", "InDatagrams") => &mut self.in_datagrams,
             ("Udp", "NoPorts") => &mut self.no_ports,
             ("Udp", "InErrors") => &mut self.in_errors,
             ("Udp", "RcvbufErrors") => &mut self.rcvbuf_errors,

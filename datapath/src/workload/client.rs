@@ -7,6 +7,7 @@ use super::numbering::Numbering;
 use super::round_trips::{RoundTripMeter, TIMEOUT_NS};
 use crate::engine::FlowCounts;
 use crate::engine::payload::{Check, Fill, Origin};
+use crate::engine::verify::SequenceTracker;
 use crate::sys::clock;
 
 /// A client with a bounded number of outstanding requests.
@@ -98,6 +99,16 @@ impl Client {
     /// Returns the counter of its round trips.
     pub fn meter(&self) -> Arc<RoundTripMeter> {
         Arc::clone(&self.meter)
+    }
+
+    /// Returns the flow number of its first endpoint.
+    pub fn first_flow(&self) -> u16 {
+        self.numbering.thread()
+    }
+
+    /// Returns the tracker of its responses, while they are verified.
+    pub(super) fn tracker(&self) -> Option<Arc<SequenceTracker>> {
+        self.numbering.tracker()
     }
 
     /// Returns the counter of its flows, if it has several.

@@ -4,6 +4,7 @@
 //! The coordinating thread reads the meters at the edges of a window, at no cost for the bench threads.
 
 use std::io;
+use std::path::Path;
 #[cfg(feature = "calibration")]
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -49,6 +50,8 @@ pub struct ThreadContext {
     pub meter: Arc<Meter>,
     control: Arc<Control>,
     pool: Option<Pool>,
+    /// Program that runs the thread's loop in a process of its own.
+    executable: Option<&'static Path>,
     /// Number of the thread's loops. `sending`: number of its loops that still send.
     loops: AtomicUsize,
     sending: AtomicUsize,
@@ -72,6 +75,7 @@ impl ThreadContext {
             meter,
             control,
             pool: None,
+            executable: None,
             loops: AtomicUsize::new(1),
             sending: AtomicUsize::new(1),
             faults: Mutex::default(),
@@ -86,6 +90,16 @@ impl ThreadContext {
     /// Sets the pool whose threads run it.
     pub fn on(self, pool: Option<Pool>) -> Self {
         Self { pool, ..self }
+    }
+
+    /// Sets the program that runs its loop.
+    pub fn by(self, executable: Option<&'static Path>) -> Self {
+        Self { executable, ..self }
+    }
+
+    /// Returns the program that runs its loop, if it is not a loop of this process.
+    pub fn executable(&self) -> Option<&'static Path> {
+        self.executable
     }
 
     /// Returns the information for the engine.

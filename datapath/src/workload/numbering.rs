@@ -36,6 +36,11 @@ impl Numbering {
         self.flows.as_ref().map(|flows| flows.counts.clone())
     }
 
+    /// Returns the tracker of the responses, while they are verified.
+    pub(super) fn tracker(&self) -> Option<Arc<SequenceTracker>> {
+        self.answers.clone()
+    }
+
     /// Returns the number of the client.
     pub(super) fn thread(&self) -> u16 {
         self.thread

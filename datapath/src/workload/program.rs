@@ -69,7 +69,7 @@ impl Program {
     }
 
     /// Returns whether its sockets are connected, if this differs from the case's setting.
-    pub(super) fn connection(&self) -> Option<Connection> {
+    pub(crate) fn connection(&self) -> Option<Connection> {
         match self {
             Self::Roles(_, roles) => match roles.first()? {
                 Role::Server(_, connection) => Some(*connection),

@@ -15,6 +15,7 @@ use super::round_trips::RoundTripMeter;
 use super::server::Server;
 use crate::data::{Connection, Side};
 use crate::engine::payload::{Check, Fill, Origin};
+use crate::engine::verify::SequenceTracker;
 use crate::engine::{DatagramIo, Engine, FlowCounts, Tally};
 use crate::sys::clock;
 use crate::workload::context::ThreadContext;
@@ -102,6 +103,15 @@ impl Role {
             Self::Pacer(_) | Self::Flood(_) => Side::Sender,
             Self::Collector(_) => Side::Receiver,
             Self::Server(..) => Side::Server,
+        }
+    }
+
+    /// Returns the tracker of what a client or a server receives, while that is verified.
+    pub fn tracker(&self) -> Option<Arc<SequenceTracker>> {
+        match self {
+            Self::Client(client) => client.tracker(),
+            Self::Server(server, _) => server.tracker(),
+            Self::Pacer(_) | Self::Flood(_) | Self::Collector(_) => None,
         }
     }
 

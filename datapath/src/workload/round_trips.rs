@@ -42,19 +42,19 @@ impl Default for RoundTripMeter {
 impl RoundTripMeter {
     /// Returns whether a request that is sent, or due, now belongs to the window.
     #[inline]
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.is_open.load(Ordering::Relaxed)
     }
 
     /// Counts a request of the window that was sent.
     #[inline]
-    pub(super) fn received_request(&self) {
+    pub(crate) fn received_request(&self) {
         count(&self.received_request, 1);
     }
 
     /// Counts a response to a request of the window that arrived in time, after `ns` nanoseconds.
     #[inline]
-    pub(super) fn answered(&self, ns: u64) {
+    pub(crate) fn answered(&self, ns: u64) {
         count(&self.counts[bucket_of(ns)], 1);
         count(&self.sum_ns, ns);
     }
@@ -65,7 +65,7 @@ impl RoundTripMeter {
     }
 
     /// Counts a datagram that no request waits for.
-    pub(super) fn late(&self) {
+    pub(crate) fn late(&self) {
         count(&self.late, 1);
     }
 

@@ -44,6 +44,11 @@ impl Server {
         }
     }
 
+    /// Returns the tracker of the requests, while they are verified.
+    pub(super) fn tracker(&self) -> Option<Arc<SequenceTracker>> {
+        self.tracker.clone()
+    }
+
     /// Sets a model whose worker threads process the requests and respond over these sockets, one per endpoint.
     pub fn with_model(self, model: ServerModel, sockets: Vec<UdpSocket>) -> Self {
         Self {

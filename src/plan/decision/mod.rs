@@ -3,6 +3,7 @@
 mod across;
 mod flows;
 mod link_mtu;
+mod programs;
 mod refusal;
 mod transport;
 mod warnings;

@@ -2,6 +2,7 @@
 
 use super::across;
 use super::flows::{cannot_serve, exceeds_files};
+use super::programs;
 use super::transport::cannot_carry;
 use super::{cannot_run, is_fragmented, threads_on_workers};
 use crate::data::{
@@ -74,6 +75,9 @@ pub(in crate::plan) fn can_run_nowhere(
         }
     }
     if let Some(reason) = case.rate.and_then(|rate| rate.refusal(case.payload)) {
+        return Some(reason);
+    }
+    if let Some(reason) = programs::refusal(case, (sender, receiver)) {
         return Some(reason);
     }
     if case.is_paced() {

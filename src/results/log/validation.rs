@@ -149,7 +149,7 @@ impl Expected<'_> {
         };
         let of = |engine: &EngineProperties, is_receiver: bool| match engine.group {
             _ if in_one_read.is_some() => in_one_read.unwrap_or(0) as u64 + 1,
-            Group::Batch => self
+            Group::Batch | Group::Program => self
                 .case
                 .batch
                 .map_or(MOST_AT_ONCE, |batch| MOST_AT_ONCE.max(batch.count() as u64)),

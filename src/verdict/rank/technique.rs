@@ -26,6 +26,7 @@ impl Technique {
         let of_engine = |name: &str| match name.parse().ok().and_then(EngineProperties::known) {
             None => Self::Unknown,
             Some(engine) => match engine.group {
+                Group::Program => Self::Unknown,
                 Group::Blocking | Group::Readiness | Group::Async | Group::Harness => Self::OneCall,
                 Group::Batch => Self::Batches,
                 Group::Offload => Self::Offload,
@@ -40,7 +41,7 @@ impl Technique {
             Self::OneCall => "one call",
             Self::Batches => "batches",
             Self::Offload => "offload",
-            Self::Unknown => "engines unknown to this build",
+            Self::Unknown => "other",
         }
     }
 }

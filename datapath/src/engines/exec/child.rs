@@ -1,0 +1,224 @@
+//! One process of a program: its start, its output and its end.
+
+#![expect(unsafe_code, reason = "what happens between fork and exec")]
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::signal::{self, Signal};
+use nix::sys::time::TimeSpec;
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::{Pid, getppid, pipe2};
+
+/// Descriptors of the program: its socket and the page.
+const SOCKET: i32 = 3;
+const PAGE: i32 = 4;
+
+/// Most of the program's last output that a message quotes, in bytes.
+const QUOTED_BYTES: usize = 400;
+
+/// A running process. Dropping it kills its process group.
+#[derive(Debug)]
+pub(super) struct Child {
+    path: PathBuf,
+    process: process::Child,
+    /// Its standard output and standard error, until it closes both.
+    output: Option<File>,
+    /// The end of its output so far.
+    said: Vec<u8>,
+    status: Option<ExitStatus>,
+}
+
+impl Child {
+    /// Starts the program in a process group of its own, which the kernel kills when this thread ends.
+    ///
+    /// # Errors
+    /// Fails if the program cannot be executed. The message names it.
+    pub(super) fn start(path: &Path, socket: BorrowedFd, page: BorrowedFd) -> io::Result<Self> {
+        let wrong = |error: io::Error| {
+            let message = format!("cannot start {}: {error}", path.display());
+            io::Error::new(error.kind(), message)
+        };
+        let (output, into) = pipe2(OFlag::O_CLOEXEC).map_err(|errno| wrong(errno.into()))?;
+        fcntl(&output, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        let mut command = Command::new(path);
+        command
+            .stdin(Stdio::null())
+            .stdout(into.try_clone()?)
+            .stderr(into)
+            .process_group(0);
+        let given = [(socket.as_raw_fd(), SOCKET), (page.as_raw_fd(), PAGE)];
+        let parent = Pid::this();
+        // SAFETY: the closure makes system calls only, all of them async-signal-safe, and allocates nothing.
+        unsafe { command.pre_exec(move || prepare(given, parent)) };
+        let process = {
+            // Otherwise std's own pipe to the child might be one of the descriptors that are replaced there.
+            static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+            let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+            let _taken = [reserve(socket)?, reserve(socket)?];
+            command.spawn().map_err(wrong)?
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            process,
+            output: Some(output.into()),
+            said: Vec::new(),
+            status: None,
+        })
+    }
+
+    /// Returns the process ID.
+    pub(super) fn pid(&self) -> i32 {
+        i32::try_from(self.process.id()).expect("a kernel's process IDs are below 2^22")
+    }
+
+    /// Waits for `duration`, or until the program says something, ends, or a signal arrives. Returns whether it has
+    /// ended.
+    pub(super) fn wait(&mut self, duration: Duration) -> bool {
+        if let Some(output) = &self.output {
+            let mut polled = [PollFd::new(output.as_fd(), PollFlags::POLLIN)];
+            // After an error (EINTR), the caller looks again.
+            let _ = ppoll(&mut polled, Some(TimeSpec::from_duration(duration)), None);
+        } else {
+            let _ = ppoll(&mut [], Some(TimeSpec::from_duration(duration)), None);
+        }
+        self.listen();
+        self.has_ended()
+    }
+
+    /// Returns whether the process has ended. Its ID stays taken until [`Child::finish`].
+    pub(super) fn has_ended(&self) -> bool {
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        let state = waitid(Id::Pid(Pid::from_raw(self.pid())), flags);
+        self.status.is_some() || !matches!(state, Ok(WaitStatus::StillAlive) | Err(Errno::EINTR))
+    }
+
+    /// Waits until the process has ended, for `most` at most. Returns whether it has.
+    pub(super) fn wait_for_exit(&mut self, most: Duration) -> bool {
+        let end = Instant::now() + most;
+        while !self.has_ended() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            self.wait(left.min(Duration::from_millis(1)));
+        }
+        true
+    }
+
+    /// Asks the process to end.
+    pub(super) fn terminate(&self) {
+        let _ = signal::kill(Pid::from_raw(self.pid()), Signal::SIGTERM);
+    }
+
+    /// Kills whatever is left of the process group, and returns how the process ended.
+    pub(super) fn finish(&mut self) -> io::Result<ExitStatus> {
+        if let Some(status) = self.status {
+            return Ok(status);
+        }
+        // Before it is waited for: afterwards its ID may be another process's.
+        let _ = signal::killpg(Pid::from_raw(self.pid()), Signal::SIGKILL);
+        let status = self.process.wait()?;
+        self.listen();
+        self.status = Some(status);
+        Ok(status)
+    }
+
+    /// Returns an error that says what the program did, how it ended, and what it said last.
+    pub(super) fn error(&mut self, did: &str) -> io::Error {
+        let ended = self.has_ended();
+        let status = self.finish();
+        let mut message = format!("{} {did}", self.path.display());
+        if let (true, Ok(status)) = (ended, &status) {
+            message += &match (status.code(), status.signal()) {
+                (Some(code), _) => format!(" (exit code {code})"),
+                (_, Some(signal)) => format!(" (signal {signal})"),
+                _ => String::new(),
+            };
+        }
+        let said = String::from_utf8_lossy(&self.said);
+        let said = said.trim();
+        if !said.is_empty() {
+            message += ": ";
+            message += &said.lines().map(str::trim).collect::<Vec<_>>().join(" / ");
+        }
+        io::Error::other(message)
+    }
+
+    fn listen(&mut self) {
+        let Some(output) = &mut self.output else {
+            return;
+        };
+        let mut buffer = [0; 1024];
+        loop {
+            match output.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => {
+                    self.said.extend(&buffer[..read]);
+                    let surplus = self.said.len().saturating_sub(QUOTED_BYTES);
+                    self.said.drain(..surplus);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => break,
+            }
+        }
+        self.output = None;
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.finish();
+    }
+}
+
+/// Takes the lowest free descriptor from [`SOCKET`] on.
+fn reserve(any: BorrowedFd) -> io::Result<OwnedFd> {
+    #[expect(unsafe_code, reason = "a new descriptor")]
+    let owned = |fd| unsafe {
+        // SAFETY: fcntl has just made it, and nobody else knows it.
+        std::os::fd::FromRawFd::from_raw_fd(fd)
+    };
+    Ok(owned(fcntl(any, FcntlArg::F_DUPFD_CLOEXEC(SOCKET))?))
+}
+
+/// Runs in the new process, before the program does: puts the descriptors in their places, and ties the process to the
+/// life of the thread that starts it.
+fn prepare(given: [(i32, i32); 2], parent: Pid) -> io::Result<()> {
+    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
+    if getppid() != parent {
+        // The parent ended before the line above.
+        return Err(io::ErrorKind::Interrupted.into());
+    }
+    // Above both places first: one of them may be the other's.
+    let above = given.map(|(from, to)| {
+        // SAFETY: takes and returns integers.
+        let copy = unsafe { libc::fcntl(from, libc::F_DUPFD_CLOEXEC, PAGE + 1) };
+        (copy, to)
+    });
+    for (from, to) in above {
+        // SAFETY: takes and returns integers. What had this descriptor in this process is not needed any more.
+        Errno::result(unsafe { libc::dup2(from, to) })?;
+    }
+    // Nothing else is inherited. Kernels before 5.11 lack it; what matters is marked by whoever opened it.
+    // SAFETY: takes integers and touches no memory of this process.
+    unsafe {
+        libc::syscall(
+            libc::SYS_close_range,
+            PAGE + 1,
+            libc::c_uint::MAX,
+            libc::CLOSE_RANGE_CLOEXEC,
+        )
+    };
+    Ok(())
+}

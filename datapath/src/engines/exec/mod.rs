@@ -1,0 +1,374 @@
+//! Programs in any language (`--engine exec:PROGRAM`): each bench thread starts one process, gives it the thread's
+//! socket and a [page](page) of shared memory, and publishes the counts that the process writes there.
+//!
+//! `docs/OWN-LOOP.md` describes the life of such a program. While it runs, the bench thread sleeps, and wakes a
+//! hundred times a second: the counts are read from the page when they are needed.
+
+mod child;
+mod page;
+mod programs;
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::UdpGroSegment;
+
+use self::child::Child;
+use self::page::{Page, Published, Role, Task};
+pub use self::programs::{add, find};
+use crate::data::Connection;
+use crate::engine::payload::{Fill, Origin};
+use crate::engine::verify::{SequenceTracker, SequenceWriter};
+use crate::engine::{Endpoint, IoOptions, Meter, OutsideCounts, Remark, Tally};
+use crate::sys::protocols::Protocols;
+use crate::workload::context::ThreadContext;
+use crate::workload::{self, Program, RoundTripMeter, TIMEOUT_NS};
+
+/// Time in which a program has to be ready.
+const STARTS_WITHIN: Duration = Duration::from_secs(10);
+/// Time in which a program has to end once it is told to.
+const ENDS_WITHIN: Duration = Duration::from_secs(2);
+/// Time between two looks at a running program. Each costs some 5 us of the CPU that it runs on.
+const LOOK: Duration = Duration::from_millis(10);
+/// The same while datagrams are verified, as each one passes through a slot.
+const LOOK_VERIFYING: Duration = Duration::from_micros(100);
+
+/// Runs a bench thread: starts its program, waits at the start barrier, and ends the program at the stop.
+///
+/// # Errors
+/// Fails if the program cannot be started, is not ready in time, ends too early, does not end, or publishes counts that
+/// cannot be right. The message quotes what the program said last. No process is left running.
+pub(super) fn run(
+    program: Program,
+    connection: Connection,
+    thread: &Arc<ThreadContext>,
+) -> io::Result<Remark> {
+    let path = thread.executable().ok_or(io::ErrorKind::InvalidInput)?;
+    let bench = Bench::new(program, connection)?;
+    let shared = Arc::new(Shared::new(&bench)?);
+    let socket = bench.endpoint.socket.as_fd();
+    let mut child = Child::start(path, socket, shared.page.file())?;
+    get_ready(&mut child, &shared.page)?;
+    let delivered = Delivered::read(&bench);
+    let counts = Arc::clone(&shared) as Arc<dyn OutsideCounts>;
+    thread.meter.run_outside(child.pid(), counts);
+    thread.wait_at_start()?;
+    shared.page.go();
+    let mut contents = Contents::new(&bench);
+    let is_stopped = || match bench.role.initiates() {
+        true => thread.sending_stopped(),
+        false => thread.receiving_stopped(),
+    };
+    let look = if contents.verifies() {
+        LOOK_VERIFYING
+    } else {
+        LOOK
+    };
+    while !is_stopped() {
+        contents.exchange(&shared);
+        if child.wait(look) {
+            return Err(child.error("ended during the trial"));
+        }
+    }
+    end(&mut child, bench.role, &shared.page)?;
+    contents.exchange(&shared);
+    shared.publish(&thread.meter);
+    if bench.role.initiates() {
+        thread.done_sending();
+    }
+    if shared.is_wrong.load(Ordering::Relaxed) {
+        return Err(child.error("published counts that went back, or grew beyond all limits"));
+    }
+    if let Some(surplus) = delivered.surplus(&bench, shared.page.published().packets) {
+        return Err(child.error(&format!(
+            "counted {surplus} datagrams more than UDP delivered to all sockets of this host"
+        )));
+    }
+    Ok(None)
+}
+
+/// Waits until the program is set up.
+fn get_ready(child: &mut Child, page: &Page) -> io::Result<()> {
+    let end = Instant::now() + STARTS_WITHIN;
+    while !page.is_ready() {
+        if child.wait(Duration::from_millis(1)) {
+            return Err(child.error("ended before it was ready"));
+        }
+        if Instant::now() > end {
+            let seconds = STARTS_WITHIN.as_secs();
+            return Err(child.error(&format!("was not ready after {seconds} s")));
+        }
+    }
+    Ok(())
+}
+
+/// Ends the program. Senders and clients end by themselves, so that their counts are final. Receivers and servers have
+/// an empty queue by now: they may be blocked in a receive, which a signal ends together with the process.
+fn end(child: &mut Child, role: Role, page: &Page) -> io::Result<()> {
+    page.stop();
+    if !role.initiates() {
+        child.terminate();
+        child.wait_for_exit(ENDS_WITHIN);
+        return child.finish().map(drop);
+    }
+    if !child.wait_for_exit(ENDS_WITHIN) {
+        let seconds = ENDS_WITHIN.as_secs();
+        return Err(child.error(&format!("did not end within {seconds} s after `stop`")));
+    }
+    if child.finish()?.success() {
+        Ok(())
+    } else {
+        Err(child.error("failed"))
+    }
+}
+
+/// What a bench thread hands to its program.
+struct Bench {
+    role: Role,
+    connection: Connection,
+    endpoint: Endpoint,
+    options: IoOptions,
+    /// Writer of the datagrams to send, while they are verified.
+    writer: Option<SequenceWriter>,
+    /// Tracker of the received datagrams, while they are verified.
+    tracker: Option<Arc<SequenceTracker>>,
+    round_trips: Option<Arc<RoundTripMeter>>,
+}
+
+impl Bench {
+    fn new(program: Program, connection: Connection) -> io::Result<Self> {
+        let connection = program.connection().unwrap_or(connection);
+        let round_trips = program.round_trips();
+        let (role, mut options, writer, tracker) = match program {
+            Program::Flood(mut out) => (Role::Send, out.options, out.writers.pop(), None),
+            Program::Sink(into) => (Role::Receive, into.options, None, into.tracker),
+            Program::Roles(options, mut roles) => {
+                let role = roles.pop().ok_or(io::ErrorKind::InvalidInput)?;
+                let tracker = role.tracker();
+                match role {
+                    workload::Role::Client(client) => {
+                        let writer =
+                            SequenceWriter::new(client.first_flow(), options.payload_bytes);
+                        let writer = tracker.is_some().then_some(writer);
+                        (Role::Client, options, writer, tracker)
+                    }
+                    workload::Role::Server(..) => (Role::Server, options, None, tracker),
+                    _ => return Err(io::ErrorKind::Unsupported.into()),
+                }
+            }
+            Program::Turns(..) => return Err(io::ErrorKind::Unsupported.into()),
+        };
+        let endpoint = options.only_endpoint()?;
+        options.apply_wait(&endpoint.socket)?;
+        Ok(Self {
+            role,
+            connection,
+            endpoint,
+            options,
+            writer,
+            tracker,
+            round_trips,
+        })
+    }
+
+    fn task(&self) -> Task {
+        let number = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+        Task {
+            role: self.role,
+            payload_bytes: number(self.options.payload_bytes),
+            buffer_bytes: number(self.options.buffer_bytes),
+            batch: number(self.options.batch),
+            connected: self.connection == Connection::Connected,
+            spins: self.options.spins,
+            timeout_ms: number((TIMEOUT_NS / 1_000_000) as usize),
+            seed: fastrand::u64(..),
+            peer: self.endpoint.peer,
+            verifies: self.writer.is_some() || self.tracker.is_some(),
+        }
+    }
+}
+
+/// The page, and the counts at the last look.
+#[derive(Debug)]
+struct Shared {
+    page: Page,
+    role: Role,
+    last: Mutex<Published>,
+    /// True once the program has published counts that cannot be right.
+    is_wrong: AtomicBool,
+}
+
+impl Shared {
+    fn new(bench: &Bench) -> io::Result<Self> {
+        Ok(Self {
+            page: Page::new(&bench.task())?,
+            role: bench.role,
+            last: Mutex::default(),
+            is_wrong: AtomicBool::default(),
+        })
+    }
+}
+
+impl OutsideCounts for Shared {
+    fn publish(&self, meter: &Meter) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.page.published();
+        if !now.can_follow(&last) {
+            self.is_wrong.store(true, Ordering::Relaxed);
+            return;
+        }
+        // A refused datagram is counted as refused before it is counted as sent.
+        meter.refusals.add(now.refused - last.refused, 0);
+        meter
+            .errors
+            .fetch_add(now.errors - last.errors, Ordering::Relaxed);
+        let received = |packets| Tally {
+            packets,
+            bytes: now.bytes,
+        };
+        match self.role {
+            Role::Send => meter.sent.publish(now.packets + now.refused),
+            Role::Receive => meter.received.publish(received(now.packets)),
+            Role::Client => {
+                meter.received.publish(received(now.answered + now.late));
+                meter.sent.publish(now.packets + now.refused);
+            }
+            Role::Server => {
+                meter.received.publish(received(now.packets));
+                meter.sent.publish(now.answered + now.refused);
+            }
+        }
+        *last = now;
+    }
+}
+
+/// The datagrams and round trips that pass through the page.
+struct Contents<'a> {
+    bench: &'a Bench,
+    writer: Option<SequenceWriter>,
+    /// Slots that are filled, or read.
+    slots: u64,
+    /// Responses whose round trips are counted, and requests that were given up.
+    answered: u64,
+    given_up: u64,
+    late: u64,
+    /// Memory of one datagram.
+    datagram: Vec<u8>,
+}
+
+impl<'a> Contents<'a> {
+    fn new(bench: &'a Bench) -> Self {
+        Self {
+            bench,
+            writer: bench.writer.clone(),
+            slots: 0,
+            answered: 0,
+            given_up: 0,
+            late: 0,
+            datagram: Vec::new(),
+        }
+    }
+
+    fn verifies(&self) -> bool {
+        self.bench.writer.is_some() || self.bench.tracker.is_some()
+    }
+
+    /// Takes what the program has published since the last call, and gives it what it sends next.
+    fn exchange(&mut self, shared: &Shared) {
+        let now = shared.page.published();
+        if let Some(meter) = &self.bench.round_trips {
+            self.count_round_trips(meter, &shared.page, &now);
+        }
+        match self.bench.role {
+            Role::Send => self.fill(&shared.page, now.packets + now.refused),
+            Role::Client => self.fill(&shared.page, self.answered),
+            Role::Receive | Role::Server => self.check(&shared.page, now.packets),
+        }
+    }
+
+    /// Fills the slots that the program has used up.
+    fn fill(&mut self, page: &Page, used: u64) {
+        let Some(writer) = &mut self.writer else {
+            return;
+        };
+        self.datagram.resize(self.bench.options.payload_bytes, 0);
+        let end = used + Page::slots();
+        while self.slots < end {
+            writer.fill(&mut self.datagram);
+            writer.sent(1);
+            page.fill_slot(self.slots, &self.datagram);
+            self.slots += 1;
+        }
+        page.publish_slots(self.slots);
+    }
+
+    /// Checks the datagrams that the program has put into slots.
+    fn check(&mut self, page: &Page, received: u64) {
+        let Some(tracker) = &self.bench.tracker else {
+            return;
+        };
+        // Slots that were overwritten are lost, which verification reports.
+        self.slots = self.slots.max(received.saturating_sub(Page::slots()));
+        while self.slots < received {
+            page.read_slot(self.slots, &mut self.datagram);
+            tracker.enter(&self.datagram, Origin::PEER);
+            self.slots += 1;
+        }
+        page.publish_slots(self.slots);
+    }
+
+    /// Counts the round trips since the last look. Those at an edge of the window belong to it by the time of the look.
+    fn count_round_trips(&mut self, meter: &RoundTripMeter, page: &Page, now: &Published) {
+        let is_open = meter.is_open();
+        // A request without a response so far may still get one: the last one.
+        let given_up = now.packets.saturating_sub(now.answered + 1);
+        for _ in self.given_up..given_up {
+            if is_open {
+                meter.received_request();
+            }
+        }
+        self.given_up = self.given_up.max(given_up);
+        for n in self.answered..now.answered {
+            let Some(ns) = page.round_trip_ns(n, now.answered) else {
+                continue;
+            };
+            if is_open {
+                meter.received_request();
+                meter.answered(ns);
+            }
+            if let Some(tracker) = &self.bench.tracker {
+                page.read_slot(n, &mut self.datagram);
+                tracker.enter(&self.datagram, Origin::PEER);
+            }
+        }
+        self.answered = now.answered;
+        for _ in self.late..now.late {
+            meter.late();
+        }
+        self.late = now.late;
+    }
+}
+
+/// Datagrams that UDP had delivered to all sockets of this host when a receiver started. `None`: unknown, or the kernel
+/// may deliver several as one (GRO).
+struct Delivered(Option<u64>);
+
+impl Delivered {
+    fn read(bench: &Bench) -> Self {
+        let receives = matches!(bench.role, Role::Receive | Role::Server);
+        Self(receives.then(|| Protocols::read().in_datagrams))
+    }
+
+    /// Returns how many more datagrams a receiver has counted than UDP has delivered since.
+    fn surplus(&self, bench: &Bench, counted: u64) -> Option<u64> {
+        let coalesces = getsockopt(&bench.endpoint.socket, UdpGroSegment).unwrap_or(false);
+        let before = self.0.filter(|_| !coalesces)?;
+        // 0: this kernel does not say.
+        let now = Some(Protocols::read().in_datagrams).filter(|&now| now > 0)?;
+        Some(counted.saturating_sub(now.wrapping_sub(before))).filter(|&surplus| surplus > 0)
+    }
+}

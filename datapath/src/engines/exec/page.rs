@@ -1,0 +1,328 @@
+//! The page of memory that a program shares with its bench thread: `include/udpbench.h` describes it.
+//!
+//! Nothing that the program writes is trusted: offsets and lengths are this side's own, the page keeps its size, and
+//! counts that do not add up make the trial fail.
+
+#![expect(unsafe_code, reason = "memory that two processes share")]
+
+use std::ffi::c_void;
+use std::io;
+use std::mem;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use nix::fcntl::{FcntlArg, SealFlag, fcntl};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
+use nix::unistd::ftruncate;
+use socket2::SockAddr;
+
+/// Version of the page, increased with each change of its fields.
+const VERSION: u32 = 1;
+
+/// Number of slots, a power of two.
+const SLOTS: u64 = 256;
+/// Number of round-trip times.
+const ROUND_TRIPS: u64 = 65536;
+
+/// Offsets of the fields, in bytes. Fields are in the byte order of the machine.
+mod at {
+    pub(super) const VERSION: usize = 0;
+    pub(super) const ROLE: usize = 4;
+    pub(super) const PAYLOAD: usize = 8;
+    pub(super) const BUFFER: usize = 12;
+    pub(super) const BATCH: usize = 16;
+    pub(super) const CONNECTED: usize = 20;
+    pub(super) const SPIN: usize = 24;
+    pub(super) const TIMEOUT_MS: usize = 28;
+    pub(super) const SEED: usize = 32;
+    pub(super) const PEER_BYTES: usize = 40;
+    pub(super) const PEER: usize = 48;
+    pub(super) const PEER_TEXT: usize = 176;
+    pub(super) const VERIFY: usize = 240;
+    pub(super) const SLOTS: usize = 244;
+    pub(super) const SLOT_BYTES: usize = 248;
+    pub(super) const SLOTS_AT: usize = 252;
+    pub(super) const GO: usize = 256;
+    pub(super) const STOP: usize = 260;
+    pub(super) const SLOTS_READY: usize = 320;
+    pub(super) const PACKETS: usize = 512;
+    pub(super) const BYTES: usize = 520;
+    pub(super) const ERRORS: usize = 536;
+    pub(super) const REFUSED: usize = 544;
+    pub(super) const ANSWERED: usize = 552;
+    pub(super) const LATE: usize = 560;
+    pub(super) const READY: usize = 568;
+    pub(super) const ROUND_TRIPS: usize = 1024;
+    pub(super) const FIRST_SLOT: usize = ROUND_TRIPS + 4 * super::ROUND_TRIPS as usize;
+}
+
+/// Task of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Role {
+    Send = 1,
+    Receive = 2,
+    Client = 3,
+    Server = 4,
+}
+
+impl Role {
+    /// Returns whether the program ends by itself once `stop` is set.
+    pub(super) fn initiates(self) -> bool {
+        matches!(self, Self::Send | Self::Client)
+    }
+}
+
+/// What a program has to know before it starts.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) role: Role,
+    pub(super) payload_bytes: u32,
+    pub(super) buffer_bytes: u32,
+    pub(super) batch: u32,
+    pub(super) connected: bool,
+    pub(super) spins: bool,
+    pub(super) timeout_ms: u32,
+    pub(super) seed: u64,
+    pub(super) peer: Option<SocketAddr>,
+    pub(super) verifies: bool,
+}
+
+/// Counts that a program has published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Published {
+    pub(super) packets: u64,
+    pub(super) bytes: u64,
+    pub(super) errors: u64,
+    pub(super) refused: u64,
+    pub(super) answered: u64,
+    pub(super) late: u64,
+}
+
+/// The page, mapped into this process.
+#[derive(Debug)]
+pub(super) struct Page {
+    memory: NonNull<c_void>,
+    length: NonZeroUsize,
+    slot_bytes: usize,
+    file: OwnedFd,
+}
+
+// SAFETY: all fields behind the pointer are atomics or slots. One bench thread alone touches the slots.
+unsafe impl Send for Page {}
+// SAFETY: as above.
+unsafe impl Sync for Page {}
+
+impl Published {
+    /// Returns whether these counts can come after `before`: none goes back, and none has grown by more than 2^32.
+    pub(super) fn can_follow(&self, before: &Self) -> bool {
+        let fields = |it: &Self| {
+            [
+                it.packets,
+                it.bytes >> 16,
+                it.errors,
+                it.refused,
+                it.answered,
+                it.late,
+            ]
+        };
+        let mut grown = fields(self).into_iter().zip(fields(before));
+        grown.all(|(now, then)| now >= then && now - then <= u64::from(u32::MAX))
+    }
+}
+
+impl Page {
+    /// Makes a page for a task.
+    ///
+    /// # Errors
+    /// Returns the error of the system call.
+    pub(super) fn new(task: &Task) -> io::Result<Self> {
+        // A slot has room for the longest datagram and its length, and begins at a multiple of a cache line.
+        let slot_bytes =
+            (4 + task.payload_bytes.max(task.buffer_bytes) as usize).next_multiple_of(64);
+        let slots = if task.verifies { SLOTS } else { 0 };
+        let length = at::FIRST_SLOT + usize_of(slots) * slot_bytes;
+        let length = NonZeroUsize::new(length).ok_or(io::ErrorKind::InvalidInput)?;
+        let flags = MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING;
+        let file = memfd_create("udpbench", flags)?;
+        ftruncate(&file, length.get() as i64)?;
+        // A program that shortened the file would end this process with a SIGBUS.
+        let seals = SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_GROW | SealFlag::F_SEAL_SEAL;
+        fcntl(&file, FcntlArg::F_ADD_SEALS(seals))?;
+        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+        // SAFETY: a new mapping of a file that keeps its length; nothing else refers to it.
+        let memory = unsafe { mmap(None, length, access, MapFlags::MAP_SHARED, &file, 0) }?;
+        let page = Self {
+            memory,
+            length,
+            slot_bytes,
+            file,
+        };
+        page.describe(task, slots);
+        Ok(page)
+    }
+
+    fn describe(&self, task: &Task, slots: u64) {
+        let set = |at: usize, value: u32| self.word(at).store(value, Ordering::Relaxed);
+        set(at::VERSION, VERSION);
+        set(at::ROLE, task.role as u32);
+        set(at::PAYLOAD, task.payload_bytes);
+        set(at::BUFFER, task.buffer_bytes);
+        set(at::BATCH, task.batch);
+        set(at::CONNECTED, task.connected.into());
+        set(at::SPIN, task.spins.into());
+        set(at::TIMEOUT_MS, task.timeout_ms);
+        self.count(at::SEED).store(task.seed, Ordering::Relaxed);
+        if let Some(peer) = task.peer {
+            let text = peer.to_string();
+            self.write(at::PEER_TEXT, &text.as_bytes()[..text.len().min(63)]);
+            let address = SockAddr::from(peer);
+            set(at::PEER_BYTES, address.len());
+            // SAFETY: the storage of an address is plain bytes, of which the first `len` are set.
+            let bytes = unsafe {
+                let len = address.len() as usize;
+                std::slice::from_raw_parts(address.as_ptr().cast::<u8>(), len)
+            };
+            self.write(at::PEER, bytes);
+        }
+        set(at::VERIFY, task.verifies.into());
+        set(at::SLOTS, u32::try_from(slots).unwrap_or_default());
+        set(
+            at::SLOT_BYTES,
+            u32::try_from(self.slot_bytes).unwrap_or_default(),
+        );
+        set(
+            at::SLOTS_AT,
+            u32::try_from(at::FIRST_SLOT).unwrap_or_default(),
+        );
+    }
+
+    /// Returns the file that the program gets.
+    pub(super) fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// Returns whether the program is set up.
+    pub(super) fn is_ready(&self) -> bool {
+        self.word(at::READY).load(Ordering::Acquire) != 0
+    }
+
+    /// Lets the program begin.
+    pub(super) fn go(&self) {
+        self.word(at::GO).store(1, Ordering::Release);
+    }
+
+    /// Tells the program to end.
+    pub(super) fn stop(&self) {
+        self.word(at::STOP).store(1, Ordering::Release);
+    }
+
+    /// Returns the counts so far. Packets and bytes belong to the same moment, to within a batch: a reader that is
+    /// delayed between the two reads again, up to 16 times.
+    pub(super) fn published(&self) -> Published {
+        const TRIES: usize = 16;
+        let read = |at: usize| self.count(at).load(Ordering::Acquire);
+        let packets_and_answered = || (read(at::PACKETS), read(at::ANSWERED));
+        let (mut before, mut bytes) = (packets_and_answered(), 0);
+        for _ in 0..TRIES {
+            bytes = read(at::BYTES);
+            let after = packets_and_answered();
+            if after == before {
+                break;
+            }
+            before = after;
+        }
+        let (packets, answered) = before;
+        Published {
+            packets,
+            bytes,
+            errors: read(at::ERRORS),
+            refused: read(at::REFUSED),
+            answered,
+            late: read(at::LATE),
+        }
+    }
+
+    /// Returns the round-trip time of the n-th response, in nanoseconds. `None`: it is overwritten, as `answered` have
+    /// arrived by now.
+    pub(super) fn round_trip_ns(&self, n: u64, answered: u64) -> Option<u64> {
+        let at = at::ROUND_TRIPS + 4 * usize_of(n % ROUND_TRIPS);
+        let ns = self.word(at).load(Ordering::Relaxed);
+        (answered - n <= ROUND_TRIPS).then_some(ns.into())
+    }
+
+    /// Returns the number of slots.
+    pub(super) fn slots() -> u64 {
+        SLOTS
+    }
+
+    /// Writes the datagram of the n-th slot.
+    pub(super) fn fill_slot(&self, n: u64, datagram: &[u8]) {
+        let at = self.slot(n);
+        let length = u32::try_from(datagram.len()).unwrap_or_default();
+        self.word(at).store(length, Ordering::Relaxed);
+        self.write(at + 4, &datagram[..datagram.len().min(self.slot_bytes - 4)]);
+    }
+
+    /// Reads the datagram of the n-th slot into `datagram`.
+    pub(super) fn read_slot(&self, n: u64, datagram: &mut Vec<u8>) {
+        let at = self.slot(n);
+        let length = self.word(at).load(Ordering::Relaxed) as usize;
+        let length = length.min(self.slot_bytes - 4);
+        datagram.resize(length, 0);
+        // SAFETY: the slot lies within the mapping, and `datagram` elsewhere. The program has counted the datagram, so
+        // it writes elsewhere; if it writes here all the same, the bytes are wrong, which is what verification finds.
+        unsafe {
+            ptr::copy_nonoverlapping(self.pointer(at + 4, length), datagram.as_mut_ptr(), length)
+        };
+    }
+
+    /// Publishes the number of slots that are filled or read.
+    pub(super) fn publish_slots(&self, ready: u64) {
+        self.count(at::SLOTS_READY).store(ready, Ordering::Release);
+    }
+
+    fn slot(&self, n: u64) -> usize {
+        at::FIRST_SLOT + usize_of(n % SLOTS) * self.slot_bytes
+    }
+
+    fn write(&self, at: usize, bytes: &[u8]) {
+        // SAFETY: the range lies within the mapping, and `bytes` elsewhere.
+        unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), self.pointer(at, bytes.len()), bytes.len())
+        };
+    }
+
+    fn word(&self, at: usize) -> &AtomicU32 {
+        // SAFETY: within the mapping, aligned as all fields and slots are, and valid as long as `self`.
+        unsafe { AtomicU32::from_ptr(self.pointer(at, mem::size_of::<u32>()).cast()) }
+    }
+
+    fn count(&self, at: usize) -> &AtomicU64 {
+        // SAFETY: within the mapping, aligned as all counts are, and valid as long as `self`.
+        unsafe { AtomicU64::from_ptr(self.pointer(at, mem::size_of::<u64>()).cast()) }
+    }
+
+    fn pointer(&self, at: usize, length: usize) -> *mut u8 {
+        assert!(at + length <= self.length.get(), "outside of the page");
+        // SAFETY: checked above.
+        unsafe { self.memory.as_ptr().cast::<u8>().add(at) }
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this page's own, and no reference to it outlives `self`.
+        let _ = unsafe { munmap(self.memory, self.length.get()) };
+    }
+}
+
+/// Converts a number that fits: of slots or of round trips.
+#[expect(clippy::cast_possible_truncation, reason = "65,536 at most")]
+fn usize_of(n: u64) -> usize {
+    n as usize
+}
