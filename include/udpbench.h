@@ -6,9 +6,11 @@
 #ifndef UDPBENCH_H
 #define UDPBENCH_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef __cplusplus
@@ -38,7 +40,7 @@ struct udpbench_page {
     uint32_t timeout_ms; /*   28: client: give a request up after this time, and send the next one */
     uint64_t seed;       /*   32: for whatever is random in PROGRAM */
     uint32_t peer_bytes; /*   40: length of `peer`; 0: this end does not send first */
-    uint32_t reserved;   /*   44 */
+    uint32_t ip;         /*   44: family of the socket's addresses: 4 or 6 */
     uint8_t peer[128];   /*   48: struct sockaddr_in or sockaddr_in6 */
     char peer_text[64];  /*  176: the same as text, such as 127.0.0.1:40000 or [::1]:40000 */
     uint32_t verify;     /*  240: 1: the contents of datagrams are checked, through `slots` */
@@ -55,16 +57,16 @@ struct udpbench_page {
 
     /* Written by PROGRAM. The counts only grow. */
     uint64_t packets;  /*  512: datagrams that the kernel took (sender, client) or delivered (receiver, server) */
-    uint64_t bytes;    /*  520: their payload */
+    uint64_t bytes;    /*  520: payload sent (sender) or received (all others) */
     uint64_t calls;    /*  528: system calls that moved datagrams */
-    uint64_t errors;   /*  536: calls that failed, apart from EINTR and EAGAIN */
-    uint64_t refused;  /*  544: datagrams that the kernel refused in such calls: not in `packets` */
+    uint64_t errors;   /*  536: calls that failed, apart from EINTR and EAGAIN, and from sends: see `refused` */
+    uint64_t refused;  /*  544: datagrams that a send should have sent when it failed: not in `packets` */
     uint64_t answered; /*  552: server: responses sent; client: responses received in time */
     uint64_t late;     /*  560: client: responses that came after their time */
     uint32_t ready;    /*  568: 1: set up, waiting for `go` */
     uint32_t reserved2;   /*  572 */
     uint8_t rest3[448];   /*  576 */
-    uint32_t rtt_ns[65536]; /* 1024: [n % 65536], client: round-trip time of the n-th response (from 0), before `answered` is n + 1 */
+    uint32_t rtt_ns[65536]; /* 1024: client: round-trip time of the n-th response in rtt_ns[n % 65536] */
     /* At `slots_at`: the slots. The first 4 bytes of a slot are the length of its datagram. */
 };
 
@@ -102,6 +104,33 @@ static inline void udpbench_count(volatile struct udpbench_page *page, uint64_t 
     __atomic_store_n(&page->packets, page->packets + packets, __ATOMIC_RELEASE);
 }
 
+/* Counts the call that just failed, by `errno`. `refused`: datagrams that it should have sent; 0 for a receive. EAGAIN
+ * and EINTR only say: call again. */
+static inline void udpbench_fail(volatile struct udpbench_page *page, uint64_t refused)
+{
+    if (errno == EAGAIN || errno == EINTR)
+        return;
+    if (refused)
+        __atomic_store_n(&page->refused, page->refused + refused, __ATOMIC_RELAXED);
+    else
+        __atomic_store_n(&page->errors, page->errors + 1, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t udpbench_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Client: counts a response that came in time. */
+static inline void udpbench_answer(volatile struct udpbench_page *page, uint64_t rtt_ns)
+{
+    uint64_t n = page->answered;
+    page->rtt_ns[n % 65536] = rtt_ns < UINT32_MAX ? (uint32_t)rtt_ns : UINT32_MAX;
+    __atomic_store_n(&page->answered, n + 1, __ATOMIC_RELEASE);
+}
+
 static inline volatile uint8_t *udpbench_slot(volatile struct udpbench_page *page, uint64_t n)
 {
     return (volatile uint8_t *)page + page->slots_at + (n & (page->slots - 1)) * page->slot_bytes;
@@ -118,14 +147,21 @@ static inline int udpbench_fill(volatile struct udpbench_page *page, uint64_t n,
     return 1;
 }
 
+/* Client, only if `verify`: hands the content of the n-th response (from 0: `answered`) to udpbench, before it is
+ * counted. */
+static inline void udpbench_put(volatile struct udpbench_page *page, uint64_t n, const void *datagram, uint32_t bytes)
+{
+    volatile uint8_t *slot = udpbench_slot(page, n);
+    memcpy((void *)slot, &bytes, 4);
+    memcpy((void *)(slot + 4), datagram, bytes < page->buffer ? bytes : page->buffer);
+}
+
 /* Receiver, only if `verify`: hands the content of the n-th datagram (from 0) to udpbench, before it is counted. */
 static inline void udpbench_check(volatile struct udpbench_page *page, uint64_t n, const void *datagram, uint32_t bytes)
 {
-    volatile uint8_t *slot = udpbench_slot(page, n);
     while (n - __atomic_load_n(&page->slots_ready, __ATOMIC_ACQUIRE) >= page->slots)
         usleep(10);
-    memcpy((void *)slot, &bytes, 4);
-    memcpy((void *)(slot + 4), datagram, bytes < page->buffer ? bytes : page->buffer);
+    udpbench_put(page, n, datagram, bytes);
 }
 
 #ifdef __cplusplus

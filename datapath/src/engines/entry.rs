@@ -143,6 +143,14 @@ impl Entry {
         EngineName::new(self.about.name)
     }
 
+    /// Returns what names the engine on the command line.
+    pub fn argument(&self) -> String {
+        match self.executable {
+            Some(path) => format!("exec:{}={}", self.name(), path.display()),
+            None => self.name().to_string(),
+        }
+    }
+
     /// Returns the sender's and the receiver's engine for `--engine` with this name.
     ///
     /// # Panics

@@ -17,10 +17,9 @@ pub(super) fn refusal(case: &Case, (sender, receiver): Engines) -> Option<String
             "{program} is a program, which sends or receives, not both"
         ));
     }
-    if is_program(&sender) && case.is_paced() {
+    if is_program(&sender) && (case.is_paced() || case.is_open_loop()) {
         return Some(format!(
-            "{sender} is a program, which sends as fast as it can: let it receive at a rate, with --sender std \
-             --receiver exec:PROGRAM"
+            "{sender} is a program, which sends as fast as it can: for a rate, use --sender std --receiver exec:PROGRAM"
         ));
     }
     if is_program(&sender) && case.is_rr() {

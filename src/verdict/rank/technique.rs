@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::data::{EngineProperties, Group};
+use crate::engines::{self, Entry};
 
 /// Technique by which an engine moves datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,22 +59,33 @@ const MOST: usize = 5;
 /// one pair. Empty if there are more than [`MOST`].
 pub(super) fn options(labels: &BTreeSet<&str>) -> String {
     let all = labels.iter().filter_map(|label| match engines(label)[..] {
-        ["gso", "gro"] => Some("gso-gro"),
-        [engine] => Some(engine),
+        ["gso", "gro"] => Some("gso-gro".to_owned()),
+        [engine] => Some(argument(engine)),
         _ => None,
     });
-    let all: BTreeSet<&str> = all.collect();
+    let all: BTreeSet<String> = all.collect();
     if all.len() > MOST {
         return String::new();
     }
     if !all.is_empty() {
-        let all: Vec<&str> = all.into_iter().collect();
+        let all: Vec<String> = all.into_iter().collect();
         return format!("--engine {}", all.join(","));
     }
     match labels.first().map(|label| engines(label)).as_deref() {
-        Some([sender, receiver]) => format!("--sender {sender} --receiver {receiver}"),
+        Some([sender, receiver]) => {
+            format!(
+                "--sender {} --receiver {}",
+                argument(sender),
+                argument(receiver)
+            )
+        }
         _ => String::new(),
     }
+}
+
+/// Returns what to type for an engine.
+fn argument(name: &str) -> String {
+    engines::find(name).map_or_else(|| name.to_owned(), Entry::argument)
 }
 
 /// Returns the engines in a label: sender and receiver for `gso>mmsg/32`, one for both sides for `mmsg/32`.

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::socket::getsockopt;
 use nix::sys::socket::sockopt::UdpGroSegment;
+use socket2::SockRef;
 
 use self::child::Child;
 use self::page::{Page, Published, Role, Task};
@@ -69,21 +70,23 @@ pub(super) fn run(
         LOOK
     };
     while !is_stopped() {
+        shared.publish(&thread.meter);
         contents.exchange(&shared);
         if child.wait(look) {
             return Err(child.error("ended during the trial"));
         }
     }
-    end(&mut child, bench.role, &shared.page)?;
-    contents.exchange(&shared);
+    let ended = end(&mut child, bench.role, &shared.page);
     shared.publish(&thread.meter);
+    contents.exchange(&shared);
     if bench.role.initiates() {
         thread.done_sending();
     }
     if shared.is_wrong.load(Ordering::Relaxed) {
         return Err(child.error("published counts that went back, or grew beyond all limits"));
     }
-    if let Some(surplus) = delivered.surplus(&bench, shared.page.published().packets) {
+    ended?;
+    if let Some(surplus) = delivered.surplus(&bench, shared.counts().packets) {
         return Err(child.error(&format!(
             "counted {surplus} datagrams more than UDP delivered to all sockets of this host"
         )));
@@ -186,6 +189,9 @@ impl Bench {
             spins: self.options.spins,
             timeout_ms: number((TIMEOUT_NS / 1_000_000) as usize),
             seed: fastrand::u64(..),
+            is_v6: SockRef::from(&self.endpoint.socket)
+                .local_addr()
+                .is_ok_and(|it| it.is_ipv6()),
             peer: self.endpoint.peer,
             verifies: self.writer.is_some() || self.tracker.is_some(),
         }
@@ -211,6 +217,11 @@ impl Shared {
             is_wrong: AtomicBool::default(),
         })
     }
+
+    /// Returns the counts when they were published last.
+    fn counts(&self) -> Published {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl OutsideCounts for Shared {
@@ -219,6 +230,8 @@ impl OutsideCounts for Shared {
         let now = self.page.published();
         if !now.can_follow(&last) {
             self.is_wrong.store(true, Ordering::Relaxed);
+        }
+        if self.is_wrong.load(Ordering::Relaxed) {
             return;
         }
         // A refused datagram is counted as refused before it is counted as sent.
@@ -279,12 +292,12 @@ impl<'a> Contents<'a> {
 
     /// Takes what the program has published since the last call, and gives it what it sends next.
     fn exchange(&mut self, shared: &Shared) {
-        let now = shared.page.published();
+        let now = shared.counts();
         if let Some(meter) = &self.bench.round_trips {
             self.count_round_trips(meter, &shared.page, &now);
         }
         match self.bench.role {
-            Role::Send => self.fill(&shared.page, now.packets + now.refused),
+            Role::Send => self.fill(&shared.page, now.packets),
             Role::Client => self.fill(&shared.page, self.answered),
             Role::Receive | Role::Server => self.check(&shared.page, now.packets),
         }

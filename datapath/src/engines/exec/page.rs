@@ -23,8 +23,8 @@ use socket2::SockAddr;
 /// Version of the page, increased with each change of its fields.
 const VERSION: u32 = 1;
 
-/// Number of slots, a power of two.
-const SLOTS: u64 = 256;
+/// Number of slots: a power of two, and no less than the largest batch.
+const SLOTS: u64 = 1024;
 /// Number of round-trip times.
 const ROUND_TRIPS: u64 = 65536;
 
@@ -40,6 +40,7 @@ mod at {
     pub(super) const TIMEOUT_MS: usize = 28;
     pub(super) const SEED: usize = 32;
     pub(super) const PEER_BYTES: usize = 40;
+    pub(super) const IP: usize = 44;
     pub(super) const PEER: usize = 48;
     pub(super) const PEER_TEXT: usize = 176;
     pub(super) const VERIFY: usize = 240;
@@ -88,6 +89,7 @@ pub(super) struct Task {
     pub(super) spins: bool,
     pub(super) timeout_ms: u32,
     pub(super) seed: u64,
+    pub(super) is_v6: bool,
     pub(super) peer: Option<SocketAddr>,
     pub(super) verifies: bool,
 }
@@ -177,6 +179,7 @@ impl Page {
         set(at::SPIN, task.spins.into());
         set(at::TIMEOUT_MS, task.timeout_ms);
         self.count(at::SEED).store(task.seed, Ordering::Relaxed);
+        set(at::IP, if task.is_v6 { 6 } else { 4 });
         if let Some(peer) = task.peer {
             let text = peer.to_string();
             self.write(at::PEER_TEXT, &text.as_bytes()[..text.len().min(63)]);
