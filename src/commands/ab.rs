@@ -191,6 +191,10 @@ fn resume(
         return Ok((comparison, outputs));
     }
     let header = comparison.header();
+    for side in Side::BOTH {
+        let added = header.setup(side).plan.add_programs();
+        added.map_err(anyhow::Error::msg)?;
+    }
     for (side, now) in Side::BOTH
         .into_iter()
         .zip(versions(header, others, interrupt)?)

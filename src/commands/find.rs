@@ -126,6 +126,11 @@ fn resume(
         return Err(UsageError::flag("--resume", &path.display(), problem).into());
     }
     let mut record = Record::of(&log)?;
+    record
+        .header()
+        .plan
+        .add_programs()
+        .map_err(anyhow::Error::msg)?;
     tuning::check_resume(what, &record, path, settings)?;
     let mut outputs = Outputs::resume_log(path, (&log).into())?;
     session::resumed(&mut record, &mut outputs, Vec::new())?;

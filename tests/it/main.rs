@@ -13,6 +13,7 @@ mod common;
 mod compare;
 mod config;
 mod docs;
+mod exec;
 mod files;
 mod find;
 mod flows;

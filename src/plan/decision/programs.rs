@@ -7,9 +7,9 @@ use crate::engines::{Engines, Entry};
 pub(super) fn refusal(case: &Case, (sender, receiver): Engines) -> Option<String> {
     let is_program = |entry: &&Entry| entry.executable.is_some();
     let program = [sender, receiver].into_iter().find(is_program)?;
-    if case.transport.is_some() {
+    if case.threads.is_alone() {
         return Some(format!(
-            "{program} is a program, which gets UDP sockets only"
+            "{program} is a program, which sends or receives, not both: use --threads 2"
         ));
     }
     if case.workload == Some(Workload::Bidir) {

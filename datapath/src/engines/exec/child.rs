@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -135,23 +135,18 @@ impl Child {
 
     /// Returns an error that says what the program did, how it ended, and what it said last.
     pub(super) fn error(&mut self, did: &str) -> io::Error {
-        let ended = self.has_ended();
-        let status = self.finish();
-        let mut message = format!("{} {did}", self.path.display());
-        if let (true, Ok(status)) = (ended, &status) {
-            message += &match (status.code(), status.signal()) {
-                (Some(code), _) => format!(" (exit code {code})"),
-                (_, Some(signal)) => format!(" (signal {signal})"),
-                _ => String::new(),
-            };
-        }
+        let ended = self.has_ended().then(|| self.finish());
+        // Whoever still runs is ended here, which says nothing about the program.
+        let _ = self.finish();
+        let how = match ended {
+            Some(Ok(status)) => format!(" ({status})"),
+            _ => String::new(),
+        };
         let said = String::from_utf8_lossy(&self.said);
-        let said = said.trim();
-        if !said.is_empty() {
-            message += ": ";
-            message += &said.lines().map(str::trim).collect::<Vec<_>>().join(" / ");
-        }
-        io::Error::other(message)
+        let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+        let said = lines.collect::<Vec<_>>().join(" / ");
+        let colon = if said.is_empty() { "" } else { ": " };
+        io::Error::other(format!("{} {did}{how}{colon}{said}", self.path.display()))
     }
 
     fn listen(&mut self) {

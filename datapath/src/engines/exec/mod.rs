@@ -1,12 +1,14 @@
 //! Programs in any language (`--engine exec:PROGRAM`): each bench thread starts one process, gives it the thread's
 //! socket and a [page](page) of shared memory, and publishes the counts that the process writes there.
 //!
-//! `docs/OWN-LOOP.md` describes the life of such a program. While it runs, the bench thread sleeps, and wakes a
-//! hundred times a second: the counts are read from the page when they are needed.
+//! `docs/OWN-LOOP.md` describes the life of such a program. While it runs, the bench thread sleeps, and wakes a few
+//! times a second: the counts are read from the page when they are needed.
 
 mod child;
+mod contents;
 mod page;
 mod programs;
+mod task;
 
 use std::io;
 use std::os::fd::AsFd;
@@ -19,10 +21,11 @@ use nix::sys::socket::sockopt::UdpGroSegment;
 use socket2::SockRef;
 
 use self::child::Child;
-use self::page::{Page, Published, Role, Task};
+use self::contents::Contents;
+use self::page::Page;
 pub use self::programs::{add, find};
+use self::task::{Published, Role, Task};
 use crate::data::Connection;
-use crate::engine::payload::{Fill, Origin};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{Endpoint, IoOptions, Meter, OutsideCounts, Remark, Tally};
 use crate::sys::protocols::Protocols;
@@ -34,7 +37,9 @@ const STARTS_WITHIN: Duration = Duration::from_secs(10);
 /// Time in which a program has to end once it is told to.
 const ENDS_WITHIN: Duration = Duration::from_secs(2);
 /// Time between two looks at a running program. Each costs some 5 us of the CPU that it runs on.
-const LOOK: Duration = Duration::from_millis(10);
+const LOOK: Duration = Duration::from_millis(100);
+/// The same for clients: the page has room for 65,536 round-trip times.
+const LOOK_AT_ROUND_TRIPS: Duration = Duration::from_millis(10);
 /// The same while datagrams are verified, as each one passes through a slot.
 const LOOK_VERIFYING: Duration = Duration::from_micros(100);
 
@@ -60,25 +65,28 @@ pub(super) fn run(
     thread.wait_at_start()?;
     shared.page.go();
     let mut contents = Contents::new(&bench);
-    let is_stopped = || match bench.role.initiates() {
-        true => thread.sending_stopped(),
-        false => thread.receiving_stopped(),
+    let is_stopped = || {
+        if bench.role.initiates() {
+            thread.sending_stopped()
+        } else {
+            thread.receiving_stopped()
+        }
     };
-    let look = if contents.verifies() {
-        LOOK_VERIFYING
-    } else {
-        LOOK
+    let look = match bench.role {
+        _ if contents.verifies() => LOOK_VERIFYING,
+        Role::Client => LOOK_AT_ROUND_TRIPS,
+        _ => LOOK,
     };
     while !is_stopped() {
         shared.publish(&thread.meter);
-        contents.exchange(&shared);
+        contents.exchange(&shared.page, &shared.counts());
         if child.wait(look) {
             return Err(child.error("ended during the trial"));
         }
     }
     let ended = end(&mut child, bench.role, &shared.page);
     shared.publish(&thread.meter);
-    contents.exchange(&shared);
+    contents.exchange(&shared.page, &shared.counts());
     if bench.role.initiates() {
         thread.done_sending();
     }
@@ -256,113 +264,6 @@ impl OutsideCounts for Shared {
             }
         }
         *last = now;
-    }
-}
-
-/// The datagrams and round trips that pass through the page.
-struct Contents<'a> {
-    bench: &'a Bench,
-    writer: Option<SequenceWriter>,
-    /// Slots that are filled, or read.
-    slots: u64,
-    /// Responses whose round trips are counted, and requests that were given up.
-    answered: u64,
-    given_up: u64,
-    late: u64,
-    /// Memory of one datagram.
-    datagram: Vec<u8>,
-}
-
-impl<'a> Contents<'a> {
-    fn new(bench: &'a Bench) -> Self {
-        Self {
-            bench,
-            writer: bench.writer.clone(),
-            slots: 0,
-            answered: 0,
-            given_up: 0,
-            late: 0,
-            datagram: Vec::new(),
-        }
-    }
-
-    fn verifies(&self) -> bool {
-        self.bench.writer.is_some() || self.bench.tracker.is_some()
-    }
-
-    /// Takes what the program has published since the last call, and gives it what it sends next.
-    fn exchange(&mut self, shared: &Shared) {
-        let now = shared.counts();
-        if let Some(meter) = &self.bench.round_trips {
-            self.count_round_trips(meter, &shared.page, &now);
-        }
-        match self.bench.role {
-            Role::Send => self.fill(&shared.page, now.packets),
-            Role::Client => self.fill(&shared.page, self.answered),
-            Role::Receive | Role::Server => self.check(&shared.page, now.packets),
-        }
-    }
-
-    /// Fills the slots that the program has used up.
-    fn fill(&mut self, page: &Page, used: u64) {
-        let Some(writer) = &mut self.writer else {
-            return;
-        };
-        self.datagram.resize(self.bench.options.payload_bytes, 0);
-        let end = used + Page::slots();
-        while self.slots < end {
-            writer.fill(&mut self.datagram);
-            writer.sent(1);
-            page.fill_slot(self.slots, &self.datagram);
-            self.slots += 1;
-        }
-        page.publish_slots(self.slots);
-    }
-
-    /// Checks the datagrams that the program has put into slots.
-    fn check(&mut self, page: &Page, received: u64) {
-        let Some(tracker) = &self.bench.tracker else {
-            return;
-        };
-        // Slots that were overwritten are lost, which verification reports.
-        self.slots = self.slots.max(received.saturating_sub(Page::slots()));
-        while self.slots < received {
-            page.read_slot(self.slots, &mut self.datagram);
-            tracker.enter(&self.datagram, Origin::PEER);
-            self.slots += 1;
-        }
-        page.publish_slots(self.slots);
-    }
-
-    /// Counts the round trips since the last look. Those at an edge of the window belong to it by the time of the look.
-    fn count_round_trips(&mut self, meter: &RoundTripMeter, page: &Page, now: &Published) {
-        let is_open = meter.is_open();
-        // A request without a response so far may still get one: the last one.
-        let given_up = now.packets.saturating_sub(now.answered + 1);
-        for _ in self.given_up..given_up {
-            if is_open {
-                meter.received_request();
-            }
-        }
-        self.given_up = self.given_up.max(given_up);
-        for n in self.answered..now.answered {
-            let Some(ns) = page.round_trip_ns(n, now.answered) else {
-                continue;
-            };
-            if is_open {
-                meter.received_request();
-                meter.answered(ns);
-            }
-            if let Some(tracker) = &self.bench.tracker {
-                page.read_slot(n, &mut self.datagram);
-                tracker.enter(&self.datagram, Origin::PEER);
-            }
-        }
-        self.answered = now.answered;
-        for _ in self.late..now.late {
-            meter.late();
-        }
-        self.late = now.late;
     }
 }
 

@@ -8,7 +8,6 @@
 use std::ffi::c_void;
 use std::io;
 use std::mem;
-use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
@@ -19,6 +18,8 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 use nix::unistd::ftruncate;
 use socket2::SockAddr;
+
+use super::task::{Published, Task};
 
 /// Version of the page, increased with each change of its fields.
 const VERSION: u32 = 1;
@@ -58,51 +59,7 @@ mod at {
     pub(super) const LATE: usize = 560;
     pub(super) const READY: usize = 568;
     pub(super) const ROUND_TRIPS: usize = 1024;
-    pub(super) const FIRST_SLOT: usize = ROUND_TRIPS + 4 * super::ROUND_TRIPS as usize;
-}
-
-/// Task of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub(super) enum Role {
-    Send = 1,
-    Receive = 2,
-    Client = 3,
-    Server = 4,
-}
-
-impl Role {
-    /// Returns whether the program ends by itself once `stop` is set.
-    pub(super) fn initiates(self) -> bool {
-        matches!(self, Self::Send | Self::Client)
-    }
-}
-
-/// What a program has to know before it starts.
-#[derive(Debug)]
-pub(super) struct Task {
-    pub(super) role: Role,
-    pub(super) payload_bytes: u32,
-    pub(super) buffer_bytes: u32,
-    pub(super) batch: u32,
-    pub(super) connected: bool,
-    pub(super) spins: bool,
-    pub(super) timeout_ms: u32,
-    pub(super) seed: u64,
-    pub(super) is_v6: bool,
-    pub(super) peer: Option<SocketAddr>,
-    pub(super) verifies: bool,
-}
-
-/// Counts that a program has published.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Published {
-    pub(super) packets: u64,
-    pub(super) bytes: u64,
-    pub(super) errors: u64,
-    pub(super) refused: u64,
-    pub(super) answered: u64,
-    pub(super) late: u64,
+    pub(super) const FIRST_SLOT: usize = ROUND_TRIPS + 4 * 65536;
 }
 
 /// The page, mapped into this process.
@@ -119,24 +76,6 @@ unsafe impl Send for Page {}
 // SAFETY: as above.
 unsafe impl Sync for Page {}
 
-impl Published {
-    /// Returns whether these counts can come after `before`: none goes back, and none has grown by more than 2^32.
-    pub(super) fn can_follow(&self, before: &Self) -> bool {
-        let fields = |it: &Self| {
-            [
-                it.packets,
-                it.bytes >> 16,
-                it.errors,
-                it.refused,
-                it.answered,
-                it.late,
-            ]
-        };
-        let mut grown = fields(self).into_iter().zip(fields(before));
-        grown.all(|(now, then)| now >= then && now - then <= u64::from(u32::MAX))
-    }
-}
-
 impl Page {
     /// Makes a page for a task.
     ///
@@ -151,7 +90,8 @@ impl Page {
         let length = NonZeroUsize::new(length).ok_or(io::ErrorKind::InvalidInput)?;
         let flags = MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING;
         let file = memfd_create("udpbench", flags)?;
-        ftruncate(&file, length.get() as i64)?;
+        let bytes = i64::try_from(length.get()).map_err(io::Error::other)?;
+        ftruncate(&file, bytes)?;
         // A program that shortened the file would end this process with a SIGBUS.
         let seals = SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_GROW | SealFlag::F_SEAL_SEAL;
         fcntl(&file, FcntlArg::F_ADD_SEALS(seals))?;
@@ -280,7 +220,7 @@ impl Page {
         // SAFETY: the slot lies within the mapping, and `datagram` elsewhere. The program has counted the datagram, so
         // it writes elsewhere; if it writes here all the same, the bytes are wrong, which is what verification finds.
         unsafe {
-            ptr::copy_nonoverlapping(self.pointer(at + 4, length), datagram.as_mut_ptr(), length)
+            ptr::copy_nonoverlapping(self.pointer(at + 4, length), datagram.as_mut_ptr(), length);
         };
     }
 
@@ -296,7 +236,7 @@ impl Page {
     fn write(&self, at: usize, bytes: &[u8]) {
         // SAFETY: the range lies within the mapping, and `bytes` elsewhere.
         unsafe {
-            ptr::copy_nonoverlapping(bytes.as_ptr(), self.pointer(at, bytes.len()), bytes.len())
+            ptr::copy_nonoverlapping(bytes.as_ptr(), self.pointer(at, bytes.len()), bytes.len());
         };
     }
 

@@ -1,0 +1,66 @@
+//! What a program is told before it starts, and what it counts.
+
+use std::net::SocketAddr;
+
+/// Task of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Role {
+    Send = 1,
+    Receive = 2,
+    Client = 3,
+    Server = 4,
+}
+
+impl Role {
+    /// Returns whether the program ends by itself once `stop` is set.
+    pub(super) fn initiates(self) -> bool {
+        matches!(self, Self::Send | Self::Client)
+    }
+}
+
+/// What a program has to know before it starts.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the page")]
+pub(super) struct Task {
+    pub(super) role: Role,
+    pub(super) payload_bytes: u32,
+    pub(super) buffer_bytes: u32,
+    pub(super) batch: u32,
+    pub(super) connected: bool,
+    pub(super) spins: bool,
+    pub(super) timeout_ms: u32,
+    pub(super) seed: u64,
+    pub(super) is_v6: bool,
+    pub(super) peer: Option<SocketAddr>,
+    pub(super) verifies: bool,
+}
+
+/// Counts that a program has published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Published {
+    pub(super) packets: u64,
+    pub(super) bytes: u64,
+    pub(super) errors: u64,
+    pub(super) refused: u64,
+    pub(super) answered: u64,
+    pub(super) late: u64,
+}
+
+impl Published {
+    /// Returns whether these counts can come after `before`: none goes back, and none has grown by more than 2^32.
+    pub(super) fn can_follow(&self, before: &Self) -> bool {
+        let fields = |it: &Self| {
+            [
+                it.packets,
+                it.bytes >> 16,
+                it.errors,
+                it.refused,
+                it.answered,
+                it.late,
+            ]
+        };
+        let mut grown = fields(self).into_iter().zip(fields(before));
+        grown.all(|(now, then)| now >= then && u32::try_from(now - then).is_ok())
+    }
+}

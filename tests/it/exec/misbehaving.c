@@ -1,0 +1,53 @@
+/* Programs that do something wrong, each by the name of its file. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "udpbench.h"
+
+static int is_called(const char *path, const char *name)
+{
+    const char *last = strrchr(path, '/');
+    return strcmp(last ? last + 1 : path, name) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    volatile struct udpbench_page *page = udpbench_open();
+    if (argc != 1 || !page)
+        return 2;
+    const char *me = argv[0];
+    if (is_called(me, "exits"))
+        return fputs("no such file: loop.toml\n", stderr), 3;
+    if (is_called(me, "hangs"))
+        for (;;)
+            pause();
+    if (is_called(me, "forks-and-leaves")) {
+        if (fork() == 0)
+            for (;;)
+                pause();
+        return 0;
+    }
+    if (is_called(me, "closes-its-output"))
+        fclose(stdout), fclose(stderr), close(1), close(2);
+    udpbench_wait(page);
+    if (is_called(me, "crashes"))
+        raise(SIGSEGV);
+    if (is_called(me, "talks-much"))
+        for (int n = 0; n < 100000; n++)
+            puts("0123456789 0123456789 0123456789 0123456789 0123456789 0123456789");
+    if (is_called(me, "ignores-the-end")) {
+        signal(SIGTERM, SIG_IGN);
+        for (;;)
+            udpbench_count(page, 0, 0);
+    }
+    for (uint64_t n = 1; !udpbench_stopped(page); n++) {
+        usleep(1000);
+        if (is_called(me, "writes-garbage"))
+            for (size_t at = 0; at < 56; at++)
+                ((volatile uint8_t *)&page->packets)[at] = (uint8_t)rand();
+        else if (is_called(me, "lies"))
+            udpbench_count(page, 1000, 1000 * page->payload);
+    }
+    return 0;
+}
