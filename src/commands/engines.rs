@@ -21,6 +21,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         .word("here", |row| row[2].clone())
         .text("what it is", |row| row[3].clone());
     let mut table = columns.table(built.chain(left_out));
+    table.text("exec:PROGRAM, in the place of an engine, is a loop of yours in any language: docs/OWN-LOOP.md");
     table.text("* in the default sweep; `udpbench plan` says why a case is skipped");
     super::show(&table.draw(super::width().into()))?;
     Ok(ExitCode::SUCCESS)

@@ -154,7 +154,6 @@ pub struct EngineProperties {
     /// Reason why a receiver of this engine may sleep on a full queue. `None`: it cannot.
     pub starves: Option<String>,
     /// Path of the program, if the engine is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executable: Option<PathBuf>,
 }
 
