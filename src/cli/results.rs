@@ -188,7 +188,7 @@ pub struct RankArgs {
     /// Number of engines that each list shows
     #[arg(long, value_name = "N", default_value = "3", value_parser = within(1_u16..=1000), allow_negative_numbers = true)]
     pub top: u16,
-    /// Shows the engines of each setting, and all of them over all settings
+    /// Shows the engines of each group of comparable rows, and all of them over all groups
     #[arg(long)]
     pub details: bool,
 }
@@ -198,7 +198,7 @@ Examples:
   udpbench rank results/*.csv           everything measured, each machine by itself
   udpbench rank --by cpu run.csv        the cheapest engines, for a board with other things to do
   udpbench rank --top 1 run.csv         what to use, and the leaders over all
-  udpbench rank --details run.csv       each setting: threads, payload, ip, connection
+  udpbench rank --details run.csv       each group: equal threads, payload, ip, connection
 
 Exit codes:
   0  done

@@ -23,7 +23,7 @@ pub fn run(args: &RankArgs) -> anyhow::Result<ExitCode> {
         by: args.by,
         top: args.top.into(),
         detail: if args.details {
-            Detail::Settings
+            Detail::Groups
         } else {
             Detail::Averaged
         },

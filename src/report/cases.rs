@@ -8,13 +8,13 @@ use crate::results::row::Row;
 
 /// Parameters that all points of a chart share: everything except payload, engine, transport and address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Setting {
+pub(super) struct ChartKey {
     /// The block, with the payload, transport and address cleared.
     block: BlockKey,
     connection: Connection,
 }
 
-impl Setting {
+impl ChartKey {
     fn of(row: &Row) -> Self {
         Self {
             block: shared_block(row),
@@ -39,7 +39,7 @@ pub(super) fn threads_label(threads: Threads) -> String {
     format!("{threads} thread{plural}")
 }
 
-impl fmt::Display for Setting {
+impl fmt::Display for ChartKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let BlockKey { threads, ip, .. } = self.block;
         let threads = threads_label(threads);
@@ -58,12 +58,12 @@ pub(super) fn by_block(
     grouped(rows, value, Row::block)
 }
 
-/// Groups the rows by setting. Rows without the value are omitted.
-pub(super) fn by_setting(
+/// Groups the rows by chart. Rows without the value are omitted.
+pub(super) fn by_chart(
     rows: &[Row],
     value: impl Fn(&Row) -> Option<f64>,
-) -> BTreeMap<Setting, Vec<&Row>> {
-    grouped(rows, value, Setting::of)
+) -> BTreeMap<ChartKey, Vec<&Row>> {
+    grouped(rows, value, ChartKey::of)
 }
 
 /// Groups the rows by `key`. Rows without the value are omitted.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
-use super::cases::{by_setting, drawable, line_label, line_labels};
+use super::cases::{by_chart, drawable, line_label, line_labels};
 use super::chart::{LOOKS, Line, Lines, Look, Mark, Over, figure, legend};
 use super::engines;
 use crate::results::files::Results;
@@ -36,7 +36,7 @@ fn received(row: &Row) -> Option<f64> {
 }
 
 fn of_file(file: &Results) -> Markup {
-    let settings = by_setting(&file.rows, received);
+    let charts = by_chart(&file.rows, received);
     let mut all: Vec<&Row> = file
         .rows
         .iter()
@@ -51,8 +51,8 @@ fn of_file(file: &Results) -> Markup {
             "Each point is the middle of the windows, with its 95 % interval within this run. The payload axis is not to scale."
         }
         .charts {
-            @for (setting, rows) in &settings {
-                @let caption = setting.to_string();
+            @for (chart, rows) in &charts {
+                @let caption = chart.to_string();
                 @let picture = |axis| Lines { axis, over: PAYLOAD, steps: &steps, caption: &caption };
                 @let packets = of_engines(&labels, rows, &payloads, pps);
                 @let megabits = of_engines(&labels, rows, &payloads, mbps);

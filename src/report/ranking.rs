@@ -7,7 +7,7 @@ use super::number;
 use crate::results::files::Results;
 use crate::verdict::rank::table::{LEGEND, caption, heading_of};
 use crate::verdict::rank::{
-    self, Averaged, BoardRanking, Measure, Place, SettingRanking, Standing, Unit,
+    self, Averaged, BoardRanking, GroupRanking, Measure, Place, Standing, Unit,
 };
 
 /// Returns the ranking over all files, separately for each machine.
@@ -140,10 +140,10 @@ fn table(averaged: &Averaged, label: &str) -> Markup {
             }
             @if !averaged.left_out.is_empty() {
                 p .legend {
-                    "Too few settings to be ranked: "
-                    @for (n, (engine, settings)) in averaged.left_out.iter().enumerate() {
+                    "Too few groups to be ranked: "
+                    @for (n, (engine, groups)) in averaged.left_out.iter().enumerate() {
                         @if n > 0 { ", " }
-                        (engine) " (" (settings) ")"
+                        (engine) " (" (groups) ")"
                     }
                 }
             }
@@ -169,19 +169,19 @@ fn interval(standing: &Standing, place: &Place) -> String {
     place.reading.interval().map_or_else(String::new, text)
 }
 
-/// Returns a collapsed table of the best engines in each setting.
+/// Returns a collapsed table of the best engines in each group.
 fn leaders(board: &BoardRanking) -> Markup {
     html! {
         details {
-            summary { "Setting by setting: " (number::counted(board.settings.len(), "setting")) }
-            .scroll tabindex="0" role="region" aria-label="First place in each setting" {
+            summary { "Group by group: " (number::counted(board.groups.len(), "group")) }
+            .scroll tabindex="0" role="region" aria-label="First place in each group" {
                 table .words {
                     caption {
-                        "Engines on place 1 in each setting, with the value and 95 % interval (within this run) of the best"
+                        "Engines on place 1 in each group, with the value and 95 % interval (within this run) of the best"
                     }
                     thead {
                         tr {
-                            th scope="col" { "setting" }
+                            th scope="col" { "group" }
                             th scope="col" { "fastest" }
                             th scope="col" { "its speed" }
                             th scope="col" { "cheapest" }
@@ -189,9 +189,9 @@ fn leaders(board: &BoardRanking) -> Markup {
                         }
                     }
                     tbody {
-                        @for ranking in &board.settings {
+                        @for ranking in &board.groups {
                             tr {
-                                th scope="row" { (heading_of(&ranking.setting, board)) }
+                                th scope="row" { (heading_of(&ranking.group, board)) }
                                 @for measure in Measure::ALL { (first(ranking, measure)) }
                             }
                         }
@@ -202,7 +202,7 @@ fn leaders(board: &BoardRanking) -> Markup {
     }
 }
 
-fn first(ranking: &SettingRanking, measure: Measure) -> Markup {
+fn first(ranking: &GroupRanking, measure: Measure) -> Markup {
     let none = || html! { td { "none has an interval" } td {} };
     let mut standings = ranking.standings.iter();
     let Some(standing) = standings.find(|standing| standing.measure == measure) else {

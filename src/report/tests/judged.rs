@@ -47,7 +47,7 @@ fn what_to_use_is_said_first_with_places_that_show_ties() {
         assert_eq!(count(ranking, label), 8, "{label}: {ranking}");
     }
     assert!(ranking.contains("<td>1</td><th scope=\"row\">mmsg</th><td>1.200</td>"));
-    assert!(ranking.contains("<summary>Setting by setting: 24 settings</summary>"));
+    assert!(ranking.contains("<summary>Group by group: 24 groups</summary>"));
     assert!(!ranking.contains("All files together"));
 }
 

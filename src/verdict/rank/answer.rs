@@ -153,7 +153,7 @@ fn left_out(board: &BoardRanking) -> Option<String> {
     let engines = board.averaged.iter().flat_map(|one| &one.left_out);
     let engines: BTreeSet<&str> = engines.map(|(engine, _)| engine.as_str()).collect();
     let names = names(&engines, "and");
-    (!engines.is_empty()).then(|| format!("Left out, as measured in too few settings: {names}"))
+    (!engines.is_empty()).then(|| format!("Left out, as measured in too few groups: {names}"))
 }
 
 /// Returns the remark on engines that never sleep. They are not recommended, as few machines can spare the CPUs that
@@ -193,7 +193,7 @@ fn only_on_a_wire(board: &BoardRanking, measure: Measure, told: &BTreeSet<&str>)
     } else {
         ""
     };
-    let blocks = board.settings.iter().map(|ranking| ranking.setting.block);
+    let blocks = board.groups.iter().map(|ranking| ranking.group.block);
     let blocks: Vec<_> = blocks.collect();
     let payloads: BTreeSet<_> = blocks.iter().map(|block| block.payload).collect();
     let threads = blocks.iter().filter(|block| !block.threads.is_alone());

@@ -1,10 +1,10 @@
-//! Averages engines over several settings: geometric means over the same settings for all engines.
+//! Averages engines over several groups: geometric means over the same groups for all engines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
-use super::{Place, Setting, SettingRanking, Standing};
+use super::{GroupRanking, Place, RowGroup, Standing};
 use crate::data::{BlockKey, Ip};
 
 /// Conditions that are never averaged over: the payload, one thread or more, and every value that is not the default.
@@ -14,8 +14,8 @@ use crate::data::{BlockKey, Ip};
 pub struct Conditions(BlockKey);
 
 impl Conditions {
-    fn of(setting: &Setting) -> Self {
-        let block = setting.block;
+    fn of(group: &RowGroup) -> Self {
+        let block = group.block;
         let threads = if block.threads.is_alone() { 1 } else { 2 };
         Self(BlockKey {
             threads: threads.try_into().unwrap_or(block.threads),
@@ -56,49 +56,49 @@ impl Conditions {
     }
 }
 
-/// The engines, averaged over all settings with the same conditions.
+/// The engines, averaged over all groups with the same conditions.
 ///
-/// Means over different settings cannot be compared, so only settings count in which every engine was measured. If at
-/// most half of all settings remain, the engine with the fewest settings is left out, repeatedly, until more than
+/// Means over different groups cannot be compared, so only groups count in which every engine was measured. If at
+/// most half of all groups remain, the engine with the fewest groups is left out, repeatedly, until more than
 /// half remain.
 #[derive(Clone, Debug)]
 pub struct Averaged {
-    /// The conditions that these settings have in common.
+    /// The conditions that these groups have in common.
     pub conditions: Conditions,
-    /// The engines that were measured in all of these settings.
+    /// The engines that were measured in all of these groups.
     pub standing: Standing,
-    /// Number of settings that are averaged.
-    pub settings: usize,
-    /// Number of settings with these conditions.
+    /// Number of groups that are averaged.
+    pub groups: usize,
+    /// Number of groups with these conditions.
     pub of: usize,
-    /// The engines left out, each with its number of settings.
+    /// The engines left out, each with its number of groups.
     pub left_out: Vec<(String, usize)>,
 }
 
-/// Each setting with its engines and their places.
-type Cells<'a> = BTreeMap<Setting, BTreeMap<&'a str, &'a Place>>;
+/// Each group with its engines and their places.
+type Cells<'a> = BTreeMap<RowGroup, BTreeMap<&'a str, &'a Place>>;
 
 impl Averaged {
-    /// Averages each group of settings with the same conditions, in the order of the conditions.
-    pub(super) fn each(measure: Measure, settings: &[SettingRanking]) -> Vec<Self> {
-        let mut groups: BTreeMap<Conditions, Vec<&SettingRanking>> = BTreeMap::new();
-        for ranking in settings {
-            let conditions = Conditions::of(&ranking.setting);
-            groups.entry(conditions).or_default().push(ranking);
+    /// Averages the groups that have the same conditions, in the order of the conditions.
+    pub(super) fn each(measure: Measure, groups: &[GroupRanking]) -> Vec<Self> {
+        let mut alike: BTreeMap<Conditions, Vec<&GroupRanking>> = BTreeMap::new();
+        for ranking in groups {
+            let conditions = Conditions::of(&ranking.group);
+            alike.entry(conditions).or_default().push(ranking);
         }
-        let groups = groups.into_iter();
-        groups
-            .filter_map(|(conditions, settings)| Self::new(measure, conditions, &settings))
+        alike
+            .into_iter()
+            .filter_map(|(conditions, groups)| Self::new(measure, conditions, &groups))
             .collect()
     }
 
-    /// Averages the settings of one group. `None` if no engine has this measure.
-    fn new(measure: Measure, conditions: Conditions, settings: &[&SettingRanking]) -> Option<Self> {
+    /// Averages groups with these conditions. `None` if no engine has this measure.
+    fn new(measure: Measure, conditions: Conditions, groups: &[&GroupRanking]) -> Option<Self> {
         let mut unit = Unit::TimesStd;
-        let mut all = cells(measure, unit, settings);
+        let mut all = cells(measure, unit, groups);
         if all.is_empty() {
             unit = Unit::Absolute;
-            all = cells(measure, unit, settings);
+            all = cells(measure, unit, groups);
         }
         let (engines, left_out) = choose(&all);
         let common = common(&all, &engines);
@@ -107,27 +107,27 @@ impl Averaged {
         (!standing.places.is_empty()).then_some(Self {
             conditions,
             standing,
-            settings: common.len(),
+            groups: common.len(),
             of: all.len(),
             left_out,
         })
     }
 }
 
-fn cells<'a>(measure: Measure, unit: Unit, settings: &[&'a SettingRanking]) -> Cells<'a> {
+fn cells<'a>(measure: Measure, unit: Unit, groups: &[&'a GroupRanking]) -> Cells<'a> {
     let mut cells = Cells::new();
-    for ranking in settings {
+    for ranking in groups {
         let of_it = |standing: &&Standing| standing.measure == measure && standing.unit == unit;
         let places = ranking.standings.iter().filter(of_it);
         for place in places.flat_map(|standing| &standing.places) {
-            let cell = cells.entry(ranking.setting).or_default();
+            let cell = cells.entry(ranking.group).or_default();
             cell.insert(&place.engine, place);
         }
     }
     cells
 }
 
-/// Returns the engines to rank, and the engines left out with their numbers of settings.
+/// Returns the engines to rank, and the engines left out with their numbers of groups.
 fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<(String, usize)>) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for &engine in all.values().flat_map(BTreeMap::keys) {
@@ -144,24 +144,24 @@ fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<(String, usize)>) {
     (engines, left_out)
 }
 
-/// Returns the settings that all of these engines have.
+/// Returns the groups that all of these engines have.
 fn common<'a, 'b>(
     all: &'b Cells<'a>,
     engines: &BTreeSet<&str>,
-) -> Vec<(&'b Setting, &'b BTreeMap<&'a str, &'a Place>)> {
+) -> Vec<(&'b RowGroup, &'b BTreeMap<&'a str, &'a Place>)> {
     let has_all =
         |cell: &BTreeMap<&str, &Place>| engines.iter().all(|engine| cell.contains_key(engine));
     all.iter().filter(|(_, cell)| has_all(cell)).collect()
 }
 
 /// Returns the geometric mean of an engine, with its lowest and highest value and its lowest and highest loss.
-fn mean(common: &[(&Setting, &BTreeMap<&str, &Place>)], engine: &str) -> Option<Place> {
+fn mean(common: &[(&RowGroup, &BTreeMap<&str, &Place>)], engine: &str) -> Option<Place> {
     type Windows = (BlockKey, (Option<u64>, Option<u64>));
     let mut blocks: BTreeMap<Windows, Vec<Reading>> = BTreeMap::new();
     let mut places = Vec::new();
-    for (setting, cell) in common {
+    for (group, cell) in common {
         let place = *cell.get(engine)?;
-        let block = blocks.entry((setting.block, setting.granted)).or_default();
+        let block = blocks.entry((group.block, group.granted)).or_default();
         block.push(place.reading);
         places.push(place);
     }

@@ -1,16 +1,16 @@
-//! Selects the rows of one machine to rank, by setting and engine, and counts the reasons for leaving out others.
+//! Selects the rows of one machine to rank, by group and engine, and counts the reasons for leaving out others.
 
 use std::collections::BTreeMap;
 
 use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
-use super::{Place, Setting, SettingRanking, Standing};
+use super::{GroupRanking, Place, RowGroup, Standing};
 use crate::data::{Duplex, EngineProperties, Workload};
 use crate::results::row::{Row, Status};
 
 /// The rows to rank.
 pub(super) struct Field<'a> {
-    pub(super) settings: BTreeMap<Setting, Engines<'a>>,
+    pub(super) groups: BTreeMap<RowGroup, Engines<'a>>,
     /// Reasons for leaving rows out, with the number of rows.
     pub(super) left_out: BTreeMap<String, usize>,
 }
@@ -21,7 +21,7 @@ pub(super) type Engines<'a> = BTreeMap<String, Vec<&'a Row>>;
 impl<'a> Field<'a> {
     pub(super) fn new(rows: Vec<&'a Row>) -> Self {
         let mut field = Self {
-            settings: BTreeMap::new(),
+            groups: BTreeMap::new(),
             left_out: BTreeMap::new(),
         };
         for row in rows {
@@ -35,7 +35,7 @@ impl<'a> Field<'a> {
     }
 
     fn admit(&mut self, row: &'a Row) {
-        let engines = self.settings.entry(Setting::of(row)).or_default();
+        let engines = self.groups.entry(RowGroup::of(row)).or_default();
         let rows = engines.entry(row.label()).or_default();
         if rows.iter().any(|other| are_one(other, row)) {
             let why = "the same run is in several files".to_owned();
@@ -45,39 +45,39 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Removes settings that have only the reference. If only unconnected cases were requested, the reference is
-    /// measured on connected sockets all the same, and has no rival in its setting.
+    /// Removes groups that have only the reference. If only unconnected cases were requested, the reference is
+    /// measured on connected sockets all the same, and has no rival in its group.
     fn leave_out_lone_references(&mut self) {
         let mut lone = 0;
-        self.settings.retain(|_, engines| {
+        self.groups.retain(|_, engines| {
             let mut rows = engines.values().flatten();
             let has_rival = rows.any(|row| !row.is_reference());
             lone += if has_rival { 0 } else { count(engines) };
             has_rival
         });
         if lone > 0 {
-            let why = "std on connected sockets, with nothing beside it in its setting";
+            let why = "std on connected sockets, with nothing beside it in its group";
             self.left_out.insert(why.to_owned(), lone);
         }
     }
 
     pub(super) fn rows(&self) -> impl Iterator<Item = &'a Row> {
-        let engines = self.settings.values().flat_map(BTreeMap::values);
+        let engines = self.groups.values().flat_map(BTreeMap::values);
         engines.flatten().copied()
     }
 
-    /// Returns whether any engine was measured more than once in a setting.
+    /// Returns whether any engine was measured more than once in a group.
     pub(super) fn has_repeats(&self) -> bool {
-        let mut engines = self.settings.values().flat_map(BTreeMap::values);
+        let mut engines = self.groups.values().flat_map(BTreeMap::values);
         engines.any(|rows| rows.len() > 1)
     }
 
-    pub(super) fn rankings(&self) -> Vec<SettingRanking> {
-        let rankings = self.settings.iter().map(|(&setting, engines)| {
+    pub(super) fn rankings(&self) -> Vec<GroupRanking> {
+        let rankings = self.groups.iter().map(|(&group, engines)| {
             let standings = Measure::ALL.map(|measure| standing(measure, engines));
             let standings = standings.into_iter();
-            SettingRanking {
-                setting,
+            GroupRanking {
+                group,
                 standings: standings.filter(|one| !one.places.is_empty()).collect(),
             }
         });
@@ -126,7 +126,7 @@ fn count(engines: &Engines) -> usize {
     engines.values().map(Vec::len).sum()
 }
 
-/// Returns the unit for comparing the engines of a setting: ratios if any row has one.
+/// Returns the unit for comparing the engines of a group: ratios if any row has one.
 pub(super) fn unit(measure: Measure, engines: &Engines) -> Unit {
     let mut rows = engines.values().flatten();
     if rows.any(|row| measure.of(row, Unit::TimesStd).is_some()) {

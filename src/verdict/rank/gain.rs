@@ -11,7 +11,7 @@ pub struct Gain {
     pub technique: &'static str,
     /// The engine's label.
     pub engine: String,
-    /// Conditions, such as `1460 B`.
+    /// Conditions, such as `1460 B`, or the number of combinations of them, such as `6 combinations`.
     pub at: String,
     /// Unit of the value: `times std`, or `kpps` where std was not measured. If only CPU time was requested: `times
     /// std's CPU time`, or `CPU ns`.

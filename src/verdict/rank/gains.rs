@@ -117,9 +117,9 @@ impl<'a> Gains<'a> {
         let losses = losses.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
         gain.lost_pct = losses.map_or_else(String::new, lost);
         gain.at = if all.len() == found.len() {
-            format!("{} conditions", found.len())
+            format!("{} combinations", found.len())
         } else {
-            format!("{} of {} conditions", all.len(), found.len())
+            format!("{} of {} combinations", all.len(), found.len())
         };
         (gain.interval_text, gain.than_std) = (String::new(), "");
         Some(gain)

@@ -1,11 +1,12 @@
-//! Ranks engines by speed and by CPU time, in each setting and over all settings, with the uncertainty of each rank.
+//! Ranks engines by speed and by CPU time, in each group of comparable rows and over all groups, with the uncertainty
+//! of each rank.
 //!
-//! 1. Rows are grouped by machine, then by [`Setting`]. Engines are compared only under the same threads, payload, IP
+//! 1. Rows are grouped by machine, then by [`RowGroup`]. Engines are compared only under the same threads, payload, IP
 //!    version, connection and buffers. Repeats from several files are averaged.
 //! 2. An engine's place is 1 + the number of engines that are surely better, judged round by round. Without data per
 //!    round, "surely better" means that the intervals do not overlap. Ties share a place. An engine without an interval
 //!    has no place.
-//! 3. Settings of one payload are averaged, settings of different payloads never are: see [`Averaged`].
+//! 3. Groups of one payload are averaged, groups of different payloads never are: see [`Averaged`].
 //! 4. The advice follows by technique: [`BoardRanking::answer`].
 
 mod answer;
@@ -57,13 +58,13 @@ pub struct Ranking {
 impl Ranking {
     /// Returns whether no row could be ranked.
     pub fn is_empty(&self) -> bool {
-        self.boards.iter().all(|board| board.settings.is_empty())
+        self.boards.iter().all(|board| board.groups.is_empty())
     }
 }
 
-/// The conditions under which two engines can be compared.
+/// Values that rows have in common if their engines can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Setting {
+pub struct RowGroup {
     /// Threads, payload, IP version, and the buffer sizes that were requested.
     pub block: BlockKey,
     /// Connected or unconnected sockets.
@@ -72,7 +73,7 @@ pub struct Setting {
     pub granted: (Option<u64>, Option<u64>),
 }
 
-impl Setting {
+impl RowGroup {
     fn of(row: &Row) -> Self {
         Self {
             block: row.block(),
@@ -89,9 +90,9 @@ pub struct BoardRanking {
     pub machine: Machine,
     /// Number of rows that were ranked.
     pub rows: usize,
-    /// The ranking within each setting, in the order of the settings.
-    pub settings: Vec<SettingRanking>,
-    /// The averages over settings with the same [`Conditions`], speed first. Empty if nothing could be averaged.
+    /// The ranking within each group, in the order of the groups.
+    pub groups: Vec<GroupRanking>,
+    /// The averages over groups with the same [`Conditions`], speed first. Empty if nothing could be averaged.
     pub averaged: Vec<Averaged>,
     /// The quality of the rows.
     pub quality: Quality,
@@ -131,8 +132,8 @@ impl BoardRanking {
         let quality = Quality::of(rows.iter().copied());
         let is_at_given_rates = rows.iter().any(|row| row.target_pps.is_some());
         let field = Field::new(rows);
-        let settings = field.rankings();
-        let averaged = Measure::ALL.map(|measure| Averaged::each(measure, &settings));
+        let groups = field.rankings();
+        let averaged = Measure::ALL.map(|measure| Averaged::each(measure, &groups));
         Self {
             machine,
             rows: field.rows().count(),
@@ -142,7 +143,7 @@ impl BoardRanking {
             has_repeats: field.has_repeats(),
             is_at_given_rates,
             remarks: remarks::of(&field),
-            settings,
+            groups,
         }
     }
 
@@ -174,11 +175,11 @@ impl BoardRanking {
     }
 }
 
-/// The ranking within one setting.
+/// The ranking within one group of rows.
 #[derive(Clone, Debug)]
-pub struct SettingRanking {
-    /// The setting.
-    pub setting: Setting,
+pub struct GroupRanking {
+    /// The group.
+    pub group: RowGroup,
     /// The standings by speed and by CPU time. A measure that no engine has is absent.
     pub standings: Vec<Standing>,
 }
@@ -203,7 +204,7 @@ pub struct Place {
     pub engine: String,
     /// The engine's value with its uncertainty.
     pub reading: Reading,
-    /// The lowest and the highest value in any setting.
+    /// The lowest and the highest value in any group.
     pub range: (f64, f64),
     /// Datagrams lost, in percent of the datagrams sent: the lowest and the highest of the cases. `None` if unknown.
     pub loss_pct: Option<(f64, f64)>,

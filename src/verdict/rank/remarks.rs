@@ -56,26 +56,26 @@ fn units(row: &Row) -> impl Iterator<Item = (Measure, Unit)> {
     Measure::ALL.into_iter().map(unit)
 }
 
-/// Returns the remark on rows without a ratio to std in settings where others have one. Ratios and speeds cannot be
+/// Returns the remark on rows without a ratio to std in groups where others have one. Ratios and speeds cannot be
 /// compared.
 fn without_ratio(field: &Field) -> Option<String> {
-    let in_setting = |engines: &eligible::Engines| {
+    let in_group = |engines: &eligible::Engines| {
         let unit = eligible::unit(Measure::Speed, engines);
         let rows = engines.values().flatten();
         rows.filter(|row| Measure::Speed.of(row, unit).is_none())
             .count()
     };
-    let count: usize = field.settings.values().map(in_setting).sum();
+    let count: usize = field.groups.values().map(in_group).sum();
     (count > 0).then(|| {
         format!(
-            "{} left out: no ratio to std, but others in the setting have one",
+            "{} left out: no ratio to std, but others of its group have one",
             counted(count, "row")
         )
     })
 }
 
 fn repeats(field: &Field) -> Option<String> {
-    let engines = field.settings.values().flat_map(|engines| engines.values());
+    let engines = field.groups.values().flat_map(|engines| engines.values());
     let count = engines.filter(|rows| rows.len() > 1).count();
     let kernels = field.rows().map(|row| (&row.kernel, &row.remote_kernel));
     let kernels: BTreeSet<_> = kernels.collect();

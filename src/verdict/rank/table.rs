@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::averaged::Averaged;
 use super::estimate::Reading;
 use super::measure::{By, Measure, Unit};
-use super::{BoardRanking, Place, Ranking, Setting, Standing};
+use super::{BoardRanking, Place, Ranking, RowGroup, Standing};
 use crate::term::digits::decimals;
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
@@ -24,10 +24,10 @@ pub struct View {
 /// Selection of the lists to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Engines averaged over the settings with the same conditions. With a single setting, that setting.
+    /// Engines averaged over the groups with the same conditions. With a single group, that group.
     Averaged,
-    /// Each setting as well, and all engines in the averages.
-    Settings,
+    /// Each group as well, and all engines in the averages.
+    Groups,
 }
 
 /// Draws each machine's ranking, `width` columns wide, with the advice first.
@@ -40,21 +40,22 @@ pub fn draw(ranking: &Ranking, view: View, width: u16) -> String {
 
 /// Explanation of the columns.
 pub(crate) const LEGEND: &str = "
+group: rows that can be compared, as threads, payload, ip, connection and buffers are equal.
 speed: datagrams received per second; CPU: CPU time per datagram received; both relative to std on
 connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). Sorted by
 value. Place: 1 + the number of engines that are surely better, held against each other round by
 round (each pair at 5 %), so engines that cannot be told apart share a place; none (-) without an
-interval. Over several settings: geometric mean over those that all listed engines have. Intervals
+interval. Over several groups: geometric mean over those that all listed engines have. Intervals
 hold within this run, or over the runs that are averaged: the rates of another run may lie outside.
 ";
 
 fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
     let rows = counted(board.rows, "row");
-    let settings = counted(board.settings.len(), "setting");
-    let heading = format!("== {}: {rows} in {settings}", board.machine);
+    let groups = counted(board.groups.len(), "group");
+    let heading = format!("== {}: {rows} in {groups}", board.machine);
     let mut text = fold::cut(&heading, room) + "\n";
     text += &board.answer(view.by).draw(room);
-    if !board.settings.is_empty() {
+    if !board.groups.is_empty() {
         text += &lists(board, view).draw(room);
     }
     text + &labelled("remark", &board.remarks, room)
@@ -62,12 +63,12 @@ fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
 
 /// Returns the requested lists as one table.
 fn lists(board: &BoardRanking, view: View) -> Table {
-    let has_one = board.settings.len() == 1;
+    let has_one = board.groups.len() == 1;
     let columns = columns();
     let mut table = columns.empty();
-    if view.detail == Detail::Settings || has_one {
-        for ranking in &board.settings {
-            table.text(format!("-- {}", heading_of(&ranking.setting, board)));
+    if view.detail == Detail::Groups || has_one {
+        for ranking in &board.groups {
+            table.text(format!("-- {}", heading_of(&ranking.group, board)));
             let standings = ranking.standings.iter();
             for standing in standings.filter(|one| view.by.includes(one.measure)) {
                 list(&mut table, &columns, standing, view.top);
@@ -77,12 +78,12 @@ fn lists(board: &BoardRanking, view: View) -> Table {
     let labels = board.labels();
     let all = board.averaged.iter();
     let all = all.filter(|one| view.by.includes(one.standing.measure));
-    for averaged in all.filter(|_| view.detail == Detail::Settings || !has_one) {
+    for averaged in all.filter(|_| view.detail == Detail::Groups || !has_one) {
         let label = labels.get(&averaged.conditions).map_or("", String::as_str);
         table.text(format!("-- {}", caption(averaged, label)));
         let top = match view.detail {
             Detail::Averaged => view.top,
-            Detail::Settings => usize::MAX,
+            Detail::Groups => usize::MAX,
         };
         list(&mut table, &columns, &averaged.standing, top);
         if !averaged.left_out.is_empty() {
@@ -90,7 +91,7 @@ fn lists(board: &BoardRanking, view: View) -> Table {
         }
     }
     if view.detail == Detail::Averaged && !has_one {
-        table.text("--details has each setting");
+        table.text("--details has each group");
     }
     table.text(LEGEND);
     table
@@ -113,15 +114,15 @@ fn list<'a>(table: &mut Table, columns: &Columns<Listed<'a>>, standing: &'a Stan
     }
 }
 
-/// Returns the caption of an average: conditions, measure, and number of settings, such as `26 B, by speed: 1
-/// setting`.
+/// Returns the caption of an average: conditions, measure, and number of groups, such as `26 B, by speed: 1
+/// group`.
 pub(crate) fn caption(averaged: &Averaged, label: &str) -> String {
     let by = match averaged.standing.measure {
         Measure::Speed => "speed",
         Measure::Cpu => "CPU time per datagram",
     };
-    let of = counted(averaged.of, "setting");
-    match averaged.settings {
+    let of = counted(averaged.of, "group");
+    match averaged.groups {
         all if all == averaged.of => format!("{label}, by {by}: {of}"),
         some => format!("{label}, by {by}: {some} of {of}"),
     }
@@ -136,17 +137,17 @@ pub(super) fn labelled(label: &str, lines: &[String], room: usize) -> String {
     lines.collect()
 }
 
-/// Returns the heading of a setting. Granted buffer sizes appear only where they distinguish it from another setting.
-pub(crate) fn heading_of(setting: &Setting, board: &BoardRanking) -> String {
+/// Returns the heading of a group. Granted buffer sizes appear only where they distinguish it from another group.
+pub(crate) fn heading_of(group: &RowGroup, board: &BoardRanking) -> String {
     let alike =
-        |other: &Setting| (other.block, other.connection) == (setting.block, setting.connection);
-    let settings = board.settings.iter().map(|ranking| &ranking.setting);
-    let mut heading = format!("{}, {}", setting.block, setting.connection);
-    if settings.filter(|other| alike(other)).count() > 1 {
+        |other: &RowGroup| (other.block, other.connection) == (group.block, group.connection);
+    let groups = board.groups.iter().map(|ranking| &ranking.group);
+    let mut heading = format!("{}, {}", group.block, group.connection);
+    if groups.filter(|other| alike(other)).count() > 1 {
         let bytes = |bytes: Option<u64>| {
             bytes.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string())
         };
-        let (rcvbuf, sndbuf) = setting.granted;
+        let (rcvbuf, sndbuf) = group.granted;
         let _ = write!(heading, ", granted {} and {}", bytes(rcvbuf), bytes(sndbuf));
     }
     heading
@@ -210,9 +211,9 @@ impl Standing {
 
 fn left_out(averaged: &Averaged) -> String {
     let engines = averaged.left_out.iter();
-    let engines = engines.map(|(engine, settings)| format!("{engine} ({settings})"));
+    let engines = engines.map(|(engine, groups)| format!("{engine} ({groups})"));
     let engines = engines.collect::<Vec<String>>().join(", ");
-    format!("not ranked, too few settings: {engines}")
+    format!("not ranked, too few groups: {engines}")
 }
 
 /// Formats a count: `1 case`, `2 cases`.

@@ -60,7 +60,7 @@ fn sentences(board: &BoardRanking, by: By) -> Vec<String> {
 }
 
 const BOTH: View = View {
-    detail: table::Detail::Settings,
+    detail: table::Detail::Groups,
     by: By::Both,
     top: 3,
 };
@@ -76,7 +76,7 @@ fn those_whose_intervals_overlap_share_a_place() {
     let board = ranked(&rows);
     let places = [("mmsg", 1), ("uring", 1), ("std", 3), ("nix", 3)];
     let places = places.map(|(engine, place)| (engine, Some(place)));
-    assert_eq!(speed(&board.settings[0].standings[0]), places);
+    assert_eq!(speed(&board.groups[0].standings[0]), places);
     assert_eq!(speed(&board.averaged[0].standing), places);
     let text = sentences(&board, By::Both).join("\n");
     assert!(
@@ -97,7 +97,7 @@ fn those_that_differ_round_by_round_do_not_share_a_place_although_their_interval
     let rows = [own("std", 1.0), own("mmsg", 1.21), own("uring", 1.20)];
     let places = [("mmsg", Some(1)), ("uring", Some(2)), ("std", Some(3))];
     let board = ranked(&rows);
-    assert_eq!(speed(&board.settings[0].standings[0]), places);
+    assert_eq!(speed(&board.groups[0].standings[0]), places);
     assert_eq!(speed(&board.averaged[0].standing), places);
     // Six rounds of two engines cannot show a difference of 0.1 %.
     let board = ranked(&[own("mmsg", 1.201), own("uring", 1.20), own("std", 1.0)]);
@@ -182,7 +182,7 @@ fn the_next_is_the_next_by_value_with_or_without_an_interval() {
 }
 
 #[test]
-fn only_settings_are_averaged_that_all_engines_have() {
+fn only_groups_are_averaged_that_all_engines_have() {
     // By itself mio-exhaustive would look twice as fast: it was not measured when everything was slow.
     let mut rows = vec![
         row("mio-exhaustive", 2, 2.0, 1.0),
@@ -194,7 +194,7 @@ fn only_settings_are_averaged_that_all_engines_have() {
     }
     let board = ranked(&rows);
     let averaged = &board.averaged[0];
-    assert_eq!((averaged.settings, averaged.of), (2, 3));
+    assert_eq!((averaged.groups, averaged.of), (2, 3));
     assert_eq!(averaged.left_out, []);
     assert_eq!(speed(&averaged.standing)[0].0, "mio-level");
     let value = averaged.standing.places[0].reading.value();
@@ -202,7 +202,7 @@ fn only_settings_are_averaged_that_all_engines_have() {
 }
 
 #[test]
-fn an_engine_that_would_cost_the_others_half_of_the_settings_is_left_out() {
+fn an_engine_that_would_cost_the_others_half_of_the_groups_is_left_out() {
     let mut rows = vec![row("uring", 2, 9.0, 0.1)];
     for threads in [2, 4] {
         rows.push(row("std", threads, 1.0, 1.0));
@@ -210,9 +210,9 @@ fn an_engine_that_would_cost_the_others_half_of_the_settings_is_left_out() {
     }
     let board = ranked(&rows);
     let averaged = &board.averaged[0];
-    assert_eq!((averaged.settings, averaged.of), (2, 2));
+    assert_eq!((averaged.groups, averaged.of), (2, 2));
     assert_eq!(averaged.left_out, [("uring".to_owned(), 1)]);
-    let left_out = "Left out, as measured in too few settings: uring";
+    let left_out = "Left out, as measured in too few groups: uring";
     assert!(
         sentences(&board, By::Both)
             .iter()
@@ -220,7 +220,7 @@ fn an_engine_that_would_cost_the_others_half_of_the_settings_is_left_out() {
     );
     let text = table::draw(&rank(&[file(&rows)]), BOTH, 100);
     assert!(
-        text.contains("not ranked, too few settings: uring (1)"),
+        text.contains("not ranked, too few groups: uring (1)"),
         "{text}"
     );
     assert!(
@@ -440,13 +440,13 @@ fn the_answer_says_how_far_earlier_runs_differed() {
 }
 
 #[test]
-fn a_reference_that_nobody_asked_for_is_no_setting() {
+fn a_reference_that_nobody_asked_for_is_no_group() {
     let unconnected = Row {
         connection: Connection::Unconnected,
         ..row("mmsg", 2, 1.1, 0.9)
     };
     let board = ranked(&[row("std", 2, 1.0, 1.0), unconnected]);
-    assert_eq!(board.settings.len(), 1);
+    assert_eq!(board.groups.len(), 1);
     let text = sentences(&board, By::Both).join("\n");
     assert_eq!(text, "No recommendation: only mmsg was measured");
     assert!(rank(&[file(&[row("std", 2, 1.0, 1.0)])]).is_empty());

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use super::judge::SettingEffect;
-use super::{Tuning, TuningQuestion, judge};
-use crate::experiment::find::{Record, Search};
-use crate::host::tuning::{Location, Name, Setting as Value, Tuning as Setting, Tunings};
+use super::{TuningQuestion, judge};
+use crate::experiment::find::{Record, Search, tuning};
+use crate::host::tuning::{Location, Name, Setting, Tuning, Tunings};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 use crate::verdict::judge::Threshold;
 
 /// Draws the plan for a terminal of `width` columns: each setting with its current and its tried value.
 pub fn plan(tunings: &Tunings, width: u16) -> String {
-    let columns = Columns::<Setting>::default()
+    let columns = Columns::<Tuning>::default()
         .word("setting", |tuning| tuning.name.text().to_owned())
         .word("where", location)
         .word("now", |tuning| value(tuning, "--rcvbuf", |it| &it.before))
@@ -27,7 +27,7 @@ pub fn plan(tunings: &Tunings, width: u16) -> String {
     table.draw(width.into()) + &fold::text(&left_out(tunings), width.into())
 }
 
-fn location(tuning: &Setting) -> String {
+fn location(tuning: &Tuning) -> String {
     match (tuning.name, &tuning.settings[..]) {
         (Name::Rcvbuf, _) => "the trials' sockets".to_owned(),
         (_, []) => "nowhere".to_owned(),
@@ -39,7 +39,7 @@ fn location(tuning: &Setting) -> String {
 }
 
 /// Returns the value of all places of a setting, or `rcvbuf` for the receive buffer.
-fn value(tuning: &Setting, rcvbuf: &str, of: fn(&Value) -> &str) -> String {
+fn value(tuning: &Tuning, rcvbuf: &str, of: fn(&Setting) -> &str) -> String {
     let mut values: Vec<&str> = tuning.settings.iter().map(of).collect();
     values.dedup();
     match (tuning.name, &values[..]) {
@@ -74,7 +74,7 @@ fn left_out(tunings: &Tunings) -> String {
 
 /// Returns the table of the results.
 pub(in crate::experiment::find) fn table(record: &Record) -> Table {
-    let columns = Columns::<(String, &str, &Tuning, SettingEffect)>::default()
+    let columns = Columns::<(String, &str, &tuning::Tuning, SettingEffect)>::default()
         .word("case", |(key, ..)| key.clone())
         .word("setting", |(_, tuning, ..)| (*tuning).to_owned())
         .spare(1, "as it is", |(.., search, answer)| {
@@ -153,12 +153,12 @@ pub(in crate::experiment::find) fn notes(record: &Record) -> String {
     notes
 }
 
-fn tried(record: &Record) -> &[Setting] {
+fn tried(record: &Record) -> &[Tuning] {
     let tunings = record.header().tunings.as_ref();
     tunings.map_or(&[], |tunings| &tunings.tried)
 }
 
-impl Tuning {
+impl tuning::Tuning {
     /// Returns the speed with the current value, and its unit: thousands per second, or microseconds.
     fn as_it_is(&self, answer: &SettingEffect) -> (&'static str, f64) {
         if self.is_of_round_trips() {

@@ -15,7 +15,7 @@ use crate::verdict::quality::LOSSY_PCT;
 /// Widest half of an interval, in percent of its value, that still allows a choice among ties.
 pub(super) const NEEDED_PCT: f64 = 5.0;
 
-/// The outcome for the engines of one group of conditions that may be recommended.
+/// The outcome for the engines that may be recommended, under the same conditions.
 enum Choice<'a> {
     Best(Best<'a>),
     Noisy(Noisy<'a>),
@@ -188,7 +188,7 @@ pub(super) fn is_clean(place: &Place) -> bool {
     place.loss_pct.is_none_or(|(_, most)| most < LOSSY_PCT)
 }
 
-/// Chooses among the engines of one group of conditions, and adds better engines without an interval to `unsure`. Tells
+/// Chooses among engines under the same conditions, and adds better engines without an interval to `unsure`. Tells
 /// two equal engines apart with the probability `risk`. `None` if there is no engine.
 fn choice<'a>(
     averaged: &'a Averaged,

@@ -11,7 +11,7 @@ use crate::verdict::rank::measure::Measure;
 /// Largest number of engine names in a list; a reader skips longer lists.
 const MOST_NAMES: usize = 4;
 /// Largest number of conditions that are listed with their own best engine; a reader skips longer lists.
-const MOST_GROUPS: usize = 3;
+const MOST_LISTED: usize = 3;
 
 impl<'a> Choices<'a> {
     /// Puts the choices into words. `limit` says why engines may be equally fast here.
@@ -34,7 +34,7 @@ impl<'a> Choices<'a> {
 
     /// Names the best engines under each of the conditions. `None` if no conditions have any.
     fn by_conditions(&self, limit: &str) -> Option<String> {
-        let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+        let mut by_words: Vec<(String, Vec<&str>)> = Vec::new();
         for (label, choice) in &self.each {
             let words = match choice {
                 Choice::Best(best) => best.in_words(limit),
@@ -43,24 +43,24 @@ impl<'a> Choices<'a> {
                 }
                 _ => continue,
             };
-            match groups.iter_mut().find(|(known, _)| *known == words) {
+            match by_words.iter_mut().find(|(known, _)| *known == words) {
                 Some((_, labels)) => labels.push(label),
-                None => groups.push((words, vec![label])),
+                None => by_words.push((words, vec![label])),
             }
         }
-        match &groups[..] {
+        match &by_words[..] {
             [] => None,
             [(words, labels)] => Some(format!("{words} at {}", listed(labels, "and"))),
-            groups if groups.len() > MOST_GROUPS => Some(format!(
+            many if many.len() > MOST_LISTED => Some(format!(
                 "{}, by payload and threads (udpbench rank --details FILE)",
                 names(&self.engines(), "or")
             )),
-            groups => {
-                let group = |(words, labels): &(String, Vec<&str>)| {
+            several => {
+                let text = |(words, labels): &(String, Vec<&str>)| {
                     format!("{}: {words}", listed(labels, "and"))
                 };
-                let groups: Vec<String> = groups.iter().map(group).collect();
-                Some(format!("for {}", groups.join("; ")))
+                let texts: Vec<String> = several.iter().map(text).collect();
+                Some(format!("for {}", texts.join("; ")))
             }
         }
     }
@@ -125,7 +125,7 @@ impl<'a> Choices<'a> {
                 format!("{engine} at {label} ({range})")
             }
         });
-        let least: Vec<String> = least.take(MOST_GROUPS).collect();
+        let least: Vec<String> = least.take(MOST_LISTED).collect();
         let least: Vec<&str> = least.iter().map(String::as_str).collect();
         let what = format!(
             "No recommendation: all lost {LOSSY_PCT} % or more, the least {}; udpbench find lossless finds the rate at \

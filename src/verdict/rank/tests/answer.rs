@@ -49,7 +49,7 @@ fn over_a_wire(rows: Vec<Row>) -> Vec<Row> {
     rows.collect()
 }
 
-/// Returns twelve engines in nine settings. Engines are somewhat faster with more threads.
+/// Returns twelve engines in nine groups. Engines are somewhat faster with more threads.
 fn full_sweep() -> Vec<Row> {
     const RATIOS: [(&str, f64); 12] = [
         ("std", 1.0),

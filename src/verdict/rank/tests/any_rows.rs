@@ -9,7 +9,7 @@ proptest! {
     #[test]
     fn no_rows_are_too_strange_to_be_ranked(rows in proptest::collection::vec(strange(), 0..30)) {
         let ranking = rank(&[file(&rows)]);
-        let widths = [60, 80, 100].into_iter().zip([Detail::Averaged, Detail::Settings, Detail::Settings]);
+        let widths = [60, 80, 100].into_iter().zip([Detail::Averaged, Detail::Groups, Detail::Groups]);
         for (by, (width, detail)) in [By::Speed, By::Cpu, By::Both].into_iter().zip(widths) {
             let view = View { by, top: 2, detail };
             for line in table::draw(&ranking, view, width).lines() {
@@ -20,7 +20,7 @@ proptest! {
             }
         }
         for averaged in ranking.boards.iter().flat_map(|board| &board.averaged) {
-            prop_assert!(averaged.settings <= averaged.of);
+            prop_assert!(averaged.groups <= averaged.of);
             let placed = averaged.standing.places.iter().filter_map(|place| place.place);
             let places: Vec<usize> = placed.collect();
             prop_assert!(places.is_empty() || places[0] == 1, "{places:?}");

@@ -54,9 +54,9 @@ fn each_wire_is_ranked_by_itself_and_each_direction_of_it() {
         file(&wire("rpi-5", Direction::Up)),
     ];
     let ranking = rank(&files);
-    let settings = |board: &BoardRanking| (board.machine.is_wire, board.settings.len());
-    let settings: Vec<_> = ranking.boards.iter().map(settings).collect();
-    assert_eq!(settings, [(false, 1), (true, 2), (true, 1)]);
+    let groups = |board: &BoardRanking| (board.machine.is_wire, board.groups.len());
+    let groups: Vec<_> = ranking.boards.iter().map(groups).collect();
+    assert_eq!(groups, [(false, 1), (true, 2), (true, 1)]);
     let text = table::draw(&ranking, BOTH, 100);
     for heading in ["== made-up", "to rpi-4b: 4 rows", "to rpi-5: 2 rows"] {
         assert!(text.contains(heading), "{text}");
@@ -87,7 +87,7 @@ fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
         ..row
     });
     let ranking = rank(&[file(&once), file(&smaller)]);
-    assert_eq!(ranking.boards[0].settings.len(), 2);
+    assert_eq!(ranking.boards[0].groups.len(), 2);
     let text = table::draw(&ranking, BOTH, 100);
     assert!(text.contains("v4, connected, granted 1 and 8192"), "{text}");
 }
