@@ -4,10 +4,10 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use nix::errno::Errno;
 
-use super::POLL_INTERVAL;
 use crate::data::{Side, ThreadSample};
 use crate::engine::{FlowCounts, Meter, Remark, Tally};
 use crate::sys::cpu_speed::{self, CpuSpeed};
@@ -16,6 +16,8 @@ use crate::sys::{clock, wakeup};
 use crate::workload::context::{Control, ThreadContext};
 use crate::workload::{PaceMeter, RoundTripMeter};
 
+/// Poll interval of the coordinator thread while it waits for bench threads to drain or to stop.
+pub(super) const POLL_INTERVAL: Duration = Duration::from_micros(100);
 /// CPU time in which any receive queue is emptied, in nanoseconds: 8 MiB hold 10,000 of the smallest datagrams, at 1 us
 /// each.
 const FAIR_CHANCE_NS: u64 = 50_000_000;

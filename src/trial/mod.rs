@@ -42,8 +42,6 @@ mod udp_sockets;
 mod wait;
 mod workers;
 
-use std::time::Duration;
-
 use crate::sys::interrupt::Interrupted;
 
 /// Reason why a trial has no sample.
@@ -69,9 +67,6 @@ impl From<anyhow::Error> for NoSample {
         Self::Failed(error)
     }
 }
-
-/// Poll interval of the coordinator thread while it waits for bench threads to drain or to stop.
-const POLL_INTERVAL: Duration = Duration::from_micros(100);
 
 #[cfg(test)]
 mod tests;

@@ -114,7 +114,7 @@ impl RunningEnd<'_> {
     /// # Errors
     /// Fails if a thread has ended, or if something cannot be read.
     pub(super) fn look(&mut self) -> anyhow::Result<()> {
-        if self.threads.has_one_ended() {
+        if self.threads.has_one_exited() {
             self.threads.finish()?;
             bail!("a benchmark thread ended too early");
         }

@@ -128,7 +128,7 @@ impl BenchThreads {
     }
 
     /// Waits for `duration`, or until a bench thread has ended. Returns whether one has.
-    pub(super) fn wait_for_an_end(&self, duration: Duration) -> bool {
+    pub(super) fn wait_for_exit(&self, duration: Duration) -> bool {
         let end = Instant::now() + duration;
         let mut ended = [PollFd::new(self.ended.as_fd(), PollFlags::POLLIN)];
         loop {
@@ -145,7 +145,7 @@ impl BenchThreads {
     }
 
     /// Returns whether a bench thread has ended since the last call.
-    pub(super) fn has_one_ended(&self) -> bool {
+    pub(super) fn has_one_exited(&self) -> bool {
         self.ended.read().is_ok()
     }
 

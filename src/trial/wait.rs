@@ -5,28 +5,28 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-use super::POLL_INTERVAL;
+use super::bench_thread::POLL_INTERVAL;
 use super::running_end::{RunningEnd, Window};
 use crate::data::{Case, Counts};
 use crate::plan::Settings;
 
 /// Poll interval for sensors and drops.
-const LOOK: Duration = Duration::from_secs(1);
+const SENSOR_INTERVAL: Duration = Duration::from_secs(1);
 /// Time after which queues that have not moved will not move any more, if no sender is left and the receivers had their
 /// chance.
 const QUIET: Duration = Duration::from_millis(500);
 /// Time after which nothing will move any more if all queues of sockets and CPUs are empty. Only a queueing discipline,
 /// or a CPU that is held up in the middle of a softirq, may then still have a datagram.
 const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(50);
-/// Time after which nothing will move any more between two hosts, where datagrams that the path lost look like
-/// datagrams in flight. Longer than the queues of interfaces and switches hold datagrams.
+/// The same between two hosts, also with empty queues here: datagrams that the path lost look like datagrams in flight.
+/// Longer than the queues of interfaces and switches hold datagrams.
 const QUIET_ON_A_PATH: Duration = Duration::from_millis(200);
 /// Longest wait for datagrams across a path while none seems to be missing: strangers may never stop.
-const MOST_OF_SURPLUS: Duration = Duration::from_secs(2);
+const LONGEST_SURPLUS_WAIT: Duration = Duration::from_secs(2);
 /// Time without progress after which a thread that sends and receives in turn waits for a lost datagram.
-const STALLED: Duration = Duration::from_millis(50);
+const STALL_CHECK: Duration = Duration::from_millis(50);
 /// Interval at which clients look for overdue requests. Each look may delay a response.
-const OVERDUE: Duration = Duration::from_millis(250);
+const OVERDUE_CHECK: Duration = Duration::from_millis(250);
 
 /// Lets the threads start, and opens and closes the window.
 ///
@@ -59,35 +59,35 @@ pub(super) fn pass(
     case: &Case,
     running: &mut RunningEnd,
 ) -> anyhow::Result<()> {
-    let stalled = stalled(case);
+    let wake_interval = wake_interval(case);
     let now = Instant::now();
-    let (end, mut look_at) = (now + duration, now + LOOK);
-    let most = stalled.unwrap_or(LOOK);
+    let (end, mut look_at) = (now + duration, now + SENSOR_INTERVAL);
+    let most = wake_interval.unwrap_or(SENSOR_INTERVAL);
     loop {
         let left = end.saturating_duration_since(Instant::now());
-        if running.threads.wait_for_an_end(left.min(most)) {
+        if running.threads.wait_for_exit(left.min(most)) {
             running.look()?;
             bail!("a benchmark thread ended too early");
         }
         if left <= most {
             return Ok(());
         }
-        if stalled.is_some() {
+        if wake_interval.is_some() {
             running.threads.wake_stalled();
         }
         let now = Instant::now();
         if now >= look_at {
-            look_at = now + LOOK;
+            look_at = now + SENSOR_INTERVAL;
             running.look()?;
         }
     }
 }
 
 /// Returns the interval at which threads that may wait for a lost datagram are woken, if there may be any.
-fn stalled(case: &Case) -> Option<Duration> {
+fn wake_interval(case: &Case) -> Option<Duration> {
     match () {
-        () if case.is_rr() => Some(OVERDUE),
-        () if case.threads.is_alone() => Some(STALLED),
+        () if case.is_rr() => Some(OVERDUE_CHECK),
+        () if case.threads.is_alone() => Some(STALL_CHECK),
         () => None,
     }
 }
@@ -97,7 +97,8 @@ fn stalled(case: &Case) -> Option<Duration> {
 /// `expected` is the number of datagrams that the other host has sent here; `None`: all of the trial is on this host.
 ///
 /// A path may repeat datagrams, and strangers may send some. A surplus therefore does not make up for a missing
-/// datagram: across a path, the wait ends when nothing moves, whatever the sums are.
+/// datagram: across a path, the wait ends when nothing moves, or after 2 s if no datagram seems missing and no answer is
+/// owed.
 ///
 /// If the kernel counts a GRO aggregate of several datagrams as one drop, the number of datagrams in flight is unknown
 /// once there are drops. The wait then checks the queues themselves: those of the sockets, and those of the CPUs before
@@ -118,7 +119,7 @@ pub(super) fn drain(
     let mut last = running.counts()?;
     let begun = Instant::now();
     let mut moved_at = begun;
-    let may_come = || expected.is_some() && begun.elapsed() < MOST_OF_SURPLUS;
+    let may_come = || expected.is_some() && begun.elapsed() < LONGEST_SURPLUS_WAIT;
     while is_missing(last) || may_come() || (case.is_rr() && is_owed(last, running)?) {
         thread::sleep(POLL_INTERVAL);
         let now = running.counts()?;

@@ -1,4 +1,4 @@
-//! Properties of known engines, by name: tables of rows do not contain them.
+//! Properties of known engines by name, for programs that have only rows: rows do not contain them.
 
 use super::{EngineName, EngineProperties, Group};
 

@@ -1,4 +1,4 @@
-//! Counters of one bench thread, which it writes and the coordinating thread reads.
+//! Counters of one bench thread, which it writes and the coordinator thread reads.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -29,7 +29,7 @@ impl Tally {
 ///
 /// The bench thread stores a machine word: to store 64 bits at once, a 32-bit CPU needs a loop (ARMv7) or a system
 /// call (ARMv6). The reader adds up the increases, so the word may wrap. It must be read at least once in 2^32
-/// datagrams; the coordinating thread reads it every second.
+/// datagrams; the coordinator thread reads it every second.
 #[derive(Debug, Default)]
 pub struct SharedCount {
     word: AtomicUsize,
@@ -66,7 +66,7 @@ impl SharedCount {
     }
 }
 
-/// A [`Tally`] that one bench thread writes and the coordinating thread reads.
+/// A [`Tally`] that one bench thread writes and the coordinator thread reads.
 #[derive(Debug, Default)]
 pub struct SharedTally {
     packets: SharedCount,
@@ -186,7 +186,7 @@ pub struct Meter {
     pub pinned: AtomicBool,
     /// Set when the bench thread has stopped sending.
     pub done_sending: AtomicBool,
-    /// Counter that the coordinating thread increases from time to time. At each tick, a client looks for requests that
+    /// Counter that the coordinator thread increases from time to time. At each tick, a client looks for requests that
     /// have timed out.
     pub timeout_tick: AtomicU32,
     /// Requests that other threads than the bench thread serve.
@@ -281,7 +281,7 @@ impl Refusals {
     }
 }
 
-/// Datagrams of each flow of a bench thread, which it writes and the coordinating thread reads.
+/// Datagrams of each flow of a bench thread, which it writes and the coordinator thread reads.
 #[derive(Clone, Debug)]
 pub struct FlowCounts(Arc<[AtomicU64]>);
 

@@ -12,7 +12,7 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 use crate::sys::drops::{queued_bytes, socket_drops};
 use crate::sys::socket_queues;
 
-/// The coordinating thread's handle on a receiving endpoint.
+/// The coordinator thread's handle on a receiving endpoint.
 pub trait QueueProbe {
     /// Returns the datagrams dropped so far. Must be called at least once in 2^32 drops, since the kernel's counter
     /// has 32 bits.

@@ -40,7 +40,7 @@ pub fn install() -> io::Result<()> {
 }
 
 /// Blocks wakeups for the calling thread. Meant for a library that restarts its wait after each of them: with one
-/// wakeup every 100 us, its wait would never end. The thread has to wake by itself from time to time.
+/// wakeup every 100 us, while the coordinator repeats it, its wait would never end. The thread has to wake by itself from time to time.
 ///
 /// # Errors
 /// Returns the error of `pthread_sigmask(3)`.
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_nudge_ends_a_blocked_receive() {
+    fn a_wakeup_ends_a_blocked_receive() {
         install().expect("sigaction works");
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
         let (sender, receiver) = std::sync::mpsc::channel();

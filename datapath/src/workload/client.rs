@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::arrivals::ArrivalSampler;
 use super::numbering::Numbering;
 use super::round_trips::{RoundTripMeter, TIMEOUT_NS};
+use super::wakeup_sampler::WakeupSampler;
 use crate::engine::FlowCounts;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::verify::SequenceTracker;
@@ -29,7 +29,7 @@ pub struct Client {
     has_stopped: bool,
     pause: Option<Pause>,
     meter: Arc<RoundTripMeter>,
-    arrivals: Option<ArrivalSampler>,
+    sampler: Option<WakeupSampler>,
 }
 
 /// Pause before a request of a client with a think time.
@@ -69,13 +69,13 @@ impl Client {
             has_stopped: false,
             pause: None,
             meter,
-            arrivals: None,
+            sampler: None,
         }
     }
 
     /// Adds a sampler of receive timestamps.
-    pub fn looking_at(self, arrivals: Option<ArrivalSampler>) -> Self {
-        Self { arrivals, ..self }
+    pub fn with_wakeup_sampler(self, sampler: Option<WakeupSampler>) -> Self {
+        Self { sampler, ..self }
     }
 
     /// Adds a think time, in nanoseconds, between a response and the next request. The client then has one outstanding
@@ -103,7 +103,7 @@ impl Client {
 
     /// Returns the flow number of its first endpoint.
     pub fn first_flow(&self) -> u16 {
-        self.numbering.thread()
+        self.numbering.first_flow()
     }
 
     /// Returns the tracker of its responses, while they are verified.
@@ -211,7 +211,7 @@ impl Fill for Client {
         if let Some(mut next) = self.next.take() {
             next.counts = self.meter.is_open();
             if next.counts {
-                self.meter.received_request();
+                self.meter.sent_request();
             }
             self.requests[self.place_of(next.number)] = next;
             self.free.pop();
@@ -243,8 +243,8 @@ impl Check for Client {
             self.free.clear();
         }
         self.free.push(place as u64);
-        if let Some(arrivals) = &mut self.arrivals {
-            arrivals.look(counts.then_some(&self.meter), origin);
+        if let Some(sampler) = &mut self.sampler {
+            sampler.look(counts.then_some(&self.meter), origin);
         }
     }
 }
@@ -378,29 +378,29 @@ mod tests {
     fn a_request_that_has_to_wait_for_room_keeps_its_time() {
         let mut client = client(1);
         assert_eq!(client.prepare(), Some(0));
-        let received_request = client.next.map(|next| next.asked_ns);
+        let asked_ns = client.next.map(|next| next.asked_ns);
         assert_eq!(
             client.prepare(),
             Some(0),
             "the system refused it, and it is tried again"
         );
-        assert_eq!(client.next.map(|next| next.asked_ns), received_request);
+        assert_eq!(client.next.map(|next| next.asked_ns), asked_ns);
     }
 
     #[test]
     fn each_link_has_as_many_outstanding_and_takes_its_own_answers() {
         let mut client = Client::new(Numbering::new(7, None), (2, 3), Arc::default());
         client.meter.open_window();
-        let mut received_request = Vec::new();
+        let mut requests = Vec::new();
         while let Some(endpoint) = client.prepare() {
             let mut memory = vec![0; HEAD_BYTES];
             client.fill(&mut memory);
             client.sent(1);
-            received_request.push((endpoint, memory));
+            requests.push((endpoint, memory));
         }
         for endpoint in 0..3 {
             assert_eq!(
-                received_request
+                requests
                     .iter()
                     .filter(|(over, _)| *over == endpoint)
                     .count(),
@@ -411,10 +411,10 @@ mod tests {
             endpoint,
             source: None,
         };
-        let (endpoint, request) = &received_request[0];
+        let (endpoint, request) = &requests[0];
         client.check(request, over(endpoint + 1));
         assert_eq!(found(&client), (0, 6, 1), "another link's");
-        for (endpoint, request) in &received_request {
+        for (endpoint, request) in &requests {
             client.check(request, over(*endpoint));
         }
         assert_eq!(found(&client), (6, 0, 1));

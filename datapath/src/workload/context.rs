@@ -1,7 +1,7 @@
-//! Context of a bench thread, and the state that it shares with the coordinating thread.
+//! Context of a bench thread, and the state that it shares with the coordinator thread.
 //!
 //! Bench threads wait at the `StartBarrier`, and never pause afterwards. They publish their counts in their [`Meter`].
-//! The coordinating thread reads the meters at the edges of a window, at no cost for the bench threads.
+//! The coordinator thread reads the meters at the edges of a window, at no cost for the bench threads.
 
 use std::io;
 use std::path::Path;
@@ -142,7 +142,7 @@ impl ThreadContext {
     #[inline]
     pub(crate) fn delay(&self, packets: u64) {
         let iterations = self.control.delay_iterations.load(Ordering::Relaxed);
-        crate::workload::delay::spend(iterations * packets);
+        crate::workload::delay::run_operations(iterations * packets);
     }
 
     /// Declares that this thread sends no more, so that its count is final.
@@ -234,7 +234,7 @@ impl ThreadContext {
     #[cold]
     pub fn tolerate(&self, error: io::Error) -> io::Result<()> {
         match error.kind() {
-            // The coordinating thread's wakeup (see `sys::wakeup`): the loop checks its stop flag.
+            // The coordinator thread's wakeup (see `sys::wakeup`): the loop checks its stop flag.
             io::ErrorKind::Interrupted => return Ok(()),
             io::ErrorKind::WouldBlock => {
                 self.meter.would_blocks.fetch_add(1, Ordering::Relaxed);

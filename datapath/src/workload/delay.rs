@@ -1,4 +1,4 @@
-//! A known slow-down, which calibrates the verdicts of `compare` (`scripts/calibrate.py`). Exists only with the cargo
+//! A known slow-down, which calibrates the verdicts of `compare` and `ab` (`scripts/calibrate.py`). Exists only with the cargo
 //! feature `calibration`: a build for measurements contains none of it.
 
 use std::hint::black_box;
@@ -42,7 +42,7 @@ impl Slowed {
 }
 
 /// Performs `iterations` operations, each of which depends on the previous one, like [`crate::sys::cpu_speed`].
-pub(crate) fn spend(iterations: u64) {
+pub(crate) fn run_operations(iterations: u64) {
     let mut state = black_box(0x2545_F491_u32);
     for _ in 0..iterations {
         state ^= state << 13;
@@ -138,7 +138,7 @@ mod tests {
     fn no_operation_is_optimised_away() {
         let time = |iterations| {
             let start = std::time::Instant::now();
-            spend(iterations);
+            run_operations(iterations);
             start.elapsed()
         };
         // No CPU does three dependent operations in a tenth of a nanosecond.

@@ -51,11 +51,11 @@ impl DueTimes {
     }
 
     /// Starts the schedule. The first datagram is due within the first interval, at a position that depends on the
-    /// thread, so that threads do not send at the same time: the golden ratio spreads any number of threads evenly
-    /// (Knuth, *The Art of Computer Programming*, volume 3, 6.4).
-    pub(super) fn begin(&mut self, thread: u16) {
+    /// `number` of the sender, so that senders do not send at the same time: the golden ratio spreads any number of
+    /// positions evenly (Knuth, *The Art of Computer Programming*, volume 3, 6.4).
+    pub(super) fn begin(&mut self, number: u16) {
         self.due_ns = clock::monotonic_ns();
-        let part = (f64::from(thread) * 0.618_034).fract();
+        let part = (f64::from(number) * 0.618_034).fract();
         self.wait(part * self.gap_ns * self.train as f64);
     }
 
@@ -66,7 +66,7 @@ impl DueTimes {
     }
 
     /// Waits until the next datagram is due. Returns false if the caller must first check whether to stop.
-    pub(super) fn is_due(&mut self) -> bool {
+    pub(super) fn wait_until_due(&mut self) -> bool {
         self.looked_ns = clock::monotonic_ns();
         if self.looked_ns >= self.due_ns {
             return true;
@@ -191,11 +191,11 @@ mod tests {
     fn what_went_when_the_next_was_due_is_late() {
         let mut schedule = DueTimes::new(1000.0, Arrivals::Even);
         schedule.due_ns = clock::monotonic_ns() - 5_000_000;
-        assert!(schedule.is_due());
+        assert!(schedule.wait_until_due());
         assert!(schedule.went(32), "behind by 5000");
         schedule.due_ns = clock::monotonic_ns() + 1_000_000;
         schedule.gap_ns = 1e12;
-        while !schedule.is_due() {}
+        while !schedule.wait_until_due() {}
         assert!(!schedule.went(1));
     }
 }

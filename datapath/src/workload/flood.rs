@@ -28,7 +28,7 @@ pub(crate) async fn send(
     Ok(())
 }
 
-/// Receives until told to stop. The coordinating thread first waits until the queues are empty or no longer change.
+/// Receives until told to stop. The coordinator thread first waits until the queues are empty or no longer change.
 pub(crate) async fn receive(
     port: &mut impl DatagramIo,
     check: &mut impl Check,

@@ -8,7 +8,6 @@
 //! Only these loops are timed. Each is short, and a bench thread runs nothing else between the start and the stop.
 
 mod answering;
-mod arrivals;
 mod client;
 pub mod context;
 #[cfg(feature = "calibration")]
@@ -19,9 +18,9 @@ mod flows;
 mod gaps;
 mod in_flight;
 mod numbering;
+mod open_loop_client;
 mod own_time;
 mod pace_meter;
-mod paced;
 mod paced_flood;
 mod program;
 mod received_request;
@@ -31,21 +30,21 @@ mod round_trips;
 mod server;
 mod start_barrier;
 pub(crate) mod turns;
+mod wakeup_sampler;
 
 use std::future::Future;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 
-pub use self::arrivals::ArrivalSampler;
 pub use self::client::Client;
 pub use self::due::DueTimes;
 pub use self::flows::run as run_flows;
 pub use self::in_flight::InFlight;
 pub use self::numbering::Numbering;
+pub use self::open_loop_client::{Collector, Pacer};
 pub use self::own_time::own_round_trip_ns;
 pub use self::pace_meter::PaceMeter;
-pub use self::paced::{Collector, Pacer};
 pub use self::paced_flood::PacedFlood;
 pub use self::program::{Incoming, Outgoing, Program};
 pub use self::requests::Role;
@@ -53,6 +52,7 @@ pub use self::rotation::Rotation;
 pub use self::round_trips::{RoundTripMeter, TIMEOUT_NS};
 pub use self::server::Server;
 pub use self::start_barrier::CALLED_OFF;
+pub use self::wakeup_sampler::WakeupSampler;
 use crate::data::Connection;
 use crate::engine::payload::{NoCheck, NoFill};
 use crate::engine::verify::{SequenceCheck, SequenceTracker, SequenceWriter};

@@ -10,18 +10,18 @@ use crate::sys::clock;
 /// Writes the numbers of a client's requests, and reads them from the responses.
 #[derive(Clone, Debug)]
 pub struct Numbering {
-    thread: u16,
-    answers: Option<Arc<SequenceTracker>>,
+    first_flow: u16,
+    response_tracker: Option<Arc<SequenceTracker>>,
     flows: Option<FlowMeter>,
 }
 
 impl Numbering {
-    /// Creates the numbering of client number `thread`. A client with several endpoints also uses the following numbers,
-    /// one per endpoint. With a tracker, requests are filled to their end, and whole responses are recorded in it.
-    pub fn new(thread: u16, answers: Option<Arc<SequenceTracker>>) -> Self {
+    /// Creates the numbering of a client. Its endpoints have the flow numbers from `first_flow` on, one each. With a
+    /// tracker, requests are filled to their end, and whole responses are recorded in it.
+    pub fn new(first_flow: u16, response_tracker: Option<Arc<SequenceTracker>>) -> Self {
         Self {
-            thread,
-            answers,
+            first_flow,
+            response_tracker,
             flows: None,
         }
     }
@@ -38,44 +38,44 @@ impl Numbering {
 
     /// Returns the tracker of the responses, while they are verified.
     pub(super) fn tracker(&self) -> Option<Arc<SequenceTracker>> {
-        self.answers.clone()
+        self.response_tracker.clone()
     }
 
-    /// Returns the number of the client.
-    pub(super) fn thread(&self) -> u16 {
-        self.thread
+    /// Returns the number of the first flow.
+    pub(super) fn first_flow(&self) -> u16 {
+        self.first_flow
     }
 
     /// Writes a request for this endpoint.
     #[inline]
     pub(super) fn write(&self, memory: &mut [u8], endpoint: usize, number: u64) {
-        let thread = self.thread_of(endpoint);
-        if self.answers.is_some() {
-            verify::write(memory, thread, number, clock::monotonic_ns());
+        let flow = self.flow_of(endpoint);
+        if self.response_tracker.is_some() {
+            verify::write(memory, flow, number, clock::monotonic_ns());
         } else {
-            verify::write_head(memory, thread, number);
+            verify::write_head(memory, flow, number);
         }
     }
 
     #[inline]
-    fn thread_of(&self, endpoint: usize) -> u16 {
+    fn flow_of(&self, endpoint: usize) -> u16 {
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "there are no more threads than numbers of them"
+            reason = "the plan allows no more flows than `u16` can number"
         )]
         let endpoint = endpoint as u16;
-        self.thread.wrapping_add(endpoint)
+        self.first_flow.wrapping_add(endpoint)
     }
 
     /// Returns the number of the request that a datagram responds to. `None`: the datagram is no response, or belongs
     /// to another client or endpoint.
     #[inline]
     pub(super) fn read(&self, datagram: &[u8], origin: Origin) -> Option<u64> {
-        if let Some(answers) = &self.answers {
-            SequenceCheck(Arc::clone(answers)).check(datagram, origin);
+        if let Some(tracker) = &self.response_tracker {
+            SequenceCheck(Arc::clone(tracker)).check(datagram, origin);
         }
-        let (thread, number) = verify::read_head(datagram)?;
-        if thread != self.thread_of(origin.endpoint) {
+        let (flow, number) = verify::read_head(datagram)?;
+        if flow != self.flow_of(origin.endpoint) {
             return None;
         }
         if let Some(flows) = &self.flows {

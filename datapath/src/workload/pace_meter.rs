@@ -1,10 +1,11 @@
-//! Counters of a paced sender's accuracy, which its loop updates while the window is open.
+//! Counters of a paced sender's accuracy. Late datagrams are counted all the time and read at both edges; gaps are
+//! counted only while the window is open.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::data::{BUCKETS, Histogram, Pacing, bucket_of};
 
-/// Pacing accuracy of one thread. The thread writes, the coordinating thread reads. Occupies two cache lines of its
+/// Pacing accuracy of one thread. The thread writes, the coordinator thread reads. Occupies two cache lines of its
 /// own, like [`Meter`](crate::engine::Meter).
 #[derive(Debug, Default)]
 #[repr(align(128))]
@@ -19,27 +20,27 @@ pub struct PaceMeter {
 }
 
 impl PaceMeter {
-    pub(super) fn late(&self, packets: u64) {
+    pub(super) fn add_late(&self, packets: u64) {
         let late = self.late.load(Ordering::Relaxed);
         self.late.store(late + packets, Ordering::Relaxed);
     }
 
     /// Opens the window.
     pub fn open_window(&self) {
-        self.look(0);
+        self.mark_edge(0);
     }
 
     /// Closes the window.
     pub fn close_window(&self) {
-        self.look(1);
+        self.mark_edge(1);
     }
 
-    fn look(&self, edge: usize) {
+    fn mark_edge(&self, edge: usize) {
         let late = self.late.load(Ordering::Relaxed);
         self.at_edges[edge].store(late, Ordering::Relaxed);
         let is_open = u64::from(edge == 0);
-        self.transmit_gaps.open(is_open);
-        self.call_end_gaps.open(is_open);
+        self.transmit_gaps.set_open(is_open);
+        self.call_end_gaps.set_open(is_open);
     }
 
     /// Returns the counts of the window.
@@ -54,7 +55,7 @@ impl PaceMeter {
     }
 }
 
-/// Gaps of one thread, counted while the window is open. The thread writes, the coordinating thread reads.
+/// Gaps of one thread, counted while the window is open. The thread writes, the coordinator thread reads.
 #[derive(Debug)]
 pub(super) struct GapCounts {
     counts: Box<[AtomicU64]>,
@@ -73,7 +74,7 @@ impl Default for GapCounts {
 
 impl GapCounts {
     /// Starts (1) or stops (0) counting.
-    fn open(&self, is_open: u64) {
+    fn set_open(&self, is_open: u64) {
         self.is_open.store(is_open, Ordering::Relaxed);
     }
 
@@ -96,11 +97,11 @@ mod tests {
     #[test]
     fn late_is_counted_between_the_edges() {
         let meter = PaceMeter::default();
-        meter.late(3);
+        meter.add_late(3);
         meter.open_window();
-        meter.late(4);
+        meter.add_late(4);
         meter.close_window();
-        meter.late(5);
+        meter.add_late(5);
         assert_eq!(meter.pacing().late, 4);
     }
 }

@@ -57,8 +57,8 @@ impl PacedFlood {
     }
 
     /// Waits until the next batch is due. Returns false if the caller must first check whether to stop.
-    pub(super) fn is_due(&mut self) -> bool {
-        let is_due = self.schedule.is_due();
+    pub(super) fn wait_until_due(&mut self) -> bool {
+        let is_due = self.schedule.wait_until_due();
         if is_due && self.endpoint() == 0 {
             self.gaps.prepare();
         }
@@ -84,7 +84,7 @@ impl Fill for PacedFlood {
         }
         self.rotation.turn();
         if self.schedule.went(packets) {
-            self.meter.late(packets);
+            self.meter.add_late(packets);
         }
     }
 }
@@ -110,7 +110,7 @@ mod tests {
         std::thread::sleep(std::time::Duration::from_millis(2));
         let mut sent = 0;
         while sent < 500 {
-            if flood.is_due() {
+            if flood.wait_until_due() {
                 flood.sent(BATCH);
                 let due = (clock::monotonic_ns() - begun) / 10_000 + 1;
                 sent += BATCH;

@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::client::Client;
+use super::open_loop_client::{Collector, Pacer};
 use super::pace_meter::PaceMeter;
-use super::paced::{Collector, Pacer};
 use super::paced_flood::PacedFlood;
 use super::round_trips::RoundTripMeter;
 use super::server::Server;
@@ -43,7 +43,7 @@ enum Turn {
     End,
 }
 
-/// Runs a role until told to stop. For roles that receive, the coordinating thread first waits until the queues are
+/// Runs a role until told to stop. For roles that receive, the coordinator thread first waits until the queues are
 /// empty or no longer change.
 pub(crate) async fn drive(
     port: &mut impl DatagramIo,
@@ -148,14 +148,14 @@ impl Role {
                 Turn::End
             }
             Self::Pacer(pacer) => {
-                if pacer.is_due() {
+                if pacer.wait_until_due() {
                     Turn::Send(pacer.endpoint())
                 } else {
                     Turn::CheckStop
                 }
             }
             Self::Flood(flood) => {
-                if flood.is_due() {
+                if flood.wait_until_due() {
                     Turn::Send(flood.endpoint())
                 } else {
                     Turn::CheckStop

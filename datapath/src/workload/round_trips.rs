@@ -18,7 +18,7 @@ pub const TIMEOUT_NS: u64 = 250_000_000;
 pub struct RoundTripMeter {
     is_open: AtomicBool,
     /// Requests of the window.
-    received_request: AtomicU64,
+    requests: AtomicU64,
     counts: Box<[AtomicU64]>,
     sum_ns: AtomicU64,
     late: AtomicU64,
@@ -30,7 +30,7 @@ impl Default for RoundTripMeter {
         let counts = || (0..BUCKETS).map(|_| AtomicU64::new(0)).collect();
         Self {
             is_open: AtomicBool::default(),
-            received_request: AtomicU64::default(),
+            requests: AtomicU64::default(),
             counts: counts(),
             sum_ns: AtomicU64::default(),
             late: AtomicU64::default(),
@@ -48,8 +48,8 @@ impl RoundTripMeter {
 
     /// Counts a request of the window that was sent.
     #[inline]
-    pub(crate) fn received_request(&self) {
-        count(&self.received_request, 1);
+    pub(crate) fn sent_request(&self) {
+        count(&self.requests, 1);
     }
 
     /// Counts a response to a request of the window that arrived in time, after `ns` nanoseconds.
@@ -85,7 +85,7 @@ impl RoundTripMeter {
         let times = Histogram::of_counts(self.counts.iter().map(read));
         RoundTrips {
             // The receiving thread of a client may be ahead of the sending one by one request, which is being sent.
-            unanswered: read(&self.received_request).saturating_sub(times.count()),
+            unanswered: read(&self.requests).saturating_sub(times.count()),
             times,
             sum_ns: read(&self.sum_ns),
             late: read(&self.late),
@@ -110,7 +110,7 @@ mod tests {
         assert!(!meter.is_open());
         meter.open_window();
         assert!(meter.is_open());
-        (0..4).for_each(|_| meter.received_request());
+        (0..4).for_each(|_| meter.sent_request());
         meter.close_window();
         assert!(!meter.is_open());
         for ns in [1000, 1000, 3000] {

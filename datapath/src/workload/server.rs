@@ -17,7 +17,7 @@ use crate::sys::clock;
 /// A server, with the requests that wait for a response.
 #[derive(Debug)]
 pub struct Server {
-    received_request: VecDeque<ReceivedRequest>,
+    received_requests: VecDeque<ReceivedRequest>,
     service: Option<ServiceTime>,
     /// True if the next response is ready to be sent.
     is_served: bool,
@@ -34,7 +34,7 @@ impl Server {
     /// Creates a server. With a `tracker`, it verifies whole requests and repeats them in the responses.
     pub fn new(service: Option<ServiceTime>, tracker: Option<Arc<SequenceTracker>>) -> Self {
         Self {
-            received_request: VecDeque::with_capacity(64),
+            received_requests: VecDeque::with_capacity(64),
             service,
             is_served: false,
             stopped_ns: None,
@@ -101,7 +101,7 @@ impl Server {
     /// Returns the index of the next response's endpoint. `None`: no request is waiting.
     #[inline]
     pub(super) fn next(&self) -> Option<usize> {
-        self.received_request
+        self.received_requests
             .front()
             .map(|received_request| received_request.origin.endpoint)
     }
@@ -125,7 +125,7 @@ impl Check for Server {
                 whole,
             };
             match &self.answering {
-                None => self.received_request.push_back(received_request),
+                None => self.received_requests.push_back(received_request),
                 Some(answering) => answering.answer(received_request, self.may_be_waited_for()),
             }
         }
@@ -135,20 +135,20 @@ impl Check for Server {
 impl Fill for Server {
     #[inline]
     fn fill(&self, memory: &mut [u8]) {
-        if let Some(received_request) = self.received_request.front() {
+        if let Some(received_request) = self.received_requests.front() {
             received_request.repeat(memory);
         }
     }
 
     #[inline]
     fn sent(&mut self, _packets: u64) {
-        self.received_request.pop_front();
+        self.received_requests.pop_front();
         self.is_served = false;
     }
 
     #[inline]
     fn destination(&self) -> Option<SocketAddr> {
-        self.received_request
+        self.received_requests
             .front()
             .and_then(|received_request| received_request.origin.source)
     }

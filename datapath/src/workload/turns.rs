@@ -10,7 +10,7 @@ use crate::workload::context::ThreadContext;
 /// that are still queued.
 ///
 /// `fill` and `check` are parameters: a loop that lends its own variables counts in memory. A lost datagram would be
-/// waited for forever, so the coordinating thread ends a wait in which nothing moves.
+/// waited for forever, so the coordinator thread ends a wait in which nothing moves.
 pub(crate) async fn send_and_receive(
     sender: &mut impl DatagramIo,
     receiver: &mut impl DatagramIo,

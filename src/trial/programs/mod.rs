@@ -23,7 +23,7 @@ pub(super) struct Trackers {
     /// Datagrams at receivers and servers.
     received: Option<Arc<SequenceTracker>>,
     /// Responses at clients.
-    answers: Option<Arc<SequenceTracker>>,
+    response_tracker: Option<Arc<SequenceTracker>>,
 }
 
 impl Trackers {
@@ -32,7 +32,7 @@ impl Trackers {
         let tracker = || Arc::new(SequenceTracker::new(case.payload.bytes()));
         Self {
             received: Some(tracker()),
-            answers: case.is_rr().then(tracker),
+            response_tracker: case.is_rr().then(tracker),
         }
     }
 
@@ -41,8 +41,8 @@ impl Trackers {
         let has_looked = |tracker: &SequenceTracker| tracker.verified().packets > 0;
         let received = self.received.iter();
         let received = received.filter(|tracker| part.receives() || has_looked(tracker));
-        let answers = self.answers.iter().filter(|_| part.sends());
-        let found = received.chain(answers).map(|tracker| tracker.verified());
+        let responses = self.response_tracker.iter().filter(|_| part.sends());
+        let found = received.chain(responses).map(|tracker| tracker.verified());
         found.reduce(|mut all, one| {
             all += one;
             all

@@ -12,7 +12,7 @@ use crate::data::Connection;
 use crate::engine::{Direction, Endpoint, FlowCounts, FlowMeter, ManyEndpoints};
 use crate::engines::Entry;
 use crate::workload::{
-    ArrivalSampler, Client, Collector, DueTimes, InFlight, Numbering, Pacer, Program, Role, Server,
+    Client, Collector, DueTimes, InFlight, Numbering, Pacer, Program, Role, Server, WakeupSampler,
 };
 
 impl ProgramBuilder<'_> {
@@ -95,7 +95,7 @@ impl ProgramBuilder<'_> {
             let size = (outstanding, endpoints.len() / usize::from(roles));
             let client = Client::new(numbering, size, Arc::clone(&meter))
                 .thinking(self.case.think_time.map(|time| time.ns));
-            Role::Client(client.looking_at(sampler.take()))
+            Role::Client(client.with_wakeup_sampler(sampler.take()))
         };
         let roles = (0..roles).map(role).collect();
         Program::Roles(self.options(endpoints, Direction::Both, engine), roles)
@@ -119,7 +119,7 @@ impl ProgramBuilder<'_> {
         let role = |n: u16| {
             let numbering = self.numbering((first, n), counts.as_ref());
             let collector = Collector::new(numbering, shared.clone());
-            Role::Collector(collector.looking_at(sampler.take()))
+            Role::Collector(collector.with_wakeup_sampler(sampler.take()))
         };
         let collectors = (0..roles_of(engine, &into)).map(role).collect();
         let out = self.options(out, Direction::Sends, engine);
@@ -137,15 +137,15 @@ impl ProgramBuilder<'_> {
             counts: counts.clone(),
             first: n.into(),
         });
-        Numbering::new(first + n, self.trackers.answers.clone()).counting(flows)
+        Numbering::new(first + n, self.trackers.response_tracker.clone()).counting(flows)
     }
 
     /// Returns a sampler of datagrams at the first endpoint, if the kernel reports arrival times and the engine takes
     /// one datagram at a time.
-    fn sampler(&self, engine: &Entry, endpoints: &[Endpoint]) -> Option<ArrivalSampler> {
+    fn sampler(&self, engine: &Entry, endpoints: &[Endpoint]) -> Option<WakeupSampler> {
         let first = endpoints.first().filter(|_| !engine.about.prefetches)?;
         let is_udp = self.case.transport.is_none();
-        is_udp.then(|| ArrivalSampler::of(&first.socket))?
+        is_udp.then(|| WakeupSampler::of(&first.socket))?
     }
 }
 

@@ -1,6 +1,6 @@
 //! Checks that an engine delivers the datagrams that were sent (`--verify`).
 //!
-//! Each datagram carries the number of its bench thread, its own sequence number, the time when it was sent if there
+//! Each datagram carries the number of its flow, its own sequence number, the time when it was sent if there
 //! is room, and bytes derived from these. No two datagrams are alike, and a single wrong bit shows. Verification has
 //! its own windows: measured windows do not verify.
 
@@ -15,19 +15,19 @@ use crate::data::{LEAST_BYTES, LEAST_REQUEST_BYTES, TIMED_BYTES, Verified};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::sys::clock;
 
-/// Writes the sequence number, the time and the content of each datagram of one bench thread.
+/// Writes the sequence number, the time and the content of each datagram of one flow.
 #[derive(Clone, Debug)]
 pub struct SequenceWriter {
-    thread: u16,
+    flow: u16,
     next: u64,
     payload_bytes: usize,
 }
 
 impl SequenceWriter {
-    /// Creates a writer for a bench thread that sends datagrams of `payload_bytes`, at least [`LEAST_BYTES`].
-    pub fn new(thread: u16, payload_bytes: usize) -> Self {
+    /// Creates a writer for a flow of datagrams of `payload_bytes`, at least [`LEAST_BYTES`].
+    pub fn new(flow: u16, payload_bytes: usize) -> Self {
         Self {
-            thread,
+            flow,
             next: 0,
             payload_bytes,
         }
@@ -38,7 +38,7 @@ impl Fill for SequenceWriter {
     fn fill(&self, memory: &mut [u8]) {
         let datagrams = memory.chunks_exact_mut(self.payload_bytes);
         for (number, datagram) in (self.next..).zip(datagrams) {
-            write(datagram, self.thread, number, clock::monotonic_ns());
+            write(datagram, self.flow, number, clock::monotonic_ns());
         }
     }
 
@@ -57,12 +57,12 @@ pub struct SequenceTracker {
 #[derive(Debug, Default)]
 struct Seen {
     verified: Verified,
-    threads: HashMap<u16, BenchThread>,
+    flows: HashMap<u16, FlowRecord>,
 }
 
 #[derive(Debug, Default)]
-struct BenchThread {
-    /// Source address of the bench thread, if known.
+struct FlowRecord {
+    /// Source address of the flow, if known.
     source: Option<SocketAddr>,
     order: FlowOrder,
     jitter: Jitter,
@@ -77,19 +77,16 @@ impl SequenceTracker {
         }
     }
 
-    /// Sets the source address of a bench thread. Datagrams for which the engine reports another source count as
+    /// Sets the source address of a flow. Datagrams for which the engine reports another source count as
     /// corrupted.
-    pub fn expect_source(&self, thread: u16, source: SocketAddr) {
-        self.seen().threads.entry(thread).or_default().source = Some(source);
+    pub fn expect_source(&self, flow: u16, source: SocketAddr) {
+        self.seen().flows.entry(flow).or_default().source = Some(source);
     }
 
-    /// Returns the findings so far, with the largest jitter of any bench thread.
+    /// Returns the findings so far, with the largest jitter of any flow.
     pub fn verified(&self) -> Verified {
         let seen = self.seen();
-        let jitters = seen
-            .threads
-            .values()
-            .filter_map(|thread| thread.jitter.ns());
+        let jitters = seen.flows.values().filter_map(|flow| flow.jitter.ns());
         Verified {
             jitter_ns: jitters.max(),
             ..seen.verified
@@ -103,19 +100,19 @@ impl SequenceTracker {
     pub(crate) fn enter(&self, datagram: &[u8], origin: Origin) {
         let came_ns = clock::monotonic_ns();
         let mut seen = self.seen();
-        let Seen { verified, threads } = &mut *seen;
+        let Seen { verified, flows } = &mut *seen;
         verified.packets += 1;
-        let Some((thread, number, sent_ns)) = read(datagram, self.payload_bytes) else {
+        let Some((flow, number, sent_ns)) = read(datagram, self.payload_bytes) else {
             verified.corrupted += 1;
             return;
         };
-        let thread = threads.entry(thread).or_default();
-        let is_foreign = |source| thread.source.is_some_and(|theirs| theirs != source);
+        let flow = flows.entry(flow).or_default();
+        let is_foreign = |source| flow.source.is_some_and(|theirs| theirs != source);
         if origin.source.is_some_and(is_foreign) {
             verified.corrupted += 1;
             return;
         }
-        let arrival = thread.order.enter(number);
+        let arrival = flow.order.enter(number);
         match arrival {
             Arrival::InOrder => {}
             Arrival::Duplicate => verified.duplicated += 1,
@@ -125,7 +122,7 @@ impl SequenceTracker {
             }
         }
         if let Some(sent_ns) = sent_ns.filter(|_| arrival != Arrival::Duplicate) {
-            thread.jitter.enter(sent_ns, came_ns);
+            flow.jitter.enter(sent_ns, came_ns);
         }
         if datagram.len() < self.payload_bytes {
             verified.truncated += 1;
@@ -133,7 +130,7 @@ impl SequenceTracker {
     }
 }
 
-/// Checks each datagram that a bench thread receives, and enters it into the tracker of the run.
+/// Checks each datagram that a bench flow receives, and enters it into the tracker of the run.
 #[derive(Debug)]
 pub struct SequenceCheck(pub Arc<SequenceTracker>);
 
@@ -145,9 +142,9 @@ impl Check for SequenceCheck {
     }
 }
 
-const THREAD_BYTES: usize = 2;
+const FLOW_BYTES: usize = 2;
 
-/// Bytes of a datagram's head: the number of its bench thread and its sequence number, both little-endian.
+/// Bytes of a datagram's head: the number of its flow and its sequence number, both little-endian.
 pub(crate) const HEAD_BYTES: usize = LEAST_REQUEST_BYTES;
 
 /// Returns the number of bytes before the derived content: the head, and in datagrams that are large enough the time.
@@ -160,8 +157,8 @@ fn stamped_bytes(payload_bytes: usize) -> usize {
 }
 
 /// Writes a whole datagram that is sent at `sent_ns`.
-pub(crate) fn write(datagram: &mut [u8], thread: u16, number: u64, sent_ns: u64) {
-    write_head(datagram, thread, number);
+pub(crate) fn write(datagram: &mut [u8], flow: u16, number: u64, sent_ns: u64) {
+    write_head(datagram, flow, number);
     let (stamped, rest) = datagram.split_at_mut(stamped_bytes(datagram.len()));
     if let Some(time) = stamped[HEAD_BYTES..].first_chunk_mut() {
         *time = sent_ns.to_le_bytes();
@@ -171,22 +168,22 @@ pub(crate) fn write(datagram: &mut [u8], thread: u16, number: u64, sent_ns: u64)
 
 /// Writes the head of a datagram.
 #[inline]
-pub(crate) fn write_head(datagram: &mut [u8], thread: u16, number: u64) {
-    let (thread, number) = (thread.to_le_bytes(), number.to_le_bytes());
-    datagram[..THREAD_BYTES].copy_from_slice(&thread);
-    datagram[THREAD_BYTES..HEAD_BYTES].copy_from_slice(&number[..HEAD_BYTES - THREAD_BYTES]);
+pub(crate) fn write_head(datagram: &mut [u8], flow: u16, number: u64) {
+    let (flow, number) = (flow.to_le_bytes(), number.to_le_bytes());
+    datagram[..FLOW_BYTES].copy_from_slice(&flow);
+    datagram[FLOW_BYTES..HEAD_BYTES].copy_from_slice(&number[..HEAD_BYTES - FLOW_BYTES]);
 }
 
-/// Returns the bench thread and the sequence number in the head of a datagram.
+/// Returns the flow number and the sequence number in the head of a datagram.
 #[inline]
 pub(crate) fn read_head(datagram: &[u8]) -> Option<(u16, u64)> {
     let head = u64::from_le_bytes(*datagram.first_chunk()?);
     #[expect(clippy::cast_possible_truncation, reason = "the first two bytes")]
-    let thread = head as u16;
-    Some((thread, head >> (8 * THREAD_BYTES)))
+    let flow = head as u16;
+    Some((flow, head >> (8 * FLOW_BYTES)))
 }
 
-/// Returns the bench thread, the sequence number and, if present, the send time of a datagram. `None`: the content is
+/// Returns the flow number, the sequence number and, if present, the send time of a datagram. `None`: the content is
 /// not what was sent. A truncated datagram is compared up to its end.
 fn read(datagram: &[u8], payload_bytes: usize) -> Option<(u16, u64, Option<u64>)> {
     let stamped_bytes = stamped_bytes(payload_bytes);
@@ -200,9 +197,9 @@ fn read(datagram: &[u8], payload_bytes: usize) -> Option<(u16, u64, Option<u64>)
     if wanted != rest {
         return None;
     }
-    let (thread, number) = read_head(datagram)?;
+    let (flow, number) = read_head(datagram)?;
     let time = stamped[HEAD_BYTES..].first_chunk();
-    Some((thread, number, time.map(|time| u64::from_le_bytes(*time))))
+    Some((flow, number, time.map(|time| u64::from_le_bytes(*time))))
 }
 
 /// Returns the generator of the derived content, seeded with the head and, if present, the time.

@@ -88,7 +88,7 @@ impl<'a> Contents<'a> {
         let given_up = now.packets.saturating_sub(now.answered + 1);
         for _ in self.given_up..given_up {
             if is_open {
-                meter.received_request();
+                meter.sent_request();
             }
         }
         self.given_up = self.given_up.max(given_up);
@@ -97,7 +97,7 @@ impl<'a> Contents<'a> {
                 continue;
             };
             if is_open {
-                meter.received_request();
+                meter.sent_request();
                 meter.answered(ns);
             }
             if let Some(tracker) = &self.bench.tracker {

@@ -67,7 +67,7 @@ pub(in crate::engines) fn holds_with_many<E: Engine>() {
     }
 }
 
-/// Tests that a waiting receive returns when its thread is woken like the coordinating thread does it.
+/// Tests that a waiting receive returns when its thread is woken like the coordinator thread does it.
 fn a_wakeup_ends_a_wait<E: Engine>() {
     wakeup::install().expect("sigaction works");
     let wakeups = Arc::<Wakeups>::default();

@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use super::arrivals::ArrivalSampler;
 use super::due::DueTimes;
 use super::in_flight::InFlight;
 use super::numbering::Numbering;
 use super::round_trips::RoundTripMeter;
+use super::wakeup_sampler::WakeupSampler;
 use crate::engine::FlowCounts;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::sys::clock;
@@ -57,12 +57,12 @@ impl Pacer {
 
     /// Starts the schedule.
     pub(super) fn begin(&mut self) {
-        self.schedule.begin(self.numbering.thread());
+        self.schedule.begin(self.numbering.first_flow());
     }
 
     /// Waits until the next request is due. Returns false if the caller must first check whether to stop.
-    pub(super) fn is_due(&mut self) -> bool {
-        let is_due = self.schedule.is_due();
+    pub(super) fn wait_until_due(&mut self) -> bool {
+        let is_due = self.schedule.wait_until_due();
         self.counts = self.meter.is_open();
         is_due
     }
@@ -81,7 +81,7 @@ impl Fill for Pacer {
     fn sent(&mut self, _packets: u64) {
         self.number += 1;
         if self.counts {
-            self.meter.received_request();
+            self.meter.sent_request();
         }
         self.schedule.went(1);
     }
@@ -93,7 +93,7 @@ pub struct Collector {
     numbering: Numbering,
     in_flight: Arc<InFlight>,
     meter: Arc<RoundTripMeter>,
-    arrivals: Option<ArrivalSampler>,
+    sampler: Option<WakeupSampler>,
 }
 
 impl Collector {
@@ -106,13 +106,13 @@ impl Collector {
             numbering,
             in_flight,
             meter,
-            arrivals: None,
+            sampler: None,
         }
     }
 
     /// Adds a sampler of receive timestamps.
-    pub fn looking_at(self, arrivals: Option<ArrivalSampler>) -> Self {
-        Self { arrivals, ..self }
+    pub fn with_wakeup_sampler(self, sampler: Option<WakeupSampler>) -> Self {
+        Self { sampler, ..self }
     }
 
     /// Returns the counter of its round trips.
@@ -133,16 +133,16 @@ impl Check for Collector {
     fn check(&mut self, datagram: &[u8], origin: Origin) {
         let now = clock::monotonic_ns();
         let number = self.numbering.read(datagram, origin);
-        let received_request = number.and_then(|number| self.in_flight.take(number, now));
-        let Some((due_ns, counts)) = received_request else {
+        let outstanding = number.and_then(|number| self.in_flight.take(number, now));
+        let Some((due_ns, counts)) = outstanding else {
             self.meter.late();
             return;
         };
         if counts {
             self.meter.answered(now.saturating_sub(due_ns));
         }
-        if let Some(arrivals) = &mut self.arrivals {
-            arrivals.look(counts.then_some(&self.meter), origin);
+        if let Some(sampler) = &mut self.sampler {
+            sampler.look(counts.then_some(&self.meter), origin);
         }
     }
 }
@@ -190,7 +190,7 @@ mod tests {
         assert!(found.sum_ns >= 5_000_000, "{}", found.sum_ns);
     }
 
-    /// Holds however late the response arrives, and whenever the coordinating thread gets to run.
+    /// Holds however late the response arrives, and whenever the coordinator thread gets to run.
     #[test]
     fn a_request_that_is_due_in_the_window_is_of_it_with_its_answer() {
         let (mut pacer, mut collector) = client(1000.0);

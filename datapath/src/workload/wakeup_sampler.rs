@@ -13,12 +13,12 @@ const ONE_IN: u32 = 16;
 
 /// Samples the receive timestamps of the responses over a client's first endpoint.
 #[derive(Debug)]
-pub struct ArrivalSampler {
+pub struct WakeupSampler {
     clock: ArrivalClock,
     seen: u32,
 }
 
-impl ArrivalSampler {
+impl WakeupSampler {
     /// Creates a sampler for this socket. `None`: the kernel makes no receive timestamps.
     pub fn of(socket: impl AsFd) -> Option<Self> {
         let clock = ArrivalClock::of(socket)?;
