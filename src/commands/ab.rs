@@ -87,7 +87,7 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
         let judgement = judge(&comparison.record, question);
         if judgement.is_worse() {
             Outcome::Worse
-        } else if judgement.is_answered() || args.asked.accept.is_some() {
+        } else if judgement.is_surely_not_worse() || args.asked.accept.is_some() {
             Outcome::Done
         } else {
             Outcome::Inconclusive

@@ -12,7 +12,7 @@ use crate::cli::options::suite::{expected_time, parts, requests, searches};
 use crate::error::UsageError;
 use crate::experiment::suite;
 use crate::plan::{Decision, Plan, Planned};
-use crate::verdict::rank::table::counted;
+use crate::term::digits::counted;
 
 /// Prints the plan. Its first line is the number of cases and the duration.
 ///

@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 
 use crate::data::{BlockKey, Connection, Destination, Payload, Threads, Transport};
 use crate::results::row::Row;
+use crate::term::digits::counted;
 
 /// Parameters that all points of a chart share: everything except payload, engine, transport and address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,8 +36,7 @@ pub(super) fn shared_block(row: &Row) -> BlockKey {
 
 /// Returns the number of threads with its unit, such as `2 threads`.
 pub(super) fn threads_label(threads: Threads) -> String {
-    let plural = if threads.is_alone() { "" } else { "s" };
-    format!("{threads} thread{plural}")
+    counted(threads.count(), "thread")
 }
 
 impl fmt::Display for ChartKey {

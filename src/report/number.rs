@@ -1,6 +1,8 @@
 //! Formats numbers for people.
 
-/// Formats a number with three digits and a letter for thousands: `1.23M`.
+use crate::term::digits::noun_for;
+
+/// Formats a number with three digits and a letter for the power of 1000: `1.23M`.
 pub(super) fn short(value: f64) -> String {
     const STEPS: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
     let found = STEPS.iter().find(|(step, _)| value.abs() >= *step * 0.9995);
@@ -21,12 +23,15 @@ pub(super) fn short(value: f64) -> String {
     format!("{text}{letter}")
 }
 
-/// Formats a number with three digits, or all digits of a whole number in groups: `1,234`, `22.8`, `0.05`.
+/// Formats a number with two or three digits, or all digits of a whole number in groups: `1,234`, `22.8`, `0.05`. Below
+/// 0.001: `5.0e-4`.
 pub(super) fn plain(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 99.95 => 0,
         size if size >= 9.995 => 1,
         size if size >= 0.0995 || size == 0.0 => 2,
+        size if size >= 0.00995 => 3,
+        size if size >= 0.000_995 => 4,
         _ => return short(value),
     };
     let text = format!("{value:.decimals$}");
@@ -51,8 +56,7 @@ pub(super) fn grouped(value: i128) -> String {
 
 /// Formats a count with its noun: `1 case`, `2 cases`.
 pub(super) fn counted(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", grouped(count as i128))
+    format!("{} {}", grouped(count as i128), noun_for(count, what))
 }
 
 #[cfg(test)]
@@ -83,6 +87,8 @@ mod tests {
         let all = [0.0, 0.25, 7.0, 12.34, 999.6, 1_234_567.0, -2500.0];
         let texts = all.map(plain).join(" ");
         assert_eq!(texts, "0 0.25 7 12.3 1,000 1,234,567 -2,500");
+        let small = [0.0996, 0.099, 0.05, -0.0125, 0.001, 0.0005].map(plain);
+        assert_eq!(small.join(" "), "0.1 0.099 0.05 -0.013 0.001 5.0e-4");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::number;
 use crate::results::files::Results;
 use crate::verdict::rank::table::{LEGEND, caption, heading_of};
 use crate::verdict::rank::{
-    self, Averaged, BoardRanking, GroupRanking, Measure, Place, Standing, Unit,
+    self, Averaged, BoardRanking, GroupRanking, Measure, RankedEngine, Standing, Unit,
 };
 
 /// Returns the ranking over all files, separately for each machine.
@@ -72,7 +72,7 @@ fn picture(averaged: &Averaged, label: &str) -> Markup {
     )
 }
 
-fn track(standing: &Standing, place: &Place) -> Track {
+fn track(standing: &Standing, place: &RankedEngine) -> Track {
     let (at, is_first) = (place.reading.value(), place.is_first());
     let interval = place.reading.interval();
     let interval = interval.map(|(low, high)| Drawn::Interval {
@@ -87,7 +87,7 @@ fn track(standing: &Standing, place: &Place) -> Track {
         filled: is_first,
     };
     Track {
-        label: format!("{} {}", shown(place), place.engine),
+        label: format!("{} {}", shown(place), place.label),
         drawn: interval
             .into_iter()
             .chain([Drawn::Mark { at, look }])
@@ -96,7 +96,7 @@ fn track(standing: &Standing, place: &Place) -> Track {
     }
 }
 
-fn shown(place: &Place) -> String {
+fn shown(place: &RankedEngine) -> String {
     place
         .place
         .map_or_else(|| "-".to_owned(), |n| n.to_string())
@@ -151,11 +151,11 @@ fn table(averaged: &Averaged, label: &str) -> Markup {
     }
 }
 
-fn line(standing: &Standing, place: &Place) -> Markup {
+fn line(standing: &Standing, place: &RankedEngine) -> Markup {
     html! {
         tr {
             td { (shown(place)) }
-            th scope="row" { (place.engine) }
+            th scope="row" { (place.label) }
             td { (standing.figure(place.reading.value(), &place.reading)) }
             td { (interval(standing, place)) }
             td { (place.lost_pct()) }
@@ -163,7 +163,7 @@ fn line(standing: &Standing, place: &Place) -> Markup {
     }
 }
 
-fn interval(standing: &Standing, place: &Place) -> String {
+fn interval(standing: &Standing, place: &RankedEngine) -> String {
     let figure = |value| standing.figure(value, &place.reading);
     let text = |(low, high)| format!("{} to {}", figure(low), figure(high));
     place.reading.interval().map_or_else(String::new, text)
@@ -213,7 +213,7 @@ fn first(ranking: &GroupRanking, measure: Measure) -> Markup {
     };
     let names: Vec<&str> = standing
         .leaders()
-        .map(|place| place.engine.as_str())
+        .map(|place| place.label.as_str())
         .collect();
     let value = standing.figure(best.reading.value(), &best.reading);
     html! {

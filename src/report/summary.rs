@@ -34,7 +34,7 @@ fn verdicts(files: &[Results]) -> Markup {
             @if !answer.gains.is_empty() {
                 (table("The best engine of each technique", &Gain::table(&answer.gains)))
             }
-            @for line in &answer.besides { p .legend { (line) } }
+            @for line in &answer.hints { p .legend { (line) } }
         }
     }
 }

@@ -16,6 +16,19 @@ pub fn decimals(half_width: f64) -> usize {
     }
 }
 
+/// Formats a count with its noun: `1 case`, `2 cases`.
+#[must_use]
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {}", noun_for(count, noun))
+}
+
+/// Returns the noun for a count: the singular for 1, else the plural with `s`.
+#[must_use]
+pub fn noun_for(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{noun}{plural}")
+}
+
 /// Both sides of an interval are shown if the shorter one is less than this fraction of the longer one.
 const ASYMMETRY_RATIO: f64 = 0.5;
 /// Both sides are shown only if the longer one has at least this length, in percent: shorter ones look alike in one

@@ -18,7 +18,8 @@ use crate::term::fold;
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge::Question;
-use crate::verdict::judge::table::{Detail, percent};
+use crate::verdict::judge::percent::percent;
+use crate::verdict::judge::table::Detail;
 
 /// Results that a run is compared with.
 pub(super) struct Base {

@@ -6,10 +6,10 @@ use crate::commands::session::outputs::Outputs;
 use crate::commands::session::progress::Progress;
 use crate::plan::Until;
 use crate::results::row::{EndedBy, Row, Status};
+use crate::term::digits::counted;
 use crate::term::fold;
 use crate::term::shell;
 use crate::verdict::quality::Quality;
-use crate::verdict::rank::table::counted;
 
 /// Returns the closing lines, `room` columns wide. Empty if no case was measured.
 pub(super) fn of(until: Option<Until>, progress: &Progress, room: usize) -> String {

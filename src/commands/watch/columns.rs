@@ -39,13 +39,13 @@ const fn figure(
 }
 
 static FLOOD: [Figure; 2] = [
-    figure("median", "Mb/s", |row| row.received_mbps, one_decimal),
+    figure("median", "Mb/s", |row| row.received_mbps, five_columns),
     figure("loss", "%", |row| row.loss_pct, loss),
 ];
 
-static ASK: [Figure; 2] = [
-    figure("median", "kreq/s", thousands_received, one_decimal),
-    figure("p50", "us", |row| row.rtt_p50_us, one_decimal),
+static REQUEST_RESPONSE: [Figure; 2] = [
+    figure("median", "kreq/s", thousands_received, five_columns),
+    figure("p50", "us", |row| row.rtt_p50_us, five_columns),
 ];
 
 impl WatchColumns {
@@ -55,15 +55,15 @@ impl WatchColumns {
             Columns::<Row>::default().word("UTC     ", |row| time(&row.started_at).to_owned());
         let columns = if case.is_rr() {
             columns
-                .number("kreq/s", |row| one_decimal(thousands_received(row)))
-                .number("p50 us", |row| one_decimal(row.rtt_p50_us))
-                .number("p99 us", |row| one_decimal(row.rtt_p99_us))
+                .number("kreq/s", |row| five_columns(thousands_received(row)))
+                .number("p50 us", |row| five_columns(row.rtt_p50_us))
+                .number("p99 us", |row| five_columns(row.rtt_p99_us))
                 .number("max us", |row| number(row.rtt_max_us, 0))
                 .number(" lost", |row| count(row.unanswered_requests))
         } else {
             columns
-                .number(" Mb/s", |row| one_decimal(row.received_mbps))
-                .number(" kpps", |row| one_decimal(thousands_received(row)))
+                .number(" Mb/s", |row| five_columns(row.received_mbps))
+                .number(" kpps", |row| five_columns(thousands_received(row)))
                 .number("loss%", |row| loss(row.loss_pct))
                 .number(" where", |row| place_of_loss(row).to_owned())
                 .number("tx ns", |row| number(row.sender_cpu_ns_per_packet, 0))
@@ -73,7 +73,11 @@ impl WatchColumns {
             .number("cpu ns", |row| number(row.cpu_ns_per_packet, 0))
             .number(" C", |row| number(row.temp_c_end, 0))
             .number(" MHz", |row| number(row.freq_low_mhz, 0));
-        let figures = if case.is_rr() { &ASK } else { &FLOOD };
+        let figures = if case.is_rr() {
+            &REQUEST_RESPONSE
+        } else {
+            &FLOOD
+        };
         Self { columns, figures }
     }
 
@@ -119,7 +123,7 @@ fn thousands_received(row: &Row) -> Option<f64> {
 }
 
 /// Formats a number with one decimal in at most five columns: `99999` is the largest in full, `100k` follows.
-fn one_decimal(value: Option<f64>) -> String {
+fn five_columns(value: Option<f64>) -> String {
     match value {
         Some(value) if value >= 9_999_500.0 => format!("{:.0}M", value / 1e6),
         Some(value) if value >= 99_999.5 => format!("{:.0}k", value / 1e3),
@@ -148,10 +152,9 @@ fn place_of_loss(row: &Row) -> &'static str {
 
 /// Returns remarks about disturbances of the window.
 fn remarks(row: &Row) -> String {
-    let is_throttled = !matches!(row.throttled.as_str(), "" | "no" | "not by the kernel");
     let is_disturbed = row.disturbed_windows.unwrap_or(0) > 0;
     let mut remarks = Vec::new();
-    if is_throttled {
+    if row.was_throttled() {
         remarks.push("throttled".to_owned());
     } else if !is_disturbed && row.contaminated_windows.unwrap_or(0) > 0 {
         remarks.push("slow CPU".to_owned());
@@ -175,7 +178,7 @@ mod tests {
     #[test]
     fn a_rate_has_five_columns_at_most() {
         let rates = [0.0, 9.96, 99_999.0, 99_999.9, 123_456.0, 9_999_999.0, 2e9];
-        let shown = rates.map(|rate| one_decimal(Some(rate)));
+        let shown = rates.map(|rate| five_columns(Some(rate)));
         assert_eq!(
             shown.each_ref().map(String::as_str),
             ["0.0", "10.0", "99999", "100k", "123k", "10M", "2000M"]

@@ -153,7 +153,7 @@ impl Comparison {
         }
         let judgement = judge(&self.record.up_to(round), self.question);
         let is_told = |engine: &&Engine| match engine.whole.verdict {
-            Verdict::Better | Verdict::Same => engine.is_answered(self.question),
+            Verdict::Better | Verdict::Same => engine.is_surely_not_worse(self.question),
             _ => engine.whole.verdict.is_bad(),
         };
         let told = judgement.engines.iter().filter(is_told);

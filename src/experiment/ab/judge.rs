@@ -5,11 +5,10 @@
 use super::record::Measured;
 use super::series::{self, Series};
 use super::{Pair, Record, Side};
+use crate::stats::CONFIDENCE;
 use crate::verdict::judge::{
     Answer, Case, Change, Changes, Evidence, Judgement, Question, Threshold, Verdict, parts,
 };
-
-const CONFIDENCE: f64 = 0.95;
 
 /// Judges all cases, engines and parts.
 pub fn judge(record: &Record, question: Question) -> Judgement {

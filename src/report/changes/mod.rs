@@ -7,7 +7,8 @@ use maud::{Markup, html};
 use self::picture::picture;
 use super::chart::key;
 use super::number;
-use crate::verdict::judge::table::{Detail, estimate, interval, largest_first, told, value};
+use crate::verdict::judge::percent::{estimate, interval};
+use crate::verdict::judge::table::{Detail, largest_first, told, value};
 use crate::verdict::judge::{Answer, By, Case, Judgement, Verdict};
 
 /// Returns the heading of this kind of changes.

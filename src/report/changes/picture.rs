@@ -5,7 +5,7 @@ use maud::Markup;
 use super::{Row, what};
 use crate::report::chart::{Drawn, Look, Scale, Shape, Track, Tracks, WHOLE};
 use crate::stats;
-use crate::verdict::judge::table::estimate;
+use crate::verdict::judge::percent::estimate;
 use crate::verdict::judge::{By, Change, Verdict};
 
 /// Draws the changes, the largest first.

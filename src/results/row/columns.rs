@@ -378,7 +378,8 @@ columns! {
         temp_c_end: Option<f64>, "°C", Run, Never, "no sensor";
         /// Highest reading of the CPUs' sensors around the case's windows.
         temp_c_max: Option<f64>, "°C", Run, Never, "no sensor";
-        /// Kinds of throttling during the case, joined with `+`; `no`: none.
+        /// Kinds of throttling during the case, joined with `+`; `no`: none; `not by the kernel`: the kernel did not
+        /// throttle, and no firmware says whether it did.
         throttled: String, "", Run, Never, "no sensor";
         /// Interface of this host, with its driver, speed, MTU, queues, rings, coalescing, EEE and queueing
         /// discipline.

@@ -1,6 +1,7 @@
 //! Columns and warnings about temperature, power supply and CPU clocks, from sensor readings around the windows of a
 //! case.
 
+use super::columns::Row;
 use super::derived;
 use super::rounding::decimals;
 use crate::data::Sample;
@@ -120,6 +121,17 @@ pub(super) fn throttled(samples: &[Sample]) -> String {
     }
 }
 
+impl Row {
+    /// Returns whether the board was throttled. False if it is unknown.
+    pub fn was_throttled(&self) -> bool {
+        says_throttled(&self.throttled)
+    }
+}
+
+fn says_throttled(throttled: &str) -> bool {
+    !["", "no", UNSEEN].contains(&throttled)
+}
+
 /// Returns whether the board was throttled in a window.
 pub(super) fn is_throttled(sample: &Sample) -> bool {
     let climate = sample.climate;
@@ -136,7 +148,7 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     let throttled = throttled(samples);
-    if !["", "no", UNSEEN].contains(&throttled.as_str()) {
+    if says_throttled(&throttled) {
         warnings.push(format!("the board was throttled: {throttled}"));
     }
     if let (Some(from_c), Some(hottest)) = (throttles_from_c, temp_c_max(samples)) {

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::matching::cases_word;
 use crate::results::row::{Machine, Row};
+use crate::term::digits::counted;
 
 /// Returns why two rows of one case must not be compared, or `None`.
 pub(super) fn obstacle(base: &Row, new: &Row) -> Option<String> {
-    elsewhere(base, new)
+    other_system(base, new)
         .or_else(|| other_buffers(base, new))
         .or_else(|| throttled(base, new))
 }
 
 /// Returns why two rows are of different machines or builds, or `None`.
-pub(super) fn elsewhere(base: &Row, new: &Row) -> Option<String> {
+pub(super) fn other_system(base: &Row, new: &Row) -> Option<String> {
+    // A CSV lacks the host's columns by default: its rows only name their machine.
     if !(base.knows_its_host() && new.knows_its_host()) {
         let [base, new] = [base, new].map(|row| Machine::of(row).to_string());
         return differ(&base, &new).then(|| format!("other machine: {base}, now {new}"));
@@ -81,8 +82,7 @@ fn other_buffers(base: &Row, new: &Row) -> Option<String> {
 }
 
 fn throttled(base: &Row, new: &Row) -> Option<String> {
-    let was = |row: &Row| !["", "no", "not by the kernel"].contains(&row.throttled.as_str());
-    let throttled = [base, new].into_iter().find(|row| was(row));
+    let throttled = [base, new].into_iter().find(|row| row.was_throttled());
     throttled.map(|row| format!("the board was throttled: {}", row.throttled))
 }
 
@@ -128,17 +128,22 @@ fn remark(name: &str, fact: Fact, pairs: &[[&Row; 2]]) -> Option<String> {
     let more = if seen.len() > 1 { ", and others" } else { "" };
     Some(format!(
         "other {name} in {}: {base}, now {new}{more}",
-        cases_word(cases)
+        counted(cases, "case")
     ))
 }
 
 /// Returns the remark on different lengths of windows. Lengths are measured, so they are never quite the same.
 fn other_windows(pairs: &[[&Row; 2]]) -> Option<String> {
     let both = |[base, new]: &[&Row; 2]| Some((base.window_ms?, new.window_ms?));
-    let differ = |(base, new): &(f64, f64)| base / new > SAME_WINDOW || new / base > SAME_WINDOW;
-    let differing: Vec<(f64, f64)> = pairs.iter().filter_map(both).filter(differ).collect();
+    let is_other_length =
+        |(base, new): &(f64, f64)| base / new > SAME_WINDOW || new / base > SAME_WINDOW;
+    let differing: Vec<(f64, f64)> = pairs
+        .iter()
+        .filter_map(both)
+        .filter(is_other_length)
+        .collect();
     let (base, new) = differing.first()?;
-    let cases = cases_word(differing.len());
+    let cases = counted(differing.len(), "case");
     Some(format!(
         "other windows in {cases}: of {base:.0} ms, now of {new:.0} ms"
     ))
@@ -196,7 +201,7 @@ mod tests {
         let changed = |change: fn(&mut Row)| {
             let mut new = base.clone();
             change(&mut new);
-            elsewhere(&base, &new).unwrap_or_default()
+            other_system(&base, &new).unwrap_or_default()
         };
         assert_eq!(
             changed(|new| new.remote_board = "rpi-5".to_owned()),
@@ -219,7 +224,7 @@ mod tests {
             remote_kernel: "6.13.0".to_owned(),
             ..base.clone()
         };
-        assert_eq!(elsewhere(&base, &again), None);
+        assert_eq!(other_system(&base, &again), None);
         assert_eq!(
             remarks(&[[&base, &again]]),
             [

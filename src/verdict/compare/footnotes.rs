@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Comparison;
 use crate::verdict::judge::Verdict;
-use crate::verdict::judge::table::percent;
+use crate::verdict::judge::percent::percent;
 
 /// Returns the remarks, each once.
 pub(crate) fn lines(comparison: &Comparison) -> Vec<String> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
+use crate::term::digits::counted;
 
 /// Rows of two sides, by case.
 pub(super) struct Matching<'a> {
@@ -51,7 +52,7 @@ impl<'a> Matching<'a> {
         });
         let left_out = left_out
             .iter()
-            .map(|(why, count)| format!("{} {why}", cases_word(*count)));
+            .map(|(why, count)| format!("{} {why}", counted(*count, "case")));
         Self {
             cases,
             left_out: left_out.collect(),
@@ -127,8 +128,4 @@ fn status(row: &Row) -> Status {
         }
         status => status,
     }
-}
-
-pub(super) fn cases_word(count: usize) -> String {
-    format!("{count} case{}", if count == 1 { "" } else { "s" })
 }

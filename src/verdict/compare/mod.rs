@@ -103,20 +103,23 @@ impl Comparison {
     /// and is not judged, or the whole machine is worse.
     pub fn is_inconclusive(&self) -> bool {
         let Question { by, threshold } = self.judgement.question;
-        let machine = self.machine.map_or(0.0, |change| by.gain(change));
+        let machine = self
+            .machine
+            .map_or(0.0, |change| by.upward_if_better(change));
         // An engine that is better than the others may be the only one that did not change.
         let mut engines = self.judgement.engines.iter();
         let is_one_better = engines.any(|engine| engine.whole.verdict == Verdict::Better);
         let is_machine_worse =
             machine <= -MACHINE_MOVED || is_one_better && machine <= -threshold.fraction();
-        let is_open = !self.judgement.is_answered() || self.is_one_missing || is_machine_worse;
+        let is_open =
+            !self.judgement.is_surely_not_worse() || self.is_one_missing || is_machine_worse;
         !self.is_worse() && is_open
     }
 
     /// Returns why no case was compared. `None`: some were.
     pub fn obstacle(&self) -> Option<String> {
         let mut cases = self.judgement.cases.iter();
-        if cases.any(|case| case.answer.verdict.is_answer()) {
+        if cases.any(|case| case.answer.verdict.was_judged()) {
             return None;
         }
         let reasons = self
@@ -199,7 +202,7 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
     let rows = match matched {
         Matched::Several(_, why) => return Err(Verdict::NotComparable(why.clone())),
         Matched::Broken([before, after], reason) => {
-            return Err(match comparability::elsewhere(before, after) {
+            return Err(match comparability::other_system(before, after) {
                 Some(why) => Verdict::NotComparable(why),
                 None => Verdict::Broken(reason.clone()),
             });

@@ -10,10 +10,10 @@ const ENGINES: [&str; 5] = ["std", "mio-level", "mio-exhaustive", "nix", "tokio"
 
 /// Returns a row with two threads, 300 B, and six rounds that scatter by 1 %. `speed` is a share of the usual.
 pub(super) fn row(engine: &str, speed: f64) -> Row {
-    case_of(engine, Connection::Unconnected, 300, speed)
+    row_of(engine, Connection::Unconnected, 300, speed)
 }
 
-pub(super) fn case_of(engine: &str, connection: Connection, payload: u32, speed: f64) -> Row {
+pub(super) fn row_of(engine: &str, connection: Connection, payload: u32, speed: f64) -> Row {
     Row {
         case: format!("{engine}:{engine}/2t/{payload}B/{connection}/v4"),
         sender: engine.to_owned(),
@@ -44,8 +44,8 @@ pub(super) fn results(name: &str, rows: Vec<Row>) -> Results {
     }
 }
 
-/// Returns a sweep of five engines over this many blocks, two of each payload, with the speeds that `speed_of` gives.
-/// Each case differs a little from sweep to sweep.
+/// Returns a sweep of five engines over this many blocks, with the speeds that `speed_of` gives. Blocks 1 and 2 have a
+/// payload of 1 B over IPv4 and IPv6, blocks 3 and 4 of 2 B, and so on. Speeds scatter by 1 % from sweep to sweep.
 fn sweep(name: &str, blocks: u32, seed: u64, speed_of: impl Fn(&str, u32) -> f64) -> Results {
     let mut dice = fastrand::Rng::with_seed(seed);
     let mut rows = Vec::new();
@@ -53,7 +53,7 @@ fn sweep(name: &str, blocks: u32, seed: u64, speed_of: impl Fn(&str, u32) -> f64
         for engine in ENGINES {
             for connection in [Connection::Connected, Connection::Unconnected] {
                 let speed = speed_of(engine, block) * (1.0 + 0.01 * (dice.f64() - 0.5));
-                let row = case_of(engine, connection, block.div_ceil(2), speed);
+                let row = row_of(engine, connection, block.div_ceil(2), speed);
                 rows.push(if block % 2 == 0 { over_v6(row) } else { row });
             }
         }
@@ -104,7 +104,7 @@ fn engine<'a>(found: &'a Comparison, label: &str) -> &'a Engine {
 }
 
 /// Returns the verdict on each engine that is no "same".
-fn news(found: &Comparison) -> Vec<(&str, &Verdict)> {
+fn other_than_same(found: &Comparison) -> Vec<(&str, &Verdict)> {
     let engines = found.judgement.engines.iter();
     let engines = engines.map(|engine| (engine.label.as_str(), &engine.whole.verdict));
     engines
@@ -115,7 +115,7 @@ fn news(found: &Comparison) -> Vec<(&str, &Verdict)> {
 #[test]
 fn an_engine_that_is_slower_is_found_and_it_alone() {
     let found = against(plain(1), with("mio-level", 0.95, 2));
-    assert_eq!(news(&found), [("mio-level", &Verdict::Worse)]);
+    assert_eq!(other_than_same(&found), [("mio-level", &Verdict::Worse)]);
     let change = engine(&found, "mio-level")
         .whole
         .change
@@ -125,9 +125,9 @@ fn an_engine_that_is_slower_is_found_and_it_alone() {
 }
 
 #[test]
-fn a_slower_std_is_laid_to_std() {
+fn a_slower_std_is_blamed_on_std() {
     let found = against(plain(1), with("std", 0.9, 2));
-    assert_eq!(news(&found), [("std", &Verdict::Worse)]);
+    assert_eq!(other_than_same(&found), [("std", &Verdict::Worse)]);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_change_of_the_machine_is_said_once_and_is_no_engines() {
     let after = sweep("after.csv", 10, 2, |_, _| 0.8);
     let found = against(plain(1), after);
     assert!(!found.is_worse());
-    // A tenth of a change of 20 % may be uneven: more than the threshold.
+    // A change of the machine may meet engines unlike, by a tenth of it: here 2 %, as much as the threshold.
     assert!(
         found
             .judgement
@@ -143,7 +143,7 @@ fn a_change_of_the_machine_is_said_once_and_is_no_engines() {
             .iter()
             .all(|it| it.whole.verdict == Verdict::Unclear)
     );
-    let text = table::draw(&found, Detail::Changes, 100);
+    let text = super::table::draw(&found, Detail::Changes, 100);
     assert!(text.contains("The machine: -20"), "{text}");
     assert!(found.is_inconclusive());
 }
@@ -151,7 +151,7 @@ fn a_change_of_the_machine_is_said_once_and_is_no_engines() {
 #[test]
 fn where_nothing_changed_that_is_the_answer() {
     let found = against(plain(1), plain(2));
-    assert_eq!(news(&found), []);
+    assert_eq!(other_than_same(&found), []);
     assert!(!found.is_worse() && !found.is_inconclusive());
 }
 
@@ -161,7 +161,7 @@ fn a_change_of_a_part_is_found_and_the_part_is_named() {
     let before = [plain(1), plain(2)];
     let after = [3, 4].map(|seed| sweep("after.csv", 10, seed, slower));
     let found = of(&before, &after);
-    assert_eq!(news(&found), [("nix", &Verdict::Worse)]);
+    assert_eq!(other_than_same(&found), [("nix", &Verdict::Worse)]);
     let nix = engine(&found, "nix");
     let parts = &nix.parts[nix.telling.expect("they differ")];
     let slower = parts
@@ -191,7 +191,7 @@ fn below_the_threshold_nothing_is_a_change_however_sure_it_is() {
         ..Question::default()
     };
     let found = compare([&[plain(1)], &[with("nix", 0.9, 2)]], question);
-    assert_eq!(news(&found), []);
+    assert_eq!(other_than_same(&found), []);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn cpu_time_is_the_dearer_the_higher() {
         ..Question::default()
     };
     let found = compare([&[plain(1)], &[with("nix", 0.9, 2)]], question);
-    assert_eq!(news(&found), [("nix", &Verdict::Worse)]);
+    assert_eq!(other_than_same(&found), [("nix", &Verdict::Worse)]);
     assert_eq!(Verdict::Worse.word(By::Cpu), "dearer");
 }
 
@@ -231,10 +231,10 @@ fn one_block_of_one_run_says_nothing_and_two_runs_do() {
 
 #[test]
 fn of_two_engines_std_is_the_measure() {
-    let two = |results: Results| {
-        let rows = results.rows.into_iter();
+    let two = |sweep: Results| {
+        let rows = sweep.rows.into_iter();
         let rows = rows.filter(|row| ["std", "nix"].contains(&row.sender.as_str()));
-        super::tests::results("two", rows.collect())
+        results("two", rows.collect())
     };
     let found = against(two(plain(1)), two(with("nix", 0.8, 2)));
     assert_eq!(engine(&found, "nix").whole.verdict, Verdict::Worse);
@@ -277,6 +277,6 @@ fn changes(found: &Comparison) -> impl Iterator<Item = Change> {
 }
 
 mod any_rows;
-mod drawn;
 mod matched;
 mod simulation;
+mod table;

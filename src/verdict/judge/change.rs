@@ -3,10 +3,9 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::{Question, Threshold};
+use crate::stats::CONFIDENCE;
 use crate::stats::signed_rank::SignedRank;
 
-/// Probability with which the interval of a change contains it.
-pub(super) const CONFIDENCE: f64 = 0.95;
 /// Smallest standard error of a logarithm: rows are rounded.
 const LEAST_ERROR: f64 = 1e-5;
 /// Degrees of freedom from which on Student's distribution is the normal one.
@@ -15,9 +14,9 @@ const MOST_FREEDOM: f64 = 1000.0;
 /// Change, as fractions of the value before: -0.03 is 3 % less.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// Lower end of the 95 % interval of this change alone.
+    /// Lower end of the interval of this change alone: 95 %, or more where `ab` looks several times.
     pub low: f64,
-    /// Upper end of the 95 % interval of this change alone.
+    /// Upper end of the same interval.
     pub high: f64,
     /// Best estimate.
     pub estimate: f64,
@@ -78,13 +77,14 @@ impl Change {
         -threshold.fraction() < self.low && self.high < threshold.fraction()
     }
 
-    /// Returns the smallest change that would have been called one in 9 of 10 tries, as a fraction, at this
-    /// probability of a false call. `None`: no change would have been.
-    pub(super) fn visible(&self, rate: f64, question: Question) -> Option<f64> {
-        let student = student(self.freedom).filter(|_| self.least_p_value <= rate)?;
-        let quantiles = student.inverse_cdf(1.0 - rate / 2.0) + student.inverse_cdf(0.9);
-        let worse = -question.by.gain(1.0);
+    /// Returns the smallest change that this test would call worse in 9 of 10 repetitions, as a fraction, if the
+    /// probability of a false call is `risk`. `None`: it would call none worse.
+    pub(super) fn visible(&self, risk: f64, question: Question) -> Option<f64> {
+        let student = student(self.freedom).filter(|_| self.least_p_value <= risk)?;
+        let quantiles = student.inverse_cdf(1.0 - risk / 2.0) + student.inverse_cdf(0.9);
+        let worse = -question.by.upward_if_better(1.0);
         let log = question.threshold.log(worse) + quantiles * self.error;
+        // A loss of 99.5 % or more would be shown as 100 %: no such change is visible.
         let visible = (worse * log).exp_m1().abs();
         Some(visible).filter(|visible| visible.is_finite() && (worse > 0.0 || *visible < 0.995))
     }

@@ -12,8 +12,8 @@
 //! tuning`), [`Change::by_student`] for few sweeps (`compare`).
 
 mod change;
-mod numbers;
 pub mod parts;
+pub(crate) mod percent;
 pub mod rows;
 pub mod table;
 mod threshold;
@@ -70,7 +70,7 @@ impl By {
     }
 
     /// Returns a change so that less than 0 is worse: more datagrams are better, more CPU time is worse.
-    pub(super) fn gain(self, change: f64) -> f64 {
+    pub(super) fn upward_if_better(self, change: f64) -> f64 {
         match self {
             Self::Speed => change,
             Self::Cpu => -change,
@@ -84,7 +84,7 @@ pub struct Judgement {
     /// Question that the verdicts answer.
     pub question: Question,
     /// Highest probability of a false call among engines.
-    rate: f64,
+    risk: f64,
     /// Engines, in alphabetical order.
     pub engines: Vec<Engine>,
     /// Cases, in the order in which they were given.
@@ -152,14 +152,14 @@ pub fn judge(
     looks: u32,
     evidence: &impl Evidence,
 ) -> Judgement {
-    let rate = ERROR_RATE / 2.0 / f64::from(looks);
+    let risk = ERROR_RATE / 2.0 / f64::from(looks);
     let mut by_label: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (number, case) in cases.iter().enumerate() {
         if case.answer.verdict == Verdict::Unclear {
             by_label.entry(&case.label).or_default().push(number);
         }
     }
-    let changed = changed(&by_label, rate, evidence);
+    let changed = changed(&by_label, risk, evidence);
     let change = evidence.changes(&changed);
     let answer = |members: &[usize]| {
         let change = change(members);
@@ -204,7 +204,7 @@ pub fn judge(
     }
     let mut judgement = Judgement {
         question,
-        rate,
+        risk,
         engines,
         cases,
     };
@@ -219,7 +219,7 @@ pub fn judge(
 /// changed, the others are judged without it.
 fn changed<'a>(
     engines: &BTreeMap<&'a str, Vec<usize>>,
-    rate: f64,
+    risk: f64,
     evidence: &impl Evidence,
 ) -> Vec<&'a str> {
     let mut changed: Vec<&str> = Vec::new();
@@ -228,7 +228,7 @@ fn changed<'a>(
         let left = engines.iter().filter(|(label, _)| !changed.contains(label));
         let asked = left.filter_map(|(label, cases)| Some((*label, change(cases)?)));
         let asked: Vec<(&str, Change)> = asked.collect();
-        let limit = rate / asked.len() as f64;
+        let limit = risk / asked.len() as f64;
         let surest = asked.iter().min_by(|(_, one), (_, other)| {
             let larger = other.estimate.abs().total_cmp(&one.estimate.abs());
             one.p_value.total_cmp(&other.p_value).then(larger)
@@ -243,7 +243,7 @@ fn changed<'a>(
 impl Question {
     fn direction(self, change: Option<Change>) -> Verdict {
         match change {
-            Some(change) if self.by.gain(change.estimate) < 0.0 => Verdict::Worse,
+            Some(change) if self.by.upward_if_better(change.estimate) < 0.0 => Verdict::Worse,
             _ => Verdict::Better,
         }
     }
@@ -265,7 +265,7 @@ impl Judgement {
             .chain(cases)
             .filter_map(|answer| Some((answer.change?.p_value, answer)));
         let (p_values, answers): (Vec<f64>, Vec<&mut Answer>) = asked.unzip();
-        let found = holm::significant(&p_values, self.rate);
+        let found = holm::significant(&p_values, self.risk);
         for (answer, _) in answers
             .into_iter()
             .zip(found)
@@ -294,12 +294,12 @@ impl Judgement {
     }
 
     /// Returns whether each engine is surely not worse than before by more than the threshold.
-    pub fn is_answered(&self) -> bool {
+    pub fn is_surely_not_worse(&self) -> bool {
         !self.engines.is_empty()
             && self
                 .engines
                 .iter()
-                .all(|engine| engine.is_answered(self.question))
+                .all(|engine| engine.is_surely_not_worse(self.question))
     }
 
     /// Returns the engines that look worse by the threshold or more, but not surely.
@@ -310,11 +310,12 @@ impl Judgement {
                 .whole
                 .change
                 .filter(|_| !engine.whole.verdict.is_news());
-            change.is_some_and(|change| by.gain(change.estimate) <= -threshold.fraction())
+            change
+                .is_some_and(|change| by.upward_if_better(change.estimate) <= -threshold.fraction())
         })
     }
 
-    /// Returns the smallest change that would have been called one in 9 of 10 tries, as a fraction: of the engine about
+    /// Returns the smallest change that this test would call worse in 9 of 10 repetitions, as a fraction: of the engine about
     /// which one can tell most, and of the one about which one can tell least. `None` in place of a number: no change
     /// would have been, however large.
     pub fn visible(&self) -> Option<[Option<f64>; 2]> {
@@ -329,11 +330,11 @@ impl Judgement {
         Some([*visible.first()?, *visible.last()?])
     }
 
-    /// Returns the smallest change that would have been called one in 9 of 10 tries in place of this one, as a
-    /// fraction, if it had been the surest of all engines.
+    /// Returns the smallest change that this test would call worse in 9 of 10 repetitions in place of this one, as a
+    /// fraction, if it were the surest of all engines.
     fn visible_in(&self, answer: &Answer) -> Option<f64> {
-        let rate = self.rate / self.engines.len().max(1) as f64;
-        answer.change?.visible(rate, self.question)
+        let risk = self.risk / self.engines.len().max(1) as f64;
+        answer.change?.visible(risk, self.question)
     }
 }
 
@@ -346,8 +347,9 @@ impl Engine {
 
     /// Returns whether the engine is surely not worse by more than the threshold, and the interval of no part is beyond
     /// it.
-    pub fn is_answered(&self, question: Question) -> bool {
-        let is_above = |end: f64| question.by.gain(end) > -question.threshold.fraction();
+    pub fn is_surely_not_worse(&self, question: Question) -> bool {
+        let is_above =
+            |end: f64| question.by.upward_if_better(end) > -question.threshold.fraction();
         let whole = self.whole.change;
         let mut answers = self.answers().filter_map(|answer| answer.change);
         whole.is_some_and(|change| is_above(change.low) && is_above(change.high))

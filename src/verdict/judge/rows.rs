@@ -1,4 +1,5 @@
-//! Verdicts for programs: one row per engine, per part of it, and per case. `null`: unknown, or not in this kind of row.
+//! Verdicts for programs, as JSON objects: one per engine, per part of it, and per case. An unknown or absent number
+//! is `null`, an absent text `""`.
 
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ pub fn rows(judgement: &Judgement, sides: [&str; 2], shared: &Value) -> Vec<Valu
             "kind": kind, "label": label, "part": part, "case": case, "cases": answer.cases,
             "by": judgement.question.by.name(), sides[0]: values[0], sides[1]: values[1],
         });
-        row_of(&[of, shared.clone(), told(judgement, answer)])
+        row_of(&[of, shared.clone(), verdict_fields(judgement, answer)])
     };
     let mut rows = Vec::new();
     for engine in &judgement.engines {
@@ -55,7 +56,7 @@ pub fn rows(judgement: &Judgement, sides: [&str; 2], shared: &Value) -> Vec<Valu
 }
 
 /// Returns the fields of a change and its verdict.
-fn told(judgement: &Judgement, answer: &Answer) -> Value {
+fn verdict_fields(judgement: &Judgement, answer: &Answer) -> Value {
     let change = answer.change;
     // An infinite end becomes `null`: JSON has no infinity.
     let pct = |fraction: f64| (fraction * 1e5).round() / 1e3;

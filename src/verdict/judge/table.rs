@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-pub(crate) use super::numbers::{estimate, interval, percent};
+use super::percent::{estimate, interval};
 use super::{Answer, By, Case, Change, Judgement, Part, Verdict};
+use crate::term::digits::counted;
 use crate::term::table::{Columns, Table};
 
 /// Selection of the results that are shown.
@@ -33,15 +34,14 @@ pub(crate) fn counts(judgement: &Judgement) -> String {
 }
 
 fn count<'a>(by: By, verdicts: impl Iterator<Item = &'a Verdict>, what: &str) -> String {
-    let answers: Vec<_> = verdicts.filter(|verdict| verdict.is_answer()).collect();
+    let answers: Vec<_> = verdicts.filter(|verdict| verdict.was_judged()).collect();
     let of = |kind: &Verdict| {
         let kind = kind.word(by);
         let alike = answers.iter().filter(|verdict| verdict.word(by) == kind);
         (alike.count(), kind)
     };
     let (worse, word) = of(&Verdict::Worse);
-    let plural = if answers.len() == 1 { "" } else { "s" };
-    let mut text = format!("{worse} of {} {what}{plural} {word}", answers.len());
+    let mut text = format!("{worse} of {} {word}", counted(answers.len(), what));
     let others = [
         Verdict::Broken(String::new()),
         Verdict::Better,

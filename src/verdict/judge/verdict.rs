@@ -52,8 +52,8 @@ impl Verdict {
         matches!(self, Self::Worse | Self::Broken(_))
     }
 
-    /// Returns whether the verdict answers the question. "Unclear" is an answer.
-    pub fn is_answer(&self) -> bool {
+    /// Returns whether there was something to judge: every verdict but `NotComparable`.
+    pub fn was_judged(&self) -> bool {
         !matches!(self, Self::NotComparable(_))
     }
 }

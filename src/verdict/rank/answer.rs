@@ -19,7 +19,7 @@ pub struct Answer {
     /// The best engine of each technique except std, for each of the conditions.
     pub gains: Vec<Gain>,
     /// Further remarks, and commands to type next.
-    pub besides: Vec<String>,
+    pub hints: Vec<String>,
 }
 
 impl Answer {
@@ -34,16 +34,16 @@ impl Answer {
         let Some(&first) = asked.first() else {
             return nothing("No recommendation: nothing could be ranked".to_owned());
         };
-        if board.is_at_given_rates {
-            let what = "No recommendation: rates were given, so that none is faster, and round trips are not ranked. How \
-                        sure those are, and what they cost, is in the CSV: rtt_p50_us_low to rtt_p99_us_high, loss_pct, \
+        if board.has_given_rates {
+            let what = "No recommendation: some rows have a given rate, so their speeds say nothing. Their round trips with \
+                        intervals, loss and CPU time are in the CSV: rtt_p50_us_low to rtt_p99_us_high, loss_pct, \
                         cpu_ns_per_packet";
             return nothing(what.to_owned());
         }
         let engines = engines(board);
         if let [only] = &engines[..] {
             return Self {
-                besides: Vec::from_iter(intervals(board, &BTreeSet::from([*only]), &[])),
+                hints: Vec::from_iter(intervals(board, &BTreeSet::from([*only]), &[])),
                 ..nothing(format!("No recommendation: only {only} was measured"))
             };
         }
@@ -60,16 +60,16 @@ impl Answer {
         };
         let gains = gains.all();
         let best = choices[0].1.engines();
-        let mut besides = Vec::from_iter(intervals(board, &best, &gains));
-        besides.extend(never_sleep(board, first));
-        besides.extend(left_out(board));
+        let mut hints = Vec::from_iter(intervals(board, &best, &gains));
+        hints.extend(never_sleep(board, first));
+        hints.extend(left_out(board));
         let told = gains.iter().map(|gain| gain.engine.as_str());
         let told = told.chain(best.iter().copied());
-        besides.extend(only_on_a_wire(board, first, &told.collect()));
+        hints.extend(only_on_a_wire(board, first, &told.collect()));
         Self {
             said: said(board, &choices, engines.len()),
             gains,
-            besides,
+            hints,
         }
     }
 
@@ -77,7 +77,7 @@ impl Answer {
     pub fn sentences(&self) -> impl Iterator<Item = String> {
         let gains = self.gains.iter().map(Gain::sentence);
         let said = self.said.iter().cloned();
-        said.chain(gains).chain(self.besides.iter().cloned())
+        said.chain(gains).chain(self.hints.iter().cloned())
     }
 
     /// Draws the answer, `room` columns wide, beside the word `answer`.
@@ -91,7 +91,7 @@ impl Answer {
             let indent = LABEL - usize::from(line.starts_with(' '));
             let _ = writeln!(text, "{:indent$}{line}", "");
         }
-        text + &table::labelled("", &self.besides, room)
+        text + &table::labelled("", &self.hints, room)
     }
 }
 
@@ -141,7 +141,7 @@ fn intervals(board: &BoardRanking, best: &BTreeSet<&str>, gains: &[Gain]) -> Opt
 /// Returns the engines that were measured, sorted by name.
 fn engines(board: &BoardRanking) -> Vec<&str> {
     let places = board.averaged.iter().flat_map(|one| &one.standing.places);
-    let ranked = places.map(|place| place.engine.as_str());
+    let ranked = places.map(|place| place.label.as_str());
     let left_out = board.averaged.iter().flat_map(|one| &one.left_out);
     let all: BTreeSet<&str> = ranked
         .chain(left_out.map(|(engine, _)| engine.as_str()))
@@ -162,7 +162,7 @@ fn never_sleep(board: &BoardRanking, measure: Measure) -> Option<String> {
     let averaged = board.averaged_by(measure);
     let places = averaged.flat_map(|one| &one.standing.places);
     let spinning = places.filter(|place| needs_spare_cpus(board, place));
-    let engines: BTreeSet<&str> = spinning.map(|place| place.engine.as_str()).collect();
+    let engines: BTreeSet<&str> = spinning.map(|place| place.label.as_str()).collect();
     let names = names(&engines, "and");
     let (keeps, its) = match engines.len() {
         1 => ("keeps", "its"),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
-use super::{GroupRanking, Place, RowGroup, Standing};
+use super::{GroupRanking, RankedEngine, RowGroup, Standing};
 use crate::data::{BlockKey, Ip};
 
 /// Conditions that are never averaged over: the payload, one thread or more, and every value that is not the default.
@@ -76,7 +76,7 @@ pub struct Averaged {
 }
 
 /// Each group with its engines and their places.
-type Cells<'a> = BTreeMap<RowGroup, BTreeMap<&'a str, &'a Place>>;
+type Cells<'a> = BTreeMap<RowGroup, BTreeMap<&'a str, &'a RankedEngine>>;
 
 impl Averaged {
     /// Averages the groups that have the same conditions, in the order of the conditions.
@@ -121,7 +121,7 @@ fn cells<'a>(measure: Measure, unit: Unit, groups: &[&'a GroupRanking]) -> Cells
         let places = ranking.standings.iter().filter(of_it);
         for place in places.flat_map(|standing| &standing.places) {
             let cell = cells.entry(ranking.group).or_default();
-            cell.insert(&place.engine, place);
+            cell.insert(&place.label, place);
         }
     }
     cells
@@ -148,14 +148,18 @@ fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<(String, usize)>) {
 fn common<'a, 'b>(
     all: &'b Cells<'a>,
     engines: &BTreeSet<&str>,
-) -> Vec<(&'b RowGroup, &'b BTreeMap<&'a str, &'a Place>)> {
-    let has_all =
-        |cell: &BTreeMap<&str, &Place>| engines.iter().all(|engine| cell.contains_key(engine));
+) -> Vec<(&'b RowGroup, &'b BTreeMap<&'a str, &'a RankedEngine>)> {
+    let has_all = |cell: &BTreeMap<&str, &RankedEngine>| {
+        engines.iter().all(|engine| cell.contains_key(engine))
+    };
     all.iter().filter(|(_, cell)| has_all(cell)).collect()
 }
 
 /// Returns the geometric mean of an engine, with its lowest and highest value and its lowest and highest loss.
-fn mean(common: &[(&RowGroup, &BTreeMap<&str, &Place>)], engine: &str) -> Option<Place> {
+fn mean(
+    common: &[(&RowGroup, &BTreeMap<&str, &RankedEngine>)],
+    engine: &str,
+) -> Option<RankedEngine> {
     type Windows = (BlockKey, (Option<u64>, Option<u64>));
     let mut blocks: BTreeMap<Windows, Vec<Reading>> = BTreeMap::new();
     let mut places = Vec::new();
@@ -167,9 +171,9 @@ fn mean(common: &[(&RowGroup, &BTreeMap<&str, &Place>)], engine: &str) -> Option
     }
     let blocks: Vec<Vec<Reading>> = blocks.into_values().collect();
     let values = || places.iter().map(|place| place.reading.value());
-    Some(Place {
+    Some(RankedEngine {
         place: None,
-        engine: engine.to_owned(),
+        label: engine.to_owned(),
         reading: Reading::geometric_mean(&blocks)?,
         range: (values().reduce(f64::min)?, values().reduce(f64::max)?),
         loss_pct: places

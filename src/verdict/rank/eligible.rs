@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
-use super::{GroupRanking, Place, RowGroup, Standing};
+use super::{GroupRanking, RankedEngine, RowGroup, Standing};
 use crate::data::{Duplex, EngineProperties, Workload};
 use crate::results::row::{Row, Status};
 
 /// The rows to rank.
-pub(super) struct Field<'a> {
+pub(super) struct EligibleRows<'a> {
     pub(super) groups: BTreeMap<RowGroup, Engines<'a>>,
     /// Reasons for leaving rows out, with the number of rows.
     pub(super) left_out: BTreeMap<String, usize>,
@@ -18,7 +18,7 @@ pub(super) struct Field<'a> {
 /// The rows of each engine: several if several files have the engine.
 pub(super) type Engines<'a> = BTreeMap<String, Vec<&'a Row>>;
 
-impl<'a> Field<'a> {
+impl<'a> EligibleRows<'a> {
     pub(super) fn new(rows: Vec<&'a Row>) -> Self {
         let mut field = Self {
             groups: BTreeMap::new(),
@@ -37,7 +37,7 @@ impl<'a> Field<'a> {
     fn admit(&mut self, row: &'a Row) {
         let engines = self.groups.entry(RowGroup::of(row)).or_default();
         let rows = engines.entry(row.label()).or_default();
-        if rows.iter().any(|other| are_one(other, row)) {
+        if rows.iter().any(|other| are_same_run(other, row)) {
             let why = "the same run is in several files".to_owned();
             *self.left_out.entry(why).or_default() += 1;
         } else {
@@ -87,7 +87,7 @@ impl<'a> Field<'a> {
 
 /// Returns whether two rows are of the same run, such as one from its CSV and one from its raw samples, or from a
 /// file that combines several.
-fn are_one(one: &Row, other: &Row) -> bool {
+fn are_same_run(one: &Row, other: &Row) -> bool {
     let run = |row: &Row| (row.seed, row.started_at.clone());
     !one.started_at.is_empty() && run(one) == run(other)
 }
@@ -106,7 +106,7 @@ fn obstacle(row: &Row) -> Option<String> {
         return Some(what.to_owned());
     }
     if row.duplex == Some(Duplex::Half) {
-        return Some("one direction, beside what goes both ways: look at ratio_to_half".to_owned());
+        return Some("one direction only, measured as the base of ratio_to_half".to_owned());
     }
     for name in [&row.sender, &row.receiver] {
         match name.parse().ok().and_then(EngineProperties::known) {
@@ -118,8 +118,8 @@ fn obstacle(row: &Row) -> Option<String> {
         }
     }
     let mut units = [Unit::TimesStd, Unit::Absolute].into_iter();
-    let speaks = units.any(|unit| Measure::Speed.of(row, unit).is_some());
-    (!speaks).then(|| "no speed".to_owned())
+    let has_speed = units.any(|unit| Measure::Speed.of(row, unit).is_some());
+    (!has_speed).then(|| "no speed".to_owned())
 }
 
 fn count(engines: &Engines) -> usize {
@@ -143,9 +143,9 @@ fn standing(measure: Measure, engines: &Engines) -> Standing {
         let reading = Reading::of_repeats(&readings.collect::<Vec<_>>())?;
         let losses = rows.iter().filter_map(|row| row.loss_pct);
         let losses = losses.filter(|loss_pct| (0.0..=100.0).contains(loss_pct));
-        Some(Place {
+        Some(RankedEngine {
             place: None,
-            engine: engine.clone(),
+            label: engine.clone(),
             reading,
             range: (reading.value(), reading.value()),
             loss_pct: losses

@@ -13,9 +13,9 @@ pub struct Reading {
     ln: f64,
     error: Option<Error>,
     /// Error without the part that is common to the engines measured beside this one.
-    own: Option<Error>,
+    residual: Option<Error>,
     /// Interval in the row, if the value is from one row. Users see this interval.
-    told: Option<(f64, f64)>,
+    shown: Option<(f64, f64)>,
 }
 
 /// The standard error of a logarithm.
@@ -32,31 +32,31 @@ impl Reading {
         (value.is_finite() && value > 0.0).then(|| Self {
             ln: value.ln(),
             error: None,
-            own: None,
-            told: None,
+            residual: None,
+            shown: None,
         })
     }
 
     /// Adds the interval of the row, if it encloses the value.
-    pub(super) fn told(self, low: f64, high: f64) -> Self {
+    pub(super) fn with_shown_interval(self, low: f64, high: f64) -> Self {
         // Tolerates a difference in the last digit.
         let is_one = low > 0.0
             && low <= self.value() * (1.0 + 1e-9)
             && high >= self.value() * (1.0 - 1e-9)
             && high.is_finite();
         Self {
-            told: is_one.then_some((low, high)),
+            shown: is_one.then_some((low, high)),
             ..self
         }
     }
 
     /// Adds the residual error of `count` rounds: `deviation_pct` is the standard deviation of their logarithms, in
     /// percent, without the part that is common to all engines.
-    pub(super) fn own(self, deviation_pct: Option<f64>, count: Option<usize>) -> Self {
+    pub(super) fn with_residual(self, deviation_pct: Option<f64>, count: Option<usize>) -> Self {
         let known = deviation_pct.zip(count);
-        let own = known.filter(|(pct, count)| pct.is_finite() && *pct >= 0.0 && *count > 1);
+        let residual = known.filter(|(pct, count)| pct.is_finite() && *pct >= 0.0 && *count > 1);
         Self {
-            own: own.map(|(pct, count)| Error {
+            residual: residual.map(|(pct, count)| Error {
                 standard: stats::error_of_estimate(pct / 100.0, count as f64),
                 freedom: count as f64 - 1.0,
             }),
@@ -68,8 +68,8 @@ impl Reading {
     /// the other with the probability `risk`. Compares by the residual errors if both are known, else by whether the
     /// intervals are disjoint.
     pub(super) fn exceeds(&self, other: &Self, risk: f64) -> bool {
-        if let Some((own, others)) = self.own.zip(other.own) {
-            let of_both = in_quadrature(&[own, others]);
+        if let Some((residual, others)) = self.residual.zip(other.residual) {
+            let of_both = in_quadrature(&[residual, others]);
             return self.ln - other.ln > quantile(of_both.freedom, risk) * of_both.standard;
         }
         let intervals = self.interval().zip(other.interval());
@@ -78,16 +78,16 @@ impl Reading {
 
     /// Returns whether any uncertainty is known.
     pub(super) fn has_error(&self) -> bool {
-        self.error.is_some() || self.own.is_some()
+        self.error.is_some() || self.residual.is_some()
     }
 
     /// Adds the error of an estimate from `count` values, whose logarithms have this standard deviation, in percent.
-    pub(super) fn scattered(self, deviation_pct: f64, count: usize) -> Self {
+    pub(super) fn with_scatter(self, deviation_pct: f64, count: usize) -> Self {
         if !deviation_pct.is_finite() || deviation_pct < 0.0 || count < 2 {
             return self;
         }
         let count = count as f64;
-        self.with(
+        self.with_error(
             stats::error_of_estimate(deviation_pct / 100.0, count),
             count - 1.0,
         )
@@ -95,15 +95,15 @@ impl Reading {
 
     /// Adds the error of a value that is known by its interval alone: half of the interval counts as two standard
     /// errors.
-    pub(super) fn between(self, low: f64, high: f64) -> Self {
+    pub(super) fn with_interval(self, low: f64, high: f64) -> Self {
         if low > 0.0 && low <= high && high.is_finite() {
-            self.with((high.ln() - low.ln()) / 4.0, f64::INFINITY)
+            self.with_error((high.ln() - low.ln()) / 4.0, f64::INFINITY)
         } else {
             self
         }
     }
 
-    fn with(self, standard: f64, freedom: f64) -> Self {
+    fn with_error(self, standard: f64, freedom: f64) -> Self {
         let error = Error { standard, freedom };
         Self {
             error: Some(error),
@@ -124,8 +124,8 @@ impl Reading {
 
     /// Returns the 95 % interval: the row's own, or by Student's t. `None` if no uncertainty is known.
     pub fn interval(&self) -> Option<(f64, f64)> {
-        if self.told.is_some() {
-            return self.told;
+        if self.shown.is_some() {
+            return self.shown;
         }
         let error = self.error?;
         let half = quantile(error.freedom, RISK) * error.standard;
@@ -156,12 +156,12 @@ impl Reading {
             }
         };
         let errors: Option<Vec<Error>> = readings.iter().map(|one| one.error).collect();
-        let own: Option<Vec<Error>> = readings.iter().map(|one| one.own).collect();
+        let residual: Option<Vec<Error>> = readings.iter().map(|one| one.residual).collect();
         Some(Self {
             ln,
             error: Some(errors.map_or(apart, larger)),
-            own: own.map(larger),
-            told: None,
+            residual: residual.map(larger),
+            shown: None,
         })
     }
 
@@ -179,13 +179,13 @@ impl Reading {
             errors.map(|errors| added_up(&errors))
         };
         let errors: Option<Vec<Error>> = blocks.iter().map(of_block).collect();
-        let own: Option<Vec<Error>> = all.iter().map(|one| one.own).collect();
+        let residual: Option<Vec<Error>> = all.iter().map(|one| one.residual).collect();
         let mean = |errors: Vec<Error>| in_quadrature(&errors).over(count);
         (!all.is_empty()).then(|| Self {
             ln: mean_ln(&all),
             error: errors.map(mean),
-            own: own.map(mean),
-            told: None,
+            residual: residual.map(mean),
+            shown: None,
         })
     }
 }
@@ -249,7 +249,7 @@ mod tests {
 
     fn one(deviation_pct: f64) -> Reading {
         let reading = Reading::new(1.0).expect("positive");
-        reading.scattered(deviation_pct, 6)
+        reading.with_scatter(deviation_pct, 6)
     }
 
     fn standard(reading: Reading) -> f64 {
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn repeats_that_differ_more_than_they_say_are_believed_to_differ() {
         let repeats = |values: [f64; 3], deviation_pct| {
-            let reading = |value| Some(Reading::new(value)?.scattered(deviation_pct, 6));
+            let reading = |value| Some(Reading::new(value)?.with_scatter(deviation_pct, 6));
             let readings: Option<Vec<Reading>> = values.into_iter().map(reading).collect();
             standard(Reading::of_repeats(&readings.expect("positive")).expect("three"))
         };
@@ -298,13 +298,15 @@ mod tests {
 
     #[test]
     fn an_interval_alone_says_how_uncertain_a_value_is() {
-        let reading = Reading::new(1.0).expect("positive").between(0.9, 1.1);
+        let reading = Reading::new(1.0).expect("positive").with_interval(0.9, 1.1);
         let (low, high) = reading.interval().expect("it has one");
         assert!(
             (low - 0.906).abs() < 1e-3 && (high - 1.103).abs() < 1e-3,
             "{low} {high}"
         );
-        let unknown = Reading::new(1.0).expect("positive").between(-1.0, 1.1);
+        let unknown = Reading::new(1.0)
+            .expect("positive")
+            .with_interval(-1.0, 1.1);
         assert_eq!(unknown.interval(), None);
     }
 }

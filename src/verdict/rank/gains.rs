@@ -6,7 +6,7 @@ use super::choices::{NEEDED_PCT, is_clean, needs_spare_cpus};
 use super::gain::Gain;
 use super::measure::{By, Measure, Unit};
 use super::technique::Technique;
-use super::{Averaged, BoardRanking, Conditions, Place, Standing};
+use super::{Averaged, BoardRanking, Conditions, RankedEngine, Standing};
 use crate::data::EngineName;
 use crate::term::digits::interval_text;
 
@@ -27,7 +27,7 @@ pub(super) struct Gains<'a> {
 /// An engine under some conditions.
 struct Found<'a> {
     averaged: &'a Averaged,
-    place: &'a Place,
+    place: &'a RankedEngine,
 }
 
 impl<'a> Gains<'a> {
@@ -51,11 +51,11 @@ impl<'a> Gains<'a> {
             let std = EngineName::REFERENCE.as_str();
             let places = averaged.standing.places.iter();
             let places = places.filter(|place| {
-                place.engine != std && Technique::of_label(&place.engine) == technique
+                place.label != std && Technique::of_label(&place.label) == technique
             });
             // In the order of the standing, the best first.
-            let places: Vec<&Place> = places.collect();
-            let sleeps = |place: &&&Place| !needs_spare_cpus(board, place);
+            let places: Vec<&RankedEngine> = places.collect();
+            let sleeps = |place: &&&RankedEngine| !needs_spare_cpus(board, place);
             let mut best = places
                 .iter()
                 .filter(|place| is_clean(place) && sleeps(place));
@@ -74,10 +74,10 @@ impl<'a> Gains<'a> {
         let value = between(place.range, |value| standing.figure(value, reading));
         let reach = reading.interval().filter(|_| !value.contains(' '));
         let reach = reach.and_then(|(low, high)| interval_text(reading.value(), low, high));
-        let cpu = self.cpu(averaged.conditions, &place.engine);
+        let cpu = self.cpu(averaged.conditions, &place.label);
         Gain {
             technique: technique.name(),
-            engine: place.engine.clone(),
+            engine: place.label.clone(),
             at: self
                 .labels
                 .get(&averaged.conditions)
@@ -99,13 +99,13 @@ impl<'a> Gains<'a> {
         let often = |one: &&Found| {
             found
                 .iter()
-                .filter(|it| it.place.engine == one.place.engine)
+                .filter(|it| it.place.label == one.place.label)
                 .count()
         };
-        let engine = &found.iter().rev().max_by_key(often)?.place.engine;
+        let engine = &found.iter().rev().max_by_key(often)?.place.label;
         let all: Vec<&Found> = found
             .iter()
-            .filter(|it| it.place.engine == *engine)
+            .filter(|it| it.place.label == *engine)
             .collect();
         let mut gain = self.gain(technique, all.first()?);
         gain.value = over(all.iter().map(|it| (&it.averaged.standing, it.place)))?;
@@ -126,7 +126,11 @@ impl<'a> Gains<'a> {
     }
 
     /// Returns the CPU time of an engine, if it was requested beside the speed.
-    fn cpu(&self, conditions: Conditions, engine: &str) -> Option<(&'a Standing, &'a Place)> {
+    fn cpu(
+        &self,
+        conditions: Conditions,
+        engine: &str,
+    ) -> Option<(&'a Standing, &'a RankedEngine)> {
         if (self.by, self.first) != (By::Both, Measure::Speed) {
             return None;
         }
@@ -134,10 +138,7 @@ impl<'a> Gains<'a> {
         let standing = &all.find(|one| one.conditions == conditions)?.standing;
         Some((
             standing,
-            standing
-                .places
-                .iter()
-                .find(|place| place.engine == engine)?,
+            standing.places.iter().find(|place| place.label == engine)?,
         ))
     }
 }
@@ -153,7 +154,7 @@ impl Standing {
     }
 
     /// Compares an engine with std. Empty if values are absolute, as std was not measured.
-    fn than_std(&self, place: &Place) -> &'static str {
+    fn than_std(&self, place: &RankedEngine) -> &'static str {
         if !is_clean(place) {
             return "loses";
         }
@@ -188,22 +189,25 @@ fn from_to(low: &str, high: &str) -> String {
 }
 
 /// Formats the range from the lowest value to the highest of some places.
-fn over<'a>(places: impl Iterator<Item = (&'a Standing, &'a Place)> + Clone) -> Option<String> {
-    let lowest = |(_, place): &(&Standing, &Place)| place.range.0;
-    let highest = |(_, place): &(&Standing, &Place)| place.range.1;
+fn over<'a>(
+    places: impl Iterator<Item = (&'a Standing, &'a RankedEngine)> + Clone,
+) -> Option<String> {
+    let lowest = |(_, place): &(&Standing, &RankedEngine)| place.range.0;
+    let highest = |(_, place): &(&Standing, &RankedEngine)| place.range.1;
     let low = places
         .clone()
         .min_by(|a, b| lowest(a).total_cmp(&lowest(b)))?;
     let high = places.max_by(|a, b| highest(a).total_cmp(&highest(b)))?;
-    let figure =
-        |(standing, place): (&Standing, &Place), value| standing.figure(value, &place.reading);
+    let figure = |(standing, place): (&Standing, &RankedEngine), value| {
+        standing.figure(value, &place.reading)
+    };
     Some(from_to(
         &figure(low, low.1.range.0),
         &figure(high, high.1.range.1),
     ))
 }
 
-impl Place {
+impl RankedEngine {
     /// Formats the loss: `2.61`, or `0.22 to 2.61`.
     pub(crate) fn lost_pct(&self) -> String {
         self.loss_pct.map_or_else(String::new, lost)

@@ -12,7 +12,7 @@ pub enum Measure {
     Cpu,
 }
 
-/// Quantity that engines are ranked by.
+/// Choice of `--by`: one measure or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum By {
     /// Datagrams received per second
@@ -60,22 +60,22 @@ impl Measure {
         let figure = self.figure(row, unit);
         let reading = Reading::new(figure.value?)?;
         let known = match figure.deviation_pct.zip(figure.count) {
-            Some((deviation_pct, count)) => reading.scattered(deviation_pct, count),
+            Some((deviation_pct, count)) => reading.with_scatter(deviation_pct, count),
             None => reading,
         };
         let known = match figure.low.zip(figure.high) {
-            Some((low, high)) if known.interval().is_none() => reading.between(low, high),
+            Some((low, high)) if known.interval().is_none() => reading.with_interval(low, high),
             _ => known,
         };
         let known = match figure.low.zip(figure.high) {
-            Some((low, high)) => known.told(low, high),
+            Some((low, high)) => known.with_shown_interval(low, high),
             None => known,
         };
-        let own_pct = match self {
+        let residual_pct = match self {
             Self::Speed => row.residual_sd_pct,
             Self::Cpu => row.residual_cpu_sd_pct,
         };
-        Some(known.own(own_pct, Some(row.counted_windows())))
+        Some(known.with_residual(residual_pct, Some(row.counted_windows())))
     }
 
     fn figure(self, row: &Row, unit: Unit) -> Figure {

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 pub use self::answer::Answer;
 pub use self::averaged::{Averaged, Conditions};
-use self::eligible::Field;
+use self::eligible::EligibleRows;
 pub use self::estimate::Reading;
 pub use self::gain::Gain;
 pub use self::measure::{By, Measure, Unit};
@@ -100,8 +100,8 @@ pub struct BoardRanking {
     earlier: Vec<Earlier>,
     /// True if values are averaged over several runs.
     has_repeats: bool,
-    /// True if any row had a given rate.
-    pub is_at_given_rates: bool,
+    /// True if some rows have a given rate.
+    pub has_given_rates: bool,
     /// Remarks on rows that were left out and on rows that may mislead.
     pub remarks: Vec<String>,
 }
@@ -130,8 +130,8 @@ impl Earlier {
 impl BoardRanking {
     fn new(machine: Machine, rows: Vec<&Row>) -> Self {
         let quality = Quality::of(rows.iter().copied());
-        let is_at_given_rates = rows.iter().any(|row| row.target_pps.is_some());
-        let field = Field::new(rows);
+        let has_given_rates = rows.iter().any(|row| row.target_pps.is_some());
+        let field = EligibleRows::new(rows);
         let groups = field.rankings();
         let averaged = Measure::ALL.map(|measure| Averaged::each(measure, &groups));
         Self {
@@ -141,7 +141,7 @@ impl BoardRanking {
             quality,
             earlier: field.rows().filter_map(Earlier::of).collect(),
             has_repeats: field.has_repeats(),
-            is_at_given_rates,
+            has_given_rates,
             remarks: remarks::of(&field),
             groups,
         }
@@ -192,16 +192,16 @@ pub struct Standing {
     /// The unit of the values.
     pub unit: Unit,
     /// The engines, the best first.
-    pub places: Vec<Place>,
+    pub places: Vec<RankedEngine>,
 }
 
 /// An engine and its place in a standing.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct RankedEngine {
     /// 1 + the number of engines that are surely better. `None` without an interval.
     pub place: Option<usize>,
     /// The row's label: the engine, or sender and receiver, with the options that tell it from other rows.
-    pub engine: String,
+    pub label: String,
     /// The engine's value with its uncertainty.
     pub reading: Reading,
     /// The lowest and the highest value in any group.
@@ -210,7 +210,7 @@ pub struct Place {
     pub loss_pct: Option<(f64, f64)>,
 }
 
-impl Place {
+impl RankedEngine {
     /// Returns whether no engine is surely better.
     pub fn is_first(&self) -> bool {
         self.place == Some(1)
@@ -219,9 +219,14 @@ impl Place {
 
 impl Standing {
     /// Sorts the engines. Each pair of equal engines is told apart with the probability `risk`.
-    fn new(measure: Measure, unit: Unit, places: impl Iterator<Item = Place>, risk: f64) -> Self {
-        let mut places: Vec<Place> = places.collect();
-        let badness = |place: &Place| match measure {
+    fn new(
+        measure: Measure,
+        unit: Unit,
+        places: impl Iterator<Item = RankedEngine>,
+        risk: f64,
+    ) -> Self {
+        let mut places: Vec<RankedEngine> = places.collect();
+        let badness = |place: &RankedEngine| match measure {
             Measure::Speed => -place.reading.value(),
             Measure::Cpu => place.reading.value(),
         };
@@ -242,13 +247,13 @@ impl Standing {
     }
 
     /// Returns a standing of these engines alone, with their places among each other.
-    fn of_these(&self, places: &[&Place], risk: f64) -> Self {
+    fn of_these(&self, places: &[&RankedEngine], risk: f64) -> Self {
         let places = places.iter().map(|&place| place.clone());
         Self::new(self.measure, self.unit, places, risk)
     }
 
     /// Returns the engines that tie for first place. Empty if no engine has an interval.
-    pub fn leaders(&self) -> impl Iterator<Item = &Place> {
+    pub fn leaders(&self) -> impl Iterator<Item = &RankedEngine> {
         self.places.iter().filter(|place| place.is_first())
     }
 }

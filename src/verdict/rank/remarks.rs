@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::eligible::{self, Field};
+use super::eligible::{self, EligibleRows};
 use super::measure::{Measure, Unit};
-use super::table::counted;
 use crate::results::row::Row;
+use crate::term::digits::counted;
 
-pub(super) fn of(field: &Field) -> Vec<String> {
+pub(super) fn of(field: &EligibleRows) -> Vec<String> {
     let left_out = field.left_out.iter();
     let mut remarks: Vec<String> = left_out
         .map(|(why, &count)| format!("{} left out: {why}", counted(count, "row")))
@@ -15,7 +15,7 @@ pub(super) fn of(field: &Field) -> Vec<String> {
     remarks.extend(without_ratio(field));
     remarks.extend(repeats(field));
     let all = field.rows().count();
-    for (is_so, what) in DOUBTS {
+    for (is_so, what) in CAUTIONS {
         let count = field.rows().filter(|row| is_so(row)).count();
         if count > 0 {
             remarks.push(format!("{count} of {} {what}", counted(all, "row")));
@@ -24,10 +24,10 @@ pub(super) fn of(field: &Field) -> Vec<String> {
     remarks
 }
 
-type Doubt = fn(&Row) -> bool;
+type Caution = fn(&Row) -> bool;
 
-/// Tests for doubtful rows, with their remarks.
-const DOUBTS: [(Doubt, &str); 4] = [
+/// Tests for rows that ask for caution, with their remarks.
+const CAUTIONS: [(Caution, &str); 4] = [
     (
         lacks_interval,
         "with a value that has no interval, and no place",
@@ -37,7 +37,7 @@ const DOUBTS: [(Doubt, &str); 4] = [
         "with contaminated windows (contaminated_windows)",
     ),
     (
-        |row| !matches!(row.throttled.as_str(), "" | "no" | "not by the kernel"),
+        Row::was_throttled,
         "measured on a throttled board (throttled)",
     ),
     (|row| !row.warnings.is_empty(), "with warnings (warnings)"),
@@ -58,7 +58,7 @@ fn units(row: &Row) -> impl Iterator<Item = (Measure, Unit)> {
 
 /// Returns the remark on rows without a ratio to std in groups where others have one. Ratios and speeds cannot be
 /// compared.
-fn without_ratio(field: &Field) -> Option<String> {
+fn without_ratio(field: &EligibleRows) -> Option<String> {
     let in_group = |engines: &eligible::Engines| {
         let unit = eligible::unit(Measure::Speed, engines);
         let rows = engines.values().flatten();
@@ -74,14 +74,22 @@ fn without_ratio(field: &Field) -> Option<String> {
     })
 }
 
-fn repeats(field: &Field) -> Option<String> {
-    let engines = field.groups.values().flat_map(|engines| engines.values());
-    let count = engines.filter(|rows| rows.len() > 1).count();
-    let kernels = field.rows().map(|row| (&row.kernel, &row.remote_kernel));
+fn repeats(field: &EligibleRows) -> Option<String> {
+    let engines = || field.groups.values().flat_map(|engines| engines.values());
+    let repeated = || engines().filter(|rows| rows.len() > 1);
+    let count = repeated().count();
+    let kernels = repeated()
+        .flatten()
+        .map(|row| (&row.kernel, &row.remote_kernel));
     let kernels: BTreeSet<_> = kernels.collect();
     let kernels = match kernels.len() {
         0 | 1 => String::new(),
         several => format!(", on {several} kernels"),
     };
-    (count > 0).then(|| format!("{count} cases were measured more than once and averaged{kernels}"))
+    (count > 0).then(|| {
+        format!(
+            "{} measured more than once and averaged{kernels}",
+            counted(count, "case")
+        )
+    })
 }

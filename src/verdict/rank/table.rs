@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::averaged::Averaged;
 use super::estimate::Reading;
 use super::measure::{By, Measure, Unit};
-use super::{BoardRanking, Place, Ranking, RowGroup, Standing};
-use crate::term::digits::decimals;
+use super::{BoardRanking, RankedEngine, Ranking, RowGroup, Standing};
+use crate::term::digits::{counted, decimals};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
@@ -154,7 +154,7 @@ pub(crate) fn heading_of(group: &RowGroup, board: &BoardRanking) -> String {
 }
 
 /// A table row: the measure (on the first row of a list only), the standing, and an engine with its place.
-type Listed<'a> = (&'a str, &'a Standing, &'a Place);
+type Listed<'a> = (&'a str, &'a Standing, &'a RankedEngine);
 
 fn columns<'a>() -> Columns<'a, Listed<'a>> {
     Columns::<Listed>::default()
@@ -164,7 +164,7 @@ fn columns<'a>() -> Columns<'a, Listed<'a>> {
             let place = place.place.map(|place| place.to_string());
             place.unwrap_or_else(|| "-".to_owned())
         })
-        .word("engine", |(.., place)| place.engine.clone())
+        .word("engine", |(.., place)| place.label.clone())
         .number("value", |(_, standing, place)| {
             standing.figure(place.reading.value(), &place.reading)
         })
@@ -214,9 +214,4 @@ fn left_out(averaged: &Averaged) -> String {
     let engines = engines.map(|(engine, groups)| format!("{engine} ({groups})"));
     let engines = engines.collect::<Vec<String>>().join(", ");
     format!("not ranked, too few groups: {engines}")
-}
-
-/// Formats a count: `1 case`, `2 cases`.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -50,7 +50,7 @@ fn speed(standing: &Standing) -> Vec<(&str, Option<usize>)> {
     assert_eq!(standing.measure, Measure::Speed);
     let places = standing.places.iter();
     places
-        .map(|place| (place.engine.as_str(), place.place))
+        .map(|place| (place.label.as_str(), place.place))
         .collect()
 }
 

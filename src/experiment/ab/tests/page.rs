@@ -45,7 +45,7 @@ fn each_engine_part_and_case_has_its_verdict_with_its_interval() {
         let row = row(&page, &label);
         let word = format!("</span> {}</span>", answer.verdict.word(By::Speed));
         assert!(row.contains(&word), "{label}: {row}");
-        let interval = judge::table::interval(answer.change);
+        let interval = judge::percent::interval(answer.change);
         assert!(row.contains(&format!("<td>{interval}<td>")), "{row}");
     }
     for case in &judgement.cases {

@@ -2,11 +2,9 @@
 //! trial over the other.
 
 use crate::experiment::find::{Record, Search};
-use crate::stats::holm;
 use crate::stats::signed_rank::SignedRank;
+use crate::stats::{CONFIDENCE, holm};
 use crate::verdict::judge::{Change, ERROR_RATE, Threshold};
-
-const CONFIDENCE: f64 = 0.95;
 
 /// Verdict on a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

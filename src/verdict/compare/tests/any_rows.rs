@@ -48,7 +48,7 @@ fn any_row() -> impl Strategy<Value = Row> {
             window_ms: numbers.0,
             rounds,
             rcvbuf_bytes: rcvbuf,
-            ..case_of(engine, Connection::Connected, payload, 1.0)
+            ..row_of(engine, Connection::Connected, payload, 1.0)
         },
     )
 }
@@ -63,7 +63,7 @@ proptest! {
             let question = Question { by, ..Question::default() };
             let (base, new) = (results("a", base.clone()), results("b", new.clone()));
             let found = compare([&[base], &[new.clone(), new]], question);
-            let text = table::draw(&found, Detail::All, 100);
+            let text = crate::verdict::compare::table::draw(&found, Detail::All, 100);
             for line in anstream::adapter::strip_str(&text).to_string().lines() {
                 prop_assert!(line.chars().count() <= 100, "{}", line);
             }

@@ -8,7 +8,7 @@ pub(super) use self::words::{half_in_words, names};
 use super::estimate::RISK;
 use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};
-use super::{Averaged, BoardRanking, Conditions, Place, Standing};
+use super::{Averaged, BoardRanking, Conditions, RankedEngine, Standing};
 use crate::data::EngineName;
 use crate::verdict::quality::LOSSY_PCT;
 
@@ -147,11 +147,11 @@ impl<'a> Best<'a> {
             let mut all = board.averaged_by(Measure::Cpu);
             let averaged = all.find(|one| one.conditions == conditions)?;
             let places = averaged.standing.places.iter();
-            let places: Vec<&Place> = places
-                .filter(|place| self.engines.contains(place.engine.as_str()))
+            let places: Vec<&RankedEngine> = places
+                .filter(|place| self.engines.contains(place.label.as_str()))
                 .collect();
             let standing = averaged.standing.of_these(&places, risk);
-            let name = |place: &Place| self.engines.get(place.engine.as_str()).copied();
+            let name = |place: &RankedEngine| self.engines.get(place.label.as_str()).copied();
             Some(standing.leaders().filter_map(name).collect())
         });
         // Conditions without CPU times do not restrict the others.
@@ -167,24 +167,24 @@ impl<'a> Best<'a> {
 
 /// Returns whether an engine may be recommended. Over loopback nothing segments GSO trains, so the gain of offload is
 /// unknown. Engines that never sleep are only for users who asked for them.
-fn may_be_recommended(board: &BoardRanking, place: &Place) -> bool {
+fn may_be_recommended(board: &BoardRanking, place: &RankedEngine) -> bool {
     !is_unknown(board, place) && !needs_spare_cpus(board, place)
 }
 
 /// Returns whether the gain of an engine is unknown: offload over loopback.
-pub(super) fn is_unknown(board: &BoardRanking, place: &Place) -> bool {
+pub(super) fn is_unknown(board: &BoardRanking, place: &RankedEngine) -> bool {
     let is_over_loopback = !board.machine.is_wire;
-    is_over_loopback && Technique::of_label(&place.engine) == Technique::Offload
+    is_over_loopback && Technique::of_label(&place.label) == Technique::Offload
 }
 
 /// Returns whether an engine keeps a CPU busy even when nothing comes, while others that were measured do not.
-pub(super) fn needs_spare_cpus(board: &BoardRanking, place: &Place) -> bool {
+pub(super) fn needs_spare_cpus(board: &BoardRanking, place: &RankedEngine) -> bool {
     let mut all = board.averaged.iter().flat_map(|one| &one.standing.places);
-    technique::spins(&place.engine) && !all.all(|other| technique::spins(&other.engine))
+    technique::spins(&place.label) && !all.all(|other| technique::spins(&other.label))
 }
 
 /// Returns whether an engine lost less than [`LOSSY_PCT`].
-pub(super) fn is_clean(place: &Place) -> bool {
+pub(super) fn is_clean(place: &RankedEngine) -> bool {
     place.loss_pct.is_none_or(|(_, most)| most < LOSSY_PCT)
 }
 
@@ -192,38 +192,39 @@ pub(super) fn is_clean(place: &Place) -> bool {
 /// two equal engines apart with the probability `risk`. `None` if there is no engine.
 fn choice<'a>(
     averaged: &'a Averaged,
-    places: &[&'a Place],
+    places: &[&'a RankedEngine],
     risk: f64,
     unsure: &mut BTreeSet<&'a str>,
 ) -> Option<Choice<'a>> {
-    let most_lost = |place: &Place| place.loss_pct.unwrap_or_default().1;
-    let least = |one: &&&Place, other: &&&Place| most_lost(one).total_cmp(&most_lost(other));
+    let most_lost = |place: &RankedEngine| place.loss_pct.unwrap_or_default().1;
+    let least =
+        |one: &&&RankedEngine, other: &&&RankedEngine| most_lost(one).total_cmp(&most_lost(other));
     let least = places.iter().min_by(least)?;
-    let clean: Vec<&Place> = places.iter().filter(|it| is_clean(it)).copied().collect();
+    let clean: Vec<&RankedEngine> = places.iter().filter(|it| is_clean(it)).copied().collect();
     if clean.is_empty() {
         return Some(Choice::Lossy(
-            &least.engine,
+            &least.label,
             least.loss_pct.unwrap_or_default(),
         ));
     }
     let standing = averaged.standing.of_these(&clean, risk);
-    let name = |place: &Place| clean.iter().find(|one| one.engine == place.engine);
-    let names = |place: &Place| name(place).map(|place| place.engine.as_str());
-    let first = standing.places.iter().position(Place::is_first);
+    let name = |place: &RankedEngine| clean.iter().find(|one| one.label == place.label);
+    let names = |place: &RankedEngine| name(place).map(|place| place.label.as_str());
+    let first = standing.places.iter().position(RankedEngine::is_first);
     unsure.extend(
         standing.places[..first.unwrap_or(0)]
             .iter()
             .filter_map(names),
     );
     let leaders = || standing.leaders();
-    let mut best: Vec<&Place> = leaders().filter_map(|it| name(it).copied()).collect();
+    let mut best: Vec<&RankedEngine> = leaders().filter_map(|it| name(it).copied()).collect();
     // The engine is ahead round by round, but the interval that users see includes std.
-    let is_doubtful = |place: &Place| standing.surely_other_than_std(place).is_none();
+    let is_doubtful = |place: &RankedEngine| standing.surely_other_than_std(place).is_none();
     let is_std_doubtful =
-        !best.is_empty() && !leaders().any(Place::is_std) && leaders().all(is_doubtful);
+        !best.is_empty() && !leaders().any(RankedEngine::is_std) && leaders().all(is_doubtful);
     let std = standing.std().filter(|_| is_std_doubtful);
     best.extend(std.and_then(|it| name(it).copied()));
-    let engines = best.iter().map(|place| place.engine.as_str()).collect();
+    let engines = best.iter().map(|place| place.label.as_str()).collect();
     Some(match noise_pct(&best) {
         _ if best.is_empty() => Choice::Unsure,
         Some(widest_pct) => Choice::Noisy(Noisy {
@@ -236,7 +237,7 @@ fn choice<'a>(
 }
 
 /// Returns half of the widest interval of tied engines, in percent, if it is too wide for a choice.
-fn noise_pct(best: &[&Place]) -> Option<f64> {
+fn noise_pct(best: &[&RankedEngine]) -> Option<f64> {
     if best.len() < 2 {
         return None;
     }
@@ -246,14 +247,14 @@ fn noise_pct(best: &[&Place]) -> Option<f64> {
 }
 
 impl Standing {
-    fn std(&self) -> Option<&Place> {
+    fn std(&self) -> Option<&RankedEngine> {
         self.places.iter().find(|place| place.is_std())
     }
 
     /// Returns `Some(true)` if an engine is surely better than std, `Some(false)` if it is surely worse: round by
     /// round, and by the interval of its ratio. `None` if neither is sure, the engine is std, or std was not
     /// measured.
-    pub(super) fn surely_other_than_std(&self, place: &Place) -> Option<bool> {
+    pub(super) fn surely_other_than_std(&self, place: &RankedEngine) -> Option<bool> {
         let std = self.std().filter(|_| !place.is_std())?;
         let (reading, measure) = (&place.reading, self.measure);
         let interval = reading.interval().filter(|_| self.unit == Unit::TimesStd);
@@ -276,8 +277,8 @@ impl Standing {
     }
 }
 
-impl Place {
+impl RankedEngine {
     fn is_std(&self) -> bool {
-        self.engine == EngineName::REFERENCE.as_str()
+        self.label == EngineName::REFERENCE.as_str()
     }
 }

@@ -23,7 +23,7 @@ fn each_machine_is_ranked_by_itself() {
     let ranking = rank(&[file(&rows[..2]), file(&rows[2..])]);
     let best = ranking.boards.iter().map(|board| {
         let first = &board.averaged[0].standing.places[0];
-        (board.machine.to_string(), first.engine.as_str())
+        (board.machine.to_string(), first.label.as_str())
     });
     let best: Vec<_> = best.collect();
     assert_eq!(
