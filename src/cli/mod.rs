@@ -15,6 +15,7 @@ mod name;
 mod number;
 pub mod options;
 mod parameters;
+pub mod peer;
 mod ranges;
 mod remote;
 mod results;

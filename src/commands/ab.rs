@@ -13,7 +13,7 @@ use super::session::{self, Outcome};
 use super::start_time::now;
 use super::{interrupt_on_signals, refuse_on_stdout, say, show_answers, width};
 use crate::cli::options;
-use crate::cli::options::wire::Words;
+use crate::cli::peer::Words;
 use crate::cli::{AbArgs, RemoteArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::header::Header;

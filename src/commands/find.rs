@@ -10,7 +10,7 @@ use super::session::{self, Outcome};
 use super::start_time::now;
 use super::{refuse_on_stdout, run, say, show_answers, tuning, width};
 use crate::cli::options;
-use crate::cli::options::wire::{Peer, Words};
+use crate::cli::peer::{Peer, Words};
 use crate::cli::{FindArgs, FindCommand};
 use crate::error::UsageError;
 use crate::experiment::find::header::Header;
@@ -32,7 +32,7 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
     let (output, board) = (what.output(), &what.placement().board);
     match RemoteHost::on(&output.remote, board, output.quiet, &interrupt) {
         Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
-        other => Ok(with(what, &interrupt, other?.as_mut())?.into()),
+        remote => Ok(search_on(what, &interrupt, remote?.as_mut())?.into()),
     }
 }
 
@@ -40,15 +40,15 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// Fails on bad input, or if the log cannot be written.
-pub(super) fn with(
+pub(super) fn search_on(
     what: &FindCommand,
     interrupt: &Interrupt,
-    other: Option<&mut RemoteHost>,
+    remote: Option<&mut RemoteHost>,
 ) -> anyhow::Result<Outcome> {
     let output = what.output();
     refuse_on_stdout(output.format)?;
     let root = Root::new(&output.root);
-    let (mut agents, peer) = run::agents(other, &root, interrupt);
+    let (mut agents, peer) = run::agents(remote, &root, interrupt);
     // Locked before the first setting is read: another search may have changed it for a trial.
     let _lock = tuning::lock(what, &mut agents.settings())?;
     let words = peer.map(|peer| peer.words.clone());
@@ -119,10 +119,13 @@ fn resume(
     let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);
     let is_asked = log.header.question.name() == what.name();
     if wire.map(|wire| &wire.to) != reached || !is_asked {
-        let Words { before, after } = wire.map_or_else(Words::default, Words::of_wire);
+        let Words {
+            before_subcommand: before,
+            after_subcommand: after,
+        } = wire.map_or_else(Words::default, Words::of_wire);
         let (command, shown) = (command(&log.header), shell::path(path));
         let how = format!("udpbench {before}{command}{after}--resume {shown}");
-        let problem = format!("it is of another search: use {how}");
+        let problem = format!("it is of another search or host: use {how}");
         return Err(UsageError::flag("--resume", &path.display(), problem).into());
     }
     let mut record = Record::of(&log)?;

@@ -11,7 +11,8 @@ use crate::cli::options::Request;
 use crate::cli::options::suite::{
     check_log, expected_time, left_out, options, parts, requests, search, searches,
 };
-use crate::cli::options::wire::{self, Peer};
+use crate::cli::options::wire;
+use crate::cli::peer::Peer;
 use crate::cli::{ReportArgs, RunArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
@@ -82,7 +83,7 @@ pub(super) fn with(
         if peer.and_then(Peer::across_wire).is_some() {
             wire::complete(what.parameters());
         }
-        let ended = find::with(&what, interrupt, other.as_deref_mut());
+        let ended = find::search_on(&what, interrupt, other.as_deref_mut());
         match part(ended, &directory)? {
             Outcome::Done => {}
             interrupted @ Outcome::Interrupted(_) => return Ok(interrupted.into()),

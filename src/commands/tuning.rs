@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use super::{about, say, show, width};
-use crate::cli::options::wire::{Peer, Share};
+use crate::cli::peer::{Peer, Share};
 use crate::cli::{FindCommand, PutBackArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;

@@ -60,7 +60,7 @@ fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
     let Some(mut other) = connect(args, what.parameters(), is_quiet, &interrupt)? else {
         return Ok(session::before_anything(&interrupt).into());
     };
-    Ok(find::with(&what, &interrupt, Some(&mut other))?.into())
+    Ok(find::search_on(&what, &interrupt, Some(&mut other))?.into())
 }
 
 /// Returns an error for connection options typed after the subcommand: they belong behind `wire HOST`.

@@ -22,7 +22,7 @@ pub struct Wire {
 /// The remote host in rows across a wire, as texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of the columns")]
-pub struct RemoteHost {
+pub struct RemoteHostTexts {
     /// Name of the host as the user typed it: `[USER@]HOST`.
     pub to: String,
     pub board: String,
@@ -64,9 +64,9 @@ pub struct Between {
 
 impl Wire {
     /// Returns the facts about the remote host that rows contain.
-    pub fn told(&self) -> RemoteHost {
+    pub fn told(&self) -> RemoteHostTexts {
         let known = |fact: &Option<String>| fact.clone().unwrap_or_default();
-        RemoteHost {
+        RemoteHostTexts {
             to: self.to.clone(),
             board: self.board.clone(),
             model: known(&self.host.model),
@@ -126,7 +126,7 @@ impl WireLink {
     }
 
     /// Returns the longest payload, in bytes, that both interfaces send without fragmentation. `None`: no MTU is known.
-    pub fn most_of_interfaces(&self) -> Option<u32> {
+    pub fn longest_payload_by_mtu(&self) -> Option<u32> {
         let ends = [&self.local, &self.remote].into_iter();
         ends.filter_map(LinkEnd::most_payload).min()
     }

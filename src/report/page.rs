@@ -16,26 +16,26 @@ use crate::results::row::Row;
 /// Start of each report. A file without it is not a report, and is not overwritten.
 pub const MARK: &str = "<!DOCTYPE html><!-- a report of udpbench -->";
 
-/// Returns the whole page. With several files, the others are compared with the first. Each log has its own section.
-pub fn page(files: &[Results], logs: &[ExperimentResults]) -> String {
-    page_of(files, logs, None)
+/// Returns the whole page. With several sweeps, the others are compared with the first. Each log has its own section.
+pub fn page(sweeps: &[Results], others: &[ExperimentResults]) -> String {
+    page_of(sweeps, others, None)
 }
 
 /// Returns the page of a suite's sweeps and searches, next to published results.
-pub fn suite_page(files: &[Results], logs: &[ExperimentResults], suite: &Suite) -> String {
-    page_of(files, logs, Some(suite))
+pub fn suite_page(sweeps: &[Results], others: &[ExperimentResults], suite: &Suite) -> String {
+    page_of(sweeps, others, Some(suite))
 }
 
-fn page_of(files: &[Results], logs: &[ExperimentResults], suite: Option<&Suite>) -> String {
+fn page_of(sweeps: &[Results], others: &[ExperimentResults], suite: Option<&Suite>) -> String {
     let title = match suite {
-        None if files.is_empty() => title_of(logs),
-        None => title(files),
-        Some(suite) => format!("{}{}", suite.title, title(files).trim_start_matches("UDP")),
+        None if sweeps.is_empty() => title_of(others),
+        None => title(sweeps),
+        Some(suite) => format!("{}{}", suite.title, title(sweeps).trim_start_matches("UDP")),
     };
-    let charts = if files.is_empty() {
+    let charts = if sweeps.is_empty() {
         Vec::new()
     } else {
-        all_charts(files, suite)
+        all_charts(sweeps, suite)
     };
     let styles: String = charts.iter().map(Charts::style).collect();
     let page = html! {
@@ -53,32 +53,32 @@ fn page_of(files: &[Results], logs: &[ExperimentResults], suite: Option<&Suite>)
                 a .skip href="#content" { "Skip to the content" }
                 header {
                     h1 { (title) }
-                    @if !files.is_empty() { p { (board::lead(files)) } }
+                    @if !sweeps.is_empty() { p { (board::lead(sweeps)) } }
                     @if let Some(suite) = suite { p { (suite.about) " From " (suite.source) "." } }
                 }
                 nav aria-label="Contents" {
                     ul {
-                        @for (id, title) in contents(files, logs, suite) { li { a href={ "#" (id) } { (title) } } }
+                        @for (id, title) in contents(sweeps, others, suite) { li { a href={ "#" (id) } { (title) } } }
                     }
                 }
                 main #content {
-                    @if !files.is_empty() {
-                        section #summary aria-label="Summary" { (summary::summary(files, suite.is_none())) }
+                    @if !sweeps.is_empty() {
+                        section #summary aria-label="Summary" { (summary::summary(sweeps, suite.is_none())) }
                     }
                     @for (n, charts) in charts.iter().enumerate() {
-                        @let name = suite.and(files.get(n)).map(|file| board::shown(file, files));
+                        @let name = suite.and(sweeps.get(n)).map(|file| board::shown(file, sweeps));
                         (of_files(charts, n, name.as_deref()))
                     }
-                    @for (n, log) in logs.iter().enumerate() { (log.section(n)) }
-                    @if !files.is_empty() { (rest(files, suite)) }
+                    @for (n, log) in others.iter().enumerate() { (log.section(n)) }
+                    @if !sweeps.is_empty() { (rest(sweeps, suite)) }
                 }
                 footer {
                     p {
                         "Made by udpbench " (VERSION) "."
-                        @if !rows(files).any(is_of_a_wire) && !logs.iter().any(ExperimentResults::is_of_a_wire) { " UDP over loopback, not over a network." }
+                        @if !rows(sweeps).any(is_of_a_wire) && !others.iter().any(ExperimentResults::is_of_a_wire) { " UDP over loopback, not over a network." }
                     }
                 }
-                (tables::data(files))
+                (tables::data(sweeps))
                 script { (PreEscaped(include_str!("page.js"))) }
             }
         }
@@ -86,16 +86,16 @@ fn page_of(files: &[Results], logs: &[ExperimentResults], suite: Option<&Suite>)
     page.into_string()
 }
 
-/// Returns the charts. Compared files are drawn over each other. The sweeps of a suite measure different things, so
+/// Returns the charts. Compared sweeps are drawn over each other. The sweeps of a suite measure different things, so
 /// each has its own charts.
-fn all_charts<'a>(files: &'a [Results], suite: Option<&Suite>) -> Vec<Charts<'a>> {
+fn all_charts<'a>(sweeps: &'a [Results], suite: Option<&Suite>) -> Vec<Charts<'a>> {
     let together = if suite.is_some() {
         1
     } else {
-        files.len().max(1)
+        sweeps.len().max(1)
     };
-    let groups = files.chunks(together).enumerate();
-    groups.map(|(n, files)| Charts::new(files, n)).collect()
+    let groups = sweeps.chunks(together).enumerate();
+    groups.map(|(n, sweeps)| Charts::new(sweeps, n)).collect()
 }
 
 /// Returns the sections of the charts. `name`: the sweep's name, in a suite.
@@ -112,10 +112,10 @@ fn of_files(charts: &Charts, n: usize, name: Option<&str>) -> Markup {
 }
 
 /// Returns the part after the charts: details and appendix.
-fn rest(files: &[Results], suite: Option<&Suite>) -> Markup {
+fn rest(sweeps: &[Results], suite: Option<&Suite>) -> Markup {
     html! {
         h2 #details { "Details" }
-        @for section in details(files, suite) {
+        @for section in details(sweeps, suite) {
             section aria-labelledby=(section.id) {
                 details open[section.is_open] {
                     summary { h3 id=(section.id) { (section.title) } }
@@ -124,7 +124,7 @@ fn rest(files: &[Results], suite: Option<&Suite>) -> Markup {
             }
         }
         h2 #appendix { "Appendix" }
-        @for section in appendix(files) {
+        @for section in appendix(sweeps) {
             section aria-labelledby=(section.id) { h3 id=(section.id) { (section.title) } (section.body) }
         }
     }
@@ -136,8 +136,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 
 /// Returns the table of contents: ids and titles.
 fn contents(
-    files: &[Results],
-    logs: &[ExperimentResults],
+    sweeps: &[Results],
+    others: &[ExperimentResults],
     suite: Option<&Suite>,
 ) -> Vec<(String, String)> {
     let entry = |(id, title): (&str, &str)| (id.to_owned(), title.to_owned());
@@ -146,18 +146,18 @@ fn contents(
         ("cpu", "CPU time"),
         ("loss", "Loss"),
     ];
-    let sweeps = files.iter().enumerate();
-    let sweeps = sweeps.map(|(n, file)| (format!("sweep-{n}"), board::shown(file, files)));
+    let parts = sweeps.iter().enumerate();
+    let parts = parts.map(|(n, file)| (format!("sweep-{n}"), board::shown(file, sweeps)));
     let charts: Vec<_> = match suite {
-        None if files.is_empty() => Vec::new(),
+        None if sweeps.is_empty() => Vec::new(),
         None => charts.into_iter().map(entry).collect(),
-        Some(_) => sweeps.collect(),
+        Some(_) => parts.collect(),
     };
-    let logs = logs.iter().enumerate();
-    let logs = logs.map(|(n, log)| (log.id(n), log.title().to_owned()));
+    let others = others.iter().enumerate();
+    let others = others.map(|(n, log)| (log.id(n), log.title().to_owned()));
     let rest = [("details", "Details"), ("appendix", "Appendix")].map(entry);
-    let rest = rest.into_iter().filter(|_| !files.is_empty());
-    charts.into_iter().chain(logs).chain(rest).collect()
+    let rest = rest.into_iter().filter(|_| !sweeps.is_empty());
+    charts.into_iter().chain(others).chain(rest).collect()
 }
 
 struct Section {
@@ -178,10 +178,10 @@ fn section(id: &'static str, title: &'static str, body: Markup) -> Section {
 }
 
 /// Returns the collapsible sections. The comparison needs more than one file.
-fn details(files: &[Results], suite: Option<&Suite>) -> Vec<Section> {
-    let published = suite.and_then(|suite| published::tables(suite, files));
-    let changes = comparison::changes(files).filter(|_| suite.is_none());
-    let latency = latency::charts(files).map(|charts| each(files, charts));
+fn details(sweeps: &[Results], suite: Option<&Suite>) -> Vec<Section> {
+    let published = suite.and_then(|suite| published::tables(suite, sweeps));
+    let changes = comparison::changes(sweeps).filter(|_| suite.is_none());
+    let latency = latency::charts(sweeps).map(|charts| each(sweeps, charts));
     let beginning = [
         ("published", "Beside what was published", published),
         ("comparison", "What changed", changes),
@@ -196,54 +196,54 @@ fn details(files: &[Results], suite: Option<&Suite>) -> Vec<Section> {
             })
         })
         .collect();
-    sections.extend([section("ranking", "Ranking", ranking::places(files))]);
-    let over_payload = over_payload::charts(files).map(|charts| each(files, charts));
+    sections.extend([section("ranking", "Ranking", ranking::places(sweeps))]);
+    let over_payload = over_payload::charts(sweeps).map(|charts| each(sweeps, charts));
     sections
         .extend(over_payload.map(|charts| section("payload", "Throughput over payload", charts)));
     sections.extend([
-        section("drift", "Over time", each(files, drift::charts)),
-        section("shares", "Receiver shares", each(files, shares::charts)),
+        section("drift", "Over time", each(sweeps, drift::charts)),
+        section("shares", "Receiver shares", each(sweeps, shares::charts)),
         section(
             "reasons",
             "Skipped and failed",
             each(
-                files,
+                sweeps,
                 |file| html! { (board::cases(file)) (reasons::table(file)) },
             ),
         ),
         section(
             "accounting",
             "Every datagram",
-            each(files, fitness::accounting),
+            each(sweeps, fitness::accounting),
         ),
-        section("rows", "All numbers", tables::tables(files)),
+        section("rows", "All numbers", tables::tables(sweeps)),
     ]);
     sections
 }
 
 /// Returns the sections on the machine and on warnings.
-fn appendix(files: &[Results]) -> Vec<Section> {
+fn appendix(sweeps: &[Results]) -> Vec<Section> {
     vec![
-        section("host", "Host", each(files, board::host)),
-        section("warnings", "Warnings", each(files, fitness::warnings)),
+        section("host", "Host", each(sweeps, board::host)),
+        section("warnings", "Warnings", each(sweeps, fitness::warnings)),
     ]
 }
 
 /// Returns the part of each file, under the file's name if there are several.
-fn each(files: &[Results], part: impl Fn(&Results) -> Markup) -> Markup {
+fn each(sweeps: &[Results], part: impl Fn(&Results) -> Markup) -> Markup {
     html! {
-        @for file in files {
-            @if files.len() > 1 { h4 { (board::shown(file, files)) } }
+        @for file in sweeps {
+            @if sweeps.len() > 1 { h4 { (board::shown(file, sweeps)) } }
             (part(file))
         }
     }
 }
 
-/// Returns the title of a page of logs: each distinct question and machine once.
-fn title_of(logs: &[ExperimentResults]) -> String {
+/// Returns the title of a page without sweeps: each distinct question and machine once.
+fn title_of(others: &[ExperimentResults]) -> String {
     let distinct = |of: &dyn Fn(&ExperimentResults) -> String| {
         let mut all: Vec<String> = Vec::new();
-        for one in logs.iter().map(of) {
+        for one in others.iter().map(of) {
             if !all.contains(&one) {
                 all.push(one);
             }
@@ -256,14 +256,14 @@ fn title_of(logs: &[ExperimentResults]) -> String {
 
 /// Returns the title of a page of sweeps: each distinct machine once. An emulated or virtual machine is marked,
 /// because its numbers are not those of the board.
-fn title(files: &[Results]) -> String {
+fn title(sweeps: &[Results]) -> String {
     let mut machines: Vec<String> = Vec::new();
-    for machine in rows(files).filter_map(machine) {
+    for machine in rows(sweeps).filter_map(machine) {
         if !machines.contains(&machine) {
             machines.push(machine);
         }
     }
-    let preposition = if rows(files).all(is_of_a_wire) {
+    let preposition = if rows(sweeps).all(is_of_a_wire) {
         "from"
     } else {
         "on"
@@ -294,6 +294,6 @@ fn is_of_a_wire(row: &Row) -> bool {
     row.direction.is_some()
 }
 
-fn rows(files: &[Results]) -> impl Iterator<Item = &Row> {
-    files.iter().flat_map(|file| &file.rows)
+fn rows(sweeps: &[Results]) -> impl Iterator<Item = &Row> {
+    sweeps.iter().flat_map(|file| &file.rows)
 }

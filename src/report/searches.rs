@@ -56,14 +56,14 @@ fn picture(record: &Record) -> Markup {
 /// Draws the result of each case with its interval.
 fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
     let of = |searched: &Searched| {
-        let (found, parts) = match &searched.search {
+        let (found, divisor) = match &searched.search {
             Search::Lossless(search) => (search.found(), 1000.0),
             Search::Burst(search) => (search.found(), 1.0),
             _ => return None,
         };
-        let value = |load: Option<u32>| load.map(|load| f64::from(load) / parts);
+        let value = |load: Option<u32>| load.map(|load| f64::from(load) / divisor);
         let (low, high) = (value(found.interval.0), value(found.interval.1));
-        Some(bound(
+        Some(value_track(
             searched.case.key(),
             value(found.load)?,
             low.zip(high),
@@ -82,7 +82,7 @@ fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
 }
 
 /// Returns a track of one value with its interval, and the highest value on it.
-fn bound(label: String, value: f64, interval: Option<(f64, f64)>) -> (Track, f64) {
+fn value_track(label: String, value: f64, interval: Option<(f64, f64)>) -> (Track, f64) {
     let mut drawn = Vec::new();
     if let Some((low, high)) = interval {
         drawn.push(Drawn::Interval {
@@ -128,8 +128,10 @@ fn changes(record: &Record) -> Markup {
             let is_known = interval.0.is_finite() && interval.1.is_finite();
             let interval = is_known.then_some(interval);
             let label = format!("{name}: {}", searched.case.key());
-            let (mut track, _) = bound(label, pct(answer.faster), interval);
+            let change = pct(answer.faster);
+            let (mut track, _) = value_track(label, change, interval);
             answer.verdict.text().clone_into(&mut track.values[0].1);
+            ends.push(change);
             ends.extend(interval.into_iter().flat_map(|(low, high)| [low, high]));
             tracks.push(track);
         }
@@ -177,7 +179,7 @@ fn curves(record: &Record, over: Over) -> Markup {
         .collect();
     html! {
         @for lines in lines.chunks(LOOKS) {
-            (figure("Half of the round trips, or the time for each datagram", &html! {
+            (figure("Median round trip, or time per datagram received", &html! {
                 p .legend { (legend(lines)) }
                 (Lines { axis: "µs", over, steps: &steps, caption: "by case" }.draw(lines))
             }))

@@ -68,7 +68,7 @@ fn section<'a>(page: &'a str, id: &str) -> &'a str {
 }
 
 #[test]
-fn few_engines_over_several_payloads_are_lines_and_many_engines_are_not() {
+fn few_engines_over_three_payloads_or_more_are_drawn_as_lines() {
     let few = page_of(sweep(&engines(3), &[26, 300, 1460]));
     // A figure for each combination of threads, IP version and connection, Mb/s and packets/s in it.
     assert_eq!(count(section(&few, "payload"), "<figure>"), 12);

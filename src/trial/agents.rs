@@ -17,7 +17,7 @@ use super::message::Request;
 use super::running_end::unix_ms;
 use super::spec::TrialSpec;
 use super::{NoSample, across, longest_payload};
-use crate::data::Sample;
+use crate::data::{Direction, Sample};
 use crate::plan::WireLink;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted, StopRequested};
@@ -286,7 +286,7 @@ impl<'a> Agents<'a> {
         self.with(|local, _| local.call_for(length, &request))
     }
 
-    /// Finds the longest payload that arrives in one piece at the remote host, or at this one if `is_down`: see
+    /// Finds the longest payload that arrives in one piece in this direction: see
     /// [`LinkEnd::longest_payload`](crate::plan::LinkEnd::longest_payload).
     ///
     /// # Errors
@@ -295,14 +295,19 @@ impl<'a> Agents<'a> {
     pub fn longest_payload(
         &mut self,
         link: &WireLink,
-        is_down: bool,
+        direction: Direction,
     ) -> Result<Option<u32>, NoSample> {
-        let Some(most) = link.most_of_interfaces() else {
+        let Some(most) = link.longest_payload_by_mtu() else {
             return Ok(None);
         };
         let longest = self.with(|local, remote| {
             let remote = remote.context("there is no other host")?;
-            across::longest_payload(&longest_payload::spec(link, is_down)?, most, local, remote)
+            across::longest_payload(
+                &longest_payload::spec(link, direction)?,
+                most,
+                local,
+                remote,
+            )
         });
         // The receiving end still waits for a trial.
         self.restart();

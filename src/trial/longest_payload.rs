@@ -7,7 +7,7 @@ use anyhow::Context;
 use super::end_sockets::Probes;
 use super::spec::TrialSpec;
 use super::token::QUESTION_BYTES;
-use crate::data::Case;
+use crate::data::{Case, Direction};
 use crate::host::placement::Placement;
 use crate::plan::{Between, Settings, WireLink};
 
@@ -15,16 +15,18 @@ use crate::plan::{Between, Settings, WireLink};
 const TRIES: usize = 3;
 
 /// Returns a trial with a sender at one end of a link and a receiver at the other end. The sender is on the remote host
-/// if `is_down`.
+/// if `direction` is down.
 ///
 /// # Errors
 /// Never fails: the key of the case is valid.
-pub(super) fn spec(link: &WireLink, is_down: bool) -> anyhow::Result<TrialSpec> {
-    let way = if is_down { "down" } else { "up" };
-    let key = format!("std:std/2t/{QUESTION_BYTES}B/connected/{}/{way}", link.ip());
+pub(super) fn spec(link: &WireLink, direction: Direction) -> anyhow::Result<TrialSpec> {
+    let key = format!(
+        "std:std/2t/{QUESTION_BYTES}B/connected/{}/{direction}",
+        link.ip()
+    );
     let case = Case::of_key(&key).context("a case")?;
     let (local, remote) = (link.local.address, link.remote.address);
-    let (receivers, senders) = if is_down {
+    let (receivers, senders) = if direction == Direction::Down {
         (local, remote)
     } else {
         (remote, local)

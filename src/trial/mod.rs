@@ -1,8 +1,17 @@
 //! One trial: sockets, threads, warm-up, window, drain, accounting.
 //!
 //! A trial runs in an agent, a separate process, by the agent's own clock. [`local`] has the steps for one host,
-//! `end_steps` the steps of each end between two hosts. The controller, [`agents`], only says what to run, and takes
-//! the sample. The order of events is the heart of the method; `docs/METHODOLOGY.md` explains it.
+//! `end_steps` the steps of each end between two hosts. Through [`agents`], the controller only says what to run,
+//! and takes the sample. The order of events is the heart of the method; `docs/METHODOLOGY.md` explains it.
+//!
+//! | group | modules |
+//! |---|---|
+//! | controller | `agents`, `agent`, `across`, `carrier`, `spawned`, `longest_payload`, `merged` |
+//! | messages | `message`, `conversation`, `noise`, `pulse`, `token`, `spec`, `end_result`, `scope` |
+//! | one end: steps | `serve`, `local`, `end_steps`, `prepared_end`, `running_end`, `wait`, `changes` |
+//! | one end: sockets | `end_sockets`, `udp_sockets`, `bind`, `connections`, `flows` |
+//! | one end: threads | `threads`, `bench_thread`, `workers`, `programs` |
+//! | readings | `snapshot`, `queue_probes`, `path_watch`, `reason_watch`, `idle_counters`, `remote_facts` |
 
 mod across;
 pub mod agent;

@@ -35,7 +35,7 @@ pub struct RemoteFacts {
     /// Properties of the host that may make results misleading.
     pub findings: Vec<Finding>,
     /// Speed of its CPUs when all are busy.
-    pub paces: Vec<CpuSpeed>,
+    pub cpu_speeds: Vec<CpuSpeed>,
     /// Drops of other traffic at its interfaces.
     pub drops_of_others: Vec<String>,
     /// Reason why its kernel does not report why it drops packets, if it does not.
@@ -61,7 +61,7 @@ impl RemoteFacts {
             no_drop_reasons: DropReasons::open().err(),
             interfaces,
             findings: findings(&host, root),
-            paces: cpu_speed::of_all(&host.cpus.iter().map(|cpu| cpu.id).collect::<Vec<_>>()),
+            cpu_speeds: cpu_speed::of_all(&host.cpus.iter().map(|cpu| cpu.id).collect::<Vec<_>>()),
             host,
             addresses,
             ssh: std::env::var("SSH_CONNECTION")

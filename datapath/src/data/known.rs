@@ -6,8 +6,8 @@ const MIO_ONCE_STARVES: &str = "mio is edge-triggered: one receive per event lea
                                 the queue is full no new edge comes: use mio-exhaustive or mio-level";
 
 impl EngineProperties {
-    /// Returns the properties of an engine by its name alone, even if this build lacks it. Charts and rankings of
-    /// rows use it. An engine that is unknown here is ranked. A test compares this list with the registry.
+    /// Returns the properties of the engine of this name, even if this build lacks it. `None`: the name is unknown;
+    /// charts and rankings treat such an engine like any other. A test compares this list with the registry.
     pub fn known(name: EngineName) -> Option<Self> {
         let group = match name.as_str() {
             "std" | "socket2" | "nix" | "spin" => Group::Blocking,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Parser;
 
 use super::Request;
-use super::wire::Peer;
+use crate::cli::peer::Peer;
 use crate::cli::{self, AbArgs, Cli, RunArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::header::{Header, Setup, Until};

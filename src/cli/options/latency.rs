@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Request;
-use super::wire::Peer;
 use crate::cli::RunArgs;
+use crate::cli::peer::Peer;
 use crate::data::{Arrivals, Case, Connection, Ip, Rate, Workload};
 use crate::error::UsageError;
 use crate::experiment::find::{Record, Search};

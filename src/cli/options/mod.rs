@@ -13,7 +13,7 @@ pub mod wire;
 use std::time::Duration;
 
 pub use self::resume_check::{Again, again};
-use self::wire::{Peer, Share};
+use crate::cli::peer::{Peer, Share};
 use crate::cli::{MeasuringArgs, RunArgs};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;

@@ -1,8 +1,8 @@
 //! Checks before a sweep is resumed that the host, the program and the plan are those of its start.
 
 use super::Bench;
-use super::wire::Peer;
 use crate::VERSION;
+use crate::cli::peer::Peer;
 use crate::data::Case;
 use crate::engines;
 use crate::error::UsageError;

@@ -9,7 +9,8 @@ use std::time::Duration;
 use clap::Parser;
 
 use super::Request;
-use super::wire::{self, Peer};
+use super::wire;
+use crate::cli::peer::Peer;
 use crate::cli::{
     self, Cli, Command, FindCommand, MeasuringArgs, OutputArgs, PlacementArgs, RunArgs,
 };

@@ -9,8 +9,9 @@ use anyhow::{Context, ensure};
 
 use self::rsh::Rsh;
 use super::say;
-use crate::cli::options::wire::Peer;
+use crate::cli::peer::Peer;
 use crate::cli::{ParameterArgs, RemoteArgs};
+use crate::data::Direction;
 use crate::error::UsageError;
 use crate::plan::WireLink;
 use crate::sys::drop_reasons::DropReasons;
@@ -23,14 +24,14 @@ use crate::trial::agents::Agents;
 use crate::trial::remote_facts::RemoteFacts;
 use crate::trial::spawned::{THIS_PROGRAM, wait_or_kill};
 
-/// The agent on the remote host and the facts about that host.
+/// A connected remote host: its agent, and what is known about it.
 pub(super) struct RemoteHost {
     pub(super) agent: Agent,
     pub(super) peer: Peer,
 }
 
 impl RemoteHost {
-    /// Starts an agent on the host of `wire` and finds the longest datagram that passes each way unfragmented.
+    /// Starts an agent on the host of `wire` and finds the longest payload that passes each way unfragmented.
     ///
     /// # Errors
     /// Fails if `--on` is given, if the agent cannot be started, or if no reachable address of the host is known, and
@@ -43,19 +44,19 @@ impl RemoteHost {
         interrupt: &Interrupt,
     ) -> anyhow::Result<Self> {
         if let Some(on) = &options.on {
-            let fix = "wire has this host for its other end: leave it out";
+            let fix = "wire always measures between this machine and its HOST: leave --on out";
             return Err(UsageError::flag("--on", on, fix).into());
         }
         let (mut agent, facts) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::across(to, facts, given)?;
-        peer.words.before = format!("wire {}{} ", shell::word(to), options.shown());
+        peer.words.before_subcommand = format!("wire {}{} ", shell::word(to), options.shown());
         let root = Root::default();
         let mut agents = Agents::new(THIS_PROGRAM.as_ref(), &root, Some(&mut agent), interrupt);
         for link in &mut peer.wire.links {
-            try_path(link, &mut agents)?;
+            find_longest_payloads(link, &mut agents)?;
         }
         if options.drop_reasons {
-            say_who_does_not_tell(to, &peer);
+            warn_of_missing_drop_reasons(to, &peer);
         }
         if !is_quiet {
             introduce(to, &peer);
@@ -89,7 +90,7 @@ impl RemoteHost {
         }
         let (agent, facts) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::alone(to, facts, board)?;
-        peer.words.after = format!("--on {}{} ", shell::word(to), options.shown());
+        peer.words.after_subcommand = format!("--on {}{} ", shell::word(to), options.shown());
         if !is_quiet {
             introduce(to, &peer);
         }
@@ -144,7 +145,7 @@ fn introduce(to: &str, peer: &Peer) {
 }
 
 /// Warns about hosts that report no drop reasons. Rows have no drop reasons of such a host.
-fn say_who_does_not_tell(to: &str, peer: &Peer) {
+fn warn_of_missing_drop_reasons(to: &str, peer: &Peer) {
     let local = DropReasons::open().err();
     for (host, why) in [("this host", &local), (to, &peer.no_drop_reasons)] {
         if let Some(why) = why {
@@ -155,25 +156,25 @@ fn say_who_does_not_tell(to: &str, peer: &Peer) {
 
 /// Finds the longest payload that passes unfragmented in each direction. Warns if it is less than the interfaces' MTU
 /// allows.
-fn try_path(link: &mut WireLink, agents: &mut Agents) -> anyhow::Result<()> {
-    let interfaces = link.most_of_interfaces();
-    for is_down in [false, true] {
-        let longest = agents.longest_payload(link, is_down);
+fn find_longest_payloads(link: &mut WireLink, agents: &mut Agents) -> anyhow::Result<()> {
+    let by_mtu = link.longest_payload_by_mtu();
+    for direction in [Direction::Up, Direction::Down] {
+        let longest = agents.longest_payload(link, direction);
         let longest = longest.map_err(|none| match none {
             NoSample::Interrupted => Interrupted.into(),
             NoSample::Failed(error) => error,
         })?;
-        let (from, to) = if is_down {
+        let (from, to) = if direction == Direction::Down {
             (&mut link.remote, &link.local)
         } else {
             (&mut link.local, &link.remote)
         };
         from.longest_payload = longest;
         let (from, to) = (from.address, to.address);
-        match (longest, interfaces) {
+        match (longest, by_mtu) {
             (Some(longest), Some(most)) if longest < most => say(&format!(
-                "warning: datagrams of more than {longest} B do not get to {to} whole from {from}, although the interfaces take \
-                 {most} B"
+                "warning: payloads of more than {longest} B do not get to {to} unfragmented from {from}, although the \
+                 interfaces' MTU allows {most} B"
             )),
             (None, Some(_)) => say(&format!(
                 "warning: no datagram gets to {to} from {from}, or no answer back: check for a firewall at either end (nft list \
@@ -188,8 +189,8 @@ fn try_path(link: &mut WireLink, agents: &mut Agents) -> anyhow::Result<()> {
 /// Starts an agent on the remote host and asks it for the host facts. With `--deploy`, copies the program there first.
 ///
 /// # Errors
-/// Returns [`Interrupted`] if a signal came, whatever failed then: ssh gets the signal as well. Otherwise returns the
-/// reason why there is no agent.
+/// Returns [`Interrupted`] if this program got a signal, whatever the error: ssh got the signal too, and its failure is
+/// only the consequence. Otherwise returns the reason why there is no agent.
 fn start_agent(
     options: &RemoteArgs,
     to: &str,

@@ -17,7 +17,7 @@ use super::{say, width};
 use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::cli::options::Request;
-use crate::cli::options::wire::{Peer, Share, Words};
+use crate::cli::peer::{Peer, Share, Words};
 use crate::data::Buffer;
 use crate::experiment::sweep::Sweep;
 use crate::host::check::{Finding, Gravity, Subject};
@@ -268,7 +268,8 @@ pub(super) fn environment(
         warmup_ms: milliseconds(request.schedule.settings.warmup),
         seed: request.schedule.seed,
         version: VERSION.to_owned(),
-        paces: all_there.map_or_else(|| cpu_speed::of_all(&cpus), |peer| peer.paces.clone()),
+        cpu_speeds: all_there
+            .map_or_else(|| cpu_speed::of_all(&cpus), |peer| peer.cpu_speeds.clone()),
         throttles_from_c: board.throttle.map(|throttle| throttle.from_c),
         unfit: unfit.chain(of_others_there).collect(),
         remote: across.map(Wire::told).unwrap_or_default(),

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::Begun;
 use crate::cli::RunArgs;
-use crate::cli::options::wire::{Peer, Words};
 use crate::cli::options::{self, Again};
+use crate::cli::peer::{Peer, Words};
 use crate::commands::say;
 use crate::commands::session;
 use crate::commands::session::outputs::{Left, Outputs};

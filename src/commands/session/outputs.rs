@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 use crate::cli::RunArgs;
-use crate::cli::options::wire::Words;
+use crate::cli::peer::Words;
 use crate::commands::default_name;
 use crate::commands::start_time::clock_remark;
 use crate::commands::{advice, say};
@@ -304,7 +304,10 @@ impl Outputs {
     /// Returns the command that resumes the experiment, or `None` without a log.
     pub(crate) fn resume_command(&self) -> Option<String> {
         let samples = self.samples_path.as_ref()?;
-        let Words { before, after } = &self.words;
+        let Words {
+            before_subcommand: before,
+            after_subcommand: after,
+        } = &self.words;
         let usual = samples.with_extension("csv");
         let elsewhere = match (self.to_stdout, Path::new(&self.results)) {
             (true, _) => " -o -".to_owned(),

@@ -48,7 +48,7 @@ pub(super) fn too_long_to_cut(case: &Case, link: &WireLink) -> Option<String> {
         ))
     });
     let on_the_way = || {
-        let of_interfaces = link.most_of_interfaces();
+        let of_interfaces = link.longest_payload_by_mtu();
         let mosts = ways
             .iter()
             .filter_map(|way| way.from.longest_payload.or(of_interfaces));
@@ -76,7 +76,7 @@ pub(super) fn warnings(case: &Case, link: &WireLink) -> Vec<String> {
         }
         warnings.extend(shorter_mtu_behind(&way, payload));
         let whole = way.from.longest_payload.filter(|&most| payload > most);
-        let is_paths = whole < link.most_of_interfaces();
+        let is_paths = whole < link.longest_payload_by_mtu();
         if let Some(most) = whole.filter(|_| is_paths && !is_cut) {
             warnings.push(format!(
                 "no datagram of more than {most} B came through whole before the start: longer ones are cut on the \

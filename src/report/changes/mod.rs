@@ -37,7 +37,7 @@ pub(super) fn engines(judgement: &Judgement) -> Markup {
     }
     html! {
         p .legend {
-            "Each line is a 95 % interval, cut off at the edge of the chart. "
+            "Each line is the interval of this change alone (95 %, or more where ab looks several times), cut off at the edge of the chart. "
             @for verdict in [Verdict::Better, Verdict::Worse, Verdict::Same, Verdict::Unclear] {
                 (key(class(&verdict), sign(&verdict), verdict.word(by)))
             }

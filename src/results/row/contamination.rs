@@ -62,7 +62,7 @@ impl<'a> Windows<'a> {
         let is_contaminated = |window: &&Window| {
             window.is_disturbed
                 || sensor_readings::is_throttled(window.sample)
-                || sensor_readings::is_slow(window.sample, &environment.paces)
+                || sensor_readings::is_slow(window.sample, &environment.cpu_speeds)
         };
         Self {
             pairs: windows.iter().filter_map(pair).collect(),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rounding::decimals;
 use crate::host::facts::{CpufreqPolicy, Host};
-use crate::plan::RemoteHost;
+use crate::plan::RemoteHostTexts;
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::term::cpu_list;
 
@@ -39,13 +39,14 @@ pub struct Environment {
     pub seed: u32,
     pub version: String,
     /// Speed of each CPU at the start.
-    pub paces: Vec<CpuSpeed>,
+    #[serde(rename = "paces")]
+    pub cpu_speeds: Vec<CpuSpeed>,
     /// Temperature at which the board starts to throttle, in degrees Celsius, if the board's profile has it.
     pub throttles_from_c: Option<u16>,
     /// Conditions found before the start that would invalidate a run. Every row has them as warnings.
     pub unfit: Vec<String>,
     /// The remote host. All empty: none.
-    pub remote: RemoteHost,
+    pub remote: RemoteHostTexts,
 }
 
 impl Environment {

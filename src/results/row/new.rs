@@ -214,7 +214,7 @@ impl Row {
             freq_min_mhz: environment.freq_min_mhz,
             freq_max_mhz: environment.freq_max_mhz,
             freq_low_mhz: sensor_readings::freq_low_mhz(samples),
-            clock_min_pct: sensor_readings::clock_min_pct(samples, &environment.paces),
+            clock_min_pct: sensor_readings::clock_min_pct(samples, &environment.cpu_speeds),
             clocksource: environment.clocksource.clone(),
             cpuidle_driver: environment.cpuidle_driver.clone(),
             idle_states: sensor_readings::idle_states(samples),

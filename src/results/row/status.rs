@@ -186,7 +186,7 @@ pub(super) fn warnings(
     }
     warnings.extend(uncounted_cpu(samples));
     if !samples.is_empty() {
-        let at_start = &environment.paces;
+        let at_start = &environment.cpu_speeds;
         let from_c = environment.throttles_from_c;
         warnings.extend(sensor_readings::warnings(samples, at_start, from_c));
         warnings.extend(environment.unfit.iter().cloned());

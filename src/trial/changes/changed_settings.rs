@@ -102,11 +102,11 @@ impl ChangedSettings {
         if let Err(reason) = ensure_unchanged(&tuning.settings, &self.root) {
             return Ok(Err(reason));
         }
-        self.order(&Order::Hold {
+        self.order(&Order::Remember {
             settings: tuning.settings.clone(),
             longest: trial + OUTSIDE_TRIAL,
         })?;
-        self.expect(&[WatchdogAnswer::Held])?;
+        self.expect(&[WatchdogAnswer::Remembered])?;
         let links = self.links(tuning);
         self.changed.clone_from(&tuning.settings);
         let set = tuning.settings.iter().try_for_each(|setting| {
@@ -126,9 +126,9 @@ impl ChangedSettings {
     fn put_all_back(&mut self) -> anyhow::Result<bool> {
         put_back(&self.changed, &self.root)?;
         self.changed.clear();
-        self.order(&Order::Release)?;
-        let answer = self.expect(&[WatchdogAnswer::Released, WatchdogAnswer::TooLong])?;
-        Ok(answer == WatchdogAnswer::Released)
+        self.order(&Order::Forget)?;
+        let answer = self.expect(&[WatchdogAnswer::Forgotten, WatchdogAnswer::TooLong])?;
+        Ok(answer == WatchdogAnswer::Forgotten)
     }
 
     /// Puts the settings back and waits until their links are up again. Returns whether the settings stayed changed

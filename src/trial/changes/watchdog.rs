@@ -25,7 +25,7 @@ use crate::term::duration::ns;
 #[serde(rename_all = "snake_case")]
 pub(super) enum Order {
     /// Announcement of settings that are about to be changed for a limited time.
-    Hold {
+    Remember {
         /// The settings with their current values.
         settings: Vec<Setting>,
         /// Longest time until they are put back, whatever the other process does.
@@ -33,19 +33,19 @@ pub(super) enum Order {
         longest: Duration,
     },
     /// Notice that all settings were put back.
-    Release,
+    Forget,
 }
 
 /// Answer of the watchdog: one line at the start, and one for each order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum WatchdogAnswer {
-    /// The watchdog survives the signals that it has to survive.
+    /// The watchdog runs, and survives SIGINT, SIGTERM and SIGHUP.
     Ready,
-    /// The watchdog has noted the settings to put back.
-    Held,
+    /// The watchdog remembers the settings to put back.
+    Remembered,
     /// The watchdog has forgotten the settings.
-    Released,
+    Forgotten,
     /// The watchdog has already put the settings back, since the change took too long.
     TooLong,
 }
@@ -53,52 +53,54 @@ pub(super) enum WatchdogAnswer {
 /// Serves the process at the other end of these pipes.
 ///
 /// # Errors
-/// Fails if a setting could not be put back, or if a line is no order.
+/// Fails if a setting could not be put back, or if a line is not an order.
 pub fn serve(input: impl Read + AsFd, mut output: impl Write, root: &Root) -> anyhow::Result<()> {
     // Leaves the terminal, where a job that writes to it may be stopped. Fails only for the leader of a process group.
     let _ = setsid();
     interrupt::outlive_requests()?;
     let mut input = BufReader::new(input);
-    let mut held = Held::default();
+    let mut to_put_back = ToPutBack::default();
     let mut answer = WatchdogAnswer::Ready;
     loop {
         let mut line = serde_json::to_vec(&answer)?;
         line.push(b'\n');
         // If the other process is gone, the next read shows it.
         let _ = output.write_all(&line).and_then(|()| output.flush());
-        let order = held.next_order(&mut input, root);
+        let order = to_put_back.next_order(&mut input, root);
         answer = match order {
-            Ok(Some(Order::Hold { settings, longest })) => held.hold(settings, longest),
-            Ok(Some(Order::Release)) => held.release(),
-            Ok(None) => return held.put_back(root),
-            Err(error) => return held.put_back(root).and(Err(error)),
+            Ok(Some(Order::Remember { settings, longest })) => {
+                to_put_back.remember(settings, longest)
+            }
+            Ok(Some(Order::Forget)) => to_put_back.forget(),
+            Ok(None) => return to_put_back.put_back(root),
+            Err(error) => return to_put_back.put_back(root).and(Err(error)),
         };
     }
 }
 
 /// Settings to put back.
 #[derive(Debug, Default)]
-struct Held {
+struct ToPutBack {
     settings: Vec<Setting>,
     until: Option<Instant>,
     was_too_long: bool,
 }
 
-impl Held {
-    fn hold(&mut self, settings: Vec<Setting>, longest: Duration) -> WatchdogAnswer {
+impl ToPutBack {
+    fn remember(&mut self, settings: Vec<Setting>, longest: Duration) -> WatchdogAnswer {
         self.settings = settings;
         self.until = Instant::now().checked_add(longest);
         self.was_too_long = false;
-        WatchdogAnswer::Held
+        WatchdogAnswer::Remembered
     }
 
-    fn release(&mut self) -> WatchdogAnswer {
+    fn forget(&mut self) -> WatchdogAnswer {
         self.settings.clear();
         self.until = None;
         if self.was_too_long {
             WatchdogAnswer::TooLong
         } else {
-            WatchdogAnswer::Released
+            WatchdogAnswer::Forgotten
         }
     }
 
@@ -124,7 +126,9 @@ impl Held {
         if !line.ends_with(b"\n") {
             return Ok(None);
         }
-        serde_json::from_slice(&line).context("no order").map(Some)
+        serde_json::from_slice(&line)
+            .context("the watchdog got a line that is not an order")
+            .map(Some)
     }
 }
 
@@ -158,17 +162,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_put_back_at_the_end_of_the_input() {
+    fn what_is_remembered_is_put_back_at_the_end_of_the_input() {
         let (_dir, root) = changed();
         let (watchdog_end, mut other_end) = UnixStream::pair().expect("a pair");
-        let mut held = Held::default();
-        held.hold(vec![setting()], Duration::MAX);
+        let mut to_put_back = ToPutBack::default();
+        to_put_back.remember(vec![setting()], Duration::MAX);
         // Killed in the middle of an order.
-        other_end.write_all(b"{\"hold\":").expect("written");
+        other_end.write_all(b"{\"remember\":").expect("written");
         drop(other_end);
-        let order = held.next_order(&mut BufReader::new(watchdog_end), &root);
+        let order = to_put_back.next_order(&mut BufReader::new(watchdog_end), &root);
         assert!(matches!(order, Ok(None)), "{order:?}");
-        held.put_back(&root).expect("put back");
+        to_put_back.put_back(&root).expect("put back");
         assert_eq!(governor(&root).as_deref(), Some("ondemand"));
     }
 
@@ -176,28 +180,30 @@ mod tests {
     fn what_lasts_too_long_is_put_back_and_the_other_process_is_told() {
         let (_dir, root) = changed();
         let (watchdog_end, mut other_end) = UnixStream::pair().expect("a pair");
-        let mut held = Held::default();
-        held.hold(vec![setting()], Duration::from_millis(1));
+        let mut to_put_back = ToPutBack::default();
+        to_put_back.remember(vec![setting()], Duration::from_millis(1));
         thread::scope(|scope| {
             scope.spawn(|| {
                 while governor(&root).as_deref() != Some("ondemand") {
                     thread::yield_now();
                 }
-                other_end.write_all(b"\"release\"\n").expect("written");
+                other_end.write_all(b"\"forget\"\n").expect("written");
             });
-            let order = held.next_order(&mut BufReader::new(watchdog_end), &root);
-            assert!(matches!(order, Ok(Some(Order::Release))), "{order:?}");
+            let order = to_put_back.next_order(&mut BufReader::new(watchdog_end), &root);
+            assert!(matches!(order, Ok(Some(Order::Forget))), "{order:?}");
         });
-        assert_eq!(held.release(), WatchdogAnswer::TooLong);
+        assert_eq!(to_put_back.forget(), WatchdogAnswer::TooLong);
     }
 
     #[test]
     fn what_cannot_be_put_back_is_said_with_its_value() {
         let (dir, root) = changed();
         fs::remove_file(dir.path().join("governor")).expect("removed");
-        let mut held = Held::default();
-        held.hold(vec![setting()], Duration::MAX);
-        let error = held.put_back(&root).expect_err("there is no such file");
+        let mut to_put_back = ToPutBack::default();
+        to_put_back.remember(vec![setting()], Duration::MAX);
+        let error = to_put_back
+            .put_back(&root)
+            .expect_err("there is no such file");
         let said = error.to_string();
         assert!(
             said.starts_with("not put back: /governor: ") && said.contains("it was ondemand"),

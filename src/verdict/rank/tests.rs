@@ -224,7 +224,7 @@ fn an_engine_that_would_cost_the_others_half_of_the_groups_is_left_out() {
         "{text}"
     );
     assert!(
-        text.contains("batches    mmsg    300 B       1.50  1.3  faster     0.700    0.00"),
+        text.contains("batches    mmsg    300 B       1.50  1.3   faster     0.700    0.00"),
         "{text}"
     );
 }

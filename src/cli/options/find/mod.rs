@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser};
 
-use super::wire::{Peer, Share};
 use super::{MIN_WINDOW, Request};
+use crate::cli::peer::{Peer, Share};
 use crate::cli::{
     BurstArgs, Cli, CliffArgs, EngineArg, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs,
     ParameterArgs, PlacementArgs, RunArgs, SearchArgs,

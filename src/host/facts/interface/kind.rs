@@ -16,7 +16,7 @@ pub enum InterfaceKind {
     Wireless,
     /// The loopback interface, `lo`.
     Loopback,
-    /// One end of a pair of virtual interfaces.
+    /// One end of a pair of virtual Ethernet interfaces, as containers have.
     Veth,
     /// A bridge.
     Bridge,
@@ -31,7 +31,7 @@ pub enum InterfaceKind {
 }
 
 impl InterfaceKind {
-    pub(super) fn shown(root: &Root, name: &str) -> Self {
+    pub(super) fn in_sysfs(root: &Root, name: &str) -> Self {
         /// `ARPHRD_LOOPBACK` (linux/if_arp.h).
         const LOOPBACK: u32 = 772;
         let has = |file: &str| root.path(format!("sys/class/net/{name}/{file}")).exists();
@@ -55,7 +55,7 @@ impl InterfaceKind {
         }
     }
 
-    /// Returns the name of the kind. `None` for a device with a wire.
+    /// Returns the name of the kind. `None` for `Hardware`.
     pub(super) fn word(self) -> Option<&'static str> {
         match self {
             Self::Hardware => None,

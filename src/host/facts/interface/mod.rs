@@ -132,7 +132,7 @@ impl Interface {
         let irqs = network::irqs(root, name);
         let known = |word: &String| word != "unknown";
         Self {
-            kind: InterfaceKind::shown(root, name),
+            kind: InterfaceKind::in_sysfs(root, name),
             driver: root.link_name(file("device/driver")),
             bus: root.link_name(file("device/subsystem")),
             state: root.text(file("operstate")),

@@ -40,7 +40,7 @@ fn heat_and_slower_clocks_are_named() {
         let mut samples = six();
         change(&mut samples);
         let environment = Environment {
-            paces: pace(10_000).into_iter().collect(),
+            cpu_speeds: pace(10_000).into_iter().collect(),
             throttles_from_c: Some(80),
             unfit: vec!["the governor is ondemand".to_owned()],
             ..Environment::default()

@@ -5,8 +5,8 @@ use super::*;
 #[test]
 fn the_table_is_this() {
     let mut after = with("nix", 0.95, 2);
-    // Each block has ten rows: five engines, connected and unconnected. Rows 7, 8, 12 and 13 are nix and tokio of the first
-    // block, and mio-level of the second.
+    // Each block has ten rows: five engines, connected and unconnected. Rows 7 and 8 are nix and tokio of the first
+    // block, 12 and 13 mio-level of the second.
     after.rows[7].received_pps = Some(100_000.0);
     after.rows[8].status = Status::Failed;
     after.rows[8].reason = "the receiver starved".to_owned();

@@ -74,7 +74,7 @@ fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
     let board = &ranking.boards[0];
     let mmsg = &board.averaged[0].standing.places[0];
     assert!((mmsg.reading.value() - 3.0).abs() < 1e-9);
-    let averaged = "2 cases were measured more than once and averaged".to_owned();
+    let averaged = "2 cases measured more than once and averaged".to_owned();
     assert!(board.remarks.contains(&averaged), "{:?}", board.remarks);
     let twice = "2 rows left out: the same run is in several files".to_owned();
     assert!(board.remarks.contains(&twice), "{:?}", board.remarks);
