@@ -20,18 +20,18 @@ pub(super) type Engines<'a> = BTreeMap<String, Vec<&'a Row>>;
 
 impl<'a> EligibleRows<'a> {
     pub(super) fn new(rows: Vec<&'a Row>) -> Self {
-        let mut field = Self {
+        let mut eligible = Self {
             groups: BTreeMap::new(),
             left_out: BTreeMap::new(),
         };
         for row in rows {
             match obstacle(row) {
-                Some(why) => *field.left_out.entry(why).or_default() += 1,
-                None => field.admit(row),
+                Some(why) => *eligible.left_out.entry(why).or_default() += 1,
+                None => eligible.admit(row),
             }
         }
-        field.leave_out_lone_references();
-        field
+        eligible.leave_out_lone_references();
+        eligible
     }
 
     fn admit(&mut self, row: &'a Row) {

@@ -131,18 +131,18 @@ impl BoardRanking {
     fn new(machine: Machine, rows: Vec<&Row>) -> Self {
         let quality = Quality::of(rows.iter().copied());
         let has_given_rates = rows.iter().any(|row| row.target_pps.is_some());
-        let field = EligibleRows::new(rows);
-        let groups = field.rankings();
+        let eligible = EligibleRows::new(rows);
+        let groups = eligible.rankings();
         let averaged = Measure::ALL.map(|measure| Averaged::each(measure, &groups));
         Self {
             machine,
-            rows: field.rows().count(),
+            rows: eligible.rows().count(),
             averaged: averaged.into_iter().flatten().collect(),
             quality,
-            earlier: field.rows().filter_map(Earlier::of).collect(),
-            has_repeats: field.has_repeats(),
+            earlier: eligible.rows().filter_map(Earlier::of).collect(),
+            has_repeats: eligible.has_repeats(),
             has_given_rates,
-            remarks: remarks::of(&field),
+            remarks: remarks::of(&eligible),
             groups,
         }
     }

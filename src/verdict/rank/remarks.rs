@@ -7,16 +7,16 @@ use super::measure::{Measure, Unit};
 use crate::results::row::Row;
 use crate::term::digits::counted;
 
-pub(super) fn of(field: &EligibleRows) -> Vec<String> {
-    let left_out = field.left_out.iter();
+pub(super) fn of(eligible: &EligibleRows) -> Vec<String> {
+    let left_out = eligible.left_out.iter();
     let mut remarks: Vec<String> = left_out
         .map(|(why, &count)| format!("{} left out: {why}", counted(count, "row")))
         .collect();
-    remarks.extend(without_ratio(field));
-    remarks.extend(repeats(field));
-    let all = field.rows().count();
+    remarks.extend(without_ratio(eligible));
+    remarks.extend(repeats(eligible));
+    let all = eligible.rows().count();
     for (is_so, what) in CAUTIONS {
-        let count = field.rows().filter(|row| is_so(row)).count();
+        let count = eligible.rows().filter(|row| is_so(row)).count();
         if count > 0 {
             remarks.push(format!("{count} of {} {what}", counted(all, "row")));
         }
@@ -58,14 +58,14 @@ fn units(row: &Row) -> impl Iterator<Item = (Measure, Unit)> {
 
 /// Returns the remark on rows without a ratio to std in groups where others have one. Ratios and speeds cannot be
 /// compared.
-fn without_ratio(field: &EligibleRows) -> Option<String> {
+fn without_ratio(eligible: &EligibleRows) -> Option<String> {
     let in_group = |engines: &eligible::Engines| {
         let unit = eligible::unit(Measure::Speed, engines);
         let rows = engines.values().flatten();
         rows.filter(|row| Measure::Speed.of(row, unit).is_none())
             .count()
     };
-    let count: usize = field.groups.values().map(in_group).sum();
+    let count: usize = eligible.groups.values().map(in_group).sum();
     (count > 0).then(|| {
         format!(
             "{} left out: no ratio to std, but others of its group have one",
@@ -74,8 +74,13 @@ fn without_ratio(field: &EligibleRows) -> Option<String> {
     })
 }
 
-fn repeats(field: &EligibleRows) -> Option<String> {
-    let engines = || field.groups.values().flat_map(|engines| engines.values());
+fn repeats(eligible: &EligibleRows) -> Option<String> {
+    let engines = || {
+        eligible
+            .groups
+            .values()
+            .flat_map(|engines| engines.values())
+    };
     let repeated = || engines().filter(|rows| rows.len() > 1);
     let count = repeated().count();
     let kernels = repeated()
