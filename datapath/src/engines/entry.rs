@@ -18,20 +18,26 @@ use crate::workload::{self, Program};
 /// datagram.
 pub struct Entry {
     /// Description and properties of the engine.
+    #[doc(hidden)]
     pub about: &'static About,
     /// The engine's [`Engine::probe`], which may panic. [`Entry::probe`] catches the panic.
     pub(super) try_out: fn() -> Result<(), String>,
     /// The engine's [`Engine::pool`].
+    #[doc(hidden)]
     pub pool: fn(PoolArgs) -> io::Result<Pool>,
     /// The engine's [`Engine::queue_probe`].
+    #[doc(hidden)]
     pub queue_probe: fn(&UdpSocket) -> io::Result<Box<dyn QueueProbe>>,
     /// Function that runs one bench thread from start to stop.
+    #[doc(hidden)]
     pub thread: BenchThread,
     /// Way in which one bench thread serves many sockets, and the function that runs such a thread.
+    #[doc(hidden)]
     pub many_endpoints: (ManyEndpoints, BenchThread),
     /// Program that sends and receives, if that is not done in this process.
     pub executable: Option<&'static Path>,
     /// Transports other than UDP that the engine supports.
+    #[doc(hidden)]
     pub transports: &'static [Carrier],
     /// Test that the engine keeps the contract.
     #[cfg(test)]
@@ -113,6 +119,7 @@ impl Entry {
 
     /// Returns the function that runs a bench thread of this case. `None`: the engine does not support the case's
     /// transport.
+    #[doc(hidden)]
     pub fn thread_of(&self, case: &Case, serves_from_one: bool) -> Option<BenchThread> {
         if let Some(transport) = case.transport {
             return self.carrier(transport).map(|it| it.thread);
@@ -126,6 +133,7 @@ impl Entry {
     }
 
     /// Returns the engine's support for a transport, if any.
+    #[doc(hidden)]
     pub fn carrier(&self, transport: Transport) -> Option<&'static Carrier> {
         self.transports.iter().find(|it| it.transport == transport)
     }
@@ -165,6 +173,7 @@ impl Entry {
     }
 
     /// Returns whether worker threads run the bench threads' loops in this case.
+    #[doc(hidden)]
     pub const fn runs_on_workers(&self, case: &Case) -> bool {
         case.tokio_workers.is_some() && self.about.shares_workers
     }
