@@ -86,6 +86,7 @@
 //! `cargo run --release` then measures `mine` beside `std`, the reference. Where to read on:
 //!
 //! - [`engine`]: the contract, and [`engine::About`] for what an engine can do
+//! - [`testing::check_engine`]: a test that says what an engine does wrong
 //! - `docs/OWN-LOOP.md`: from an empty crate to a table, as a bench target, two revisions compared
 //!
 //! Only what is shown here is stable. The other modules are public for the program's own tests, and hidden.
@@ -106,6 +107,7 @@
 // | `trial` | one trial: agent, sockets, threads, warm-up, window, drain |
 // | `plan` | cases to run or to skip, rounds, durations |
 // | `engines` | an engine for each socket API, and helpers for several of them |
+// | `testing` | the contract between loops and engines, as a test |
 // | `workload` | the timed loops, generic over engines |
 // | `host` | facts, board profiles, checks, placement, settings |
 // | `engine` | the contract between loops and engines |
@@ -115,7 +117,7 @@
 // | `term` | tables, digits, units, escapes |
 // | `error` | errors of the user |
 //
-// `engines`, `workload`, `engine`, `data` and `sys` are the package `udpbench-datapath`: the code that each
+// `engines`, `testing`, `workload`, `engine`, `data` and `sys` are the package `udpbench-datapath`: the code that each
 // datagram passes, and all `unsafe` code. The other modules, the package `udpbench`, are not timed.
 //
 // `docs/ARCHITECTURE.md` has the same table, and follows a datagram from an engine to a row. `CONTRIBUTING.md` has the
@@ -154,11 +156,11 @@ pub mod verdict;
 
 pub use program::run_with;
 #[doc(inline)]
-pub use udpbench_datapath::engine;
-#[doc(inline)]
 pub use udpbench_datapath::engines::Entry;
 #[doc(hidden)]
 pub use udpbench_datapath::{data, engines, sys, workload};
+#[doc(inline)]
+pub use udpbench_datapath::{engine, testing};
 
 /// Version of this program, with the cargo profile that built it unless that is `dist`: `0.1.0-release`, `0.1.0-debug`.
 /// Profiles differ in speed.

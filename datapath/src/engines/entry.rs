@@ -11,6 +11,8 @@ use crate::data::{Case, Connection, EngineName, EngineProperties, Transport};
 use crate::engine::{
     About, Engine, ManyEndpoints, Partner, Pool, PoolArgs, QueueProbe, Remark, UdpProbe,
 };
+#[cfg(test)]
+use crate::testing;
 use crate::workload::context::ThreadContext;
 use crate::workload::{self, Program};
 
@@ -39,12 +41,9 @@ pub struct Entry {
     /// Transports other than UDP that the engine supports.
     #[doc(hidden)]
     pub transports: &'static [Carrier],
-    /// Test that the engine keeps the contract.
+    /// Tests of the contract: of the engine, and of the one that serves many sockets in its stead.
     #[cfg(test)]
-    pub(super) keeps_contract: fn(),
-    /// Test that the engine keeps the contract with many sockets.
-    #[cfg(test)]
-    pub(super) keeps_contract_with_many: fn(),
+    pub(super) keeps_contract: [fn(); 2],
 }
 
 /// Support of an engine for a transport other than UDP.
@@ -76,9 +75,7 @@ impl Entry {
             executable: None,
             transports: &[],
             #[cfg(test)]
-            keeps_contract: super::tests::contract::holds::<E>,
-            #[cfg(test)]
-            keeps_contract_with_many: || {},
+            keeps_contract: [testing::check_engine::<E>, || {}],
         }
     }
 
@@ -94,9 +91,7 @@ impl Entry {
             executable: Some(path),
             transports: &[],
             #[cfg(test)]
-            keeps_contract: || {},
-            #[cfg(test)]
-            keeps_contract_with_many: || {},
+            keeps_contract: [|| {}, || {}],
         }
     }
 
@@ -107,7 +102,7 @@ impl Entry {
         Self {
             many_endpoints: (M::ABOUT.many_endpoints, workload::run_flows::<M>),
             #[cfg(test)]
-            keeps_contract_with_many: super::tests::contract::holds_with_many::<M>,
+            keeps_contract: [self.keeps_contract[0], testing::check_engine::<M>],
             ..self
         }
     }

@@ -175,8 +175,6 @@ pub fn default_selection() -> impl Iterator<Item = &'static Entry> {
 
 #[cfg(test)]
 mod tests {
-    pub(super) mod contract;
-
     use super::*;
     use crate::data::EngineProperties;
 
@@ -189,6 +187,13 @@ mod tests {
             );
         }
         assert_eq!(reference().name(), EngineName::REFERENCE);
+    }
+
+    #[test]
+    fn every_engine_keeps_the_contract() {
+        for entry in BUILT_IN.iter().filter(|it| it.about.moves_datagrams) {
+            entry.keeps_contract.iter().for_each(|keeps| keeps());
+        }
     }
 
     #[test]
