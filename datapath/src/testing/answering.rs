@@ -1,6 +1,7 @@
 //! Requests and responses: an endpoint without a peer sends to the source of what it received.
 
-use super::bench::{self, BYTES, Bench, Ends, Family, Outcome, Peer, Stage, words};
+use super::bench::{self, BYTES, Bench, Outcome, Stage, words};
+use super::ends::{Ends, Family, Peer};
 use super::receiving::{Seen, receive};
 use super::sending::{Recorded, transmit};
 use super::{Finding, Point};
@@ -46,10 +47,12 @@ fn answers<E: Engine>(
     stage.begin(Point::Arrival, "receive, with a request in the socket,");
     client.send(&[1; BYTES]);
     let mut seen = Seen::default();
-    while seen.0.is_empty() {
-        receive(engine, io, &mut seen, stage)?;
-    }
+    while seen.0.is_empty() && receive(engine, io, &mut seen, stage)?.packets == 0 {}
     let source = Some(client.address);
+    if seen.0.is_empty() {
+        let found = "receive counted a request that Check did not see";
+        return Err(Finding::new(Point::Check, found));
+    }
     if seen.0.iter().any(|(_, origin)| origin.source != source) {
         let found = "Check was told another source than the client's";
         return Err(Finding::new(Point::Source, found));
@@ -61,13 +64,19 @@ fn answers<E: Engine>(
                      socket (an engine that cannot, says so by ABOUT.can_serve_requests)";
         return Err(Finding::new(Point::Destination, found));
     }
-    if arrived > 1 || moved != BatchCount::one(BYTES) {
-        let told = words(moved);
+    if arrived > 1 {
         let found = format!(
-            "transmit counted {told}, and {arrived} datagrams arrived, though IoOptions::batch is 1 (an engine that \
-             cannot, says so by ABOUT.can_serve_requests)"
+            "transmit sent {arrived} datagrams, though IoOptions::batch is 1 (an engine that cannot, says so by \
+             ABOUT.can_serve_requests)"
         );
         return Err(Finding::new(Point::Batch, found));
+    }
+    if moved != BatchCount::one(BYTES) {
+        let found = format!(
+            "transmit counted {}, and one of {BYTES} B arrived",
+            words(moved)
+        );
+        return Err(Finding::new(Point::Count, found));
     }
     Ok(())
 }

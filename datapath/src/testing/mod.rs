@@ -12,7 +12,8 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `bench` | sockets, and a thread with a time limit for each check |
+//! | `bench` | a thread with a time limit for each check, and the engine in it |
+//! | `ends` | sockets of the engine and of its peers |
 //! | `finding` | points of the contract, and what breaks them |
 //! | `sending`, `receiving` | compare a call with what the peer received or sent |
 //! | `waiting` | waits that a datagram or a signal ends, and receivers that must not wait |
@@ -20,6 +21,7 @@
 
 mod answering;
 mod bench;
+mod ends;
 mod finding;
 mod receiving;
 mod sending;
@@ -28,7 +30,8 @@ mod waiting;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use self::bench::{Bench, Ends, Family};
+use self::bench::Bench;
+use self::ends::{Ends, Family};
 pub use self::finding::{Finding, Point};
 use crate::engine::{
     Addressing, Connected, Direction, Engine, ManyEndpoints, Partner, Unconnected,
@@ -94,7 +97,7 @@ fn within<E: Engine>(limit: Duration) -> Vec<Finding> {
         answering::check(&mut bench);
     }
     if E::ABOUT.many_endpoints != ManyEndpoints::OneIo {
-        bench.refuses_two_endpoints();
+        refuses_two_endpoints(&mut bench);
     }
     bench.into_findings()
 }
@@ -155,3 +158,24 @@ fn exchange<E: Engine, A: Addressing>(
         Ok(())
     });
 }
+
+/// Checks that an engine does not ignore all endpoints but one.
+fn refuses_two_endpoints<E: Engine>(bench: &mut Bench<E>) {
+    let Some(ends) = Ends::new::<Unconnected>(Family::V4, 2) else {
+        return;
+    };
+    bench.check("two endpoints", move |_| {
+        let options = bench::options(ends.endpoints, Direction::Both);
+        match bench::start::<E>()?.open::<Unconnected>(options) {
+            Err(_) => Ok(()),
+            Ok(_) => Err(Finding::new(
+                Point::Endpoints,
+                "open took two endpoints, though ABOUT.many_endpoints is not OneIo: take the only one by \
+                 IoOptions::only_endpoint, which refuses more",
+            )),
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,8 @@
 
 use std::mem;
 
-use super::bench::{BATCH, BYTES, Outcome, Peer, Stage, words};
+use super::bench::{BATCH, BYTES, Outcome, Stage, words};
+use super::ends::Peer;
 use super::{Finding, Point};
 use crate::engine::payload::{Check, NoCheck, Origin};
 use crate::engine::{Addressing, BatchCount, DatagramIo, Engine, is_to_be_made_again};
@@ -28,7 +29,9 @@ pub(super) fn check<E: Engine, A: Addressing>(
         return Ok(());
     }
     let waiting: Vec<Vec<u8>> = (0..WAITING).map(|n| vec![content(n); BYTES - n]).collect();
-    waiting.iter().for_each(|datagram| peer.send(datagram));
+    for datagram in &waiting {
+        peer.send(datagram);
+    }
     receives::<E, A>(engine, io, peer, stage, &waiting)
 }
 
@@ -44,7 +47,7 @@ fn receives<E: Engine, A: Addressing>(
     let mut counted = BatchCount::default();
     let mut seen = Seen::default();
     let mut most = 0;
-    while (counted.packets as usize) < sent.len() && seen.0.len() < sent.len() {
+    while counted.packets < sent.len() as u64 && seen.0.len() < sent.len() {
         let moved = receive(engine, io, &mut seen, stage)?;
         counted.packets += moved.packets;
         counted.bytes += moved.bytes;

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 
-use super::bench::{self, BATCH, BYTES, Outcome, Peer, Stage, words};
+use super::bench::{self, BATCH, BYTES, Outcome, Stage, words};
+use super::ends::Peer;
 use super::{Finding, Point};
 use crate::engine::payload::Fill;
 use crate::engine::{BatchCount, DatagramIo, Direction, Engine, is_to_be_made_again};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use super::bench::{self, BYTES, Bench, Ends, Family, Outcome, words};
+use super::bench::{self, BYTES, Bench, Outcome, words};
+use super::ends::{Ends, Family};
 use super::{Finding, Point};
 use crate::engine::payload::NoCheck;
 use crate::engine::{
