@@ -37,6 +37,7 @@ pub struct Entry {
     #[doc(hidden)]
     pub many_endpoints: (ManyEndpoints, BenchThread),
     /// Program that sends and receives, if that is not done in this process.
+    #[doc(hidden)]
     pub executable: Option<&'static Path>,
     /// Transports other than UDP that the engine supports.
     #[doc(hidden)]
