@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::{Finding, Point};
 use crate::engine::{
-    Addressing, BatchCount, Direction, Endpoint, Engine, IoOptions, ThreadArgs, Wakeups,
+    Addressing, BatchCount, Direction, Endpoint, Engine, Group, IoOptions, ThreadArgs, Wakeups,
 };
 use crate::sys::wakeup;
 
@@ -186,6 +186,23 @@ pub(super) fn options(endpoints: Vec<Endpoint>, direction: Direction) -> IoOptio
         own_payloads: differ(direction),
         ..IoOptions::of(endpoints, direction, BYTES)
     }
+}
+
+/// Fails if a call moved more datagrams than the engine says.
+pub(super) fn is_a_batch<E: Engine>(call: &str, count: u64, has_limit: bool) -> Outcome {
+    let moves_many = matches!(E::ABOUT.group, Group::Batch | Group::Offload);
+    let found = if count > 1 && !moves_many {
+        format!(
+            "{call} moved {count} datagrams, though ABOUT.group is {}: say Group::Batch, or rows with so many at once \
+             are taken for wrong",
+            E::ABOUT.group
+        )
+    } else if has_limit && count > BATCH as u64 {
+        format!("{call} moved {count} datagrams, though IoOptions::batch is {BATCH}")
+    } else {
+        return Ok(());
+    };
+    Err(Finding::new(Point::Batch, found))
 }
 
 /// Describes a count.

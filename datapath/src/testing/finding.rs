@@ -23,7 +23,9 @@ pub enum Point {
     Source,
     /// A [`BatchCount`](crate::engine::BatchCount) has the datagrams and bytes that were moved.
     Count,
-    /// A call moves no more than [`IoOptions::batch`](crate::engine::IoOptions::batch) datagrams.
+    /// A call moves no more than [`IoOptions::batch`](crate::engine::IoOptions::batch) datagrams, and no more than one
+    /// unless the engine's group is [`Batch`](crate::engine::Group::Batch) or
+    /// [`Offload`](crate::engine::Group::Offload).
     Batch,
     /// A datagram without payload is a datagram.
     EmptyDatagram,

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::bench::{BATCH, BYTES, Outcome, Stage, words};
+use super::bench::{self, BATCH, BYTES, Outcome, Stage, words};
 use super::ends::Peer;
 use super::{Finding, Point};
 use crate::engine::payload::{Check, NoCheck, Origin};
@@ -61,10 +61,7 @@ fn receives<E: Engine, A: Addressing>(
         let found = format!("receive counted {told}, and it received {truth}");
         return Err(Finding::new(Point::Count, found));
     }
-    if E::ABOUT.receives_batches && most > BATCH as u64 {
-        let found = format!("receive took {most} datagrams, though IoOptions::batch is {BATCH}");
-        return Err(Finding::new(Point::Batch, found));
-    }
+    bench::is_a_batch::<E>("receive", most, E::ABOUT.receives_batches)?;
     is_from::<A>(&mem::take(&mut seen.0), peer)
 }
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 
-use super::bench::{self, BATCH, BYTES, Outcome, Stage, words};
+use super::bench::{self, BYTES, Outcome, Stage, words};
 use super::ends::Peer;
 use super::{Finding, Point};
 use crate::engine::payload::Fill;
@@ -22,13 +22,7 @@ pub(super) fn check<E: Engine>(
     let arrived = peer.take(moved.packets);
     are_from_here(moved, &arrived, peer)?;
     is_counted(moved, &arrived)?;
-    if E::ABOUT.sends_batches && arrived.len() > BATCH {
-        let count = arrived.len();
-        return Err(Finding::new(
-            Point::Batch,
-            format!("transmit sent {count} datagrams, though IoOptions::batch is {BATCH}"),
-        ));
-    }
+    bench::is_a_batch::<E>("transmit", arrived.len() as u64, E::ABOUT.sends_batches)?;
     is_what_was_filled(&arrived, &fill, bench::differ(direction))
 }
 

@@ -50,6 +50,7 @@ faults! {
     a_sender_that_counts_more_than_it_sent: CountsOneMoreSent => [Count];
     a_sender_that_counts_no_bytes: CountsNoBytesSent => [Count];
     a_sender_of_more_than_a_batch: SendsTwoBatches => [Batch];
+    an_engine_with_batches_that_calls_itself_blocking: CallsItselfBlocking => [Batch];
     a_receiver_that_waits_before_each_of_many: TakesOnePerWait => [Arrival];
     a_receiver_that_no_datagram_wakes: SleepsThroughArrivals => [Arrival];
     a_receiver_that_shows_nothing: NeverChecks => [Check];

@@ -14,7 +14,7 @@ use nix::unistd::pause;
 
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Endpoint, Engine, IoOptions, ManyEndpoints,
+    About, Addressing, BatchCount, DatagramIo, Endpoint, Engine, Group, IoOptions, ManyEndpoints,
     ThreadArgs,
 };
 
@@ -50,6 +50,7 @@ pub(super) enum Fault {
     HidesInterruption,
     WaitsThoughItSpins,
     NeverWaits,
+    CallsItselfBlocking,
     Suspends,
 }
 
@@ -65,6 +66,10 @@ impl<F: Has> Engine for Wrong<F> {
     const ABOUT: About = About {
         name: "wrong",
         summary: "right but for one fault",
+        group: match F::FAULT {
+            Fault::CallsItselfBlocking => Group::Blocking,
+            _ => Group::Batch,
+        },
         sends_batches: true,
         receives_batches: true,
         can_spin: true,
