@@ -1,61 +1,172 @@
-//! udpbench: measures which UDP socket API or event loop is fastest on a board, where datagrams are lost, and
-//! the CPU time that each costs.
+//! udpbench: measures which UDP socket API or event loop is fastest on a machine, where datagrams are lost, and the CPU
+//! time that each costs.
 //!
-//! Layers, from top to bottom: each module uses only those below it. No two files use each other, except a `mod.rs` and
-//! the files of its folder. A test (`tests/it/layers.rs`) reads this table and every `use`.
+//! The library is for authors of UDP code. Write an [`Engine`](engine::Engine) around your own calls, and hand it to
+//! [`run_with`] in your `main`: your program then has every subcommand and every engine of `udpbench`, and yours among
+//! them. This is all of it:
 //!
-//! | module | contents |
-//! |---|---|
-//! | [`program`] | the whole program, from the command line to the exit code |
-//! | [`commands`] | subcommands and what they share: progress, output files, the connection to the other host |
-//! | [`report`] | the page of charts and tables for a browser |
-//! | [`cli`] | command line and `udpbench.toml` |
-//! | [`experiment`] | sweep, `ab`, searches, suites: choose the next trial |
-//! | [`session`] | the loop: next trial, run, repeat if faulty or disturbed, append to the log |
-//! | [`verdict`] | comparisons, rankings, answers, quality |
-//! | [`results`] | log, rows, columns, files |
-//! | [`trial`] | one trial: agent, sockets, threads, warm-up, window, drain |
-//! | [`plan`] | cases to run or to skip, rounds, durations |
-//! | [`engines`] | an engine for each socket API, and helpers for several of them |
-//! | [`workload`] | the timed loops, generic over engines |
-//! | [`host`] | facts, board profiles, checks, placement, settings |
-//! | [`engine`] | the contract between loops and engines |
-//! | [`data`] | cases, parameters, counts, histograms |
-//! | [`sys`] | Linux: clocks, `/proc`, signals, socket options, NIC counters |
-//! | [`stats`] | estimates, intervals, tests |
-//! | [`term`] | tables, digits, units, escapes |
-//! | [`error`] | errors of the user |
+//! ```no_run
+//! use std::io;
+//! use std::marker::PhantomData;
+//! use std::net::{SocketAddr, UdpSocket};
+//! use std::process::ExitCode;
 //!
-//! [`engines`], [`workload`], [`engine`], [`data`] and [`sys`] are the package `udpbench-datapath`: the code that each
-//! datagram passes, and all `unsafe` code. The other modules, the package `udpbench`, are not timed.
+//! use udpbench::engine::payload::{Check, Fill, Origin};
+//! use udpbench::engine::{
+//!     About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Selection, ThreadArgs,
+//! };
+//! use udpbench::{Entry, run_with};
 //!
-//! `docs/ARCHITECTURE.md` has the same table, and follows a datagram from an engine to a row.
+//! struct Mine;
 //!
-//! `CONTRIBUTING.md` has the steps to a new engine, parameter, column or board.
+//! impl Engine for Mine {
+//!     const ABOUT: About = About {
+//!         name: "mine",
+//!         summary: "one blocking call per datagram",
+//!         selection: Selection::Default,
+//!         ..About::PLAIN
+//!     };
+//!     type DatagramIo<A: Addressing> = MyIo<A>;
+//!
+//!     fn start(_: &ThreadArgs) -> io::Result<Self> {
+//!         Ok(Self)
+//!     }
+//!
+//!     fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<MyIo<A>> {
+//!         let endpoint = options.only_endpoint()?;
+//!         Ok(MyIo {
+//!             peer: endpoint.peer_or_unspecified(),
+//!             socket: endpoint.socket.into(),
+//!             payload: options.payload(),
+//!             buffer: options.buffer(),
+//!             addressing: PhantomData,
+//!         })
+//!     }
+//! }
+//!
+//! struct MyIo<A> {
+//!     socket: UdpSocket,
+//!     peer: SocketAddr,
+//!     payload: Vec<u8>,
+//!     buffer: Vec<u8>,
+//!     addressing: PhantomData<A>,
+//! }
+//!
+//! impl<A: Addressing> DatagramIo for MyIo<A> {
+//!     async fn transmit(&mut self, _: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+//!         fill.fill(&mut self.payload);
+//!         let bytes = if A::CONNECTED {
+//!             self.socket.send(&self.payload)?
+//!         } else {
+//!             let to = fill.destination().unwrap_or(self.peer);
+//!             self.socket.send_to(&self.payload, to)?
+//!         };
+//!         Ok(BatchCount::one(bytes))
+//!     }
+//!
+//!     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+//!         let (bytes, origin) = if A::CONNECTED {
+//!             (self.socket.recv(&mut self.buffer)?, Origin::PEER)
+//!         } else {
+//!             let (bytes, source) = self.socket.recv_from(&mut self.buffer)?;
+//!             (bytes, Origin::of(Some(source)))
+//!         };
+//!         check.check_received(bytes, &self.buffer, || origin);
+//!         Ok(BatchCount::one(bytes))
+//!     }
+//! }
+//!
+//! static ENGINES: &[Entry] = &[Entry::of::<Mine>()];
+//!
+//! fn main() -> ExitCode {
+//!     run_with(ENGINES)
+//! }
+//! ```
+//!
+//! `cargo run --release` then measures `mine` beside `std`, the reference. Where to read on:
+//!
+//! - [`engine`]: the contract, and [`engine::About`] for what an engine can do
+//! - [`testing::check_engine`]: a test that says what an engine does wrong
+//! - `docs/OWN-LOOP.md`: from an empty crate to a table, as a bench target, two revisions compared
+//!
+//! Only what is shown here is stable. The other modules are public for the program's own tests, and hidden.
+
+// Layers, from top to bottom: each module uses only those below it. No two files use each other, except a `mod.rs` and
+// the files of its folder. A test (`tests/it/layers.rs`) reads this table and every `use`.
+//
+// | module | contents |
+// |---|---|
+// | `program` | the whole program, from the command line to the exit code |
+// | `commands` | subcommands and what they share: progress, output files, the connection to the other host |
+// | `report` | the page of charts and tables for a browser |
+// | `cli` | command line and `udpbench.toml` |
+// | `experiment` | sweep, `ab`, searches, suites: choose the next trial |
+// | `session` | the loop: next trial, run, repeat if faulty or disturbed, append to the log |
+// | `verdict` | comparisons, rankings, answers, quality |
+// | `results` | log, rows, columns, files |
+// | `trial` | one trial: agent, sockets, threads, warm-up, window, drain |
+// | `plan` | cases to run or to skip, rounds, durations |
+// | `engines` | an engine for each socket API, and helpers for several of them |
+// | `testing` | the contract between loops and engines, as a test |
+// | `workload` | the timed loops, generic over engines |
+// | `host` | facts, board profiles, checks, placement, settings |
+// | `engine` | the contract between loops and engines |
+// | `data` | cases, parameters, counts, histograms |
+// | `sys` | Linux: clocks, `/proc`, signals, socket options, NIC counters |
+// | `stats` | estimates, intervals, tests |
+// | `term` | tables, digits, units, escapes |
+// | `error` | errors of the user |
+//
+// `engines`, `testing`, `workload`, `engine`, `data` and `sys` are the package `udpbench-datapath`: the code that each
+// datagram passes, and all `unsafe` code. The other modules, the package `udpbench`, are not timed.
+//
+// `docs/ARCHITECTURE.md` has the same table, and follows a datagram from an engine to a row. `CONTRIBUTING.md` has the
+// steps to a new engine, parameter, column or board.
 
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
 pub mod commands;
+#[doc(hidden)]
 pub mod error;
+#[doc(hidden)]
 pub mod experiment;
+#[doc(hidden)]
 pub mod host;
+#[doc(hidden)]
 pub mod plan;
+#[doc(hidden)]
 pub mod program;
+#[doc(hidden)]
 pub mod report;
+#[doc(hidden)]
 pub mod results;
+#[doc(hidden)]
 pub mod session;
+#[doc(hidden)]
 pub mod stats;
+#[doc(hidden)]
 pub mod term;
+#[doc(hidden)]
 pub mod trial;
+#[doc(hidden)]
 pub mod verdict;
 
 pub use program::run_with;
-pub use udpbench_datapath::{data, engine, engines, sys, workload};
+#[doc(inline)]
+pub use udpbench_datapath::engines::Entry;
+#[doc(hidden)]
+pub use udpbench_datapath::{data, engines, sys, workload};
+#[doc(inline)]
+pub use udpbench_datapath::{engine, testing};
 
 /// Version of this program, with the cargo profile that built it unless that is `dist`: `0.1.0-release`, `0.1.0-debug`.
 /// Profiles differ in speed.
+#[doc(hidden)]
 pub const VERSION: &str = env!("UDPBENCH_VERSION");
 
 /// Target triple that the program was built for.
+#[doc(hidden)]
 pub const TARGET: &str = env!("UDPBENCH_TARGET");

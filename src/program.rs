@@ -1,7 +1,6 @@
 //! The whole program: parses the command line, runs the subcommand and turns its outcome into the exit code.
 
 use std::borrow::Cow;
-use std::env;
 use std::io;
 use std::process::ExitCode;
 use std::thread;
@@ -9,7 +8,7 @@ use std::thread;
 use anyhow::anyhow;
 
 use crate::cli::options::config::{self, Parsed};
-use crate::cli::{AgentArgs, Command, RunArgs};
+use crate::cli::{self, AgentArgs, Command, RunArgs};
 use crate::commands;
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
@@ -43,7 +42,7 @@ pub fn run_with(added: &'static [Entry]) -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let words: Vec<_> = env::args_os().collect();
+    let words = cli::words();
     if let Some(args) = AgentArgs::parse(&words) {
         return commands::agent::run(&args).unwrap_or_else(|error| explain(&error));
     }

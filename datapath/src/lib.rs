@@ -6,4 +6,5 @@ pub mod data;
 pub mod engine;
 pub mod engines;
 pub mod sys;
+pub mod testing;
 pub mod workload;

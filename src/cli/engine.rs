@@ -74,20 +74,22 @@ fn engine(name: &str) -> Result<EngineArg, String> {
         return Ok(EngineArg::Group(group));
     }
     // As one would call the pair.
-    let name = if name == "gso-gro" { "gro" } else { name };
-    if let Some((_, reason)) = engines::NOT_BUILT
-        .iter()
-        .find(|(absent, _)| *absent == name)
-    {
-        return Err((*reason).to_owned());
+    let name = if name == engines::PAIR { "gro" } else { name };
+    if let Some(entry) = engines::find(name) {
+        return Ok(EngineArg::One(entry));
     }
-    engines::find(name).map(EngineArg::One).ok_or_else(|| {
-        format!(
-            "no such engine; {}`udpbench engines` lists them; groups of them are {} and all",
-            nearest::hint(name, names()),
-            Group::NAMED.map(Group::name).join(", ")
-        )
-    })
+    let mut absent = engines::NOT_BUILT.iter();
+    let absent = absent.find(|(absent, _)| *absent == name);
+    Err(absent.map_or_else(
+        || {
+            format!(
+                "no such engine; {}`udpbench engines` lists them; groups of them are {} and all",
+                nearest::hint(name, names()),
+                Group::NAMED.map(Group::name).join(", ")
+            )
+        },
+        |(_, reason)| (*reason).to_owned(),
+    ))
 }
 
 /// Returns the engine of `PATH` or `NAME=PATH`.

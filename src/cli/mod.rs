@@ -23,6 +23,7 @@ mod run;
 mod tuning;
 mod watch;
 mod wire;
+mod words;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -49,6 +50,7 @@ pub use self::run::{LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanA
 pub use self::tuning::{PutBackArgs, TuningArgs};
 pub use self::watch::WatchArgs;
 pub use self::wire::{WireArgs, WireCommand};
+pub use self::words::{words, words_as_text};
 
 /// Measures which UDP socket API or event loop is fastest on this board, and what it loses and costs
 #[derive(Args, Debug)]

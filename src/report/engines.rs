@@ -1,7 +1,7 @@
 //! Order and colours of engines on the page. An engine has the colour of its group.
 
 use super::chart::Look;
-use crate::data::{EngineProperties, Group};
+use crate::data::Group;
 use crate::engines;
 use crate::results::row::Row;
 
@@ -18,7 +18,7 @@ pub(super) fn order(row: &Row) -> (usize, usize, String) {
 /// Returns the group of the receiver, which determines the received rate. `None`: unknown engine.
 pub(super) fn group(row: &Row) -> Option<Group> {
     let name = row.receiver.parse().ok()?;
-    EngineProperties::known(name).map(|engine| engine.group)
+    engines::properties(name).map(|engine| engine.group)
 }
 
 /// Returns the colour of a group. All readers can distinguish it from the colours of the other groups; see `page.css`.

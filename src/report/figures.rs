@@ -4,7 +4,8 @@ use maud::{Markup, html};
 
 use super::cases::{drawable, line_label};
 use super::{board, number};
-use crate::data::{BlockKey, EngineProperties};
+use crate::data::BlockKey;
+use crate::engines;
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 
@@ -39,7 +40,7 @@ fn measured(files: &[Results]) -> impl Iterator<Item = (&Results, &Row)> {
 }
 
 fn moves_datagrams(row: &Row) -> bool {
-    let moves = |name: &String| match name.parse().ok().and_then(EngineProperties::known) {
+    let moves = |name: &String| match name.parse().ok().and_then(engines::properties) {
         Some(engine) => engine.moves_datagrams,
         None => true,
     };

@@ -2,7 +2,7 @@
 //!
 //! | part | contents |
 //! |---|---|
-//! | [`page`] | the sections of the page and their order |
+//! | `page` | the sections of the page and their order |
 //! | `summary`, `figures` | recommendation, quality of the numbers, three figures |
 //! | `board`, `fitness` | the machine; accounting of datagrams and warnings |
 //! | `ranking` | ranks of all engines, from [`crate::verdict::rank`] |

@@ -1,4 +1,4 @@
-//! Checks the tables of modules in comments. The table in `src/lib.rs` has the layers: modules use only those below
+//! Checks the tables of modules in comments. The one in `src/lib.rs` has the layers: modules use only those below
 //! them, and no two files use each other, except a module's own `mod.rs`. The rule covers both packages as if they were
 //! one, since the upper one re-exports the modules of the lower one.
 
@@ -211,7 +211,7 @@ fn table() -> Vec<String> {
     let text = text.expect("it is there");
     let rows = text
         .lines()
-        .filter_map(|line| line.strip_prefix("//! | [`")?.split_once("`] | "));
+        .filter_map(|line| line.strip_prefix("// | `")?.split_once("` | "));
     rows.map(|(module, _)| module.to_owned()).collect()
 }
 

@@ -65,6 +65,7 @@ pub struct Endpoint {
     /// True if this end opened the connection.
     pub is_client: bool,
     /// Replacement for the socket in the `null` engine, which moves nothing.
+    #[doc(hidden)]
     pub null: NullEndpoint,
 }
 

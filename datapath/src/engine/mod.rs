@@ -10,9 +10,11 @@
 mod about;
 pub(crate) mod counters;
 mod datagram_io;
+#[doc(hidden)]
 pub mod null_endpoint;
 pub mod payload;
 mod queue_probe;
+#[doc(hidden)]
 pub mod verify;
 mod wakeups;
 
@@ -29,13 +31,18 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 pub use self::about::{About, ManyEndpoints, Partner, Selection};
+pub use self::counters::Meter;
+#[doc(hidden)]
 pub use self::counters::{
-    FlowCounts, FlowMeter, Meter, OffloadedRequests, OutsideCounts, Refusals, SharedCount,
-    SharedTally, Tally,
+    FlowCounts, FlowMeter, OffloadedRequests, OutsideCounts, Refusals, SharedCount, SharedTally,
+    Tally,
 };
 pub use self::datagram_io::{DatagramIo, Direction, Endpoint, IoOptions, PerEndpoint, Remark};
-pub use self::queue_probe::{ConnectionProbe, LosslessProbe, QueueProbe, UdpProbe};
+#[doc(hidden)]
+pub use self::queue_probe::{ConnectionProbe, LosslessProbe};
+pub use self::queue_probe::{QueueProbe, UdpProbe};
 pub use self::wakeups::{Waits, Wakeups};
+pub use crate::data::Group;
 
 /// Datagrams and bytes that one call of an engine sent or received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,6 +11,8 @@ use crate::data::{Case, Connection, EngineName, EngineProperties, Transport};
 use crate::engine::{
     About, Engine, ManyEndpoints, Partner, Pool, PoolArgs, QueueProbe, Remark, UdpProbe,
 };
+#[cfg(test)]
+use crate::testing;
 use crate::workload::context::ThreadContext;
 use crate::workload::{self, Program};
 
@@ -18,27 +20,31 @@ use crate::workload::{self, Program};
 /// datagram.
 pub struct Entry {
     /// Description and properties of the engine.
+    #[doc(hidden)]
     pub about: &'static About,
     /// The engine's [`Engine::probe`], which may panic. [`Entry::probe`] catches the panic.
     pub(super) try_out: fn() -> Result<(), String>,
     /// The engine's [`Engine::pool`].
+    #[doc(hidden)]
     pub pool: fn(PoolArgs) -> io::Result<Pool>,
     /// The engine's [`Engine::queue_probe`].
+    #[doc(hidden)]
     pub queue_probe: fn(&UdpSocket) -> io::Result<Box<dyn QueueProbe>>,
     /// Function that runs one bench thread from start to stop.
+    #[doc(hidden)]
     pub thread: BenchThread,
     /// Way in which one bench thread serves many sockets, and the function that runs such a thread.
+    #[doc(hidden)]
     pub many_endpoints: (ManyEndpoints, BenchThread),
     /// Program that sends and receives, if that is not done in this process.
+    #[doc(hidden)]
     pub executable: Option<&'static Path>,
     /// Transports other than UDP that the engine supports.
+    #[doc(hidden)]
     pub transports: &'static [Carrier],
-    /// Test that the engine keeps the contract.
+    /// Tests of the contract: of the engine, and of the one that serves many sockets in its stead.
     #[cfg(test)]
-    pub(super) keeps_contract: fn(),
-    /// Test that the engine keeps the contract with many sockets.
-    #[cfg(test)]
-    pub(super) keeps_contract_with_many: fn(),
+    pub(super) keeps_contract: [fn(); 2],
 }
 
 /// Support of an engine for a transport other than UDP.
@@ -70,9 +76,7 @@ impl Entry {
             executable: None,
             transports: &[],
             #[cfg(test)]
-            keeps_contract: super::tests::contract::holds::<E>,
-            #[cfg(test)]
-            keeps_contract_with_many: || {},
+            keeps_contract: [testing::check_engine::<E>, || {}],
         }
     }
 
@@ -88,9 +92,7 @@ impl Entry {
             executable: Some(path),
             transports: &[],
             #[cfg(test)]
-            keeps_contract: || {},
-            #[cfg(test)]
-            keeps_contract_with_many: || {},
+            keeps_contract: [|| {}, || {}],
         }
     }
 
@@ -101,7 +103,7 @@ impl Entry {
         Self {
             many_endpoints: (M::ABOUT.many_endpoints, workload::run_flows::<M>),
             #[cfg(test)]
-            keeps_contract_with_many: super::tests::contract::holds_with_many::<M>,
+            keeps_contract: [self.keeps_contract[0], testing::check_engine::<M>],
             ..self
         }
     }
@@ -113,6 +115,7 @@ impl Entry {
 
     /// Returns the function that runs a bench thread of this case. `None`: the engine does not support the case's
     /// transport.
+    #[doc(hidden)]
     pub fn thread_of(&self, case: &Case, serves_from_one: bool) -> Option<BenchThread> {
         if let Some(transport) = case.transport {
             return self.carrier(transport).map(|it| it.thread);
@@ -126,6 +129,7 @@ impl Entry {
     }
 
     /// Returns the engine's support for a transport, if any.
+    #[doc(hidden)]
     pub fn carrier(&self, transport: Transport) -> Option<&'static Carrier> {
         self.transports.iter().find(|it| it.transport == transport)
     }
@@ -165,6 +169,7 @@ impl Entry {
     }
 
     /// Returns whether worker threads run the bench threads' loops in this case.
+    #[doc(hidden)]
     pub const fn runs_on_workers(&self, case: &Case) -> bool {
         case.tokio_workers.is_some() && self.about.shares_workers
     }

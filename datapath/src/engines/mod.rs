@@ -36,8 +36,8 @@ mod uring;
 use ::std::sync::OnceLock;
 
 pub use self::entry::{BenchThread, Carrier, Entry};
-use crate::data::{Case, EngineName};
-use crate::engine::Selection;
+use crate::data::{Case, EngineName, EngineProperties, Group};
+use crate::engine::{Partner, Selection};
 
 /// Engines of this package, in the order in which they are listed.
 pub static BUILT_IN: &[Entry] = &[
@@ -79,6 +79,9 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<quinn::QuinnUdp>(),
 ];
 
+/// Name of `gso` with `gro` on the command line.
+pub const PAIR: &str = "gso-gro";
+
 /// Engines of the crate whose program this is.
 static ADDED: OnceLock<&'static [Entry]> = OnceLock::new();
 
@@ -112,14 +115,23 @@ pub fn all() -> impl Iterator<Item = &'static Entry> {
 /// Adds engines of another crate to those of this package. Called once, before anything looks for an engine.
 ///
 /// # Panics
-/// Panics if a name is taken, or if engines were added before.
+/// Panics if a name is taken, if a partner does not exist, or if engines were added before.
 pub fn add(engines: &'static [Entry]) {
     for (n, entry) in engines.iter().enumerate() {
-        let is_taken = BUILT_IN.iter().chain(&engines[..n]).any(|it| it == entry);
+        let is_known = BUILT_IN.iter().chain(&engines[..n]).any(|it| it == entry);
+        let selects = Group::NAMED.map(Group::name).contains(&entry.about.name);
+        let is_taken = is_known || selects || ["all", PAIR].contains(&entry.about.name);
         assert!(
             !is_taken,
-            "there is an engine {entry} already: choose another name"
+            "{entry} is taken on the command line: choose another name for the engine"
         );
+        if let Partner::ReceivedBy(partner) | Partner::SentBy(partner) = entry.about.partner {
+            let mut all = BUILT_IN.iter().chain(engines);
+            assert!(
+                all.any(|it| it.about.name == partner),
+                "the partner {partner} of the engine {entry} does not exist"
+            );
+        }
     }
     assert!(ADDED.set(engines).is_ok(), "engines are added once");
 }
@@ -132,6 +144,12 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 /// Returns the engine with this name, unless it is a program.
 fn find_compiled(name: &str) -> Option<&'static Entry> {
     all().find(|entry| entry.about.name == name)
+}
+
+/// Returns the properties of an engine of this build, or of one that is known by its name alone.
+pub fn properties(name: EngineName) -> Option<EngineProperties> {
+    let entry = find_compiled(name.as_str());
+    entry.map_or_else(|| EngineProperties::known(name), |it| Some(it.properties()))
 }
 
 /// Returns the engines of a case.
@@ -175,10 +193,7 @@ pub fn default_selection() -> impl Iterator<Item = &'static Entry> {
 
 #[cfg(test)]
 mod tests {
-    pub(super) mod contract;
-
     use super::*;
-    use crate::data::EngineProperties;
 
     #[test]
     fn names_are_unique_and_the_reference_is_among_them() {
@@ -189,6 +204,13 @@ mod tests {
             );
         }
         assert_eq!(reference().name(), EngineName::REFERENCE);
+    }
+
+    #[test]
+    fn every_engine_keeps_the_contract() {
+        for entry in BUILT_IN.iter().filter(|it| it.about.moves_datagrams) {
+            entry.keeps_contract.iter().for_each(|keeps| keeps());
+        }
     }
 
     #[test]

@@ -36,9 +36,7 @@ pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::R
     };
     let header = Header {
         format: FORMAT,
-        command_line: std::env::args_os()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect(),
+        command_line: cli::words_as_text(),
         started_at: started_at.to_owned(),
         rounds: args.rounds.rounds,
         until: args.rounds.decide.then(|| Until {

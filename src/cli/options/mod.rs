@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use self::resume_check::{Again, again};
 use crate::cli::peer::{Peer, Share};
-use crate::cli::{MeasuringArgs, RunArgs};
+use crate::cli::{self, MeasuringArgs, RunArgs};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::host::board::{self, ChosenBoard};
@@ -184,7 +184,7 @@ impl Request {
 
 /// Returns the words of this program's command line, with the options that a file adds.
 pub fn command_line(args: &RunArgs) -> Vec<String> {
-    let typed = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let typed = cli::words_as_text().into_iter();
     typed.chain(args.from_config.iter().cloned()).collect()
 }
 

@@ -16,9 +16,9 @@ use crate::sys::interrupt::Interrupt;
 use crate::term::shell;
 use crate::trial::spawned::THIS_PROGRAM;
 
-/// Path of the copy on the remote host, below the directory of [`CD_HOME`]. `mv` replaces the name; a running copy
-/// keeps its file.
-const REMOTE_PATH: &str = concat!(".cache/udpbench/", env!("CARGO_PKG_VERSION"), "/udpbench");
+/// Directory of the copy on the remote host, below the directory of [`CD_HOME`]. The copy has the name of this program. `mv`
+/// replaces the name; a running copy keeps its file.
+const REMOTE_DIRECTORY: &str = concat!(".cache/udpbench/", env!("CARGO_PKG_VERSION"));
 
 /// `cd` to the home directory, or to `/data/local/tmp` if it is not writable (Android).
 const CD_HOME: &str = r#"cd "${HOME:-.}" 2>/dev/null; [ -w . ] || cd /data/local/tmp 2>/dev/null
@@ -171,17 +171,18 @@ impl RemoteShell<'_> {
         let machine = machine.context("uname -m says nothing there")?;
         let home = home.context("pwd says nothing there")?;
         Ok(ProbeOutput {
-            path: format!("{home}/{REMOTE_PATH}"),
+            path: format!("{home}/{}", remote_path()),
             machine: machine.to_owned(),
             sum: sum.and_then(first_word).map(str::to_owned),
         })
     }
 
-    /// Runs a script in the directory of [`CD_HOME`], with [`REMOTE_PATH`] and `words` as its arguments. Returns its
+    /// Runs a script in the directory of [`CD_HOME`], with [`remote_path`] and `words` as its arguments. Returns its
     /// output.
     fn run(&self, script: &str, words: &[&str], input: Stdio) -> anyhow::Result<String> {
         let script = format!("{CD_HOME}{script}");
-        let words = [&["sh", "-c", &script, "sh", REMOTE_PATH], words].concat();
+        let path = remote_path();
+        let words = [&["sh", "-c", &script, "sh", &path], words].concat();
         let words: Vec<String> = words.into_iter().map(|it| self.word(it)).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         self.rsh.answer(&words, input, self.interrupt)
@@ -210,6 +211,33 @@ fn display_path(binary: &Path) -> String {
     own.as_deref().unwrap_or(binary).display().to_string()
 }
 
+/// Returns the path of the copy on the remote host, below the directory of [`CD_HOME`].
+fn remote_path() -> String {
+    format!("{REMOTE_DIRECTORY}/{}", program_name())
+}
+
+/// Returns the file name of this program: udpbench, or that of another crate's program with engines of its own.
+fn program_name() -> String {
+    let own = std::env::current_exe().ok();
+    let name = own.as_deref().and_then(Path::file_name);
+    name.map_or_else(
+        || "udpbench".to_owned(),
+        |name| without_suffixes(&name.to_string_lossy()).to_owned(),
+    )
+}
+
+/// Returns a name without ` (deleted)`, which the kernel adds if the file was replaced, and without the hash that cargo
+/// adds to the name of a bench target.
+fn without_suffixes(name: &str) -> &str {
+    let name = name.strip_suffix(" (deleted)").unwrap_or(name);
+    match name.rsplit_once('-') {
+        Some((stem, hash)) if hash.len() == 16 && hash.bytes().all(|it| it.is_ascii_hexdigit()) => {
+            stem
+        }
+        _ => name,
+    }
+}
+
 /// Returns the program for the CPUs that `uname -m` calls `machine`. It is looked for below `target` in the working
 /// directory and in the `target` directory that this program runs from. Else it is this program, if this host has the
 /// same CPU name.
@@ -223,7 +251,8 @@ fn binary_for(machine: &str) -> anyhow::Result<PathBuf> {
         let of = move |target: &&str| ["dist", "release"].map(|it| root.join(target).join(it));
         targets.iter().flat_map(of)
     });
-    let mut files = files.map(|directory| directory.join("udpbench"));
+    let name = program_name();
+    let mut files = files.map(|directory| directory.join(&name));
     if let Some(found) = files.find(|file| file.is_file()) {
         return Ok(found);
     }
@@ -237,13 +266,25 @@ fn binary_for(machine: &str) -> anyhow::Result<PathBuf> {
         ),
         None => "name one that runs there by --binary".to_owned(),
     };
-    let problem = format!("there is no udpbench for its CPUs in target/: {fix}");
+    let problem = format!("there is no {name} for its CPUs in target/: {fix}");
     Err(UsageError::flag("--deploy", machine, problem).into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_has_the_name_of_its_target() {
+        for (file, name) in [
+            ("udpbench", "udpbench"),
+            ("own-engine (deleted)", "own-engine"),
+            ("udp-0123456789abcdef", "udp"),
+            ("own-engine", "own-engine"),
+        ] {
+            assert_eq!(without_suffixes(file), name);
+        }
+    }
 
     #[test]
     fn an_unknown_machine_has_no_binary() {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
 use super::{GroupRanking, RankedEngine, RowGroup, Standing};
-use crate::data::{Duplex, EngineProperties, Workload};
+use crate::data::{Duplex, Workload};
+use crate::engines;
 use crate::results::row::{Row, Status};
 
 /// The rows to rank.
@@ -109,7 +110,7 @@ fn obstacle(row: &Row) -> Option<String> {
         return Some("one direction only, measured as the base of ratio_to_half".to_owned());
     }
     for name in [&row.sender, &row.receiver] {
-        match name.parse().ok().and_then(EngineProperties::known) {
+        match name.parse().ok().and_then(engines::properties) {
             Some(engine) if !engine.moves_datagrams => {
                 return Some(format!("{name} moves no datagrams"));
             }

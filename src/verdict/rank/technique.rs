@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::data::{EngineProperties, Group};
+use crate::data::Group;
 use crate::engines::{self, Entry};
 
 /// Technique by which an engine moves datagrams.
@@ -23,8 +23,8 @@ impl Technique {
 
     /// Returns the technique of a row's label. If sender and receiver differ, the technique that moves more at once.
     pub(super) fn of_label(label: &str) -> Self {
-        let engines = engines(label).into_iter();
-        let of_engine = |name: &str| match name.parse().ok().and_then(EngineProperties::known) {
+        let names = engines(label).into_iter();
+        let of_engine = |name: &str| match name.parse().ok().and_then(engines::properties) {
             None => Self::Unknown,
             Some(engine) => match engine.group {
                 Group::Program => Self::Unknown,
@@ -33,7 +33,7 @@ impl Technique {
                 Group::Offload => Self::Offload,
             },
         };
-        engines.map(of_engine).max().unwrap_or(Self::Unknown)
+        names.map(of_engine).max().unwrap_or(Self::Unknown)
     }
 
     /// Returns the name of the technique in the advice.
@@ -49,7 +49,9 @@ impl Technique {
 
 /// Returns whether the receivers of a row's label never sleep: each takes a CPU even when nothing comes.
 pub(super) fn spins(label: &str) -> bool {
-    label.split(['>', '/']).any(|part| part == "spin")
+    let always = |it: &Entry| it.about.always_spins;
+    let mut parts = label.split(['>', '/']);
+    parts.any(|part| part == "spin" || engines::find(part).is_some_and(always))
 }
 
 /// Largest number of engines that the command names. With more, the default engines are measured.

@@ -12,8 +12,8 @@ use clap::{Args, Parser};
 use super::{MIN_WINDOW, Request};
 use crate::cli::peer::{Peer, Share};
 use crate::cli::{
-    BurstArgs, Cli, CliffArgs, EngineArg, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs,
-    ParameterArgs, PlacementArgs, RunArgs, SearchArgs,
+    self, BurstArgs, Cli, CliffArgs, EngineArg, FindCommand, FindOutputArgs, IdleArgs,
+    LosslessArgs, ParameterArgs, PlacementArgs, RunArgs, SearchArgs,
 };
 use crate::data::{AskedRate, Case, Payload, Rate, Workload};
 use crate::engines;
@@ -280,9 +280,7 @@ fn run(
 fn of(question: Question, max_time: Duration, request: Request, started_at: &str) -> Header {
     Header {
         format: FORMAT,
-        command_line: std::env::args_os()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect(),
+        command_line: cli::words_as_text(),
         started_at: started_at.to_owned(),
         question,
         max_time,
