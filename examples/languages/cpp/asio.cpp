@@ -1,8 +1,7 @@
-// Coroutines over standalone asio, which wait for readiness with epoll.
+// Coroutines over standalone asio, which waits with epoll.
 #include <asio.hpp>
 #include <cstdio>
 #include <vector>
-
 #include "udpbench.h"
 
 using asio::awaitable, asio::buffer, asio::error_code, asio::ip::udp;
@@ -47,7 +46,7 @@ static awaitable<void> receive_all(udp::socket &socket, bool is_server)
         if (!error && page->verify)
             udpbench_check(page, page->packets, &datagram[0], got);
         count(error, 1, got, 0);
-        if (!error && is_server) {
+        if (is_server && !error) {
             co_await socket.async_send_to(buffer(datagram, got), from, into(error));
             count(error, 0, 0, 1);
             page->answered = page->answered + !error;
@@ -87,8 +86,7 @@ int main()
 {
     if (!(page = udpbench_open()))
         return std::fputs("error: udpbench starts this program: udpbench --engine exec:PROGRAM\n", stderr), 2;
-    datagram.resize(page->payload + page->buffer);
-    response.resize(page->buffer);
+    datagram.resize(page->payload + page->buffer), response.resize(page->buffer);
     asio::io_context context(1);
     udp::socket socket(context, page->ip == 6 ? udp::v6() : udp::v4(), UDPBENCH_SOCKET);
     udp::endpoint peer;

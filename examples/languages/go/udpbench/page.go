@@ -2,6 +2,7 @@
 package udpbench
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -58,7 +59,11 @@ func mapped() ([]byte, error) {
 	if err := syscall.Fstat(4, &stat); err != nil {
 		return nil, err
 	}
-	return syscall.Mmap(4, 0, int(stat.Size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	memory, err := syscall.Mmap(4, 0, int(stat.Size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err == nil && (len(memory) < int(unsafe.Sizeof(Page{})) || (*Page)(unsafe.Pointer(&memory[0])).Version != 1) {
+		err = errors.New("descriptor 4 is no page of version 1")
+	}
+	return memory, err
 }
 
 // Wait says that the program is set up, and waits for the start.
