@@ -25,7 +25,7 @@ static awaitable<bool> send_one(udp::socket &socket, const udp::endpoint &peer)
     const auto content = buffer(datagram, page->payload);
     size_t sent = page->connected ? co_await socket.async_send(content, into(error))
                                   : co_await socket.async_send_to(content, peer, into(error));
-    count(error, 1, sent, 1);
+    count(error, 1, page->role == UDPBENCH_SEND ? sent : 0, 1); // a client counts the bytes that it receives
     co_return !error;
 }
 
@@ -69,14 +69,14 @@ static awaitable<void> ask_all(udp::socket &socket, const udp::endpoint peer)
         while (waits && !in_time) {
             error_code error;
             got = co_await socket.async_receive(buffer(response), into(error));
-            count(error, 0, 0, 0);
+            count(error, 0, got, 0);
             waits = error != asio::error::operation_aborted;
             in_time = !error && got >= 10 && std::memcmp(&response[0], &datagram[0], 10) == 0;
             page->late = page->late + (!error && !in_time);
         }
         const uint64_t rtt_ns = udpbench_now_ns() - sent_ns;
-        if (page->verify && page->packets > n)
-            udpbench_put(page, n, &response[0], in_time ? got : 0);
+        if (in_time && page->verify)
+            udpbench_put(page, page->answered, &response[0], got);
         if (in_time)
             udpbench_answer(page, rtt_ns);
     }

@@ -1,9 +1,7 @@
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.DatagramChannel;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
+import java.nio.channels.*;
 
 /** Datagrams through NIO. Java adopts only its standard input, like a service of inetd: the script java-nio sees to it. */
 class JavaNio {
@@ -37,7 +35,7 @@ class JavaNio {
     static boolean send(ByteBuffer datagram, SocketAddress to, int packets) {
         try {
             int sent = channel.isConnected() ? channel.write(datagram) : channel.send(datagram, to);
-            if (!datagram.hasRemaining()) page.count(packets, sent);
+            if (!datagram.hasRemaining()) page.count(packets, page.u32(Page.ROLE) == Page.SEND ? sent : 0);
             return !datagram.hasRemaining();
         } catch (IOException error) {
             page.fail(1);
@@ -78,8 +76,9 @@ class JavaNio {
             if (!send(request, to, 1)) continue;
             boolean inTime = await(request.flip().slice(0, 10), response, selector, sent);
             long rtt = System.nanoTime() - sent;
-            page.put(n, inTime ? response : response.limit(0));
-            if (inTime) page.answer(rtt);
+            if (!inTime) continue;
+            page.put(page.u64(Page.ANSWERED), response);
+            page.answer(rtt);
         }
     }
 
@@ -92,7 +91,7 @@ class JavaNio {
                 selector.select(key -> {}, left / 1_000_000 + 1);
                 continue;
             }
-            page.count(0, 0);
+            page.count(0, response.remaining());
             if (response.remaining() >= 10 && response.slice(0, 10).equals(head)) return true;
             page.add(Page.LATE, 1);
         }

@@ -49,16 +49,13 @@ class Page {
 
     /** Counts a call that moved datagrams. */
     void count(int packets, int bytes) {
-        add(BYTES, packets * bytes);
+        add(BYTES, bytes);
         add(CALLS, 1);
         add(PACKETS, packets);
     }
 
-    /** Counts a call that failed, and the datagrams that it did not send. */
-    void fail(int refused) {
-        add(REFUSED, refused);
-        add(ERRORS, 1);
-    }
+    /** Counts a call that failed: a send by the datagrams that it should have sent, a receive (0) as an error. */
+    void fail(int refused) { add(refused > 0 ? REFUSED : ERRORS, 1); }
 
     /** Counts a response that came in time. */
     void answer(long rttNs) {
@@ -82,7 +79,7 @@ class Page {
         put(n, datagram);
     }
 
-    /** Hands a response to udpbench during verification: of none, an empty one. */
+    /** Hands the n-th response (from 0: ANSWERED) to udpbench during verification, before it is counted. */
     void put(long n, ByteBuffer datagram) {
         if (!is(VERIFY)) return;
         INT.setRelease(memory, slot(n), datagram.remaining());

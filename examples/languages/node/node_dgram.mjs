@@ -43,8 +43,8 @@ const socket = dgram.createSocket(`udp${ip}`)
 /** Sends a datagram. Resolves to whether the kernel took it. */
 const transmit = (datagram, port, host, packets) => new Promise((resolve) => {
   socket.send(datagram, port, host, (error) => {
-    if (error) count([[ERRORS, 1], [REFUSED, 1]])
-    else count([[PACKETS, packets], [BYTES, packets * datagram.length], [CALLS, 1]])
+    if (error) count([[REFUSED, 1]])
+    else count([[PACKETS, packets], [BYTES, role === SEND ? datagram.length : 0], [CALLS, 1]])
     resolve(!error)
   })
 })
@@ -60,13 +60,12 @@ async function send() {
 async function ask() {
   let request, arrived
   socket.on('message', (datagram) => {
-    count([[CALLS, 1]])
+    count([[BYTES, datagram.length], [CALLS, 1]])
     if (arrived && datagram.compare(request, 0, 10, 0, 10) === 0) arrived(datagram)
     else count([[LATE, 1]])
   })
   while (!u32(STOP)) {
-    const number = Number(counts[PACKETS])
-    request = content(number)
+    request = content(Number(counts[PACKETS]))
     const sent = process.hrtime.bigint()
     const response = new Promise((resolve) => (arrived = resolve))
     const timer = setTimeout(arrived, timeoutMs, Buffer.alloc(0))
@@ -75,8 +74,8 @@ async function ask() {
     const rttNs = Number(process.hrtime.bigint() - sent)
     clearTimeout(timer)
     arrived = null
-    if (taken) put(number, datagram)
     if (!datagram.length) continue
+    put(Number(counts[ANSWERED]), datagram)
     write(Uint32Array.of(Math.min(rttNs, 2 ** 32 - 1)), RTT_NS + (Number(counts[ANSWERED]) % 65536) * 4)
     count([[ANSWERED, 1]])
   }

@@ -36,12 +36,12 @@ class Protocol(asyncio.DatagramProtocol):
         self.transport.sendto(datagram, to)
         await self.room.wait()
         if not self.failed:
-            page.count(1, len(datagram))
+            page.count(1, len(datagram) if page.role == SEND else 0)  # a client counts the bytes that it receives
         return not self.failed
 
     def datagram_received(self, datagram, source):
         if page.role == CLIENT:
-            page.count(0, 0)
+            page.count(0, len(datagram))
             if self.response.done() or datagram[:10] != self.request[:10]:
                 page.late += 1
             else:
@@ -68,8 +68,7 @@ async def send(protocol, peer):
 
 async def ask(protocol, peer):
     while not page.stop:
-        number = page.packets
-        protocol.request, sent_ns = page.content(number), time.monotonic_ns()
+        protocol.request, sent_ns = page.content(page.packets), time.monotonic_ns()
         protocol.response = asyncio.get_running_loop().create_future()
         if protocol.request is None or not await protocol.send(protocol.request, peer):
             continue
@@ -77,10 +76,9 @@ async def ask(protocol, peer):
             response = await asyncio.wait_for(protocol.response, page.timeout_ms / 1000)
             rtt_ns = time.monotonic_ns() - sent_ns
         except TimeoutError:
-            response = b""
-        page.put(number, response)
-        if response:
-            page.answer(rtt_ns)
+            continue
+        page.put(page.answered, response)
+        page.answer(rtt_ns)
 
 
 async def main():

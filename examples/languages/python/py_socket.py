@@ -18,7 +18,7 @@ def send_one(datagram):
     except OSError:
         page.fail(refused=1)
         return False
-    page.count(1, sent)
+    page.count(1, sent if page.role == SEND else 0)  # a client counts the bytes that it receives
     return True
 
 
@@ -61,14 +61,13 @@ def send_back(datagram, source):
 def ask():
     sock.settimeout(page.timeout_ms / 1000)
     while not page.stop:
-        number = page.packets
-        request, sent_ns = page.content(number), time.monotonic_ns()
+        request, sent_ns = page.content(page.packets), time.monotonic_ns()
         if request is None or not send_one(request):
             continue
         response = response_to(request, sent_ns)
         rtt_ns = time.monotonic_ns() - sent_ns
-        page.put(number, response)
         if response:
+            page.put(page.answered, response)
             page.answer(rtt_ns)
 
 
@@ -82,7 +81,7 @@ def response_to(request, sent_ns):
         except OSError:
             page.fail(refused=0)
             continue
-        page.count(0, 0)
+        page.count(0, len(response))
         if response[:10] == request[:10]:
             return response
         page.late += 1

@@ -52,9 +52,9 @@ class Page(ctypes.Structure):
         self.packets += packets
 
     def fail(self, refused):
-        """Counts a call that failed, and the datagrams that it did not send."""
+        """Counts a call that failed: a send by the datagrams that it should have sent, a receive (0) as an error."""
         self.refused += refused
-        self.errors += 1
+        self.errors += not refused
 
     def answer(self, rtt_ns):
         """Counts a response that came in time."""
@@ -78,7 +78,7 @@ class Page(ctypes.Structure):
         self.put(number, datagram)
 
     def put(self, number, datagram):
-        """Hands a response to udpbench during verification: of none, an empty one."""
+        """Hands the n-th response (from 0: answered) to udpbench during verification, before it is counted."""
         if self.verify:
             at = self.slot(number)
             memory[at : at + 4 + len(datagram)] = struct.pack("=I", len(datagram)) + datagram

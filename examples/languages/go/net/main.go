@@ -75,8 +75,8 @@ func ask(page *udpbench.Page, conn *net.UDPConn) {
 		}
 		got := await(page, conn, request[:10], response)
 		rtt := time.Since(sent)
-		page.Put(n, response[:got])
 		if got > 0 {
+			page.Put(page.Answered.Load(), response[:got])
 			page.Answer(rtt)
 		}
 	}
@@ -89,7 +89,7 @@ func await(page *udpbench.Page, conn *net.UDPConn, head, response []byte) int {
 		if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
 			return 0
 		}
-		if !page.Received(0, 0, err) {
+		if !page.Received(0, got, err) {
 			continue
 		}
 		if bytes.HasPrefix(response[:got], head) {

@@ -87,11 +87,16 @@ func (p *Page) Peer() netip.AddrPort {
 }
 
 // Sent counts one call that sent datagrams, or whose first one the kernel refused. Returns whether it sent any.
+// Clients and servers count only bytes that they receive.
 func (p *Page) Sent(packets, bytes int, err error) bool {
 	if err != nil {
 		p.Refused.Add(1)
+		return false
 	}
-	return p.Received(packets, bytes, err)
+	if p.Role != Send {
+		bytes = 0
+	}
+	return p.Received(packets, bytes, nil)
 }
 
 // Received counts one call that received datagrams or failed. Returns whether it received any.
@@ -131,7 +136,7 @@ func (p *Page) Fill(n uint64, datagram []byte) bool {
 	return true
 }
 
-// Put hands the n-th response to udpbench during verification: of none, an empty one.
+// Put hands the n-th response (from 0: Answered) to udpbench during verification, before it is counted.
 func (p *Page) Put(n uint64, datagram []byte) {
 	if p.Verify == 1 {
 		slot := p.slot(n)
