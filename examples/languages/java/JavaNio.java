@@ -3,7 +3,7 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.*;
 
-/** Datagrams through NIO. Java adopts only its standard input, like a service of inetd: the script java-nio sees to it. */
+/** Datagrams through NIO. Java adopts only its standard input, as inetd passes it: the script java-nio sees to it. */
 class JavaNio {
     static Page page;
     static DatagramChannel channel;
@@ -74,7 +74,7 @@ class JavaNio {
         for (long n = 0; !page.is(Page.STOP) && page.fill(n, request); n = page.u64(Page.PACKETS)) {
             long sent = System.nanoTime();
             if (!send(request, to, 1)) continue;
-            boolean inTime = await(request.flip().slice(0, 10), response, selector, sent);
+            boolean inTime = await(request.flip().slice(0, 8), response, selector, sent);
             long rtt = System.nanoTime() - sent;
             if (!inTime) continue;
             page.put(page.u64(Page.ANSWERED), response);
@@ -92,7 +92,7 @@ class JavaNio {
                 continue;
             }
             page.count(0, response.remaining());
-            if (response.remaining() >= 10 && response.slice(0, 10).equals(head)) return true;
+            if (response.remaining() >= 8 && response.slice(0, 8).equals(head)) return true;
             page.add(Page.LATE, 1);
         }
     }

@@ -15,7 +15,8 @@ class Page {
     // Offsets.
     static final int ROLE = 4, PAYLOAD = 8, BUFFER = 12, CONNECTED = 20, TIMEOUT_MS = 28, PEER_TEXT = 176, VERIFY = 240,
             SLOTS = 244, SLOT_BYTES = 248, SLOTS_AT = 252, GO = 256, STOP = 260, SLOTS_READY = 320, PACKETS = 512,
-            BYTES = 520, CALLS = 528, ERRORS = 536, REFUSED = 544, ANSWERED = 552, LATE = 560, READY = 568, RTT_NS = 1024;
+            BYTES = 520, CALLS = 528, ERRORS = 536, REFUSED = 544, ANSWERED = 552, LATE = 560, READY = 568,
+            RTT_NS = 1024;
     private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.nativeOrder());
     private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
     private final ByteBuffer memory;
@@ -64,12 +65,15 @@ class Page {
         add(ANSWERED, 1);
     }
 
-    /** Writes the n-th datagram to send, during verification with what udpbench wrote. Returns false at the end. */
+    /**
+     * Writes the n-th datagram to send: its number from byte 2 on, or during verification what udpbench wrote. Returns
+     * false at the end.
+     */
     boolean fill(long n, ByteBuffer datagram) {
         datagram.clear();
         while (is(VERIFY) && u64(SLOTS_READY) <= n) if (is(STOP)) return false;
         if (is(VERIFY)) datagram.put(0, memory, slot(n) + 4, datagram.capacity());
-        else if (datagram.capacity() >= 10) datagram.order(ByteOrder.LITTLE_ENDIAN).putLong(2, n);
+        else if (datagram.capacity() >= 8) datagram.order(ByteOrder.LITTLE_ENDIAN).putLong(0, n << 16);
         return true;
     }
 

@@ -21,7 +21,7 @@ const head = new Uint32Array(64)
 try { read(head, 0) } catch { /* checked below */ }
 const [version, role, payload, , , connected, , timeoutMs] = head
 if (version !== 1) fail('udpbench starts this program: udpbench --engine exec:PROGRAM')
-if (connected && role !== RECEIVE) fail('dgram sends nothing over a connected descriptor (EISCONN): --connection unconnected')
+if (connected && role !== RECEIVE) fail('dgram cannot send over a connected descriptor: use --connection unconnected')
 const [ip, verify, slots, slotBytes, slotsAt] = [head[11], ...head.subarray(60)]
 const peer = read(Buffer.alloc(64), PEER_TEXT).toString().match(/^\[?([^\]\0]+)\]?:(\d+)/)?.slice(1)
 const counts = new BigUint64Array(7)
@@ -32,7 +32,8 @@ function count(changes) {
 const slot = (number) => slotsAt + (number % slots) * slotBytes
 function content(number) {
   const datagram = Buffer.alloc(payload)
-  if (!verify && payload >= 10) datagram.writeBigUInt64LE(BigInt(number), 2)
+  // A response repeats these 8 bytes.
+  if (!verify && payload >= 8) datagram.writeBigUInt64LE(BigInt(number) << 16n)
   while (verify && u64(SLOTS_READY) <= number && !u32(STOP)) pause()
   return verify ? read(datagram, slot(number) + 4) : datagram
 }
@@ -61,7 +62,7 @@ async function ask() {
   let request, arrived
   socket.on('message', (datagram) => {
     count([[BYTES, datagram.length], [CALLS, 1]])
-    if (arrived && datagram.compare(request, 0, 10, 0, 10) === 0) arrived(datagram)
+    if (arrived && datagram.subarray(0, 8).equals(request.subarray(0, 8))) arrived(datagram)
     else count([[LATE, 1]])
   })
   while (!u32(STOP)) {

@@ -42,7 +42,7 @@ class Protocol(asyncio.DatagramProtocol):
     def datagram_received(self, datagram, source):
         if page.role == CLIENT:
             page.count(0, len(datagram))
-            if self.response.done() or datagram[:10] != self.request[:10]:
+            if self.response.done() or datagram[:8] != self.request[:8]:
                 page.late += 1
             else:
                 self.response.set_result(datagram)

@@ -82,7 +82,7 @@ def response_to(request, sent_ns):
             page.fail(refused=0)
             continue
         page.count(0, len(response))
-        if response[:10] == request[:10]:
+        if response[:8] == request[:8]:
             return response
         page.late += 1
     return b""

@@ -62,9 +62,9 @@ class Page(ctypes.Structure):
         self.answered += 1
 
     def content(self, number):
-        """Returns a datagram to send: during verification the one that udpbench wrote, or None at the end."""
+        """Returns a datagram to send, its number from byte 2 on: of udpbench during verification; None at the end."""
         if not self.verify:
-            return (bytes(2) + number.to_bytes(8, "little")).ljust(self.payload, b"\0")[: self.payload]
+            return (number << 16).to_bytes(8, "little").ljust(self.payload, b"\0")[: self.payload]
         while self.slots_ready <= number:
             if self.stop:
                 return None

@@ -64,7 +64,7 @@ func ask(page *udpbench.Page, conn *net.UDPConn) {
 	request, response := make([]byte, page.Payload), make([]byte, page.Buffer)
 	to, timeout := page.Peer(), time.Duration(page.TimeoutMs)*time.Millisecond
 	for n := uint64(0); !page.Stopped(); n = page.Packets.Load() {
-		binary.LittleEndian.PutUint64(request[2:], n)
+		binary.LittleEndian.PutUint64(request, n<<16) // from byte 2 on: a response repeats the first 8 bytes
 		if !page.Fill(n, request) {
 			return
 		}
@@ -73,7 +73,7 @@ func ask(page *udpbench.Page, conn *net.UDPConn) {
 		if !sendOne(page, conn, request, to) {
 			continue
 		}
-		got := await(page, conn, request[:10], response)
+		got := await(page, conn, request[:8], response)
 		rtt := time.Since(sent)
 		if got > 0 {
 			page.Put(page.Answered.Load(), response[:got])
