@@ -44,18 +44,21 @@ def receive(is_server):
         if page.verify:
             page.check(page.packets, datagram)
         page.count(1, len(datagram))
-        if is_server:
-            send_back(datagram, source)
+        while is_server and not send_back(datagram, source):
+            pass
 
 
 def send_back(datagram, source):
+    """Returns False if the kernel has no room yet."""
     try:
         sock.sendto(datagram, source)
-    except OSError:
-        page.fail(refused=1)
-    else:
         page.count(0, 0)
         page.answered += 1
+    except BlockingIOError:
+        return False
+    except OSError:
+        page.fail(refused=1)
+    return True
 
 
 def ask():
