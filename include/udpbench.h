@@ -58,7 +58,7 @@ struct udpbench_page {
     /* Written by PROGRAM. The counts only grow. */
     uint64_t packets;  /*  512: datagrams that the kernel took (sender, client) or delivered (receiver, server) */
     uint64_t bytes;    /*  520: payload sent (sender) or received (all others) */
-    uint64_t calls;    /*  528: system calls that moved datagrams */
+    uint64_t reserved; /*  528 */
     uint64_t errors;   /*  536: calls that failed, apart from EINTR and EAGAIN, and from sends: see `refused` */
     uint64_t refused;  /*  544: datagrams that a send should have sent when it failed: not in `packets` */
     uint64_t answered; /*  552: server: responses sent; client: responses received in time */
@@ -96,11 +96,10 @@ static inline int udpbench_stopped(const volatile struct udpbench_page *page)
     return (int)__atomic_load_n(&page->stop, __ATOMIC_RELAXED);
 }
 
-/* Counts one call that moved `packets` datagrams with `bytes` bytes of payload together. */
+/* Counts `packets` datagrams with `bytes` bytes of payload together. */
 static inline void udpbench_count(volatile struct udpbench_page *page, uint64_t packets, uint64_t bytes)
 {
     __atomic_store_n(&page->bytes, page->bytes + bytes, __ATOMIC_RELAXED);
-    __atomic_store_n(&page->calls, page->calls + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&page->packets, page->packets + packets, __ATOMIC_RELEASE);
 }
 

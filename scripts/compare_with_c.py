@@ -6,6 +6,9 @@ thread, the same pins, buffers, batch, warm-up and windows, the same calls of th
 the CPU time of both threads per datagram that arrived, as it is the least sensitive to what else runs on the
 machine; beside it the sender's per datagram sent and the receiver's per datagram received.
 
+The C side has its own clock, counters, threads and windows, and is no program for `udpbench --engine exec:PROGRAM`
+(examples/languages/ has those): as such it would share with udpbench what is to be checked here.
+
 Noise is drift, and drift that is slower than the alternation cancels. So a pair is made of several short
 sub-runs, C and udpbench alternating and taking turns in going first; a side's value is the median of its
 sub-runs, and the pair's ratio is udpbench's value over C's. Pairs of all techniques and payloads are

@@ -11,7 +11,7 @@ use crate::engines::{self, Entry, exec};
 use crate::term::nearest;
 
 /// Prefix of a program in the place of an engine.
-const PROGRAM: &str = "exec:";
+pub(crate) const PROGRAM: &str = "exec:";
 
 /// An engine, or several of those that move datagrams and do not starve.
 #[derive(Clone, Copy, Debug)]

@@ -39,6 +39,7 @@ use self::name::Name;
 pub use self::ab::AbArgs;
 pub use self::agent::AgentArgs;
 pub use self::engine::EngineArg;
+pub(crate) use self::engine::PROGRAM;
 pub use self::find::{
     BurstArgs, CliffArgs, FindArgs, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs, SearchArgs,
 };

@@ -39,6 +39,18 @@ fn every_suite_is_listed_and_shown_as_it_is_written() {
 }
 
 #[test]
+fn programs_that_are_not_there_are_left_out_of_a_suite() {
+    let place = Place::new();
+    let plan = || stdout(&place.run("plan --suite languages"));
+    let without = plan();
+    assert!(without.contains("engines  std, mmsg/32\n"), "{without}");
+    fs::create_dir_all(place.path("target/languages")).expect("it is new");
+    fs::write(place.path("target/languages/go-net"), "").expect("the directory is there");
+    let with = plan();
+    assert!(with.contains("engines  std, mmsg/32, go-net\n"), "{with}");
+}
+
+#[test]
 fn what_stands_beside_published_figures_is_in_the_plan() {
     let typed = Cli::parse_from(["udpbench"]).run;
     for suite in suite::all().expect("each can be read") {

@@ -35,7 +35,10 @@ static void receive_all(int is_server)
         udpbench_count(page, 1, (uint64_t)got);
         if (!is_server)
             continue;
-        ssize_t sent = sendto(UDPBENCH_SOCKET, datagram, (size_t)got, 0, from, from_bytes);
+        ssize_t sent;
+        do
+            sent = sendto(UDPBENCH_SOCKET, datagram, (size_t)got, 0, from, from_bytes);
+        while (sent < 0 && errno == EAGAIN);
         sent < 0 ? udpbench_fail(page, 1) : udpbench_count(page, 0, 0);
         page->answered += sent >= 0;
     }

@@ -12,7 +12,7 @@ use super::Request;
 use super::wire;
 use crate::cli::peer::Peer;
 use crate::cli::{
-    self, Cli, Command, FindCommand, MeasuringArgs, OutputArgs, PlacementArgs, RunArgs,
+    self, Cli, Command, FindCommand, MeasuringArgs, OutputArgs, PROGRAM, PlacementArgs, RunArgs,
 };
 use crate::engines;
 use crate::error::UsageError;
@@ -91,7 +91,7 @@ pub fn search(search: &Sweep, typed: &RunArgs, directory: &Path) -> anyhow::Resu
     }
 }
 
-/// Returns the options of a sweep as words, without engines that this build does not have.
+/// Returns the options of a sweep as words, without engines that are left out.
 fn words(sweep: &Sweep) -> impl Iterator<Item = String> {
     let mut names_engines = false;
     sweep.options.split_whitespace().map(move |word| {
@@ -100,23 +100,28 @@ fn words(sweep: &Sweep) -> impl Iterator<Item = String> {
         if !is_list {
             return word.to_owned();
         }
-        let built = word.split(',').filter(|name| not_built(name).is_none());
+        let built = word.split(',').filter(|name| absent(name).is_none());
         built.collect::<Vec<&str>>().join(",")
     })
 }
 
-/// Returns the reason why this build does not have an engine. `None` if it has it.
-fn not_built(name: &str) -> Option<&'static str> {
-    let mut absent = engines::NOT_BUILT.iter();
-    absent.find(|(it, _)| *it == name).map(|(_, why)| *why)
+/// Returns the reason why an engine is left out: this build does not have it, or its program does not exist. `None` if
+/// there is none.
+fn absent(name: &str) -> Option<&'static str> {
+    if let Some(program) = name.strip_prefix(PROGRAM) {
+        let fix = "there is no such file: udpbench suites NAME says how to build it";
+        return (!Path::new(program).exists()).then_some(fix);
+    }
+    let mut not_built = engines::NOT_BUILT.iter();
+    not_built.find(|(it, _)| *it == name).map(|(_, why)| *why)
 }
 
-/// Returns the engines of a suite that this build does not have, with the reasons.
+/// Returns the engines of a suite that are left out, with the reasons.
 pub fn left_out(suite: &Suite) -> BTreeMap<&str, &'static str> {
     let all = suite.sweeps.iter().chain(&suite.searches);
     let words = all.flat_map(|it| it.options.split([' ', ',']));
     words
-        .filter_map(|word| Some((word, not_built(word)?)))
+        .filter_map(|word| Some((word, absent(word)?)))
         .collect()
 }
 
