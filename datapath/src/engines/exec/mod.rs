@@ -1,5 +1,5 @@
 //! Programs in any language (`--engine exec:PROGRAM`): each bench thread starts one process, gives it the thread's
-//! socket and a [page](page) of shared memory, and publishes the counts that the process writes there.
+//! socket and a page of shared memory, and publishes the counts that the process writes there.
 //!
 //! `docs/OWN-LOOP.md` describes the life of such a program. While it runs, the bench thread sleeps, and wakes a few
 //! times a second: the counts are read from the page when they are needed.
