@@ -15,7 +15,7 @@ class Page {
     // Offsets.
     static final int ROLE = 4, PAYLOAD = 8, BUFFER = 12, CONNECTED = 20, TIMEOUT_MS = 28, PEER_TEXT = 176, VERIFY = 240,
             SLOTS = 244, SLOT_BYTES = 248, SLOTS_AT = 252, GO = 256, STOP = 260, SLOTS_READY = 320, PACKETS = 512,
-            BYTES = 520, CALLS = 528, ERRORS = 536, REFUSED = 544, ANSWERED = 552, LATE = 560, READY = 568,
+            BYTES = 520, ERRORS = 536, REFUSED = 544, ANSWERED = 552, LATE = 560, READY = 568,
             RTT_NS = 1024;
     private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.nativeOrder());
     private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
@@ -51,7 +51,6 @@ class Page {
     /** Counts a call that moved datagrams. */
     void count(int packets, int bytes) {
         add(BYTES, bytes);
-        add(CALLS, 1);
         add(PACKETS, packets);
     }
 
