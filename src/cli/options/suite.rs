@@ -100,15 +100,11 @@ fn words(sweep: &Sweep) -> impl Iterator<Item = String> {
         if !is_list {
             return word.to_owned();
         }
-        let built = word.split(',').filter(|name| not_built(name).is_none());
+        let built = word
+            .split(',')
+            .filter(|name| engines::why_not_built(name).is_none());
         built.collect::<Vec<&str>>().join(",")
     })
-}
-
-/// Returns the reason why this build does not have an engine. `None` if it has it.
-fn not_built(name: &str) -> Option<&'static str> {
-    let mut absent = engines::NOT_BUILT.iter();
-    absent.find(|(it, _)| *it == name).map(|(_, why)| *why)
 }
 
 /// Returns the engines of a suite that this build does not have, with the reasons.
@@ -116,7 +112,7 @@ pub fn left_out(suite: &Suite) -> BTreeMap<&str, &'static str> {
     let all = suite.sweeps.iter().chain(&suite.searches);
     let words = all.flat_map(|it| it.options.split([' ', ',']));
     words
-        .filter_map(|word| Some((word, not_built(word)?)))
+        .filter_map(|word| Some((word, engines::why_not_built(word)?)))
         .collect()
 }
 

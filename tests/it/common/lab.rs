@@ -278,7 +278,6 @@ fn features() -> String {
         ("tokio", cfg!(feature = "tokio")),
         ("smol", cfg!(feature = "smol")),
         ("quinn-udp", cfg!(feature = "quinn-udp")),
-        ("message-io", cfg!(feature = "message-io")),
         ("uring", cfg!(feature = "uring")),
         ("websocket", cfg!(feature = "websocket")),
     ];
