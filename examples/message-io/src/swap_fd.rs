@@ -178,7 +178,9 @@ mod tests {
             "127.0.0.1:0".parse().expect("an address"),
             unwatched.local_addr().expect("it is bound"),
         ] {
-            let error = replace(theirs, &ours).err().expect("there is no such socket");
+            let error = replace(theirs, &ours)
+                .err()
+                .expect("there is no such socket");
             assert_eq!(error.kind(), io::ErrorKind::NotFound);
         }
     }
