@@ -28,13 +28,11 @@ use std::sync::Arc;
 
 use message_io::network::{Endpoint, NetEvent, SendStatus};
 use nix::sys::epoll::{Epoll, EpollCreateFlags};
-use udpbench::data::Group;
 use udpbench::engine::payload::{Check, Fill, Origin};
 use udpbench::engine::{
-    self, About, Addressing, BatchCount, Connected, DatagramIo, Engine, IoOptions, Meter, Tally,
-    ThreadArgs, Unconnected,
+    self, About, Addressing, BatchCount, Connected, DatagramIo, Engine, Group, IoOptions, Meter,
+    Tally, ThreadArgs, Unconnected, block_wakeups,
 };
-use udpbench::sys::wakeup;
 
 use crate::logged_errno;
 use crate::messages::Messages;
@@ -53,10 +51,10 @@ impl<T: Adapter> Engine for MessageIo<T> {
         group: Group::Readiness,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = MessageIoSocket<T::Messages>;
+    type DatagramIo<A: Addressing> = MessageIoSocket<T>;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
-        wakeup::block()?;
+        block_wakeups()?;
         logged_errno::install_logger();
         Ok(Self {
             meter: Arc::clone(&brief.meter),
@@ -64,13 +62,9 @@ impl<T: Adapter> Engine for MessageIo<T> {
         })
     }
 
-    fn open<A: Addressing>(
-        &self,
-        mut options: IoOptions,
-    ) -> io::Result<MessageIoSocket<T::Messages>> {
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<MessageIoSocket<T>> {
         Ok(MessageIoSocket {
             network: T::open::<A>(options.only_endpoint()?)?,
-            is_udp: T::IS_UDP,
             connected: A::CONNECTED,
             payload: options.payload(),
             messages: T::Messages::of(&options),
@@ -98,12 +92,11 @@ impl<T: Adapter> Engine for MessageIo<T> {
 }
 
 /// A socket in a network of the library.
-pub struct MessageIoSocket<M> {
+pub struct MessageIoSocket<T: Adapter> {
     network: Network,
-    is_udp: bool,
     connected: bool,
     payload: Vec<u8>,
-    messages: M,
+    messages: T::Messages,
     meter: Arc<Meter>,
     /// Datagrams received so far.
     total: Tally,
@@ -113,7 +106,7 @@ pub struct MessageIoSocket<M> {
     is_gone: bool,
 }
 
-impl<M: Messages> DatagramIo for MessageIoSocket<M> {
+impl<T: Adapter> DatagramIo for MessageIoSocket<T> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
@@ -123,7 +116,7 @@ impl<M: Messages> DatagramIo for MessageIoSocket<M> {
         let to = to.unwrap_or(endpoint);
         match self.network.controller.send(to, &self.payload) {
             SendStatus::Sent => Ok(BatchCount::one(self.payload.len())),
-            SendStatus::ResourceNotFound if self.is_udp => Err(logged_errno::take_last_error()),
+            SendStatus::ResourceNotFound if T::IS_UDP => Err(logged_errno::take_last_error()),
             refused => Err(io::Error::other(format!("message-io: {refused:?}"))),
         }
     }

@@ -6,8 +6,8 @@ mod messages;
 mod network;
 mod swap_fd;
 
-use udpbench::data::Transport;
-use udpbench::engines::{Carrier, Entry};
+use udpbench::engine::Transport;
+use udpbench::{Carrier, Entry};
 
 pub use self::engine::MessageIo;
 pub use self::network::{Adapter, FramedTcp, Tcp, Udp, WebSocket};

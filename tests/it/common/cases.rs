@@ -11,15 +11,15 @@ use udpbench::trial::spec::TrialSpec;
 
 /// Runs a window of a case in this process, without pinning.
 pub fn window(case: &Case, settings: &Settings) -> Sample {
-    let mut trials = LocalTrials::new(&settings.root);
-    trials.run(&spec(case, settings)).expect(&case.key())
+    let (key, mut trials) = (case.key(), LocalTrials::new(&settings.root));
+    trials.run(&spec(case, settings)).expect(&key)
 }
 
 /// Runs a window of a case in this process and verifies every datagram.
 pub fn verify(case: &Case, settings: &Settings) -> Sample {
-    let mut trials = LocalTrials::new(&settings.root);
+    let (key, mut trials) = (case.key(), LocalTrials::new(&settings.root));
     let verified = spec(case, settings).verify(|spec| trials.run(spec));
-    verified.expect(&case.key())
+    verified.expect(&key)
 }
 
 fn spec(case: &Case, settings: &Settings) -> TrialSpec {

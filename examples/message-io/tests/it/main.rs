@@ -4,6 +4,7 @@
 mod bench_threads;
 #[path = "../../../../tests/it/common/mod.rs"]
 mod common;
+mod contract;
 #[path = "../../../../tests/it/matrix.rs"]
 mod matrix;
 mod suite;
