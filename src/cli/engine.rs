@@ -78,9 +78,7 @@ fn engine(name: &str) -> Result<EngineArg, String> {
     if let Some(entry) = engines::find(name) {
         return Ok(EngineArg::One(entry));
     }
-    let mut absent = engines::NOT_BUILT.iter();
-    let absent = absent.find(|(absent, _)| *absent == name);
-    Err(absent.map_or_else(
+    Err(engines::why_not_built(name).map_or_else(
         || {
             format!(
                 "no such engine; {}`udpbench engines` lists them; groups of them are {} and all",
@@ -88,7 +86,7 @@ fn engine(name: &str) -> Result<EngineArg, String> {
                 Group::NAMED.map(Group::name).join(", ")
             )
         },
-        |(_, reason)| (*reason).to_owned(),
+        str::to_owned,
     ))
 }
 

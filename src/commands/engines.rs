@@ -12,8 +12,8 @@ use crate::term::table::Columns;
 /// Fails if standard output cannot be written.
 pub fn run() -> anyhow::Result<ExitCode> {
     let built = engines::all().map(row);
-    let left_out = engines::NOT_BUILT.iter();
-    let left_out = left_out.map(|&(name, reason)| [name, "", "no", reason].map(str::to_owned));
+    let left_out = engines::not_built();
+    let left_out = left_out.map(|(name, reason)| [name, "", "no", reason].map(str::to_owned));
     let columns = Columns::<[String; 4]>::default()
         .word("engine", |row| row[0].clone())
         .word("group", |row| row[1].clone())

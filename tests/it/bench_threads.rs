@@ -208,7 +208,7 @@ fn a_refused_request_was_sent_once_and_is_waited_for() {
 #[test]
 fn a_refused_response_was_sent_once_and_the_server_goes_on() {
     const REQUESTS: u64 = 50;
-    // The library of message-io lets go of a socket that cannot send.
+    // message-io's library lets go of a socket that cannot send.
     for entry in answers().filter(|entry| entry.about.name != "message-io") {
         let client = bind();
         let socket = mute(&client);

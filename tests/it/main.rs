@@ -47,3 +47,14 @@ mod verify;
 mod watch;
 mod widths;
 mod wire;
+
+use udpbench::engines::{self, Entry};
+
+/// The program under test.
+const PROGRAM: &str = "udpbench";
+/// The repository.
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn engines_under_test() -> impl Iterator<Item = &'static Entry> {
+    engines::all()
+}

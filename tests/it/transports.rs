@@ -2,9 +2,9 @@
 
 use udpbench::results::row::{Row, Status};
 
+use crate::common::transports::{SHORT, engines_go_over};
 use crate::common::{Place, assert_code, rows, stderr};
 
-const SHORT: &str = "--no-reference --soak 0s --warmup 5ms --rounds 5";
 const ALL: &str = if cfg!(feature = "websocket") {
     "--transport udp,unix-dgram,unix-stream,tcp,framed-tcp,websocket"
 } else {
@@ -174,53 +174,8 @@ fn messages_longer_than_any_buffer_go_through_in_parts() {
 
 #[test]
 fn other_engines_go_over_connections_as_far_as_they_can() {
-    let place = Place::new();
-    for (engines, transports, framed_together) in [
-        (
-            "std,mio-exhaustive",
-            "unix-dgram,unix-stream,tcp,framed-tcp",
-            true,
-        ),
-        ("std,message-io", "tcp,framed-tcp", false),
-    ] {
-        if engines.contains("message-io") && !cfg!(feature = "message-io") {
-            continue;
-        }
-        let rows = sweep(
-            &place,
-            &format!(
-                "--transport {transports} --workload flood,rr,bidir --duplex full --sender {engines} --receiver {engines} \
-                 --threads 2 --payload 16,300,20000 --ip v4 --duration 150ms --verify"
-            ),
-        );
-        std::fs::remove_file(place.path("out.csv")).expect("it was written");
-        std::fs::remove_file(place.path("out.jsonl")).expect("it was written");
-        for row in &rows {
-            let case = &row.case;
-            let is_framed = row.transport.to_string() == "framed-tcp";
-            if is_framed && row.sender != row.receiver && !framed_together {
-                assert!(
-                    row.reason.contains("write different heads"),
-                    "{case}: {}",
-                    row.reason
-                );
-                continue;
-            }
-            if row.reason.contains("would share each socket") {
-                assert_ne!(row.sender, row.receiver, "{case}");
-                continue;
-            }
-            assert_eq!(
-                (row.status, row.reason.as_str()),
-                (Status::Ok, ""),
-                "{case}"
-            );
-            assert_eq!(row.received_packets, row.sent_packets, "{case}");
-            let unread_or_wrong = [row.unread_packets, row.corrupted_packets];
-            assert_eq!(unread_or_wrong, [Some(0); 2], "{case}");
-            assert_eq!(row.unaccounted_packets, Some(0), "{case}");
-        }
-    }
+    let transports = "unix-dgram,unix-stream,tcp,framed-tcp";
+    engines_go_over("std,mio-exhaustive", transports, |_| false);
 }
 
 #[test]

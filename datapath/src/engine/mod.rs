@@ -31,18 +31,18 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 pub use self::about::{About, ManyEndpoints, Partner, Selection};
-pub use self::counters::Meter;
 #[doc(hidden)]
 pub use self::counters::{
-    FlowCounts, FlowMeter, OffloadedRequests, OutsideCounts, Refusals, SharedCount, SharedTally,
-    Tally,
+    FlowCounts, FlowMeter, OffloadedRequests, OutsideCounts, Refusals, SharedCount,
 };
+pub use self::counters::{Meter, SharedTally, Tally};
 pub use self::datagram_io::{DatagramIo, Direction, Endpoint, IoOptions, PerEndpoint, Remark};
 #[doc(hidden)]
 pub use self::queue_probe::{ConnectionProbe, LosslessProbe};
 pub use self::queue_probe::{QueueProbe, UdpProbe};
 pub use self::wakeups::{Waits, Wakeups};
-pub use crate::data::Group;
+pub use crate::data::{Group, Transport};
+pub use crate::sys::wakeup::block as block_wakeups;
 
 /// Datagrams and bytes that one call of an engine sent or received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

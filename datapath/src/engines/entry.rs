@@ -6,6 +6,7 @@ use std::net::UdpSocket;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::carrier::{BenchThread, Carrier};
 use super::exec;
 use crate::data::{Case, Connection, EngineName, EngineProperties, Transport};
 use crate::engine::{
@@ -46,20 +47,6 @@ pub struct Entry {
     #[cfg(test)]
     pub(super) keeps_contract: [fn(); 2],
 }
-
-/// Support of an engine for a transport other than UDP.
-pub struct Carrier {
-    /// The transport.
-    pub transport: Transport,
-    /// Function that runs a bench thread over this transport.
-    pub thread: BenchThread,
-    /// Function that returns the size of a message in the transport, in bytes. Its arguments are the payload in bytes
-    /// and whether the client sends the message. `None`: the transport keeps messages apart.
-    pub bytes_of: fn(usize, bool) -> Option<usize>,
-}
-
-/// A function that runs one bench thread from start to stop.
-pub type BenchThread = fn(Program, Connection, &Arc<ThreadContext>) -> io::Result<Remark>;
 
 impl Entry {
     /// Creates the registry's entry for `E`.
@@ -108,8 +95,8 @@ impl Entry {
         }
     }
 
-    /// Adds support for other transports.
-    pub(super) const fn over(self, transports: &'static [Carrier]) -> Self {
+    /// Adds support for transports other than UDP.
+    pub const fn over(self, transports: &'static [Carrier]) -> Self {
         Self { transports, ..self }
     }
 

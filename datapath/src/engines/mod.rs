@@ -4,14 +4,13 @@
 //! and the plan use this list. `CONTRIBUTING.md` says which engine to start from. Engines of other crates are
 //! [added](add) by their program.
 
+pub mod carrier;
 mod entry;
 pub mod exec;
 mod gso;
 #[cfg(feature = "tokio")]
 mod lent_future;
 pub mod linux;
-#[cfg(feature = "message-io")]
-mod message_io;
 mod mio;
 mod mmsg;
 mod multiplex;
@@ -35,7 +34,8 @@ mod uring;
 
 use ::std::sync::OnceLock;
 
-pub use self::entry::{BenchThread, Carrier, Entry};
+pub use self::carrier::{BenchThread, Carrier};
+pub use self::entry::Entry;
 use crate::data::{Case, EngineName, EngineProperties, Group};
 use crate::engine::{Partner, Selection};
 
@@ -65,8 +65,6 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<mio::Mio<mio::Eager>>()
         .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Eager>>>(),
     Entry::of::<mio::Mio<mio::Once>>(),
-    #[cfg(feature = "message-io")]
-    Entry::of::<message_io::MessageIo<message_io::Udp>>().over(stream::OF_MESSAGE_IO),
     #[cfg(feature = "tokio")]
     Entry::of::<tokio::Tokio<tokio::EachOne>>()
         .with_many::<tokio::Tokio<tokio::EachOne>>()
@@ -85,14 +83,17 @@ pub const PAIR: &str = "gso-gro";
 /// Engines of the crate whose program this is.
 static ADDED: OnceLock<&'static [Entry]> = OnceLock::new();
 
-/// Engines that this build lacks, each with the reason.
-pub static NOT_BUILT: &[(&str, &str)] = &[
+/// Engines that this package does not have, each with the reason: see [`not_built`].
+static NOT_BUILT: &[(&str, &str)] = &[
+    (
+        "message-io",
+        "a program of its own: in the repository, type `cargo run --release --manifest-path \
+         examples/message-io/Cargo.toml --` instead of `udpbench`",
+    ),
     #[cfg(not(target_pointer_width = "64"))]
     ("uring", "io_uring's library is for 64-bit targets only"),
     #[cfg(all(not(feature = "uring"), target_pointer_width = "64"))]
     ("uring", "built without the feature uring"),
-    #[cfg(not(feature = "message-io"))]
-    ("message-io", "built without the feature message-io"),
     #[cfg(not(feature = "tokio"))]
     ("tokio", "built without the feature tokio"),
     #[cfg(not(feature = "tokio"))]
@@ -136,6 +137,19 @@ pub fn add(engines: &'static [Entry]) {
     assert!(ADDED.set(engines).is_ok(), "engines are added once");
 }
 
+/// Returns the known engines that this program lacks, each with the reason.
+pub fn not_built() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let is_added = |name| all().any(|entry| entry.about.name == name);
+    let absent = NOT_BUILT.iter().copied();
+    absent.filter(move |(name, _)| !is_added(*name))
+}
+
+/// Returns why this program lacks an engine. `None`: it has it, or there is no such engine.
+pub fn why_not_built(name: &str) -> Option<&'static str> {
+    let mut absent = not_built();
+    absent.find(|(it, _)| *it == name).map(|(_, why)| why)
+}
+
 /// Returns the engine with this name, which may be a [program](exec).
 pub fn find(name: &str) -> Option<&'static Entry> {
     find_compiled(name).or_else(|| exec::find(name))
@@ -162,10 +176,7 @@ pub fn of(case: &Case) -> Result<Engines, String> {
 
 fn built(name: EngineName) -> Result<&'static Entry, String> {
     find(name.as_str()).ok_or_else(|| {
-        let absent = NOT_BUILT
-            .iter()
-            .find(|(absent, _)| *absent == name.as_str());
-        let reason = absent.map_or("there is no such engine", |(_, reason)| reason);
+        let reason = why_not_built(name.as_str()).unwrap_or("there is no such engine");
         format!("the engine {name}: {reason}")
     })
 }

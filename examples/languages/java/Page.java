@@ -48,7 +48,7 @@ class Page {
         while (!is(GO)) Thread.sleep(0, 100_000);
     }
 
-    /** Counts a call that moved datagrams. */
+    /** Counts datagrams that a call moved. */
     void count(int packets, int bytes) {
         add(BYTES, bytes);
         add(PACKETS, packets);

@@ -112,8 +112,7 @@ fn absent(name: &str) -> Option<&'static str> {
         let fix = "there is no such file: udpbench suites NAME says how to build it";
         return (!Path::new(program).exists()).then_some(fix);
     }
-    let mut not_built = engines::NOT_BUILT.iter();
-    not_built.find(|(it, _)| *it == name).map(|(_, why)| *why)
+    engines::why_not_built(name)
 }
 
 /// Returns the engines of a suite that are left out, with the reasons.

@@ -10,7 +10,8 @@ use crate::data::{
     Case, Counts, EnginePair, EngineProperties, Group, MOST_PER_TRAIN, Sample, Side, ThreadSample,
     Transport,
 };
-use crate::engines::stream::{LENGTH_BYTES, READ_BYTES, WEBSOCKET_READ_BYTES, websocket_bytes};
+use crate::engines::carrier::{LENGTH_BYTES, websocket_bytes};
+use crate::engines::stream::{READ_BYTES, WEBSOCKET_READ_BYTES};
 use crate::host::placement::Placement;
 
 /// Facts that a window is compared with.

@@ -11,30 +11,27 @@ use udpbench::trial::spec::TrialSpec;
 
 /// Runs a window of a case in this process, without pinning.
 pub fn window(case: &Case, settings: &Settings) -> Sample {
-    let key = case.key();
-    run(&spec(case, settings)).expect(&key)
+    let (key, mut trials) = (case.key(), LocalTrials::new(&settings.root));
+    trials.run(&spec(case, settings)).expect(&key)
 }
 
 /// Runs a window of a case in this process and verifies every datagram.
 pub fn verify(case: &Case, settings: &Settings) -> Sample {
-    let key = case.key();
-    spec(case, settings).verify(run).expect(&key)
+    let (key, mut trials) = (case.key(), LocalTrials::new(&settings.root));
+    let verified = spec(case, settings).verify(|spec| trials.run(spec));
+    verified.expect(&key)
 }
 
 fn spec(case: &Case, settings: &Settings) -> TrialSpec {
     TrialSpec::new(case, &Placement::unpinned(case.threads), settings)
 }
 
-fn run(spec: &TrialSpec) -> anyhow::Result<Sample> {
-    LocalTrials::new(&spec.settings.root).run(spec)
-}
-
-/// Returns the engines that this kernel can run.
+/// Returns the engines under test that this kernel can run.
 pub fn built_and_runnable() -> impl Iterator<Item = &'static Entry> {
-    engines::all().filter(|entry| entry.probe().is_ok())
+    crate::engines_under_test().filter(|entry| entry.probe().is_ok())
 }
 
-/// Returns cases of every engine with itself or its partner, over every connection, IP version and 1 to 4 threads. One
+/// Returns cases of every engine under test with itself or its partner, over every connection, IP version and 1 to 4 threads. One
 /// thread only if the engine can use one.
 pub fn matrix(payload: u32) -> Vec<Case> {
     let mut cases = Vec::new();

@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 use nix::sched::{CloneFlags, setns};
 use serde_json::Value;
 
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+use super::pages::root;
+
 /// Exit code of the script without permission to make namespaces.
 const SKIPPED: i32 = 77;
 /// Time limit for the removal, on a busy machine.
@@ -84,7 +85,7 @@ impl Builder {
 
     /// `None`, loudly: this machine has no such thing, or this user may not have it.
     pub fn start(self) -> Option<Lab> {
-        let mut script = Command::new(Path::new(ROOT).join("scripts/wire_lab.py"))
+        let mut script = Command::new(root().join("scripts/wire_lab.py"))
             .arg("--serve")
             .args(&self.0)
             .stdin(Stdio::piped())
@@ -250,7 +251,7 @@ fn test_wire() -> &'static Path {
         cargo.args(["build", "--quiet", "--locked", "--example", "test_wire"]);
         cargo.args(["--message-format=json-render-diagnostics", "--features"]);
         // Those of this test, so that nothing is built again.
-        cargo.arg(features()).current_dir(ROOT);
+        cargo.arg(features()).current_dir(root());
         if cfg!(not(feature = "default")) {
             cargo.arg("--no-default-features");
         }
@@ -278,7 +279,6 @@ fn features() -> String {
         ("tokio", cfg!(feature = "tokio")),
         ("smol", cfg!(feature = "smol")),
         ("quinn-udp", cfg!(feature = "quinn-udp")),
-        ("message-io", cfg!(feature = "message-io")),
         ("uring", cfg!(feature = "uring")),
         ("websocket", cfg!(feature = "websocket")),
     ];

@@ -1,4 +1,7 @@
 //! Helpers of the tests that run the whole program: a working directory, running the program, and reading its files.
+//!
+//! Crates of engines have tests with these, too: `examples/message-io`. The root of each test program says which
+//! program it runs, where the repository is, and which engines are tested.
 #![allow(
     unreachable_pub,
     reason = "a module of each test program, public to it"
@@ -9,6 +12,8 @@ pub mod cases;
 pub mod hosts;
 pub mod lab;
 pub mod pages;
+pub mod swept;
+pub mod transports;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -30,7 +35,7 @@ pub const LONG_SWEEP: &str = "--full --engine null --no-reference --ip v4 --soak
 /// Returns the command of the program. With `CARGO_TARGET_<TRIPLE>_RUNNER`, an emulator runs it, as cargo runs the
 /// tests.
 pub fn program() -> Command {
-    Command::cargo_bin("udpbench").expect("cargo has built it")
+    Command::cargo_bin(crate::PROGRAM).expect("cargo has built it")
 }
 
 /// A temporary working directory, removed at the end.

@@ -2,9 +2,8 @@
 
 use udpbench::results::row::Row;
 
-use super::accounting::{SHORT, Swept, lost, sweep};
 use crate::common::lab::{End, Lab};
-use crate::common::{Place, rows};
+use crate::common::swept::{Swept, lost};
 
 const LINE: &str = "20mbit burst 10kb limit 30kb";
 
@@ -70,34 +69,6 @@ fn a_batch_for_which_the_send_buffer_has_no_room_is_no_failure() {
         assert_eq!(row.failed_calls, Some(0), "{row:?}");
         assert_eq!(row.refused_packets, Some(0), "{row:?}");
         assert_eq!(row.dropped_qdisc_packets, Some(0), "{row:?}");
-    }
-}
-
-/// The near interface takes none of them, and the far one says so of each (veth): message-io only logs it.
-#[test]
-fn an_engine_that_hides_why_a_send_failed_counts_it_like_the_others() {
-    let Some(lab) = Lab::builder().start() else {
-        return;
-    };
-    let ip = lab
-        .near("ip")
-        .args(["link", "set", "dev", "eth0", "mtu", "1280"])
-        .status();
-    assert!(ip.expect("iproute2").success());
-    let place = Place::new();
-    let words = "--direction down --engine std,message-io --connection unconnected --threads 2 --payload 1400 --rate 4k";
-    sweep(&lab, &place, &format!("{SHORT} --duration 500ms {words}"));
-    let rows = rows(&place.path("out.csv"));
-    assert_eq!(rows.len(), 2, "{rows:?}");
-    for row in rows {
-        let counts = (row.dropped_qdisc_packets, row.dropped_nic_out_packets);
-        assert!(packets(counts.0) + packets(counts.1) > 0, "{row:?}");
-        assert_eq!(
-            (row.failed_calls, row.refused_packets),
-            (Some(0), Some(0)),
-            "{row:?}"
-        );
-        assert!(!row.reason.contains("ResourceNotFound"), "{row:?}");
     }
 }
 

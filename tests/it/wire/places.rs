@@ -9,8 +9,8 @@ use std::time::Duration;
 use udpbench::data::Places;
 use udpbench::results::row::{Row, Status};
 
-use super::accounting::{SHORT, Swept, lost, sweep, wire};
 use crate::common::lab::{End, Lab};
+use crate::common::swept::{SHORT, Swept, lost, sweep, wire};
 use crate::common::{Place, rows, stderr, wait_until};
 
 /// Returns the datagrams lost at a place.

@@ -6,7 +6,5 @@ mod fixed_buffer;
 pub mod gso;
 pub mod poll_set;
 pub mod source;
-#[cfg(feature = "message-io")]
-pub mod swap_fd;
 #[cfg(all(feature = "uring", target_pointer_width = "64"))]
 pub mod uring;

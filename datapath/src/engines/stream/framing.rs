@@ -2,9 +2,10 @@
 
 use std::marker::PhantomData;
 
-use super::{LENGTH_BYTES, READ_BYTES};
+use super::READ_BYTES;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{BatchCount, IoOptions};
+use crate::engines::carrier::LENGTH_BYTES;
 
 /// A way to mark the boundaries of messages in a stream.
 pub(in crate::engines) trait Framing: Send + 'static {

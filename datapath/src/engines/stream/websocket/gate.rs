@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use crate::engine::IoOptions;
-use crate::engines::stream::websocket_bytes;
+use crate::engines::carrier::websocket_bytes;
 
 /// A stream whose reads can be blocked until the messages that were already read are used up. It counts the bytes
 /// that are read and not used.

@@ -12,8 +12,8 @@ use super::*;
 use crate::engine::payload::NoFill;
 use crate::engine::payload::tests::Collected;
 use crate::engine::{DatagramIo, Direction, IoOptions};
+use crate::engines::carrier::websocket_bytes;
 use crate::engines::stream::ports::TransportIo;
-use crate::engines::stream::websocket_bytes;
 use crate::sys::socket_queues;
 use futures_util::FutureExt;
 

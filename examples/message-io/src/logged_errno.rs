@@ -29,7 +29,7 @@ impl Log for ErrnoLogger {
 
 /// Installs the logger that reads the errors. This program has no other logger; one that is already installed would
 /// stay, and [`take_last_error`] would know no error but its default.
-pub(super) fn install_logger() {
+pub(crate) fn install_logger() {
     if log::set_logger(&ErrnoLogger).is_ok() {
         log::set_max_level(LevelFilter::Error);
     }
@@ -38,7 +38,7 @@ pub(super) fn install_logger() {
 /// Takes the last error that the library logged on this thread. The default is `ECONNREFUSED`: the library does not log
 /// that nobody listens at the peer's port (`send_packet` in its `adapters/udp.rs`).
 #[cold]
-pub(super) fn take_last_error() -> io::Error {
+pub(crate) fn take_last_error() -> io::Error {
     let errno = match ERRNO.take() {
         0 => libc::ECONNREFUSED,
         errno => errno,
@@ -59,21 +59,19 @@ mod tests {
     use std::net::{SocketAddr, UdpSocket};
 
     use message_io::network::SendStatus;
+    use udpbench::engine::{Connected, Endpoint, Unconnected};
 
     use super::*;
-    use crate::engine::{Connected, Unconnected};
-    use crate::engines::message_io::network::{Adapter, Udp};
+    use crate::network::{Adapter, Udp};
 
     #[test]
-    #[cfg_attr(miri, ignore = "Miri has no sockets")]
     fn refusals_of_the_system_have_an_errno() {
         install_logger();
         // A socket may not send to the broadcast address without SO_BROADCAST.
         let socket = UdpSocket::bind("0.0.0.0:0").expect("a port");
         let all: SocketAddr = "255.255.255.255:9".parse().expect("an address");
-        let (network, endpoint) =
-            Udp::open::<Unconnected>(socket.into(), Some(all)).expect("opens");
-        let status = network.controller.send(endpoint, b"x");
+        let network = Udp::open::<Unconnected>(Endpoint::of(socket, Some(all))).expect("opens");
+        let status = network.controller.send(network.endpoint, b"x");
         assert_eq!(status, SendStatus::ResourceNotFound);
         assert_eq!(take_last_error().raw_os_error(), Some(libc::EACCES));
 
@@ -82,9 +80,10 @@ mod tests {
         let peer = nobody.local_addr().expect("bound");
         socket.connect(peer).expect("an address of loopback");
         drop(nobody);
-        let (network, endpoint) = Udp::open::<Connected>(socket.into(), Some(peer)).expect("opens");
-        assert_eq!(network.controller.send(endpoint, b"x"), SendStatus::Sent);
-        let status = network.controller.send(endpoint, b"x");
+        let network = Udp::open::<Connected>(Endpoint::of(socket, Some(peer))).expect("opens");
+        let send = || network.controller.send(network.endpoint, b"x");
+        assert_eq!(send(), SendStatus::Sent);
+        let status = send();
         assert_eq!(status, SendStatus::ResourceNotFound);
         assert_eq!(take_last_error().raw_os_error(), Some(libc::ECONNREFUSED));
     }

@@ -1,10 +1,11 @@
 //! Splits the data that message-io delivers into messages.
 
-use crate::engine::payload::{Check, Origin};
-use crate::engine::{BatchCount, IoOptions};
+use udpbench::engine::payload::{Check, Origin};
+use udpbench::engine::{BatchCount, IoOptions};
 
 /// A way to split the data that the library delivers into messages.
-pub(in crate::engines) trait Messages: Send + 'static {
+pub trait Messages: Send + 'static {
+    /// Creates the way for messages of a trial.
     fn of(options: &IoOptions) -> Self;
 
     /// Takes delivered data, shows each complete message to `check` and counts them.
@@ -17,7 +18,7 @@ pub(in crate::engines) trait Messages: Send + 'static {
 }
 
 /// Passes messages on that are already whole.
-pub(in crate::engines) struct Whole;
+pub struct Whole;
 
 impl Messages for Whole {
     fn of(_options: &IoOptions) -> Self {
@@ -37,7 +38,7 @@ impl Messages for Whole {
 }
 
 /// Splits a stream of messages of the same length.
-pub(in crate::engines) struct Cut {
+pub struct Cut {
     message_bytes: usize,
     /// Bytes received of the next message.
     begun: usize,
@@ -84,9 +85,20 @@ impl Messages for Cut {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Direction;
-    use crate::engine::payload::NoCheck;
-    use crate::engine::payload::tests::Collected;
+    use udpbench::engine::Direction;
+    use udpbench::engine::payload::NoCheck;
+
+    /// Collects all messages.
+    #[derive(Default)]
+    struct Collected(Vec<Vec<u8>>);
+
+    impl Check for Collected {
+        const READS_PAYLOAD: bool = true;
+
+        fn check(&mut self, message: &[u8], _origin: Origin) {
+            self.0.push(message.to_vec());
+        }
+    }
 
     #[test]
     fn messages_are_cut_from_whatever_comes() {

@@ -18,21 +18,21 @@
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::str::FromStr;
 
 use nix::errno::Errno;
 use nix::sys::socket::{SockaddrStorage, getsockname};
 
 /// Replaces the library's socket, the only one bound to `theirs`, by `ours`: its descriptor and the epoll instance
-/// that watches it refer to `ours` from now on. The library's own socket is closed.
+/// that watches it refer to `ours` from now on. The library's own socket is closed. Returns how `ours` is registered.
 ///
 /// Must be called before the library waits for events.
 ///
 /// # Errors
 /// Fails with `NotFound` if there is no such socket, or no epoll instance that watches it. Otherwise returns the
 /// error of the system call.
-pub fn replace(theirs: SocketAddr, ours: &impl AsRawFd) -> io::Result<()> {
+pub(crate) fn replace(theirs: SocketAddr, ours: &impl AsRawFd) -> io::Result<Registration> {
     let number = bound_to(theirs)?;
     let mut registration = take_out(number)?;
     #[expect(unsafe_code, reason = "the descriptor belongs to a library")]
@@ -40,14 +40,28 @@ pub fn replace(theirs: SocketAddr, ours: &impl AsRawFd) -> io::Result<()> {
     // relies on nothing else (io-safety: `OwnedFd`).
     Errno::result(unsafe { libc::dup3(ours.as_raw_fd(), number, libc::O_CLOEXEC) })?;
     control(libc::EPOLL_CTL_ADD, &mut registration)?;
-    Ok(())
+    Ok(registration)
 }
 
 /// Registration of a descriptor with an epoll instance.
-struct Registration {
+pub(crate) struct Registration {
     epoll: RawFd,
     watched: RawFd,
     event: libc::epoll_event,
+}
+
+impl Registration {
+    /// Registers another descriptor with the same instance. The library takes its events for those of the socket.
+    ///
+    /// # Errors
+    /// Returns the error of the system call.
+    pub(crate) fn add(self, other: &impl AsFd) -> io::Result<()> {
+        let mut other = Self {
+            watched: other.as_fd().as_raw_fd(),
+            ..self
+        };
+        Ok(control(libc::EPOLL_CTL_ADD, &mut other)?)
+    }
 }
 
 /// Returns the socket bound to `address`.
@@ -164,7 +178,9 @@ mod tests {
             "127.0.0.1:0".parse().expect("an address"),
             unwatched.local_addr().expect("it is bound"),
         ] {
-            let error = replace(theirs, &ours).expect_err("there is no such socket");
+            let error = replace(theirs, &ours)
+                .err()
+                .expect("there is no such socket");
             assert_eq!(error.kind(), io::ErrorKind::NotFound);
         }
     }

@@ -1,0 +1,30 @@
+//! Tests of the engine message-io. Those of udpbench's own engines run here with it, too.
+
+#[path = "../../../../tests/it/bench_threads.rs"]
+mod bench_threads;
+#[path = "../../../../tests/it/common/mod.rs"]
+mod common;
+mod contract;
+#[path = "../../../../tests/it/matrix.rs"]
+mod matrix;
+mod suite;
+mod transports;
+#[path = "../../../../tests/it/verify.rs"]
+mod verify;
+mod wire;
+
+use std::sync::Once;
+
+use udpbench::engines::{self, Entry};
+use udpbench_message_io::ENGINES;
+
+/// The program under test.
+const PROGRAM: &str = env!("CARGO_PKG_NAME");
+/// The repository.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn engines_under_test() -> impl Iterator<Item = &'static Entry> {
+    static ADDED: Once = Once::new();
+    ADDED.call_once(|| engines::add(ENGINES));
+    ENGINES.iter()
+}
