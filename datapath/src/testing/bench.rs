@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::{Finding, Point};
 use crate::engine::{
-    Addressing, BatchCount, Direction, Endpoint, Engine, Group, IoOptions, ThreadArgs, Wakeups,
+    Addressing, BatchCount, Direction, Endpoint, Engine, Group, IoOptions, Meter, ThreadArgs,
+    Wakeups,
 };
 use crate::sys::wakeup;
 
@@ -113,6 +114,8 @@ pub(super) struct Stage {
     /// Time at which a check must give up calls that return without anything.
     deadline: Instant,
     now: Mutex<(Point, &'static str)>,
+    /// Counters of the bench thread.
+    pub(super) meter: Arc<Meter>,
 }
 
 impl Stage {
@@ -121,6 +124,7 @@ impl Stage {
             // Before the thread is given up, so that it ends.
             deadline: Instant::now() + limit / 2,
             now: Mutex::new((Point::Opens, "start or open")),
+            meter: Arc::default(),
         }
     }
 
@@ -150,11 +154,14 @@ impl Stage {
 }
 
 /// Starts the engine on this thread, whose waits `wakeups` ends.
-pub(super) fn start_with<E: Engine>(wakeups: &Arc<Wakeups>) -> Result<E, Finding> {
+pub(super) fn start_with<E: Engine>(
+    wakeups: &Arc<Wakeups>,
+    meter: &Arc<Meter>,
+) -> Result<E, Finding> {
     wakeup::install().expect("sigaction works");
     let args = ThreadArgs {
         wakeups: Arc::clone(wakeups),
-        meter: Arc::default(),
+        meter: Arc::clone(meter),
         pool: None,
     };
     E::start(&args).map_err(|error| Finding::new(Point::Opens, format!("start failed: {error}")))
@@ -162,7 +169,7 @@ pub(super) fn start_with<E: Engine>(wakeups: &Arc<Wakeups>) -> Result<E, Finding
 
 /// Starts the engine on this thread.
 pub(super) fn start<E: Engine>() -> Result<E, Finding> {
-    start_with(&Arc::default())
+    start_with(&Arc::default(), &Arc::default())
 }
 
 /// Opens an I/O object.

@@ -28,6 +28,7 @@ mod sending;
 mod waiting;
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use self::bench::Bench;
@@ -142,7 +143,7 @@ fn exchange<E: Engine, A: Addressing>(
         return;
     };
     bench.check(ends.when(direction), move |stage| {
-        let engine = bench::start::<E>()?;
+        let engine = bench::start_with::<E>(&Arc::default(), &stage.meter)?;
         let options = bench::options(ends.endpoints, direction);
         let mut io = bench::open::<E, A>(&engine, options)?;
         for _turn in 0..2 {

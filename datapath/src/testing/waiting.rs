@@ -66,7 +66,7 @@ fn a_datagram_ends_a_wait<E: Engine>(bench: &mut Bench<E>) {
     let check = {
         let progress = Arc::clone(&progress);
         move |stage: &bench::Stage| {
-            let engine = bench::start_with::<E>(&progress.wakeups)?;
+            let engine = bench::start_with::<E>(&progress.wakeups, &stage.meter)?;
             let options = bench::options(ends.endpoints, Direction::Receives);
             let mut io = bench::open::<E, Unconnected>(&engine, options)?;
             stage.begin(
@@ -143,7 +143,7 @@ fn a_signal_ends_a_wait<E: Engine>(bench: &mut Bench<E>) {
     let check = {
         let progress = Arc::clone(&progress);
         move |stage: &bench::Stage| {
-            let engine = bench::start_with::<E>(&progress.wakeups)?;
+            let engine = bench::start_with::<E>(&progress.wakeups, &stage.meter)?;
             let options = bench::options(ends.endpoints, Direction::Receives);
             let mut io = bench::open::<E, Unconnected>(&engine, options)?;
             stage.begin(
