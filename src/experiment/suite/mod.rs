@@ -243,6 +243,7 @@ mod tests {
             [
                 "board",
                 "good-and-bad-server",
+                "languages",
                 "message-io",
                 "network-socket-performance",
                 "rust-socket-benchmark",
