@@ -145,7 +145,7 @@ fn commands(line: &str) -> Vec<String> {
         let at = part.find("udpbench ")?;
         let is_word = part[..at].ends_with([' ', '/', '(']) || at == 0;
         // Not one that is copied, chosen as a package, or said by the program.
-        let is_program = !["=", "\"", "-p ", "scp "]
+        let is_program = !["=", "\"", "-p ", "cargo add ", "scp "]
             .iter()
             .any(|it| part[..at].contains(it));
         let command = &part[at..];
