@@ -1,12 +1,14 @@
 /* A loop of yours, measured by udpbench: --engine exec:PROGRAM. See docs/OWN-LOOP.md.
  *
  * udpbench starts PROGRAM once per bench thread, without arguments, with two open descriptors: the socket (3) and a
- * page of shared memory (4). This header maps the page. It needs no library. All fields are in the byte order of the
+ * page of shared memory (4). This header maps the page. It needs no library, but for -latomic on an ARMv6. Where the
+ * compiler is strict (-std=c11), define _POSIX_C_SOURCE as 200809L first. All fields are in the byte order of the
  * machine; offsets are the same on all machines. */
 #ifndef UDPBENCH_H
 #define UDPBENCH_H
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -70,6 +72,14 @@ struct udpbench_page {
     /* At `slots_at`: the slots. The first 4 bytes of a slot are the length of its datagram. */
 };
 
+#if !defined(__cplusplus) && __STDC_VERSION__ >= 201112L
+_Static_assert(offsetof(struct udpbench_page, go) == 256, "as udpbench has it");
+_Static_assert(offsetof(struct udpbench_page, slots_ready) == 320, "as udpbench has it");
+_Static_assert(offsetof(struct udpbench_page, packets) == 512, "as udpbench has it");
+_Static_assert(offsetof(struct udpbench_page, ready) == 568, "as udpbench has it");
+_Static_assert(offsetof(struct udpbench_page, rtt_ns) == 1024, "as udpbench has it");
+#endif
+
 /* Maps the page. Returns NULL if the program was not started by udpbench, or by one of another version. */
 static inline volatile struct udpbench_page *udpbench_open(void)
 {
@@ -82,12 +92,18 @@ static inline volatile struct udpbench_page *udpbench_open(void)
     return (volatile struct udpbench_page *)page;
 }
 
+static inline void udpbench_sleep_us(long us)
+{
+    struct timespec time = {0, us * 1000};
+    nanosleep(&time, NULL);
+}
+
 /* Says that the program is set up, and waits for the start. */
 static inline void udpbench_wait(volatile struct udpbench_page *page)
 {
     __atomic_store_n(&page->ready, 1, __ATOMIC_RELEASE);
     while (!__atomic_load_n(&page->go, __ATOMIC_ACQUIRE))
-        usleep(100);
+        udpbench_sleep_us(100);
 }
 
 /* Returns whether to end. */
@@ -105,7 +121,7 @@ static inline void udpbench_count(volatile struct udpbench_page *page, uint64_t 
 
 /* Counts the call that just failed, by `errno`. `refused`: datagrams that it should have sent; 0 for a receive. EAGAIN
  * and EINTR only say: call again. */
-static inline void udpbench_fail(volatile struct udpbench_page *page, uint64_t refused)
+static inline void udpbench_failed(volatile struct udpbench_page *page, uint64_t refused)
 {
     if (errno == EAGAIN || errno == EINTR)
         return;
@@ -120,6 +136,18 @@ static inline uint64_t udpbench_now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Server: counts a response that the kernel took. */
+static inline void udpbench_answered(volatile struct udpbench_page *page)
+{
+    __atomic_store_n(&page->answered, page->answered + 1, __ATOMIC_RELAXED);
+}
+
+/* Client: counts a response that came after its time. */
+static inline void udpbench_late(volatile struct udpbench_page *page)
+{
+    __atomic_store_n(&page->late, page->late + 1, __ATOMIC_RELAXED);
 }
 
 /* Client: counts a response that came in time. */
@@ -139,15 +167,17 @@ static inline volatile uint8_t *udpbench_slot(volatile struct udpbench_page *pag
  * it must end instead. */
 static inline int udpbench_fill(volatile struct udpbench_page *page, uint64_t n, void *datagram)
 {
-    while (__atomic_load_n(&page->slots_ready, __ATOMIC_ACQUIRE) <= n)
+    while (__atomic_load_n(&page->slots_ready, __ATOMIC_ACQUIRE) <= n) {
         if (udpbench_stopped(page))
             return 0;
+        udpbench_sleep_us(10); /* whoever fills them may be on this CPU */
+    }
     memcpy(datagram, (const void *)(udpbench_slot(page, n) + 4), page->payload);
     return 1;
 }
 
-/* Client, only if `verify`: hands the content of the n-th response (from 0: `answered`) to udpbench, before it is
- * counted. */
+/* Copies the content of a datagram to the n-th slot. Client, only if `verify`: of the n-th response (from 0:
+ * `answered`), before it is counted. */
 static inline void udpbench_put(volatile struct udpbench_page *page, uint64_t n, const void *datagram, uint32_t bytes)
 {
     volatile uint8_t *slot = udpbench_slot(page, n);
@@ -156,10 +186,10 @@ static inline void udpbench_put(volatile struct udpbench_page *page, uint64_t n,
 }
 
 /* Receiver, only if `verify`: hands the content of the n-th datagram (from 0) to udpbench, before it is counted. */
-static inline void udpbench_check(volatile struct udpbench_page *page, uint64_t n, const void *datagram, uint32_t bytes)
+static inline void udpbench_hand_over(volatile struct udpbench_page *page, uint64_t n, const void *datagram, uint32_t bytes)
 {
     while (n - __atomic_load_n(&page->slots_ready, __ATOMIC_ACQUIRE) >= page->slots)
-        usleep(10);
+        udpbench_sleep_us(10);
     udpbench_put(page, n, datagram, bytes);
 }
 

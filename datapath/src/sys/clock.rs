@@ -1,6 +1,7 @@
 //! Clocks and sleeps, and the CPU time, context switches and state of a thread, read from another thread.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use libc::clockid_t;
@@ -103,18 +104,20 @@ pub fn thread_switches(tid: i32) -> Option<Switches> {
     })
 }
 
-/// Returns whether the first thread of a process waits: see [`thread_is_asleep`].
+/// Returns whether all threads of a process wait: see [`thread_is_asleep`].
 pub fn process_is_asleep(pid: i32) -> Option<bool> {
-    is_asleep(&format!("/proc/{pid}/stat"))
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+    let mut states = tasks.filter_map(|task| is_asleep(&task.path().join("stat")));
+    Some(states.all(|asleep| asleep))
 }
 
 /// Returns whether a thread of this process waits for something other than a CPU (proc(5), `/proc/self/task/TID/stat`,
 /// field `state`). `None`: the thread has ended.
 pub fn thread_is_asleep(tid: i32) -> Option<bool> {
-    is_asleep(&format!("/proc/self/task/{tid}/stat"))
+    is_asleep(format!("/proc/self/task/{tid}/stat").as_ref())
 }
 
-fn is_asleep(stat: &str) -> Option<bool> {
+fn is_asleep(stat: &Path) -> Option<bool> {
     let stat = fs::read_to_string(stat).ok()?;
     // The name before the state may contain any character, even parentheses.
     let (_, after_name) = stat.rsplit_once(')')?;

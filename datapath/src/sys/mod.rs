@@ -20,6 +20,7 @@ pub mod kernel_drops;
 pub mod limits;
 pub mod nic;
 pub mod path_mtu;
+pub mod processes;
 pub mod protocols;
 pub mod reuseport_bpf;
 pub mod run_queue;

@@ -44,7 +44,7 @@ static void send_all(void)
         if (sent > 0)
             udpbench_count(page, (uint64_t)sent, (uint64_t)sent * page->payload);
         else
-            udpbench_fail(page, 1); /* the first one: the kernel tried no other */
+            udpbench_failed(page, 1); /* the first one: the kernel tried no other */
     }
 }
 
@@ -55,14 +55,14 @@ static void receive_all(void)
     for (;;) {
         int got = recvmmsg(UDPBENCH_SOCKET, messages, page->batch, MSG_WAITFORONE, NULL);
         if (got < 0) {
-            udpbench_fail(page, 0);
+            udpbench_failed(page, 0);
             continue;
         }
         uint64_t bytes = 0;
         for (uint32_t i = 0; i < (uint32_t)got; i++) {
             bytes += messages[i].msg_len;
             if (page->verify)
-                udpbench_check(page, page->packets + i, content(i), messages[i].msg_len);
+                udpbench_hand_over(page, page->packets + i, content(i), messages[i].msg_len);
             if (!page->connected) /* the kernel left the length of the address that it wrote */
                 messages[i].msg_hdr.msg_namelen = sizeof(struct sockaddr_storage);
         }

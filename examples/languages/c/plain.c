@@ -14,7 +14,7 @@ static int send_one(void)
     const struct sockaddr *peer = page->connected ? NULL : (const struct sockaddr *)page->peer;
     ssize_t sent = sendto(UDPBENCH_SOCKET, datagram, page->payload, 0, peer, peer ? page->peer_bytes : 0);
     uint64_t bytes = page->role == UDPBENCH_SEND ? page->payload : 0; /* a client counts those that it receives */
-    sent < 0 ? udpbench_fail(page, 1) : udpbench_count(page, 1, bytes);
+    sent < 0 ? udpbench_failed(page, 1) : udpbench_count(page, 1, bytes);
     return sent >= 0;
 }
 
@@ -27,11 +27,11 @@ static void receive_all(int is_server)
         socklen_t from_bytes = sizeof storage;
         ssize_t got = recvfrom(UDPBENCH_SOCKET, datagram, page->buffer, 0, from, from ? &from_bytes : NULL);
         if (got < 0) {
-            udpbench_fail(page, 0);
+            udpbench_failed(page, 0);
             continue;
         }
         if (page->verify)
-            udpbench_check(page, page->packets, datagram, (uint32_t)got);
+            udpbench_hand_over(page, page->packets, datagram, (uint32_t)got);
         udpbench_count(page, 1, (uint64_t)got);
         if (!is_server)
             continue;
@@ -39,8 +39,7 @@ static void receive_all(int is_server)
         do
             sent = sendto(UDPBENCH_SOCKET, datagram, (size_t)got, 0, from, from_bytes);
         while (sent < 0 && errno == EAGAIN);
-        sent < 0 ? udpbench_fail(page, 1) : udpbench_count(page, 0, 0);
-        page->answered += sent >= 0;
+        sent < 0 ? udpbench_failed(page, 1) : udpbench_answered(page);
     }
 }
 
@@ -50,13 +49,13 @@ static uint32_t await_response(uint64_t sent_ns)
     while (udpbench_now_ns() - sent_ns < page->timeout_ms * UINT64_C(1000000)) {
         ssize_t got = recv(UDPBENCH_SOCKET, response, page->buffer, 0);
         if (got < 0) {
-            udpbench_fail(page, 0);
+            udpbench_failed(page, 0);
             continue;
         }
         udpbench_count(page, 0, (uint64_t)got);
         if (got >= 8 && memcmp(response, datagram, 8) == 0)
             return (uint32_t)got;
-        page->late++;
+        udpbench_late(page);
     }
     return 0;
 }

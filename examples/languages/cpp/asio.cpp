@@ -16,7 +16,7 @@ static auto into(error_code &error) { return asio::redirect_error(asio::use_awai
 static void count(error_code error, uint64_t packets, uint64_t bytes, uint64_t refused)
 {
     errno = error == asio::error::operation_aborted ? EINTR : error.value();
-    error ? udpbench_fail(page, refused) : udpbench_count(page, packets, bytes);
+    error ? udpbench_failed(page, refused) : udpbench_count(page, packets, bytes);
 }
 
 static awaitable<bool> send_one(udp::socket &socket, const udp::endpoint &peer)
@@ -44,7 +44,7 @@ static awaitable<void> receive_all(udp::socket &socket, bool is_server)
         size_t got = page->connected && !is_server ? co_await socket.async_receive(room, into(error))
                                                    : co_await socket.async_receive_from(room, from, into(error));
         if (!error && page->verify)
-            udpbench_check(page, page->packets, &datagram[0], got);
+            udpbench_hand_over(page, page->packets, &datagram[0], got);
         count(error, 1, got, 0);
         if (is_server && !error) {
             co_await socket.async_send_to(buffer(datagram, got), from, into(error));

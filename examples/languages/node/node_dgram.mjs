@@ -7,7 +7,7 @@ import fs from 'node:fs'
 const [SEND, RECEIVE, CLIENT, SERVER, SOCKET, PAGE] = [1, 2, 3, 4, 3, 4]
 // Offsets of include/udpbench.h.
 const [PEER_TEXT, GO, STOP, SLOTS_READY, COUNTS, READY, RTT_NS] = [176, 256, 260, 320, 512, 568, 1024]
-const [PACKETS, BYTES, CALLS, ERRORS, REFUSED, ANSWERED, LATE] = [0, 1, 2, 3, 4, 5, 6]
+const [PACKETS, BYTES, ERRORS, REFUSED, ANSWERED, LATE] = [0, 1, 3, 4, 5, 6]
 
 const read = (array, offset) => fs.readSync(PAGE, array, 0, array.byteLength, offset) && array
 const write = (array, offset) => fs.writeSync(PAGE, array, 0, array.byteLength, offset)
@@ -45,7 +45,7 @@ const socket = dgram.createSocket(`udp${ip}`)
 const transmit = (datagram, port, host, packets) => new Promise((resolve) => {
   socket.send(datagram, port, host, (error) => {
     if (error) count([[REFUSED, 1]])
-    else count([[PACKETS, packets], [BYTES, role === SEND ? datagram.length : 0], [CALLS, 1]])
+    else count([[PACKETS, packets], [BYTES, role === SEND ? datagram.length : 0]])
     resolve(!error)
   })
 })
@@ -61,7 +61,7 @@ async function send() {
 async function ask() {
   let request, arrived
   socket.on('message', (datagram) => {
-    count([[BYTES, datagram.length], [CALLS, 1]])
+    count([[BYTES, datagram.length]])
     if (arrived && datagram.subarray(0, 8).equals(request.subarray(0, 8))) arrived(datagram)
     else count([[LATE, 1]])
   })
@@ -86,7 +86,7 @@ function receive(datagram, source) {
   const number = Number(counts[PACKETS])
   while (verify && number - u64(SLOTS_READY) >= slots) pause()
   put(number, datagram)
-  count([[PACKETS, 1], [BYTES, datagram.length], [CALLS, 1]])
+  count([[PACKETS, 1], [BYTES, datagram.length]])
   if (role !== SERVER) return
   transmit(datagram, source.port, source.address, 0).then((taken) => taken && count([[ANSWERED, 1]]))
 }

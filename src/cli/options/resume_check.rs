@@ -1,5 +1,7 @@
 //! Checks before a sweep is resumed that the host, the program and the plan are those of its start.
 
+use std::time::Duration;
+
 use super::Bench;
 use crate::VERSION;
 use crate::cli::peer::Peer;
@@ -64,6 +66,7 @@ pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, U
         again.unlike.extend(other_peer(&then.plan, wire, &now.wire));
     }
     again.unlike.extend(other_buffers(then, host));
+    again.unlike.extend(rebuilt_programs(then));
     for (then, now) in then.plan.cases().zip(plan.cases()) {
         again.judge(then, now);
     }
@@ -93,6 +96,22 @@ impl Again {
             _ => {}
         }
     }
+}
+
+/// Returns the programs of the plan whose files were written after the run began.
+fn rebuilt_programs(then: &Header) -> impl Iterator<Item = String> {
+    // Written as whole seconds.
+    let started = humantime::parse_rfc3339(&then.started_at).ok();
+    let started = started.map(|at| at + Duration::from_secs(1));
+    let programs = then
+        .plan
+        .engines
+        .iter()
+        .filter_map(|it| it.executable.as_ref());
+    programs.filter_map(move |path| {
+        let written = path.metadata().and_then(|file| file.modified()).ok()?;
+        (written > started?).then(|| format!("{} was written since", path.display()))
+    })
 }
 
 fn differences(then: &Environment, now: &Environment) -> Vec<String> {

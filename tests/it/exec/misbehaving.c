@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <sys/socket.h>
+
 #include "udpbench.h"
 
 static int is_called(const char *path, const char *name)
@@ -20,6 +22,9 @@ int main(int argc, char **argv)
     if (is_called(me, "exits"))
         return fputs("no such file: loop.toml\n", stderr), 3;
     if (is_called(me, "hangs"))
+        for (;;)
+            pause();
+    if (is_called(me, "has-company") && fork() == 0)
         for (;;)
             pause();
     if (is_called(me, "forks-and-leaves")) {
@@ -41,7 +46,14 @@ int main(int argc, char **argv)
         for (;;)
             udpbench_count(page, 0, 0);
     }
-    for (uint64_t n = 1; !udpbench_stopped(page); n++) {
+    static uint8_t datagram[65536];
+    while (is_called(me, "forgets-bytes") && !udpbench_stopped(page)) {
+        int receives = page->role == UDPBENCH_RECEIVE;
+        ssize_t moved = receives ? recv(UDPBENCH_SOCKET, datagram, page->buffer, 0)
+                                 : send(UDPBENCH_SOCKET, datagram, page->payload, 0);
+        udpbench_count(page, moved > 0, 0);
+    }
+    while (!udpbench_stopped(page)) {
         usleep(1000);
         if (is_called(me, "writes-garbage"))
             for (size_t at = 0; at < 56; at++)

@@ -131,6 +131,11 @@ fn each_misbehaviour_is_a_row_with_its_reason_and_leaves_nothing_behind() {
             "lies",
             "datagrams more than UDP delivered to all sockets of this host",
         ),
+        (
+            "has-company",
+            "started other processes: a script has to exec its program",
+        ),
+        ("forgets-bytes", "counted 0 B in "),
         ("ignores-the-end", "did not end within 2 s after `stop`"),
         ("closes-its-output", "nothing was sent"),
         ("talks-much", "nothing was sent"),

@@ -19,6 +19,8 @@ use nix::sys::time::TimeSpec;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::{Pid, getppid, pipe2};
 
+use crate::sys::processes;
+
 /// Descriptors of the program: its socket and the page.
 const SOCKET: i32 = 3;
 const PAGE: i32 = 4;
@@ -102,6 +104,12 @@ impl Child {
         self.status.is_some() || !matches!(state, Ok(WaitStatus::StillAlive) | Err(Errno::EINTR))
     }
 
+    /// Returns whether other processes belong to the group: their CPU time is not that of this one, and they would
+    /// outlive it.
+    pub(super) fn has_company(&self) -> bool {
+        processes::group(self.pid()).any(|pid| pid != self.pid())
+    }
+
     /// Waits until the process has ended, for `most` at most. Returns whether it has.
     pub(super) fn wait_for_exit(&mut self, most: Duration) -> bool {
         let end = Instant::now() + most;
@@ -150,24 +158,27 @@ impl Child {
     }
 
     fn listen(&mut self) {
+        /// Reads per call: a program that never stops talking must not hold up the thread.
+        const READS: usize = 64;
         let Some(output) = &mut self.output else {
             return;
         };
         let mut buffer = [0; 1024];
-        loop {
+        for _ in 0..READS {
             match output.read(&mut buffer) {
-                Ok(0) => break,
+                Ok(0) => {
+                    self.output = None;
+                    return;
+                }
                 Ok(read) => {
                     self.said.extend(&buffer[..read]);
                     let surplus = self.said.len().saturating_sub(QUOTED_BYTES);
                     self.said.drain(..surplus);
                 }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(_) => break,
+                // Nothing more for now.
+                Err(_) => return,
             }
         }
-        self.output = None;
     }
 }
 

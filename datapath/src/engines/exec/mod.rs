@@ -59,6 +59,7 @@ pub(super) fn run(
     let socket = bench.endpoint.socket.as_fd();
     let mut child = Child::start(path, socket, shared.page.file())?;
     get_ready(&mut child, &shared.page)?;
+    refuse_company(&mut child)?;
     let delivered = Delivered::read(&bench);
     let counts = Arc::clone(&shared) as Arc<dyn OutsideCounts>;
     thread.meter.run_outside(child.pid(), counts);
@@ -84,6 +85,7 @@ pub(super) fn run(
             return Err(child.error("ended during the trial"));
         }
     }
+    refuse_company(&mut child)?;
     let ended = end(&mut child, bench.role, &shared.page);
     shared.publish(&thread.meter);
     contents.exchange(&shared.page, &shared.counts());
@@ -94,6 +96,9 @@ pub(super) fn run(
         return Err(child.error("published counts that went back, or grew beyond all limits"));
     }
     ended?;
+    if let Some(wrong) = bench.wrong_bytes(&shared.counts()) {
+        return Err(child.error(&wrong));
+    }
     if let Some(surplus) = delivered.surplus(&bench, shared.counts().packets) {
         return Err(child.error(&format!(
             "counted {surplus} datagrams more than UDP delivered to all sockets of this host"
@@ -113,6 +118,14 @@ fn get_ready(child: &mut Child, page: &Page) -> io::Result<()> {
             let seconds = STARTS_WITHIN.as_secs();
             return Err(child.error(&format!("was not ready after {seconds} s")));
         }
+    }
+    Ok(())
+}
+
+/// Fails if the program has started other processes.
+fn refuse_company(child: &mut Child) -> io::Result<()> {
+    if child.has_company() {
+        return Err(child.error("started other processes: a script has to exec its program"));
     }
     Ok(())
 }
@@ -184,6 +197,18 @@ impl Bench {
             tracker,
             round_trips,
         })
+    }
+
+    /// Returns what is wrong with the bytes that were counted as received, if it is.
+    fn wrong_bytes(&self, counts: &Published) -> Option<String> {
+        let packets = match self.role {
+            Role::Send => return None,
+            Role::Client => counts.answered + counts.late,
+            Role::Receive | Role::Server => counts.packets,
+        };
+        let (bytes, each) = (counts.bytes, self.options.payload_bytes as u64);
+        (bytes != packets * each)
+            .then(|| format!("counted {bytes} B in {packets} datagrams of {each} B"))
     }
 
     fn task(&self) -> Task {

@@ -33,7 +33,7 @@ type Page struct {
 	slotsReady atomic.Uint64
 	_          [184]byte
 
-	Packets, Bytes, Calls, Errors, Refused, Answered, Late atomic.Uint64
+	Packets, Bytes, _, Errors, Refused, Answered, Late atomic.Uint64
 	ready                                                  atomic.Uint32
 	_                                                      [452]byte
 	rttNs                                                  [65536]uint32
@@ -106,7 +106,6 @@ func (p *Page) Received(packets, bytes int, err error) bool {
 		return false
 	}
 	p.Bytes.Add(uint64(bytes))
-	p.Calls.Add(1)
 	p.Packets.Add(uint64(packets))
 	return true
 }
