@@ -36,7 +36,7 @@ struct udpbench_page {
     uint32_t role;       /*    4: enum udpbench_role */
     uint32_t payload;    /*    8: bytes of each datagram to send */
     uint32_t buffer;     /*   12: bytes to have room for in each receive */
-    uint32_t batch;      /*   16: datagrams per call at most, for loops that batch */
+    uint32_t batch;      /*   16: datagrams per call at most, for loops that batch: 32 */
     uint32_t connected;  /*   20: 1: use send and recv; 0: name `peer` in each call */
     uint32_t spin;       /*   24: 1: the socket is non-blocking and stays so: call again instead of waiting */
     uint32_t timeout_ms; /*   28: client: give a request up after this time, and send the next one */

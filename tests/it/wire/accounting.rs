@@ -154,7 +154,7 @@ fn what_the_path_takes_whole_is_found_where_it_is_less_than_the_interfaces_do() 
     let output = sweep(&lab, &place, &format!("{SHORT} --duration 100ms {words}"));
     let said = stderr(&output);
     assert!(
-        said.contains("payloads of more than 1300 B do not get to 10.77.0.2 whole"),
+        said.contains("payloads of more than 1300 B do not get to 10.77.0.2 unfragmented"),
         "{said}"
     );
     for row in rows(&place.path("out.csv")) {
@@ -176,7 +176,8 @@ fn the_way_back_is_tried_as_well() {
     let words = "--direction down --threads 2 --payload 1300,1301 --engine gso-gro --rate 2k";
     let output = sweep(&lab, &place, &format!("{SHORT} --duration 100ms {words}"));
     let said = stderr(&output);
-    let expected = "payloads of more than 1300 B do not get to 10.77.0.1 whole from 10.77.0.2";
+    let expected =
+        "payloads of more than 1300 B do not get to 10.77.0.1 unfragmented from 10.77.0.2";
     assert!(said.contains(expected), "{said}");
     for row in rows(&place.path("out.csv")) {
         let is_whole = u32::from(row.payload_bytes) == 1300;

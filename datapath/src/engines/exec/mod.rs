@@ -25,7 +25,7 @@ use self::contents::Contents;
 use self::page::Page;
 pub use self::programs::{add, find};
 use self::task::{Published, Role, Task};
-use crate::data::Connection;
+use crate::data::{Batch, Connection};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{Endpoint, IoOptions, Meter, OutsideCounts, Remark, Tally};
 use crate::sys::protocols::Protocols;
@@ -217,7 +217,8 @@ impl Bench {
             role: self.role,
             payload_bytes: number(self.options.payload_bytes),
             buffer_bytes: number(self.options.buffer_bytes),
-            batch: number(self.options.batch),
+            // `--batch` is a parameter of engines that are known to batch.
+            batch: number(Batch::DEFAULT.count()),
             connected: self.connection == Connection::Connected,
             spins: self.options.spins,
             timeout_ms: number((TIMEOUT_NS / 1_000_000) as usize),
