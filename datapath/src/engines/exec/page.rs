@@ -90,7 +90,8 @@ impl Page {
         let length = NonZeroUsize::new(length).ok_or(io::ErrorKind::InvalidInput)?;
         let flags = MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING;
         let file = memfd_create("udpbench", flags)?;
-        let bytes = i64::try_from(length.get()).map_err(io::Error::other)?;
+        // 32 bits on some systems.
+        let bytes = length.get().try_into().map_err(io::Error::other)?;
         ftruncate(&file, bytes)?;
         // A program that shortened the file would end this process with a SIGBUS.
         let seals = SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_GROW | SealFlag::F_SEAL_SEAL;
