@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitStatus, Stdio};
@@ -190,12 +190,9 @@ impl Drop for Child {
 
 /// Takes the lowest free descriptor from [`SOCKET`] on.
 fn reserve(any: BorrowedFd) -> io::Result<OwnedFd> {
-    #[expect(unsafe_code, reason = "a new descriptor")]
-    let owned = |fd| unsafe {
-        // SAFETY: fcntl has just made it, and nobody else knows it.
-        std::os::fd::FromRawFd::from_raw_fd(fd)
-    };
-    Ok(owned(fcntl(any, FcntlArg::F_DUPFD_CLOEXEC(SOCKET))?))
+    let fd = fcntl(any, FcntlArg::F_DUPFD_CLOEXEC(SOCKET))?;
+    // SAFETY: fcntl has just made it, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// Runs in the new process, before the program does: puts the descriptors in their places, and ties the process to the

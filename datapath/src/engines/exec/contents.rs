@@ -34,10 +34,6 @@ impl<'a> Contents<'a> {
         }
     }
 
-    pub(super) fn verifies(&self) -> bool {
-        self.bench.writer.is_some() || self.bench.tracker.is_some()
-    }
-
     /// Takes what the program has published since the last call, and gives it what it sends next.
     pub(super) fn exchange(&mut self, page: &Page, now: &Published) {
         if let Some(meter) = &self.bench.round_trips {

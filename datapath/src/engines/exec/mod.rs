@@ -8,12 +8,12 @@ mod child;
 mod contents;
 mod page;
 mod programs;
+mod shared;
 mod task;
 
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::sys::socket::getsockopt;
@@ -24,10 +24,11 @@ use self::child::Child;
 use self::contents::Contents;
 use self::page::Page;
 pub use self::programs::{add, find};
+use self::shared::Shared;
 use self::task::{Published, Role, Task};
 use crate::data::{Batch, Connection};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
-use crate::engine::{Endpoint, IoOptions, Meter, OutsideCounts, Remark, Tally};
+use crate::engine::{Endpoint, IoOptions, OutsideCounts, Remark};
 use crate::sys::protocols::Protocols;
 use crate::workload::context::ThreadContext;
 use crate::workload::{self, Program, RoundTripMeter, TIMEOUT_NS};
@@ -55,7 +56,7 @@ pub(super) fn run(
 ) -> io::Result<Remark> {
     let path = thread.executable().ok_or(io::ErrorKind::InvalidInput)?;
     let bench = Bench::new(program, connection)?;
-    let shared = Arc::new(Shared::new(&bench)?);
+    let shared = Arc::new(Shared::new(&bench.task())?);
     let socket = bench.endpoint.socket.as_fd();
     let mut child = Child::start(path, socket, shared.page.file())?;
     get_ready(&mut child, &shared.page)?;
@@ -74,7 +75,7 @@ pub(super) fn run(
         }
     };
     let look = match bench.role {
-        _ if contents.verifies() => LOOK_VERIFYING,
+        _ if bench.verifies() => LOOK_VERIFYING,
         Role::Client => LOOK_AT_ROUND_TRIPS,
         _ => LOOK,
     };
@@ -92,7 +93,7 @@ pub(super) fn run(
     if bench.role.initiates() {
         thread.done_sending();
     }
-    if shared.is_wrong.load(Ordering::Relaxed) {
+    if shared.is_wrong() {
         return Err(child.error("published counts that went back, or grew beyond all limits"));
     }
     ended?;
@@ -227,69 +228,13 @@ impl Bench {
                 .local_addr()
                 .is_ok_and(|it| it.is_ipv6()),
             peer: self.endpoint.peer,
-            verifies: self.writer.is_some() || self.tracker.is_some(),
+            verifies: self.verifies(),
         }
     }
-}
 
-/// The page, and the counts at the last look.
-#[derive(Debug)]
-struct Shared {
-    page: Page,
-    role: Role,
-    last: Mutex<Published>,
-    /// True once the program has published counts that cannot be right.
-    is_wrong: AtomicBool,
-}
-
-impl Shared {
-    fn new(bench: &Bench) -> io::Result<Self> {
-        Ok(Self {
-            page: Page::new(&bench.task())?,
-            role: bench.role,
-            last: Mutex::default(),
-            is_wrong: AtomicBool::default(),
-        })
-    }
-
-    /// Returns the counts when they were published last.
-    fn counts(&self) -> Published {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl OutsideCounts for Shared {
-    fn publish(&self, meter: &Meter) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.page.published();
-        if !now.can_follow(&last) {
-            self.is_wrong.store(true, Ordering::Relaxed);
-        }
-        if self.is_wrong.load(Ordering::Relaxed) {
-            return;
-        }
-        // A refused datagram is counted as refused before it is counted as sent.
-        meter.refusals.add(now.refused - last.refused, 0);
-        meter
-            .errors
-            .fetch_add(now.errors - last.errors, Ordering::Relaxed);
-        let received = |packets| Tally {
-            packets,
-            bytes: now.bytes,
-        };
-        match self.role {
-            Role::Send => meter.sent.publish(now.packets + now.refused),
-            Role::Receive => meter.received.publish(received(now.packets)),
-            Role::Client => {
-                meter.received.publish(received(now.answered + now.late));
-                meter.sent.publish(now.packets + now.refused);
-            }
-            Role::Server => {
-                meter.received.publish(received(now.packets));
-                meter.sent.publish(now.answered + now.refused);
-            }
-        }
-        *last = now;
+    /// Returns whether the contents of datagrams are checked.
+    fn verifies(&self) -> bool {
+        self.writer.is_some() || self.tracker.is_some()
     }
 }
 

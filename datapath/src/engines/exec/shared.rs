@@ -1,0 +1,75 @@
+//! The counts that a program publishes, on their way from the page to the meter of its bench thread.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::page::Page;
+use super::task::{Published, Role, Task};
+use crate::engine::{Meter, OutsideCounts, Tally};
+
+/// The page, and the counts at the last look.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) page: Page,
+    role: Role,
+    last: Mutex<Published>,
+    /// True once the program has published counts that cannot be right.
+    is_wrong: AtomicBool,
+}
+
+impl Shared {
+    pub(super) fn new(task: &Task) -> io::Result<Self> {
+        Ok(Self {
+            page: Page::new(task)?,
+            role: task.role,
+            last: Mutex::default(),
+            is_wrong: AtomicBool::default(),
+        })
+    }
+
+    /// Returns the counts when they were published last.
+    pub(super) fn counts(&self) -> Published {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether the program has published counts that cannot be right.
+    pub(super) fn is_wrong(&self) -> bool {
+        self.is_wrong.load(Ordering::Relaxed)
+    }
+}
+
+impl OutsideCounts for Shared {
+    fn publish(&self, meter: &Meter) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.page.published();
+        if !now.can_follow(&last) {
+            self.is_wrong.store(true, Ordering::Relaxed);
+        }
+        if self.is_wrong.load(Ordering::Relaxed) {
+            return;
+        }
+        // A refused datagram is counted as refused before it is counted as sent.
+        meter.refusals.add(now.refused - last.refused, 0);
+        meter
+            .errors
+            .fetch_add(now.errors - last.errors, Ordering::Relaxed);
+        let received = |packets| Tally {
+            packets,
+            bytes: now.bytes,
+        };
+        match self.role {
+            Role::Send => meter.sent.publish(now.packets + now.refused),
+            Role::Receive => meter.received.publish(received(now.packets)),
+            Role::Client => {
+                meter.received.publish(received(now.answered + now.late));
+                meter.sent.publish(now.packets + now.refused);
+            }
+            Role::Server => {
+                meter.received.publish(received(now.packets));
+                meter.sent.publish(now.answered + now.refused);
+            }
+        }
+        *last = now;
+    }
+}
