@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::{ParameterArgs, PlacementArgs, RemoteArgs, Shape, TuningArgs, tuning};
+use super::{ParameterArgs, PlacementArgs, RemoteArgs, ShapeArgs, TuningArgs, tuning};
 use crate::data::ThinkTime;
 use crate::term::duration;
 use crate::term::percent;
@@ -217,16 +217,9 @@ pub struct FindOutputArgs {
     /// Resumes the search that wrote this log, or shows what it has found
     #[arg(long, help_heading = "Output", value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// Format of the answers: table, csv, json, jsonl, markdown, xlsx
-    #[arg(
-        long,
-        help_heading = "Output",
-        value_enum,
-        value_name = "FORMAT",
-        hide_possible_values = true,
-        default_value_t
-    )]
-    pub format: Shape,
+    /// Form of the answers.
+    #[command(flatten)]
+    pub form: ShapeArgs,
     /// Shows no progress, only errors and the answers
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,

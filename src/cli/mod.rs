@@ -46,7 +46,9 @@ pub use self::find::{
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;
 pub use self::remote::RemoteArgs;
-pub use self::results::{AskedArgs, CompareArgs, RankArgs, ReportArgs, Shape, SummarizeArgs};
+pub use self::results::{
+    AskedArgs, CompareArgs, RankArgs, ReportArgs, Shape, ShapeArgs, SummarizeArgs,
+};
 pub use self::run::{LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, RunArgs};
 pub use self::tuning::{PutBackArgs, TuningArgs};
 pub use self::watch::WatchArgs;

@@ -1,6 +1,6 @@
 //! The subcommands that read results: what was typed, nothing else.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::slice;
 
 use clap::builder::PossibleValue;
@@ -10,8 +10,8 @@ use super::name::Name;
 use super::number::within;
 use crate::error::UsageError;
 use crate::experiment::suite;
-use crate::results::export::Format;
 use crate::results::export::selection::ColumnSet;
+use crate::results::export::{Format, decimal_comma_in};
 use crate::verdict::judge::{self, Question, Threshold};
 use crate::verdict::rank;
 
@@ -24,6 +24,14 @@ pub struct SummarizeArgs {
     /// Output format [default: by the name of --output, else csv]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Shape>,
+    /// CSV with semicolons and decimal commas
+    ///
+    /// For spreadsheets that write 1,5 for 1.5
+    #[arg(long)]
+    pub decimal_comma: bool,
+    /// Shows only what may mislead about the numbers
+    #[arg(long, conflicts_with_all = ["format", "columns", "output", "decimal_comma"])]
+    pub warnings: bool,
     /// Columns of CSV and xlsx: short, all [default: those of FILE; of a log, short]
     #[arg(long, value_name = "WHICH", hide_possible_values = true)]
     pub columns: Option<ColumnSet>,
@@ -59,6 +67,45 @@ impl ValueEnum for Shape {
             Self::Table => Some(PossibleValue::new("table").help("For people, on a terminal")),
             Self::File(format) => format.to_possible_value(),
         }
+    }
+}
+
+/// Form of answers on standard output.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ShapeArgs {
+    /// Format of the answers: table, csv, json, jsonl, markdown, xlsx
+    ///
+    /// csv and json have one row per engine and case
+    #[arg(
+        long,
+        help_heading = "Output",
+        value_enum,
+        value_name = "FORMAT",
+        hide_possible_values = true,
+        default_value_t
+    )]
+    format: Shape,
+    /// With --format csv: semicolons and decimal commas
+    ///
+    /// For spreadsheets that write 1,5 for 1.5
+    #[arg(long, help_heading = "Output")]
+    decimal_comma: bool,
+}
+
+impl ShapeArgs {
+    /// Returns the form that was asked for.
+    ///
+    /// # Errors
+    /// Fails for decimal commas in another format than CSV, or if standard output cannot take the format: a workbook
+    /// on a terminal.
+    pub fn shape(self) -> Result<Shape, UsageError> {
+        let format = match (self.format, self.decimal_comma) {
+            (Shape::Table, false) => return Ok(Shape::Table),
+            (Shape::Table, true) => return Err(decimal_comma_in("table")),
+            (Shape::File(format), false) => format,
+            (Shape::File(format), true) => format.with_decimal_comma()?,
+        };
+        Format::choose(Some(format), Path::new("-")).map(Shape::File)
     }
 }
 
@@ -118,17 +165,9 @@ pub struct AskedArgs {
     /// Exit code 0 instead of 4: inconclusive
     #[arg(long, value_enum, value_name = "WHAT")]
     pub accept: Option<Accept>,
-    /// Format of the answers: table, csv, json, jsonl, markdown, xlsx
-    ///
-    /// csv and json have one row per engine and case
-    #[arg(
-        long,
-        value_enum,
-        value_name = "FORMAT",
-        hide_possible_values = true,
-        default_value_t
-    )]
-    pub format: Shape,
+    /// Form of the answers.
+    #[command(flatten)]
+    pub form: ShapeArgs,
 }
 
 impl AskedArgs {

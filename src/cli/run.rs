@@ -10,6 +10,7 @@ use super::name::Name;
 use super::number::within;
 use super::remote::RemoteArgs;
 use super::results::Accept;
+use crate::error::UsageError;
 use crate::experiment::suite;
 use crate::host::board;
 use crate::host::placement::Pin;
@@ -204,16 +205,22 @@ pub struct PlacementArgs {
 pub struct OutputArgs {
     /// Results, or - for standard output [default: results/TIME-BOARD.csv]
     ///
-    /// With --suite, a directory [default: results/TIME-BOARD.csv; - with --format jsonl]
+    /// With --suite, a directory [default: results/TIME-BOARD.csv; - with --format, except xlsx]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
     /// csv, json, jsonl, markdown, xlsx [default: by the name of the output]
     ///
-    /// jsonl writes a line per row to standard output, as soon as the row is final [default: by the name of the
-    /// output, else csv]
+    /// To standard output unless -o names a file; xlsx to a file. csv and jsonl write each row as soon as it is final
+    /// [default: by the name of the output, else csv]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub format: Option<Format>,
+
+    /// CSV with semicolons and decimal commas
+    ///
+    /// For spreadsheets that write 1,5 for 1.5. The other commands read it as well
+    #[arg(long)]
+    pub decimal_comma: bool,
 
     /// Columns of CSV and xlsx: short (those that matter for the run), all [default: short]
     #[arg(
@@ -300,11 +307,24 @@ impl OutputArgs {
         }
     }
 
-    /// Returns the file of the results if it was typed: by its name, or by a format that is for standard output.
+    /// Returns the file of the results if it was typed: by its name, or by a format, which means standard output.
     pub fn results(&self) -> Option<&Path> {
-        let is_for_stdout = self.format.is_some_and(Format::is_for_stdout);
+        let is_text = self.format.is_some_and(Format::is_text);
         let named = self.output.as_deref();
-        named.or_else(|| is_for_stdout.then(|| Path::new("-")))
+        named.or_else(|| is_text.then(|| Path::new("-")))
+    }
+
+    /// Returns the format of the results in this file.
+    ///
+    /// # Errors
+    /// Fails as [`Format::choose`] does, or for decimal commas in another format than CSV.
+    pub fn format_of(&self, results: &Path) -> Result<Format, UsageError> {
+        let format = Format::choose(self.format, results)?;
+        if self.decimal_comma {
+            format.with_decimal_comma()
+        } else {
+            Ok(format)
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::start_time::now;
-use super::{interrupt_on_signals, refuse_on_stdout, say, show_answers, width};
+use super::{interrupt_on_signals, say, show_answers, width};
 use crate::cli::options;
 use crate::cli::peer::Words;
 use crate::cli::{AbArgs, RemoteArgs};
@@ -32,7 +32,7 @@ use crate::verdict::judge::table::Detail;
 /// # Errors
 /// Fails on bad input, if a program cannot be started, if a command fails, or if the log cannot be written.
 pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
-    refuse_on_stdout(args.asked.format)?;
+    args.asked.form.shape()?;
     let interrupt = interrupt_on_signals()?;
     match with(args, args.asked.question(), &interrupt) {
         Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
@@ -103,7 +103,9 @@ fn show(args: &AbArgs, comparison: &Comparison) -> anyhow::Result<()> {
     } = comparison;
     let judgement = judge(record, *question);
     let table = || table::draw(record, &judgement, Detail::of(args.asked.details), width());
-    show_answers(args.asked.format, table, || rows::rows(record, &judgement))
+    show_answers(args.asked.form.shape()?, table, || {
+        rows::rows(record, &judgement)
+    })
 }
 
 /// Connects to the host of `--on`, if the option was given, and uses `program` as its agent.

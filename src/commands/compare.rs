@@ -18,6 +18,7 @@ use crate::verdict::judge::table::Detail;
 /// # Errors
 /// Fails if a file cannot be read or has no case to compare.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
+    let shape = args.asked.form.shape()?;
     let [before, after] = args.sides()?;
     let opened = |paths: &[PathBuf]| {
         paths
@@ -38,7 +39,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
             &shared,
         )
     };
-    show_answers(args.asked.format, table, rows)?;
+    show_answers(shape, table, rows)?;
     Ok(outcome(&comparison, args.asked.accept.is_some()).into())
 }
 

@@ -8,7 +8,7 @@ use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::start_time::now;
-use super::{refuse_on_stdout, run, say, show_answers, tuning, width};
+use super::{run, say, show_answers, tuning, width};
 use crate::cli::options;
 use crate::cli::peer::{Peer, Words};
 use crate::cli::{FindArgs, FindCommand};
@@ -46,7 +46,7 @@ pub(super) fn search_on(
     remote: Option<&mut RemoteHost>,
 ) -> anyhow::Result<Outcome> {
     let output = what.output();
-    refuse_on_stdout(output.format)?;
+    let shape = output.form.shape()?;
     let root = Root::new(&output.root);
     let (mut agents, peer) = run::agents(remote, &root, interrupt);
     // Locked before the first setting is read: another search may have changed it for a trial.
@@ -89,7 +89,7 @@ pub(super) fn search_on(
     let show = |record: &Record, _: &Progress, agents: &mut [Agents]| {
         let is_as_before = tuning::check_after(what, record, &mut agents[0].settings());
         let table = || table::draw(record, width());
-        show_answers(output.format, table, || rows::rows(record))?;
+        show_answers(shape, table, || rows::rows(record))?;
         is_as_before
     };
     let ending = session::measure(&mut record, resources, &mut progress, show)?;

@@ -43,12 +43,13 @@ use serde_json::Value;
 use crate::cli::Shape;
 use crate::error::UsageError;
 use crate::results::export::table::WIDTH;
-use crate::results::export::{Format, to_stdout, written_to_stdout};
+use crate::results::export::{to_stdout, written_to_stdout};
 use crate::results::files::Results;
-use crate::results::row::Row;
+use crate::results::row::{Row, Status};
 use crate::sys::interrupt::Interrupt;
 use crate::term::escape;
 use crate::term::fold;
+use crate::verdict::quality::Quality;
 use crate::verdict::rank::{Answer, BoardRanking, By};
 
 /// Opens results for display, with control characters escaped: see [`Row::escaped_for_terminal`]. Warns about a cut-off
@@ -77,8 +78,11 @@ fn open_exact(path: &Path) -> Result<Results, UsageError> {
     Ok(results)
 }
 
-/// Returns the lines that say which engine to use. With several machines, the name of each precedes its lines.
+/// Returns the lines that say which engine to use, and how good the run is. With several machines, the name of each
+/// precedes its lines.
 fn advice(rows: &[Row]) -> Vec<String> {
+    let is_measured = rows.iter().any(|row| row.status != Status::Skipped);
+    let quality = is_measured.then(|| format!("Quality: {}", Quality::of(rows)));
     let answers = answers(rows).into_iter();
     let lines = answers.flat_map(|(machine, answer)| {
         let name = machine.map(|name| format!("{name}:"));
@@ -86,7 +90,7 @@ fn advice(rows: &[Row]) -> Vec<String> {
             .chain(answer.sentences())
             .collect::<Vec<_>>()
     });
-    lines.collect()
+    lines.chain(quality).collect()
 }
 
 /// Ranks the rows and returns each machine's answer. With several machines, each answer has the machine's name.
@@ -180,11 +184,14 @@ impl Width {
     }
 }
 
-/// Returns the width of tables on standard output, in columns: the terminal's width, else `COLUMNS`, else 100.
+/// Returns the width of tables on standard output, in columns: the terminal's width. In a pipe, such as to `less`, it
+/// is `COLUMNS`, else the width of the terminal at standard error, else 100.
 pub fn width() -> u16 {
-    match Width::of(&Term::stdout()) {
-        Width::Known(width) => width,
-        Width::Usual => WIDTH,
+    let stderr = Term::stderr();
+    let at_stderr = || stderr.is_term().then(|| Width::of(&stderr));
+    match (Width::of(&Term::stdout()), at_stderr()) {
+        (Width::Known(width), _) | (Width::Usual, Some(Width::Known(width))) => width,
+        _ => WIDTH,
     }
 }
 
@@ -213,27 +220,15 @@ fn show_in_colours(text: &str) -> anyhow::Result<()> {
 /// Writes answers to standard output: the table that `draw` returns, or `rows` in the format of `shape`.
 ///
 /// # Errors
-/// Fails if standard output cannot be written or cannot take the format: see [`refuse_on_stdout`].
+/// Fails if standard output cannot be written.
 fn show_answers(
     shape: Shape,
     draw: impl FnOnce() -> String,
     rows: impl FnOnce() -> Vec<Value>,
 ) -> anyhow::Result<()> {
-    refuse_on_stdout(shape)?;
     match shape {
         Shape::Table => show_in_colours(&draw()),
         Shape::File(format) => to_stdout(&format.encode_answers(&rows())?),
-    }
-}
-
-/// Returns an error if standard output cannot take the format. Call it before measuring.
-///
-/// # Errors
-/// Fails for a format that standard output cannot take, such as a workbook on a terminal.
-fn refuse_on_stdout(shape: Shape) -> Result<(), UsageError> {
-    match shape {
-        Shape::Table => Ok(()),
-        Shape::File(format) => Format::choose(Some(format), Path::new("-")).map(drop),
     }
 }
 

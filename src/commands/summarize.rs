@@ -8,7 +8,9 @@ use crate::error::UsageError;
 use crate::experiment::register::ExperimentResults;
 use crate::results::export::output_file::OutputFile;
 use crate::results::export::selection::Selection;
-use crate::results::export::{Format, contradiction, is_stdout, table, to_stdout};
+use crate::results::export::{
+    Format, contradiction, decimal_comma_in, is_stdout, table, to_stdout,
+};
 use crate::results::files::Results;
 
 /// Reads the file and writes its rows.
@@ -17,6 +19,9 @@ use crate::results::files::Results;
 /// Fails if the file cannot be read, if the format contradicts the output's name or is not available, or if the output
 /// exists or cannot be written.
 pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
+    if args.warnings {
+        return warnings(args);
+    }
     let shape = choose(args)?;
     if let Some(found) = ExperimentResults::open("FILE", &args.file)? {
         let bytes = match shape {
@@ -37,6 +42,15 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     put(args, shape, &bytes)
 }
 
+/// Shows the warnings of a sweep. Tables of searches and comparisons always have them.
+fn warnings(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
+    let text = match ExperimentResults::open("FILE", &args.file)? {
+        Some(found) => found.table(super::width()),
+        None => table::warnings(&super::open_exact(&args.file)?.rows, super::width()),
+    };
+    put(args, Shape::Table, text.as_bytes())
+}
+
 fn put(args: &SummarizeArgs, shape: Shape, bytes: &[u8]) -> anyhow::Result<ExitCode> {
     if is_stdout(&args.output) {
         match shape {
@@ -54,13 +68,20 @@ fn choose(args: &SummarizeArgs) -> Result<Shape, UsageError> {
         Some(Shape::Table) => {
             return match Format::of_name(&args.output)? {
                 Some(_) => Err(contradiction("table", &args.output)),
+                None if args.decimal_comma => Err(decimal_comma_in("table")),
                 None => Ok(Shape::Table),
             };
         }
         Some(Shape::File(format)) => Some(format),
         None => None,
     };
-    Format::choose(asked, &args.output).map(Shape::File)
+    let format = Format::choose(asked, &args.output)?;
+    let format = if args.decimal_comma {
+        format.with_decimal_comma()?
+    } else {
+        format
+    };
+    Ok(Shape::File(format))
 }
 
 fn write(output: &Path, bytes: &[u8]) -> anyhow::Result<()> {

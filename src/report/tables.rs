@@ -93,7 +93,7 @@ struct Cells {
 
 /// Range of the columns that identify the case, from the first to before the second. The key in the first column of
 /// the CSV contains the same information.
-const OF_THE_CASE: [&str; 2] = ["sender", "pin"];
+const OF_THE_CASE: [&str; 2] = ["engine", "pin"];
 /// Columns that are shown elsewhere: reasons have a section of their own.
 const SAID_ELSEWHERE: [&str; 2] = ["case", "reason"];
 

@@ -111,6 +111,7 @@ fn refuse(run: &RunArgs) -> Result<(), UsageError> {
         ("--resume", output.resume.is_some(), before),
         ("--quiet", output.quiet, before),
         ("--format", output.format.is_some(), before),
+        ("--decimal-comma", output.decimal_comma, before),
         ("--samples", output.samples.is_some(), none),
         ("--baseline", output.baseline.is_some(), none),
         ("--against", output.against.is_some(), none),

@@ -19,9 +19,14 @@ pub(super) fn of(until: Option<Until>, progress: &Progress, room: usize) -> Stri
     }
     let mut lines = Vec::new();
     let quality = Quality::of(rows);
-    let shown = match progress.hidden_warnings() {
-        0 => String::new(),
-        warnings => format!(" (--warnings shows {})", counted(warnings, "warning")),
+    let shown = match (progress.hidden_warnings(), &outputs.samples_path) {
+        (0, _) => String::new(),
+        (warnings, None) => format!(" (--warnings shows {})", counted(warnings, "warning")),
+        (warnings, Some(log)) => format!(
+            " ({}: udpbench summarize --warnings {})",
+            counted(warnings, "warning"),
+            shell::path(log)
+        ),
     };
     lines.push(format!("quality  {quality}{shown}"));
     let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];

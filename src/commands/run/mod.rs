@@ -23,7 +23,7 @@ use crate::experiment::sweep::Sweep;
 use crate::host::check::{Finding, Gravity, Subject};
 use crate::plan::Wire;
 use crate::results::export::selection::Selection;
-use crate::results::export::table;
+use crate::results::export::{is_stdout, table};
 use crate::results::row::{Environment, Row, Status, milliseconds};
 use crate::session::{Ending, Experiment, Logged, Resources};
 use crate::sys::cpu_speed;
@@ -143,7 +143,7 @@ pub(super) fn sweep_of(
             None => Ok(outcome),
         };
         progress.present(&closing_lines::of(until, &progress, width().into()));
-        if args.output.quiet && !progress.outputs.to_stdout {
+        if args.output.quiet && !args.output.output.as_deref().is_some_and(is_stdout) {
             say(&progress.outputs.shown);
         }
         return compared;

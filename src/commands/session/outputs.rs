@@ -65,26 +65,39 @@ impl Outputs {
         started_at: &str,
         selection: &Selection,
     ) -> anyhow::Result<Self> {
-        match (args.output.results(), &args.output.baseline) {
-            (Some(path), _) => Self::create_at(args, selection, path),
-            (None, Some(name)) => Self::create_at(args, selection, &baselines::create(name)?),
-            (None, None) => {
-                let stem = default_name::create_stem(started_at, board)?;
-                let format = args.output.format.unwrap_or(Format::Csv);
-                let suffix = format!(".{}", format.extension());
-                let create = |path: &Path| Self::create_at(args, selection, path);
-                Ok(default_name::create_first_free(&stem, &suffix, &["jsonl"], create)?.0)
-            }
-        }
-    }
-
-    fn create_at(args: &RunArgs, selection: &Selection, output: &Path) -> anyhow::Result<Self> {
-        let format = Format::choose(args.output.format, output)?;
-        let samples_path = match &args.output.samples {
+        let typed = &args.output;
+        let beside = |output: &Path| match &typed.samples {
             Some(path) => Some(path.clone()),
             None if is_stdout(output) => None,
             None => Some(output.with_extension("jsonl")),
         };
+        let create_at = |output: &Path| Self::create_at(args, selection, output, beside(output));
+        match (typed.results(), &typed.baseline) {
+            // Only a typed -o - asks for no log.
+            (Some(output), _) if typed.output.is_none() && typed.samples.is_none() => {
+                let stem = default_name::create_stem(started_at, board)?;
+                let create =
+                    |log: &Path| Self::create_at(args, selection, output, Some(log.to_owned()));
+                Ok(default_name::create_first_free(&stem, ".jsonl", &[], create)?.0)
+            }
+            (Some(output), _) => create_at(output),
+            (None, Some(name)) => create_at(&baselines::create(name)?),
+            (None, None) => {
+                let stem = default_name::create_stem(started_at, board)?;
+                let format = typed.format.unwrap_or(Format::Csv);
+                let suffix = format!(".{}", format.extension());
+                Ok(default_name::create_first_free(&stem, &suffix, &["jsonl"], create_at)?.0)
+            }
+        }
+    }
+
+    fn create_at(
+        args: &RunArgs,
+        selection: &Selection,
+        output: &Path,
+        samples_path: Option<PathBuf>,
+    ) -> anyhow::Result<Self> {
+        let format = args.output.format_of(output)?;
         if samples_path.as_deref() == Some(output) {
             let problem = "that file is for the rows; choose another name";
             return Err(refused("--samples", output, problem).into());
@@ -174,14 +187,18 @@ impl Outputs {
         let extension = args.output.format.unwrap_or(Format::Csv).extension();
         let output = args.output.results().map(Path::to_owned);
         let output = output.unwrap_or_else(|| raw.with_extension(extension));
-        let format = Format::choose(args.output.format, &output)?;
+        let format = args.output.format_of(&output)?;
         let selection = |asked| Selection::of_plan(asked, &header.plan, &header.schedule);
-        let file = if format == Format::Csv && output.exists() {
+        let file = if format.extension() == "csv" && output.exists() {
             let known = [rows, later].concat();
             let other = |problem: &str| refused("--output", &output, problem);
             let csv = files::read_whole(&output, Kind::File);
             let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;
-            let all = Format::Csv.encode(&known, &Selection::all(), advice)?;
+            let format = match Format::of_csv(&csv) {
+                Format::Csv => format,
+                as_before => as_before,
+            };
+            let all = format.encode(&known, &Selection::all(), advice)?;
             let first = all.split_inclusive(|&byte| byte == b'\n').next();
             let asked = if first.is_some_and(|first| csv.starts_with(first)) {
                 ColumnSet::All
@@ -189,7 +206,7 @@ impl Outputs {
                 args.output.columns
             };
             let selection = selection(asked);
-            let begun = Format::Csv.encode(&known, &selection, advice)?;
+            let begun = format.encode(&known, &selection, advice)?;
             if !(begun.starts_with(&csv) || is_of_run(&csv, &known, header)) {
                 let problem =
                     "it has other contents than results of this sweep; choose another name";
@@ -197,7 +214,7 @@ impl Outputs {
             }
             let bytes = csv.len() as u64;
             let file = resume("--output", &output, bytes, bytes)?;
-            RowFile::resume_csv(file, selection, rows)?
+            RowFile::resume_csv(format, file, selection, rows)?
         } else {
             let mut file =
                 RowFile::create(format, selection(args.output.columns), &output, advice)?;
@@ -310,7 +327,10 @@ impl Outputs {
         } = &self.words;
         let usual = samples.with_extension("csv");
         let elsewhere = match (self.to_stdout, Path::new(&self.results)) {
-            (true, _) => " -o -".to_owned(),
+            (true, _) => {
+                let format = self.rows.as_ref().map(RowFile::options);
+                format!(" -o -{}", format.unwrap_or_default())
+            }
             (false, results) if results == usual || self.rows.is_none() => String::new(),
             (false, results) => format!(" -o {}", shell::path(results)),
         };

@@ -1,5 +1,5 @@
 //! CSV output (RFC 4180): a header, then one row per case. Spreadsheets read cells as numbers and texts, never as
-//! formulas.
+//! formulas. Those that write 1,5 for 1.5 need another notation: semicolons and decimal commas.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,28 @@ use serde_json::{Map, Value};
 use super::selection::Selection;
 use crate::results::row::Row;
 
+/// Separator of cells and decimal mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Notation {
+    /// `std,1.5`
+    DecimalPoint,
+    /// `std;1,5`
+    DecimalComma,
+}
+
 /// Encodes the header and the rows, with all their columns. Without rows there is no header either.
 ///
 /// # Errors
 /// Fails if a value cannot be written as CSV.
 pub fn encode(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
+    encode_in(Notation::DecimalPoint, rows)
+}
+
+/// Encodes the header and the rows as [`encode`] does, in this notation.
+///
+/// # Errors
+/// Fails as [`encode`] does.
+pub(super) fn encode_in(notation: Notation, rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
     let rows = rows.iter().map(fields).collect::<Result<Vec<_>, _>>()?;
     let names: Vec<&str> = rows
         .first()
@@ -21,9 +38,9 @@ pub fn encode(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
         .flat_map(Map::keys)
         .map(String::as_str)
         .collect();
-    let mut text = record(names.iter().copied())?;
+    let mut text = record(notation, names.iter().map(|name| (*name).into()))?;
     for row in &rows {
-        text.extend(line(row, names.iter().copied())?);
+        text.extend(line(notation, row, names.iter().copied())?);
     }
     Ok(if rows.is_empty() { Vec::new() } else { text })
 }
@@ -32,19 +49,26 @@ pub fn encode(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
 ///
 /// # Errors
 /// Fails if a column name cannot be written as CSV.
-pub(super) fn header(selection: &Selection) -> anyhow::Result<Vec<u8>> {
-    record(selection.columns().map(|column| column.name))
+pub(super) fn header(notation: Notation, selection: &Selection) -> anyhow::Result<Vec<u8>> {
+    record(
+        notation,
+        selection.columns().map(|column| column.name.into()),
+    )
 }
 
 /// Returns one CSV line per row, with these columns.
 ///
 /// # Errors
 /// Fails if a value cannot be written as CSV.
-pub(super) fn lines(selection: &Selection, rows: &[Row]) -> anyhow::Result<Vec<u8>> {
+pub(super) fn lines(
+    notation: Notation,
+    selection: &Selection,
+    rows: &[Row],
+) -> anyhow::Result<Vec<u8>> {
     let mut text = Vec::new();
     for row in rows {
         let names = selection.columns().map(|column| column.name);
-        text.extend(line(&fields(row)?, names)?);
+        text.extend(line(notation, &fields(row)?, names)?);
     }
     Ok(text)
 }
@@ -57,16 +81,24 @@ fn fields(row: &impl Serialize) -> anyhow::Result<Map<String, Value>> {
 }
 
 fn line<'a>(
+    notation: Notation,
     row: &Map<String, Value>,
     names: impl Iterator<Item = &'a str>,
 ) -> anyhow::Result<Vec<u8>> {
-    record(names.map(|name| guard_formula(row.get(name))))
+    record(notation, names.map(|name| guard_formula(row.get(name))))
 }
 
-fn record(cells: impl Iterator<Item = impl Serialize>) -> anyhow::Result<Vec<u8>> {
+fn record(notation: Notation, cells: impl Iterator<Item = Value>) -> anyhow::Result<Vec<u8>> {
     let mut form = csv::WriterBuilder::new();
+    let cells: Vec<Value> = match notation {
+        Notation::DecimalPoint => cells.collect(),
+        Notation::DecimalComma => {
+            form.delimiter(b';');
+            cells.map(with_decimal_comma).collect()
+        }
+    };
     let mut writer = form.has_headers(false).from_writer(Vec::new());
-    writer.serialize(cells.collect::<Vec<_>>())?;
+    writer.serialize(cells)?;
     Ok(writer.into_inner()?)
 }
 
@@ -79,6 +111,14 @@ fn guard_formula(value: Option<&Value>) -> Value {
             format!("'{text}").into()
         }
         value => value.cloned().unwrap_or_default(),
+    }
+}
+
+/// Returns a number as a text with a decimal comma, and any other value as it is.
+fn with_decimal_comma(value: Value) -> Value {
+    match value {
+        Value::Number(number) => number.to_string().replace('.', ",").into(),
+        other => other,
     }
 }
 

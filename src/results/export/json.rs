@@ -98,7 +98,7 @@ mod tests {
         let text = text.expect("UTF-8");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!((lines[0], lines[3], lines.len()), ("[", "]", 4));
-        assert!(lines[1].starts_with(r#"{"sender":"#) && lines[1].ends_with("},"));
+        assert!(lines[1].starts_with(r#"{"engine":"#) && lines[1].ends_with("},"));
         assert!(
             lines[2].contains(r#""warnings":[],"case":"#),
             "{}",

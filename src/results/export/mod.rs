@@ -19,6 +19,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::Value;
 
+use self::csv::Notation;
 use self::selection::Selection;
 use crate::error::UsageError;
 use crate::results::row::{Machine, Row};
@@ -39,6 +40,9 @@ pub(crate) fn row_of(parts: &[Value]) -> Value {
 pub enum Format {
     /// A header, then a line per row
     Csv,
+    /// CSV for spreadsheets that write 1,5 for 1.5, with semicolons between the cells
+    #[value(skip)]
+    CsvDecimalComma,
     /// An array of rows
     Json,
     /// An object per line for each row, on standard output, as soon as it is final
@@ -92,17 +96,60 @@ impl Format {
         })
     }
 
+    /// Returns the format with decimal commas.
+    ///
+    /// # Errors
+    /// Fails for another format than CSV: a workbook opens right in every language, and programs expect points.
+    pub fn with_decimal_comma(self) -> Result<Self, UsageError> {
+        match self {
+            Self::Csv | Self::CsvDecimalComma => Ok(Self::CsvDecimalComma),
+            other => Err(decimal_comma_in(other.name())),
+        }
+    }
+
+    /// Returns the format of the CSV that begins with these bytes.
+    pub fn of_csv(bytes: &[u8]) -> Self {
+        let header = bytes.split(|&byte| byte == b'\n').next();
+        match header {
+            Some(header) if header.contains(&b';') => Self::CsvDecimalComma,
+            _ => Self::Csv,
+        }
+    }
+
+    /// Returns the options that ask for this format, each after a blank. Empty: plain CSV.
+    fn options(self) -> String {
+        match self {
+            Self::Csv => String::new(),
+            Self::CsvDecimalComma => " --decimal-comma".to_owned(),
+            other => format!(" --format {}", other.name()),
+        }
+    }
+
+    /// Returns the notation of a CSV. `None`: another format.
+    fn notation(self) -> Option<Notation> {
+        match self {
+            Self::Csv => Some(Notation::DecimalPoint),
+            Self::CsvDecimalComma => Some(Notation::DecimalComma),
+            Self::Json | Self::Jsonl | Self::Markdown | Self::Xlsx => None,
+        }
+    }
+
     /// Returns the file extension of the format, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Markdown => "md",
-            Self::Csv | Self::Json | Self::Jsonl | Self::Xlsx => self.name(),
+            _ => self.name(),
         }
     }
 
     /// Returns whether rows can be appended to a file of this format.
     fn grows(self) -> bool {
-        matches!(self, Self::Csv | Self::Jsonl)
+        self == Self::Jsonl || self.notation().is_some()
+    }
+
+    /// Returns whether the format is text, which goes to standard output unless a file is named.
+    pub fn is_text(self) -> bool {
+        self != Self::Xlsx
     }
 
     /// Returns whether the format is for standard output only.
@@ -122,8 +169,8 @@ impl Format {
         advice: Advice,
     ) -> anyhow::Result<Vec<u8>> {
         match self {
-            Self::Csv if rows.is_empty() => Ok(Vec::new()),
-            Self::Csv => Ok([csv::header(selection)?, csv::lines(selection, rows)?].concat()),
+            Self::Csv => csv_of(Notation::DecimalPoint, rows, selection),
+            Self::CsvDecimalComma => csv_of(Notation::DecimalComma, rows, selection),
             Self::Json => Ok(json::array(&json::objects(rows)?)?),
             Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
             Self::Markdown => Ok(markdown::encode(rows, &advice(rows)).into_bytes()),
@@ -141,6 +188,7 @@ impl Format {
     pub fn encode_answers(self, rows: &[Value]) -> anyhow::Result<Vec<u8>> {
         match self {
             Self::Csv => csv::encode(rows),
+            Self::CsvDecimalComma => csv::encode_in(Notation::DecimalComma, rows),
             Self::Json => Ok(json::array(rows)?),
             Self::Jsonl => Ok(json::lines(rows)?),
             Self::Markdown => Ok(markdown::answers(rows).into_bytes()),
@@ -154,7 +202,7 @@ impl Format {
     /// Returns the name of the format on the command line.
     fn name(self) -> &'static str {
         match self {
-            Self::Csv => "csv",
+            Self::Csv | Self::CsvDecimalComma => "csv",
             Self::Json => "json",
             Self::Jsonl => "jsonl",
             Self::Markdown => "markdown",
@@ -175,6 +223,20 @@ impl Format {
         }
         Ok(())
     }
+}
+
+/// Returns the error for `--decimal-comma` with another format than CSV.
+pub fn decimal_comma_in(format: &str) -> UsageError {
+    let fix = "--decimal-comma is for csv: leave it out, or use --format csv";
+    UsageError::flag("--format", format, fix)
+}
+
+fn csv_of(notation: Notation, rows: &[Row], selection: &Selection) -> anyhow::Result<Vec<u8>> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let header = csv::header(notation, selection)?;
+    Ok([header, csv::lines(notation, selection, rows)?].concat())
 }
 
 /// Returns whether an output path means standard output (`-`).

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::displaced::Displaced;
 use super::output_file::OutputFile;
 use super::selection::Selection;
-use super::{Advice, Format, csv, is_stdout, json, to_stdout};
+use super::{Advice, Format, csv, is_stdout, to_stdout};
 use crate::results::row::Row;
 
 /// Output of the rows so far. A file is complete after every block. On standard output, CSV and JSON Lines come
@@ -57,15 +57,16 @@ impl RowFile {
     /// # Errors
     /// Fails if the rows cannot be written. The file is then unchanged.
     pub fn resume_csv(
+        format: Format,
         mut file: OutputFile,
         selection: Selection,
         rows: &[Row],
     ) -> anyhow::Result<Self> {
         // CSV has no place for advice.
         let advice = |_: &[Row]| Vec::new();
-        file.replace(&Format::Csv.encode(rows, &selection, advice)?)?;
+        file.replace(&format.encode(rows, &selection, advice)?)?;
         Ok(Self {
-            format: Format::Csv,
+            format,
             selection,
             file: Some(file),
             begun: !rows.is_empty(),
@@ -80,10 +81,9 @@ impl RowFile {
     /// Fails if the rows cannot be written. The file then keeps its previous rows.
     pub fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
         if self.format.grows() {
-            let lines = match self.format {
-                Format::Csv if self.begun => csv::lines(&self.selection, rows)?,
-                Format::Csv => self.format.encode(rows, &self.selection, self.advice)?,
-                _ => json::lines(&json::objects(rows)?)?,
+            let lines = match self.format.notation() {
+                Some(notation) if self.begun => csv::lines(notation, &self.selection, rows)?,
+                _ => self.format.encode(rows, &self.selection, self.advice)?,
             };
             match &mut self.file {
                 Some(file) => file.append(&lines)?,
@@ -130,6 +130,11 @@ impl RowFile {
                 .encode(&self.rows, &self.selection, self.advice)
                 .ok()?,
         ))
+    }
+
+    /// Returns the options that ask for the format of the rows, each after a blank.
+    pub fn options(&self) -> String {
+        self.format.options()
     }
 
     /// Removes the file.

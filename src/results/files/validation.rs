@@ -91,6 +91,10 @@ fn other_case(row: &Row) -> Option<(String, String)> {
         let problem = format!("{named} by its columns, not {}", row.case);
         return Some(("case".to_owned(), problem));
     }
+    if row.engine != row.label() {
+        let problem = format!("{}, but {} by the key of the case", row.engine, row.label());
+        return Some(("engine".to_owned(), problem));
+    }
     let sides = (row.senders, row.receivers);
     (sides != (threads.senders(), threads.receivers())).then(|| {
         let problem = format!(
@@ -236,6 +240,8 @@ mod tests {
         let problem = refusal(|row| row.payload_bytes = 26.try_into().expect("in range"));
         assert!(problem.starts_with("case: std:std/2t/26B"), "{problem}");
         assert!(refusal(|row| row.case += "0").starts_with("case"));
+        let problem = refusal(|row| row.engine = "mmsg/32".to_owned());
+        assert_eq!(problem, "engine: mmsg/32, but std by the key of the case");
         assert!(refusal(|row| row.senders = 3).starts_with("senders, receivers: 3 and 1"));
     }
 

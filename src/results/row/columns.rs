@@ -12,6 +12,8 @@ use crate::data::{
 // A sentence; name: type, unit, what it covers, when a CSV has it by default, when it is empty.
 columns! {
     "What people plot" {
+        /// Engine as in the table: `gso>gro`, `mmsg/32`; sender and receiver if they differ, and what else sets it apart.
+        engine: String, "", Plan, Always, "never";
         /// Engine of the senders.
         sender: String, "", Plan, Always, "never";
         /// Engine of the receivers.

@@ -46,6 +46,7 @@ impl Row {
         let places = places.map(|accounting| accounting.places);
         let remote = environment.remote.clone();
         let mut row = Self {
+            engine: case.label(),
             sender: case.sender.to_string(),
             receiver: case.receiver.to_string(),
             threads: case.threads,

@@ -24,6 +24,19 @@ pub fn draw(rows: &[Row], width: u16) -> String {
     each_machine(&escaped, heading, |rows| of_machine(rows, width))
 }
 
+/// Draws only the warnings of the rows, with the number of cases that each concerns.
+pub fn warnings(rows: &[Row], width: u16) -> String {
+    let only_warnings = |row: &Row| Row {
+        reason: String::new(),
+        ..row.escaped_for_terminal()
+    };
+    let rows: Vec<Row> = rows.iter().map(only_warnings).collect();
+    match below(&rows, width) {
+        none if none.is_empty() => "No warnings.\n".to_owned(),
+        warnings => warnings,
+    }
+}
+
 fn of_machine(rows: &[Row], width: u16) -> String {
     let mut text = String::new();
     for rows in measured(rows).chunk_by(|one, other| one.workload == other.workload) {

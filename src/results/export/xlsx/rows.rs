@@ -4,6 +4,7 @@
 use rust_xlsxwriter::{Format, FormatAlign, Worksheet, XlsxError};
 use serde_json::Value;
 
+use super::summary::A4;
 use super::{heading, index, write};
 use crate::results::export::selection::Selection;
 use crate::results::row::{Column, Holds, Row};
@@ -12,6 +13,9 @@ use crate::results::row::{Column, Holds, Row};
 const WIDEST: usize = 40;
 /// Smallest width of a column, in characters, which fits the filter button.
 const NARROWEST: usize = 5;
+
+/// Width of a printed page, in characters that can still be read.
+const PAGE: usize = 180;
 
 pub(super) fn fill(
     sheet: &mut Worksheet,
@@ -23,7 +27,7 @@ pub(super) fn fill(
         .iter()
         .filter_map(|row| serde_json::to_value(row).ok())
         .collect();
-    let mut last = 0;
+    let (mut last, mut total) = (0, 0);
     for (place, column) in selection.columns().enumerate() {
         write(sheet, (0, place), &column.name.into(), &upright)?;
         let format = Format::new().set_num_format(number_format(column));
@@ -33,13 +37,18 @@ pub(super) fn fill(
         let widths = rows.iter().map(|row| width(&row[column.name]));
         let width = widths.max().unwrap_or(0).max(NARROWEST);
         sheet.set_column_width(index(place)?, index::<u16>(width)?)?;
-        last = place;
+        (last, total) = (place, total + width);
     }
     // Height of the longest rotated name, plus space below it for the filter buttons.
     sheet.set_row_height_pixels(0, 240)?;
     sheet.autofilter(0, 0, index(rows.len())?, index(last)?)?;
-    // The header and the engine columns stay visible.
-    sheet.set_freeze_panes(1, 2)?;
+    // The header and the engine stay visible.
+    sheet.set_freeze_panes(1, 1)?;
+    // Columns are printed whole, and each page has the header and the engine.
+    sheet.set_repeat_rows(0, 0)?.set_repeat_columns(0, 0)?;
+    let pages = index::<u16>(total.div_ceil(PAGE))?;
+    sheet.set_landscape().set_paper_size(A4);
+    sheet.set_print_fit_to_pages(pages, 0);
     Ok(())
 }
 

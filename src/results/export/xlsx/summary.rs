@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rust_xlsxwriter::{
-    Chart, ChartErrorBars, ChartErrorBarsType, ChartLegendPosition, ChartRange, ChartType, Format,
-    Worksheet, XlsxError,
+    Chart, ChartErrorBars, ChartErrorBarsType, ChartFont, ChartLegendPosition, ChartRange,
+    ChartType, Format, FormatAlign, Worksheet, XlsxError,
 };
 
 use super::{cut, heading, index, write};
@@ -16,6 +16,8 @@ use crate::results::row::{Machine, Row, Status};
 
 pub(super) const SHEET: &str = "Summary";
 
+/// Paper of the printed sheets, as workbooks number it.
+pub(super) const A4: u8 = 9;
 /// Largest number of engines in the chart. More bars are hard to tell apart.
 const MOST_ENGINES: usize = 20;
 /// Largest number of series in a chart in Excel.
@@ -61,7 +63,8 @@ pub(super) fn fill(
         write(sheet, (top, 0), &line.as_str().into(), &plain)?;
     }
     sheet.set_column_width(0, 34)?;
-    sheet.set_landscape().set_print_fit_to_pages(1, 0);
+    // The table and the chart stay on one page.
+    sheet.set_paper_size(A4).set_print_fit_to_pages(1, 1);
     match Drawn::of(rows) {
         Some(drawn) => drawn.write(sheet, top + 2),
         None => Ok(()),
@@ -127,6 +130,14 @@ impl<'a> Drawn<'a> {
         })
     }
 
+    /// Returns the highest bar, with its interval.
+    fn highest(&self) -> f64 {
+        let rows = self.engines.iter().flat_map(|(_, rows)| rows.values());
+        let [middle, _, high] = self.quantity.1;
+        let ends = rows.filter_map(|row| high(row).or_else(|| middle(row)));
+        ends.fold(0.0, f64::max)
+    }
+
     /// Writes one line per engine, with the estimate for each payload and the distances to the bounds of its
     /// interval. The chart goes below.
     fn write(&self, sheet: &mut Worksheet, top: usize) -> Result<(), XlsxError> {
@@ -143,13 +154,15 @@ impl<'a> Drawn<'a> {
         for (n, (name, _)) in self.engines.iter().enumerate() {
             write(sheet, (first + n, 0), &cut(name).into(), &Format::new())?;
         }
-        let mut chart = Chart::new(ChartType::Bar);
+        // LibreOffice reverses the legend of horizontal bars.
+        let mut chart = Chart::new(ChartType::Column);
         for (n, payload) in self.payloads.iter().enumerate() {
             let left = 1 + 3 * n;
+            let heading = heading().set_align(FormatAlign::Right);
             for (place, name) in
                 (left..).zip([format!("{payload} B"), "-".to_owned(), "+".to_owned()])
             {
-                write(sheet, (top + 1, place), &name.into(), &heading())?;
+                write(sheet, (top + 1, place), &name.into(), &heading)?;
             }
             for (line, (_, rows)) in (first..).zip(&self.engines) {
                 let [middle, low, high] = self.quantity.1;
@@ -170,18 +183,29 @@ impl<'a> Drawn<'a> {
             series.set_name(format!("{payload} B").as_str());
             series.set_categories(&range(0)?).set_values(&range(left)?);
             let interval = ChartErrorBarsType::Custom(range(left + 2)?, range(left + 1)?);
-            // In a horizontal bar chart, the x axis runs along the bars.
-            series.set_x_error_bars(ChartErrorBars::new().set_type(interval));
+            series.set_y_error_bars(ChartErrorBars::new().set_type(interval));
         }
-        chart.title().set_name(&self.title);
+        let font = ChartFont::new().set_size(11).set_bold().clone();
+        chart.title().set_name(&self.title).set_font(&font);
         chart.legend().set_position(ChartLegendPosition::Top);
-        // Put the first engine on top, as in the sheet.
-        chart.y_axis().set_reverse();
+        // Every engine is named.
+        chart.x_axis().set_label_interval(1);
+        // By itself, the axis ends where the bars do, and cuts their intervals.
+        let highest = round_up(self.highest());
+        chart.y_axis().set_min(0).set_max(highest);
         let bars = self.engines.len() * (1 + self.payloads.len());
-        chart.set_width(760).set_height(index(150 + 12 * bars)?);
+        chart
+            .set_height(440)
+            .set_width(index(760.max(100 + 14 * bars))?);
         sheet.insert_chart(index(last + 2)?, 0, &chart)?;
         Ok(())
     }
+}
+
+/// Returns the next number above with at most two digits that matter, the second one 0 or 5.
+fn round_up(number: f64) -> f64 {
+    let step = 10_f64.powf(number.max(1.0).log10().floor()) / 2.0;
+    (number / step).ceil() * step
 }
 
 /// Counts the cases by status: `12 ok, 4 skipped`.
