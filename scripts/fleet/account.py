@@ -44,7 +44,7 @@ def require_in_folder(files):
         raise Refusal(f"error: --resume {files['resume']}: resume a sweep on the board itself, where its files are")
     if files["output"] == "-":
         raise Refusal(
-            "error: --output -: the results are to come back as files: leave --output and --format jsonl away"
+            "error: --output -: the results are to come back as files: name a file with --output, or leave --format out"
         )
     for flag in ["output", "samples"]:
         path = PurePosixPath(files[flag] or "")

@@ -25,7 +25,7 @@ fn files(words: &str) -> Value {
 #[test]
 fn it_reads_the_words_as_the_sweep_would() {
     let sweep = |output: Value, samples: Value| json!({"sweep": true, "output": output, "samples": samples, "resume": null});
-    for words in ["", "run", "--threads 1", "run -q --format json"] {
+    for words in ["", "run", "--threads 1", "run -q --format xlsx"] {
         assert_eq!(files(words), sweep(Value::Null, Value::Null), "{words}");
     }
     for words in [
@@ -46,6 +46,7 @@ fn it_reads_the_words_as_the_sweep_would() {
         files("--format jsonl --samples b.jsonl"),
         sweep(json!("-"), json!("b.jsonl"))
     );
+    assert_eq!(files("--format json"), sweep(json!("-"), Value::Null));
     // The value of an option that looks like another one.
     assert_eq!(
         files("--samples=-oa.csv"),

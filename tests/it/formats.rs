@@ -1,5 +1,6 @@
 //! Tests of `udpbench summarize`: every format has the same rows, and nothing is overwritten, cut or invented.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Output;
 
@@ -122,6 +123,99 @@ fn a_sweep_and_its_raw_samples_give_the_same_json_lines() {
         assert_eq!(stdout(&output), text, "{again}: {}", stderr(&output));
     }
     assert_eq!(place.files(), ["s.jsonl"]);
+}
+
+#[test]
+fn a_format_alone_goes_to_standard_output_and_the_log_stays() {
+    let sweep = "--engine null --no-reference --ip v4 --threads 1 --payload 1 --connection connected --soak 0s \
+                 --warmup 0s --rounds 5 --duration 5ms";
+    for format in ["csv", "csv --decimal-comma", "json", "jsonl", "markdown"] {
+        let place = Place::new();
+        let swept = place.run(&format!("{sweep} --format {format}"));
+        assert_code(&swept, 0);
+        assert_eq!(place.files(), ["results"], "{format}");
+        let logs = fs::read_dir(place.path("results")).expect("it is there");
+        let logs: Vec<_> = logs.flatten().map(|entry| entry.path()).collect();
+        let [log] = &logs[..] else {
+            panic!("{format}: {logs:?}")
+        };
+        let again = format!("summarize {} --format {format}", log.display());
+        let again = place.run(&again);
+        assert_eq!(
+            stdout(&again),
+            stdout(&swept),
+            "{format}: {}",
+            stderr(&again)
+        );
+        // A quiet sweep names its log.
+        let quiet = stderr(&place.run(&format!("{sweep} --format {format} -q")));
+        assert!(
+            quiet.contains("standard output, raw samples in results/"),
+            "{format}: {quiet}"
+        );
+    }
+}
+
+#[test]
+fn the_csv_begins_with_the_engine_and_has_decimal_commas_on_request() {
+    let place = place();
+    let plain = fs::read_to_string(place.path("swept.csv")).expect("it is there");
+    let engines = plain.lines().map(|line| line.split(',').next());
+    let engines: BTreeSet<&str> = engines.flatten().collect();
+    for engine in ["engine", "null", "gso>null", "gso>mmsg/32"] {
+        assert!(engines.contains(engine), "{engines:?}");
+    }
+    let comma =
+        stdout(&place.run("summarize swept.csv --decimal-comma -o comma.csv --columns all"));
+    assert_eq!(comma, "");
+    let all = stdout(&place.run("summarize swept.csv --columns all"));
+    let comma = fs::read_to_string(place.path("comma.csv")).expect("written");
+    let mut reader = csv_of(&comma, b';');
+    let mut plain = csv_of(&all, b',');
+    assert_eq!(
+        reader.headers().expect("some"),
+        plain.headers().expect("some")
+    );
+    let mut decimals = 0;
+    for (one, other) in reader.records().flatten().zip(plain.records().flatten()) {
+        for (one, other) in one.iter().zip(&other) {
+            decimals += usize::from(one != other);
+            let is_alike = one == other || one.replace(',', ".") == other;
+            assert!(is_alike, "{one}, {other}");
+        }
+    }
+    assert!(decimals > 20, "{decimals}");
+    assert_eq!(stdout(&place.run("summarize comma.csv")), all);
+    for command in ["rank", "compare swept.csv"] {
+        let [one, other] = ["swept", "comma"].map(|name| {
+            let shown = stdout(&place.run(&format!("{command} {name}.csv")));
+            shown.replace(&format!("{name}.csv"), "FILE")
+        });
+        let file = |text: &str| words(&text.replace("swept.csv", "FILE"));
+        assert_eq!(file(&one), file(&other), "{command}");
+    }
+    for arguments in ["--format json", "--format table", "-o a.json"] {
+        let refused = place.run(&format!("summarize run.csv {arguments} --decimal-comma"));
+        assert_eq!(refused.status.code(), Some(2), "{arguments}");
+        assert!(stderr(&refused).contains("--decimal-comma is for csv"));
+    }
+}
+
+fn csv_of(text: &str, separator: u8) -> ::csv::Reader<&[u8]> {
+    let mut form = ::csv::ReaderBuilder::new();
+    form.delimiter(separator).from_reader(text.as_bytes())
+}
+
+#[test]
+fn warnings_of_a_finished_run_are_listed() {
+    let place = place();
+    let text = stdout(&summarize(&place, "--warnings"));
+    assert!(text.contains(" warning  1 x  *two* <b>\n"), "{text}");
+    assert!(
+        text.lines()
+            .all(|line| line.contains(" x  ") || line.starts_with("  "))
+    );
+    assert!(!text.contains("skipped"), "{text}");
 }
 
 #[test]

@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 # Comma, double quote, UTF-8, from the first line on, all columns by their looks, English (USA), no number in
 # quotes, no dates invented: what docs/RESULTS.md says to choose.
 READ = "44,34,76,1,,1033,false,false"
+# The same for semicolons and decimal commas: German (Germany).
+READ_GERMAN = "59,34,76,1,,1031,false,false"
 # Options for writing: as above; then every digit, not the shown ones; values, not formulas; no space
 # taken away; and which sheet.
 WRITTEN = "44,34,76,1,,1033,false,false,false,false,false"
@@ -27,12 +29,12 @@ class Calc:
         self.room = Path(room)
         self.profile = (self.room / "profile").as_uri()
 
-    def convert(self, file, to, language="en_US", sheet=1):
+    def convert(self, file, to, language="en_US", sheet=1, read=READ):
         """Converts into a directory of its own, as somebody would who works in this language; to CSV, one sheet."""
         where = Path(tempfile.mkdtemp(dir=self.room))
         target = f"csv:Text - txt - csv (StarCalc):{WRITTEN},{sheet}" if to == "csv" else to
         command = [find(), f"-env:UserInstallation={self.profile}", "--headless"]
-        command += [f"--infilter=CSV:{READ}"] if Path(file).suffix == ".csv" else []
+        command += [f"--infilter=CSV:{read}"] if Path(file).suffix == ".csv" else []
         command += ["--convert-to", target, "--outdir", where, file]
         environment = {**os.environ, "LC_ALL": f"{language}.UTF-8"}
         said = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
