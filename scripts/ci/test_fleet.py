@@ -150,7 +150,7 @@ class Fleet(Playbooks):
         with open(place / "merged.csv", newline="") as file:
             merged = list(csv.DictReader(file))
         own = [row for name in self.boards if name != "roof" for row in rows_of(place / name)]
-        self.assertEqual(list(merged[0])[:2], ["host", "sender"])
+        self.assertEqual(list(merged[0])[:2], ["host", "engine"])
         self.assertEqual({row["host"] for row in merged}, {"attic", "cellar", "shed"})
         strip = [{key: value for key, value in row.items() if key != "host"} for row in merged]
         self.assertCountEqual(map(str, strip), map(str, own))

@@ -13,6 +13,7 @@ use crate::data::{BlockKey, Payload};
 use crate::results::export::circumstances::circumstances;
 use crate::results::export::table;
 use crate::results::row::{Machine, Row, Status};
+use crate::term::fold;
 
 pub(super) const SHEET: &str = "Summary";
 
@@ -58,9 +59,9 @@ pub(super) fn fill(
         write(sheet, (top, 1), &value.into(), &plain)?;
         top += 1;
     }
-    for line in advice {
+    for line in advice.iter().flat_map(|line| folded(line)) {
         top += 1;
-        write(sheet, (top, 0), &line.as_str().into(), &plain)?;
+        write(sheet, (top, 0), &line.into(), &plain)?;
     }
     sheet.set_column_width(0, 34)?;
     // The table and the chart stay on one page.
@@ -200,6 +201,11 @@ impl<'a> Drawn<'a> {
         sheet.insert_chart(index(last + 2)?, 0, &chart)?;
         Ok(())
     }
+}
+
+/// Returns the lines of a text that is longer than the sheet is wide.
+fn folded(text: &str) -> Vec<String> {
+    fold::text(text, 100).lines().map(str::to_owned).collect()
 }
 
 /// Returns the next number above with at most two digits that matter, the second one 0 or 5.
