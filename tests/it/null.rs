@@ -91,7 +91,7 @@ fn what_warns_is_counted_and_shown_on_demand() {
     assert!(
         words
             .join(" ")
-            .contains(" warnings: udpbench summarize --warnings out.jsonl)"),
+            .contains(" warnings: udpbench summarize --warnings counted.jsonl)"),
         "{table}"
     );
     assert!(table.contains("\nverified "), "{table}");
