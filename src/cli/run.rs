@@ -202,6 +202,7 @@ pub struct PlacementArgs {
 /// Options of the output.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct OutputArgs {
     /// Results, or - for standard output [default: results/TIME-BOARD.csv]
     ///
