@@ -6,10 +6,11 @@ use std::process::ExitCode;
 
 use super::remote_host::RemoteHost;
 use super::{about, interrupt_on_signals};
-use crate::cli::PlanArgs;
-use crate::cli::options::Request;
 use crate::cli::options::suite::{expected_time, parts, requests, searches};
+use crate::cli::options::{Request, find};
+use crate::cli::{FindCommand, PlanArgs, PlanCommand};
 use crate::error::UsageError;
+use crate::experiment::find::Record;
 use crate::experiment::suite;
 use crate::plan::{Decision, Plan, Planned};
 use crate::term::digits::counted;
@@ -19,7 +20,10 @@ use crate::term::digits::counted;
 /// # Errors
 /// Fails on bad input, or if standard output cannot be written.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
-    let PlanArgs { run, details } = args;
+    let PlanArgs { what, run, details } = args;
+    if let Some(PlanCommand::Find(asked)) = what {
+        return searches_of(&asked.what);
+    }
     if let Some(raw) = &run.output.resume {
         let fix = "the plan is in the file; udpbench --resume continues it";
         return Err(UsageError::flag("--resume", &raw.display(), fix).into());
@@ -51,10 +55,13 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
                 write(&mut out, request)?;
             }
             for (search, record) in found.searches.iter().zip(&searches) {
-                let time = about(expected_time(&[], std::slice::from_ref(record)));
-                let cases = counted(record.cases().len(), "case");
                 writeln!(out, "\n== {}: {}", search.name, search.about)?;
-                writeln!(out, "find {}: {cases}, {time}", search.options.trim())?;
+                writeln!(
+                    out,
+                    "find {}: {}",
+                    search.options.trim(),
+                    searches_text(record)
+                )?;
             }
         }
     }
@@ -63,6 +70,50 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     }
     super::show(&out)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the searches of `find`, and how long they take.
+fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
+    let output = what.output();
+    if let Some(log) = &output.resume {
+        let fix = "the plan is in the file; udpbench find --resume continues it";
+        return Err(UsageError::flag("--resume", &log.display(), fix).into());
+    }
+    let interrupt = interrupt_on_signals()?;
+    let other = RemoteHost::on(&output.remote, &what.placement().board, true, &interrupt)?;
+    let peer = other.as_ref().map(|other| &other.peer);
+    let record = Record::new(find::header(what, peer, "")?);
+    let names = record.names();
+    let mut out = searches_text(&record) + "\n";
+    for case in record.cases() {
+        let name = names.name(&case.case);
+        match &case.refusal {
+            None => writeln!(out, "  {name}")?,
+            Some(reason) => writeln!(out, "  {name}: skipped, {reason}")?,
+        }
+    }
+    if !names.shared().is_empty() {
+        writeln!(out, "in all: {}", names.shared())?;
+    }
+    if let Some(more) = find::how_to_search_more(what) {
+        writeln!(out, "{more}")?;
+    }
+    super::show(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the number of searches and their time, as in `3 searches, about 4m, at most 15m`.
+pub(super) fn searches_text(record: &Record) -> String {
+    let (time, most) = record.expected_time();
+    let searches = match record.searches() {
+        1 => "1 search".to_owned(),
+        many => format!("{many} searches"),
+    };
+    let most = humantime::format_duration(most);
+    format!(
+        "{searches}, {}, at most {most} (--max-case-time)",
+        about(time)
+    )
 }
 
 fn machine(out: &mut String, request: &Request) -> std::fmt::Result {

@@ -1,7 +1,9 @@
 //! Turns the options of `find` into the header of a search: its cases and its question.
 
+mod default_grid;
 mod tuning;
 
+pub use self::default_grid::how_to_search_more;
 pub use self::tuning::{try_tunings, wanted};
 
 use std::collections::BTreeMap;
@@ -58,7 +60,8 @@ fn lossless(
     started_at: &str,
 ) -> anyhow::Result<Header> {
     let asked = asked(&args.search)?;
-    let request = at_rates(args, peer)?;
+    let mut request = at_rates(args, peer)?;
+    default_grid::reduce(&mut request.plan, &args.parameters);
     let question = Question::Lossless(asked);
     Ok(of(question, args.time.max_case_time, request, started_at))
 }
