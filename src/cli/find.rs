@@ -109,9 +109,9 @@ pub struct SearchArgs<S: Args> {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct SearchTimeArgs {
-    /// Time limit of each case
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "5m", conflicts_with = "resume")]
-    pub max_case_time: Duration,
+    /// Time limit of each case [default: 5m]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
+    pub max_case_time: Option<Duration>,
     /// Traffic before each trial counts [default: of the board profile, mostly 50ms]
     #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
     pub warmup: Option<Duration>,

@@ -96,7 +96,7 @@ const BEHIND_WIRE: &str = "rsh agent deploy binary drop-reasons";
 const OF_WIRE: &str = "direction drop-reasons";
 
 /// Defaults that differ from those of a sweep, by command and option. The first entry counts.
-const DEFAULTS: [(&str, &str, &str); 26] = [
+const DEFAULTS: [(&str, &str, &str); 27] = [
     ("latency", "threads", "2"),
     ("latency", "payload", "26"),
     ("latency", "ip", "v4"),
@@ -113,6 +113,11 @@ const DEFAULTS: [(&str, &str, &str); 26] = [
     ("find tuning", "workload", "flood,rr"),
     ("find lossless", "engine", "std,mmsg,gso-gro"),
     ("find lossless", "payload", "mostly 1460"),
+    (
+        "find lossless",
+        "max-case-time",
+        "5m; 100s with the default engines and payload",
+    ),
     ("find", "threads", "the most that fit the CPUs"),
     ("find", "payload", "mostly 26,1460"),
     ("find", "ip", "v4"),

@@ -78,6 +78,12 @@ pub(super) fn search_on(
     };
     if !output.quiet && output.resume.is_none() {
         say(&searches_text(&record));
+        record
+            .header()
+            .plan
+            .warnings()
+            .iter()
+            .for_each(|warning| say(warning));
         options::find::how_to_search_more(what)
             .iter()
             .for_each(|more| say(more));

@@ -1,6 +1,5 @@
 //! `udpbench plan`: shows which cases would run, which are skipped and why, and how long it takes. Measures nothing.
 
-use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::process::ExitCode;
 
@@ -12,7 +11,7 @@ use crate::cli::{FindCommand, PlanArgs, PlanCommand};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
 use crate::experiment::suite;
-use crate::plan::{Decision, Plan, Planned};
+use crate::plan::{Decision, Planned};
 use crate::term::digits::counted;
 
 /// Prints the plan. Its first line is the number of cases and the duration.
@@ -149,7 +148,7 @@ fn groups(out: &mut String, request: &Request) -> std::fmt::Result {
         let between = if *name == "CPUs" { "; " } else { ", " };
         writeln!(out, "  {name:<9}{}", values.join(between))?;
     }
-    for ((kind, text), count) in remarks(plan) {
+    for ((kind, text), count) in plan.remarks() {
         writeln!(out, "  {kind:<9}{count} x {text}")?;
     }
     advice(out, request)
@@ -173,21 +172,6 @@ fn cpus(planned: &Planned) -> Option<String> {
         Decision::Run(placement, _) => Some(format!("{threads}: {placement}")),
         Decision::Skip(_) => None,
     }
-}
-
-/// Counts the cases of each skip reason and each warning.
-fn remarks(plan: &Plan) -> BTreeMap<(&str, &str), usize> {
-    let mut remarks = BTreeMap::new();
-    for planned in plan.cases() {
-        let (kind, texts) = match &planned.verdict {
-            Decision::Run(_, warnings) => ("warning", warnings.as_slice()),
-            Decision::Skip(reason) => ("skip", std::slice::from_ref(reason)),
-        };
-        for text in texts {
-            *remarks.entry((kind, text.as_str())).or_default() += 1;
-        }
-    }
-    remarks
 }
 
 fn each_case(out: &mut String, request: &Request) -> std::fmt::Result {
@@ -214,10 +198,8 @@ fn each_case(out: &mut String, request: &Request) -> std::fmt::Result {
 }
 
 fn advice(out: &mut String, request: &Request) -> std::fmt::Result {
-    match &request.advice {
-        Some(advice) => writeln!(out, "advice: {advice}"),
-        None => Ok(()),
-    }
+    let mut advice = request.advice.iter();
+    advice.try_for_each(|advice| writeln!(out, "advice: {advice}"))
 }
 
 /// Returns one line: the number of cases to run and to skip, the rounds, the window and the duration.

@@ -1,5 +1,7 @@
 //! The cases of a search for rates of which neither engines nor payloads were typed: few enough for some minutes.
 
+use std::time::Duration;
+
 use crate::cli::{FindCommand, ParameterArgs};
 use crate::data::{Case, Payload};
 use crate::plan::Plan;
@@ -19,6 +21,11 @@ pub fn how_to_search_more(what: &FindCommand) -> Option<&'static str> {
         (false, true) => Some("to search more: --payload 26,1460"),
         (false, false) => None,
     }
+}
+
+/// Returns the time limit of a case: three cases take five minutes at most. `None`: engines or payloads were typed.
+pub(super) fn max_case_time(given: &ParameterArgs) -> Option<Duration> {
+    (is_default(given) == (true, true)).then_some(Duration::from_secs(100))
 }
 
 /// Returns whether the engines, and the payloads, are the default ones.

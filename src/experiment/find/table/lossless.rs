@@ -5,12 +5,10 @@ use std::fmt::{Display, Write as _};
 use super::super::lossless::{Lossless, LosslessQuestion};
 use super::super::names::Names;
 use super::super::{Record, Search, Searched};
+use super::quality::Quality;
 use super::{mark, or_dash, searched};
 use crate::term::duration;
 use crate::term::table::{Columns, Table};
-
-/// Half of an interval's width, in percent of the rate, up to which its quality is `good`.
-const GOOD_PCT: f64 = 3.0;
 
 pub(super) fn table(record: &Record) -> Table {
     let names = record.names();
@@ -70,75 +68,6 @@ fn thousands(load: Option<u32>, search: &Lossless) -> String {
     or_dash(load.map(|load| format!("{:.decimals$}", f64::from(load) / 1000.0)))
 }
 
-/// Trust in the rate of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quality {
-    /// The search is complete, nothing disturbed it, and its interval is narrow.
-    Good,
-    /// The search is complete and undisturbed, but its interval is wide.
-    Wide,
-    /// The machine was not equally fast throughout.
-    Unsteady,
-    /// The trials give a reason for doubt.
-    Doubtful,
-    /// The time limit was too short.
-    Unfinished,
-}
-
-impl Quality {
-    fn of(case: &Searched, search: &Lossless) -> Self {
-        let found = search.found();
-        if case.next().is_some() {
-            Self::Unfinished
-        } else if case.search.doubt().is_some() {
-            Self::Doubtful
-        } else if !search.is_steady() {
-            Self::Unsteady
-        } else {
-            let ends = found.interval.0.zip(found.interval.1);
-            let half_pct = ends.zip(found.load).map(|((low, high), load)| {
-                50.0 * (f64::from(high) - f64::from(low)) / f64::from(load)
-            });
-            if half_pct.is_some_and(|half| half <= GOOD_PCT) {
-                Self::Good
-            } else {
-                Self::Wide
-            }
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Wide | Self::Unsteady => "fair",
-            Self::Doubtful | Self::Unfinished => "poor",
-        }
-    }
-
-    /// Returns the reason of the grade and the next step. `None`: the quality is good.
-    fn why(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::Good => None,
-            Self::Wide => Some((
-                "the interval is wide or has no end",
-                "search again with a longer --recheck",
-            )),
-            Self::Unsteady => Some((
-                "the machine was not equally fast throughout",
-                "fix the CPU clock and stop other programs (udpbench check), search again",
-            )),
-            Self::Doubtful => Some((
-                "other programs disturbed it, or trials contradict each other",
-                "stop what else runs (udpbench check), search again",
-            )),
-            Self::Unfinished => Some((
-                "not finished",
-                "continue with --resume, or give --max-case-time more",
-            )),
-        }
-    }
-}
-
 /// Returns the closing lines: the engine with the highest rate at each payload, the quality, and the next step. Empty
 /// if no rate is found.
 pub(super) fn answer(record: &Record) -> String {
@@ -175,9 +104,9 @@ fn fastest(
     if let Some(mbits) = mbits(case, search) {
         let _ = write!(text, " ({mbits:.0} Mb/s)");
     }
-    let low = search.found().interval.0;
+    let low = reach(search).0;
     let ties = found.iter().filter(|(other, of_other)| {
-        let is_slower = low.zip(of_other.found().interval.1);
+        let is_slower = low.zip(reach(of_other).1);
         other.case != case.case
             && names.own(&other.case) == names.own(&case.case)
             // An interval without this end reaches everything.
@@ -191,6 +120,12 @@ fn fastest(
         let _ = write!(text, "; limit: {limit}");
     }
     text
+}
+
+/// Returns the interval or, where it has no end, the lowest rate that lost and the highest that passed.
+fn reach(search: &Lossless) -> (Option<u32>, Option<u32>) {
+    let ((low, high), seen) = (search.found().interval, search.seen());
+    (low.or(seen.lost), high.or(seen.passed))
 }
 
 fn quality_and_next(record: &Record, names: &Names) -> String {
@@ -217,7 +152,12 @@ fn quality_and_next(record: &Record, names: &Names) -> String {
     });
     lines(&mut text, "quality", graded);
     let fixes = grades.iter().filter_map(|(quality, _)| quality.why());
-    let cable = "over a cable the rates differ: udpbench wire HOST find lossless";
+    let is_offload = |(case, _): (&Searched, _)| case.case.sender.to_string().contains("gso");
+    let cable = if cases(record).any(is_offload) {
+        "over a cable the rates differ, most of all of gso: udpbench wire HOST find lossless"
+    } else {
+        "over a cable the rates differ: udpbench wire HOST find lossless"
+    };
     let cable = record.header().wire.is_none().then_some(cable);
     lines(&mut text, "next", fixes.map(|(_, fix)| fix).chain(cable));
     text

@@ -12,6 +12,7 @@ use crate::term::table::{Columns, Table};
 mod burst;
 mod idle;
 mod lossless;
+mod quality;
 
 /// Results of a search: a table and its explanations.
 #[derive(Clone, Debug)]
