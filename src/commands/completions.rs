@@ -18,7 +18,8 @@ use crate::cli::{Cli, CompletionsArgs, Shell};
 pub fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let script = match args.shell {
         Shell::Bash => generate(shells::Bash, &BASH),
-        Shell::Fish => generate(shells::Fish, &FISH),
+        // While the last option lacks its value, there is no subcommand either.
+        Shell::Fish => generate(shells::Fish, &FISH).replacen("or return\n", "or return 0\n", 1),
         Shell::Zsh => generate(shells::Zsh, &ZSH),
     };
     super::show(&script)?;
@@ -68,7 +69,8 @@ _udpbench_baselines() {
 const ZSH: Dialect = Dialect {
     functions: r"
 _udpbench_baselines() {
-    compadd -- results/baselines/*.csv(N:t:r) 2>/dev/null
+    local -a names=(results/baselines/*.csv(N:t:r))
+    compadd -- ${names:#*.<->}
     _files
 }
 ",
@@ -94,7 +96,7 @@ function __udpbench_baselines
     __fish_complete_path (commandline -ct)
 end
 "#,
-    are_first: true,
+    are_first: false,
     around: ("\"", "\\t''\""),
     list: ("\"(__udpbench_list ", ")\""),
     baselines: "\"(__udpbench_baselines)\"",
@@ -162,8 +164,9 @@ fn completed(arg: &Arg) -> Arg {
     }
     let names = arg.get_value_names().unwrap_or_default().to_vec();
     copy = copy.value_names(names).value_hint(arg.get_value_hint());
-    if let Some(number) = arg.get_num_args().filter(|_| arg.is_positional()) {
-        copy = copy.num_args(number);
+    if arg.is_positional() {
+        copy = copy.required(arg.is_required_set()).last(arg.is_last_set());
+        copy = arg.get_num_args().into_iter().fold(copy, Arg::num_args);
     }
     let values: Vec<String> = arg
         .get_possible_values()

@@ -36,7 +36,10 @@ impl Plan {
         let more = warnings.len().saturating_sub(MOST_SHOWN);
         let shown = warnings.iter().take(MOST_SHOWN);
         let mut lines: Vec<String> = shown
-            .map(|(count, text)| format!("warning: {count} of {all} cases: {text}"))
+            .map(|(count, text)| match count {
+                count if *count == all => format!("warning: {text}"),
+                count => format!("warning: {count} of {all} cases: {text}"),
+            })
             .collect();
         if more > 0 {
             lines.push(format!("warning: {more} more: udpbench plan shows them"));

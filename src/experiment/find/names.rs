@@ -7,6 +7,8 @@ use crate::data::Case;
 pub struct Names {
     /// Settings that all cases share.
     shared: Vec<String>,
+    /// True if the search chooses the payload, so that it is no setting of the case.
+    searches_payload: bool,
 }
 
 impl Names {
@@ -19,17 +21,31 @@ impl Names {
         for settings in all {
             shared.retain(|setting| settings.contains(setting));
         }
-        Self { shared }
+        Self {
+            shared,
+            searches_payload: false,
+        }
+    }
+
+    /// Leaves the payload out of the names, for a search that chooses it.
+    pub fn without_payload(self) -> Self {
+        Self {
+            searches_payload: true,
+            ..self
+        }
     }
 
     /// Returns the name of a case: `std, 300 B`.
     pub fn name(&self, case: &Case) -> String {
-        format!("{}, {}", case.label(), self.own(case))
+        let own = self.own(case);
+        let gap = if own.is_empty() { "" } else { ", " };
+        format!("{}{gap}{own}", case.label())
     }
 
     /// Returns the payload of a case, and its settings that not all cases share: `300 B, direction up`.
     pub fn own(&self, case: &Case) -> String {
         let mut own = settings(case);
+        own.drain(..usize::from(self.searches_payload));
         own.retain(|setting| !self.shared.contains(setting));
         own.join(", ")
     }
@@ -86,6 +102,8 @@ mod tests {
         let expected = "std, 300 B, direction up, rate 1000";
         assert_eq!(names.trial(&cases[0], &tried), expected);
 
+        let any_payload = names.without_payload();
+        assert_eq!(any_payload.name(&cases[0]), "std, direction up");
         let alone = Names::new(&cases[..1]);
         assert_eq!(alone.name(&cases[0]), "std, 300 B");
         assert_eq!(alone.shared(), "2 threads, v4, connected, direction up");

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::header::Header;
+use super::header::{Header, Question};
 use super::names::Names;
 use super::turns::Turns;
 use super::{Next, Search};
@@ -187,7 +187,11 @@ impl Record {
 
     /// Returns the names of the cases for people.
     pub fn names(&self) -> Names {
-        Names::new(self.cases.iter().map(|case| &case.case))
+        let names = Names::new(self.cases.iter().map(|case| &case.case));
+        match self.header.question {
+            Question::Cliff(_) => names.without_payload(),
+            _ => names,
+        }
     }
 
     /// Returns whether a case failed, or no case can run.
