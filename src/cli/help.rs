@@ -186,9 +186,9 @@ pub(super) fn brief(command: Command) -> Command {
 
 /// Returns the command that measures the same on one host.
 fn of_one_host(path: &str) -> &str {
-    let rest = ["wire ", "plan "].iter();
-    rest.filter_map(|above| path.strip_prefix(above))
-        .next()
+    let mut above = ["wire ", "plan "].iter();
+    above
+        .find_map(|above| path.strip_prefix(above))
         .unwrap_or(path)
 }
 

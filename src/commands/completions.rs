@@ -81,7 +81,7 @@ _udpbench_baselines() {
 };
 
 const FISH: Dialect = Dialect {
-    functions: r#"
+    functions: r"
 function __udpbench_list
     set -l before (commandline -ct | string replace -r '^(--[^=]*=)?(.*,)?[^,]*$' '$2')
     for word in $argv
@@ -95,7 +95,7 @@ function __udpbench_baselines
     end
     __fish_complete_path (commandline -ct)
 end
-"#,
+",
     are_first: false,
     around: ("\"", "\\t''\""),
     list: ("\"(__udpbench_list ", ")\""),

@@ -84,9 +84,9 @@ pub(super) fn search_on(
             .warnings()
             .iter()
             .for_each(|warning| say(warning));
-        options::find::how_to_search_more(what)
-            .iter()
-            .for_each(|more| say(more));
+        if let Some(more) = options::find::how_to_search_more(what) {
+            say(more);
+        }
     }
     outputs.command = command(record.header());
     outputs.words = words.unwrap_or_default();

@@ -391,10 +391,9 @@ fn a_search_says_at_its_start_how_long_it_takes_and_names_engines_not_keys() {
 }
 
 #[test]
-fn without_an_upper_bound_the_rate_is_at_least_so_much() {
+fn a_search_without_a_rate_yet_says_so_and_how_to_go_on() {
     let _alone = alone();
     let place = Place::new();
-    // It has time for the first short trials alone, which lose nothing at 1000 per second.
     let words = SHORT.replace("--sum 300ms", "--sum 60s --goal 99%");
     let output = place.run(&format!(
         "find lossless {words} --max-case-time 1s -o log.jsonl"

@@ -69,7 +69,7 @@ fn thousands(load: Option<u32>, search: &Lossless) -> String {
 }
 
 /// Returns the closing lines: the engine with the highest rate at each payload, the quality, and the next step. Empty
-/// if no rate is found.
+/// if no case is searched.
 pub(super) fn answer(record: &Record) -> String {
     let names = record.names();
     let mut found: Vec<_> = cases(record)
@@ -87,10 +87,13 @@ pub(super) fn answer(record: &Record) -> String {
             answered.push(own);
         }
     }
-    if !text.is_empty() {
-        text += &quality_and_next(record, &names);
+    if cases(record).next().is_none() {
+        return text;
     }
-    text
+    if text.is_empty() {
+        text += "lossless  no rate is found yet\n";
+    }
+    text + &quality_and_next(record, &names)
 }
 
 /// Describes the fastest case at its settings: its rate, the cases that are not slower for sure, and its limit.
