@@ -11,7 +11,7 @@ use crate::term::duration;
 use crate::term::percent;
 
 /// The options of `find`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP, disable_help_subcommand = true, subcommand_help_heading = "Searches", subcommand_value_name = "WHAT")]
 pub struct FindArgs {
     /// Search to run.
@@ -109,9 +109,9 @@ pub struct SearchArgs<S: Args> {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct SearchTimeArgs {
-    /// Time limit of each case
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "5m", conflicts_with = "resume")]
-    pub max_case_time: Duration,
+    /// Time limit of each case [default: 5m]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
+    pub max_case_time: Option<Duration>,
     /// Traffic before each trial counts [default: of the board profile, mostly 50ms]
     #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
     pub warmup: Option<Duration>,
@@ -230,7 +230,7 @@ pub struct FindOutputArgs {
 
 const AFTER_HELP: &str = "\
 Examples:
-  udpbench find lossless                                 the usual engines and payloads
+  udpbench find lossless                                 three engines, some 5 minutes
   udpbench find lossless --engine std,mmsg --payload 300
   udpbench wire pi@board find lossless --direction up    from this host to the other one
   udpbench wire pi@board find cliff --payload 1,3000     the byte that costs a fragment
@@ -283,7 +283,9 @@ Method:
 
 const LOSSLESS_AFTER_HELP: &str = "\
 Examples:
-  udpbench find lossless --engine std,mmsg --threads 2 --payload 300
+  udpbench find lossless                                 three engines, some 5 minutes
+  udpbench find lossless --engine all --payload 26,1460  all engines, also small datagrams
+  udpbench plan find lossless --engine all               how long that takes
   udpbench find lossless --goal 0.1%                     a trial may lose 0.1 %
   udpbench find lossless --trial 2s --sum 60s            finds rarer losses
   udpbench find lossless --workload rr --payload 26      requests: for udpbench latency --load

@@ -96,7 +96,7 @@ const BEHIND_WIRE: &str = "rsh agent deploy binary drop-reasons";
 const OF_WIRE: &str = "direction drop-reasons";
 
 /// Defaults that differ from those of a sweep, by command and option. The first entry counts.
-const DEFAULTS: [(&str, &str, &str); 24] = [
+const DEFAULTS: [(&str, &str, &str); 27] = [
     ("latency", "threads", "2"),
     ("latency", "payload", "26"),
     ("latency", "ip", "v4"),
@@ -111,6 +111,13 @@ const DEFAULTS: [(&str, &str, &str); 24] = [
     ("find tuning", "threads", "2"),
     ("find tuning", "payload", "1460"),
     ("find tuning", "workload", "flood,rr"),
+    ("find lossless", "engine", "std,mmsg,gso-gro"),
+    ("find lossless", "payload", "mostly 1460"),
+    (
+        "find lossless",
+        "max-case-time",
+        "5m; 100s with the default engines and payload",
+    ),
     ("find", "threads", "the most that fit the CPUs"),
     ("find", "payload", "mostly 26,1460"),
     ("find", "ip", "v4"),
@@ -179,7 +186,10 @@ pub(super) fn brief(command: Command) -> Command {
 
 /// Returns the command that measures the same on one host.
 fn of_one_host(path: &str) -> &str {
-    path.strip_prefix("wire ").unwrap_or(path)
+    let mut above = ["wire ", "plan "].iter();
+    above
+        .find_map(|above| path.strip_prefix(above))
+        .unwrap_or(path)
 }
 
 /// Returns whether a command, or the same one of one host, is `above` or below it.

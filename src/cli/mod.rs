@@ -49,7 +49,9 @@ pub use self::remote::RemoteArgs;
 pub use self::results::{
     AskedArgs, CompareArgs, RankArgs, ReportArgs, Shape, ShapeArgs, SummarizeArgs,
 };
-pub use self::run::{LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, RunArgs};
+pub use self::run::{
+    LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, PlanCommand, RunArgs,
+};
 pub use self::tuning::{PutBackArgs, TuningArgs};
 pub use self::watch::WatchArgs;
 pub use self::wire::{WireArgs, WireCommand};

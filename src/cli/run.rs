@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::ParameterArgs;
 use super::name::Name;
@@ -167,7 +167,11 @@ pub struct MeasuringArgs {
 
 /// The options of `plan`.
 #[derive(Args, Clone, Debug)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct PlanArgs {
+    /// The plan of what. `None`: of a sweep.
+    #[command(subcommand)]
+    pub what: Option<PlanCommand>,
     /// Options of the sweep.
     #[command(flatten)]
     pub run: RunArgs,
@@ -175,6 +179,13 @@ pub struct PlanArgs {
     /// Lists each case, with its CPUs and its warnings
     #[arg(long, help_heading = "Output")]
     pub details: bool,
+}
+
+/// What `plan` plans other than a sweep.
+#[derive(Clone, Debug, Subcommand)]
+pub enum PlanCommand {
+    /// Shows the searches of find, and how long they take
+    Find(Box<super::FindArgs>),
 }
 
 /// On which board, and which of its CPUs.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use super::plan::searches_text;
 use super::remote_host::RemoteHost;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
@@ -75,6 +76,18 @@ pub(super) fn search_on(
         let outputs = Outputs::log_of(output.output.as_deref(), name, &header)?;
         (Record::new(header), outputs)
     };
+    if !output.quiet && output.resume.is_none() {
+        say(&searches_text(&record));
+        record
+            .header()
+            .plan
+            .warnings()
+            .iter()
+            .for_each(|warning| say(warning));
+        if let Some(more) = options::find::how_to_search_more(what) {
+            say(more);
+        }
+    }
     outputs.command = command(record.header());
     outputs.words = words.unwrap_or_default();
     if !output.quiet {

@@ -82,10 +82,13 @@ fn write_page(command: &Command, see_also: Option<&str>, directory: &Path) -> io
 }
 
 /// Converts the text after the options of `--help` to roff. Headings end in a colon. Indented lines below are running
-/// text, or an entry and its explanation, separated by two blanks or more.
+/// text, or an entry and its explanation, separated by two blanks or more. Each example is an entry, with an explanation
+/// or without.
 fn sections(after_help: &str, page: &mut Roff) {
+    let mut are_examples = false;
     for line in after_help.lines().filter(|line| !line.is_empty()) {
         let Some(line) = line.strip_prefix("  ") else {
+            are_examples = line.ends_with("xamples:");
             page.control("SH", [line.trim_end_matches(':').to_uppercase().as_str()]);
             continue;
         };
@@ -93,6 +96,9 @@ fn sections(after_help: &str, page: &mut Roff) {
             Some((entry, explanation)) => {
                 page.control("TP", []).text([bold(entry)]);
                 page.text([roman(explanation.trim_start())]);
+            }
+            None if are_examples => {
+                page.control("PP", []).text([bold(line)]);
             }
             None => {
                 page.text([roman(line)]);

@@ -1,17 +1,17 @@
 //! `udpbench plan`: shows which cases would run, which are skipped and why, and how long it takes. Measures nothing.
 
-use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::process::ExitCode;
 
 use super::remote_host::RemoteHost;
 use super::{about, interrupt_on_signals};
-use crate::cli::PlanArgs;
-use crate::cli::options::Request;
 use crate::cli::options::suite::{expected_time, parts, requests, searches};
+use crate::cli::options::{Request, find};
+use crate::cli::{FindCommand, PlanArgs, PlanCommand};
 use crate::error::UsageError;
+use crate::experiment::find::Record;
 use crate::experiment::suite;
-use crate::plan::{Decision, Plan, Planned};
+use crate::plan::{Decision, Planned};
 use crate::term::digits::counted;
 
 /// Prints the plan. Its first line is the number of cases and the duration.
@@ -19,7 +19,10 @@ use crate::term::digits::counted;
 /// # Errors
 /// Fails on bad input, or if standard output cannot be written.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
-    let PlanArgs { run, details } = args;
+    let PlanArgs { what, run, details } = args;
+    if let Some(PlanCommand::Find(asked)) = what {
+        return searches_of(&asked.what);
+    }
     if let Some(raw) = &run.output.resume {
         let fix = "the plan is in the file; udpbench --resume continues it";
         return Err(UsageError::flag("--resume", &raw.display(), fix).into());
@@ -51,10 +54,13 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
                 write(&mut out, request)?;
             }
             for (search, record) in found.searches.iter().zip(&searches) {
-                let time = about(expected_time(&[], std::slice::from_ref(record)));
-                let cases = counted(record.cases().len(), "case");
                 writeln!(out, "\n== {}: {}", search.name, search.about)?;
-                writeln!(out, "find {}: {cases}, {time}", search.options.trim())?;
+                writeln!(
+                    out,
+                    "find {}: {}",
+                    search.options.trim(),
+                    searches_text(record)
+                )?;
             }
         }
     }
@@ -63,6 +69,50 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     }
     super::show(&out)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the searches of `find`, and how long they take.
+fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
+    let output = what.output();
+    if let Some(log) = &output.resume {
+        let fix = "the plan is in the file; udpbench find --resume continues it";
+        return Err(UsageError::flag("--resume", &log.display(), fix).into());
+    }
+    let interrupt = interrupt_on_signals()?;
+    let other = RemoteHost::on(&output.remote, &what.placement().board, true, &interrupt)?;
+    let peer = other.as_ref().map(|other| &other.peer);
+    let record = Record::new(find::header(what, peer, "")?);
+    let names = record.names();
+    let mut out = searches_text(&record) + "\n";
+    for case in record.cases() {
+        let name = names.name(&case.case);
+        match &case.refusal {
+            None => writeln!(out, "  {name}")?,
+            Some(reason) => writeln!(out, "  {name}: skipped, {reason}")?,
+        }
+    }
+    if !names.shared().is_empty() {
+        writeln!(out, "in all: {}", names.shared())?;
+    }
+    if let Some(more) = find::how_to_search_more(what) {
+        writeln!(out, "{more}")?;
+    }
+    super::show(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the number of searches and their time, as in `3 searches, about 4m, at most 15m`.
+pub(super) fn searches_text(record: &Record) -> String {
+    let (time, most) = record.expected_time();
+    let searches = match record.searches() {
+        1 => "1 search".to_owned(),
+        many => format!("{many} searches"),
+    };
+    let most = humantime::format_duration(most);
+    format!(
+        "{searches}, {}, at most {most} (--max-case-time)",
+        about(time)
+    )
 }
 
 fn machine(out: &mut String, request: &Request) -> std::fmt::Result {
@@ -98,7 +148,7 @@ fn groups(out: &mut String, request: &Request) -> std::fmt::Result {
         let between = if *name == "CPUs" { "; " } else { ", " };
         writeln!(out, "  {name:<9}{}", values.join(between))?;
     }
-    for ((kind, text), count) in remarks(plan) {
+    for ((kind, text), count) in plan.remarks() {
         writeln!(out, "  {kind:<9}{count} x {text}")?;
     }
     advice(out, request)
@@ -122,21 +172,6 @@ fn cpus(planned: &Planned) -> Option<String> {
         Decision::Run(placement, _) => Some(format!("{threads}: {placement}")),
         Decision::Skip(_) => None,
     }
-}
-
-/// Counts the cases of each skip reason and each warning.
-fn remarks(plan: &Plan) -> BTreeMap<(&str, &str), usize> {
-    let mut remarks = BTreeMap::new();
-    for planned in plan.cases() {
-        let (kind, texts) = match &planned.verdict {
-            Decision::Run(_, warnings) => ("warning", warnings.as_slice()),
-            Decision::Skip(reason) => ("skip", std::slice::from_ref(reason)),
-        };
-        for text in texts {
-            *remarks.entry((kind, text.as_str())).or_default() += 1;
-        }
-    }
-    remarks
 }
 
 fn each_case(out: &mut String, request: &Request) -> std::fmt::Result {
@@ -163,10 +198,8 @@ fn each_case(out: &mut String, request: &Request) -> std::fmt::Result {
 }
 
 fn advice(out: &mut String, request: &Request) -> std::fmt::Result {
-    match &request.advice {
-        Some(advice) => writeln!(out, "advice: {advice}"),
-        None => Ok(()),
-    }
+    let mut advice = request.advice.iter();
+    advice.try_for_each(|advice| writeln!(out, "advice: {advice}"))
 }
 
 /// Returns one line: the number of cases to run and to skip, the rounds, the window and the duration.

@@ -103,18 +103,11 @@ pub(super) fn confirm(
         return Ok(true);
     }
     let record = Record::new(header.clone());
-    let cases = u32::try_from(
-        record
-            .cases()
-            .iter()
-            .filter(|case| case.next().is_some())
-            .count(),
-    );
-    let time = record.expected_time().min(header.max_time);
+    let (time, _) = record.expected_time();
     show(&format!(
         "{plan}\nNothing was touched. Add --yes: each is changed for one trial at a time, and put back after it, whatever \
          happens. That takes {}.\n",
-        about(time.saturating_mul(cases.unwrap_or(u32::MAX)))
+        about(time)
     ))?;
     Ok(false)
 }

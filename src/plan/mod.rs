@@ -4,6 +4,7 @@
 
 mod axes;
 mod decision;
+mod remarks;
 mod schedule;
 mod wire;
 

@@ -125,7 +125,7 @@ fn bars((value, hatched): (f64, f64), class: &str, (n, files): (usize, usize)) -
 fn about(value: f64, interval: Option<(f64, f64)>, (n, files): (usize, usize)) -> String {
     let reach = interval.and_then(|(low, high)| match IntervalWidth::new(value, low, high)? {
         IntervalWidth::Sides(..) => None,
-        width => Some(format!("±{width} %")),
+        width @ IntervalWidth::Half(_) => Some(format!("±{width} %")),
     });
     let file = (files > 1).then(|| letter(n));
     let parts: Vec<String> = reach.into_iter().chain(file).collect();

@@ -16,6 +16,7 @@ use crate::experiment::find::{Record, Search, Searched};
 pub(super) fn found(record: &Record) -> Markup {
     let answers = answers(record);
     html! {
+        @for line in paragraphs(&answers.answer) { p { (line) } }
         @if !answers.table.is_empty() {
             (picture(record))
             (table("Answers", &answers.table))
@@ -55,6 +56,7 @@ fn picture(record: &Record) -> Markup {
 
 /// Draws the result of each case with its interval.
 fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
+    let names = record.names();
     let of = |searched: &Searched| {
         let (found, divisor) = match &searched.search {
             Search::Lossless(search) => (search.found(), 1000.0),
@@ -64,7 +66,7 @@ fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
         let value = |load: Option<u32>| load.map(|load| f64::from(load) / divisor);
         let (low, high) = (value(found.interval.0), value(found.interval.1));
         Some(value_track(
-            searched.case.key(),
+            names.name(&searched.case),
             value(found.load)?,
             low.zip(high),
         ))
@@ -116,6 +118,7 @@ fn changes(record: &Record) -> Markup {
         .iter()
         .flat_map(|tunings| &tunings.tried);
     let names: Vec<&str> = tunings.map(|tuning| tuning.name.text()).collect();
+    let cases = record.names();
     let mut tracks = Vec::new();
     let mut ends = Vec::new();
     for (searched, answers) in record.cases().iter().zip(judge(record)) {
@@ -127,7 +130,7 @@ fn changes(record: &Record) -> Markup {
             let interval = (pct(answer.low), pct(answer.high));
             let is_known = interval.0.is_finite() && interval.1.is_finite();
             let interval = is_known.then_some(interval);
-            let label = format!("{name}: {}", searched.case.key());
+            let label = format!("{name}: {}", cases.name(&searched.case));
             let change = pct(answer.faster);
             let (mut track, _) = value_track(label, change, interval);
             answer.verdict.text().clone_into(&mut track.values[0].1);
@@ -164,9 +167,10 @@ type Points = Vec<(String, f64)>;
 
 /// Draws time over the searched parameter, one line per case.
 fn curves(record: &Record, over: Over) -> Markup {
+    let names = record.names();
     let measured = record.cases().iter().filter_map(|searched| {
         let points = points(&searched.search);
-        (!points.is_empty()).then(|| (searched.case.key(), points))
+        (!points.is_empty()).then(|| (names.name(&searched.case), points))
     });
     let measured: Vec<(String, Points)> = measured.collect();
     let steps: Vec<String> = measured.first().map_or_else(Vec::new, |(_, points)| {

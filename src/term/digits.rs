@@ -35,14 +35,17 @@ const ASYMMETRY_RATIO: f64 = 0.5;
 /// decimal.
 const MIN_SHOWN_PCT: f64 = 0.2;
 
+/// Half of an interval is shown up to this width, in percent. Nothing is less by 100 % or more, so that a wider interval
+/// never has two like sides.
+const MAX_HALF_PCT: f64 = 99.0;
+
 /// Width of an interval, in percent of its middle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum IntervalWidth {
-    /// Half of the width is more than 99 %: `>99`.
-    Beyond,
     /// Half of the width: `5.1`.
     Half(f64),
-    /// Parts below and above the middle, of which one is less than half of the other: `-8.5/+1.8`.
+    /// Parts below and above the middle, of which one is less than half of the other, or which are together wider than
+    /// the middle is high: `-8.5/+1.8`.
     Sides(f64, f64),
 }
 
@@ -56,9 +59,8 @@ impl IntervalWidth {
         let pct = |part: f64| 100.0 * part / middle;
         let (below, above, half) = (pct(middle - low), pct(high - middle), pct(high - low) / 2.0);
         let (shorter, longer) = (below.min(above), below.max(above));
-        Some(if half > 99.0 {
-            Self::Beyond
-        } else if shorter < ASYMMETRY_RATIO * longer && longer >= MIN_SHOWN_PCT {
+        let is_skew = shorter < ASYMMETRY_RATIO * longer && longer >= MIN_SHOWN_PCT;
+        Some(if is_skew || half > MAX_HALF_PCT {
             Self::Sides(below, above)
         } else {
             Self::Half(half)
@@ -69,17 +71,29 @@ impl IntervalWidth {
 impl Display for IntervalWidth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |pct: f64| {
-            if pct.abs() >= 9.95 {
+            if pct.abs() >= 9999.5 {
+                format!("{pct:.0e}")
+            } else if pct.abs() >= 9.95 {
                 format!("{pct:.0}")
             } else {
                 format!("{:.1}", pct.max(0.0))
             }
         };
         match *self {
-            Self::Beyond => f.write_str(">99"),
             Self::Half(half) => write!(f, "{half:.1}"),
             Self::Sides(below, above) => write!(f, "-{}/+{}", side(below), side(above)),
         }
+    }
+}
+
+/// Formats the [`IntervalWidth`] for a sentence or a table whose cells name the unit: `+-5.1`, or both sides.
+/// `plus_minus` is the sign before half of the width.
+#[must_use]
+pub fn signed(interval_text: &str, plus_minus: &str) -> String {
+    if interval_text.starts_with('-') {
+        interval_text.to_owned()
+    } else {
+        format!("{plus_minus}{interval_text}")
     }
 }
 
@@ -91,7 +105,7 @@ pub fn interval_text(middle: f64, low: f64, high: f64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{decimals, interval_text};
+    use super::{decimals, interval_text, signed};
 
     #[test]
     fn a_wide_interval_leaves_fewer_decimals() {
@@ -108,7 +122,9 @@ mod tests {
             (98.0, 103.9, "3.0"),
             (62.0, 112.0, "-38/+12"),
             (90.0, 100.0, "-10/+0.0"),
-            (1.0, 280.0, ">99"),
+            (1.0, 280.0, "-99/+180"),
+            (0.0, 2e6, "-100/+2e6"),
+            (72.0, 101.0, "-28/+1.0"),
             (20.0, 210.0, "95.0"),
             (5.0, 105.0, "-95/+5.0"),
             (99.85, 100.0, "0.1"),
@@ -118,6 +134,8 @@ mod tests {
         ] {
             assert_eq!(interval_text(100.0, low, high).as_deref(), Some(shown));
         }
+        assert_eq!(signed("5.1", "+-"), "+-5.1");
+        assert_eq!(signed("-8.5/+1.8", "+-"), "-8.5/+1.8");
         assert_eq!(interval_text(0.0, 0.0, 1.0), None);
         assert_eq!(interval_text(f64::NAN, 0.0, 1.0), None);
     }

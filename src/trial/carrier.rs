@@ -63,9 +63,12 @@ pub(super) fn no_agent(
         Some(status) => format!("`{shown}` ended with {status}"),
         None => format!("`{shown}` did not end"),
     };
-    let fix = match status.and_then(|status| status.code()) {
-        Some(OF_SSH) => "what it said is above",
-        _ => "where udpbench is missing there, let --deploy copy it, or name it by --agent PATH",
-    };
-    anyhow!("{error:#}; {ended}: {fix}")
+    match status.and_then(|status| status.code()) {
+        Some(OF_SSH) => {
+            anyhow!("the host cannot be resolved or reached: {ended}, and says why above")
+        }
+        _ => anyhow!(
+            "{error:#}; {ended}: where udpbench is missing there, let --deploy copy it, or name it by --agent PATH"
+        ),
+    }
 }

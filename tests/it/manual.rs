@@ -83,6 +83,17 @@ fn the_main_page_has_all_that_help_shows() {
 }
 
 #[test]
+fn each_example_has_a_line_of_its_own() {
+    let text = page(&pages(), "find").replace('\\', "");
+    for example in [
+        "udpbench find lossless --engine std,mmsg --payload 300",
+        "udpbench wire pi@board find lossless --direction up",
+    ] {
+        assert!(text.contains(&format!("\nfB{example}fR\n")), "{text}");
+    }
+}
+
+#[test]
 fn groff_has_no_complaints_about_the_pages() {
     let place = pages();
     let groff = "for page in pages/*; do groff -man -ww -z \"$page\"; done";
@@ -118,6 +129,38 @@ fn completions_know_every_subcommand_and_option() {
     }
 }
 
+/// Returns a place with two runs of the baseline `before`.
+fn place_with_baselines() -> Place {
+    let place = Place::new();
+    let directory = place.path("results/baselines");
+    fs::create_dir_all(&directory).expect("writable");
+    for file in ["before.csv", "before.2.csv"] {
+        fs::write(directory.join(file), "").expect("writable");
+    }
+    place
+}
+
+#[test]
+fn fish_completes_lists_and_baselines() {
+    if !is_here("fish") {
+        return;
+    }
+    let place = place_with_baselines();
+    let complete = |words: &str| {
+        let script = format!(
+            "$udpbench completions fish >u.fish; fish -c \"source u.fish; complete -C '{words}'\""
+        );
+        stdout(&place.shell(&script))
+    };
+    assert_eq!(complete("udpbench --engine std,mm"), "std,mmsg\n");
+    assert_eq!(
+        complete("udpbench run --engine=mmsg,tokio-ex"),
+        "--engine=mmsg,tokio-exhaustive\n"
+    );
+    assert_eq!(complete("udpbench --against befo"), "before\n");
+    assert_eq!(complete("udpbench check --roo"), "");
+}
+
 #[test]
 fn bash_completes_options_subcommands_and_names() {
     let complete = |words: &str| {
@@ -126,7 +169,8 @@ fn bash_completes_options_subcommands_and_names() {
              COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
              _udpbench udpbench \"${{COMP_WORDS[-1]}}\" \"${{COMP_WORDS[-2]}}\"; echo ${{COMPREPLY[*]}}"
         );
-        stdout(&Place::new().shell(&format!("bash -c '{script}'")))
+        let place = place_with_baselines();
+        stdout(&place.shell(&format!("bash -c '{script}'")))
     };
     if !is_here("bash") {
         return;
@@ -135,6 +179,10 @@ fn bash_completes_options_subcommands_and_names() {
     assert_eq!(complete("compl"), "completions\n");
     assert_eq!(complete("plan --pay"), "--payload\n");
     assert_eq!(complete("--engine mio-ex"), "mio-exhaustive\n");
+    assert_eq!(complete("--engine std,mio-ex"), "std,mio-exhaustive\n");
+    assert_eq!(complete("plan --ip v4,"), "v4,v4 v4,v6\n");
+    assert_eq!(complete("check --roo"), "\n");
+    assert_eq!(complete("--against bef"), "before\n");
     assert_eq!(complete("--receiver block"), "blocking\n");
     assert_eq!(complete("--board rpi-4"), "rpi-400 rpi-4b\n");
     assert_eq!(complete("boards rock-5"), "rock-5b\n");

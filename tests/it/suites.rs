@@ -99,8 +99,8 @@ fn a_suite_leaves_rows_samples_and_a_page_and_sets_them_beside_what_was_publishe
             .split_whitespace()
             .skip_while(|word| !["half", "full"].contains(word));
         words
-            // An interval wider than the figure itself is `>99`; one with unlike sides `-8.5/+1.8`.
-            .filter_map(|word| word.trim_start_matches('>').split('/').next()?.parse().ok())
+            // An interval with unlike sides is `-8.5/+1.8`.
+            .filter_map(|word| word.split('/').next()?.parse().ok())
             .collect::<Vec<f64>>()
     };
     let (half, full) = (numbers(), numbers());

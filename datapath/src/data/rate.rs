@@ -138,7 +138,17 @@ impl FromStr for AskedRate {
         let Some((number, zeros)) =
             units.find_map(|&(unit, zeros, _)| Some((text.strip_suffix(unit)?, zeros)))
         else {
-            return text.parse().map(Self::Datagrams);
+            return text
+                .parse()
+                .map(Self::Datagrams)
+                .map_err(|fix| match text.strip_suffix('G') {
+                    Some(number) if scaled(number, 9).is_some() => {
+                        format!(
+                            "for bits of payload per second, write {number}Gbit; otherwise, {fix}"
+                        )
+                    }
+                    _ => fix,
+                });
         };
         let bits = scaled(number, zeros).filter(|bits| (1..=BitRate::MAX).contains(bits));
         bits.map(|bits| Self::Bits(BitRate(bits))).ok_or_else(fix)
@@ -252,6 +262,14 @@ mod tests {
         ] {
             text.parse::<AskedRate>().expect_err(text);
         }
+    }
+
+    #[test]
+    fn giga_without_a_unit_is_taken_for_bits() {
+        let said = "10G".parse::<AskedRate>().expect_err("no unit");
+        assert!(said.contains("write 10Gbit"), "{said}");
+        let said = "xG".parse::<AskedRate>().expect_err("no number");
+        assert!(!said.contains("Gbit"), "{said}");
     }
 
     #[test]

@@ -34,8 +34,8 @@ pub struct Request {
     pub detected: ChosenBoard,
     /// Cases to run and cases to skip.
     pub plan: Plan,
-    /// Advice on a better command line, if this one cannot answer the likely question.
-    pub advice: Option<String>,
+    /// Advice on a better command line, if this one cannot answer the likely question, and on options without effect.
+    pub advice: Vec<String>,
     /// Rounds, windows, pauses and order of the cases.
     pub schedule: Schedule,
     /// The remote host and the links to it. `None` if all threads run on one host.
@@ -136,11 +136,12 @@ impl Request {
             cooldown: board.cooldown.filter(|_| !args.measuring.quick),
             seed: args.measuring.seed.unwrap_or_else(|| fastrand::u32(..)),
         };
+        let advice = axes.advice().filter(|_| across.is_none());
         Ok(Self {
             host: bench.host,
             detected,
             plan,
-            advice: axes.advice().filter(|_| across.is_none()),
+            advice: advice.into_iter().chain(axes.unable_to_spin()).collect(),
             schedule,
             wire: across.cloned(),
         })

@@ -191,12 +191,7 @@ pub fn parts(requests: &[Request], searches: &[Record]) -> String {
 pub fn expected_time(requests: &[Request], searches: &[Record]) -> Duration {
     let sweeps = requests.iter();
     let sweeps = sweeps.map(|request| request.schedule.expected_time(&request.plan));
-    let searches = searches.iter().map(|record| {
-        let cases = record.cases().iter();
-        let run = cases.filter(|case| case.refusal.is_none()).count();
-        let run = u32::try_from(run).unwrap_or(u32::MAX);
-        record.expected_time().saturating_mul(run)
-    });
+    let searches = searches.iter().map(|record| record.expected_time().0);
     sweeps.chain(searches).sum()
 }
 

@@ -209,6 +209,7 @@ fn begin(
     let selection = Selection::of_plan(args.output.columns, &request.plan, &request.schedule);
     let mut outputs = Outputs::create(args, board, &started_at, &selection)?;
     outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
+    outputs.against = against::words(&args.output);
     if !args.output.quiet {
         introduce(&request, &outputs);
     }
@@ -310,9 +311,14 @@ fn introduce(request: &Request, outputs: &Outputs) {
     say(&summary(request));
     let seed = request.schedule.seed;
     say(&format!("seed {seed}; results in {}", outputs.shown));
-    if let Some(advice) = &request.advice {
+    for advice in &request.advice {
         say(&format!("advice: {advice}"));
     }
+    request
+        .plan
+        .warnings()
+        .iter()
+        .for_each(|warning| say(warning));
 }
 
 /// Prints the findings that would invalidate results, each with its fix.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::Begun;
+use super::against;
 use crate::cli::RunArgs;
 use crate::cli::options::{self, Again};
 use crate::cli::peer::{Peer, Words};
@@ -30,6 +31,7 @@ pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow:
     let file = (&log.header, Left::from(&log));
     let mut outputs = Outputs::resume(args, raw, file, &rows, &sweep.rest())?;
     outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
+    outputs.against = against::words(&args.output);
     if !args.output.quiet {
         let (name, planned) = (&log.name, log.header.schedule.windows(&log.header.plan));
         let windows = sweep.work().done;

@@ -34,6 +34,8 @@ pub(crate) struct Outputs {
     pub(crate) results: String,
     /// Destinations of the rows and the raw samples, as text for messages.
     pub(crate) shown: String,
+    /// The options for the comparison with an earlier run, each after a blank. They are no part of the log.
+    pub(crate) against: String,
     /// The words of a command line that connect to the remote host. Empty without one.
     pub(crate) words: Words,
     /// The subcommand that resumes the experiment, and a blank. Empty without a subcommand.
@@ -169,6 +171,7 @@ impl Outputs {
             results: path.display().to_string(),
             shown: path.display().to_string(),
             samples_path: Some(path),
+            against: String::new(),
             words: Words::default(),
             command: String::new(),
         }
@@ -252,6 +255,7 @@ impl Outputs {
             samples_path,
             results,
             shown,
+            against: String::new(),
             words: Words::default(),
             command: String::new(),
         }
@@ -335,9 +339,10 @@ impl Outputs {
             (false, results) => format!(" -o {}", shell::path(results)),
         };
         Some(format!(
-            "resume with: udpbench {before}{}{after}--resume {}{elsewhere}",
+            "resume with: udpbench {before}{}{after}--resume {}{elsewhere}{}",
             self.command,
             shell::path(samples),
+            self.against,
         ))
     }
 

@@ -77,8 +77,14 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
 fn print_heading(plan: &WatchPlan) {
     let machine = plan.request.detected.machine(&plan.request.host);
     say(&format!("udpbench {VERSION} on {machine}"));
-    let (key, placement) = (plan.case.key(), &plan.placement);
-    say(&format!("{key} on CPUs {placement}; Ctrl-C ends"));
+    let (case, placement) = (&plan.case, &plan.placement);
+    let (label, block, connection) = (case.label(), case.block(), case.connection);
+    say(&format!(
+        "{label}, {block}, {connection}, on CPUs {placement}; Ctrl-C ends"
+    ));
+    for advice in &plan.request.advice {
+        say(&format!("advice: {advice}"));
+    }
     for warning in &plan.warnings {
         say(&format!("warning: {warning}"));
     }

@@ -35,12 +35,12 @@ pub struct LosslessQuestion {
 }
 
 impl LosslessQuestion {
-    /// Estimates the number of trials of a search, and the sum of their windows and pauses.
+    /// Estimates the number of trials of a search, and the sum of their windows.
     pub(super) fn expected(&self) -> (u32, Duration) {
         let (trials, windows) = load_search::expected(self.trial, self.sum);
         // At both bounds.
         let again = 2 * self.rechecks();
-        (trials + again, windows + self.trial * again + self.recheck)
+        (trials + again, windows + self.trial * again)
     }
 
     fn rechecks(&self) -> u32 {

@@ -11,7 +11,7 @@
 //! | find the limiting place of a trial, and the buffer capacity | `place`, `buffer_capacity` |
 //! | judge whether a CPU and the capacity stayed the same over all trials | `steady` |
 //! | keep the trials of a log and make the next step | `record`, `turns` |
-//! | show the results | `table`, `rows` |
+//! | show the results | `table`, `rows`; cases by their `names` |
 
 mod buffer_capacity;
 pub mod burst;
@@ -22,6 +22,7 @@ mod load_search;
 pub mod loads;
 pub mod lossless;
 pub mod mlr;
+pub mod names;
 pub mod place;
 mod record;
 mod rounds;

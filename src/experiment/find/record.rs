@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::header::Header;
+use super::header::{Header, Question};
+use super::names::Names;
 use super::turns::Turns;
 use super::{Next, Search};
 use crate::data::{Case, Sample};
@@ -82,10 +83,10 @@ impl Experiment for Record {
         let (number, ready) = self.turns.next(now, pauses)?;
         if ready > now {
             let seconds = (ready - now).as_secs_f64().ceil();
-            let key = self.cases[number].case.key();
+            let name = self.names().name(&self.cases[number].case);
             return Some(Step::Wait {
                 until: ready,
-                told: format!("{key}: both bounds are tried again in {seconds} s"),
+                told: format!("{name}: both bounds are tried again in {seconds} s"),
             });
         }
         self.step(number, &self.cases[number].next()?)
@@ -124,7 +125,8 @@ impl Experiment for Record {
     /// Counts in milliseconds. A case that takes longer than expected stays just short of its end.
     fn work(&self) -> Work {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let each = ms(self.expected_time()).max(1);
+        let searches = self.searches().max(1);
+        let each = ms(self.expected_time().0 / searches).max(1);
         let overhead = self.trial_overhead();
         let done = |case: &Searched| {
             let trials = u32::try_from(case.trials).unwrap_or(u32::MAX);
@@ -183,6 +185,15 @@ impl Record {
         &self.cases
     }
 
+    /// Returns the names of the cases for people.
+    pub fn names(&self) -> Names {
+        let names = Names::new(self.cases.iter().map(|case| &case.case));
+        match self.header.question {
+            Question::Cliff(_) => names.without_payload(),
+            _ => names,
+        }
+    }
+
     /// Returns whether a case failed, or no case can run.
     pub fn has_failed(&self) -> bool {
         let planned = self.header.plan.cases().zip(&self.cases);
@@ -190,10 +201,19 @@ impl Record {
         failed.peek().is_none() || failed.any(|(_, case)| case.refusal.is_some())
     }
 
-    /// Estimates the time for the search of a case.
-    pub fn expected_time(&self) -> Duration {
-        let overhead = self.trial_overhead();
-        self.header.question.expected_time(overhead)
+    /// Returns the number of cases that can be searched.
+    pub fn searches(&self) -> u32 {
+        let cases = self.cases.iter().filter(|case| case.refusal.is_none());
+        u32::try_from(cases.count()).unwrap_or(u32::MAX)
+    }
+
+    /// Returns the estimated time of all searches, and the time that they take at most.
+    pub fn expected_time(&self) -> (Duration, Duration) {
+        let searches = self.searches();
+        let question = self.header.question;
+        let most = self.header.max_time.saturating_mul(searches);
+        let time = question.expected_time(searches, self.trial_overhead());
+        (time.min(most), most)
     }
 
     /// Returns the time of a trial outside its window.
@@ -280,11 +300,12 @@ impl Record {
         let changed = tuning.map_or_else(String::new, |tuning| {
             format!(" with {}", tuning.name.text())
         });
+        let name = self.names().trial(&self.cases[number].case, &next.case);
         Some(Step::Trial(Box::new(Trial {
             of: self.name(number, tried),
             tuning: tuning.cloned(),
             is_alone: true,
-            ..Trial::new(&next.case, spec, next.case.key() + &changed)
+            ..Trial::new(&next.case, spec, name + &changed)
         })))
     }
 }

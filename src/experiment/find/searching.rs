@@ -119,8 +119,8 @@ impl Question {
         }
     }
 
-    /// Estimates the time for the search of a case. Each trial takes `overhead` in addition to its window.
-    pub fn expected_time(&self, overhead: Duration) -> Duration {
+    /// Estimates the time of this many searches. Each trial takes `overhead` in addition to its window.
+    pub fn expected_time(&self, searches: u32, overhead: Duration) -> Duration {
         let (trials, windows) = match self {
             Self::Lossless(asked) => asked.expected(),
             Self::Cliff(asked) => asked.expected(),
@@ -128,6 +128,11 @@ impl Question {
             Self::Burst(asked) => asked.expected(),
             Self::Tuning(asked) => asked.expected(),
         };
-        windows + overhead * trials
+        // While one search pauses, others go on.
+        let pauses = match self {
+            Self::Lossless(asked) if searches > 0 => asked.recheck,
+            _ => Duration::ZERO,
+        };
+        (windows + overhead.saturating_mul(trials)).saturating_mul(searches) + pauses
     }
 }

@@ -62,6 +62,9 @@ pub(super) fn warnings(
             case.sender
         ));
     }
+    if sender.about.group != Group::Offload {
+        warnings.extend(too_fast(case));
+    }
     if is_fragmented(case) {
         warnings
             .push("above 65488 B IPv6 sends two fragments per datagram over loopback".to_owned());
@@ -70,6 +73,22 @@ pub(super) fn warnings(
         warnings.push(format!("{} may starve: {reason}", case.receiver));
     }
     warnings
+}
+
+/// Datagrams per second that a thread cannot send with any system call per datagram or batch: at 200 ns each, the
+/// kernel's own work alone takes longer.
+const NOBODY_SENDS_PPS: f64 = 5e6;
+
+/// Returns a warning about a rate that no thread can keep.
+fn too_fast(case: &Case) -> Option<String> {
+    let rate = case.rate?;
+    let each = rate.per_second(case.payload) / case.threads.senders() as f64;
+    (each > NOBODY_SENDS_PPS).then(|| {
+        format!(
+            "--rate {rate} is {:.1} million datagrams per second for each sending thread: none keeps that up",
+            each / 1e6
+        )
+    })
 }
 
 /// Returns whether an offload sender has nothing to segment: the payload is empty, or over half of what a call may hand

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::term::digits::signed;
 use crate::term::table::{Columns, Table};
 
 /// The best engine of a technique except std, with its gains and losses under some conditions.
@@ -68,7 +69,8 @@ impl Gain {
             lost_pct,
         } = self;
         let mut text = format!("{technique}: {engine} at {at}, {value} {unit}");
-        let reach = (!interval_text.is_empty()).then(|| format!("+-{interval_text} %"));
+        let reach =
+            (!interval_text.is_empty()).then(|| format!("{} %", signed(interval_text, "+-")));
         let said = [reach.as_deref().unwrap_or_default(), than_std];
         let said: Vec<&str> = said.into_iter().filter(|it| !it.is_empty()).collect();
         if !said.is_empty() {

@@ -63,7 +63,7 @@ fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_t
     assert_eq!(csv.lines().count(), 2);
     assert!(csv.starts_with("case,goal_loss_pct,exceed_pct,lossless_pps,"));
     let table = stdout(&place.run("find lossless --resume log.jsonl -q"));
-    assert!(table.contains("gave way first"), "{table}");
+    assert!(table.contains("limit"), "{table}");
     assert!(table.lines().all(|line| line.len() <= 100), "{table}");
     // Any log is shown by the one command, and goes on by the one option.
     assert_eq!(stdout(&place.run("summarize log.jsonl")), csv);
@@ -353,4 +353,52 @@ fn the_longest_train_is_as_long_as_the_receive_buffer_holds_where_the_server_is_
         assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
         assert!(errors.contains(said), "{words}: {errors}");
     }
+}
+
+#[test]
+fn a_search_says_at_its_start_how_long_it_takes_and_names_engines_not_keys() {
+    let place = Place::new();
+    let plan = stdout(&place.run("plan find lossless --pin none --board generic --threads 2"));
+    assert!(plan.starts_with("3 searches, about 4m"), "{plan}");
+    assert!(plan.contains("at most 5m"), "{plan}");
+    assert!(plan.contains("\n  mmsg/32, 1460 B\n"), "{plan}");
+    assert!(plan.contains("to search more: --engine all"), "{plan}");
+    let more = stdout(&place.run("plan find lossless --engine std --payload 26,300"));
+    assert!(more.starts_with("2 searches, "), "{more}");
+    assert!(!more.contains("to search more"), "{more}");
+    assert_eq!(place.files(), Vec::<String>::new());
+
+    let _alone = alone();
+    let words = SHORT.replace("--threads 2", "--threads 1,2");
+    let output = place.run(&format!("find lossless {words} -o log.jsonl"));
+    let (table, said) = (stdout(&output), stderr(&output));
+    assert!(said.contains("1 search, about "), "{said}");
+    for text in [&table, &said] {
+        assert!(!text.contains("std:std"), "{text}");
+    }
+    assert!(table.contains("std, 300 B, 1 thread: "), "{table}");
+    for label in ["\nlossless  ", "\nquality   ", "\nnext      "] {
+        assert!(table.contains(label), "{label}: {table}");
+    }
+    let page = place.run("report log.jsonl -o page.html");
+    assert_code(&page, 0);
+    let page = fs::read_to_string(place.path("page.html")).expect("the page");
+    let shown = page.split("<script").next().unwrap_or_default();
+    assert!(
+        shown.contains("std, 300 B, 2 threads"),
+        "the name of the case"
+    );
+}
+
+#[test]
+fn a_search_without_a_rate_yet_says_so_and_how_to_go_on() {
+    let _alone = alone();
+    let place = Place::new();
+    let words = SHORT.replace("--sum 300ms", "--sum 60s --goal 99%");
+    let output = place.run(&format!(
+        "find lossless {words} --max-case-time 1s -o log.jsonl"
+    ));
+    let table = stdout(&output);
+    assert!(table.contains("poor"), "{table}");
+    assert!(table.contains("continue with --resume"), "{table}");
 }

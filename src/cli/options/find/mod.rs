@@ -1,7 +1,9 @@
 //! Turns the options of `find` into the header of a search: its cases and its question.
 
+mod default_grid;
 mod tuning;
 
+pub use self::default_grid::how_to_search_more;
 pub use self::tuning::{try_tunings, wanted};
 
 use std::collections::BTreeMap;
@@ -32,6 +34,9 @@ const CLIFF_BETWEEN: [u32; 2] = [16, 9000];
 /// Default payload of `find idle`, in bytes: a short response.
 const IDLE_PAYLOAD: u32 = 64;
 
+/// Default time limit of a case.
+const MAX_CASE_TIME: Duration = Duration::from_secs(300);
+
 /// Fix for `--arrivals` in a search without rates.
 const WITHOUT_RATE: &str = "this search has no rate: leave it out";
 
@@ -58,9 +63,12 @@ fn lossless(
     started_at: &str,
 ) -> anyhow::Result<Header> {
     let asked = asked(&args.search)?;
-    let request = at_rates(args, peer)?;
+    let mut request = at_rates(args, peer)?;
+    default_grid::reduce(&mut request.plan, &args.parameters);
+    let max_case_time = args.time.max_case_time;
+    let max_case_time = max_case_time.or_else(|| default_grid::max_case_time(&args.parameters));
     let question = Question::Lossless(asked);
-    Ok(of(question, args.time.max_case_time, request, started_at))
+    Ok(of(question, max_case_time, request, started_at))
 }
 
 /// Returns the request for cases whose rates the search chooses.
@@ -277,13 +285,18 @@ fn run(
     Ok(run)
 }
 
-fn of(question: Question, max_time: Duration, request: Request, started_at: &str) -> Header {
+fn of(
+    question: Question,
+    max_time: Option<Duration>,
+    request: Request,
+    started_at: &str,
+) -> Header {
     Header {
         format: FORMAT,
         command_line: cli::words_as_text(),
         started_at: started_at.to_owned(),
         question,
-        max_time,
+        max_time: max_time.unwrap_or(MAX_CASE_TIME),
         environment: Environment {
             board: request.detected.board.name.clone(),
             seed: request.schedule.seed,

@@ -11,7 +11,7 @@ pub(crate) use self::glyphs::Glyphs;
 pub(crate) use self::screen::Screen;
 use crate::data::{BlockKey, Case, Sample};
 use crate::stats::{self, Estimate};
-use crate::term::digits::interval_text;
+use crate::term::digits::{interval_text, signed};
 
 /// Speeds measured so far.
 #[derive(Clone, Debug)]
@@ -111,11 +111,9 @@ impl Live {
         let decimals = usize::from(kpps < 1e4);
         let speed = format!("{kpps:.decimals$} kpps");
         let interval = estimate.low.zip(estimate.high);
+        let interval = interval.filter(|_| is_interval(rival.windows_pps.len()));
         let reach = interval.and_then(|(low, high)| interval_text(estimate.middle, low, high));
-        let reach = reach.map(|reach| match reach.chars().next() {
-            Some('-' | '>') => format!("{reach}%"),
-            _ => format!("{}{reach}%", self.glyphs.plus_minus()),
-        });
+        let reach = reach.map(|reach| signed(&reach, self.glyphs.plus_minus()) + "%");
         let _ = write!(line, " {speed:>11} {:>10}", reach.unwrap_or_default());
         if width >= ROOMY {
             let shown = rival.windows_pps.len().saturating_sub(SPARKS);
@@ -179,6 +177,12 @@ const ROOMY: usize = 75;
 
 /// Number of windows in the sparkline.
 const SPARKS: usize = 16;
+
+/// Returns whether the interval of this many windows covers the middle as often as it says. Of fewer windows, it is
+/// their range.
+fn is_interval(windows: usize) -> bool {
+    stats::coverage(windows) >= stats::CONFIDENCE
+}
 
 /// Returns the received datagrams per second. `None` for a window of no length.
 fn received_pps(sample: &Sample) -> Option<f64> {

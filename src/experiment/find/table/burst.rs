@@ -8,8 +8,10 @@ use crate::term::duration;
 use crate::term::table::{Columns, Table};
 
 pub(super) fn table(record: &Record) -> Table {
+    let names = record.names();
     let columns = Columns::<(&Searched, &Burst)>::default()
-        .word("case", |(case, _)| case.case.key())
+        .word("engine", |(case, _)| case.case.label())
+        .word("at", |(case, _)| names.own(&case.case))
         .number("longest train\ndatagrams", |(case, search)| {
             let found = search.found();
             if search.next().is_none() && found.too_much.is_none() {
@@ -28,9 +30,7 @@ pub(super) fn table(record: &Record) -> Table {
                 search.rcvbuf_bytes(),
             ))
         })
-        .number("gave way first", |(case, _)| {
-            or_dash(case.search.limiting_place())
-        });
+        .word("limit", |(case, _)| or_dash(case.search.limiting_place()));
     columns.table(searched(record).filter_map(|case| match &case.search {
         Search::Burst(search) => Some((case, search)),
         _ => None,
@@ -49,7 +49,7 @@ pub(super) fn legend(asked: BurstQuestion) -> String {
          the trials, within {width_pct} %: trials of {}, of each bound {} together (RFC 9004, searched as in RFC 9971). buffers \
          hold: as many fit into the receive buffer, or into the token bucket at the sender's interface, as far as these are \
          known, if nobody takes any out meanwhile. any: a sender that goes on until the next train is due loses none; a full send \
-         buffer holds it back, too. gave way first: where most was lost of trains just longer.\n",
+         buffer holds it back, too. limit: where most was lost of trains just longer.\n",
         duration::text(pause),
         duration::text(trial),
         duration::text(sum),

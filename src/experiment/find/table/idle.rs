@@ -11,7 +11,7 @@ use crate::term::table::{Columns, Table};
 /// Returns the table of steps. A case without a step also has a row.
 pub(super) fn table(record: &Record) -> Table {
     let columns = Columns::<Found<Step>>::default()
-        .word("case", |(key, _)| key.clone())
+        .word("case", |(name, _)| name.clone())
         .word("silence\nfrom", |(_, step)| from(step, "step", |it| it.at))
         .number(
             "before\nus",
@@ -50,7 +50,7 @@ pub(super) fn table(record: &Record) -> Table {
 }
 
 /// Lists the round trips by silence, in a sentence.
-pub(super) fn curve(key: &str, search: &Idle) -> String {
+pub(super) fn curve(name: &str, search: &Idle) -> String {
     let points = search.curve().into_iter().map(|(silence, ns, loss)| {
         let us = ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.1}", ns / 1e3));
         match loss {
@@ -60,7 +60,7 @@ pub(super) fn curve(key: &str, search: &Idle) -> String {
     });
     let points: Vec<String> = points.collect();
     format!(
-        "\n{key}, round trips in us by silence: {}\n",
+        "\n{name}, round trips in us by silence: {}\n",
         points.join(", ")
     )
 }

@@ -4,14 +4,15 @@ use std::fmt::Write as _;
 
 use self::idle::curve;
 use super::header::Question;
-use super::lossless::Lossless;
-use super::{Record, Search, Searched, cliff, lossless, tuning};
-use crate::term::duration;
+use super::names::Names;
+use super::{Record, Search, Searched, cliff, tuning};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
 mod burst;
 mod idle;
+mod lossless;
+mod quality;
 
 /// Results of a search: a table and its explanations.
 #[derive(Clone, Debug)]
@@ -24,13 +25,15 @@ pub struct SearchReport {
     pub legend: String,
     /// Cases without a result, with the reason, and doubts.
     pub notes: String,
+    /// Closing lines: the answer, its quality and the next step. May be empty.
+    pub answer: String,
 }
 
 /// Returns the results of a search.
 pub fn answers(record: &Record) -> SearchReport {
-    let header = record.header();
+    let (header, names) = (record.header(), record.names());
     let (table, legend) = match header.question {
-        Question::Lossless(asked) => (lossless_table(record), lossless_legend(asked)),
+        Question::Lossless(asked) => (lossless::table(record), lossless::legend(record, asked)),
         Question::Cliff(asked) => (cliff_table(record), cliff_legend(asked)),
         Question::Burst(asked) => (burst::table(record), burst::legend(asked)),
         Question::Idle(asked) => (idle::table(record), idle::legend(header, asked)),
@@ -38,8 +41,16 @@ pub fn answers(record: &Record) -> SearchReport {
     };
     SearchReport {
         table,
-        measured: record.cases().iter().map(curve_of).collect(),
-        legend,
+        measured: record
+            .cases()
+            .iter()
+            .map(|case| curve_of(case, &names))
+            .collect(),
+        answer: match header.question {
+            Question::Lossless(_) => lossless::answer(record),
+            _ => String::new(),
+        },
+        legend: shared(&names, record) + &legend,
         notes: tuning::table::notes(record) + &notes(record),
     }
 }
@@ -52,12 +63,26 @@ pub fn draw(record: &Record, width: u16) -> String {
     for below in below.iter().filter(|_| !answers.table.is_empty()) {
         text += &fold::text(below, width.into());
     }
-    text + &fold::text(&answers.notes, width.into())
+    text += &fold::text(&answers.notes, width.into());
+    if !answers.answer.is_empty() {
+        text += "\n";
+        text += &fold::text(&answers.answer, width.into());
+    }
+    text
 }
 
-fn curve_of(case: &Searched) -> String {
+/// Returns a line with the settings that all cases share. Empty if there are none, or no case is searched.
+fn shared(names: &Names, record: &Record) -> String {
+    let shared = names.shared();
+    if shared.is_empty() || searched(record).next().is_none() {
+        return String::new();
+    }
+    format!("\nin all cases: {shared}\n")
+}
+
+fn curve_of(case: &Searched, names: &Names) -> String {
     match &case.search {
-        Search::Idle(search) => curve(&case.case.key(), search),
+        Search::Idle(search) => curve(&names.name(&case.case), search),
         _ => String::new(),
     }
 }
@@ -73,43 +98,6 @@ fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
-fn lossless_table(record: &Record) -> Table {
-    let columns = Columns::<(&Searched, &Lossless)>::default()
-        .word("case", |(case, _)| case.case.key())
-        .number("without loss\nk/s", |(case, search)| {
-            thousands(search.found().load, search) + mark(case)
-        })
-        .number("95 % interval\nk/s", |(_, search)| {
-            if !search.is_steady() {
-                return "not steady".to_owned();
-            }
-            let (low, high) = search.found().interval;
-            format!("{} to {}", thousands(low, search), thousands(high, search))
-        })
-        .spare(1, "arrives\nMbit/s", |(case, search)| {
-            let bits = 8.0 * f64::from(u32::from(case.case.payload));
-            let mbits = search.found().throughput.map(|pps| pps * bits / 1e6);
-            or_dash(mbits.map(|mbits| format!("{mbits:.1}")))
-        })
-        .number("gave way first", |(case, _)| {
-            or_dash(case.search.limiting_place())
-        });
-    columns.table(searched(record).filter_map(|case| match &case.search {
-        Search::Lossless(search) => Some((case, search)),
-        _ => None,
-    }))
-}
-
-/// Returns a load in thousands. The highest load without loss decides the number of decimals.
-fn thousands(load: Option<u32>, search: &Lossless) -> String {
-    let decimals = match search.found().load {
-        Some(found) if found >= 100_000 => 0,
-        Some(found) if found >= 10_000 => 1,
-        _ => 3,
-    };
-    or_dash(load.map(|load| format!("{:.decimals$}", f64::from(load) / 1000.0)))
-}
-
 /// Returns the mark of a result that the notes call unsure.
 fn mark(case: &Searched) -> &'static str {
     if case.search.doubt().is_some() {
@@ -122,7 +110,7 @@ fn mark(case: &Searched) -> &'static str {
 /// Returns the table of jumps. A case without a jump also has a row.
 fn cliff_table(record: &Record) -> Table {
     let columns = Columns::<Found<cliff::Jump>>::default()
-        .word("case", |(key, _)| key.clone())
+        .word("case", |(name, _)| name.clone())
         .number("from\nbyte", |(_, jump)| from(jump, "jump", |it| it.at))
         .number("before\nus", known(|it: &cliff::Jump| us(it.before_ns)))
         .number("behind\nus", known(|it: &cliff::Jump| us(it.after_ns)))
@@ -141,7 +129,7 @@ fn cliff_table(record: &Record) -> Table {
     }))
 }
 
-/// Key of a case, with a finding. `Err`: nothing was found; the smallest change that would have been, if it is known.
+/// Name of a case, with a finding. `Err`: nothing was found; the smallest change that would have been, if it is known.
 type Found<T> = (String, Result<T, Option<f64>>);
 
 /// Returns the findings of each case, or one empty finding. `of` returns the findings of a search, and the smallest
@@ -150,11 +138,14 @@ fn found<T>(
     record: &Record,
     of: fn(&Search) -> (Vec<T>, Option<f64>),
 ) -> impl Iterator<Item = Found<T>> {
+    let names = record.names();
     searched(record).flat_map(move |case| {
         let (found, detectable) = of(&case.search);
         let nothing = found.is_empty().then_some(Err(detectable));
         let found = found.into_iter().map(Ok).chain(nothing);
-        found.map(|found| (case.case.key(), found))
+        found
+            .map(|found| (names.name(&case.case), found))
+            .collect::<Vec<_>>()
     })
 }
 
@@ -185,15 +176,15 @@ fn percents((low, high): (f64, f64)) -> String {
 }
 
 fn notes(record: &Record) -> String {
-    let mut notes = String::new();
+    let (names, mut notes) = (record.names(), String::new());
     for case in record.cases() {
         if let Some(reason) = &case.refusal {
-            let _ = writeln!(notes, "\n{}: {reason}", case.case.key());
+            let _ = writeln!(notes, "\n{}: {reason}", names.name(&case.case));
         } else if case.next().is_some() {
             let _ = writeln!(
                 notes,
                 "\n{}: not finished after {} trials; its bounds are those so far",
-                case.case.key(),
+                names.name(&case.case),
                 case.trials
             );
         }
@@ -203,11 +194,11 @@ fn notes(record: &Record) -> String {
             let _ = writeln!(
                 notes,
                 "\n?: unsure, {}: {doubt}. Stop what else runs (udpbench check), and search again.",
-                case.case.key()
+                names.name(&case.case)
             );
         }
     }
-    notes += &unsteady(record);
+    notes += &lossless::notes(record);
     let repeated: u64 = record.cases().iter().map(|case| case.repeated).sum();
     if repeated > 0 {
         let _ = writeln!(
@@ -216,64 +207,6 @@ fn notes(record: &Record) -> String {
         );
     }
     notes
-}
-
-/// Returns a note on cases whose capacity or limiting CPU was not the same in all trials.
-fn unsteady(record: &Record) -> String {
-    let cases = record.cases().iter().filter_map(|case| {
-        let Search::Lossless(search) = &case.search else {
-            return None;
-        };
-        if search.is_steady() {
-            return None;
-        }
-        let seen = search.seen();
-        let (lost, passed) = (thousands(seen.lost, search), thousands(seen.passed, search));
-        let mut text = format!("{}: {lost} k/s lost, {passed} k/s passed", case.case.key());
-        if let Some(times) = search.cpu_times().filter(|times| !times.are_steady()) {
-            let (low, high) = (times.low_ns / 1e3, times.high_ns / 1e3);
-            let _ = write!(
-                text,
-                ", the CPU that gave way took {low:.2} to {high:.2} us for the same work"
-            );
-        }
-        Some(text)
-    });
-    let cases: Vec<String> = cases.collect();
-    if cases.is_empty() {
-        return String::new();
-    }
-    format!(
-        "\nNot steady, so there is no interval: {}. Where something else uses its core, or its clock changes, another search \
-         finds another rate.\n",
-        cases.join("; ")
-    )
-}
-
-fn lossless_legend(asked: lossless::LosslessQuestion) -> String {
-    let lossless::LosslessQuestion {
-        goal_pct,
-        exceed_pct,
-        trial,
-        sum,
-        width_pct,
-        recheck,
-    } = asked;
-    let what = if goal_pct > 0.0 {
-        format!("more than {goal_pct} % are lost")
-    } else {
-        "any is lost".to_owned()
-    };
-    format!(
-        "\nwithout loss: the highest rate, of thousands of datagrams or requests per second, at which in no more than \
-         {exceed_pct} % of the trials {what}, within {width_pct} %: trials of {}, of each bound {} together (RFC 9971), both \
-         tried again over {}. 95 % interval: in 95 of 100 searches or more it holds that rate; it holds the bounds of all \
-         tries. not steady: good and bad trials came in runs, or the CPU was not equally fast. gave way first: where most was \
-         lost just above it.\n",
-        duration::text(trial),
-        duration::text(sum),
-        duration::text(recheck),
-    )
 }
 
 fn cliff_legend(asked: cliff::CliffQuestion) -> String {

@@ -75,7 +75,7 @@ fn left_out(tunings: &Tunings) -> String {
 /// Returns the table of the results.
 pub(in crate::experiment::find) fn table(record: &Record) -> Table {
     let columns = Columns::<(String, &str, &tuning::Tuning, SettingEffect)>::default()
-        .word("case", |(key, ..)| key.clone())
+        .word("case", |(name, ..)| name.clone())
         .word("setting", |(_, tuning, ..)| (*tuning).to_owned())
         .spare(1, "as it is", |(.., search, answer)| {
             let (unit, before) = search.as_it_is(answer);
@@ -92,14 +92,15 @@ pub(in crate::experiment::find) fn table(record: &Record) -> Table {
             or_unknown(answer.detectable_pct().map(|pct| format!("{pct:.1}")))
         })
         .number("verdict", |(.., answer)| answer.verdict.text().to_owned());
-    let mut table = columns.empty();
+    let (names, mut table) = (record.names(), columns.empty());
     for (case, answers) in record.cases().iter().zip(judge(record)) {
         let Search::Tuning(search) = &case.search else {
             continue;
         };
         for (tuning, answer) in tried(record).iter().zip(answers) {
             if let Some(answer) = answer {
-                table.row(columns.cells(&(case.case.key(), tuning.name.text(), search, answer)));
+                let case = names.name(&case.case);
+                table.row(columns.cells(&(case, tuning.name.text(), search, answer)));
             }
         }
     }
@@ -130,15 +131,15 @@ impl SettingEffect {
 
 /// Returns the notes: settings that were given up, and settings that are not tried.
 pub(in crate::experiment::find) fn notes(record: &Record) -> String {
-    let mut notes = String::new();
+    let (names, mut notes) = (record.names(), String::new());
     for case in record.cases() {
         let Search::Tuning(search) = &case.search else {
             continue;
         };
         for (tuning, series) in tried(record).iter().zip(search.series()) {
             if let Some(reason) = &series.given_up {
-                let (key, name) = (case.case.key(), tuning.name.text());
-                let _ = writeln!(notes, "{key}: {name} was given up: {reason}");
+                let (case, name) = (names.name(&case.case), tuning.name.text());
+                let _ = writeln!(notes, "{case}: {name} was given up: {reason}");
             }
         }
     }

@@ -1,0 +1,258 @@
+//! Table, answer and notes of a search for the highest rate without loss.
+
+use std::fmt::{Display, Write as _};
+
+use super::super::lossless::{Lossless, LosslessQuestion};
+use super::super::names::Names;
+use super::super::{Record, Search, Searched};
+use super::quality::Quality;
+use super::{mark, or_dash, searched};
+use crate::term::duration;
+use crate::term::table::{Columns, Table};
+
+pub(super) fn table(record: &Record) -> Table {
+    let names = record.names();
+    let columns = Columns::<(&Searched, &Lossless)>::default()
+        .word("engine", |(case, _)| case.case.label())
+        .word("at", |(case, _)| names.own(&case.case))
+        .number("lossless\nk/s", |(case, search)| {
+            thousands(search.found().load, search) + mark(case)
+        })
+        .number("95 % interval\nk/s", |(case, search)| {
+            interval(case, search)
+        })
+        .spare(1, "arrives\nMb/s", |(case, search)| {
+            or_dash(mbits(case, search).map(|mbits| format!("{mbits:.1}")))
+        })
+        .word("quality", |(case, search)| {
+            Quality::of(case, search).name().to_owned()
+        })
+        .word("limit", |(case, _)| or_dash(case.search.limiting_place()));
+    columns.table(cases(record))
+}
+
+fn cases(record: &Record) -> impl Iterator<Item = (&Searched, &Lossless)> {
+    searched(record).filter_map(|case| match &case.search {
+        Search::Lossless(search) => Some((case, search)),
+        _ => None,
+    })
+}
+
+/// Returns the payload that arrives per second at the highest rate without loss, in megabits.
+fn mbits(case: &Searched, search: &Lossless) -> Option<f64> {
+    let bits = 8.0 * f64::from(u32::from(case.case.payload));
+    search.found().throughput.map(|pps| pps * bits / 1e6)
+}
+
+/// Returns the interval, or the reason why there is none.
+fn interval(case: &Searched, search: &Lossless) -> String {
+    if !search.is_steady() {
+        return "not steady".to_owned();
+    }
+    match search.found().interval {
+        (None, None) if case.trials == 0 => "not begun".to_owned(),
+        (None, None) => "none yet".to_owned(),
+        (Some(low), None) => format!("at least {}", thousands(Some(low), search)),
+        (None, Some(high)) => format!("at most {}", thousands(Some(high), search)),
+        (low, high) => format!("{} to {}", thousands(low, search), thousands(high, search)),
+    }
+}
+
+/// Returns a load in thousands. The highest load without loss decides the number of decimals.
+fn thousands(load: Option<u32>, search: &Lossless) -> String {
+    let decimals = match search.found().load {
+        Some(found) if found >= 100_000 => 0,
+        Some(found) if found >= 10_000 => 1,
+        _ => 3,
+    };
+    or_dash(load.map(|load| format!("{:.decimals$}", f64::from(load) / 1000.0)))
+}
+
+/// Returns the closing lines: the engine with the highest rate at each payload, the quality, and the next step. Empty
+/// if no case is searched.
+pub(super) fn answer(record: &Record) -> String {
+    let names = record.names();
+    let mut found: Vec<_> = cases(record)
+        .filter(|(_, search)| search.found().load.is_some())
+        .collect();
+    found.sort_by_key(|(_, search)| std::cmp::Reverse(search.found().load));
+    let mut text = String::new();
+    let mut answered: Vec<String> = Vec::new();
+    for &(case, search) in &found {
+        let own = names.own(&case.case);
+        if !answered.contains(&own) {
+            let label = if answered.is_empty() { "lossless" } else { "" };
+            let fastest = fastest(&found, (case, search), &names);
+            let _ = writeln!(text, "{label:<8}  {own}: {fastest}");
+            answered.push(own);
+        }
+    }
+    if cases(record).next().is_none() {
+        return text;
+    }
+    if text.is_empty() {
+        text += "lossless  no rate is found yet\n";
+    }
+    text + &quality_and_next(record, &names)
+}
+
+/// Describes the fastest case at its settings: its rate, the cases that are not slower for sure, and its limit.
+fn fastest(
+    found: &[(&Searched, &Lossless)],
+    (case, search): (&Searched, &Lossless),
+    names: &Names,
+) -> String {
+    let rate = thousands(search.found().load, search);
+    let mut text = format!("{}, {rate} k/s", case.case.label());
+    if let Some(mbits) = mbits(case, search) {
+        let _ = write!(text, " ({mbits:.0} Mb/s)");
+    }
+    let low = reach(search).0;
+    let ties = found.iter().filter(|(other, of_other)| {
+        let is_slower = low.zip(reach(of_other).1);
+        other.case != case.case
+            && names.own(&other.case) == names.own(&case.case)
+            // An interval without this end reaches everything.
+            && is_slower.is_none_or(|(low, high)| high >= low)
+    });
+    let ties: Vec<String> = ties.map(|(other, _)| other.case.label()).collect();
+    if !ties.is_empty() {
+        let _ = write!(text, "; may be as fast: {}", ties.join(", "));
+    }
+    if let Some(limit) = case.search.limiting_place() {
+        let _ = write!(text, "; limit: {limit}");
+    }
+    text
+}
+
+/// Returns the interval or, where it has no end, the lowest rate that lost and the highest that passed.
+fn reach(search: &Lossless) -> (Option<u32>, Option<u32>) {
+    let ((low, high), seen) = (search.found().interval, search.seen());
+    (low.or(seen.lost), high.or(seen.passed))
+}
+
+fn quality_and_next(record: &Record, names: &Names) -> String {
+    let mut grades: Vec<(Quality, Vec<String>)> = Vec::new();
+    for (case, search) in cases(record) {
+        let (quality, name) = (Quality::of(case, search), names.name(&case.case));
+        match grades.iter_mut().find(|(of, _)| *of == quality) {
+            Some((_, names)) => names.push(name),
+            None => grades.push((quality, vec![name])),
+        }
+    }
+    let mut text = String::new();
+    let all = grades.len() == 1;
+    let graded = grades.iter().map(|(quality, names)| {
+        let of = if all {
+            String::new()
+        } else {
+            format!(" ({})", names.join("; "))
+        };
+        let why = quality
+            .why()
+            .map_or_else(String::new, |(why, _)| format!(": {why}"));
+        format!("{}{of}{why}", quality.name())
+    });
+    lines(&mut text, "quality", graded);
+    let fixes = grades.iter().filter_map(|(quality, _)| quality.why());
+    let is_offload = |(case, _): (&Searched, _)| case.case.sender.to_string().contains("gso");
+    let cable = if cases(record).any(is_offload) {
+        "over a cable the rates differ, most of all of gso: udpbench wire HOST find lossless"
+    } else {
+        "over a cable the rates differ: udpbench wire HOST find lossless"
+    };
+    let cable = record.header().wire.is_none().then_some(cable);
+    lines(&mut text, "next", fixes.map(|(_, fix)| fix).chain(cable));
+    text
+}
+
+/// Adds lines, the first of which has the label.
+fn lines(text: &mut String, label: &str, lines: impl IntoIterator<Item = impl Display>) {
+    for (n, line) in lines.into_iter().enumerate() {
+        let label = if n == 0 { label } else { "" };
+        let _ = writeln!(text, "{label:<8}  {line}");
+    }
+}
+
+/// Returns a note on each case without an upper bound, and one on the cases whose capacity or limiting CPU was not the
+/// same in all trials.
+pub(super) fn notes(record: &Record) -> String {
+    let names = record.names();
+    let mut notes = String::new();
+    for (case, search) in cases(record) {
+        let (name, found) = (names.name(&case.case), search.found());
+        match found.interval {
+            (Some(low), None) => {
+                let low = thousands(Some(low), search);
+                let _ = writeln!(notes, "\n{name}: at least {low} k/s, no upper bound yet");
+            }
+            (None, Some(high)) => {
+                let high = thousands(Some(high), search);
+                let _ = writeln!(notes, "\n{name}: at most {high} k/s, no lower bound yet");
+            }
+            _ => {}
+        }
+    }
+    notes + &unsteady(record, &names)
+}
+
+fn unsteady(record: &Record, names: &Names) -> String {
+    let cases = cases(record).filter(|(_, search)| !search.is_steady());
+    let cases = cases.map(|(case, search)| {
+        let seen = search.seen();
+        let (lost, passed) = (thousands(seen.lost, search), thousands(seen.passed, search));
+        let name = names.name(&case.case);
+        let mut text = format!("{name}: {lost} k/s lost, {passed} k/s passed");
+        if let Some(times) = search.cpu_times().filter(|times| !times.are_steady()) {
+            let (low, high) = (times.low_ns / 1e3, times.high_ns / 1e3);
+            let _ = write!(
+                text,
+                ", the CPU that is the limit took {low:.2} to {high:.2} us for the same work"
+            );
+        }
+        text
+    });
+    let cases: Vec<String> = cases.collect();
+    if cases.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\nNot steady, so there is no interval: {}. Where something else uses its core, or its clock changes, another search \
+         finds another rate.\n",
+        cases.join("; ")
+    )
+}
+
+pub(super) fn legend(record: &Record, asked: LosslessQuestion) -> String {
+    let LosslessQuestion {
+        goal_pct,
+        exceed_pct,
+        trial,
+        sum,
+        width_pct,
+        recheck,
+    } = asked;
+    let what = if goal_pct > 0.0 {
+        format!("more than {goal_pct} % are lost")
+    } else {
+        "any is lost".to_owned()
+    };
+    let again = if recheck.is_zero() {
+        String::new()
+    } else {
+        format!(", both tried again over {}", duration::text(recheck))
+    };
+    let what_is_sent = if cases(record).any(|(case, _)| case.case.is_rr()) {
+        "requests"
+    } else {
+        "datagrams"
+    };
+    format!(
+        "\nlossless: the highest rate, in thousands of {what_is_sent} per second, at which in no more than {exceed_pct} % of \
+         the trials {what}, within {width_pct} %: trials of {}, of each bound {} together (RFC 9971){again}. 95 % interval: \
+         in 95 of 100 searches or more it holds that rate. not steady: good and bad trials came in runs, or the CPU was not \
+         equally fast. limit: where most was lost just above the rate.\n",
+        duration::text(trial),
+        duration::text(sum),
+    )
+}
