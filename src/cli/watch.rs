@@ -84,6 +84,17 @@ Columns:
   C         temperature of the hottest sensor after the window, in degrees Celsius
   MHz       lowest clock that cpufreq set on the CPUs of the threads
 
+Columns with --port or --pid:
+  kpps      thousands of datagrams per second that all programs of this network namespace read
+  KiB       fullest receive queue; full%: of the buffer
+  socket    datagrams that the sockets dropped: their buffer was full
+  kernel    packets that the backlog, IP or UDP dropped, for any program
+  nic       packets that an interface or its driver lost
+  cpu%      CPU time of the program, of one CPU
+  wait%     time in which its busiest thread waited for a CPU
+  on        CPU of that thread
+  softirq   CPU whose softirq received most packets
+
 Remarks:
   throttled  the board protected itself from heat or low voltage
   slow CPU   a CPU ran more than 10 % slower than at the start

@@ -2,8 +2,9 @@
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
+use super::columns::WIDTH;
 use super::{End, LINES_PER_HEADER};
 use crate::VERSION;
 use crate::cli::WatchArgs;
@@ -11,9 +12,10 @@ use crate::commands::check::finding_text;
 use crate::commands::session::interrupted;
 use crate::commands::{interrupt_on_signals, say, show, show_to_reader};
 use crate::host::program::diagnosis::{Limits, findings};
-use crate::host::program::{Interval, Observer, Program, Target};
+use crate::host::program::{Interval, Observer, Program, Target, ThreadTimes};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::term::table::Columns;
 
 /// Time between two looks at sockets and threads.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
@@ -25,9 +27,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 pub(super) fn run(args: &WatchArgs, target: Target) -> anyhow::Result<ExitCode> {
     let interrupt = interrupt_on_signals()?;
     let program = Program::find(target)?;
-    say(&format!(
-        "udpbench {VERSION} watches {program}; Ctrl-C ends"
-    ));
+    let heading = format!("udpbench {VERSION} watches {program}; Ctrl-C ends");
     let mut watch = Watch {
         observer: Observer::new(program),
         window: args.window,
@@ -35,6 +35,8 @@ pub(super) fn run(args: &WatchArgs, target: Target) -> anyhow::Result<ExitCode> 
         dropping: Interval::default(),
         interrupt: &interrupt,
     };
+    // From here on, everything is counted.
+    say(&heading);
     let end = watch.print_lines(args.count)?;
     if end == Some(End::Interrupted) {
         // The terminal echoed ^C into the current line.
@@ -68,18 +70,23 @@ impl Watch<'_> {
             if count == Some(printed) {
                 break;
             }
-            let Ok(is_open) = self.look_for_a_window() else {
-                return Ok(Some(End::Interrupted));
-            };
-            if !is_open {
-                say("its sockets are closed");
-                return Ok(None);
-            }
+            let looked = self.look_for_a_window();
             let window = self.observer.finish();
+            self.add(&window);
+            match looked {
+                Ok(true) => {}
+                Ok(false) => {
+                    say("its sockets are closed");
+                    return Ok(None);
+                }
+                Err(Interrupted) => return Ok(Some(End::Interrupted)),
+            }
             let is_due = printed == 0 || (is_terminal && printed % LINES_PER_HEADER == 0);
-            let header = if is_due { HEADER } else { "" };
-            let is_read = show_to_reader(&format!("{header}{}\n", line(&window)))?;
-            self.add(window);
+            let header = is_due.then(|| columns().empty().dense().header(WIDTH));
+            let mut line = columns().empty().dense();
+            line.row(columns().cells(&window));
+            let text = format!("{}{}", header.unwrap_or_default(), line.body(WIDTH));
+            let is_read = show_to_reader(&text)?;
             if !is_read {
                 return Ok(Some(End::PipeClosed));
             }
@@ -89,21 +96,21 @@ impl Watch<'_> {
 
     /// Looks until the window is over. False: the program has closed its sockets.
     fn look_for_a_window(&mut self) -> Result<bool, Interrupted> {
-        let mut left = self.window;
-        while !left.is_zero() {
-            let step = left.min(BETWEEN_LOOKS);
-            self.interrupt.sleep(step)?;
-            left = left.saturating_sub(step);
-            if !self.observer.look() {
-                return Ok(false);
+        let end = Instant::now() + self.window;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let interrupted = self.interrupt.sleep(left.min(BETWEEN_LOOKS));
+            let is_open = self.observer.look();
+            interrupted?;
+            if !is_open || left <= BETWEEN_LOOKS {
+                return Ok(is_open);
             }
         }
-        Ok(true)
     }
 
-    fn add(&mut self, window: Interval) {
+    fn add(&mut self, window: &Interval) {
         if window.socket_drops > 0 {
-            self.dropping.add(window.clone());
+            self.dropping.add(window);
         }
         self.seen.add(window);
     }
@@ -130,38 +137,48 @@ impl Watch<'_> {
     }
 }
 
-const HEADER: &str = "\
-UTC       kpps  queue KiB  full%  socket  kernel     nic   cpu%  wait%  CPU  packets on
-";
-
-/// Returns the line of a window.
-fn line(window: &Interval) -> String {
-    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    let time = now.get(11..19).unwrap_or("--:--:--");
-    let seconds = window.length.as_secs_f64();
-    let kpps = window.read as f64 / seconds / 1e3;
-    let queue = window.queued_bytes / 1024;
-    let dash = || "-".to_owned();
+/// Returns the columns of a window. Headings are padded to the width of the numbers below them.
+fn columns() -> Columns<'static, Interval> {
     let percent = |share: f64| format!("{:.0}", 100.0 * share);
-    let full = window.buffer_bytes.map_or_else(dash, |buffer| {
-        percent(f64::from(window.queued_bytes) / f64::from(buffer.max(1)))
-    });
-    let kernel = window.backlog_drops + window.protocol_drops;
-    let nic = window.interface_drops.values().max().copied().unwrap_or(0);
-    let busiest = window.busiest();
-    let used = busiest.map_or_else(dash, |_| percent(window.cpus_used()));
-    let waited = busiest.map_or_else(dash, |it| percent(window.share(it.waited_ns)));
-    let main = busiest.and_then(|it| it.main_cpu());
-    let cpu = main.map_or_else(dash, |(cpu, _)| cpu.to_string());
-    let most = window
-        .packets_of_cpu
-        .iter()
-        .max_by_key(|(_, count)| **count);
-    let packets = most.filter(|(_, count)| **count > 0);
-    let packets = packets.map_or_else(dash, |(cpu, _)| format!("CPU {cpu}"));
-    let socket = window.socket_drops;
-    format!(
-        "{time} {kpps:>5.1}  {queue:>9}  {full:>5}  {socket:>6}  {kernel:>6}  {nic:>6}  {used:>5}  {waited:>5}  {cpu:>3}  \
-         {packets:>10}"
-    )
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    Columns::<Interval>::default()
+        .word("UTC     ", |_| time_now())
+        .number(" kpps", |it| {
+            format!("{:.1}", it.read as f64 / it.length.as_secs_f64() / 1e3)
+        })
+        .number(" KiB", |it| (it.queued_bytes / 1024).to_string())
+        .number("full%", move |it| {
+            let queued = f64::from(it.queued_bytes);
+            let full = |buffer| percent(queued / f64::from(u32::max(buffer, 1)));
+            or_dash(it.buffer_bytes.map(full))
+        })
+        .number("socket", |it| it.socket_drops.to_string())
+        .number("kernel", |it| {
+            (it.backlog_drops + it.protocol_drops).to_string()
+        })
+        .number("  nic", |it| {
+            let most = it.interface_drops.values().max();
+            most.copied().unwrap_or(0).to_string()
+        })
+        .number("cpu%", move |it| {
+            or_dash(it.busiest().map(|_| percent(it.cpus_used())))
+        })
+        .number("wait%", move |it| {
+            or_dash(
+                it.busiest()
+                    .map(|busiest| percent(it.share(busiest.waited_ns))),
+            )
+        })
+        .number("on", move |it| {
+            let main = it.busiest().and_then(ThreadTimes::main_cpu);
+            or_dash(main.map(|(cpu, _)| cpu.to_string()))
+        })
+        .number("softirq", move |it| {
+            or_dash(it.softirq_cpu().map(|(cpu, _)| cpu.to_string()))
+        })
+}
+
+fn time_now() -> String {
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    now.get(11..19).unwrap_or("--:--:--").to_owned()
 }

@@ -1,6 +1,6 @@
 //! Reasons why a program's datagrams were dropped, from what was seen of it: a pure function.
 
-use super::interval::{Interval, greatest};
+use super::interval::Interval;
 use crate::host::check::Finding;
 use crate::term::digits::counted;
 
@@ -129,7 +129,7 @@ fn larger(seen: &Interval, limits: Limits) -> String {
 fn shared_cpu(seen: &Interval, name: &str) -> Option<Finding> {
     /// Packets per second from which on receiving them takes a noticeable part of a CPU.
     const MANY: f64 = 5000.0;
-    let (cpu, packets) = greatest(&seen.packets_of_cpu)?;
+    let (cpu, packets) = seen.softirq_cpu()?;
     let busiest = seen.busiest()?;
     let (own, share) = busiest.main_cpu()?;
     let rate = seen.packets_of_cpu[&cpu] as f64 / seen.length.as_secs_f64();
@@ -183,4 +183,135 @@ fn interfaces(seen: &Interval) -> impl Iterator<Item = Finding> {
             format!("udpbench check --interface {interface}"),
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::host::program::ThreadTimes;
+
+    const LIMITS: Limits = Limits {
+        rmem_default: Some(212_992),
+        rmem_max: Some(212_992),
+    };
+
+    /// Ten seconds in which a thread ran and waited for these shares of the time, on CPU 1.
+    fn seen(drops: u64, ran: f64, waited: f64) -> Interval {
+        let ns = |share: f64| Duration::from_secs_f64(10.0 * share).as_nanos() as u64;
+        let thread = ThreadTimes {
+            name: "reader".to_owned(),
+            ran_ns: ns(ran),
+            waited_ns: ns(waited),
+            ran_ns_on: BTreeMap::from([(1, ns(ran))]),
+        };
+        Interval {
+            length: Duration::from_secs(10),
+            sockets: 1,
+            read: 100_000,
+            socket_drops: drops,
+            queued_bytes: 212_000,
+            buffer_bytes: Some(212_992),
+            threads: BTreeMap::from([(7, thread)]),
+            packets_of_cpu: BTreeMap::from([(0, 100_000), (1, 1000)]),
+            ..Interval::default()
+        }
+    }
+
+    fn found(seen: &Interval) -> Vec<Finding> {
+        findings(seen, seen, "lidar", LIMITS)
+    }
+
+    #[test]
+    fn nothing_is_found_where_nothing_was_dropped() {
+        assert_eq!(found(&seen(0, 0.99, 0.5)), []);
+    }
+
+    #[test]
+    fn a_full_buffer_is_due_to_the_thread_or_the_cpu_or_its_size() {
+        for (ran, waited, why, fix) in [
+            (0.97, 0.0, "used 97 % of a CPU", "recvmmsg"),
+            (0.3, 0.4, "waited for a CPU 40 % of the time", "top -H"),
+            (
+                0.02,
+                0.0,
+                "was not busy (2 % of a CPU)",
+                "net.core.rmem_default=4194304",
+            ),
+        ] {
+            let found = found(&seen(14, ran, waited));
+            let [finding] = &found[..] else {
+                panic!("{found:?}");
+            };
+            assert_eq!(
+                finding.seen,
+                "its receive buffer of 208 KiB overflowed: 14 datagrams dropped, in 10 of 10 s"
+            );
+            assert!(finding.why.contains(why), "{finding:?}");
+            assert!(finding.fix.contains(fix), "{finding:?}");
+        }
+    }
+
+    #[test]
+    fn a_buffer_that_the_program_set_is_named_by_what_it_asked_for() {
+        let seen = Interval {
+            buffer_bytes: Some(120_000),
+            ..seen(1, 0.0, 0.0)
+        };
+        assert_eq!(
+            found(&seen)[0].fix,
+            "let it set SO_RCVBUF to 4194304 (now 60000)\n\
+             rmem_max grants 212992 B at most: sudo sysctl -w net.core.rmem_max=4194304"
+        );
+    }
+
+    #[test]
+    fn where_threads_may_not_be_seen_no_reason_is_made_up() {
+        let seen = Interval {
+            threads: BTreeMap::new(),
+            ..seen(3, 0.0, 0.0)
+        };
+        assert!(found(&seen)[0].why.contains("may not be read"));
+    }
+
+    #[test]
+    fn a_thread_on_the_cpu_of_the_interrupt_is_found() {
+        let shared = Interval {
+            packets_of_cpu: BTreeMap::from([(0, 100), (1, 100_000)]),
+            ..seen(0, 0.5, 0.0)
+        };
+        assert!(
+            found(&shared)[0]
+                .seen
+                .starts_with("lidar ran on CPU 1 100 % of its time")
+        );
+        let few = Interval {
+            packets_of_cpu: BTreeMap::from([(0, 1), (1, 1000)]),
+            ..shared
+        };
+        assert_eq!(found(&few), [], "so few take no time");
+    }
+
+    #[test]
+    fn drops_before_any_socket_have_findings_of_their_own() {
+        let lost = Interval {
+            backlog_drops: 5,
+            protocol_drops: 6,
+            interface_drops: BTreeMap::from([("eth0 rx_missed_errors".to_owned(), 7)]),
+            ..seen(0, 0.0, 0.0)
+        };
+        let found = found(&lost);
+        let texts: Vec<&str> = found.iter().map(|finding| finding.seen.as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "the kernel's backlog was full: 5 packets dropped before any socket",
+                "UDP or IP dropped 6 packets for another reason than a full buffer",
+                "eth0 rx_missed_errors rose by 7",
+            ]
+        );
+        assert!(found[2].fix.ends_with("--interface eth0"));
+    }
 }

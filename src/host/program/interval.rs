@@ -56,29 +56,34 @@ pub struct ThreadTimes {
 
 impl Interval {
     /// Adds a later stretch.
-    pub fn add(&mut self, later: Self) {
+    pub fn add(&mut self, later: &Self) {
         self.length += later.length;
         self.sockets = later.sockets;
         self.read += later.read;
         self.socket_drops += later.socket_drops;
         self.protocol_drops += later.protocol_drops;
         self.backlog_drops += later.backlog_drops;
-        add_each(&mut self.interface_drops, later.interface_drops);
+        add_each(&mut self.interface_drops, &later.interface_drops);
         self.queued_bytes = self.queued_bytes.max(later.queued_bytes);
         self.buffer_bytes = later.buffer_bytes.or(self.buffer_bytes);
-        for (id, times) in later.threads {
-            let thread = self.threads.entry(id).or_default();
-            thread.name = times.name;
+        for (id, times) in &later.threads {
+            let thread = self.threads.entry(*id).or_default();
+            thread.name.clone_from(&times.name);
             thread.ran_ns += times.ran_ns;
             thread.waited_ns += times.waited_ns;
-            add_each(&mut thread.ran_ns_on, times.ran_ns_on);
+            add_each(&mut thread.ran_ns_on, &times.ran_ns_on);
         }
-        add_each(&mut self.packets_of_cpu, later.packets_of_cpu);
+        add_each(&mut self.packets_of_cpu, &later.packets_of_cpu);
     }
 
     /// Returns the thread with the most CPU time. `None`: no thread ran, or none may be seen.
     pub fn busiest(&self) -> Option<&ThreadTimes> {
         self.threads.values().max_by_key(|thread| thread.ran_ns)
+    }
+
+    /// Returns the CPU whose softirq received most packets, and its share of all. `None`: none came.
+    pub fn softirq_cpu(&self) -> Option<(usize, f64)> {
+        greatest(&self.packets_of_cpu)
     }
 
     /// Returns the CPUs that the program kept busy: 1.0 is all of one CPU.
@@ -101,15 +106,15 @@ impl ThreadTimes {
 }
 
 /// Returns the key with the greatest count, and its share of all. `None`: nothing was counted.
-pub(super) fn greatest(counts: &BTreeMap<usize, u64>) -> Option<(usize, f64)> {
+fn greatest(counts: &BTreeMap<usize, u64>) -> Option<(usize, f64)> {
     let (&key, &most) = counts.iter().max_by_key(|(_, count)| **count)?;
     let all: u64 = counts.values().sum();
     (most > 0).then(|| (key, most as f64 / all as f64))
 }
 
-fn add_each<K: Ord>(sums: &mut BTreeMap<K, u64>, counts: BTreeMap<K, u64>) {
+fn add_each<K: Ord + Clone>(sums: &mut BTreeMap<K, u64>, counts: &BTreeMap<K, u64>) {
     for (key, count) in counts {
-        *sums.entry(key).or_default() += count;
+        *sums.entry(key.clone()).or_default() += count;
     }
 }
 
