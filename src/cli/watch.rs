@@ -7,6 +7,7 @@ use clap::{ArgGroup, Args};
 
 use super::number::within;
 use super::{ParameterArgs, PlacementArgs};
+use crate::host::program::Target;
 use crate::term::duration;
 
 /// The options of `watch`.
@@ -26,6 +27,14 @@ pub struct WatchArgs {
     #[arg(long, help_heading = "Measuring", value_name = "TIME", value_parser = duration::parse)]
     pub warmup: Option<Duration>,
 
+    /// Watches the sockets that another program has open on this port, instead of traffic of its own
+    #[arg(long, help_heading = "Another program", value_name = "N", conflicts_with_all = OWN_TRAFFIC, value_parser = within(1_u16..=u16::MAX))]
+    pub port: Option<u16>,
+
+    /// Watches all UDP sockets of this process, instead of traffic of its own
+    #[arg(long, help_heading = "Another program", value_name = "PID", conflicts_with_all = OWN_TRAFFIC, conflicts_with = "port", value_parser = within(1_u32..=i32::MAX.unsigned_abs()))]
+    pub pid: Option<u32>,
+
     /// The case: a value each.
     #[command(flatten)]
     pub parameters: ParameterArgs,
@@ -38,6 +47,17 @@ pub struct WatchArgs {
     pub root: PathBuf,
 }
 
+/// What traffic of its own has, and another program's has not.
+const OWN_TRAFFIC: [&str; 3] = ["ParameterArgs", "PlacementArgs", "warmup"];
+
+impl WatchArgs {
+    /// Returns the program to watch. `None`: traffic of its own.
+    pub fn program(&self) -> Option<Target> {
+        let by_port = self.port.map(Target::Port);
+        by_port.or_else(|| self.pid.map(Target::Pid))
+    }
+}
+
 const AFTER_HELP: &str = "\
 Examples:
   udpbench watch                             a line per second until Ctrl-C
@@ -45,6 +65,7 @@ Examples:
   udpbench watch --engine std --pin 2:3      while you change the governor, IRQs or the fan
   udpbench watch --count 60 >before.txt      a minute of it, in a file
   udpbench watch --workload rr               round trips instead of loss
+  sudo udpbench watch --port 7502            where another program's datagrams are dropped
 
 Method:
   One case, window after window, each with fresh sockets. Each parameter has one value.
@@ -62,6 +83,17 @@ Columns:
   cpu ns    CPU time of all threads per datagram received
   C         temperature of the hottest sensor after the window, in degrees Celsius
   MHz       lowest clock that cpufreq set on the CPUs of the threads
+
+Columns with --port or --pid:
+  kpps      thousands of datagrams per second that all programs of this network namespace read
+  KiB       fullest receive queue; full%: of the buffer
+  socket    datagrams that the sockets dropped: their buffer was full
+  kernel    packets that the backlog, IP or UDP dropped, for any program
+  nic       packets that an interface or its driver lost
+  cpu%      CPU time of the program, of one CPU
+  wait%     time in which its busiest thread waited for a CPU
+  on        CPU of that thread
+  softirq   CPU whose softirq received most packets
 
 Remarks:
   throttled  the board protected itself from heat or low voltage

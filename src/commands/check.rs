@@ -1,6 +1,6 @@
 //! `udpbench check`: checks that this host is fit for measuring. Each problem comes with its reason and its fix.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 use std::process::ExitCode;
 
 use crate::VERSION;
@@ -39,7 +39,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         writeln!(out, "  {name:<9} {fact}")?;
     }
     for finding in &findings {
-        print(&mut out, finding)?;
+        out.push_str(&finding_text(finding));
     }
     for limit in &board.limits {
         writeln!(out, "limit    {limit}")?;
@@ -92,17 +92,18 @@ fn count(findings: &[Finding], gravity: Gravity) -> usize {
     of_it.count()
 }
 
-fn print(out: &mut impl Write, finding: &Finding) -> fmt::Result {
+/// Returns a finding as lines of text: what was seen, why it matters, and the fix.
+pub(super) fn finding_text(finding: &Finding) -> String {
     let label = match finding.gravity {
         Gravity::Invalid => "INVALID",
         Gravity::Note => "note",
     };
-    writeln!(out, "{label:<9}{}", finding.seen)?;
-    writeln!(out, "  why    {}", finding.why)?;
-    for line in finding.fix.lines() {
-        writeln!(out, "  fix    {line}")?;
-    }
-    Ok(())
+    let fix = finding.fix.lines();
+    let fix: String = fix.map(|line| format!("  fix    {line}\n")).collect();
+    format!(
+        "{label:<9}{}\n  why    {}\n{fix}",
+        finding.seen, finding.why
+    )
 }
 
 /// Returns the host facts as name and text. A value that the kernel does not show is `unknown`.

@@ -1,9 +1,10 @@
 //! The machine: host facts from `/proc` and `/sys`, board profiles, checks whether the host is fit to measure on,
-//! captures, tunings, and the placement of threads on CPUs.
+//! captures, tunings, the placement of threads on CPUs, and other programs with sockets.
 
 pub mod board;
 pub mod capture;
 pub mod check;
 pub mod facts;
 pub mod placement;
+pub mod program;
 pub mod tuning;

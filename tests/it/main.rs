@@ -45,6 +45,7 @@ mod terminal;
 mod transports;
 mod verify;
 mod watch;
+mod watch_program;
 mod widths;
 mod wire;
 

@@ -58,11 +58,16 @@ pub struct Protocols {
 }
 
 impl Protocols {
-    /// Reads the counters. A missing counter stays 0.
-    ///
-    /// The namespace is that of the calling thread. `/proc/net` would show that of the process.
+    /// Reads the counters of the calling thread's network namespace. A missing counter stays 0.
     pub fn read() -> Self {
-        let read = |file| fs::read_to_string(format!("/proc/thread-self/net/{file}"));
+        // `/proc/net` would show the namespace of the process.
+        Self::of_process("thread-self")
+    }
+
+    /// Reads the counters of a process's network namespace: a directory of `/proc`, such as `42`. A missing counter
+    /// stays 0.
+    pub fn of_process(process: &str) -> Self {
+        let read = |file| fs::read_to_string(format!("/proc/{process}/net/{file}"));
         let [snmp, netstat, snmp6] =
             ["snmp", "netstat", "snmp6"].map(|it| read(it).unwrap_or_default());
         Self::parse(&[snmp, netstat].concat(), &snmp6)

@@ -5,6 +5,8 @@ use std::fs;
 /// Counters of a CPU since boot, for all network namespaces. The kernel keeps 32 bits (`struct softnet_data`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Softnet {
+    /// Packets that the softirq of this CPU took off a device, loopback included, or off its backlog.
+    pub processed: u32,
     /// Packets that found the backlog full (`net.core.netdev_max_backlog`).
     pub dropped: u32,
     /// Times that the softirq ended with packets left, because its budget or its time was used up.
@@ -25,6 +27,7 @@ pub fn parse(text: &str) -> Vec<Softnet> {
     let of_cpu = |line: &str| {
         let column = |index| u32::from_str_radix(line.split_whitespace().nth(index)?, 16).ok();
         Some(Softnet {
+            processed: column(0)?,
             dropped: column(1)?,
             squeezed: column(2).unwrap_or(0),
             received_rps: column(9).unwrap_or(0),
@@ -42,6 +45,7 @@ mod tests {
     fn columns_are_hexadecimal_and_the_later_ones_may_be_missing() {
         let line = "00000100 0000000a 00000003 0 0 0 0 0 0 00000010 00000000 00000002 00000001";
         let cpu = Softnet {
+            processed: 256,
             dropped: 10,
             squeezed: 3,
             received_rps: 16,

@@ -105,7 +105,7 @@ impl WatchColumns {
 }
 
 /// Width of a line in columns. The numbers always fit.
-const WIDTH: usize = 80;
+pub(super) const WIDTH: usize = 80;
 
 /// Returns the line of a window that could not be measured.
 pub(super) fn failed(reason: &str) -> String {

@@ -1,6 +1,8 @@
-//! `udpbench watch`: measures one case in endless windows and prints a line for each.
+//! `udpbench watch`: measures one case in endless windows, or looks at the sockets of another program, and prints a line
+//! for each window.
 
 mod columns;
+mod program;
 mod summary;
 
 use std::io::{self, IsTerminal};
@@ -42,6 +44,9 @@ enum End {
 /// # Errors
 /// Fails on bad input, or if standard output cannot be written.
 pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
+    if let Some(target) = args.program() {
+        return program::run(args, target);
+    }
     let interrupt = super::interrupt_on_signals()?;
     let plan = plan_watch(args)?;
     let findings = findings(&plan.request, None);

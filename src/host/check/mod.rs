@@ -65,7 +65,11 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn invalid(seen: impl Into<String>, why: impl Into<String>, fix: impl Into<String>) -> Self {
+    pub(in crate::host) fn invalid(
+        seen: impl Into<String>,
+        why: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
         Self {
             gravity: Gravity::Invalid,
             seen: seen.into(),
@@ -74,7 +78,11 @@ impl Finding {
         }
     }
 
-    fn note(seen: impl Into<String>, why: impl Into<String>, fix: impl Into<String>) -> Self {
+    pub(in crate::host) fn note(
+        seen: impl Into<String>,
+        why: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
         Self {
             gravity: Gravity::Note,
             ..Self::invalid(seen, why, fix)

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::driver::way;
 use super::ethtool::Ethtool;
 use super::link;
-use super::netlink::Route;
 use super::qdisc;
+use crate::sys::netlink::Netlink;
 use crate::sys::protocols::Protocols;
 use crate::sys::softnet::{self, Softnet};
 
@@ -68,7 +68,7 @@ pub struct PathCounters {
 /// Reader of the counters of an interface and of the network namespace that it was opened in.
 #[derive(Debug)]
 pub struct PathReader {
-    route: Route,
+    route: Netlink,
     index: u32,
     driver: Ethtool,
 }
@@ -81,7 +81,7 @@ impl PathReader {
     pub fn open(interface: &str) -> io::Result<Self> {
         Ok(Self {
             index: link::index(interface)?,
-            route: Route::open()?,
+            route: Netlink::route()?,
             driver: Ethtool::open(interface)?,
         })
     }

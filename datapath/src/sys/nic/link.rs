@@ -5,7 +5,7 @@ use std::io;
 use nix::net::if_::if_nametoindex;
 use serde::{Deserialize, Serialize};
 
-use super::netlink::{Route, Scope, attributes, read_u32, read_u64, text};
+use crate::sys::netlink::{Netlink, Scope, attributes, read_u32, read_u64, text};
 
 /// An interface, as RTM_GETLINK describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -162,7 +162,7 @@ const IFLA_INFO_KIND: u16 = 1;
 const LINK_BYTES: usize = 16;
 
 /// Reads an interface by its number.
-pub(super) fn read(route: &mut Route, index: u32) -> io::Result<Link> {
+pub(super) fn read(route: &mut Netlink, index: u32) -> io::Result<Link> {
     let mut body = [0; LINK_BYTES];
     body[4..8].copy_from_slice(&index.to_ne_bytes());
     let mut link = Link::default();

@@ -8,7 +8,6 @@ mod counters;
 mod driver;
 mod ethtool;
 mod link;
-mod netlink;
 mod qdisc;
 mod settings;
 

@@ -4,7 +4,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::netlink::{Route, Scope, attributes, read_u32, read_u64, text};
+use crate::sys::netlink::{Netlink, Scope, attributes, read_u32, read_u64, text};
 
 /// A queueing discipline of an interface, and its counters since it was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,7 +122,7 @@ const TCA_STATS_PKT64: u16 = 8;
 /// Reads the queueing disciplines of the interface with this number, parents before children.
 ///
 /// Reads the table of all interfaces: a request for a single one may notify everybody who listens (`qdisc_notify`).
-pub(super) fn read(route: &mut Route, index: u32) -> io::Result<Vec<Qdisc>> {
+pub(super) fn read(route: &mut Netlink, index: u32) -> io::Result<Vec<Qdisc>> {
     let mut found = Vec::new();
     route.ask(libc::RTM_GETQDISC, Scope::All, &[0; TC_BYTES], |message| {
         if read_u32(message, 4) == Some(index) {

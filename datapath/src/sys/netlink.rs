@@ -1,4 +1,4 @@
-//! Requests to rtnetlink (rtnetlink(7)) and the attributes of the responses: only the parts that counters need.
+//! Requests to the kernel by netlink (netlink(7)) and the attributes of the responses: only the parts that counters need.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -7,10 +7,9 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
 
-/// Connection to the kernel's tables of links and queueing disciplines, in the network namespace of the thread that
-/// opened it.
+/// Connection to tables of the kernel, in the network namespace of the thread that opened it.
 #[derive(Debug)]
-pub(super) struct Route {
+pub(super) struct Netlink {
     socket: OwnedFd,
     buffer: Vec<u8>,
     sequence: u32,
@@ -34,14 +33,25 @@ const NLM_F_DUMP: u16 = 0x300;
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 
-impl Route {
-    /// Opens a connection.
+impl Netlink {
+    /// Opens a connection to the tables of links and queueing disciplines (rtnetlink(7)).
     ///
     /// # Errors
     /// Returns the error of the system call: a sandbox may forbid such sockets.
-    pub(super) fn open() -> io::Result<Self> {
+    pub(super) fn route() -> io::Result<Self> {
+        Self::open(SockProtocol::NetlinkRoute)
+    }
+
+    /// Opens a connection to the table of sockets (sock_diag(7)).
+    ///
+    /// # Errors
+    /// Returns the error of the system call: a sandbox may forbid such sockets.
+    pub(super) fn sock_diag() -> io::Result<Self> {
+        Self::open(SockProtocol::NetlinkSockDiag)
+    }
+
+    fn open(protocol: SockProtocol) -> io::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC;
-        let protocol = SockProtocol::NetlinkRoute;
         Ok(Self {
             socket: socket(AddressFamily::Netlink, SockType::Raw, flags, protocol)?,
             buffer: vec![0; BUFFER_BYTES],
@@ -199,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_kernels_refusal_is_an_error() {
-        let mut route = Route::open().expect("everybody may");
+        let mut route = Netlink::route().expect("everybody may");
         // `struct ifinfomsg` of an interface that does not exist.
         let mut body = [0; 16];
         body[4..8].copy_from_slice(&i32::MAX.to_ne_bytes());

@@ -1,0 +1,184 @@
+//! `udpbench watch --port`: a line per window about the sockets of another program, and what was found in the end.
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::columns::WIDTH;
+use super::{End, LINES_PER_HEADER};
+use crate::VERSION;
+use crate::cli::WatchArgs;
+use crate::commands::check::finding_text;
+use crate::commands::session::interrupted;
+use crate::commands::{interrupt_on_signals, say, show, show_to_reader};
+use crate::host::program::diagnosis::{Limits, findings};
+use crate::host::program::{Interval, Observer, Program, Target, ThreadTimes};
+use crate::sys::files::Root;
+use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::term::table::Columns;
+
+/// Time between two looks at sockets and threads.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// Watches another program until interrupted, or for `--count` lines. Exit code 1: its sockets are closed.
+///
+/// # Errors
+/// Fails if there is no such program, or if standard output cannot be written.
+pub(super) fn run(args: &WatchArgs, target: Target) -> anyhow::Result<ExitCode> {
+    let interrupt = interrupt_on_signals()?;
+    let program = Program::find(target)?;
+    let heading = format!("udpbench {VERSION} watches {program}; Ctrl-C ends");
+    let mut watch = Watch {
+        observer: Observer::new(program),
+        window: args.window,
+        seen: Interval::default(),
+        dropping: Interval::default(),
+        interrupt: &interrupt,
+    };
+    // From here on, everything is counted.
+    say(&heading);
+    let end = watch.print_lines(args.count)?;
+    if end == Some(End::Interrupted) {
+        // The terminal echoed ^C into the current line.
+        say("");
+    }
+    if end != Some(End::PipeClosed) {
+        show(&watch.findings_text())?;
+    }
+    Ok(match end {
+        None => ExitCode::FAILURE,
+        Some(End::Interrupted) if !interrupt.is_ctrl_c() => interrupted(&interrupt).into(),
+        Some(_) => ExitCode::SUCCESS,
+    })
+}
+
+struct Watch<'a> {
+    observer: Observer,
+    window: Duration,
+    /// All windows together.
+    seen: Interval,
+    /// The windows in which the program's sockets dropped something.
+    dropping: Interval,
+    interrupt: &'a Interrupt,
+}
+
+impl Watch<'_> {
+    /// Prints the lines of `count` windows. Returns why it ended: `None` if the program has closed its sockets.
+    fn print_lines(&mut self, count: Option<u32>) -> anyhow::Result<Option<End>> {
+        let is_terminal = io::stdout().is_terminal();
+        for printed in 0.. {
+            if count == Some(printed) {
+                break;
+            }
+            let looked = self.look_for_a_window();
+            let window = self.observer.finish();
+            self.add(&window);
+            match looked {
+                Ok(true) => {}
+                Ok(false) => {
+                    say("its sockets are closed");
+                    return Ok(None);
+                }
+                Err(Interrupted) => return Ok(Some(End::Interrupted)),
+            }
+            let is_due = printed == 0 || (is_terminal && printed % LINES_PER_HEADER == 0);
+            let header = is_due.then(|| columns().empty().dense().header(WIDTH));
+            let mut line = columns().empty().dense();
+            line.row(columns().cells(&window));
+            let text = format!("{}{}", header.unwrap_or_default(), line.body(WIDTH));
+            let is_read = show_to_reader(&text)?;
+            if !is_read {
+                return Ok(Some(End::PipeClosed));
+            }
+        }
+        Ok(Some(End::Counted))
+    }
+
+    /// Looks until the window is over. False: the program has closed its sockets.
+    fn look_for_a_window(&mut self) -> Result<bool, Interrupted> {
+        let end = Instant::now() + self.window;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let interrupted = self.interrupt.sleep(left.min(BETWEEN_LOOKS));
+            let is_open = self.observer.look();
+            interrupted?;
+            if !is_open || left <= BETWEEN_LOOKS {
+                return Ok(is_open);
+            }
+        }
+    }
+
+    fn add(&mut self, window: &Interval) {
+        if window.socket_drops > 0 {
+            self.dropping.add(window);
+        }
+        self.seen.add(window);
+    }
+
+    fn findings_text(&self) -> String {
+        let root = Root::new("/");
+        let limit = |name| root.number(format!("proc/sys/net/core/{name}"));
+        let limits = Limits {
+            rmem_default: limit("rmem_default"),
+            rmem_max: limit("rmem_max"),
+        };
+        let program = self.observer.program();
+        let name = if program.name.is_empty() {
+            "the program"
+        } else {
+            &program.name
+        };
+        let findings = findings(&self.seen, &self.dropping, name, limits);
+        if findings.is_empty() {
+            let seconds = self.seen.length.as_secs_f64();
+            return format!("nothing was dropped at or before its sockets in {seconds:.0} s\n");
+        }
+        findings.iter().map(finding_text).collect()
+    }
+}
+
+/// Returns the columns of a window. Headings are padded to the width of the numbers below them.
+fn columns() -> Columns<'static, Interval> {
+    let percent = |share: f64| format!("{:.0}", 100.0 * share);
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    Columns::<Interval>::default()
+        .word("UTC     ", |_| time_now())
+        .number(" kpps", |it| {
+            format!("{:.1}", it.read as f64 / it.length.as_secs_f64() / 1e3)
+        })
+        .number(" KiB", |it| (it.queued_bytes / 1024).to_string())
+        .number("full%", move |it| {
+            let queued = f64::from(it.queued_bytes);
+            let full = |buffer| percent(queued / f64::from(u32::max(buffer, 1)));
+            or_dash(it.buffer_bytes.map(full))
+        })
+        .number("socket", |it| it.socket_drops.to_string())
+        .number("kernel", |it| {
+            (it.backlog_drops + it.protocol_drops).to_string()
+        })
+        .number("  nic", |it| {
+            let most = it.interface_drops.values().max();
+            most.copied().unwrap_or(0).to_string()
+        })
+        .number("cpu%", move |it| {
+            or_dash(it.busiest().map(|_| percent(it.cpus_used())))
+        })
+        .number("wait%", move |it| {
+            or_dash(
+                it.busiest()
+                    .map(|busiest| percent(it.share(busiest.waited_ns))),
+            )
+        })
+        .number("on", move |it| {
+            let main = it.busiest().and_then(ThreadTimes::main_cpu);
+            or_dash(main.map(|(cpu, _)| cpu.to_string()))
+        })
+        .number("softirq", move |it| {
+            or_dash(it.softirq_cpu().map(|(cpu, _)| cpu.to_string()))
+        })
+}
+
+fn time_now() -> String {
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    now.get(11..19).unwrap_or("--:--:--").to_owned()
+}

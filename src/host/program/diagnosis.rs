@@ -1,0 +1,317 @@
+//! Reasons why a program's datagrams were dropped, from what was seen of it: a pure function.
+
+use super::interval::Interval;
+use crate::host::check::Finding;
+use crate::term::digits::counted;
+
+/// Limits of this machine that a fix must respect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// `net.core.rmem_default`: the buffer of a socket whose program sets none, in bytes.
+    pub rmem_default: Option<u32>,
+    /// `net.core.rmem_max`: the largest `SO_RCVBUF` that a program may set, in bytes. The kernel grants twice as much.
+    pub rmem_max: Option<u32>,
+}
+
+/// Share of the time from which on a thread or a CPU counts as busy.
+const BUSY: f64 = 0.9;
+/// Share of the time from which on waiting for a CPU is worth a finding.
+const WAITS: f64 = 0.1;
+/// Share of the packets, and of the thread's time, from which on a CPU is theirs.
+const MOSTLY: f64 = 0.8;
+
+/// Returns what was found in all that was seen of a program. `dropping` is the part of it in which its sockets
+/// dropped something.
+pub fn findings(seen: &Interval, dropping: &Interval, name: &str, limits: Limits) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = [
+        overflow(seen, dropping, name, limits),
+        shared_cpu(seen, name),
+        backlog(seen),
+        protocols(seen),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    findings.extend(interfaces(seen));
+    findings
+}
+
+/// Finds drops at the sockets, and whether the program, its CPU or its buffer is why.
+fn overflow(seen: &Interval, dropping: &Interval, name: &str, limits: Limits) -> Option<Finding> {
+    if seen.socket_drops == 0 {
+        return None;
+    }
+    let drops = counted(usize::try_from(seen.socket_drops).ok()?, "datagram");
+    let buffer = seen.buffer_bytes.map_or_else(
+        || "its receive buffer".to_owned(),
+        |bytes| format!("its receive buffer of {} KiB", bytes / 1024),
+    );
+    let during = dropping.length.as_secs_f64();
+    let of = seen.length.as_secs_f64();
+    let what = format!("{buffer} overflowed: {drops} dropped, in {during:.0} of {of:.0} s");
+    let Some(busiest) = dropping.busiest() else {
+        let why = "how busy its threads were may not be read: sudo shows it";
+        return Some(Finding::invalid(what, why, larger(seen, limits)));
+    };
+    let (ran, waited) = (
+        dropping.share(busiest.ran_ns),
+        dropping.share(busiest.waited_ns),
+    );
+    let (thread, percent) = (&busiest.name, |share: f64| {
+        format!("{:.0} %", 100.0 * share)
+    });
+    let (why, fix) = if ran >= BUSY {
+        (
+            format!(
+                "{name} takes datagrams more slowly than they come: its thread {thread} used {} of a CPU meanwhile. A \
+                 larger buffer only delays the drops",
+                percent(ran)
+            ),
+            "let it take several datagrams per call (recvmmsg, UDP_GRO), or use more threads (SO_REUSEPORT)\n\
+             which call is how fast here: udpbench --engine std,mmsg,gso-gro"
+                .to_owned(),
+        )
+    } else if waited >= WAITS {
+        (
+            format!(
+                "its thread {thread} waited for a CPU {} of the time meanwhile: others ran there",
+                percent(waited)
+            ),
+            format!(
+                "which: top -H\na CPU of its own: taskset, chrt\n{}",
+                larger(seen, limits)
+            ),
+        )
+    } else {
+        (
+            format!(
+                "its thread {thread} was not busy ({} of a CPU): it did not read for a while, or datagrams came in \
+                 bursts",
+                percent(ran)
+            ),
+            larger(seen, limits),
+        )
+    };
+    Some(Finding::invalid(what, why, fix))
+}
+
+/// Returns how the program gets a larger buffer.
+fn larger(seen: &Interval, limits: Limits) -> String {
+    /// Buffer that a fix recommends, in bytes, as many programs for cameras and lidars do.
+    const ENOUGH: u32 = 4 << 20;
+    let Limits {
+        rmem_default,
+        rmem_max,
+    } = limits;
+    let Some(buffer) = seen.buffer_bytes else {
+        return "let it set a larger SO_RCVBUF".to_owned();
+    };
+    let wanted = ENOUGH.max(buffer.saturating_mul(4) / 2);
+    let allowed = match rmem_max {
+        Some(most) if most < wanted => {
+            format!("\nrmem_max grants {most} B at most: sudo sysctl -w net.core.rmem_max={wanted}")
+        }
+        Some(most) => format!("\nrmem_max grants up to {most} B"),
+        None => String::new(),
+    };
+    let set = if rmem_default == Some(buffer) {
+        format!(
+            "its buffer is the default: let it set SO_RCVBUF to {wanted}, or start it again after sudo sysctl -w \
+             net.core.rmem_default={wanted}"
+        )
+    } else {
+        format!("let it set SO_RCVBUF to {wanted} (now {})", buffer / 2)
+    };
+    set + &allowed
+}
+
+/// Finds a thread that shares its CPU with the kernel's receiving of packets.
+fn shared_cpu(seen: &Interval, name: &str) -> Option<Finding> {
+    /// Packets per second from which on receiving them takes a noticeable part of a CPU.
+    const MANY: f64 = 5000.0;
+    let (cpu, packets) = seen.softirq_cpu()?;
+    let busiest = seen.busiest()?;
+    let (own, share) = busiest.main_cpu()?;
+    let rate = seen.packets_of_cpu[&cpu] as f64 / seen.length.as_secs_f64();
+    let is_shared = cpu == own && packets >= MOSTLY && share >= MOSTLY && rate >= MANY;
+    let several = seen.packets_of_cpu.len() > 1;
+    (is_shared && several).then(|| {
+        Finding::note(
+            format!(
+                "{name} ran on CPU {cpu} {:.0} % of its time, where the kernel received {:.0} % of the packets",
+                100.0 * share,
+                100.0 * packets
+            ),
+            "the interrupt's softirq takes time from the thread that should empty the buffer",
+            "another CPU for the thread: taskset -cp CPU PID, or for the interrupt: udpbench check",
+        )
+    })
+}
+
+fn backlog(seen: &Interval) -> Option<Finding> {
+    (seen.backlog_drops > 0).then(|| {
+        Finding::invalid(
+            format!(
+                "the kernel's backlog was full: {} packets dropped before any socket",
+                seen.backlog_drops
+            ),
+            "packets over loopback, veth or RPS wait there for a softirq; all network namespaces share it",
+            "sudo sysctl -w net.core.netdev_max_backlog=10000",
+        )
+    })
+}
+
+fn protocols(seen: &Interval) -> Option<Finding> {
+    (seen.protocol_drops > 0).then(|| {
+        Finding::note(
+            format!(
+                "UDP or IP dropped {} packets for another reason than a full buffer",
+                seen.protocol_drops
+            ),
+            "wrong checksums, fragments that never became whole, or the memory of all sockets (udp_mem)",
+            "which counter moves: nstat -s; of memory: sysctl net.ipv4.udp_mem",
+        )
+    })
+}
+
+fn interfaces(seen: &Interval) -> impl Iterator<Item = Finding> {
+    seen.interface_drops.iter().map(|(counter, lost)| {
+        let interface = counter.split(' ').next().unwrap_or_default();
+        Finding::invalid(
+            format!("{counter} rose by {lost}"),
+            "packets were lost before any socket, for whatever program they were",
+            format!("udpbench check --interface {interface}"),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::host::program::ThreadTimes;
+
+    const LIMITS: Limits = Limits {
+        rmem_default: Some(212_992),
+        rmem_max: Some(212_992),
+    };
+
+    /// Ten seconds in which a thread ran and waited for these shares of the time, on CPU 1.
+    fn seen(drops: u64, ran: f64, waited: f64) -> Interval {
+        let ns = |share: f64| Duration::from_secs_f64(10.0 * share).as_nanos() as u64;
+        let thread = ThreadTimes {
+            name: "reader".to_owned(),
+            ran_ns: ns(ran),
+            waited_ns: ns(waited),
+            ran_ns_on: BTreeMap::from([(1, ns(ran))]),
+        };
+        Interval {
+            length: Duration::from_secs(10),
+            sockets: 1,
+            read: 100_000,
+            socket_drops: drops,
+            queued_bytes: 212_000,
+            buffer_bytes: Some(212_992),
+            threads: BTreeMap::from([(7, thread)]),
+            packets_of_cpu: BTreeMap::from([(0, 100_000), (1, 1000)]),
+            ..Interval::default()
+        }
+    }
+
+    fn found(seen: &Interval) -> Vec<Finding> {
+        findings(seen, seen, "lidar", LIMITS)
+    }
+
+    #[test]
+    fn nothing_is_found_where_nothing_was_dropped() {
+        assert_eq!(found(&seen(0, 0.99, 0.5)), []);
+    }
+
+    #[test]
+    fn a_full_buffer_is_due_to_the_thread_or_the_cpu_or_its_size() {
+        for (ran, waited, why, fix) in [
+            (0.97, 0.0, "used 97 % of a CPU", "recvmmsg"),
+            (0.3, 0.4, "waited for a CPU 40 % of the time", "top -H"),
+            (
+                0.02,
+                0.0,
+                "was not busy (2 % of a CPU)",
+                "net.core.rmem_default=4194304",
+            ),
+        ] {
+            let found = found(&seen(14, ran, waited));
+            let [finding] = &found[..] else {
+                panic!("{found:?}");
+            };
+            assert_eq!(
+                finding.seen,
+                "its receive buffer of 208 KiB overflowed: 14 datagrams dropped, in 10 of 10 s"
+            );
+            assert!(finding.why.contains(why), "{finding:?}");
+            assert!(finding.fix.contains(fix), "{finding:?}");
+        }
+    }
+
+    #[test]
+    fn a_buffer_that_the_program_set_is_named_by_what_it_asked_for() {
+        let seen = Interval {
+            buffer_bytes: Some(120_000),
+            ..seen(1, 0.0, 0.0)
+        };
+        assert_eq!(
+            found(&seen)[0].fix,
+            "let it set SO_RCVBUF to 4194304 (now 60000)\n\
+             rmem_max grants 212992 B at most: sudo sysctl -w net.core.rmem_max=4194304"
+        );
+    }
+
+    #[test]
+    fn where_threads_may_not_be_seen_no_reason_is_made_up() {
+        let seen = Interval {
+            threads: BTreeMap::new(),
+            ..seen(3, 0.0, 0.0)
+        };
+        assert!(found(&seen)[0].why.contains("may not be read"));
+    }
+
+    #[test]
+    fn a_thread_on_the_cpu_of_the_interrupt_is_found() {
+        let shared = Interval {
+            packets_of_cpu: BTreeMap::from([(0, 100), (1, 100_000)]),
+            ..seen(0, 0.5, 0.0)
+        };
+        assert!(
+            found(&shared)[0]
+                .seen
+                .starts_with("lidar ran on CPU 1 100 % of its time")
+        );
+        let few = Interval {
+            packets_of_cpu: BTreeMap::from([(0, 1), (1, 1000)]),
+            ..shared
+        };
+        assert_eq!(found(&few), [], "so few take no time");
+    }
+
+    #[test]
+    fn drops_before_any_socket_have_findings_of_their_own() {
+        let lost = Interval {
+            backlog_drops: 5,
+            protocol_drops: 6,
+            interface_drops: BTreeMap::from([("eth0 rx_missed_errors".to_owned(), 7)]),
+            ..seen(0, 0.0, 0.0)
+        };
+        let found = found(&lost);
+        let texts: Vec<&str> = found.iter().map(|finding| finding.seen.as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "the kernel's backlog was full: 5 packets dropped before any socket",
+                "UDP or IP dropped 6 packets for another reason than a full buffer",
+                "eth0 rx_missed_errors rose by 7",
+            ]
+        );
+        assert!(found[2].fix.ends_with("--interface eth0"));
+    }
+}

@@ -1,0 +1,67 @@
+//! Threads of another process: CPU time and CPUs (proc_pid_stat(5), Documentation/scheduler/sched-stats.rst).
+
+use std::collections::BTreeMap;
+
+use crate::sys::files::Root;
+
+/// Counters of a thread since it began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Thread {
+    /// Name in the kernel, of 15 bytes at most.
+    pub name: String,
+    /// CPU that it runs on, or ran on last.
+    pub cpu: usize,
+    /// Time on a CPU, in nanoseconds.
+    pub ran_ns: u64,
+    /// Time in which it was runnable while something else ran on its CPU, in nanoseconds.
+    pub waited_ns: u64,
+}
+
+/// Returns the threads of a process by their numbers. Empty: it has ended.
+pub(super) fn of_process(root: &Root, pid: u32) -> BTreeMap<u32, Thread> {
+    let task = format!("proc/{pid}/task");
+    let ids = root.names(&task, "").into_iter();
+    let threads = ids.filter_map(|id| {
+        let text = |file: &str| root.text(format!("{task}/{id}/{file}"));
+        Some((
+            id.parse().ok()?,
+            parse(&text("stat")?, &text("schedstat")?)?,
+        ))
+    });
+    threads.collect()
+}
+
+/// Parses `pid (name) state ... processor ...`, of which the processor is the 39th field, and `ran waited slices`.
+fn parse(stat: &str, schedstat: &str) -> Option<Thread> {
+    // A name may contain any character, even parentheses.
+    let (head, fields) = stat.rsplit_once(") ")?;
+    let (_, name) = head.split_once('(')?;
+    let mut times = schedstat.split_ascii_whitespace().map(str::parse);
+    Some(Thread {
+        name: name.to_owned(),
+        cpu: fields.split(' ').nth(36)?.parse().ok()?,
+        ran_ns: times.next()?.ok()?,
+        waited_ns: times.next()?.ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_has_this_thread() {
+        let threads = of_process(&Root::new("/"), std::process::id());
+        let own = u32::try_from(nix::unistd::gettid().as_raw()).expect("positive");
+        assert!(threads[&own].ran_ns > 0);
+    }
+
+    #[test]
+    fn a_name_may_have_parentheses() {
+        let fields: Vec<String> = (3..=52).map(|field| field.to_string()).collect();
+        let stat = format!("42 (a) (b) {}", fields.join(" "));
+        let thread = parse(&stat, "17 4 2\n").expect("a thread");
+        assert_eq!((thread.name.as_str(), thread.cpu), ("a) (b", 39));
+        assert_eq!((thread.ran_ns, thread.waited_ns), (17, 4));
+    }
+}

@@ -1,0 +1,142 @@
+//! Tests of `udpbench watch --port` and `--pid`: the sockets of another program, which is this test.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::UdpSocket;
+use std::process::{self, Child, ChildStderr, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use crate::common::{Place, assert_code, program, stderr};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::socket::{setsockopt, sockopt::RcvBuf};
+use nix::unistd::Pid;
+
+/// A socket that is never read, with a buffer for a few datagrams.
+fn unread_socket(address: &str) -> UdpSocket {
+    let socket = UdpSocket::bind(address).expect("loopback is up");
+    setsockopt(&socket, RcvBuf, &8192).expect("a small buffer is always granted");
+    socket
+}
+
+/// Returns the drops of the socket on a port, by the kernel's own table.
+fn drops(port: u16) -> u64 {
+    let tables =
+        ["udp", "udp6"].map(|name| std::fs::read_to_string(format!("/proc/self/net/{name}")));
+    let tables = tables.map(Result::unwrap_or_default).concat();
+    let port = format!(":{port:04X}");
+    let mut lines = tables
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let line = lines.find(|line| line.get(1).is_some_and(|local| local.ends_with(&port)));
+    line.expect("the socket is open")[12]
+        .parse()
+        .expect("a number")
+}
+
+/// Begins to watch. Returns once everything is counted.
+fn begin(options: &str) -> (Child, BufReader<ChildStderr>) {
+    let mut watch = program()
+        .args(options.split(' '))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it was built");
+    let mut errors = BufReader::new(watch.stderr.take().expect("piped"));
+    let mut heading = String::new();
+    errors.read_line(&mut heading).expect("text");
+    assert!(heading.contains("watches"), "{heading}");
+    (watch, errors)
+}
+
+/// Ends it as Ctrl-C does, and returns what it printed.
+fn end(mut watch: Child) -> String {
+    let pid = Pid::from_raw(watch.id().try_into().expect("a pid"));
+    kill(pid, Signal::SIGINT).expect("it runs");
+    let mut text = String::new();
+    let mut output = watch.stdout.take().expect("piped");
+    output.read_to_string(&mut text).expect("text");
+    assert_eq!(watch.wait().expect("it ends").code(), Some(0), "{text}");
+    text
+}
+
+#[test]
+fn each_drop_is_counted_and_the_reason_is_a_program_that_does_not_read() {
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        let socket = unread_socket(address);
+        let local = socket.local_addr().expect("bound");
+        let sender = UdpSocket::bind(address).expect("as the first");
+        let send = |count| {
+            for _ in 0..count {
+                sender.send_to(&[0; 300], local).expect("loopback takes it");
+            }
+        };
+        // What was dropped before is not of this watch.
+        send(500);
+        let before = drops(local.port());
+        assert!(before > 0, "the buffer is small");
+        let (watch, _errors) = begin(&format!("watch --window 200ms --port {}", local.port()));
+        for _ in 0..6 {
+            send(100);
+            thread::sleep(Duration::from_millis(100));
+        }
+        let text = end(watch);
+        let dropped = drops(local.port()) - before;
+        assert_eq!(dropped, 600);
+        let finding = format!("overflowed: {dropped} datagrams dropped");
+        assert!(text.contains(&finding), "{text}");
+    }
+}
+
+#[test]
+fn a_process_is_watched_with_all_its_sockets() {
+    let sockets = [unread_socket("127.0.0.1:0"), unread_socket("127.0.0.1:0")];
+    let (watch, _errors) = begin(&format!("watch --window 100ms --pid {}", process::id()));
+    let sender = UdpSocket::bind("127.0.0.1:0").expect("as the first");
+    let dropped = || -> u64 {
+        let of_one = |socket: &UdpSocket| drops(socket.local_addr().expect("bound").port());
+        sockets.iter().map(of_one).sum()
+    };
+    for socket in &sockets {
+        for _ in 0..200 {
+            let local = socket.local_addr().expect("bound");
+            sender.send_to(&[0; 300], local).expect("loopback takes it");
+        }
+    }
+    let text = end(watch);
+    // Other tests of this process have sockets, too.
+    let shown = text.split("overflowed: ").nth(1).expect("drops");
+    let shown: u64 = shown
+        .split(' ')
+        .next()
+        .and_then(|it| it.parse().ok())
+        .expect("a number");
+    assert!(shown >= dropped() && dropped() > 0, "{text}");
+}
+
+#[test]
+fn it_ends_when_the_sockets_are_closed() {
+    let socket = unread_socket("127.0.0.1:0");
+    let port = socket.local_addr().expect("bound").port();
+    let (mut watch, mut errors) = begin(&format!("watch --window 100ms --port {port}"));
+    drop(socket);
+    let mut rest = String::new();
+    errors.read_to_string(&mut rest).expect("text");
+    assert_eq!(watch.wait().expect("it ends").code(), Some(1), "{rest}");
+    assert!(rest.contains("its sockets are closed"), "{rest}");
+}
+
+#[test]
+fn what_is_not_there_or_has_no_sockets_is_named() {
+    let place = Place::new();
+    for (options, expected) in [
+        ("--port 1", "no UDP socket is bound to this port here"),
+        ("--pid 4194305", "there is no such process"),
+        ("--port 0", "use a number from 1 to 65535"),
+        ("--port 9 --engine std", "cannot be used with"),
+        ("--port 9 --pid 9", "cannot be used with"),
+    ] {
+        let output = place.run(&format!("watch {options}"));
+        assert_code(&output, 2);
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    }
+}
