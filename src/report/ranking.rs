@@ -107,6 +107,7 @@ fn unit(standing: &Standing) -> &'static str {
     match (standing.unit, standing.measure) {
         (Unit::TimesStd, _) => "times std",
         (Unit::Absolute, Measure::Speed) => "per second",
+        (Unit::Absolute, Measure::RoundTrip) => "us",
         (Unit::Absolute, Measure::Cpu) => "ns",
     }
 }

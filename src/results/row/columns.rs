@@ -281,6 +281,8 @@ columns! {
         residual_sd_pct: Option<f64>, "%", Window, Free, "no speed, 1 window";
         /// Scatter of `cpu_ns_per_packet`, as `residual_sd_pct`.
         residual_cpu_sd_pct: Option<f64>, "%", Window, FreeCpu, "no speed, 1 window";
+        /// Scatter of the median round trip, as `residual_sd_pct`.
+        residual_rtt_sd_pct: Option<f64>, "%", Window, Rr, "no round trips, 1 window";
         /// Complete runs of this case on this machine that were in the folder of the results before this run.
         earlier_runs: Option<usize>, "", Start, Free, "no speed, `--rate`, fewer than 2";
         /// Half of the 95 % prediction interval for `received_pps` of the next run, from the scatter of

@@ -4,7 +4,7 @@ use super::contamination::Windows;
 use super::derived::{self, Speeds, cpu_ns_per_packet, high, low, middle, received_pps};
 use super::fairness::Fairness;
 use super::pacing::{self, Gaps};
-use super::round_trips::Latencies;
+use super::round_trips::{self, Latencies};
 use super::rounding::{decimals, milliseconds};
 use super::{
     Environment, Machine, Row, RowInput, Status, counters_by_name, doubts, earlier, preempted,
@@ -174,6 +174,7 @@ impl Row {
             cpu_ratio_sd_pct: speeds.cpu_ratio_sd_pct,
             residual_sd_pct: residual_sd_pct(received_pps),
             residual_cpu_sd_pct: residual_sd_pct(cpu_ns_per_packet),
+            residual_rtt_sd_pct: residual_sd_pct(round_trips::median_ns).filter(|_| p50.is_some()),
             earlier_runs: earlier_pct.map(|_| input.earlier_pps.len()),
             earlier_runs_pct: earlier_pct.map(decimals::<1>),
             preempted_pct: windows.preempted_pct.map(decimals::<2>),

@@ -118,6 +118,11 @@ impl<'a> Latencies<'a> {
     }
 }
 
+/// Returns the median round trip of a window, in nanoseconds. `None`: no requests, or half of them have no response.
+pub(super) fn median_ns(window: &Sample) -> Option<f64> {
+    quantile_ns(window.round_trips.as_ref()?, SHARES[0])
+}
+
 /// Returns a quantile in nanoseconds. Requests without a response count as longer than all others.
 fn quantile_ns(round_trips: &RoundTrips, share: f64) -> Option<f64> {
     Histogram::quantile_among(&round_trips.times, share, round_trips.unanswered)

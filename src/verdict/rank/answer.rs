@@ -35,9 +35,8 @@ impl Answer {
             return nothing("No recommendation: nothing could be ranked".to_owned());
         };
         if board.has_given_rates {
-            let what = "No recommendation: some rows have a given rate, so their speeds say nothing. Their round trips with \
-                        intervals, loss and CPU time are in the CSV: rtt_p50_us_low to rtt_p99_us_high, loss_pct, \
-                        cpu_ns_per_packet";
+            let what = "No recommendation: some rows have a given rate, so their speeds say nothing. Their loss and CPU time \
+                        are in the CSV: loss_pct, cpu_ns_per_packet";
             return nothing(what.to_owned());
         }
         let engines = engines(board);
@@ -139,7 +138,7 @@ fn intervals(board: &BoardRanking, best: &BTreeSet<&str>, gains: &[Gain]) -> Opt
 }
 
 /// Returns the engines that were measured, sorted by name.
-fn engines(board: &BoardRanking) -> Vec<&str> {
+pub(super) fn engines(board: &BoardRanking) -> Vec<&str> {
     let places = board.averaged.iter().flat_map(|one| &one.standing.places);
     let ranked = places.map(|place| place.label.as_str());
     let left_out = board.averaged.iter().flat_map(|one| &one.left_out);
@@ -158,7 +157,7 @@ fn left_out(board: &BoardRanking) -> Option<String> {
 
 /// Returns the remark on engines that never sleep. They are not recommended, as few machines can spare the CPUs that
 /// they need.
-fn never_sleep(board: &BoardRanking, measure: Measure) -> Option<String> {
+pub(super) fn never_sleep(board: &BoardRanking, measure: Measure) -> Option<String> {
     let averaged = board.averaged_by(measure);
     let places = averaged.flat_map(|one| &one.standing.places);
     let spinning = places.filter(|place| needs_spare_cpus(board, place));
@@ -174,7 +173,7 @@ fn never_sleep(board: &BoardRanking, measure: Measure) -> Option<String> {
     (!engines.is_empty()).then_some(what)
 }
 
-fn hint(board: &BoardRanking) -> Option<String> {
+pub(super) fn hint(board: &BoardRanking) -> Option<String> {
     let is_poor = board.quality.grade == Grade::Poor;
     let reason = board.quality.reasons.first().filter(|_| is_poor)?;
     Some(format!("A hint only: the run was poor, {reason}"))
@@ -182,7 +181,11 @@ fn hint(board: &BoardRanking) -> Option<String> {
 
 /// Returns the warning that loopback cannot show everything, with the command that measures these engines between two
 /// hosts. Empty if the rows are from two hosts.
-fn only_on_a_wire(board: &BoardRanking, measure: Measure, told: &BTreeSet<&str>) -> Vec<String> {
+pub(super) fn only_on_a_wire(
+    board: &BoardRanking,
+    measure: Measure,
+    told: &BTreeSet<&str>,
+) -> Vec<String> {
     if board.machine.is_wire || told.is_empty() {
         return Vec::new();
     }
@@ -213,8 +216,13 @@ fn only_on_a_wire(board: &BoardRanking, measure: Measure, told: &BTreeSet<&str>)
         ),
     ];
     let options: Vec<String> = options.into_iter().flatten().collect();
+    let latency = if board.circumstances.is_some() {
+        "latency "
+    } else {
+        ""
+    };
     vec![
         format!("Between two hosts the order may differ{why}. Measure there first:"),
-        format!("udpbench wire HOST {}", options.join(" ")),
+        format!("udpbench wire HOST {latency}{}", options.join(" ")),
     ]
 }

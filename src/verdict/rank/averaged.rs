@@ -4,24 +4,36 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
-use super::{GroupRanking, RankedEngine, RowGroup, Standing};
+use super::{Asked, GroupRanking, RankedEngine, RowGroup, SharedCpus, Standing};
 use crate::data::{BlockKey, Ip};
+use crate::results::row::Load;
 
 /// Conditions that are never averaged over: the payload, one thread or more, and every value that is not the default.
 /// An engine may be ten times faster at one payload and no faster at another, and the mean of both is true of
-/// neither.
+/// neither. For round trips, these are also the load, the CPUs and the number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Conditions(BlockKey);
+pub struct Conditions {
+    /// The first field, so that the order is by load.
+    asked: Option<Asked>,
+    block: BlockKey,
+}
 
 impl Conditions {
-    fn of(group: &RowGroup) -> Self {
+    pub(super) fn of(group: &RowGroup) -> Self {
         let block = group.block;
-        let threads = if block.threads.is_alone() { 1 } else { 2 };
-        Self(BlockKey {
-            threads: threads.try_into().unwrap_or(block.threads),
-            ip: Ip::V4,
-            ..block
-        })
+        let threads = match group.asked {
+            Some(_) => Ok(block.threads),
+            None if block.threads.is_alone() => 1.try_into(),
+            None => 2.try_into(),
+        };
+        Self {
+            asked: group.asked,
+            block: BlockKey {
+                threads: threads.unwrap_or(block.threads),
+                ip: Ip::V4,
+                ..block
+            },
+        }
     }
 
     /// Returns a label for each of the conditions, without the parts that all have in common: `26 B`, `1460 B with 1
@@ -31,10 +43,13 @@ impl Conditions {
             let parts = conditions.parts().into_iter().enumerate();
             let is_common = |part: &String| all.iter().all(|one| one.parts().contains(part));
             let is_alone = all.iter().all(|one| one == conditions);
-            let told = parts.filter(|(n, part)| !is_common(part) || (is_alone && *n == 0));
+            let has_load = conditions.asked.is_some();
+            let told =
+                parts.filter(|(n, part)| !is_common(part) || (*n == 0 && (is_alone || has_load)));
             let told: Vec<String> = told.map(|(_, part)| part).collect();
             match told.split_first() {
                 None => "defaults".to_owned(),
+                Some(_) if has_load => told.join(", "),
                 Some((first, [])) => first.clone(),
                 Some((first, rest)) => format!("{first} with {}", rest.join(" and ")),
             }
@@ -42,17 +57,42 @@ impl Conditions {
         all.iter().map(|one| (*one, label(one))).collect()
     }
 
-    /// Returns the payload, the threads, and each value that is not the default, in words.
+    /// Returns the load if there is one, the payload, the threads, and each value that is not the default, in words.
     fn parts(&self) -> Vec<String> {
-        let block = &self.0;
-        let threads = if block.threads.is_alone() {
-            "1 thread"
-        } else {
-            "more threads"
+        let block = &self.block;
+        let load = self.asked.map(|asked| self.load_in_words(asked.load));
+        let threads = match self.asked {
+            _ if block.threads.is_alone() => "1 thread".to_owned(),
+            Some(_) => format!("{} threads", block.threads),
+            None => "more threads".to_owned(),
         };
-        let usual = [format!("{} B", block.payload), threads.to_owned()];
-        let unusual = block.unusual().map(|value| value.to_string());
-        usual.into_iter().chain(unusual).collect()
+        let usual = [format!("{} B", block.payload), threads];
+        let usual = load.into_iter().chain(usual);
+        let cpus = self.asked.map(|asked| asked.cpus.to_string());
+        // The load has the rate.
+        let block = BlockKey {
+            rate: block.rate.filter(|_| self.asked.is_none()),
+            ..*block
+        };
+        let unusual: Vec<String> = block.unusual().map(|value| value.to_string()).collect();
+        usual.chain(cpus).chain(unusual).collect()
+    }
+
+    fn load_in_words(&self, load: Load) -> String {
+        match self.block.rate {
+            Some(rate) => format!("{:.0}/s", rate.per_second(self.block.payload)),
+            None => load.to_string(),
+        }
+    }
+
+    /// Returns whether clients waited for each response.
+    pub(super) fn are_alone(&self) -> bool {
+        self.asked.is_some_and(|asked| asked.load == Load::Alone)
+    }
+
+    /// Returns the CPUs of clients and servers, if round trips were measured.
+    pub(super) fn cpus(&self) -> Option<SharedCpus> {
+        self.asked.map(|asked| asked.cpus)
     }
 }
 

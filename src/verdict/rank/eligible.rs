@@ -4,39 +4,67 @@ use std::collections::BTreeMap;
 
 use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
-use super::{GroupRanking, RankedEngine, RowGroup, Standing};
-use crate::data::{Duplex, Workload};
+use super::{Conditions, GroupRanking, RankedEngine, RowGroup, Standing};
+use crate::data::Duplex;
 use crate::engines;
-use crate::results::row::{Row, Status};
+use crate::results::row::{Load, Row, Status};
 
 /// The rows to rank.
 pub(super) struct EligibleRows<'a> {
     pub(super) groups: BTreeMap<RowGroup, Engines<'a>>,
     /// Reasons for leaving rows out, with the number of rows.
     pub(super) left_out: BTreeMap<String, usize>,
+    /// Cases that did not answer the requests of their load.
+    pub(super) overloaded: Vec<Overloaded>,
+}
+
+/// A case that did not answer the requests of its load.
+#[derive(Clone, Debug)]
+pub(super) struct Overloaded {
+    pub(super) conditions: Conditions,
+    /// The row's label.
+    pub(super) engine: String,
+    /// Requests that got a response, in percent of those that were due.
+    pub(super) answered_pct: f64,
+    /// Datagrams lost, in percent.
+    pub(super) lost_pct: f64,
 }
 
 /// The rows of each engine: several if several files have the engine.
 pub(super) type Engines<'a> = BTreeMap<String, Vec<&'a Row>>;
 
 impl<'a> EligibleRows<'a> {
-    pub(super) fn new(rows: Vec<&'a Row>) -> Self {
+    pub(super) fn new(rows: Vec<(&'a Row, Option<Load>)>) -> Self {
         let mut eligible = Self {
             groups: BTreeMap::new(),
             left_out: BTreeMap::new(),
+            overloaded: Vec::new(),
         };
-        for row in rows {
-            match obstacle(row) {
+        for &(row, load) in &rows {
+            let group = RowGroup::new(row, load);
+            let answered = row.answered_of_overload_pct().filter(|_| load.is_some());
+            if let Some(answered_pct) = answered {
+                eligible.overloaded.push(Overloaded {
+                    conditions: Conditions::of(&group),
+                    engine: row.label(),
+                    answered_pct,
+                    lost_pct: row.loss_pct.unwrap_or_default(),
+                });
+            }
+            match obstacle(row, load) {
                 Some(why) => *eligible.left_out.entry(why).or_default() += 1,
-                None => eligible.admit(row),
+                None => eligible.admit(group, row),
             }
         }
-        eligible.leave_out_lone_references();
+        // Round trips are of interest even if nothing is beside them.
+        if rows.iter().all(|(_, load)| load.is_none()) {
+            eligible.leave_out_lone_references();
+        }
         eligible
     }
 
-    fn admit(&mut self, row: &'a Row) {
-        let engines = self.groups.entry(RowGroup::of(row)).or_default();
+    fn admit(&mut self, group: RowGroup, row: &'a Row) {
+        let engines = self.groups.entry(group).or_default();
         let rows = engines.entry(row.label()).or_default();
         if rows.iter().any(|other| are_same_run(other, row)) {
             let why = "the same run is in several files".to_owned();
@@ -75,8 +103,12 @@ impl<'a> EligibleRows<'a> {
 
     pub(super) fn rankings(&self) -> Vec<GroupRanking> {
         let rankings = self.groups.iter().map(|(&group, engines)| {
-            let standings = Measure::ALL.map(|measure| standing(measure, engines));
-            let standings = standings.into_iter();
+            let standings = Measure::ALL.into_iter().filter(|measure| match measure {
+                Measure::Speed => group.asked.is_none(),
+                Measure::RoundTrip => group.asked.is_some(),
+                Measure::Cpu => true,
+            });
+            let standings = standings.map(|measure| standing(measure, engines));
             GroupRanking {
                 group,
                 standings: standings.filter(|one| !one.places.is_empty()).collect(),
@@ -94,17 +126,14 @@ fn are_same_run(one: &Row, other: &Row) -> bool {
 }
 
 /// Returns the reason why a row cannot be ranked.
-fn obstacle(row: &Row) -> Option<String> {
+fn obstacle(row: &Row, load: Option<Load>) -> Option<String> {
     if row.status != Status::Ok {
         return Some(row.status.to_string());
     }
-    if row.target_pps.is_some() {
-        let what = if row.workload == Workload::Rr {
-            "requests at a given rate: look at rtt_p50_us and rtt_p99_us"
-        } else {
-            "datagrams at a given rate: look at cpu_ns_per_packet and loss_pct"
-        };
-        return Some(what.to_owned());
+    if row.target_pps.is_some() && load.is_none() {
+        return Some(
+            "datagrams at a given rate: look at cpu_ns_per_packet and loss_pct".to_owned(),
+        );
     }
     if row.duplex == Some(Duplex::Half) {
         return Some("one direction only, measured as the base of ratio_to_half".to_owned());
@@ -117,6 +146,14 @@ fn obstacle(row: &Row) -> Option<String> {
             Some(engine) if engine.starves.is_some() => return Some(format!("{name} may starve")),
             _ => {}
         }
+    }
+    if load.is_some() {
+        let why = match row.answered_of_overload_pct() {
+            Some(_) => "overloaded, so no round trips",
+            None => "too few requests for a median (rtt_p50_us)",
+        };
+        let has_median = Measure::RoundTrip.of(row, Unit::Absolute).is_some();
+        return (!has_median).then(|| why.to_owned());
     }
     let mut units = [Unit::TimesStd, Unit::Absolute].into_iter();
     let has_speed = units.any(|unit| Measure::Speed.of(row, unit).is_some());

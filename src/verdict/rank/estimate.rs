@@ -76,6 +76,21 @@ impl Reading {
         intervals.is_some_and(|((low, _), (_, high))| low > high)
     }
 
+    /// Returns by how much two values that were measured beside each other differ at most, in percent of the smaller
+    /// one, but for the probability `risk`. Infinite if their uncertainty is unknown.
+    pub(super) fn apart_at_most_pct(&self, other: &Self, risk: f64) -> f64 {
+        let most = if let Some((residual, others)) = self.residual.zip(other.residual) {
+            let of_both = in_quadrature(&[residual, others]);
+            (self.ln - other.ln).abs() + quantile(of_both.freedom, risk) * of_both.standard
+        } else {
+            let intervals = self.interval().zip(other.interval());
+            intervals.map_or(f64::INFINITY, |((low, high), (others_low, others_high))| {
+                (high / others_low).max(others_high / low).ln()
+            })
+        };
+        100.0 * most.exp_m1()
+    }
+
     /// Returns whether any uncertainty is known.
     pub(super) fn has_error(&self) -> bool {
         self.error.is_some() || self.residual.is_some()

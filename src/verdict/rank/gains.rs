@@ -148,6 +148,7 @@ impl Standing {
         match (self.measure, self.unit) {
             (Measure::Speed, Unit::TimesStd) => "times std",
             (Measure::Speed, Unit::Absolute) => "kpps",
+            (Measure::RoundTrip, _) => "us",
             (Measure::Cpu, Unit::TimesStd) => "times std's CPU time",
             (Measure::Cpu, Unit::Absolute) => "CPU ns",
         }
@@ -163,6 +164,7 @@ impl Standing {
         }
         let (better, worse) = match self.measure {
             Measure::Speed => ("faster", "slower"),
+            Measure::RoundTrip => ("sooner", "later"),
             Measure::Cpu => ("less", "more"),
         };
         match self.surely_other_than_std(place) {

@@ -8,6 +8,8 @@ use crate::results::row::Row;
 pub enum Measure {
     /// Datagrams received per second; never datagrams sent.
     Speed,
+    /// Median round trip of requests, in microseconds.
+    RoundTrip,
     /// CPU time of all threads per datagram received.
     Cpu,
 }
@@ -15,7 +17,7 @@ pub enum Measure {
 /// Choice of `--by`: one measure or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum By {
-    /// Datagrams received per second
+    /// Datagrams received per second, or round trips
     Speed,
     /// CPU time per datagram received
     Cpu,
@@ -28,7 +30,7 @@ impl By {
     pub fn includes(self, measure: Measure) -> bool {
         match self {
             Self::Both => true,
-            Self::Speed => measure == Measure::Speed,
+            Self::Speed => measure != Measure::Cpu,
             Self::Cpu => measure == Measure::Cpu,
         }
     }
@@ -45,12 +47,18 @@ pub enum Unit {
 
 impl Measure {
     /// Every measure, in the order of display.
-    pub const ALL: [Self; 2] = [Self::Speed, Self::Cpu];
+    pub const ALL: [Self; 3] = [Self::Speed, Self::RoundTrip, Self::Cpu];
+    /// Largest ratio of two medians of round trips that may be due to the buckets of their histograms. Each median is
+    /// known to within 0.4 %.
+    const BUCKETS: f64 = 1.008;
 
     /// Returns whether one value is surely better than the other: see [`Reading::exceeds`].
     pub(super) fn is_ahead(self, one: &Reading, other: &Reading, risk: f64) -> bool {
         match self {
             Self::Speed => one.exceeds(other, risk),
+            Self::RoundTrip => {
+                other.exceeds(one, risk) && other.value() > Self::BUCKETS * one.value()
+            }
             Self::Cpu => other.exceeds(one, risk),
         }
     }
@@ -73,6 +81,7 @@ impl Measure {
         };
         let residual_pct = match self {
             Self::Speed => row.residual_sd_pct,
+            Self::RoundTrip => row.residual_rtt_sd_pct,
             Self::Cpu => row.residual_cpu_sd_pct,
         };
         Some(known.with_residual(residual_pct, Some(row.counted_windows())))
@@ -86,6 +95,14 @@ impl Measure {
                 count: row.ratio_pairs,
                 low: row.ratio_to_std_low,
                 high: row.ratio_to_std_high,
+            },
+            // Rows have no such ratio.
+            (Self::RoundTrip, Unit::TimesStd) => Figure::default(),
+            (Self::RoundTrip, Unit::Absolute) => Figure {
+                value: row.rtt_p50_us,
+                low: row.rtt_p50_us_low,
+                high: row.rtt_p50_us_high,
+                ..Figure::default()
             },
             (Self::Cpu, Unit::TimesStd) => Figure {
                 value: row.cpu_ratio_to_std,

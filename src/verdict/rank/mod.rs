@@ -8,6 +8,8 @@
 //!    has no place.
 //! 3. Groups of one payload are averaged, groups of different payloads never are: see [`Averaged`].
 //! 4. The advice follows by technique: [`BoardRanking::answer`].
+//!
+//! Round trips are ranked apart, at each load: see [`Load`]. Their advice is by load.
 
 mod answer;
 mod averaged;
@@ -18,6 +20,8 @@ mod gain;
 mod gains;
 mod measure;
 mod remarks;
+mod shared_cpus;
+mod soonest;
 pub mod table;
 mod technique;
 
@@ -26,12 +30,15 @@ use std::collections::BTreeMap;
 pub use self::answer::Answer;
 pub use self::averaged::{Averaged, Conditions};
 use self::eligible::EligibleRows;
+use self::eligible::Overloaded;
 pub use self::estimate::Reading;
 pub use self::gain::Gain;
 pub use self::measure::{By, Measure, Unit};
+pub use self::shared_cpus::SharedCpus;
+use self::soonest::Circumstances;
 use crate::data::{BlockKey, Connection};
 use crate::results::files::Results;
-use crate::results::row::{Machine, Row};
+use crate::results::row::{Load, Machine, Row};
 use crate::verdict::quality::Quality;
 
 /// Ranks the engines in `results`, separately for each machine.
@@ -40,18 +47,27 @@ pub fn rank(results: &[Results]) -> Ranking {
     for row in results.iter().flat_map(|file| &file.rows) {
         machines.entry(Machine::of(row)).or_default().push(row);
     }
-    let boards = machines.into_iter();
-    Ranking {
-        boards: boards
-            .map(|(machine, rows)| BoardRanking::new(machine, rows))
-            .collect(),
+    let mut boards = Vec::new();
+    for (machine, rows) in machines {
+        let loads = Load::of_rows(&rows);
+        let of_kind = |is_loaded: bool| -> Vec<(&Row, Option<Load>)> {
+            let all = rows.iter().copied().zip(loads.iter().copied());
+            all.filter(|(_, load)| load.is_some() == is_loaded)
+                .collect()
+        };
+        for rows in [of_kind(false), of_kind(true)] {
+            if !rows.is_empty() {
+                boards.push(BoardRanking::new(machine.clone(), rows));
+            }
+        }
     }
+    Ranking { boards }
 }
 
 /// The rankings of all machines.
 #[derive(Clone, Debug)]
 pub struct Ranking {
-    /// The rankings, in the order of the machines' names.
+    /// The rankings, in the order of the machines' names. A machine has one for throughput and one for round trips.
     pub boards: Vec<BoardRanking>,
 }
 
@@ -71,14 +87,33 @@ pub struct RowGroup {
     pub connection: Connection,
     /// `SO_RCVBUF` and `SO_SNDBUF` as granted, in bytes. Loss, and so speed, depends on them.
     pub granted: (Option<u64>, Option<u64>),
+    /// Load and CPUs, if the group has round trips. The rate in `block` is unset if the load is a share of a rate.
+    pub asked: Option<Asked>,
+}
+
+/// Circumstances in which clients ask servers. They decide round trips more than engines do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Asked {
+    /// The load.
+    pub load: Load,
+    /// The CPUs of clients and servers.
+    pub cpus: SharedCpus,
 }
 
 impl RowGroup {
-    fn of(row: &Row) -> Self {
+    fn new(row: &Row, load: Option<Load>) -> Self {
+        let mut block = row.block();
+        if matches!(load, Some(Load::Share(_))) {
+            block.rate = None;
+        }
         Self {
-            block: row.block(),
+            block,
             connection: row.connection,
             granted: (row.rcvbuf_bytes, row.sndbuf_bytes),
+            asked: load.map(|load| Asked {
+                load,
+                cpus: SharedCpus::of(row),
+            }),
         }
     }
 }
@@ -94,6 +129,10 @@ pub struct BoardRanking {
     pub groups: Vec<GroupRanking>,
     /// The averages over groups with the same [`Conditions`], speed first. Empty if nothing could be averaged.
     pub averaged: Vec<Averaged>,
+    /// Cases that did not answer the requests of their load.
+    overloaded: Vec<Overloaded>,
+    /// Facts about the rows with round trips, which the advice names. `None` for throughput.
+    circumstances: Option<Circumstances>,
     /// The quality of the rows.
     pub quality: Quality,
     /// Rows whose cases were measured in earlier runs.
@@ -128,9 +167,12 @@ impl Earlier {
 }
 
 impl BoardRanking {
-    fn new(machine: Machine, rows: Vec<&Row>) -> Self {
-        let quality = Quality::of(rows.iter().copied());
-        let has_given_rates = rows.iter().any(|row| row.target_pps.is_some());
+    fn new(machine: Machine, rows: Vec<(&Row, Option<Load>)>) -> Self {
+        let quality = Quality::of(rows.iter().map(|(row, _)| *row));
+        let is_given =
+            |(row, load): &(&Row, Option<Load>)| row.target_pps.is_some() && load.is_none();
+        let has_given_rates = rows.iter().any(is_given);
+        let circumstances = Circumstances::of(&rows);
         let eligible = EligibleRows::new(rows);
         let groups = eligible.rankings();
         let averaged = Measure::ALL.map(|measure| Averaged::each(measure, &groups));
@@ -142,6 +184,8 @@ impl BoardRanking {
             earlier: eligible.rows().filter_map(Earlier::of).collect(),
             has_repeats: eligible.has_repeats(),
             has_given_rates,
+            overloaded: eligible.overloaded.clone(),
+            circumstances,
             remarks: remarks::of(&eligible),
             groups,
         }
@@ -150,6 +194,9 @@ impl BoardRanking {
     /// Returns the advice: the engines to use, the certainty, and the gain of each technique. Every place that gives
     /// advice shows this answer.
     pub fn answer(&self, by: By) -> Answer {
+        if self.circumstances.is_some() && by != By::Cpu {
+            return soonest::answer(self);
+        }
         Answer::of(self, by)
     }
 
@@ -170,7 +217,9 @@ impl BoardRanking {
 
     /// Returns the label of each of the conditions.
     pub fn labels(&self) -> BTreeMap<Conditions, String> {
-        let all: Vec<Conditions> = self.averaged.iter().map(|one| one.conditions).collect();
+        let averaged = self.averaged.iter().map(|one| one.conditions);
+        let overloaded = self.overloaded.iter().map(|one| one.conditions);
+        let all: Vec<Conditions> = averaged.chain(overloaded).collect();
         Conditions::labels(&all)
     }
 }
@@ -228,7 +277,7 @@ impl Standing {
         let mut places: Vec<RankedEngine> = places.collect();
         let badness = |place: &RankedEngine| match measure {
             Measure::Speed => -place.reading.value(),
-            Measure::Cpu => place.reading.value(),
+            Measure::RoundTrip | Measure::Cpu => place.reading.value(),
         };
         // Stable sort: engines of the same value stay in the order of their names.
         places.sort_by(|a, b| badness(a).total_cmp(&badness(b)));

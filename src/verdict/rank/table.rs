@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::averaged::Averaged;
 use super::estimate::Reading;
 use super::measure::{By, Measure, Unit};
-use super::{BoardRanking, RankedEngine, Ranking, RowGroup, Standing};
+use super::{Asked, BoardRanking, RankedEngine, Ranking, RowGroup, Standing};
 use crate::term::digits::{counted, decimals};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
@@ -43,7 +43,8 @@ pub(crate) const LEGEND: &str = "
 group: rows that can be compared, as threads, payload, ip, connection and buffers are equal.
 speed: datagrams received per second; CPU: CPU time per datagram received; both relative to std on
 connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). Sorted by
-value. Place: 1 + the number of engines that are surely better, held against each other round by
+value. p50 us: half of the round trips take no longer; 10 %: of the rate that the engine reached.
+Place: 1 + the number of engines that are surely better, held against each other round by
 round (each pair at 5 %), so engines that cannot be told apart share a place; none (-) without an
 interval. Over several groups: geometric mean over those that all listed engines have. Intervals
 hold within this run, or over the runs that are averaged: the rates of another run may lie outside.
@@ -119,6 +120,7 @@ fn list<'a>(table: &mut Table, columns: &Columns<Listed<'a>>, standing: &'a Stan
 pub(crate) fn caption(averaged: &Averaged, label: &str) -> String {
     let by = match averaged.standing.measure {
         Measure::Speed => "speed",
+        Measure::RoundTrip => "median round trip",
         Measure::Cpu => "CPU time per datagram",
     };
     let of = counted(averaged.of, "group");
@@ -139,10 +141,14 @@ pub(super) fn labelled(label: &str, lines: &[String], room: usize) -> String {
 
 /// Returns the heading of a group. Granted buffer sizes appear only where they distinguish it from another group.
 pub(crate) fn heading_of(group: &RowGroup, board: &BoardRanking) -> String {
-    let alike =
-        |other: &RowGroup| (other.block, other.connection) == (group.block, group.connection);
+    let alike = |other: &RowGroup| {
+        (other.block, other.connection, other.asked) == (group.block, group.connection, group.asked)
+    };
     let groups = board.groups.iter().map(|ranking| &ranking.group);
     let mut heading = format!("{}, {}", group.block, group.connection);
+    if let Some(Asked { load, cpus }) = group.asked {
+        let _ = write!(heading, ", {load}, {cpus}");
+    }
     if groups.filter(|other| alike(other)).count() > 1 {
         let bytes = |bytes: Option<u64>| {
             bytes.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string())
@@ -183,6 +189,7 @@ impl Standing {
         match (self.measure, self.unit) {
             (Measure::Speed, Unit::TimesStd) => "speed",
             (Measure::Speed, Unit::Absolute) => "kpps",
+            (Measure::RoundTrip, _) => "p50 us",
             (Measure::Cpu, Unit::TimesStd) => "CPU",
             (Measure::Cpu, Unit::Absolute) => "CPU ns",
         }
@@ -194,6 +201,7 @@ impl Standing {
         let (unit, most) = match (self.unit, self.measure) {
             (Unit::TimesStd, _) => (1.0, 3),
             (Unit::Absolute, Measure::Speed) => (1000.0, 1),
+            (Unit::Absolute, Measure::RoundTrip) => (1.0, 1),
             (Unit::Absolute, Measure::Cpu) => (1.0, 0),
         };
         let value = value / unit;

@@ -196,8 +196,8 @@ impl Text {
         let best = self.best.as_ref()?;
         let verb = match (measure, board.quality.grade) {
             (Measure::Cpu, _) => return Some(format!("Least CPU time per datagram: {best}")),
-            (Measure::Speed, Grade::Poor) => "perhaps",
-            (Measure::Speed, _) => "use",
+            (Measure::RoundTrip | Measure::Speed, Grade::Poor) => "perhaps",
+            (Measure::RoundTrip | Measure::Speed, _) => "use",
         };
         let place = if board.machine.is_wire {
             "Of"

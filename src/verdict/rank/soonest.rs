@@ -1,0 +1,346 @@
+//! Advice on round trips: the engines that answer soonest at each load, and what decides it besides the engine.
+
+mod circumstances;
+
+use std::collections::BTreeSet;
+
+pub(super) use self::circumstances::Circumstances;
+use super::answer::{Answer, engines, hint, never_sleep, only_on_a_wire};
+use super::choices::{NEEDED_PCT, half_in_words, is_clean, names, needs_spare_cpus};
+use super::estimate::{RISK, Reading};
+use super::measure::Measure;
+use super::{BoardRanking, Conditions, Overloaded, RankedEngine, Standing};
+use crate::term::digits::interval_text;
+use crate::verdict::quality::{Grade, LOSSY_PCT};
+
+/// Largest number of conditions with a line each. A reader skips more.
+const MOST_LINES: usize = 12;
+
+/// Returns the advice on the round trips of one machine.
+pub(super) fn answer(board: &BoardRanking) -> Answer {
+    let labels = board.labels();
+    if labels.is_empty() {
+        return Answer {
+            said: vec!["No recommendation: there are no round trips".to_owned()],
+            ..Answer::default()
+        };
+    }
+    let lists = board.averaged_by(Measure::RoundTrip).count();
+    let at = labels.iter().map(|(conditions, label)| At {
+        label,
+        conditions: *conditions,
+        outcome: Outcome::of(board, *conditions, RISK / lists.max(1) as f64),
+        overloaded: board
+            .overloaded
+            .iter()
+            .filter(|one| one.conditions == *conditions)
+            .collect(),
+    });
+    let all: Vec<At> = at.collect();
+    let told = engines(board);
+    let mut said: Vec<String> = hint(board).into_iter().collect();
+    said.push(headline(board, &all));
+    let widest = all.iter().map(|at| at.label.len()).max().unwrap_or(0) + 1;
+    let line = |at: &At| {
+        format!(
+            "{:<widest$}  {}",
+            format!("{}:", at.label),
+            at.in_words(board)
+        )
+    };
+    said.extend(all.iter().take(MOST_LINES).map(line));
+    if all.len() > MOST_LINES {
+        let more = all.len() - MOST_LINES;
+        said.push(format!("{more} more: udpbench rank --details FILE"));
+    }
+    Answer {
+        said,
+        gains: Vec::new(),
+        hints: hints(board, &all, &told.into_iter().collect()),
+    }
+}
+
+fn hints(board: &BoardRanking, all: &[At], told: &BTreeSet<&str>) -> Vec<String> {
+    let has_interval = all
+        .iter()
+        .filter_map(At::best)
+        .any(|best| best.reading.interval().is_some());
+    let within = has_interval.then(|| format!("+-% is {}", board.reach_of_intervals()));
+    let is_open = |at: &At| matches!(at.outcome, Outcome::Noisy(..) | Outcome::Unsure(_));
+    let facts = board.circumstances.as_ref();
+    let more = facts
+        .filter(|_| all.iter().any(is_open))
+        .and_then(Circumstances::more);
+    let alone = all.iter().find(|at| at.conditions.are_alone());
+    let best = alone.and_then(At::best).map(|best| best.label.as_str());
+    let mut hints = Vec::from_iter(within);
+    hints.extend(more);
+    hints.extend(never_sleep(board, Measure::RoundTrip));
+    let cpus: BTreeSet<_> = all.iter().filter_map(|at| at.conditions.cpus()).collect();
+    hints.extend(facts.and_then(|facts| facts.in_words(&cpus, best)));
+    hints.extend(only_on_a_wire(board, Measure::RoundTrip, told));
+    hints
+}
+
+/// Names the engines that answer soonest under all conditions, if there are any.
+fn headline(board: &BoardRanking, all: &[At]) -> String {
+    let place = if board.machine.is_wire {
+        ""
+    } else {
+        "over loopback"
+    };
+    let mut known = engines(board);
+    known.extend(board.overloaded.iter().map(|one| one.engine.as_str()));
+    let known: BTreeSet<&str> = known.into_iter().collect();
+    if let [only] = &known.iter().copied().collect::<Vec<_>>()[..] {
+        let place = if place.is_empty() {
+            String::new()
+        } else {
+            format!(", {place}")
+        };
+        return format!("No recommendation: only {only} was measured{place}");
+    }
+    let of = match place {
+        "" => format!("Of {} engines", known.len()),
+        _ => format!("Over loopback, of {} engines", known.len()),
+    };
+    let perhaps = if board.quality.grade == Grade::Poor {
+        "perhaps "
+    } else {
+        ""
+    };
+    let soonest = all.iter().map(|at| at.outcome.soonest());
+    let soonest: Option<Vec<BTreeSet<&str>>> = soonest.collect();
+    let common = soonest.as_ref().and_then(|sets| {
+        let common = sets.iter().cloned().reduce(|common, set| &common & &set)?;
+        let are_equal = sets.iter().all(|set| *set == common);
+        (!common.is_empty()).then_some((common, are_equal))
+    });
+    let loads = match all {
+        [only] => only.label.to_owned(),
+        _ if all.iter().all(|at| at.conditions.are_alone()) => "alone".to_owned(),
+        _ if all.iter().any(|at| at.conditions.are_alone()) => "alone and under load".to_owned(),
+        _ => "at every rate".to_owned(),
+    };
+    match common {
+        Some((common, true)) if common.len() == 1 => {
+            format!(
+                "{of}: {perhaps}{} answers soonest, {loads}",
+                names(&common, "and")
+            )
+        }
+        Some((common, true)) => {
+            format!(
+                "{of}: {perhaps}{} answer soonest, {loads} (a tie)",
+                names(&common, "and")
+            )
+        }
+        Some((common, false)) => {
+            let verb = if common.len() == 1 { "is" } else { "are" };
+            format!(
+                "{of}: {perhaps}{} {verb} among the soonest, {loads}",
+                names(&common, "and")
+            )
+        }
+        None => format!("{of}, {perhaps}soonest by load:"),
+    }
+}
+
+/// The outcome under some conditions.
+struct At<'a> {
+    label: &'a str,
+    conditions: Conditions,
+    outcome: Outcome<'a>,
+    overloaded: Vec<&'a Overloaded>,
+}
+
+/// The engines that answer soonest. Standings have the places of the engines that may be recommended.
+enum Outcome<'a> {
+    /// One engine, or several whose round trips surely differ by no more than this, in percent.
+    Soonest(Standing, f64),
+    /// Several engines that may differ by this, in percent.
+    Noisy(Standing, f64),
+    /// The engine with the lowest value has no interval.
+    Unsure(Standing),
+    /// All lost too much: the one that lost least.
+    Lossy(&'a RankedEngine),
+    /// Nobody was measured, or all were overloaded.
+    Nobody,
+}
+
+impl<'a> Outcome<'a> {
+    /// Tells two equal engines apart with the probability `risk`.
+    fn of(board: &'a BoardRanking, conditions: Conditions, risk: f64) -> Self {
+        let mut averaged = board.averaged_by(Measure::RoundTrip);
+        let Some(averaged) = averaged.find(|one| one.conditions == conditions) else {
+            return Self::Nobody;
+        };
+        let places = averaged.standing.places.iter();
+        let places: Vec<&RankedEngine> = places
+            .filter(|place| !needs_spare_cpus(board, place))
+            .collect();
+        let clean: Vec<&RankedEngine> = places
+            .iter()
+            .copied()
+            .filter(|place| is_clean(place))
+            .collect();
+        if clean.is_empty() {
+            let lost = |place: &&RankedEngine| place.loss_pct.unwrap_or_default().1;
+            let least = places
+                .into_iter()
+                .min_by(|a, b| lost(a).total_cmp(&lost(b)));
+            return least.map_or(Self::Nobody, Self::Lossy);
+        }
+        let standing = averaged.standing.of_these(&clean, risk);
+        if !standing.places[0].is_first() {
+            return Self::Unsure(standing);
+        }
+        let leaders: Vec<Reading> = standing.leaders().map(|place| place.reading).collect();
+        let pairs = leaders.iter().enumerate();
+        let pairs =
+            pairs.flat_map(|(n, one)| leaders[n + 1..].iter().map(move |other| (one, other)));
+        let apart = pairs.map(|(one, other)| one.apart_at_most_pct(other, RISK));
+        let apart = apart.fold(0.0, f64::max);
+        if apart > NEEDED_PCT {
+            Self::Noisy(standing, apart)
+        } else {
+            Self::Soonest(standing, apart)
+        }
+    }
+
+    /// Returns the engines that answer soonest. `None`: it is not sure.
+    fn soonest(&self) -> Option<BTreeSet<&str>> {
+        match self {
+            Self::Soonest(standing, _) => Some(
+                standing
+                    .leaders()
+                    .map(|place| place.label.as_str())
+                    .collect(),
+            ),
+            _ => None,
+        }
+    }
+}
+
+impl At<'_> {
+    /// Returns the engine with the shortest round trips, sure or not.
+    fn best(&self) -> Option<&RankedEngine> {
+        match &self.outcome {
+            Outcome::Soonest(standing, _)
+            | Outcome::Noisy(standing, _)
+            | Outcome::Unsure(standing) => standing.places.first(),
+            Outcome::Lossy(_) | Outcome::Nobody => None,
+        }
+    }
+
+    fn in_words(&self, board: &BoardRanking) -> String {
+        let own = match &self.outcome {
+            Outcome::Soonest(standing, apart) => soonest(standing, *apart),
+            Outcome::Noisy(standing, apart) => {
+                let apart = half_in_words(*apart);
+                let engines = leaders(standing);
+                format!(
+                    "too noisy to say: {engines} may differ by {apart} ({})",
+                    range(standing)
+                )
+            }
+            Outcome::Unsure(standing) => {
+                let best = &standing.places[0];
+                format!(
+                    "{} {}, but without an interval",
+                    best.label,
+                    in_us(standing, best)
+                )
+            }
+            Outcome::Lossy(least) => {
+                let (label, lost) = (&least.label, least.loss_pct.unwrap_or_default().1);
+                format!("all lost {LOSSY_PCT} % or more, the least {label} ({lost:.1} %)")
+            }
+            Outcome::Nobody if self.overloaded.is_empty() => "nothing measured".to_owned(),
+            Outcome::Nobody => "nobody".to_owned(),
+        };
+        let overloaded = self.overloaded.iter().map(|one| {
+            let lost = if one.lost_pct < LOSSY_PCT {
+                String::new()
+            } else {
+                format!(", {:.1} % lost", one.lost_pct)
+            };
+            format!("{} (answered {:.0} %{lost})", one.engine, one.answered_pct)
+        });
+        let overloaded: Vec<String> = overloaded.collect();
+        let overloaded = match &overloaded[..] {
+            [] => String::new(),
+            some => format!("; overloaded: {}", some.join(", ")),
+        };
+        own + &self.lossy(board) + &overloaded
+    }
+
+    /// Names the engines that lost too much, beside others that did not.
+    fn lossy(&self, board: &BoardRanking) -> String {
+        let mut averaged = board.averaged_by(Measure::RoundTrip);
+        let averaged = averaged.find(|one| one.conditions == self.conditions);
+        let places = averaged.into_iter().flat_map(|one| &one.standing.places);
+        let lossy = places.filter(|place| !is_clean(place) && self.best().is_some());
+        let lossy = lossy.map(|place| {
+            format!(
+                "{} ({:.1} %)",
+                place.label,
+                place.loss_pct.unwrap_or_default().1
+            )
+        });
+        let lossy: Vec<String> = lossy.collect();
+        match &lossy[..] {
+            [] => String::new(),
+            some => format!("; not ranked, as they lost: {}", some.join(", ")),
+        }
+    }
+}
+
+fn soonest(standing: &Standing, apart_pct: f64) -> String {
+    if standing.leaders().count() > 1 {
+        let (engines, apart) = (leaders(standing), half_in_words(apart_pct));
+        return format!("{engines} alike within {apart} ({})", range(standing));
+    }
+    let mut places = standing.places.iter();
+    let own = |place: &RankedEngine| format!("{} {}", place.label, in_us(standing, place));
+    let best = places.next().map_or_else(String::new, own);
+    let next = places
+        .next()
+        .map_or_else(String::new, |next| format!(", then {}", own(next)));
+    best + &next
+}
+
+fn leaders(standing: &Standing) -> String {
+    let leaders: BTreeSet<&str> = standing
+        .leaders()
+        .map(|place| place.label.as_str())
+        .collect();
+    names(&leaders, "and")
+}
+
+/// Formats the lowest and the highest value of the leaders: `35.5 to 36.2 us`.
+fn range(standing: &Standing) -> String {
+    let figure = |place: &RankedEngine| standing.figure(place.reading.value(), &place.reading);
+    let (low, high) = (standing.leaders().next(), standing.leaders().last());
+    let (low, high) = (
+        low.map(figure).unwrap_or_default(),
+        high.map(figure).unwrap_or_default(),
+    );
+    if low == high {
+        format!("{low} us")
+    } else {
+        format!("{low} to {high} us")
+    }
+}
+
+/// Formats a median with its interval: `35.5 us (+-2.1 %)`.
+fn in_us(standing: &Standing, place: &RankedEngine) -> String {
+    let reading = &place.reading;
+    let value = standing.figure(reading.value(), reading);
+    let interval = reading.interval();
+    match interval.and_then(|(low, high)| interval_text(reading.value(), low, high)) {
+        None => format!("{value} us"),
+        Some(sides) if sides.starts_with('-') => format!("{value} us ({sides} %)"),
+        Some(half) => format!("{value} us (+-{half} %)"),
+    }
+}
