@@ -93,6 +93,16 @@ fn advice(rows: &[Row]) -> Vec<String> {
     lines.chain(quality).collect()
 }
 
+/// Draws each machine's answer, `room` columns wide. With several machines, the name of each precedes its answer.
+fn drawn_answers(rows: &[Row], room: usize) -> String {
+    let answers = answers(rows).into_iter();
+    let text = answers.map(|(machine, answer)| {
+        let name = machine.map_or_else(String::new, |name| format!("{name}:\n"));
+        fold::text(&name, room) + &answer.draw(room)
+    });
+    text.collect()
+}
+
 /// Ranks the rows and returns each machine's answer. With several machines, each answer has the machine's name.
 fn answers(rows: &[Row]) -> Vec<(Option<String>, Answer)> {
     let results = Results {

@@ -12,6 +12,7 @@ use crate::results::export::{
     Format, contradiction, decimal_comma_in, is_stdout, table, to_stdout,
 };
 use crate::results::files::Results;
+use crate::results::row::Row;
 
 /// Reads the file and writes its rows.
 ///
@@ -36,7 +37,7 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
         None => columns,
     };
     let bytes = match shape {
-        Shape::Table => table::draw(&rows, super::width()).into_bytes(),
+        Shape::Table => draw(&rows).into_bytes(),
         Shape::File(format) => format.encode(&rows, &columns, super::advice)?,
     };
     put(args, shape, &bytes)
@@ -49,6 +50,17 @@ fn warnings(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
         None => table::warnings(&super::open_exact(&args.file)?.rows, super::width()),
     };
     put(args, Shape::Table, text.as_bytes())
+}
+
+/// Draws the table and the answer as the run did.
+fn draw(rows: &[Row]) -> String {
+    let rows: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
+    let (table, answers) = (
+        table::draw(&rows, super::width()),
+        super::drawn_answers(&rows, super::width().into()),
+    );
+    let gap = if answers.is_empty() { "" } else { "\n" };
+    table + gap + &answers
 }
 
 fn put(args: &SummarizeArgs, shape: Shape, bytes: &[u8]) -> anyhow::Result<ExitCode> {

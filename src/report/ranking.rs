@@ -172,6 +172,9 @@ fn interval(standing: &Standing, place: &RankedEngine) -> String {
 
 /// Returns a collapsed table of the best engines in each group.
 fn leaders(board: &BoardRanking) -> Markup {
+    let standings = || board.groups.iter().flat_map(|group| &group.standings);
+    let is_measured = |measure: &Measure| standings().any(|one| one.measure == *measure);
+    let measures: Vec<Measure> = Measure::ALL.into_iter().filter(is_measured).collect();
     html! {
         details {
             summary { "Group by group: " (number::counted(board.groups.len(), "group")) }
@@ -183,23 +186,33 @@ fn leaders(board: &BoardRanking) -> Markup {
                     thead {
                         tr {
                             th scope="col" { "group" }
-                            th scope="col" { "fastest" }
-                            th scope="col" { "its speed" }
-                            th scope="col" { "cheapest" }
-                            th scope="col" { "its CPU time" }
+                            @for measure in &measures {
+                                @let (best, value) = headings(*measure);
+                                th scope="col" { (best) }
+                                th scope="col" { (value) }
+                            }
                         }
                     }
                     tbody {
                         @for ranking in &board.groups {
                             tr {
                                 th scope="row" { (heading_of(&ranking.group, board)) }
-                                @for measure in Measure::ALL { (first(ranking, measure)) }
+                                @for measure in &measures { (first(ranking, *measure)) }
                             }
                         }
                     }
                 }
             }
         }
+    }
+}
+
+/// Returns the headings of the best engine and of its value.
+fn headings(measure: Measure) -> (&'static str, &'static str) {
+    match measure {
+        Measure::Speed => ("fastest", "its speed"),
+        Measure::RoundTrip => ("soonest", "its round trip"),
+        Measure::Cpu => ("cheapest", "its CPU time"),
     }
 }
 

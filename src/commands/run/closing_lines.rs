@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::commands::drawn_answers;
 use crate::commands::session::outputs::Outputs;
 use crate::commands::session::progress::Progress;
 use crate::plan::Until;
@@ -39,17 +40,7 @@ pub(super) fn of(until: Option<Until>, progress: &Progress, room: usize) -> Stri
         format!("{label:<9}{what}")
     }));
     let lines = fold::text(&format!("{}\n", lines.join("\n")), room);
-    format!("\n{}{lines}", answers(rows, room))
-}
-
-/// Returns each machine's answer. With several machines, the name of each precedes its answer.
-fn answers(rows: &[Row], room: usize) -> String {
-    let answers = crate::commands::answers(rows).into_iter();
-    let text = answers.map(|(machine, answer)| {
-        let name = machine.map_or_else(String::new, |name| format!("{name}:\n"));
-        fold::text(&name, room) + &answer.draw(room)
-    });
-    text.collect()
+    format!("\n{}{lines}", drawn_answers(rows, room))
 }
 
 /// Returns the line about cases whose interval `--until` could not narrow to the goal within its time.

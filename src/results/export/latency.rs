@@ -1,106 +1,148 @@
-//! Table of round trips under load: one line per case, with the load rising from left to right.
+//! Table of round trips under load: one line per case, with the load rising from left to right. So a column has all
+//! engines at one load.
 
-use std::collections::BTreeMap;
-
-use super::table::{below, block_in_words, number, thousands};
-use crate::data::{Arrivals, BlockKey};
+use super::table::{block_in_words, estimate, number, thousands};
+use crate::data::{Arrivals, BlockKey, Connection};
 use crate::plan::LOADS_PCT;
-use crate::results::row::{Row, Status};
-use crate::term::table::Columns;
+use crate::results::row::{Load, Row, Status};
+use crate::term::table::{Columns, Table};
 
-/// Draws the results of `latency` in a table of `width` terminal columns, and below it the remarks on skips,
-/// failures and warnings.
-pub fn draw(rows: &[Row], width: u16) -> String {
-    let rows: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
+/// Returns the table of clients that wait and of the same cases at shares of their rate. Rows at other loads are not in
+/// it.
+pub(super) fn table(rows: &[(&Row, Load)]) -> Table {
     let columns = columns();
     let (mut table, mut last) = (columns.empty(), String::new());
-    for alone in rows.iter().filter(|row| is_alone(row)) {
-        for (arrivals, loads) in loads_of(alone, &rows) {
-            let heading = heading(alone, arrivals);
-            if last != heading {
-                table.text(&*heading);
-            }
-            last = heading;
-            let all = std::iter::once(alone).chain(loads).collect();
-            table.row(columns.cells(&all));
+    for case in cases(rows) {
+        let heading = case.heading();
+        if last != heading {
+            table.text(&*heading);
+        }
+        last = heading;
+        table.row(columns.cells(&case));
+    }
+    table.text(LEGEND);
+    table
+}
+
+/// A case alone and at each load, with one kind of arrivals.
+struct Measured<'a> {
+    key: Key,
+    arrivals: Option<Arrivals>,
+    /// Rows with their loads. At least one.
+    rows: Vec<(&'a Row, Load)>,
+}
+
+/// Values that a case has at every load.
+type Key = (BlockKey, String, Connection);
+
+impl Measured<'_> {
+    fn at(&self, load: Load) -> Option<&Row> {
+        let mut rows = self.rows.iter();
+        rows.find(|(_, other)| *other == load).map(|(row, _)| *row)
+    }
+
+    fn heading(&self) -> String {
+        let alone = self.at(Load::Alone);
+        let block = block_in_words(alone.unwrap_or(self.rows[0].0));
+        let arrivals = self.arrivals.filter(|it| *it != Arrivals::default());
+        match arrivals.filter(|_| alone.is_some()) {
+            Some(arrivals) => format!("-- {block}, {arrivals}"),
+            None => format!("-- {block}"),
         }
     }
-    if !table.is_empty() {
-        table.text(LEGEND);
+}
+
+/// Collects the rows of each case and kind of arrivals.
+fn cases<'a>(rows: &[(&'a Row, Load)]) -> Vec<Measured<'a>> {
+    let mut cases: Vec<Measured> = Vec::new();
+    let (alone, loaded): (Vec<_>, Vec<_>) = rows.iter().partition(|(_, load)| *load == Load::Alone);
+    for (row, load) in loaded {
+        if !matches!(load, Load::Share(_)) {
+            continue;
+        }
+        let (key, arrivals) = (key(row), row.arrivals);
+        let mut known = cases.iter_mut();
+        match known.find(|case| case.key == key && case.arrivals == arrivals) {
+            Some(case) => case.rows.push((row, load)),
+            None => cases.push(Measured {
+                key,
+                arrivals,
+                rows: vec![(row, load)],
+            }),
+        }
     }
-    table.draw(width.into()) + &below(&rows, width)
+    // In the order of the cases that wait.
+    let mut ordered = Vec::new();
+    for (row, load) in alone {
+        let key = key(row);
+        let (own, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(|case| case.key == key);
+        cases = others;
+        if own.is_empty() {
+            ordered.push(Measured {
+                key,
+                arrivals: None,
+                rows: vec![(row, load)],
+            });
+        } else {
+            ordered.extend(own.into_iter().map(|mut case| {
+                case.rows.push((row, load));
+                case
+            }));
+        }
+    }
+    ordered.extend(cases);
+    ordered
+}
+
+fn key(row: &Row) -> Key {
+    let block = BlockKey {
+        rate: None,
+        arrivals: None,
+        ..row.block()
+    };
+    (block, row.label(), row.connection)
 }
 
 /// Returns the columns of the table, for a case alone and at each load.
-fn columns<'a>() -> Columns<'a, Vec<&'a Row>> {
-    let p99 = |row: &Row| number(row.rtt_p99_us, 1);
-    Columns::<Vec<&Row>>::default()
-        .word("engine", |rows| rows[0].label())
-        .spare(3, "kreq/s", |rows| {
-            number(thousands(rows[0].received_pps), 1)
+fn columns<'a>() -> Columns<'a, Measured<'a>> {
+    let [low, middle, high] = [10, 50, 90].map(Load::Share);
+    Columns::<Measured>::default()
+        .word("engine", |case| case.key.1.clone())
+        .spare(1, "kreq/s", |case| {
+            let alone = case.at(Load::Alone);
+            number(thousands(alone.and_then(|row| row.received_pps)), 1)
         })
-        .number("alone\np50", nth(0, p50))
-        .number("alone\np99", nth(0, p99))
-        .spare(1, "10 %\np50", nth(1, p50))
-        .spare(2, "10 %\np99", nth(1, p99))
-        .spare(4, "50 %\np50", nth(2, p50))
-        .spare(5, "50 %\np99", nth(2, p99))
-        .number("90 %\np50", nth(3, p50))
-        .number("90 %\np99", nth(3, p99))
+        .number("alone\np50", at(Load::Alone, p50))
+        .number("alone\np99", at(Load::Alone, p99))
+        .spare(4, "10 %\np50", at(low, p50))
+        .spare(2, "10 %\np99", at(low, p99))
+        .spare(5, "50 %\np50", at(middle, p50))
+        .spare(3, "50 %\np99", at(middle, p99))
+        .number("90 %\np50", at(high, p50))
+        .number("90 %\np99", at(high, p99))
 }
 
 /// Fails the build if the number of loads differs from the number that the table has columns for.
 const _: () = assert!(LOADS_PCT.len() == 3);
 
-fn nth(n: usize, cell: fn(&Row) -> String) -> impl Fn(&Vec<&Row>) -> String {
-    move |rows| rows.get(n).map_or_else(String::new, |row| cell(row))
+fn at(load: Load, cell: fn(&Row) -> String) -> impl Fn(&Measured) -> String {
+    move |case| case.at(load).map_or_else(String::new, cell)
 }
 
 fn p50(row: &Row) -> String {
     match row.status {
         // A rate above capacity has responses, but no valid round trips.
-        Status::Ok if row.rtt_p50_us.is_none() && row.target_pps.is_some() => "over".to_owned(),
+        _ if row.answered_of_overload_pct().is_some() => "over".to_owned(),
         Status::Failed => "failed".to_owned(),
-        _ => number(row.rtt_p50_us, 1),
+        _ => estimate([row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high], 1),
     }
 }
 
-fn is_alone(row: &Row) -> bool {
-    row.status != Status::Skipped && row.target_pps.is_none()
+fn p99(row: &Row) -> String {
+    estimate([row.rtt_p99_us, row.rtt_p99_us_low, row.rtt_p99_us_high], 1)
 }
 
 const LEGEND: &str = "\n\
     Round trips in microseconds: half of them, and 99 of 100, take no longer. alone: each client waits for its answer, \
-    kreq/s of them. 10 %, 50 %, 90 %: so much of what they reached (with --load: bear without loss) is asked, when it is due, \
-    and round trips count from then. over: that is more than is answered.";
-
-fn heading(row: &Row, arrivals: Option<Arrivals>) -> String {
-    let arrivals = arrivals.filter(|arrivals| *arrivals != Arrivals::default());
-    let arrivals = arrivals.map_or_else(String::new, |arrivals| format!(", {arrivals}"));
-    format!("-- {}{arrivals}", block_in_words(row))
-}
-
-/// Returns the rows of the same case at each load, lowest first, for each kind of arrivals. A case without loads
-/// gets one empty entry.
-fn loads_of<'a>(alone: &Row, rows: &'a [Row]) -> BTreeMap<Option<Arrivals>, Vec<&'a Row>> {
-    let key = |row: &Row| {
-        let block = BlockKey {
-            rate: None,
-            arrivals: None,
-            ..row.block()
-        };
-        (block, row.label(), row.connection)
-    };
-    let is_load = |row: &&Row| row.target_pps.is_some() && key(row) == key(alone);
-    let mut loads: BTreeMap<Option<Arrivals>, Vec<&Row>> = BTreeMap::new();
-    for row in rows.iter().filter(is_load) {
-        loads.entry(row.arrivals).or_default().push(row);
-    }
-    for rows in loads.values_mut() {
-        rows.sort_by_key(|row| row.target_pps);
-    }
-    if loads.is_empty() {
-        loads.insert(None, Vec::new());
-    }
-    loads
-}
+    kreq/s of them. 10 %, 50 %, 90 %: so much of what this engine reached (with --load: bears without loss) is asked, \
+    when it is due, and round trips count from then. over: that is more than is answered.";

@@ -48,7 +48,7 @@ fn line(cells: impl Iterator<Item = String>) -> String {
 
 fn of_machine(rows: &[Row]) -> String {
     let mut text = measured_by(rows);
-    let measured = table::measured(rows);
+    let measured = table::measured(&rows.iter().collect::<Vec<_>>());
     for block in measured.chunk_by(|one, other| one.block() == other.block()) {
         let heading = table::block_in_words(block[0]);
         let _ = writeln!(text, "\n### {}\n", escaped(&heading));

@@ -4,7 +4,7 @@ mod circumstances;
 pub mod csv;
 pub mod displaced;
 pub mod json;
-pub mod latency;
+mod latency;
 pub mod markdown;
 pub mod output_file;
 pub mod row_file;

@@ -35,6 +35,13 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
     })
 }
 
+/// Returns the number of responses per second in the warning of [`overload`]. `None`: another warning.
+pub(super) fn answered(warning: &str) -> Option<f64> {
+    let (before, _) = warning.split_once(" were answered")?;
+    let (_, answered) = before.split_once(" requests per second ")?;
+    answered.parse().ok()
+}
+
 /// Returns the fraction of the requests that have no response because one of their two datagrams was lost before it
 /// reached a socket.
 fn lost_on_the_way(samples: &[Sample]) -> f64 {
@@ -84,6 +91,7 @@ mod tests {
         let too_few = overload_of("rate10000", [970; 6]).expect("3 % fewer");
         let expected = "above capacity: of 10000 requests per second 9700 were answered";
         assert!(too_few.starts_with(expected), "{too_few}");
+        assert_eq!(answered(&too_few), Some(9700.0));
         // The standard deviation of 6,000 random arrivals is 77; four times that is 5 %.
         assert_eq!(overload_of("rate10000/poisson", [960; 6]), None);
         assert!(overload_of("rate10000/poisson", [940; 6]).is_some());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{Row, Status};
+use super::{Row, Status, doubts};
 use crate::data::{BlockKey, Connection, Outstanding, Workload};
 use crate::plan::LOADS_PCT;
 
@@ -35,13 +35,15 @@ type Block = (BlockKey, Connection, u32);
 
 impl Load {
     /// Returns the load of each row of one machine. `None`: the row is measured by its throughput. That is every row
-    /// of other workloads; clients that think, or have several requests outstanding; and blocks with ratios to std.
+    /// of other workloads; clients that think, or have several requests outstanding; and blocks with ratios to std but
+    /// without given rates.
     pub fn of_rows(rows: &[&Row]) -> Vec<Option<Self>> {
         let mut rates: BTreeMap<Series, BTreeSet<u32>> = BTreeMap::new();
-        let mut with_ratios: BTreeSet<Block> = BTreeSet::new();
+        let (mut with_ratios, mut with_rates) = (BTreeSet::new(), BTreeSet::new());
         for row in rows.iter().filter(|row| row.workload == Workload::Rr) {
             if let Some(rate) = row.target_pps {
                 rates.entry(series(row)).or_default().insert(rate.into());
+                with_rates.insert(block(row));
             } else if row.status == Status::Ok && row.ratio_to_std.is_some() {
                 with_ratios.insert(block(row));
             }
@@ -52,7 +54,11 @@ impl Load {
             None => {
                 let waits = row.outstanding.unwrap_or(Outstanding::DEFAULT) == Outstanding::DEFAULT
                     && row.think_time.is_none();
-                (waits && !with_ratios.contains(&block(row))).then_some(Self::Alone)
+                let is_beside = || {
+                    let block = block(row);
+                    with_rates.contains(&block) || !with_ratios.contains(&block)
+                };
+                (waits && is_beside()).then_some(Self::Alone)
             }
         };
         rows.iter().map(load).collect()
@@ -96,6 +102,7 @@ fn shares(rates: &BTreeSet<u32>) -> Option<[u8; LOADS_PCT.len()]> {
 fn block(row: &Row) -> Block {
     let block = BlockKey {
         rate: None,
+        arrivals: None,
         ..row.block()
     };
     (block, row.connection, row.seed)
@@ -103,6 +110,10 @@ fn block(row: &Row) -> Block {
 
 fn series(row: &Row) -> Series {
     let (block, connection, seed) = block(row);
+    let block = BlockKey {
+        arrivals: row.block().arrivals,
+        ..block
+    };
     (block, connection, seed, row.label())
 }
 
@@ -115,10 +126,12 @@ impl Row {
         let asked = f64::from(u32::from(self.target_pps?));
         let is_mute =
             self.workload == Workload::Rr && self.status == Status::Ok && self.rtt_p50_us.is_none();
-        let answered = self.received_pps.filter(|_| is_mute)? / asked;
+        let said = self.warnings.iter().find_map(|it| doubts::answered(it));
+        let answered = said.or(self.received_pps).filter(|pps| pps.is_finite());
+        let answered = answered.filter(|_| is_mute)? / asked;
         let counted = self.answered_requests.zip(self.unanswered_requests);
         let is_known = counted.is_some_and(|(answered, without)| answered + without >= ENOUGH);
-        (is_known || answered < 0.98).then_some(100.0 * answered.min(1.0))
+        (is_known || answered < 0.98).then_some(100.0 * answered.clamp(0.0, 1.0))
     }
 }
 

@@ -48,7 +48,7 @@ impl<'a> EligibleRows<'a> {
                     conditions: Conditions::of(&group),
                     engine: row.label(),
                     answered_pct,
-                    lost_pct: row.loss_pct.unwrap_or_default(),
+                    lost_pct: loss_pct(row).unwrap_or_default(),
                 });
             }
             match obstacle(row, load) {
@@ -160,6 +160,11 @@ fn obstacle(row: &Row, load: Option<Load>) -> Option<String> {
     (!has_speed).then(|| "no speed".to_owned())
 }
 
+/// Returns the loss of a row, if its file has a possible one.
+fn loss_pct(row: &Row) -> Option<f64> {
+    row.loss_pct.filter(|pct| (0.0..=100.0).contains(pct))
+}
+
 fn count(engines: &Engines) -> usize {
     engines.values().map(Vec::len).sum()
 }
@@ -179,8 +184,7 @@ fn standing(measure: Measure, engines: &Engines) -> Standing {
     let readings = engines.iter().filter_map(|(engine, rows)| {
         let readings = rows.iter().filter_map(|row| measure.of(row, unit));
         let reading = Reading::of_repeats(&readings.collect::<Vec<_>>())?;
-        let losses = rows.iter().filter_map(|row| row.loss_pct);
-        let losses = losses.filter(|loss_pct| (0.0..=100.0).contains(loss_pct));
+        let losses = rows.iter().filter_map(|row| loss_pct(row));
         Some(RankedEngine {
             place: None,
             label: engine.clone(),

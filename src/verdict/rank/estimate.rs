@@ -76,6 +76,13 @@ impl Reading {
         intervals.is_some_and(|((low, _), (_, high))| low > high)
     }
 
+    /// Returns whether the interval that users see does not have the other value. True without an interval.
+    pub(super) fn excludes(&self, other: &Self) -> bool {
+        let value = other.value();
+        self.interval()
+            .is_none_or(|(low, high)| value < low || value > high)
+    }
+
     /// Returns by how much two values that were measured beside each other differ at most, in percent of the smaller
     /// one, but for the probability `risk`. Infinite if their uncertainty is unknown.
     pub(super) fn apart_at_most_pct(&self, other: &Self, risk: f64) -> f64 {

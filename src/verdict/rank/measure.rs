@@ -57,7 +57,10 @@ impl Measure {
         match self {
             Self::Speed => one.exceeds(other, risk),
             Self::RoundTrip => {
-                other.exceeds(one, risk) && other.value() > Self::BUCKETS * one.value()
+                other.exceeds(one, risk)
+                    && other.value() > Self::BUCKETS * one.value()
+                    && one.excludes(other)
+                    && other.excludes(one)
             }
             Self::Cpu => other.exceeds(one, risk),
         }

@@ -20,6 +20,7 @@ mod gain;
 mod gains;
 mod measure;
 mod remarks;
+mod row_group;
 mod shared_cpus;
 mod soonest;
 pub mod table;
@@ -34,9 +35,9 @@ use self::eligible::Overloaded;
 pub use self::estimate::Reading;
 pub use self::gain::Gain;
 pub use self::measure::{By, Measure, Unit};
+pub use self::row_group::{Asked, RowGroup};
 pub use self::shared_cpus::SharedCpus;
 use self::soonest::Circumstances;
-use crate::data::{BlockKey, Connection};
 use crate::results::files::Results;
 use crate::results::row::{Load, Machine, Row};
 use crate::verdict::quality::Quality;
@@ -75,46 +76,6 @@ impl Ranking {
     /// Returns whether no row could be ranked.
     pub fn is_empty(&self) -> bool {
         self.boards.iter().all(|board| board.groups.is_empty())
-    }
-}
-
-/// Values that rows have in common if their engines can be compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RowGroup {
-    /// Threads, payload, IP version, and the buffer sizes that were requested.
-    pub block: BlockKey,
-    /// Connected or unconnected sockets.
-    pub connection: Connection,
-    /// `SO_RCVBUF` and `SO_SNDBUF` as granted, in bytes. Loss, and so speed, depends on them.
-    pub granted: (Option<u64>, Option<u64>),
-    /// Load and CPUs, if the group has round trips. The rate in `block` is unset if the load is a share of a rate.
-    pub asked: Option<Asked>,
-}
-
-/// Circumstances in which clients ask servers. They decide round trips more than engines do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Asked {
-    /// The load.
-    pub load: Load,
-    /// The CPUs of clients and servers.
-    pub cpus: SharedCpus,
-}
-
-impl RowGroup {
-    fn new(row: &Row, load: Option<Load>) -> Self {
-        let mut block = row.block();
-        if matches!(load, Some(Load::Share(_))) {
-            block.rate = None;
-        }
-        Self {
-            block,
-            connection: row.connection,
-            granted: (row.rcvbuf_bytes, row.sndbuf_bytes),
-            asked: load.map(|load| Asked {
-                load,
-                cpus: SharedCpus::of(row),
-            }),
-        }
     }
 }
 

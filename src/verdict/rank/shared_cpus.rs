@@ -45,7 +45,7 @@ impl fmt::Display for SharedCpus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::One => "one CPU",
-            Self::Apart => "different CPUs",
+            Self::Apart => "CPUs apart",
             Self::Mixed => "shared CPUs",
             Self::Free => "not pinned",
             Self::TwoHosts => "two hosts",

@@ -1,17 +1,17 @@
 //! Advice on round trips: the engines that answer soonest at each load, and what decides it besides the engine.
 
 mod circumstances;
+mod words;
 
 use std::collections::BTreeSet;
 
 pub(super) use self::circumstances::Circumstances;
 use super::answer::{Answer, engines, hint, never_sleep, only_on_a_wire};
-use super::choices::{NEEDED_PCT, half_in_words, is_clean, names, needs_spare_cpus};
+use super::choices::{NEEDED_PCT, is_clean, lowered, names, needs_spare_cpus};
 use super::estimate::{RISK, Reading};
 use super::measure::Measure;
 use super::{BoardRanking, Conditions, Overloaded, RankedEngine, Standing};
-use crate::term::digits::interval_text;
-use crate::verdict::quality::{Grade, LOSSY_PCT};
+use crate::verdict::quality::Grade;
 
 /// Largest number of conditions with a line each. A reader skips more.
 const MOST_LINES: usize = 12;
@@ -66,16 +66,18 @@ fn hints(board: &BoardRanking, all: &[At], told: &BTreeSet<&str>) -> Vec<String>
         .filter_map(At::best)
         .any(|best| best.reading.interval().is_some());
     let within = has_interval.then(|| format!("+-% is {}", board.reach_of_intervals()));
-    let is_open = |at: &At| matches!(at.outcome, Outcome::Noisy(..) | Outcome::Unsure(_));
     let facts = board.circumstances.as_ref();
     let more = facts
-        .filter(|_| all.iter().any(is_open))
+        .filter(|_| all.iter().any(At::is_open))
         .and_then(Circumstances::more);
     let alone = all.iter().find(|at| at.conditions.are_alone());
     let best = alone.and_then(At::best).map(|best| best.label.as_str());
     let mut hints = Vec::from_iter(within);
     hints.extend(more);
-    hints.extend(never_sleep(board, Measure::RoundTrip));
+    let spinning = never_sleep(board, Measure::RoundTrip);
+    hints.extend(
+        spinning.map(|what| what + &alone.map_or_else(String::new, |at| at.spinning(board))),
+    );
     let cpus: BTreeSet<_> = all.iter().filter_map(|at| at.conditions.cpus()).collect();
     hints.extend(facts.and_then(|facts| facts.in_words(&cpus, best)));
     hints.extend(only_on_a_wire(board, Measure::RoundTrip, told));
@@ -142,7 +144,13 @@ fn headline(board: &BoardRanking, all: &[At]) -> String {
                 names(&common, "and")
             )
         }
-        None => format!("{of}, {perhaps}soonest by load:"),
+        None if all.iter().any(|at| at.outcome.soonest().is_some()) => {
+            format!("{of}, {perhaps}soonest by load:")
+        }
+        None if all.iter().any(At::is_open) => {
+            format!("{of}: too noisy to say which answers soonest")
+        }
+        None => format!("No recommendation {}:", lowered(&of)),
     }
 }
 
@@ -223,6 +231,11 @@ impl<'a> Outcome<'a> {
 }
 
 impl At<'_> {
+    /// Returns whether more windows may tell more.
+    fn is_open(&self) -> bool {
+        matches!(self.outcome, Outcome::Noisy(..) | Outcome::Unsure(_))
+    }
+
     /// Returns the engine with the shortest round trips, sure or not.
     fn best(&self) -> Option<&RankedEngine> {
         match &self.outcome {
@@ -231,116 +244,5 @@ impl At<'_> {
             | Outcome::Unsure(standing) => standing.places.first(),
             Outcome::Lossy(_) | Outcome::Nobody => None,
         }
-    }
-
-    fn in_words(&self, board: &BoardRanking) -> String {
-        let own = match &self.outcome {
-            Outcome::Soonest(standing, apart) => soonest(standing, *apart),
-            Outcome::Noisy(standing, apart) => {
-                let apart = half_in_words(*apart);
-                let engines = leaders(standing);
-                format!(
-                    "too noisy to say: {engines} may differ by {apart} ({})",
-                    range(standing)
-                )
-            }
-            Outcome::Unsure(standing) => {
-                let best = &standing.places[0];
-                format!(
-                    "{} {}, but without an interval",
-                    best.label,
-                    in_us(standing, best)
-                )
-            }
-            Outcome::Lossy(least) => {
-                let (label, lost) = (&least.label, least.loss_pct.unwrap_or_default().1);
-                format!("all lost {LOSSY_PCT} % or more, the least {label} ({lost:.1} %)")
-            }
-            Outcome::Nobody if self.overloaded.is_empty() => "nothing measured".to_owned(),
-            Outcome::Nobody => "nobody".to_owned(),
-        };
-        let overloaded = self.overloaded.iter().map(|one| {
-            let lost = if one.lost_pct < LOSSY_PCT {
-                String::new()
-            } else {
-                format!(", {:.1} % lost", one.lost_pct)
-            };
-            format!("{} (answered {:.0} %{lost})", one.engine, one.answered_pct)
-        });
-        let overloaded: Vec<String> = overloaded.collect();
-        let overloaded = match &overloaded[..] {
-            [] => String::new(),
-            some => format!("; overloaded: {}", some.join(", ")),
-        };
-        own + &self.lossy(board) + &overloaded
-    }
-
-    /// Names the engines that lost too much, beside others that did not.
-    fn lossy(&self, board: &BoardRanking) -> String {
-        let mut averaged = board.averaged_by(Measure::RoundTrip);
-        let averaged = averaged.find(|one| one.conditions == self.conditions);
-        let places = averaged.into_iter().flat_map(|one| &one.standing.places);
-        let lossy = places.filter(|place| !is_clean(place) && self.best().is_some());
-        let lossy = lossy.map(|place| {
-            format!(
-                "{} ({:.1} %)",
-                place.label,
-                place.loss_pct.unwrap_or_default().1
-            )
-        });
-        let lossy: Vec<String> = lossy.collect();
-        match &lossy[..] {
-            [] => String::new(),
-            some => format!("; not ranked, as they lost: {}", some.join(", ")),
-        }
-    }
-}
-
-fn soonest(standing: &Standing, apart_pct: f64) -> String {
-    if standing.leaders().count() > 1 {
-        let (engines, apart) = (leaders(standing), half_in_words(apart_pct));
-        return format!("{engines} alike within {apart} ({})", range(standing));
-    }
-    let mut places = standing.places.iter();
-    let own = |place: &RankedEngine| format!("{} {}", place.label, in_us(standing, place));
-    let best = places.next().map_or_else(String::new, own);
-    let next = places
-        .next()
-        .map_or_else(String::new, |next| format!(", then {}", own(next)));
-    best + &next
-}
-
-fn leaders(standing: &Standing) -> String {
-    let leaders: BTreeSet<&str> = standing
-        .leaders()
-        .map(|place| place.label.as_str())
-        .collect();
-    names(&leaders, "and")
-}
-
-/// Formats the lowest and the highest value of the leaders: `35.5 to 36.2 us`.
-fn range(standing: &Standing) -> String {
-    let figure = |place: &RankedEngine| standing.figure(place.reading.value(), &place.reading);
-    let (low, high) = (standing.leaders().next(), standing.leaders().last());
-    let (low, high) = (
-        low.map(figure).unwrap_or_default(),
-        high.map(figure).unwrap_or_default(),
-    );
-    if low == high {
-        format!("{low} us")
-    } else {
-        format!("{low} to {high} us")
-    }
-}
-
-/// Formats a median with its interval: `35.5 us (+-2.1 %)`.
-fn in_us(standing: &Standing, place: &RankedEngine) -> String {
-    let reading = &place.reading;
-    let value = standing.figure(reading.value(), reading);
-    let interval = reading.interval();
-    match interval.and_then(|(low, high)| interval_text(reading.value(), low, high)) {
-        None => format!("{value} us"),
-        Some(sides) if sides.starts_with('-') => format!("{value} us ({sides} %)"),
-        Some(half) => format!("{value} us (+-{half} %)"),
     }
 }

@@ -42,10 +42,10 @@ pub fn draw(ranking: &Ranking, view: View, width: u16) -> String {
 pub(crate) const LEGEND: &str = "
 group: rows that can be compared, as threads, payload, ip, connection and buffers are equal.
 speed: datagrams received per second; CPU: CPU time per datagram received; both relative to std on
-connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). Sorted by
-value. p50 us: half of the round trips take no longer; 10 %: of the rate that the engine reached.
-Place: 1 + the number of engines that are surely better, held against each other round by
-round (each pair at 5 %), so engines that cannot be told apart share a place; none (-) without an
+connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). p50 us:
+half of the round trips take no longer; 10 %: of the rate that the engine reached. Sorted by value.
+Place: 1 + the number of engines that are surely better, held against each other round by round
+(each pair at 5 %), so engines that cannot be told apart share a place; none (-) without an
 interval. Over several groups: geometric mean over those that all listed engines have. Intervals
 hold within this run, or over the runs that are averaged: the rates of another run may lie outside.
 ";

@@ -2,6 +2,7 @@
 
 use super::table::View;
 use super::*;
+use crate::data::Connection;
 use crate::results::row::Status;
 use crate::results::row::tests::ordinary_row;
 
@@ -468,5 +469,7 @@ fn the_ranking_says_who_is_ahead_and_how_sure_that_is() {
 
 mod answer;
 mod any_rows;
+mod round_trip_simulation;
+mod round_trips;
 mod simulation;
 mod sources;

@@ -155,7 +155,7 @@ pub fn interval_text(median: Option<f64>, low: Option<f64>, high: Option<f64>) -
 
 /// Returns the value as text. The width of its interval limits its decimals to the significant ones, and `most` to a
 /// maximum.
-fn estimate([value, low, high]: [Option<f64>; 3], most: usize) -> String {
+pub fn estimate([value, low, high]: [Option<f64>; 3], most: usize) -> String {
     let half_width = low.zip(high).map(|(low, high)| (high - low) / 2.0);
     let decimals = half_width.map_or(most, |half_width| decimals(half_width).min(most));
     number(value, decimals)

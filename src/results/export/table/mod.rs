@@ -5,9 +5,9 @@ mod layout;
 use std::collections::BTreeMap;
 
 pub(super) use self::layout::{columns, legend};
-pub use self::layout::{count, interval_text, number, thousands};
-use super::each_machine;
-use crate::results::row::{Machine, Row, Status};
+pub use self::layout::{count, estimate, interval_text, number, thousands};
+use super::{each_machine, latency};
+use crate::results::row::{Load, Machine, Row, Status};
 use crate::term::fold;
 use crate::term::table::Columns;
 
@@ -38,8 +38,12 @@ pub fn warnings(rows: &[Row], width: u16) -> String {
 }
 
 fn of_machine(rows: &[Row], width: u16) -> String {
+    let (loaded, others) = by_load(rows);
     let mut text = String::new();
-    for rows in measured(rows).chunk_by(|one, other| one.workload == other.workload) {
+    if !loaded.is_empty() {
+        text += &latency::table(&loaded).draw(width.into());
+    }
+    for rows in measured(&others).chunk_by(|one, other| one.workload == other.workload) {
         let columns = columns(rows[0]);
         let mut table = columns.empty();
         for block in rows.chunk_by(|one, other| one.block() == other.block()) {
@@ -54,10 +58,30 @@ fn of_machine(rows: &[Row], width: u16) -> String {
     text + &below(rows, width)
 }
 
+/// Splits the rows that have their columns by load, if any load is a share of a rate, from all others.
+fn by_load(rows: &[Row]) -> (Vec<(&Row, Load)>, Vec<&Row>) {
+    let rows: Vec<&Row> = rows.iter().collect();
+    let loads = Load::of_rows(&rows);
+    let is_share = |load: &Option<Load>| matches!(load, Some(Load::Share(_)));
+    if !loads.iter().any(is_share) {
+        return (Vec::new(), rows);
+    }
+    let (mut loaded, mut others) = (Vec::new(), Vec::new());
+    for (row, load) in rows.into_iter().zip(loads) {
+        match load {
+            Some(load @ (Load::Alone | Load::Share(_))) if row.status != Status::Skipped => {
+                loaded.push((row, load));
+            }
+            _ => others.push(row),
+        }
+    }
+    (loaded, others)
+}
+
 /// Returns the rows of cases that ran, by workload and then by block.
-pub(super) fn measured(rows: &[Row]) -> Vec<&Row> {
+pub(super) fn measured<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let ran = rows.iter().filter(|row| row.status != Status::Skipped);
-    let mut measured: Vec<&Row> = ran.collect();
+    let mut measured: Vec<&Row> = ran.copied().collect();
     measured.sort_by_key(|row| (row.workload, row.block()));
     measured
 }

@@ -240,7 +240,8 @@ fn listed(words: &[&str], and: &str) -> String {
     }
 }
 
-fn lowered(text: &str) -> String {
+/// Returns the text with a small first letter.
+pub(in crate::verdict::rank) fn lowered(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_lowercase().to_string());
     first.unwrap_or_default() + letters.as_str()

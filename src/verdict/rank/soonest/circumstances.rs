@@ -64,60 +64,51 @@ impl Circumstances {
         ))
     }
 
-    /// Says in a line what the round trips depend on besides the engine. `cpus`: the placements that were measured.
-    /// `best`: the soonest engine of clients that wait.
+    /// Says what the round trips depend on besides the engine. `cpus`: the placements that were measured. `best`: the
+    /// soonest engine of clients that wait.
     pub(super) fn in_words(
         &self,
         cpus: &BTreeSet<SharedCpus>,
         best: Option<&str>,
     ) -> Option<String> {
-        let of_best = |best: &str| {
+        let waking = best.and_then(|best| {
             let [(p50_us, wakeup_us)] = &self.wakeups_us.get(best)?[..] else {
                 return None;
             };
             // Below 10 us, tenths count.
             let digits = usize::from(*p50_us < 10.0);
             Some(format!(
-                "waking the client took {wakeup_us:.digits$} of {p50_us:.digits$} us ({best} alone)"
+                "Of {p50_us:.digits$} us of {best} alone, waking the client took {wakeup_us:.digits$}"
             ))
-        };
+        });
         let idle = best.and_then(|best| self.idle_states.get(best));
         let idle = idle.filter(|states| !states.is_empty());
-        let said = [
-            self.placement(cpus),
-            best.and_then(of_best),
-            idle.map(|states| format!("idle states: {states}")),
-        ];
+        let idle = idle.map(|states| format!("Idle states of its CPUs: {states}"));
+        let said = [self.placement(cpus), waking, idle];
         let said: Vec<String> = said.into_iter().flatten().collect();
-        (!said.is_empty()).then(|| format!("Measured {}", said.join("; ")))
+        (!said.is_empty()).then(|| said.join(". "))
     }
 
+    /// Names the CPUs, and the option for others. `None` if several placements were measured, or two hosts.
     fn placement(&self, cpus: &BTreeSet<SharedCpus>) -> Option<String> {
-        let pins: Vec<&str> = self.pins.iter().map(String::as_str).collect();
-        let pin = pins.first().copied().unwrap_or_default();
-        let several = if pins.len() > 1 { " and others" } else { "" };
-        let [only] = &cpus.iter().copied().collect::<Vec<_>>()[..] else {
-            return None;
-        };
+        let pin = self.pins.first().map(String::as_str).unwrap_or_default();
+        let several = if self.pins.len() > 1 { ", ..." } else { "" };
+        let mut cpus = cpus.iter();
+        let only = cpus.next().filter(|_| cpus.next().is_none())?;
+        let more = "may change more than the engine does";
         Some(match only {
             SharedCpus::Apart => {
-                let one = pin_to_one(pin);
-                let one = one.map_or_else(|| "--pin".to_owned(), |pin| format!("--pin {pin}"));
+                let one = pin_to_one(pin).map_or_else(String::new, |pin| format!(" {pin}"));
                 format!(
-                    "with client and server on different CPUs ({pin}{several}); on one CPU ({one}) all may differ more \
-                     than engines do"
+                    "Client and server had different CPUs ({pin}{several}); one CPU (--pin{one}) {more}"
                 )
             }
-            SharedCpus::One => format!(
-                "with client and server on one CPU ({pin}{several}); on two (--pin 0:1) all may differ more than \
-                 engines do"
-            ),
-            SharedCpus::Mixed => {
-                format!("with clients and servers that shared CPUs ({pin}{several})")
+            SharedCpus::One => {
+                format!("Client and server had one CPU ({pin}{several}); two (--pin 0:1) {more}")
             }
+            SharedCpus::Mixed => format!("Clients and servers shared CPUs ({pin}{several})"),
             SharedCpus::Free => {
-                "without pinned threads; on one CPU (--pin 0:0) or two (--pin 0:1) all may differ more than engines do"
-                    .to_owned()
+                format!("Threads were not pinned; one CPU (--pin 0:0) or two (--pin 0:1) {more}")
             }
             SharedCpus::TwoHosts => return None,
         })

@@ -161,9 +161,9 @@ fn every_ending_says_what_a_careful_engineer_would() {
     });
     end("one thread", &alone.collect::<Vec<_>>());
 
-    let mut latency = default_sweep();
-    latency[0].target_pps = Some(1000.try_into().expect("in range"));
-    end("latency, under load", &latency);
+    let mut given = default_sweep();
+    given[0].target_pps = Some(1000.try_into().expect("in range"));
+    end("floods at a given rate", &given);
     insta::assert_snapshot!(all);
     assert!(longest <= 17, "{longest} lines");
 }

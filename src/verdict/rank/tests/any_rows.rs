@@ -38,8 +38,15 @@ fn strange() -> impl Strategy<Value = Row> {
     let engine = "(std|mmsg|null|mio-once|x{90}|\u{6f22}{60})";
     let numbers = proptest::collection::vec(number(), 12);
     let counts = (1_u16..4, any::<u32>(), proptest::option::of(any::<usize>()));
-    (engine, counts, numbers, any::<bool>()).prop_map(
-        |(engine, (threads, rounds, ratio_pairs), numbers, connected)| Row {
+    let rate = prop_oneof![
+        1 => Just("/rr".to_owned()),
+        2 => (0_u32..3, 1_u32..5).prop_map(|(load, own)| {
+            format!("/rr/rate{}", 10 * own * [1, 5, 9][load as usize])
+        }),
+        3 => Just(String::new()),
+    ];
+    (engine, counts, numbers, any::<bool>(), rate).prop_map(
+        |(engine, (threads, rounds, ratio_pairs), numbers, connected, rate)| Row {
             connection: if connected {
                 Connection::Connected
             } else {
@@ -49,7 +56,7 @@ fn strange() -> impl Strategy<Value = Row> {
             // A different run per row: rows of the same run are dropped as repeats.
             started_at: rounds.to_string(),
             ratio_pairs,
-            ratio_to_std: numbers[0],
+            ratio_to_std: numbers[0].filter(|_| rate.is_empty()),
             ratio_to_std_low: numbers[1],
             ratio_to_std_high: numbers[2],
             ratio_sd_pct: numbers[3],
@@ -61,8 +68,32 @@ fn strange() -> impl Strategy<Value = Row> {
             received_pps_low: numbers[9],
             cpu_ns_per_packet: numbers[10],
             loss_pct: numbers[11],
+            rtt_p50_us: numbers[8],
+            rtt_p50_us_low: numbers[9],
+            rtt_p50_us_high: numbers[10],
+            residual_rtt_sd_pct: numbers[3],
+            wakeup_p50_us: numbers[4],
+            window_ms: numbers[5],
+            pin: ["", "none", "1>0", "0>0", "4,x>9", ">"][rounds as usize % 6].to_owned(),
             cpu_model: "very long ".repeat(usize::from(threads) * 5),
-            ..row(&engine, threads, 1.0, 1.0)
+            ..of_load(row(&engine, threads, 1.0, 1.0), &rate)
         },
     )
+}
+
+/// Returns the row with the load of this end of a key: requests, with or without a rate.
+fn of_load(row: Row, end: &str) -> Row {
+    let key = format!("std:std/2t/300B/connected/v4{end}");
+    let other = Row::of_case(&crate::data::Case::of_key(&key).expect("a case"));
+    Row {
+        case: other.case,
+        workload: other.workload,
+        target_pps: other.target_pps,
+        ratio_to_std: if end.is_empty() {
+            row.ratio_to_std
+        } else {
+            None
+        },
+        ..row
+    }
 }

@@ -1,0 +1,206 @@
+//! Error rates of the advice on round trips, in simulated runs of two or three engines at four loads and 15 rounds.
+
+use super::*;
+use crate::data::{BUCKETS, Case, Histogram, RoundTrips, Sample, bucket_of};
+use crate::results::row::tests::window;
+use crate::results::row::{EndedBy, Environment, Outcome, RowInput};
+
+const ROUNDS: u32 = 15;
+const ENGINES: [&str; 3] = ["std", "nix", "socket2"];
+/// Median of an engine alone, in nanoseconds.
+const MEDIAN_NS: f64 = 41_000.0;
+
+/// Noise of the windows.
+#[derive(Clone, Copy)]
+struct Noise {
+    /// Standard deviation of the logarithm of a window, in percent.
+    own_pct: f64,
+    /// Standard deviation of what all windows of a round have in common, in percent.
+    common_pct: f64,
+    /// Windows of which all round trips take four times as long, in percent.
+    stalled_pct: f64,
+}
+
+struct Dice(fastrand::Rng);
+
+impl Dice {
+    /// Returns a normal random number (Box & Muller, Ann. Math. Stat. 29 (1958) 610-611).
+    fn normal(&mut self, deviation: f64) -> f64 {
+        let radius = (-2.0 * (1.0 - self.0.f64()).ln()).sqrt();
+        deviation * radius * (std::f64::consts::TAU * self.0.f64()).cos()
+    }
+
+    /// Returns the lines of the answer, from the one about clients that wait on. The first engine is sooner by
+    /// `sooner_pct`.
+    fn lines(&mut self, engines: &[&str], sooner_pct: f64, noise: Noise) -> Vec<String> {
+        let common: Vec<f64> = (0..ROUNDS)
+            .map(|_| self.normal(noise.common_pct / 100.0))
+            .collect();
+        let mut rows = Vec::new();
+        for share in [0, 10, 50, 90] {
+            let windows = (0..engines.len()).map(|n| -> Vec<Sample> {
+                let engine_ns = MEDIAN_NS * (1.0 + share as f64 / 100.0);
+                let sooner = if n == 0 {
+                    1.0 - sooner_pct / 100.0
+                } else {
+                    1.0
+                };
+                let rounds = (1..).zip(&common);
+                let window = |(round, common): (u32, &f64)| {
+                    self.window(round, engine_ns * sooner * common.exp(), noise)
+                };
+                rounds.map(window).collect()
+            });
+            let windows: Vec<Vec<Sample>> = windows.collect();
+            for (n, (engine, samples)) in engines.iter().zip(&windows).enumerate() {
+                let rate = share * (200 + n);
+                let rated = if share == 0 {
+                    String::new()
+                } else {
+                    format!("/rate{rate}")
+                };
+                let key = format!("{engine}:{engine}/2t/26B/connected/v4/rr{rated}");
+                let case = Case::of_key(&key).expect("a case");
+                // Under load, each engine has a block of its own.
+                let others = windows
+                    .iter()
+                    .enumerate()
+                    .filter(|(other, _)| *other != n && share == 0);
+                let others: Vec<&[Sample]> = others.map(|(_, samples)| &samples[..]).collect();
+                let input = RowInput {
+                    samples,
+                    others: &others,
+                    outcome: Outcome::Complete(EndedBy::Rounds),
+                    ..RowInput::skipped(&case, String::new())
+                };
+                rows.push(Row {
+                    warnings: Vec::new(),
+                    ..Row::new(&input, &Environment::default())
+                });
+            }
+        }
+        // The test is not about overload.
+        for row in &mut rows {
+            row.received_pps = row.target_pps.map(|rate| f64::from(u32::from(rate)));
+            row.loss_pct = Some(0.0);
+        }
+        let said = ranked(&rows).answer(By::Both).said;
+        let lines = said
+            .into_iter()
+            .skip_while(|line| !line.starts_with("alone:"));
+        lines.collect()
+    }
+
+    /// Returns a window of 60 requests around a median.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "times far from 0 and from 2^53"
+    )]
+    fn window(&mut self, round: u32, median_ns: f64, noise: Noise) -> Sample {
+        let stall = if self.0.f64() < noise.stalled_pct / 100.0 {
+            4.0
+        } else {
+            1.0
+        };
+        let middle_ns = median_ns * stall * self.normal(noise.own_pct / 100.0).exp();
+        let mut counts = vec![0; BUCKETS];
+        for _ in 0..60 {
+            counts[bucket_of((middle_ns * self.normal(0.05).exp()) as u64)] += 1;
+        }
+        Sample {
+            round_trips: Some(RoundTrips {
+                times: Histogram::of_counts(counts),
+                ..RoundTrips::default()
+            }),
+            ..window(round)
+        }
+    }
+}
+
+/// Counts over simulated runs.
+#[derive(Debug, Default)]
+struct Counts {
+    /// Runs with a line that names engines of which none is the soonest.
+    wrong: usize,
+    /// Runs with a line that names one engine alone.
+    alone: usize,
+    /// Runs with a line that names fewer engines than there are, or one alone.
+    fewer: usize,
+    /// Runs of which each line names the first engine alone.
+    found: usize,
+}
+
+fn simulate(runs: usize, engines: &[&str], sooner_pct: f64, noise: Noise) -> Counts {
+    let mut dice = Dice(fastrand::Rng::with_seed(20_261_128));
+    let mut counts = Counts::default();
+    for _ in 0..runs {
+        let lines = dice.lines(engines, sooner_pct, noise);
+        assert_eq!(lines.len(), 4, "{lines:?}");
+        // The engines before the value.
+        let named = |line: &String| -> Option<String> {
+            let (_, said) = line.split_once(':')?;
+            let end = said.find(" alike").or_else(|| said.find(" us"))?;
+            (!said.contains("too noisy")).then(|| said[..end].to_owned())
+        };
+        let named: Vec<Option<String>> = lines.iter().map(named).collect();
+        let is_alone = |engines: &String| !engines.contains(" and ");
+        let has_first = |engines: &String| {
+            engines
+                .split_whitespace()
+                .any(|it| it.trim_matches(',') == ENGINES[0])
+        };
+        let mut said = named.iter().flatten();
+        counts.wrong += usize::from(said.any(|engines| sooner_pct > 0.0 && !has_first(engines)));
+        let mut said = named.iter().flatten();
+        counts.alone += usize::from(said.any(is_alone));
+        let mut said = named.iter().flatten();
+        let all = engines.len();
+        counts.fewer += usize::from(
+            said.any(|it| 1 + it.matches(", ").count() + it.matches(" and ").count() < all),
+        );
+        let is_found =
+            |it: &Option<String>| it.as_ref().is_some_and(|it| is_alone(it) && has_first(it));
+        counts.found += usize::from(named.iter().all(is_found));
+    }
+    counts
+}
+
+const QUIET: Noise = Noise {
+    own_pct: 3.0,
+    common_pct: 2.0,
+    stalled_pct: 0.0,
+};
+const BUSY: Noise = Noise {
+    own_pct: 8.0,
+    common_pct: 5.0,
+    stalled_pct: 30.0,
+};
+
+/// Other architectures simulate fewer runs: there, tests run in a slow emulator.
+const RUNS: usize = if cfg!(target_arch = "x86_64") { 20 } else { 4 };
+
+#[test]
+fn an_engine_that_is_no_sooner_is_rarely_said_to_be() {
+    let none = simulate(RUNS, &ENGINES[..2], 0.0, QUIET);
+    assert!(none.alone <= RUNS / 4, "{none:?}");
+    let sooner = simulate(RUNS, &ENGINES, 10.0, QUIET);
+    assert!(sooner.wrong == 0 && sooner.found >= RUNS / 2, "{sooner:?}");
+}
+
+/// Prints the counts of `docs/VALIDATION.md`.
+#[test]
+#[ignore = "takes minutes"]
+fn two_hundred_runs_of_each_kind() {
+    for (name, noise) in [("quiet", QUIET), ("busy", BUSY)] {
+        for engines in [&ENGINES[..2], &ENGINES[..]] {
+            for sooner_pct in [0.0, 10.0] {
+                let counts = simulate(200, engines, sooner_pct, noise);
+                println!(
+                    "{name}, {} engines, {sooner_pct} % sooner: {counts:?}",
+                    engines.len()
+                );
+            }
+        }
+    }
+}
