@@ -46,6 +46,20 @@ fn each_engine_is_asked_alone_and_at_three_loads() {
         "{shown}"
     );
     place.has_them_made_again(&rows);
+    // The log and the CSV have the answer of the run.
+    let answer = |text: &str| -> Vec<String> {
+        let lines = text.lines().skip_while(|line| !line.starts_with("answer"));
+        let lines = lines.take_while(|line| line.starts_with("answer") || line.starts_with("   "));
+        lines.map(str::to_owned).collect()
+    };
+    let said = answer(&shown);
+    assert!(said.iter().any(|line| line.contains("alone:")), "{shown}");
+    for file in ["out.csv", "out.jsonl"] {
+        let again = stdout(&place.run(&format!("summarize {file} --format table")));
+        assert_eq!(answer(&again), said, "{file}");
+        let ranked = stdout(&place.run(&format!("rank {file}")));
+        assert!(answer(&ranked).starts_with(&said), "{ranked}");
+    }
 }
 
 #[test]

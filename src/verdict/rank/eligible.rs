@@ -108,7 +108,14 @@ impl<'a> EligibleRows<'a> {
                 Measure::RoundTrip => group.asked.is_some(),
                 Measure::Cpu => true,
             });
-            let standings = standings.map(|measure| standing(measure, engines));
+            let standings = standings.map(|measure| {
+                // Under load, each engine has a block of its own, without a reference.
+                let unit = match group.asked {
+                    Some(_) => Unit::Absolute,
+                    None => unit(measure, engines),
+                };
+                standing(measure, unit, engines)
+            });
             GroupRanking {
                 group,
                 standings: standings.filter(|one| !one.places.is_empty()).collect(),
@@ -179,8 +186,7 @@ pub(super) fn unit(measure: Measure, engines: &Engines) -> Unit {
     }
 }
 
-fn standing(measure: Measure, engines: &Engines) -> Standing {
-    let unit = unit(measure, engines);
+fn standing(measure: Measure, unit: Unit, engines: &Engines) -> Standing {
     let readings = engines.iter().filter_map(|(engine, rows)| {
         let readings = rows.iter().filter_map(|row| measure.of(row, unit));
         let reading = Reading::of_repeats(&readings.collect::<Vec<_>>())?;

@@ -65,7 +65,9 @@ fn without_ratio(eligible: &EligibleRows) -> Option<String> {
         rows.filter(|row| Measure::Speed.of(row, unit).is_none())
             .count()
     };
-    let count: usize = eligible.groups.values().map(in_group).sum();
+    let groups = eligible.groups.iter();
+    let groups = groups.filter(|(group, _)| group.asked.is_none());
+    let count: usize = groups.map(|(_, engines)| in_group(engines)).sum();
     (count > 0).then(|| {
         format!(
             "{} left out: no ratio to std, but others of its group have one",

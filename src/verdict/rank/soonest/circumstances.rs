@@ -82,7 +82,7 @@ impl Circumstances {
             ))
         });
         let idle = best.and_then(|best| self.idle_states.get(best));
-        let idle = idle.filter(|states| !states.is_empty());
+        let idle = idle.filter(|states| !["", "no"].contains(&states.as_str()));
         let idle = idle.map(|states| format!("Idle states of its CPUs: {states}"));
         let said = [self.placement(cpus), waking, idle];
         let said: Vec<String> = said.into_iter().flatten().collect();

@@ -198,6 +198,9 @@ fn engines_are_ranked_at_each_load() {
     let expected = ["alone", "10 %", "50 %", "90 %"].map(|load| (load, places.to_vec()));
     assert_eq!(lists.collect::<Vec<_>>(), expected);
     assert!(board.averaged_by(Measure::Speed).next().is_none());
+    // Only alone is there a reference beside an engine.
+    let mut cpu = board.averaged_by(Measure::Cpu);
+    assert!(cpu.all(|one| one.standing.unit == Unit::Absolute && one.standing.places.len() == 3));
     let text = table::draw(&rank(&[file(&latency(&CLEAR, 2.0))]), BOTH, 100);
     assert!(text.contains("\n p50 us      1  std "), "{text}");
 }
