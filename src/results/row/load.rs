@@ -88,7 +88,7 @@ fn shares(rates: &BTreeSet<u32>) -> Option<[u8; LOADS_PCT.len()]> {
     let is_share = |(rate, pct): (&u32, &f64)| {
         let times = pct / LOADS_PCT[0];
         // Each of the two rates was rounded.
-        (f64::from(*rate) - times * lowest).abs() <= (times + 1.0) / 2.0
+        (f64::from(*rate) - times * lowest).abs() <= f64::midpoint(times, 1.0)
     };
     let are_all = rates.len() == LOADS_PCT.len() && rates.iter().zip(&LOADS_PCT).all(is_share);
     #[expect(

@@ -34,13 +34,13 @@ pub(super) struct Overloaded {
 pub(super) type Engines<'a> = BTreeMap<String, Vec<&'a Row>>;
 
 impl<'a> EligibleRows<'a> {
-    pub(super) fn new(rows: Vec<(&'a Row, Option<Load>)>) -> Self {
+    pub(super) fn new(rows: &[(&'a Row, Option<Load>)]) -> Self {
         let mut eligible = Self {
             groups: BTreeMap::new(),
             left_out: BTreeMap::new(),
             overloaded: Vec::new(),
         };
-        for &(row, load) in &rows {
+        for &(row, load) in rows {
             let group = RowGroup::new(row, load);
             let answered = row.answered_of_overload_pct().filter(|_| load.is_some());
             if let Some(answered_pct) = answered {

@@ -58,7 +58,7 @@ pub fn rank(results: &[Results]) -> Ranking {
         };
         for rows in [of_kind(false), of_kind(true)] {
             if !rows.is_empty() {
-                boards.push(BoardRanking::new(machine.clone(), rows));
+                boards.push(BoardRanking::new(machine.clone(), &rows));
             }
         }
     }
@@ -128,12 +128,12 @@ impl Earlier {
 }
 
 impl BoardRanking {
-    fn new(machine: Machine, rows: Vec<(&Row, Option<Load>)>) -> Self {
+    fn new(machine: Machine, rows: &[(&Row, Option<Load>)]) -> Self {
         let quality = Quality::of(rows.iter().map(|(row, _)| *row));
         let is_given =
             |(row, load): &(&Row, Option<Load>)| row.target_pps.is_some() && load.is_none();
         let has_given_rates = rows.iter().any(is_given);
-        let circumstances = Circumstances::of(&rows);
+        let circumstances = Circumstances::of(rows);
         let eligible = EligibleRows::new(rows);
         let groups = eligible.rankings();
         let averaged = Measure::ALL.map(|measure| Averaged::each(measure, &groups));

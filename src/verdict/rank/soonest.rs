@@ -86,45 +86,28 @@ fn hints(board: &BoardRanking, all: &[At], told: &BTreeSet<&str>) -> Vec<String>
 
 /// Names the engines that answer soonest under all conditions, if there are any.
 fn headline(board: &BoardRanking, all: &[At]) -> String {
-    let place = if board.machine.is_wire {
-        ""
-    } else {
-        "over loopback"
-    };
+    let is_wire = board.machine.is_wire;
     let mut known = engines(board);
     known.extend(board.overloaded.iter().map(|one| one.engine.as_str()));
     let known: BTreeSet<&str> = known.into_iter().collect();
     if let [only] = &known.iter().copied().collect::<Vec<_>>()[..] {
-        let place = if place.is_empty() {
-            String::new()
-        } else {
-            format!(", {place}")
-        };
+        let place = if is_wire { "" } else { ", over loopback" };
         return format!("No recommendation: only {only} was measured{place}");
     }
-    let of = match place {
-        "" => format!("Of {} engines", known.len()),
-        _ => format!("Over loopback, of {} engines", known.len()),
-    };
+    let of = if is_wire { "Of" } else { "Over loopback, of" };
+    let of = format!("{of} {} engines", known.len());
     let perhaps = if board.quality.grade == Grade::Poor {
         "perhaps "
     } else {
         ""
     };
-    let soonest = all.iter().map(|at| at.outcome.soonest());
-    let soonest: Option<Vec<BTreeSet<&str>>> = soonest.collect();
-    let common = soonest.as_ref().and_then(|sets| {
-        let common = sets.iter().cloned().reduce(|common, set| &common & &set)?;
-        let are_equal = sets.iter().all(|set| *set == common);
-        (!common.is_empty()).then_some((common, are_equal))
-    });
     let loads = match all {
         [only] => only.label.to_owned(),
         _ if all.iter().all(|at| at.conditions.are_alone()) => "alone".to_owned(),
         _ if all.iter().any(|at| at.conditions.are_alone()) => "alone and under load".to_owned(),
         _ => "at every rate".to_owned(),
     };
-    match common {
+    match everywhere(all) {
         Some((common, true)) if common.len() == 1 => {
             format!(
                 "{of}: {perhaps}{} answers soonest, {loads}",
@@ -152,6 +135,17 @@ fn headline(board: &BoardRanking, all: &[At]) -> String {
         }
         None => format!("No recommendation {}:", lowered(&of)),
     }
+}
+
+/// Returns the engines that answer soonest under all conditions, and whether no others do anywhere. `None`: there are
+/// none, or it is not sure.
+fn everywhere<'a>(all: &'a [At]) -> Option<(BTreeSet<&'a str>, bool)> {
+    let sets = all.iter().map(|at| at.outcome.soonest());
+    let sets: Vec<BTreeSet<&str>> = sets.collect::<Option<_>>()?;
+    let common = sets.iter().cloned();
+    let common = common.reduce(|common, set| &common & &set)?;
+    let are_equal = sets.iter().all(|set| *set == common);
+    (!common.is_empty()).then_some((common, are_equal))
 }
 
 /// The outcome under some conditions.

@@ -53,7 +53,7 @@ impl Circumstances {
     pub(super) fn more(&self) -> Option<String> {
         let rounds = self.rounds.checked_mul(4).filter(|rounds| *rounds > 0)?;
         let seconds = (4.0 * self.measured_ms / 1000.0).ceil();
-        let options = if seconds >= 1.0 && seconds < 1e6 {
+        let options = if (1.0..1e6).contains(&seconds) {
             format!("--rounds {rounds} --duration {seconds:.0}s")
         } else {
             format!("--rounds {rounds}")

@@ -14,11 +14,11 @@ const MEDIAN_NS: f64 = 41_000.0;
 #[derive(Clone, Copy)]
 struct Noise {
     /// Standard deviation of the logarithm of a window, in percent.
-    own_pct: f64,
+    window_pct: f64,
     /// Standard deviation of what all windows of a round have in common, in percent.
-    common_pct: f64,
-    /// Windows of which all round trips take four times as long, in percent.
-    stalled_pct: f64,
+    round_pct: f64,
+    /// Share of the windows of which all round trips take four times as long.
+    stalls: f64,
 }
 
 struct Dice(fastrand::Rng);
@@ -34,7 +34,7 @@ impl Dice {
     /// `sooner_pct`.
     fn lines(&mut self, engines: &[&str], sooner_pct: f64, noise: Noise) -> Vec<String> {
         let common: Vec<f64> = (0..ROUNDS)
-            .map(|_| self.normal(noise.common_pct / 100.0))
+            .map(|_| self.normal(noise.round_pct / 100.0))
             .collect();
         let mut rows = Vec::new();
         for share in [0, 10, 50, 90] {
@@ -98,12 +98,12 @@ impl Dice {
         reason = "times far from 0 and from 2^53"
     )]
     fn window(&mut self, round: u32, median_ns: f64, noise: Noise) -> Sample {
-        let stall = if self.0.f64() < noise.stalled_pct / 100.0 {
+        let stall = if self.0.f64() < noise.stalls {
             4.0
         } else {
             1.0
         };
-        let middle_ns = median_ns * stall * self.normal(noise.own_pct / 100.0).exp();
+        let middle_ns = median_ns * stall * self.normal(noise.window_pct / 100.0).exp();
         let mut counts = vec![0; BUCKETS];
         for _ in 0..60 {
             counts[bucket_of((middle_ns * self.normal(0.05).exp()) as u64)] += 1;
@@ -167,18 +167,18 @@ fn simulate(runs: usize, engines: &[&str], sooner_pct: f64, noise: Noise) -> Cou
 }
 
 const QUIET: Noise = Noise {
-    own_pct: 3.0,
-    common_pct: 2.0,
-    stalled_pct: 0.0,
+    window_pct: 3.0,
+    round_pct: 2.0,
+    stalls: 0.0,
 };
 const BUSY: Noise = Noise {
-    own_pct: 8.0,
-    common_pct: 5.0,
-    stalled_pct: 30.0,
+    window_pct: 8.0,
+    round_pct: 5.0,
+    stalls: 0.3,
 };
 
 /// Other architectures simulate fewer runs: there, tests run in a slow emulator.
-const RUNS: usize = if cfg!(target_arch = "x86_64") { 20 } else { 4 };
+const RUNS: usize = if cfg!(target_arch = "x86_64") { 8 } else { 2 };
 
 #[test]
 fn an_engine_that_is_no_sooner_is_rarely_said_to_be() {
@@ -188,7 +188,7 @@ fn an_engine_that_is_no_sooner_is_rarely_said_to_be() {
     assert!(sooner.wrong == 0 && sooner.found >= RUNS / 2, "{sooner:?}");
 }
 
-/// Prints the counts of `docs/VALIDATION.md`.
+/// Prints the counts of `docs/METHODOLOGY.md`.
 #[test]
 #[ignore = "takes minutes"]
 fn two_hundred_runs_of_each_kind() {
