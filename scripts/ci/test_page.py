@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Opens reports in a headless Chromium, at three widths, by day and by night, and on paper: one of a sweep over
-all engines, one of two smaller sweeps that are compared, and one of a default sweep.
+"""Opens reports in a headless Chromium, at three widths, by day and by night, and on paper: of a sweep over all
+engines, two smaller sweeps that are compared, a default sweep, round trips, and a search.
 
 Fails if the console says anything, a section or a picture is missing or has no size, a label of a chart is cut or
-overlaps another, whatever is chosen and unfolded, a page is wider than its window, the default sweep takes more than
-five pages of paper, anything is fetched, the download is not the CSV, or the page of one sweep is 1 MB or larger.
+overlaps another, whatever is chosen and unfolded, a page is wider than its window, a section that is not folded is
+missing on paper, a page takes more than five sheets, anything is fetched, the download is not the CSV, or the page
+of one run is 1 MB or larger.
 Leaves pictures of the pages and their print in target/page/ to be looked at. Needs Python 3 and Chromium (apt-get
 install --no-install-recommends chromium fonts-dejavu-core); talks to it through pipes, so no port is opened. Takes a
 few minutes.
@@ -35,8 +36,10 @@ exit codes: 0 all is as it must be, 1 something is not, 2 bad input"""
 
 SMALLER_THAN_BYTES = 1_000_000
 MOST_SHEETS = 5
-CHARTS = ["speed", "cpu", "loss"]
-DETAILS = ["ranking", "drift", "shares", "reasons", "accounting", "rows", "host", "warnings"]
+CHARTS = ["speed", "cpu"]
+# Sections of the details, some of which only some runs have.
+DETAILS = ["results", "ranking", "drift", "stalls", "shares", "reasons", "accounting", "rows", "host", "warnings"]
+SOME = {"stalls": ["latency"], "shares": ["one", "two"]}
 SHORT = ["--duration", "30ms", "--warmup", "1ms", "--soak", "0s"]
 SWEEP = [
     "--engine",
@@ -51,11 +54,12 @@ SWEEP = [
     "v4,v6",
 ]
 # Four blocks: fewer do not tell what became of an engine.
-SMALL_SWEEP = ["--engine", "all", "--threads", "1,2", "--payload", "300,1460"]
+SMALL_SWEEP = ["--engine", "all", "--threads", "1,2,4", "--payload", "300,1460"]
+SEARCH = ["find", "lossless", "--engine", "std,mmsg", "--payload", "300", "--max-case-time", "4s"]
 # name, width, height, whether it is a phone, colours
 VIEWS = [
     (f"{width}-{colours}", width, 900, width < 500, colours)
-    for width in (360, 800, 1400)
+    for width in (380, 800, 1400)
     for colours in ("light", "dark")
 ]
 CHROMIUM = [
@@ -81,7 +85,7 @@ LOOK = """(isPaper => {
     const words = document.createTreeWalker(chart, NodeFilter.SHOW_TEXT), found = [];
     while (words.nextNode()) {
       const word = words.currentNode, range = document.createRange();
-      if (!word.data.trim() || word.parentElement.closest(".plot, .unseen")) continue;
+      if (!word.data.trim() || word.parentElement.closest(".plot :not(em), .unseen")) continue;
       range.selectNodeContents(word);
       const edge = (word.parentElement.ownerSVGElement || chart).getBoundingClientRect();
       for (const box of range.getClientRects()) found.push({text: word.data, box, edge});
@@ -108,12 +112,14 @@ LOOK = """(isPaper => {
   if (!isPaper) all("details").forEach(fold => fold.open = true);
   measure(seen("figure, table.tracks, .figures li, fieldset, nav, .quality"));
   const choices = name => all(`input[name^=${name}]`);
-  for (const payload of choices("payload")) for (const sockets of choices("sockets")) {
-    payload.checked = sockets.checked = true;
+  for (const run of choices("run")) for (const sockets of choices("sockets")) {
+    run.checked = sockets.checked = true;
     measure(seen("main [class^=of-] :is(figure, table.tracks)"));
   }
   all("input[checked]").forEach(input => input.checked = true);
   return {
+    hidden: all("main > section:not(.fold)").filter(section => !section.checkVisibility())
+      .map(section => section.getAttribute("aria-labelledby") || section.id),
     pictures: all("svg").length,
     empty,
     unnamed: all("svg:not([role=img][aria-label])").length,
@@ -122,17 +128,17 @@ LOOK = """(isPaper => {
     crowded: [...crowded],
     wide,
     sections: all("main section[aria-labelledby]").map(section => section.getAttribute("aria-labelledby")),
-    bare: ["speed", "cpu", "ranking", "comparison"].map(id => document.getElementById(id))
+    bare: ["latency", "speed", "cpu", "comparison", "search-0"].map(id => document.getElementById(id))
       .filter(heading => heading && !heading.closest("section").querySelector("table.tracks")).length,
     panels: seen("#speed ~ [class^=of-]").length,
     fetched: performance.getEntriesByType("resource").length,
-    marks: seen(".plot i, .plot b, svg .mark, svg .open").length,
+    marks: seen(".plot b, svg .mark, svg .open").length,
     paper: getComputedStyle(document.body).backgroundColor,
     words: getComputedStyle(document.querySelector("th")).color,
   };
 })"""
 # Positions of the sections that are read first: a whole page is too tall to look at.
-BOXES = """Object.fromEntries(["summary", "speed", "cpu", "loss", "ranking", "comparison"]
+BOXES = """Object.fromEntries(["comparison", "summary", "latency", "speed", "cpu", "search-0"]
   .map(id => document.getElementById(id)).filter(found => found)
   .map(found => [found.id, found.closest("section").getBoundingClientRect()])
   .map(([id, box]) => [id, {x: 0, y: box.y + scrollY, width: innerWidth, height: box.height, scale: 1}]))"""
@@ -151,13 +157,15 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         program = options.udpbench or build()
         if options.results:
-            pages = {"one": [options.results], "two": [options.results] * 2}
+            pages = {"given": [options.results], "twice": [options.results] * 2}
         else:
             small = [sweep(program, Path(place, name), SMALL_SWEEP) for name in ("before", "after")]
             pages = {
                 "one": [sweep(program, Path(place, "all"), SWEEP)],
                 "two": small,
                 "default": [sweep(program, Path(place, "usual"), [])],
+                "latency": [sweep(program, Path(place, "round-trips"), ["latency"])],
+                "find": [search(program, Path(place, "search.jsonl"))],
             }
         faults = []
         for name, results in pages.items():
@@ -199,6 +207,13 @@ def sweep(program, path, arguments):
     if done.returncode not in (0, 1):
         sys.exit(f"the sweep broke: {done.stderr}")
     return path.with_suffix(".jsonl")
+
+
+def search(program, path):
+    done = subprocess.run([program, *SEARCH, "-o", path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode not in (0, 1):
+        sys.exit(f"the search broke: {done.stderr}")
+    return path
 
 
 def report(program, results, page):
@@ -248,13 +263,14 @@ class Browser:
         seen = {}
         for name, width, height, mobile, scheme in VIEWS:
             seen[name] = self.view(page, name, width, height, mobile, scheme)
-            faults += [f"{name}: {fault}" for fault in wrong(seen[name], pictures, len(results) > 1)]
+            faults += [f"{name}: {fault}" for fault in wrong(seen[name], pictures, page.stem)]
             print(f"{page.stem}-{name}: {seen[name]}")
         light, dark = seen["800-light"], seen["800-dark"]
         if light["paper"] == dark["paper"] or light["words"] == dark["words"]:
             faults.append("it looks the same by day and by night")
-        download, rows = self.value(CLICK), results[0].with_suffix(".csv")
-        if list(csv.reader(io.StringIO(download))) != list(csv.reader(rows.open(newline=""))):
+        rows = results[0].with_suffix(".csv")
+        download = self.value(CLICK) if rows.is_file() else ""
+        if rows.is_file() and list(csv.reader(io.StringIO(download))) != list(csv.reader(rows.open(newline=""))):
             faults.append("what is downloaded is not the CSV")
         return faults + self.print(page) + self.complaints(page)
 
@@ -265,13 +281,15 @@ class Browser:
         self.open(page)
         seen = self.value(LOOK + "(true)")
         faults = [f"print: {fault}" for fault in crowd(seen)]
+        if seen["hidden"]:
+            faults.append(f"sections that are not printed: {seen['hidden']}")
         self.ask("Emulation.setEmulatedMedia", media="")
         self.open(page)
         pdf = base64.b64decode(self.ask("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"])
         (ROOT / f"target/page/{page.stem}.pdf").write_bytes(pdf)
         sheets = len(re.findall(rb"/Type\s*/Page\b", pdf))
         print(f"{page.stem}-print: {sheets} sheets")
-        if sheets < 1 or (page.stem == "default" and sheets > MOST_SHEETS):
+        if not 1 <= sheets <= MOST_SHEETS:
             faults.append(f"it takes {sheets} sheets of paper, not 1 to {MOST_SHEETS}")
         return faults
 
@@ -359,17 +377,29 @@ def crowd(seen):
     return [fault for is_right, fault in checks if not is_right]
 
 
-def wrong(seen, pictures, are_compared):
+def sections_of(kind, seen):
+    """The sections that this kind of page has. Given results may have any of those that only some have."""
+    if kind == "find":
+        return ["search-0"]
+    before = {"two": ["comparison"], "twice": ["comparison"], "latency": ["latency"]}.get(kind, [])
+    if kind in ("given", "twice"):
+        before += [section for section in seen["sections"] if section == "latency"]
+        details = [section for section in DETAILS if section in seen["sections"] or section not in SOME]
+    else:
+        details = [section for section in DETAILS if kind in SOME.get(section, [kind])]
+    return [*before, *CHARTS, *details]
+
+
+def wrong(seen, pictures, kind):
     """Faults in the page's measures."""
-    sections = [section for section in seen["sections"] if section != "payload"]
-    expected = [*CHARTS, *["comparison"][:are_compared], *DETAILS]
+    sections, expected, is_search = seen["sections"], sections_of(kind, seen), kind == "find"
     checks = [
-        (seen["pictures"] == pictures > 0, f"{seen['pictures']} pictures, not {pictures}"),
+        (seen["pictures"] == pictures and (pictures > 0 or is_search), f"{seen['pictures']} pictures, not {pictures}"),
         (seen["empty"] == 0, f"{seen['empty']} charts have no size"),
         (seen["unnamed"] == 0, f"{seen['unnamed']} pictures say nothing to those who do not see them"),
         (seen["uncaptioned"] == 0, f"{seen['uncaptioned']} pictures or tables have no caption"),
-        (seen["panels"] == 1, f"{seen['panels']} panels are shown at once, not 1"),
-        (seen["marks"] > 20, f"{seen['marks']} marks in all charts"),
+        (seen["panels"] == 1 or is_search, f"{seen['panels']} panels are shown at once, not 1"),
+        (seen["marks"] > 20 or is_search, f"{seen['marks']} marks in all charts"),
         (sections == expected, f"sections {sections}"),
         (seen["bare"] == 0, f"{seen['bare']} sections without a chart"),
         (seen["fetched"] == 0, f"{seen['fetched']} things were fetched"),

@@ -41,7 +41,7 @@ mod writing {
     use crate::error::UsageError;
     use crate::experiment::register::ExperimentResults;
     use crate::experiment::suite;
-    use crate::report;
+    use crate::report::{self, Tables};
     use crate::results::export::{is_stdout, to_stdout};
     use crate::results::files::Results;
 
@@ -59,10 +59,14 @@ mod writing {
             }
         }
         let machines: Vec<Results> = files.into_iter().flat_map(Results::by_machine).collect();
-        let page = match &args.suite {
-            None => report::page(&machines, &logs),
-            Some(name) => report::suite_page(&machines, &logs, &suite::find("--suite", name)?),
+        let suite = args.suite.as_ref();
+        let suite = suite.map(|name| suite::find("--suite", name)).transpose()?;
+        let tables = if args.print_tables {
+            Tables::Unfolded
+        } else {
+            Tables::Folded
         };
+        let page = report::page(&machines, &logs, suite.as_ref(), tables);
         if is_stdout {
             to_stdout(page.as_bytes())?;
         } else {
@@ -154,6 +158,7 @@ mod tests {
             output: "r.html".into(),
             overwrite: false,
             suite: None,
+            print_tables: false,
         };
         let error = run(&args).expect_err("there is none");
         assert!(error.is::<UsageError>());

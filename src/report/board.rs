@@ -46,6 +46,16 @@ pub(super) fn shown(file: &Results, files: &[Results]) -> String {
     }
 }
 
+/// Returns the part of each file, under the file's name if there are several.
+pub(super) fn each(files: &[Results], part: impl Fn(&Results) -> Markup) -> Markup {
+    html! {
+        @for file in files {
+            @if files.len() > 1 { h4 { (shown(file, files)) } }
+            (part(file))
+        }
+    }
+}
+
 /// Returns a list of facts about the machine, the kernel and the program.
 pub(super) fn host(file: &Results) -> Markup {
     let entries = machine(&file.rows).into_iter();

@@ -1,28 +1,11 @@
 //! Grouping of rows into charts, and the labels of rows.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
-use crate::data::{BlockKey, Connection, Destination, Payload, Threads, Transport};
+use crate::data::{BlockKey, Destination, Payload, Threads, Transport};
 use crate::results::row::Row;
 use crate::term::digits::counted;
-
-/// Parameters that all points of a chart share: everything except payload, engine, transport and address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ChartKey {
-    /// The block, with the payload, transport and address cleared.
-    block: BlockKey,
-    connection: Connection,
-}
-
-impl ChartKey {
-    fn of(row: &Row) -> Self {
-        Self {
-            block: shared_block(row),
-            connection: row.connection,
-        }
-    }
-}
 
 /// Returns the block of a row with the payload, transport and address cleared.
 pub(super) fn shared_block(row: &Row) -> BlockKey {
@@ -37,33 +20,6 @@ pub(super) fn shared_block(row: &Row) -> BlockKey {
 /// Returns the number of threads with its unit, such as `2 threads`.
 pub(super) fn threads_label(threads: Threads) -> String {
     counted(threads.count(), "thread")
-}
-
-impl fmt::Display for ChartKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let BlockKey { threads, ip, .. } = self.block;
-        let threads = threads_label(threads);
-        write!(f, "{threads}, {ip}, {}", self.connection)?;
-        self.block
-            .unusual()
-            .try_for_each(|value| write!(f, ", {value}"))
-    }
-}
-
-/// Groups the rows by block. Rows without the value are omitted.
-pub(super) fn by_block(
-    rows: &[Row],
-    value: impl Fn(&Row) -> Option<f64>,
-) -> BTreeMap<BlockKey, Vec<&Row>> {
-    grouped(rows, value, Row::block)
-}
-
-/// Groups the rows by chart. Rows without the value are omitted.
-pub(super) fn by_chart(
-    rows: &[Row],
-    value: impl Fn(&Row) -> Option<f64>,
-) -> BTreeMap<ChartKey, Vec<&Row>> {
-    grouped(rows, value, ChartKey::of)
 }
 
 /// Groups the rows by `key`. Rows without the value are omitted.
@@ -85,12 +41,6 @@ pub(super) fn grouped<K: Ord>(
 /// Returns the distinct labels of the rows, in the order of the file.
 pub(super) fn labels(rows: &[&Row]) -> Vec<String> {
     once_each(rows.iter().map(|row| row.label()))
-}
-
-/// Returns the distinct labels of the rows, with transport and address if these are not UDP over loopback: `std, tcp,
-/// local`.
-pub(super) fn line_labels(rows: &[&Row]) -> Vec<String> {
-    once_each(rows.iter().map(|row| line_label(row)))
 }
 
 /// Returns the label of a row, with transport and address if these are not UDP over loopback.

@@ -1,15 +1,14 @@
-//! The three main charts of files that are drawn over each other: throughput, CPU time, and loss against throughput.
-//! One choice of payload and sockets applies to all three.
+//! The charts of throughput and CPU time. One choice of run and sockets applies to both.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
-use super::bars::letter;
 use super::chart::key;
-use super::panels::{Facet, Panels};
-use super::{board, cost, engines, loss, speed};
+use super::dots::{METRICS, Metric};
+use super::panels::Panels;
+use super::{board, engines};
 use crate::results::files::Results;
 
 /// The charts of some files, with a number that distinguishes them from other charts on the page.
@@ -20,10 +19,15 @@ pub(super) struct Charts<'a> {
 }
 
 /// A chart: id, heading and contents.
-pub(super) type Chart = (String, &'static str, Markup);
+pub(super) type Chart = (String, String, Markup);
 
-/// Maximum number of lines in a printed chart. More do not fit on a page.
-const MOST_PRINTED: usize = 60;
+/// Returns the id of a section of the n-th charts.
+pub(super) fn id(name: &str, n: usize) -> String {
+    match n {
+        0 => name.to_owned(),
+        n => format!("{name}-{n}"),
+    }
+}
 
 impl<'a> Charts<'a> {
     /// Creates the charts. `n`: their number on the page, from 0.
@@ -35,81 +39,92 @@ impl<'a> Charts<'a> {
         }
     }
 
-    /// Returns the charts in their order. The first one contains the choice of payload and sockets.
-    pub(super) fn draw(&self) -> Vec<Chart> {
-        let id = |name: &str| match self.n {
-            0 => name.to_owned(),
-            n => format!("{name}-{n}"),
-        };
-        let chart = |name, title, about, draw| (id(name), title, self.chart(about, draw));
-        let (speed, cpu, loss) = (
-            chart("speed", "Throughput", speed::ABOUT, speed::draw as Draw),
-            chart("cpu", "CPU time per datagram", cost::ABOUT, cost::draw),
-            chart("loss", "Loss against throughput", loss::ABOUT, loss::draw),
-        );
-        let first = html! { (self.choices()) (self.legend()) (speed.2) };
-        vec![(speed.0, speed.1, first), cpu, loss]
+    /// Returns the files that are drawn.
+    pub(super) fn files(&self) -> &'a [Results] {
+        self.files
     }
 
-    /// Returns the style that hides all panels except the chosen one, in browsers that support it. On paper, the
-    /// panels of all payloads are shown, unless these are too long.
+    /// Returns the charts in their order. The first one contains the choice of run and sockets.
+    pub(super) fn draw(&self) -> Vec<Chart> {
+        let charts = METRICS.iter().enumerate().map(|(n, metric)| {
+            let body = html! {
+                @if n == 0 { (self.choices()) (self.legend()) }
+                (self.chart(metric))
+            };
+            (id(metric.id, self.n), metric.title.to_owned(), body)
+        });
+        charts.collect()
+    }
+
+    /// Returns the style that hides all panels except the chosen one, in browsers that support it.
     pub(super) fn style(&self) -> String {
         let n = self.n;
-        let (mut style, mut paper) = (String::new(), String::new());
-        for (payload, sockets) in self.cells() {
-            let chosen_sockets = format!(":has(#sockets-{n}-{sockets}:checked)");
-            let panel = format!(".at-{n}-{payload}-{sockets}{{display:block}}");
+        let mut style = format!("@supports selector(:has(a)){{.of-{n}{{display:none}}");
+        for (file, sockets) in self.cells() {
             // Writing to a String cannot fail.
             let _ = write!(
                 style,
-                "main:has(#payload-{n}-{payload}:checked){chosen_sockets} {panel}"
+                "main:has(#run-{n}-{file}:checked):has(#sockets-{n}-{sockets}:checked) .at-{n}-{file}-{sockets}{{display:block}}"
             );
-            if self.panels.line_count(sockets) <= MOST_PRINTED {
-                let _ = write!(paper, "main{chosen_sockets} {panel}");
-            }
         }
-        format!(
-            "@supports selector(:has(a)){{.of-{n}{{display:none}}{style}@media print{{{paper}}}}}"
-        )
+        style + "}"
     }
 
-    /// Returns all choices of payload and sockets, by index.
+    /// Returns all choices of run and sockets, by index.
     fn cells(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let (payloads, sockets) = (self.panels.payloads.len(), self.panels.socket_kinds.len());
-        (0..payloads).flat_map(move |payload| (0..sockets).map(move |sockets| (payload, sockets)))
+        let (files, sockets) = (self.files.len(), self.panels.socket_kinds.len());
+        (0..files).flat_map(move |file| (0..sockets).map(move |sockets| (file, sockets)))
     }
 
-    fn chart(&self, about: &str, draw: Draw) -> Markup {
+    fn chart(&self, metric: &Metric) -> Markup {
         let n = self.n;
         if self.panels.cells.is_empty() {
             return html! { p { "No case was measured." } };
         }
         html! {
-            p .legend { (about) }
+            p .legend { (metric.about) }
             @for cell in self.cells() {
-                @let name = self.panels.name(cell);
                 div class={ "of-" (n) " at-" (n) "-" (cell.0) "-" (cell.1) } {
+                    @if self.cells().count() > 1 { p .paper { (self.name(cell)) ". The other choices are on the page." } }
                     @match self.panels.cells.get(&cell) {
-                        Some(facets) => (draw(facets, &name)),
-                        None => p { "Not measured: " (name) "." },
+                        Some(facets) => (metric.draw(facets)),
+                        None => p { "Not measured: " (self.name(cell)) "." },
                     }
                 }
             }
         }
     }
 
+    /// Returns the name of a panel, from what distinguishes it.
+    fn name(&self, (file, sockets): (usize, usize)) -> String {
+        let one_of = |names: Vec<String>, n: usize| {
+            let is_told = names.len() > 1;
+            names.into_iter().nth(n).filter(|_| is_told)
+        };
+        let parts = [
+            one_of(self.runs(), file),
+            one_of(self.socket_kinds(), sockets),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    fn runs(&self) -> Vec<String> {
+        let names = self.files.iter();
+        names.map(|file| board::shown(file, self.files)).collect()
+    }
+
+    fn socket_kinds(&self) -> Vec<String> {
+        let kinds = self.panels.socket_kinds.iter();
+        kinds
+            .map(|(ip, connection)| format!("{ip}, {connection}"))
+            .collect()
+    }
+
     fn choices(&self) -> Markup {
-        let (payload, sockets) = self.panels.first();
-        let payloads = self
-            .panels
-            .payloads
-            .iter()
-            .map(|payload| format!("{payload} B"));
-        let all_sockets = self.panels.socket_kinds.iter();
-        let all_sockets = all_sockets.map(|(ip, connection)| format!("{ip}, {connection}"));
+        let (file, sockets) = self.panels.first();
         html! {
-            (self.choice("payload", "Payload", &payloads.collect::<Vec<_>>(), payload))
-            (self.choice("sockets", "Sockets", &all_sockets.collect::<Vec<_>>(), sockets))
+            (self.choice("run", "Run", &self.runs(), file))
+            (self.choice("sockets", "Sockets", &self.socket_kinds(), sockets))
         }
     }
 
@@ -130,37 +145,21 @@ impl<'a> Charts<'a> {
         }
     }
 
-    /// Returns the legend of colours and of the files' letters.
+    /// Returns the legend of colours.
     fn legend(&self) -> Markup {
         let facets = self.panels.cells.values().flatten();
-        let rows = facets
-            .flat_map(|facet| &facet.lines)
-            .flat_map(|line| &line.rows_by_file);
-        let groups: BTreeSet<(u8, &str)> = rows
-            .flatten()
-            .map(|row| engines::group(row))
-            .map(|group| {
-                (
-                    engines::colour(group),
-                    group.map_or("other", |group| group.name()),
-                )
-            })
-            .collect();
+        let rows = facets.flat_map(|facet| &facet.lines).map(|line| line.row);
+        let named = rows.map(engines::group).map(|group| {
+            (
+                engines::colour(group),
+                group.map_or("other", |group| group.name()),
+            )
+        });
+        let groups: BTreeSet<(u8, &str)> = named.collect();
         html! {
             p .legend {
-                @for (colour, name) in groups { (key(&format!("c{colour}"), "■", name)) }
-            }
-            @if self.files.len() > 1 {
-                p .legend {
-                    @for (n, file) in self.files.iter().enumerate() {
-                        (key("r", &letter(n), &board::shown(file, self.files)))
-                    }
-                    " " (letter(0)) " is drawn pale behind the others."
-                }
+                @for (colour, name) in groups { (key(&format!("c{colour}"), "●", name)) }
             }
         }
     }
 }
-
-/// Function that draws the facets of a panel, with the panel's name.
-type Draw = fn(&[Facet], &str) -> Markup;

@@ -2,12 +2,13 @@
 
 use maud::{Markup, html};
 
-use super::board;
 use super::changes::{self, legend_of, what};
+use super::{board, summary};
 use crate::results::files::Results;
 use crate::verdict::compare::{Comparison, compare, footnotes};
 use crate::verdict::judge::table::{counts, legend};
-use crate::verdict::judge::{By, Question};
+use crate::verdict::judge::{By, Judgement, Question, Verdict};
+use crate::verdict::quality::Quality;
 
 /// Compares a file with the base by speed and by CPU time.
 fn comparisons(base: &Results, file: &Results) -> [Comparison; 2] {
@@ -21,28 +22,32 @@ fn comparisons(base: &Results, file: &Results) -> [Comparison; 2] {
     })
 }
 
-/// Returns the verdict on each file after the first, by speed and by CPU time.
-pub(super) fn verdicts(files: &[Results]) -> Markup {
-    let Some((base, new)) = files.split_first() else {
-        return html! {};
-    };
-    html! {
-        @for file in new {
-            @let comparisons = comparisons(base, file);
-            @let is_worse = comparisons.iter().any(Comparison::is_worse);
-            p .advice .worse[is_worse] .plain[!is_worse] {
-                b { (title(file, base, files)) "." }
-                @for found in &comparisons {
-                    " " (what(found.judgement.question.by)) ": " (verdict(found)) "."
-                }
-            }
-        }
-    }
-}
-
 fn title(file: &Results, base: &Results, files: &[Results]) -> String {
     let (file, base) = (board::shown(file, files), board::shown(base, files));
     format!("{file} against {base}")
+}
+
+/// Returns the verdict on all engines in a few words, with a dash after it.
+fn in_short(comparison: &Comparison) -> String {
+    if comparison.obstacle().is_some() {
+        return String::new();
+    }
+    let Judgement {
+        question, engines, ..
+    } = &comparison.judgement;
+    let is_any = |kind: &Verdict| engines.iter().any(|engine| engine.whole.verdict == *kind);
+    let [_, better, worse] = question.by.words();
+    let margin = question.threshold.percent();
+    let text = if comparison.is_worse() {
+        format!("something is {worse}")
+    } else if is_any(&Verdict::Better) {
+        format!("something is {better}, nothing is surely {worse}")
+    } else if is_any(&Verdict::Unclear) || engines.is_empty() {
+        "no sure change".to_owned()
+    } else {
+        format!("no change of more than {margin} %")
+    };
+    text + ": "
 }
 
 fn verdict(comparison: &Comparison) -> String {
@@ -52,34 +57,55 @@ fn verdict(comparison: &Comparison) -> String {
     }
 }
 
-/// Returns the changes of each other file against the first. `None`: only one file is given.
+/// Returns the changes of each other file against the first: a verdict, a forest plot, and tables. `None`: only one file
+/// is given.
 pub(super) fn changes(files: &[Results]) -> Option<Markup> {
     let (base, new) = files.split_first().filter(|(_, new)| !new.is_empty())?;
     Some(html! {
-        @for file in new {
-            h4 { (title(file, base, files)) }
-            @for comparison in comparisons(base, file) {
-                h5 { (what(comparison.judgement.question.by)) }
-                (of_file(&comparison))
-            }
-        }
+        @for file in new { (of_file(file, base, files)) }
     })
 }
 
-fn of_file(comparison: &Comparison) -> Markup {
-    let judgement = &comparison.judgement;
-    let remarks = footnotes::lines(comparison);
+fn of_file(file: &Results, base: &Results, files: &[Results]) -> Markup {
+    let comparisons = comparisons(base, file);
+    let is_worse = comparisons.iter().any(Comparison::is_worse);
+    let grade = [base, file].map(|file| Quality::of(&file.rows).grade);
+    let grade = grade[0].max(grade[1]);
+    let class = if is_worse {
+        "worse"
+    } else {
+        summary::class(grade)
+    };
+    let judged = comparisons.iter().filter(|it| it.obstacle().is_none());
+    let judged: Vec<&Judgement> = judged.map(|it| &it.judgement).collect();
     html! {
-        @match comparison.obstacle() {
-            Some(why) => p { b { "Not comparable:" } " " (why) "." },
-            None => {
-                (changes::engines(judgement))
-                (changes::cases(judgement, ["before", "after"]))
-                (legend_of(&legend(judgement)))
+        h3 { (title(file, base, files)) }
+        .answer .(class) {
+            p .chips { span { (summary::reach(base.rows.iter().any(summary::is_of_a_wire))) } (summary::quality_chip(grade)) }
+            @for found in &comparisons {
+                p .advice { b { (what(found.judgement.question.by)) ": " (in_short(found)) } (verdict(found)) "." }
             }
         }
+        @if !judged.is_empty() { (changes::engines(&judged)) }
+        @for judgement in &judged {
+            h4 { (what(judgement.question.by)) }
+            (changes::cases(judgement, ["before", "after"]))
+            (legend_of(&legend(judgement)))
+        }
+        @let remarks = remarks(&comparisons);
         @if !remarks.is_empty() {
             ul { @for remark in remarks { li { (remark) } } }
         }
     }
+}
+
+/// Returns the distinct remarks.
+fn remarks(comparisons: &[Comparison]) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for remark in comparisons.iter().flat_map(footnotes::lines) {
+        if !distinct.contains(&remark) {
+            distinct.push(remark);
+        }
+    }
+    distinct
 }

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::summary::reach;
 use super::{searches, sides};
 use crate::experiment::register::ExperimentResults;
 use crate::host::facts::Host;
@@ -19,6 +20,7 @@ impl ExperimentResults {
             section aria-labelledby=(id) {
                 h2 id=(id) { (self.title()) }
                 p { code { (command_line.join(" ")) } }
+                p .chips { span { (reach(self.is_of_a_wire())) } }
                 p { "Begun " (started_at) " on " (self.machine()) "." }
                 @match self {
                     Self::Search(record) => (searches::found(record)),

@@ -2,16 +2,17 @@
 //!
 //! | part | contents |
 //! |---|---|
-//! | `page` | the sections of the page and their order |
-//! | `summary`, `figures` | recommendation, quality of the numbers, three figures |
+//! | `page`, `details`, `title` | the frame of the page, its sections and their order, its title |
+//! | `summary` | the answer, its reach, the quality of the numbers |
 //! | `board`, `fitness` | the machine; accounting of datagrams and warnings |
 //! | `ranking` | ranks of all engines, from [`crate::verdict::rank`] |
 //! | `comparison` | differences between files, from [`crate::verdict::compare`] |
-//! | `changes` | tables and a chart of changes with their verdicts |
+//! | `changes` | charts and tables of changes with their verdicts |
 //! | `published` | published results of others, next to the sweeps of a suite |
 //! | `logs` | a section for each log other than a sweep: `searches` for a search, `sides` for an A/B comparison |
-//! | `charts` | the three main charts: `speed`, `cost` (both of `bars`) and `loss` |
-//! | `latency`, `over_payload`, `drift`, `shares`, `reasons`, `tables` | one section each |
+//! | `latency` | round trips by engine and load |
+//! | `charts`, `dots` | throughput and CPU time, with losses |
+//! | `drift`, `shares`, `reasons`, `tables` | one section each |
 //! | `chart` | charts: SVG and tables, with classes that the page's style colours |
 //! | `panels`, `cases` | selection of the rows of each chart |
 //! | `engines` | the order of engines, and their colours |
@@ -19,24 +20,21 @@
 //! Equal results make equal pages, byte for byte.
 #![cfg(feature = "report")]
 
-mod bars;
 mod board;
 mod cases;
 mod changes;
 mod chart;
 mod charts;
 mod comparison;
-mod cost;
 mod date;
+mod details;
+mod dots;
 mod drift;
 mod engines;
-mod figures;
 mod fitness;
 mod latency;
 mod logs;
-mod loss;
 mod number;
-mod over_payload;
 mod page;
 mod panels;
 mod published;
@@ -45,11 +43,11 @@ mod reasons;
 mod searches;
 mod shares;
 mod sides;
-mod speed;
 mod summary;
 mod tables;
+mod title;
 
-pub use self::page::{MARK, page, suite_page};
+pub use self::page::{MARK, Tables, page};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,6 @@
 
 use maud::{Markup, html};
 
-use super::chart::{Drawn, Look, Scale, Shape, Track, Tracks, WHOLE, key};
 use super::number;
 use crate::results::files::Results;
 use crate::verdict::rank::table::{LEGEND, caption, heading_of};
@@ -26,15 +25,13 @@ fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
     html! {
         @if !board.averaged.is_empty() {
             p .legend {
-                "The number before an engine is its place; engines that share a place cannot be told apart. "
-                (key("c3", "●", "place 1")) (key("c1", "○", "others")) (key("r", "┆", "std, connected"))
+                "Engines that share a place cannot be told apart. "
                 @if files.len() > 1 {
                     "All files together: values of the same machine in several files are averaged."
                 }
             }
             @for (conditions, label) in &board.labels() {
                 @let averaged = || board.averaged.iter().filter(|one| one.conditions == *conditions);
-                .pair { @for averaged in averaged() { (picture(averaged, label)) } }
                 .pair { @for averaged in averaged() { (table(averaged, label)) } }
             }
             (leaders(board))
@@ -46,77 +43,19 @@ fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
     }
 }
 
-fn picture(averaged: &Averaged, label: &str) -> Markup {
-    let standing = &averaged.standing;
-    let values = || standing.places.iter().map(|place| place.reading.value());
-    let reference = (standing.unit == Unit::TimesStd).then_some(1.0);
-    let most = values().chain(reference).fold(0.0, f64::max);
-    let intervals = standing
-        .places
-        .iter()
-        .filter_map(|place| place.reading.interval());
-    // Wide intervals end at the edge, so that values stay readable.
-    let highs = intervals.map(|(_, high)| high.min(1.5 * most));
-    Tracks {
-        unit: unit(standing),
-        caption: &caption(averaged, label),
-        scale: Scale::linear(highs.chain([most])),
-        reference,
-    }
-    .draw(
-        &standing
-            .places
-            .iter()
-            .map(|place| track(standing, place))
-            .collect::<Vec<_>>(),
-    )
-}
-
-fn track(standing: &Standing, place: &RankedEngine) -> Track {
-    let (at, is_first) = (place.reading.value(), place.is_first());
-    let interval = place.reading.interval();
-    let interval = interval.map(|(low, high)| Drawn::Interval {
-        low,
-        high,
-        class: "",
-        slot: WHOLE,
-    });
-    let look = Look {
-        colour: if is_first { 3 } else { 1 },
-        shape: Shape::Circle,
-        filled: is_first,
-    };
-    Track {
-        label: format!("{} {}", shown(place), place.label),
-        drawn: interval
-            .into_iter()
-            .chain([Drawn::Mark { at, look }])
-            .collect(),
-        values: vec![(standing.figure(at, &place.reading), String::new())],
-    }
-}
-
 fn shown(place: &RankedEngine) -> String {
     place
         .place
         .map_or_else(|| "-".to_owned(), |n| n.to_string())
 }
 
-/// Returns the unit of [`Standing::figure`].
+/// Returns the unit, which counts in thousands.
 fn unit(standing: &Standing) -> &'static str {
     match (standing.unit, standing.measure) {
         (Unit::TimesStd, _) => "times std",
-        (Unit::Absolute, Measure::Speed) => "per second",
         (Unit::Absolute, Measure::RoundTrip) => "us",
-        (Unit::Absolute, Measure::Cpu) => "ns",
-    }
-}
-
-/// Returns the unit for tables, which count in thousands.
-fn unit_in_words(standing: &Standing) -> &'static str {
-    match (standing.unit, standing.measure) {
         (Unit::Absolute, Measure::Speed) => "kpps",
-        _ => unit(standing),
+        (Unit::Absolute, Measure::Cpu) => "ns",
     }
 }
 
@@ -131,7 +70,7 @@ fn table(averaged: &Averaged, label: &str) -> Markup {
                         tr {
                             th scope="col" { "place" }
                             th scope="col" { "engine" }
-                            th scope="col" { (unit_in_words(standing)) }
+                            th scope="col" { (unit(standing)) }
                             th scope="col" { "95 % interval" }
                             th scope="col" { "loss %" }
                         }
@@ -232,6 +171,6 @@ fn first(ranking: &GroupRanking, measure: Measure) -> Markup {
     let value = standing.figure(best.reading.value(), &best.reading);
     html! {
         td { (names.join(", ")) }
-        td { (value) " (" (interval(standing, best)) ") " (unit_in_words(standing)) }
+        td { (value) " (" (interval(standing, best)) ") " (unit(standing)) }
     }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::cases::drawable;
 use super::chart::{
-    Drawn, LOOKS, Line, Lines, Look, Mark, Over, Scale, Track, Tracks, WHOLE, figure, legend,
+    Drawn, LOOKS, Line, Lines, Look, Mark, Over, Scale, Track, Tracks, figure, legend,
 };
 use super::tables::table;
 use crate::experiment::find::header::Question;
@@ -43,10 +43,7 @@ fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
 
 fn picture(record: &Record) -> Markup {
     match record.header().question {
-        Question::Lossless(_) => intervals(
-            record,
-            ("thousand per second", "Without loss, with its interval"),
-        ),
+        Question::Lossless(_) => intervals(record, ("kpps", "Without loss, with its interval")),
         Question::Burst(_) => intervals(record, ("datagrams", "Longest train, with its interval")),
         Question::Tuning(_) => changes(record),
         Question::Cliff(_) => curves(record, PAYLOAD),
@@ -71,34 +68,37 @@ fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
             low.zip(high),
         ))
     };
-    let found: Vec<(Track, f64)> = record.cases().iter().filter_map(of).collect();
-    let scale = Scale::linear(found.iter().map(|(_, most)| *most));
+    let found: Vec<(Track, Vec<f64>)> = record.cases().iter().filter_map(of).collect();
+    // The rates of engines may differ by a factor of a hundred.
+    let scale = Scale::logarithmic(
+        found
+            .iter()
+            .flat_map(|(_, values)| values)
+            .copied()
+            .collect::<Vec<f64>>(),
+    );
     let tracks: Vec<Track> = found.into_iter().map(|(track, _)| track).collect();
     Tracks {
-        unit,
+        columns: &[unit],
         caption,
         scale,
         reference: None,
+        band: None,
     }
     .draw(&tracks)
 }
 
-/// Returns a track of one value with its interval, and the highest value on it.
-fn value_track(label: String, value: f64, interval: Option<(f64, f64)>) -> (Track, f64) {
+/// Returns a track of one value with its interval, and the values on it.
+fn value_track(label: String, value: f64, interval: Option<(f64, f64)>) -> (Track, Vec<f64>) {
     let mut drawn = Vec::new();
     if let Some((low, high)) = interval {
-        drawn.push(Drawn::Interval {
-            low,
-            high,
-            class: "",
-            slot: WHOLE,
-        });
+        drawn.push(Drawn::Interval { low, high });
     }
     drawn.push(Drawn::Mark {
         at: value,
         look: Look::nth(0),
     });
-    let number = |value: f64| super::number::short(value);
+    let number = |value: f64| super::number::plain(value);
     let about = interval.map_or_else(String::new, |(low, high)| {
         format!("{} to {}", number(low), number(high))
     });
@@ -106,8 +106,10 @@ fn value_track(label: String, value: f64, interval: Option<(f64, f64)>) -> (Trac
         label,
         drawn,
         values: vec![(number(value), about)],
+        ..Track::default()
     };
-    (track, interval.map_or(value, |(_, high)| high))
+    let ends = interval.into_iter().flat_map(|(low, high)| [low, high]);
+    (track, ends.chain([value]).collect())
 }
 
 /// Draws the change by each setting.
@@ -140,10 +142,11 @@ fn changes(record: &Record) -> Markup {
         }
     }
     Tracks {
-        unit: "% faster",
+        columns: &["% faster"],
         caption: "Change by the value that is tried, with its interval",
         scale: Scale::linear(ends),
         reference: Some(0.0),
+        band: None,
     }
     .draw(&tracks)
 }

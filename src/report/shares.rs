@@ -9,6 +9,12 @@ use crate::data::Connection;
 use crate::results::files::Results;
 use crate::results::row::Row;
 
+/// Returns whether any case has several receivers.
+pub(super) fn are_known(files: &[Results]) -> bool {
+    let mut rows = files.iter().flat_map(|file| &file.rows);
+    rows.any(|row| smallest_share(row).is_some())
+}
+
 /// Draws one chart per receiver count: for each case, the share of the receiver that got least.
 pub(super) fn charts(file: &Results) -> Markup {
     let counts = grouped(&file.rows, smallest_share, |row| row.receivers);
@@ -26,10 +32,11 @@ pub(super) fn charts(file: &Results) -> Markup {
             @for (receivers, rows) in counts {
                 @let even = 100.0 / receivers as f64;
                 (Tracks {
-                    unit: "%",
+                    columns: &["%"],
                     caption: &format!("{receivers} receivers"),
                     scale: Scale::linear(rows.iter().filter_map(|row| smallest_share(row)).chain([even])),
                     reference: Some(even),
+                    band: None,
                 }.draw(&tracks(rows)))
             }
         }
@@ -63,6 +70,7 @@ fn tracks(mut rows: Vec<&Row>) -> Vec<Track> {
                 .map(|least| (number::plain(least), String::new()))
                 .into_iter()
                 .collect(),
+            ..Track::default()
         }
     };
     labels(&rows).into_iter().map(track).collect()

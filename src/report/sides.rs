@@ -16,11 +16,11 @@ pub(super) fn found(record: &Record) -> Markup {
         judge(record, Question { by, threshold })
     });
     html! {
-        (setups(record))
         (summary(record, &judged))
+        (changes::engines(&judged.each_ref()))
+        (setups(record))
         @for judgement in &judged {
             h3 { (what(judgement.question.by)) }
-            (changes::engines(judgement))
             (changes::cases(judgement, ["A", "B"]))
             (legend_of(&legend(record.header(), judgement)))
         }
@@ -59,9 +59,11 @@ fn setup(side: Side, setup: &Setup) -> Markup {
 fn summary(record: &Record, judged: &[Judgement]) -> Markup {
     let is_worse = judged.iter().any(Judgement::is_worse);
     html! {
-        p .advice .worse[is_worse] .plain[!is_worse] {
-            b { "B against A, " (record.rounds()) " rounds." }
-            @for judgement in judged { " " (what(judgement.question.by)) ": " (counts(judgement)) "." }
+        .answer .worse[is_worse] {
+            p .advice { b { "B against A, " (record.rounds()) " rounds" } }
+            @for judgement in judged {
+                p .advice { b { (what(judgement.question.by)) ": " } (counts(judgement)) "." }
+            }
         }
     }
 }

@@ -1,58 +1,86 @@
-//! Opening section of the page: the recommendation, the quality of the numbers, and three figures.
+//! Opening section of the page: the recommendation, where it holds, and the quality of the numbers.
 
 use maud::{Markup, html};
 
+use super::board;
 use super::tables::table;
-use super::{board, comparison, figures};
 use crate::results::files::Results;
+use crate::results::row::{Machine, Row};
 use crate::verdict::quality::{Grade, Quality};
-use crate::verdict::rank::{self, By, Gain};
+use crate::verdict::rank::{self, BoardRanking, By, Gain};
 
-/// Returns the recommendation, the changes between compared files, the quality of each file, and three figures.
-pub(super) fn summary(files: &[Results], are_compared: bool) -> Markup {
-    html! {
-        (verdicts(files))
-        @if are_compared { (comparison::verdicts(files)) }
-        ul .quality { @for file in files { li { (quality(file, files)) } } }
-        (figures::three(files))
-    }
-}
-
-/// Returns the recommendation for each machine, with its evidence.
-fn verdicts(files: &[Results]) -> Markup {
+/// Returns the recommendation for each machine, and the quality of each file.
+pub(super) fn summary(files: &[Results]) -> Markup {
     let ranking = rank::rank(files);
     html! {
-        @if ranking.boards.is_empty() { p .advice { "No recommendation: there are no cases." } }
+        @if ranking.boards.is_empty() { p .answer { "No recommendation: there are no cases." } }
         @for board in &ranking.boards {
-            @let answer = board.answer(By::Both);
-            p .advice {
-                @if ranking.boards.len() > 1 { (board.machine) ": " }
-                @for (n, line) in answer.said.iter().enumerate() {
-                    @if n == 0 { b { (line) } } @else { br; (line) }
-                }
-            }
-            @if !answer.gains.is_empty() {
-                (table("The best engine of each technique", &Gain::table(&answer.gains)))
-            }
-            @for line in &answer.hints { p .legend { (line) } }
+            @if ranking.boards.len() > 1 { h3 { (board.machine) } }
+            (of_board(board, files))
+        }
+        @if files.len() > 1 || ranking.boards.len() > 1 {
+            ul .quality { @for file in files { li { (quality(file, files)) } } }
         }
     }
 }
 
+/// Returns the recommendation for a machine with its evidence, in the colour of the quality.
+fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
+    let answer = board.answer(By::Both);
+    let rows = files.iter().flat_map(|file| &file.rows);
+    let rows = rows.filter(|row| Machine::of(row) == board.machine);
+    let quality = Quality::of(rows);
+    html! {
+        .answer .(class(quality.grade)) {
+            p .chips { span { (reach(board.machine.is_wire)) } (quality_chip(quality.grade)) }
+            @for (n, line) in answer.said.iter().enumerate() {
+                p .advice { @if n == 0 { b { (line) } } @else { (line) } }
+            }
+            p .because { "Quality " (quality.grade) ": " (quality.because()) "." }
+        }
+        @if !answer.gains.is_empty() {
+            (table("The best engine of each technique", &Gain::table(&answer.gains)))
+        }
+        @for line in &answer.hints {
+            @if line.starts_with("udpbench ") { p { code { (line) } } } @else { p .legend { (line) } }
+        }
+    }
+}
+
+/// Returns where the results hold.
+pub(super) fn reach(is_wire: bool) -> &'static str {
+    if is_wire {
+        "Between two hosts, over a network"
+    } else {
+        "Loopback: both ends on one machine, no network"
+    }
+}
+
+/// Returns the class of a grade.
+pub(super) fn class(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Good => "good",
+        Grade::Fair => "fair",
+        Grade::Poor => "poor",
+    }
+}
+
+/// Returns the grade with its sign, which distinguishes the grades without colours.
+pub(super) fn quality_chip(grade: Grade) -> Markup {
+    let sign = match grade {
+        Grade::Good => "●",
+        Grade::Fair => "◐",
+        Grade::Poor => "○",
+    };
+    html! { span class=(class(grade)) { span aria-hidden="true" { (sign) } " Quality: " (grade) } }
+}
+
 fn quality(file: &Results, files: &[Results]) -> Markup {
     let quality = Quality::of(&file.rows);
-    let of_which = match files.len() {
-        1 => String::new(),
-        _ => format!(" of {}", board::shown(file, files)),
-    };
-    // The sign distinguishes the grades without colours.
-    let (class, sign) = match quality.grade {
-        Grade::Good => ("c3", "●"),
-        Grade::Fair => ("c2", "◐"),
-        Grade::Poor => ("c8", "○"),
-    };
-    html! {
-        span class=(class) aria-hidden="true" { (sign) }
-        " Quality" (of_which) ": " b { (quality.grade) } ": " (quality.because())
-    }
+    html! { b { (board::shown(file, files)) } ": quality " (quality.grade) ": " (quality.because()) }
+}
+
+/// Returns whether a row was measured over a network.
+pub(super) fn is_of_a_wire(row: &Row) -> bool {
+    row.direction.is_some()
 }

@@ -3,6 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::number;
+use crate::results::export::table::blocks;
 use crate::results::files::Results;
 use crate::results::row::Row;
 use crate::term::table::Table;
@@ -32,9 +33,17 @@ pub(super) fn table(caption: &str, table: &Table) -> Markup {
     }
 }
 
+/// Returns the tables of the terminal, one for each block.
+pub(super) fn results(file: &Results) -> Markup {
+    html! {
+        @for (heading, block) in &blocks(&file.rows) { (table(heading, block)) }
+    }
+}
+
 /// Returns the tables of each file.
 pub(super) fn tables(files: &[Results]) -> Markup {
     html! {
+        p .paper { "The table of the columns that differ is too wide for paper: the page and the CSV have it." }
         p {
             "Columns are named as in the CSV, and explained in docs/COLUMNS.md. An empty cell has no value."
         }
@@ -156,7 +165,7 @@ fn differing(cells: &Cells) -> Markup {
     let columns = cells.varying();
     let rows = number::counted(cells.rows.len(), "row");
     html! {
-        details {
+        details .screen {
             summary { "Columns that differ: " (rows) ", " (number::counted(columns.len(), "column")) }
             .scroll tabindex="0" role="region" aria-label="All rows" {
                 table .rows {

@@ -1,6 +1,6 @@
 //! Tests of the page, with ordinary, hostile, unusual and many rows.
 
-use super::page;
+use super::Tables;
 use crate::data::Sample;
 use crate::data::{Connection, Ip};
 use crate::results::files::Results;
@@ -15,8 +15,13 @@ pub(super) fn results(rows: Vec<Row>) -> Results {
     }
 }
 
+/// Returns the page of compared files.
+fn page(files: &[Results]) -> String {
+    super::page(files, &[], None, Tables::Folded)
+}
+
 fn page_of(rows: Vec<Row>) -> String {
-    page(&[results(rows)], &[])
+    page(&[results(rows)])
 }
 
 /// Returns rows of all cases of these engines and payloads.
@@ -62,23 +67,9 @@ fn count(page: &str, what: &str) -> usize {
 /// Returns the part of the page from one section to the next.
 fn section<'a>(page: &'a str, id: &str) -> &'a str {
     let (_, rest) = page
-        .split_once(&format!("<section aria-labelledby=\"{id}\">"))
+        .split_once(&format!(" aria-labelledby=\"{id}\">"))
         .expect("the section");
     rest.split("</section>").next().unwrap_or_default()
-}
-
-#[test]
-fn few_engines_over_three_payloads_or_more_are_drawn_as_lines() {
-    let few = page_of(sweep(&engines(3), &[26, 300, 1460]));
-    // A figure for each combination of threads, IP version and connection, Mb/s and packets/s in it.
-    assert_eq!(count(section(&few, "payload"), "<figure>"), 12);
-    assert_eq!(count(section(&few, "payload"), "aria-label=\"Lines: "), 24);
-    for many in [
-        sweep(&engines(9), &[26, 300, 1460]),
-        sweep(&engines(3), &[26, 300]),
-    ] {
-        assert_eq!(count(&page_of(many), "aria-label=\"Lines: "), 0);
-    }
 }
 
 #[test]
@@ -103,7 +94,7 @@ fn what_stands_in_the_rows_is_never_markup() {
         name: hostile.to_owned(),
         ..results(vec![row(Status::Ok), row(Status::Failed)])
     };
-    let page = page(&[file.clone(), file], &[]);
+    let page = page(&[file.clone(), file]);
     for id in ["host", "ranking", "comparison", "reasons"] {
         assert!(
             section(&page, id).contains("alert(1)"),
@@ -169,7 +160,7 @@ fn windows_become_points_over_time() {
         windows,
         ..results(vec![ordinary_row()])
     };
-    let with = page(&[file], &[]);
+    let with = page(&[file]);
     assert!(
         section(&with, "drift").contains("<path class=\"points\" d=\"M"),
         "{}",
@@ -196,10 +187,7 @@ fn files_of_one_name_are_told_apart_by_their_directories() {
         name: name.to_owned(),
         ..results(vec![ordinary_row()])
     };
-    let page = page(
-        &[file("a/run.csv"), file("b/run.csv"), file("c/other.csv")],
-        &[],
-    );
+    let page = page(&[file("a/run.csv"), file("b/run.csv"), file("c/other.csv")]);
     for name in [
         "<h4>a/run.csv</h4>",
         "<h4>b/run.csv</h4>",
@@ -242,11 +230,11 @@ fn a_page_about_a_wire_names_both_ends() {
 
 #[test]
 fn no_rows_are_a_page_too() {
-    let page = page(&[results(Vec::new())], &[]);
+    let page = page(&[results(Vec::new())]);
     assert_eq!(count(&page, "<svg"), 0);
-    assert_eq!(count(&page, "<section "), 12);
-    let two = super::page(&[results(Vec::new()), results(Vec::new())], &[]);
-    assert!(section(&two, "comparison").contains("Not comparable:"));
+    assert_eq!(count(&page, "<section "), 11);
+    let two = super::tests::page(&[results(Vec::new()), results(Vec::new())]);
+    assert!(section(&two, "comparison").contains("not comparable, "));
     assert!(two.contains("No recommendation: there are no cases."));
 }
 

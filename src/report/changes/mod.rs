@@ -1,15 +1,17 @@
-//! Tables and a chart of changes, with intervals and verdicts: between files, and between A and B.
+//! Charts and tables of changes, with intervals and verdicts: between files, and between A and B.
 
-mod picture;
+mod forest;
+
+use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
-use self::picture::picture;
+use self::forest::forest;
 use super::chart::key;
 use super::number;
 use crate::verdict::judge::percent::{estimate, interval};
 use crate::verdict::judge::table::{Detail, largest_first, told, value};
-use crate::verdict::judge::{Answer, By, Case, Judgement, Verdict};
+use crate::verdict::judge::{Answer, By, Case, Judgement, Part, Verdict};
 
 /// Returns the heading of this kind of changes.
 pub(super) fn what(by: By) -> &'static str {
@@ -19,50 +21,89 @@ pub(super) fn what(by: By) -> &'static str {
     }
 }
 
-/// Engine, part or case, with what was found.
-type Row<'a> = (String, &'a Answer);
+/// Engine or part of it, with what was found.
+struct Row<'a> {
+    engine: &'a str,
+    part: Option<Part>,
+    answer: &'a Answer,
+}
 
-/// Returns a chart and a table of engines and their most telling parts, and a collapsed table of all parts.
-pub(super) fn engines(judgement: &Judgement) -> Markup {
-    let by = judgement.question.by;
-    let [telling, all] = [Detail::Changes, Detail::All].map(|detail| -> Vec<Row> {
-        let told = told(judgement, detail).map(|(label, part, answer)| match part {
-            None => (label.to_owned(), answer),
-            Some(part) => (format!("{label}, {part}"), answer),
-        });
-        told.collect()
-    });
-    if telling.is_empty() {
-        return html! { p { "No engine could be judged." } };
+/// Maximum number of lines of a chart with all parts. With more, only the parts that differ most are drawn.
+const MOST_LINES: usize = 40;
+
+/// Returns the engines, the largest change first, each followed by its parts.
+fn rows(judgement: &Judgement, detail: Detail) -> Vec<Row<'_>> {
+    let mut engines: Vec<Vec<Row>> = Vec::new();
+    for (label, part, answer) in told(judgement, detail) {
+        let row = Row {
+            engine: label,
+            part,
+            answer,
+        };
+        match engines.last_mut().filter(|_| part.is_some()) {
+            Some(engine) => engine.push(row),
+            None => engines.push(vec![row]),
+        }
     }
+    let change = |engine: &[Row]| {
+        let change = engine.first().and_then(|row| row.answer.change);
+        change.map_or(f64::NEG_INFINITY, |change| change.estimate)
+    };
+    engines.sort_by(|one, other| change(other).total_cmp(&change(one)));
+    engines.into_iter().flatten().collect()
+}
+
+/// Returns the rows of a chart.
+fn drawn(judgement: &Judgement) -> Vec<Row<'_>> {
+    let all = rows(judgement, Detail::All);
+    if all.len() <= MOST_LINES {
+        all
+    } else {
+        rows(judgement, Detail::Changes)
+    }
+}
+
+/// Returns a forest plot of engines and their parts for each judgement, side by side, and the same in tables.
+pub(super) fn engines(judgements: &[&Judgement]) -> Markup {
+    let drawn: Vec<(&Judgement, Vec<Row>)> = judgements
+        .iter()
+        .map(|judgement| (*judgement, drawn(judgement)))
+        .filter(|(_, rows)| !rows.is_empty())
+        .collect();
+    let Some((first, _)) = drawn.first() else {
+        return html! { p { "No engine could be judged." } };
+    };
+    let margin = first.question.threshold.percent();
     html! {
         p .legend {
             "Each line is the interval of this change alone (95 %, or more where ab looks several times), cut off at the edge of the chart. "
             @for verdict in [Verdict::Better, Verdict::Worse, Verdict::Same, Verdict::Unclear] {
-                (key(class(&verdict), sign(&verdict), verdict.word(by)))
+                @let words = judgements.iter().map(|it| verdict.word(it.question.by)).collect::<BTreeSet<_>>();
+                (key(class(&verdict), sign(&verdict), &Vec::from_iter(words).join(" or ")))
             }
             (key("r", "┆", "no change"))
+            (key("band", "▮", &format!("within ±{margin} %: does not matter")))
         }
-        .pair {
-            (picture(by, &telling))
-            (of_engines(by, "each engine over all its cases", &telling))
-        }
-        @if all.len() > telling.len() {
-            details {
-                summary { "All parts" }
-                (of_engines(by, "each engine and all its parts", &all))
+        .facets { @for (judgement, rows) in &drawn { (forest(judgement.question, rows)) } }
+        details {
+            summary { "The same in tables, with all parts" }
+            @for judgement in judgements {
+                (of_engines(judgement.question.by, &rows(judgement, Detail::All)))
             }
         }
     }
 }
 
-fn of_engines(by: By, caption: &str, rows: &[Row]) -> Markup {
-    let caption = format!("{}: {caption}", what(by));
-    let row = |(label, answer): &Row| {
+fn of_engines(by: By, rows: &[Row]) -> Markup {
+    let caption = format!(
+        "{}: each engine over all its cases, and its parts",
+        what(by)
+    );
+    let row = |row: &Row| {
         html! {
-            th scope="row" { (label) }
-            (found(by, answer))
-            td; (answer.cases)
+            th scope="row" { (row.engine) @if let Some(part) = row.part { ", " (part) } }
+            (found(by, row.answer))
+            td; (row.answer.cases)
         }
     };
     table(&caption, "engine", &["cases"], rows.iter().map(row))
@@ -139,12 +180,20 @@ fn sign(verdict: &Verdict) -> &'static str {
     }
 }
 
-fn class(verdict: &Verdict) -> &'static str {
+/// Returns the number of a verdict's colour.
+fn class_number(verdict: &Verdict) -> u8 {
     match verdict {
-        Verdict::Better => "c3",
-        Verdict::Worse | Verdict::Broken(_) => "c8",
-        Verdict::Same | Verdict::Unclear => "c7",
-        Verdict::NotComparable(_) => "r",
+        Verdict::Better => 3,
+        Verdict::Worse | Verdict::Broken(_) => 8,
+        Verdict::Same | Verdict::Unclear | Verdict::NotComparable(_) => 7,
+    }
+}
+
+fn class(verdict: &Verdict) -> &'static str {
+    match class_number(verdict) {
+        3 => "c3",
+        8 => "c8",
+        _ => "c7",
     }
 }
 

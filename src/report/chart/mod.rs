@@ -2,8 +2,7 @@
 //!
 //! | part | draws |
 //! |---|---|
-//! | `tracks` | one line per engine, with bars or marks |
-//! | `scatter` | one value against another |
+//! | `tracks` | one line per engine, with dots and intervals |
 //! | `lines` | values over payload or other steps, one line per engine |
 //! | `time_series` | values over time |
 //! | `mark` | a value, its interval, its entry in a legend |
@@ -13,7 +12,6 @@
 mod lines;
 mod mark;
 mod scale;
-mod scatter;
 mod svg;
 mod time_series;
 mod tracks;
@@ -21,7 +19,6 @@ mod tracks;
 pub(super) use self::lines::{Line, Lines, Over, legend};
 pub(super) use self::mark::{LOOKS, Look, Mark, Shape, key};
 pub(super) use self::scale::Scale;
-pub(super) use self::scatter::{Points, Scatter};
 pub(super) use self::svg::figure;
 pub(super) use self::time_series::TimeSeries;
-pub(super) use self::tracks::{Drawn, Track, Tracks, WHOLE};
+pub(super) use self::tracks::{Drawn, Track, Tracks};

@@ -1,74 +1,73 @@
-//! Charts of engines in a table: label, drawing and values. The drawings, bars or marks, share one axis. The browser
-//! lays out the text, so none is cut off or covers another, however narrow the window is.
+//! Charts of engines in a table: label, drawing and values. The drawings share one axis. The browser lays out the text,
+//! so none is cut off or covers another, however narrow the window is.
+
+use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
 use super::mark::Look;
-use super::scale::Scale;
+use super::scale::{Scale, Tick};
 use crate::report::number;
 
 /// A chart of tracks.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Tracks<'a> {
-    /// The unit of the values.
-    pub(in crate::report) unit: &'a str,
+    /// Headings of the values, with their units.
+    pub(in crate::report) columns: &'a [&'a str],
     /// Caption of the chart.
     pub(in crate::report) caption: &'a str,
-    /// Linear axis.
     pub(in crate::report) scale: Scale,
     /// Position of a dashed reference line.
     pub(in crate::report) reference: Option<f64>,
+    /// Range that is shaded over the whole height: changes in it do not matter.
+    pub(in crate::report) band: Option<(f64, f64)>,
 }
 
-/// An engine with its drawing and values.
-#[derive(Clone, Debug)]
+/// A line of the chart.
+#[derive(Clone, Debug, Default)]
 pub(in crate::report) struct Track {
+    /// Name of the line. A line without a drawing and values is a heading.
     pub(in crate::report) label: String,
+    /// True for a part of the line above.
+    pub(in crate::report) is_part: bool,
     pub(in crate::report) drawn: Vec<Drawn>,
-    /// Values, one per line, each with its interval or another remark.
+    /// A value for each column, with its interval or another remark.
     pub(in crate::report) values: Vec<(String, String)>,
 }
 
 /// An element of the drawing.
 #[derive(Clone, Debug)]
 pub(in crate::report) enum Drawn {
-    /// Bar from one value to another, with a class. `slot`: its position among slots, one below the other, and their
-    /// number.
-    Bar {
-        from: f64,
-        to: f64,
-        class: String,
-        slot: (usize, usize),
-    },
-    /// Interval, with an optional class.
     Interval {
         low: f64,
         high: f64,
-        class: &'static str,
-        slot: (usize, usize),
     },
     Mark {
         at: f64,
         look: Look,
     },
+    /// A few words beside the interval from `low` to `high`.
+    Note {
+        low: f64,
+        high: f64,
+        text: String,
+    },
 }
-
-/// The only slot: a drawing over the whole height.
-pub(in crate::report) const WHOLE: (usize, usize) = (0, 1);
 
 impl Tracks<'_> {
     /// Draws the tracks in their order.
     pub(in crate::report) fn draw(&self, tracks: &[Track]) -> Markup {
         let ticks = self.scale.ticks_as(number::plain);
-        // Only the first and last labels fit on a phone. The values are in the table.
-        let ends = ticks.first().into_iter().chain(ticks.last());
-        let step = ticks.get(1).map_or(100.0, |second| percent(second.0));
         html! {
-            table .tracks style={ "--step:" (step) "%" } {
+            table .tracks style={ "--lines:" (self.lines(&ticks)) } {
                 caption { (self.caption) }
-                colgroup { col; col; col; }
+                colgroup { col .name; col; @for _ in self.columns { col .value; } }
                 thead .unseen {
-                    tr { th scope="col" { "engine" } th scope="col" { "drawn" } th scope="col" { (self.unit) } }
+                    tr {
+                        th scope="col" { "engine" }
+                        th scope="col" { "drawn" }
+                        @for name in self.columns { th scope="col" { (name) } }
+                    }
                 }
                 tbody { @for track in tracks { (self.track(track)) } }
                 tfoot aria-hidden="true" {
@@ -76,12 +75,12 @@ impl Tracks<'_> {
                         td {}
                         td {
                             .axis {
-                                @for (share, label) in ends {
+                                @for (share, label) in spaced(&ticks) {
                                     span style={ "left:" (percent(*share)) "%" } class=(edge(*share)) { (label) }
                                 }
                             }
                         }
-                        td { (self.unit) }
+                        @for name in self.columns { td { (name) } }
                     }
                 }
             }
@@ -90,17 +89,20 @@ impl Tracks<'_> {
 
     // HTML does not need these end tags, and large sweeps have thousands.
     fn track(&self, track: &Track) -> Markup {
+        if track.drawn.is_empty() && track.values.is_empty() {
+            let columns = 2 + self.columns.len();
+            return html! { tr .group; th scope="rowgroup" colspan=(columns) { (track.label) } };
+        }
         html! {
             tr;
-            th scope="row" { (track.label) }
+            th scope="row" class=[track.is_part.then_some("part")] { (track.label) }
             td;
             .plot aria-hidden="true" {
                 @if let Some(value) = self.reference { s style=(self.left(value)) {} }
                 @for drawn in &track.drawn { (self.drawn(drawn)) }
             }
-            td;
-            @for (n, (value, about)) in track.values.iter().enumerate() {
-                @if n > 0 { br; }
+            @for (value, about) in &track.values {
+                td;
                 (value) @if !about.is_empty() { " " small { (about) } }
             }
         }
@@ -108,26 +110,43 @@ impl Tracks<'_> {
 
     fn drawn(&self, drawn: &Drawn) -> Markup {
         match drawn {
-            Drawn::Bar {
-                from,
-                to,
-                class,
-                slot,
-            } => html! {
-                i class=(class) style={ (self.between(*from, *to)) (in_slot(*slot)) } {}
-            },
-            Drawn::Interval {
-                low,
-                high,
-                class,
-                slot,
-            } => html! {
-                u class=[Some(*class).filter(|class| !class.is_empty())] style={ (self.between(*low, *high)) (in_slot(*slot)) } {}
-            },
+            Drawn::Interval { low, high } => html! { u style=(self.between(*low, *high)) {} },
             Drawn::Mark { at, look } => html! {
                 b class=(look.colour()) style=(self.left(*at)) { (look.sign()) }
             },
+            Drawn::Note { low, high, text } => {
+                let (low, high) = (self.scale.share(*low), self.scale.share(*high));
+                // On the side with more room.
+                let side = if low + high < 1.0 {
+                    format!("left:{}%", percent(high))
+                } else {
+                    format!("right:{}%", percent(1.0 - low))
+                };
+                html! { em style=(side) { (text) } }
+            }
         }
+    }
+
+    /// Returns the lines of the ticks and the band as a CSS background.
+    fn lines(&self, ticks: &[Tick]) -> String {
+        let mut css = String::new();
+        if let Some((low, high)) = self.band {
+            let [low, high] = [low, high].map(|end| percent(self.scale.share(end)));
+            // Writing to a String cannot fail.
+            let _ = write!(
+                css,
+                "linear-gradient(90deg,#0000 {low}%,var(--band) {low}% {high}%,#0000 {high}%),"
+            );
+        }
+        css += "linear-gradient(90deg,#0000 0";
+        for (share, _) in ticks {
+            let at = percent(*share);
+            let _ = write!(
+                css,
+                " {at}%,var(--grid) {at}% calc({at}% + 1px),#0000 calc({at}% + 1px)"
+            );
+        }
+        css + ")"
     }
 
     fn left(&self, value: f64) -> String {
@@ -144,6 +163,24 @@ impl Tracks<'_> {
     }
 }
 
+/// Returns the ticks whose labels fit beside each other on a phone, of few enough the first and the last.
+fn spaced(ticks: &[Tick]) -> Vec<&Tick> {
+    /// Distance of labels, as a share of the axis.
+    const ROOM: f64 = 0.36;
+    let mut chosen: Vec<&Tick> = Vec::new();
+    for tick in ticks {
+        if chosen.last().is_none_or(|last| tick.0 - last.0 >= ROOM) {
+            chosen.push(tick);
+        }
+    }
+    if let (Some(last), true) = (ticks.last(), chosen.len() > 1) {
+        chosen.pop();
+        chosen.retain(|tick| last.0 - tick.0 >= ROOM);
+        chosen.push(last);
+    }
+    chosen
+}
+
 /// Returns the class of an axis label, which aligns it with its tick.
 fn edge(share: f64) -> &'static str {
     match share {
@@ -151,18 +188,6 @@ fn edge(share: f64) -> &'static str {
         share if share > 0.9 => "last",
         _ => "middle",
     }
-}
-
-fn in_slot((n, of): (usize, usize)) -> String {
-    if of < 2 {
-        return String::new();
-    }
-    let height = 1.0 / of as f64;
-    format!(
-        ";top:{}%;height:{}%",
-        percent(n as f64 * height),
-        percent(height)
-    )
 }
 
 /// Converts a share to percent, rounded to a hundredth. Adding 0 removes the sign of a zero.
@@ -175,58 +200,64 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_intervals_marks_and_the_reference_share_one_axis() {
+    fn intervals_marks_notes_and_the_band_share_one_axis() {
         let tracks = Tracks {
-            unit: "kpps",
+            columns: &["kpps"],
             caption: "1 thread",
             scale: Scale::linear([390.0]),
             reference: Some(100.0),
-        };
-        let bar = |to: f64, slot| Drawn::Bar {
-            from: 0.0,
-            to,
-            class: "c1".to_owned(),
-            slot,
-        };
-        let interval = Drawn::Interval {
-            low: 180.0,
-            high: 220.0,
-            class: "pale",
-            slot: WHOLE,
-        };
-        let mark = Drawn::Mark {
-            at: 100.0,
-            look: Look::nth(2),
+            band: Some((80.0, 120.0)),
         };
         let track = Track {
             label: "<b>".to_owned(),
-            drawn: vec![bar(200.0, WHOLE), interval, bar(900.0, (1, 2)), mark],
+            drawn: vec![
+                Drawn::Interval {
+                    low: 180.0,
+                    high: 220.0,
+                },
+                Drawn::Mark {
+                    at: 200.0,
+                    look: Look::nth(2),
+                },
+                Drawn::Note {
+                    low: 300.0,
+                    high: 390.0,
+                    text: "47 % lost".to_owned(),
+                },
+            ],
             values: vec![("200".to_owned(), "±10 %".to_owned())],
+            ..Track::default()
         };
-        let drawn = tracks.draw(&[track]).into_string().replace("><", ">\n<");
+        let heading = Track {
+            label: "batches".to_owned(),
+            ..Track::default()
+        };
+        let drawn = tracks.draw(&[heading, track]).into_string();
+        let drawn = drawn.replace("><", ">\n<");
         let drawn = drawn.replace(">\n</", "></");
-        insta::assert_snapshot!(drawn, @r#"
-        <table class="tracks" style="--step:25%">
+        insta::assert_snapshot!(drawn, @r##"
+        <table class="tracks" style="--lines:linear-gradient(90deg,#0000 20%,var(--band) 20% 30%,#0000 30%),linear-gradient(90deg,#0000 0 0%,var(--grid) 0% calc(0% + 1px),#0000 calc(0% + 1px) 25%,var(--grid) 25% calc(25% + 1px),#0000 calc(25% + 1px) 50%,var(--grid) 50% calc(50% + 1px),#0000 calc(50% + 1px) 75%,var(--grid) 75% calc(75% + 1px),#0000 calc(75% + 1px) 100%,var(--grid) 100% calc(100% + 1px),#0000 calc(100% + 1px))">
         <caption>1 thread</caption>
         <colgroup>
+        <col class="name">
         <col>
-        <col>
-        <col></colgroup>
+        <col class="value"></colgroup>
         <thead class="unseen">
         <tr>
         <th scope="col">engine</th>
         <th scope="col">drawn</th>
         <th scope="col">kpps</th></tr></thead>
         <tbody>
+        <tr class="group">
+        <th scope="rowgroup" colspan="3">batches</th>
         <tr>
         <th scope="row">&lt;b&gt;</th>
         <td>
         <div class="plot" aria-hidden="true">
         <s style="left:25%"></s>
-        <i class="c1" style="left:0%;width:50%"></i>
-        <u class="pale" style="left:45%;width:10%"></u>
-        <i class="c1" style="left:0%;width:100%;top:50%;height:50%"></i>
-        <b class="c3" style="left:25%">■</b></div>
+        <u style="left:45%;width:10%"></u>
+        <b class="c3" style="left:50%">■</b>
+        <em style="right:25%">47 % lost</em></div>
         <td>200 <small>±10 %</small></tbody>
         <tfoot aria-hidden="true">
         <tr>
@@ -234,8 +265,9 @@ mod tests {
         <td>
         <div class="axis">
         <span style="left:0%" class="first">0</span>
+        <span style="left:50%" class="middle">200</span>
         <span style="left:100%" class="last">400</span></div></td>
         <td>kpps</td></tr></tfoot></table>
-        "#);
+        "##);
     }
 }

@@ -1,66 +1,106 @@
-//! Section of round-trip times: their distribution, and the times under load.
+//! Section of round-trip times: by engine and load, their distribution, and over the load.
 
-mod load;
+mod curves;
+mod loads;
 mod over_time;
 
 use maud::{Markup, html};
 
-use self::load::load_charts;
-use self::over_time::over_time;
-use super::cases::{by_block, drawable};
-use super::chart::{LOOKS, Line, Lines, Look, Mark, Over, figure, legend};
-use super::engines;
-use crate::data::{BlockKey, Connection};
+use self::curves::{over_load, tails};
+use self::loads::{Loads, loads};
+pub(super) use self::over_time::over_time;
+use super::cases::drawable;
+use super::chart::{Look, Shape, Track, Tracks, key};
+use super::{dots, engines};
+use crate::data::Connection;
 use crate::results::files::Results;
-use crate::results::row::Row;
+use crate::results::row::{Row, Status};
 
-/// Returns the function that draws the charts of a file. `None`: no row has round trips.
-pub(super) fn charts(files: &[Results]) -> Option<fn(&Results) -> Markup> {
-    let mut rows = files.iter().flat_map(|file| &file.rows);
-    rows.any(|row| half(row).is_some()).then_some(of_file)
+/// Returns whether round trips were measured.
+pub(super) fn is_measured(files: &[Results]) -> bool {
+    files.iter().any(|file| !loads(&file.rows).is_empty())
 }
 
-fn of_file(file: &Results) -> Markup {
-    let blocks = by_block(&file.rows, half);
-    let tails: Vec<(String, Vec<Line>)> = blocks
-        .iter()
-        .flat_map(|(block, rows)| tails(block, rows))
-        .collect();
-    let loads = load_charts(&file.rows);
+/// Draws the charts of a file.
+pub(super) fn charts(file: &Results) -> Markup {
+    let groups = loads(&file.rows);
     html! {
-        @if blocks.is_empty() { p { "No case has round trips." } }
-        @if !tails.is_empty() {
-            p {
-                "Of all requests, so many took no longer, with 95 % intervals within this run, and from 99.9 % on a"
-                " lower bound only. Where a line ends, the requests that took longer are fewer than ten, or of fewer"
-                " than five windows."
-            }
-            .charts {
-                @let steps = QUANTILES.map(|(name, ..)| name.to_owned());
-                @for (caption, lines) in &tails {
-                    @let picture = Lines { axis: "µs", over: TAIL, steps: &steps, caption };
-                    (figure(caption, &html! { p .legend { (legend(lines)) } (picture.draw(lines)) }))
-                }
+        @if groups.is_empty() { p { "No case has round trips." } }
+        @for group in &groups {
+            h3 { (group.caption) }
+            (by_load(group))
+            .charts { @for chart in tails(group) { (chart) } @for chart in over_load(group) { (chart) } }
+        }
+        @if !groups.is_empty() {
+            p .legend {
+                "Distribution: of all requests, so many took no longer; from 99.9 % on, the interval is a lower bound only. A line ends "
+                "where the requests that took longer are fewer than ten, or of fewer than five windows."
             }
         }
-        @if !loads.is_empty() {
-            p { "The same under load: half of the requests, and 99 of 100, took no longer." }
-            .charts { @for load in &loads { (load.draw()) } }
-        }
-        (over_time(file))
     }
 }
 
-fn half(row: &Row) -> Option<f64> {
-    row.rtt_p50_us.and_then(drawable)
+/// Draws the median and the 99th percentile of each engine, in a chart for each load. All have one axis.
+fn by_load(group: &Loads) -> Markup {
+    let [half, _, rare, ..] = QUANTILES.map(|(_, of)| of);
+    let rows = || group.engines.iter().flat_map(|(_, rows)| rows);
+    let scale = dots::scale(rows().flat_map(|(_, row)| [half(row), rare(row)]));
+    let track = |(label, row): &(&str, &Row)| {
+        let [at_half, at_rare] = [Shape::Circle, Shape::Diamond].map(|shape| Look {
+            colour: engines::colour(engines::group(row)),
+            shape,
+            filled: shape == Shape::Circle,
+        });
+        let mut values = vec![dots::figure(half(row), row), dots::figure(rare(row), row)];
+        if row.status == Status::Ok && row.rtt_p50_us.is_none() && row.target_pps.is_some() {
+            values = vec![
+                (String::new(), "overload".to_owned()),
+                (String::new(), String::new()),
+            ];
+        }
+        Track {
+            label: (*label).to_owned(),
+            drawn: [dots::dot(half(row), at_half), dots::dot(rare(row), at_rare)].concat(),
+            values,
+            ..Track::default()
+        }
+    };
+    html! {
+        p .legend {
+            "Round trips in microseconds on a logarithmic axis, with 95 % intervals within this run. Further left is better. "
+            @if group.loads.len() > 1 {
+                "Alone: each client waits for its response. Other loads: requests come at that share of the rate that the engine reaches alone, "
+                "or at that rate, whether or not the last response is there. "
+            }
+            (key("c7", "●", "half of the requests took no longer")) (key("c7", "◇", "99 % took no longer"))
+        }
+        .facets {
+            @for (n, load) in group.loads.iter().enumerate() {
+                @let mut rows = group.at(n);
+                @let _ = rows.sort_by(|one, other| {
+                    let us = |row: &Row| row.rtt_p50_us.and_then(drawable).unwrap_or(f64::INFINITY);
+                    us(one.1).total_cmp(&us(other.1))
+                });
+                (Tracks {
+                    columns: &["p50 µs", "p99 µs"],
+                    caption: &of_load(load),
+                    scale,
+                    reference: None,
+                    band: None,
+                }.draw(&rows.iter().map(track).collect::<Vec<_>>()))
+            }
+        }
+    }
 }
 
-const TAIL: Over = Over {
-    name: "share of requests",
-    axis: "share of requests",
-    unit: "",
-    is_log: true,
-};
+/// Returns the name of a load: `alone`, `at 50 % load`, `at 1000/s`.
+fn of_load(load: &str) -> String {
+    match load {
+        "alone" => "alone".to_owned(),
+        share if share.ends_with('%') => format!("at {share} load"),
+        rate => format!("at {rate}"),
+    }
+}
 
 /// Name of a quantile, and the function that returns its value and interval. A rare one has only a lower bound, so its
 /// interval ends at the value.
@@ -83,40 +123,6 @@ const QUANTILES: [Quantile; 5] = [
         [row.rtt_p9999_us, row.rtt_p9999_us_low, row.rtt_p9999_us]
     }),
 ];
-
-fn mark((_, of): &Quantile, row: &Row, look: Look) -> Option<Mark> {
-    let [value, low, high] = of(row);
-    Some(Mark {
-        value: value.and_then(drawable)?,
-        low,
-        high,
-        look,
-    })
-}
-
-/// Returns the lines of each chart. A chart has at most [`LOOKS`] engines.
-fn tails(block: &BlockKey, rows: &[&Row]) -> Vec<(String, Vec<Line>)> {
-    let line = |(row, look): (&&Row, Look)| {
-        let marks = QUANTILES.iter().enumerate();
-        Line {
-            label: name(row),
-            look,
-            marks: marks
-                .filter_map(|(step, of)| Some((step, mark(of, row, look)?)))
-                .collect(),
-        }
-    };
-    let mut rows = rows.to_vec();
-    rows.sort_by_cached_key(|row| engines::order(row));
-    let pictures = rows.chunks(LOOKS);
-    let picture = |rows: &[&Row]| {
-        (
-            block.to_string(),
-            rows.iter().zip(engines::looks(rows)).map(line).collect(),
-        )
-    };
-    pictures.map(picture).collect()
-}
 
 fn name(row: &Row) -> String {
     match row.connection {
@@ -148,7 +154,7 @@ mod tests {
 
     fn drawn(rows: Vec<Row>) -> Option<String> {
         let files = [results(rows)];
-        charts(&files).map(|charts| charts(&files[0]).into_string())
+        is_measured(&files).then(|| charts(&files[0]).into_string())
     }
 
     #[test]
@@ -160,7 +166,7 @@ mod tests {
         let page = drawn(rows).expect("there are round trips");
         for text in [
             "µs over share of requests",
-            "µs, 50 % over load",
+            "µs over load, 50 % of requests",
             ">10 %<",
             ">50 %<",
             ">90 %<",
@@ -192,6 +198,31 @@ mod tests {
             assert_eq!(page.matches(text).count(), 2, "{text}: {page}");
         }
         assert!(!page.contains(">10 %<"), "{page}");
+    }
+
+    #[test]
+    fn loads_that_were_planned_are_those_of_the_plan_whatever_is_reached_alone() {
+        let engine = |(name, capacity): (&'static str, u32)| {
+            let rates = [10, 50, 90].map(|pct| row(name, Some(pct * capacity / 100), 50.0));
+            [vec![row(name, None, 50.0)], rates.to_vec()].concat()
+        };
+        let engines = [("std", 12_000), ("tokio", 15_000)];
+        let page = drawn(engines.into_iter().flat_map(engine).collect());
+        let page = page.expect("there are round trips");
+        // Alone, both reach 10,000 per second. All engines of a load are in one chart.
+        assert_eq!(page.matches("<table class=\"tracks\"").count(), 4);
+        for caption in [">at 10 % load<", ">at 50 % load<", ">at 90 % load<"] {
+            assert_eq!(page.matches(caption).count(), 1, "{caption}: {page}");
+        }
+    }
+
+    #[test]
+    fn no_chart_has_a_single_line() {
+        let rows = [None, Some(1000), Some(9000)].map(|rate| row("std", rate, 50.0));
+        let page = drawn(rows.into()).expect("there are round trips");
+        let legends = page.split("<figure>").skip(1);
+        let lines = legends.map(|figure| figure.matches("<span class=\"key\">").count());
+        assert_eq!(lines.collect::<Vec<_>>(), [3, 2], "{page}");
     }
 
     #[test]

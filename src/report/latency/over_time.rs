@@ -12,7 +12,7 @@ use crate::results::files::Results;
 const MOST_SERIES: usize = 12;
 
 /// Draws the longest round trip and the median of each window. Results without raw windows have no such charts.
-pub(super) fn over_time(file: &Results) -> Markup {
+pub(in crate::report) fn over_time(file: &Results) -> Markup {
     let mut cases: Vec<(&str, Vec<&Sample>)> = Vec::new();
     for sample in file
         .windows

@@ -58,7 +58,7 @@ proptest! {
         };
         let rows: Vec<Row> = values.into_iter().map(row).collect();
         let (one, other) = (results(rows.clone()), results(rows));
-        is_sound(&page(&[one, other], &[]))?;
+        is_sound(&page(&[one, other]))?;
     }
 
     #[test]
@@ -77,7 +77,7 @@ proptest! {
             }
             results(rows)
         };
-        is_sound(&page(&[file(&|n| values[n].0), file(&|n| values[n].1)], &[]))?;
+        is_sound(&page(&[file(&|n| values[n].0), file(&|n| values[n].1)]))?;
     }
 }
 

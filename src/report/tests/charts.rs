@@ -1,76 +1,94 @@
-//! Tests of the three main charts.
+//! Tests of the charts of throughput and CPU time.
 
 use super::*;
 
 #[test]
-fn the_charts_have_a_panel_for_each_payload_and_kind_of_sockets_and_an_engine_per_line() {
+fn all_payloads_are_visible_for_each_kind_of_sockets_with_an_engine_per_line() {
     let page = page_of(sweep(&engines(9), &[26, 300]));
-    for id in ["speed", "cpu", "loss"] {
-        assert_eq!(count(section(&page, id), "class=\"of-0 at-0-"), 8, "{id}");
-    }
     for id in ["speed", "cpu"] {
-        // Three thread counts in each.
-        assert_eq!(
-            count(section(&page, id), "<table class=\"tracks\""),
-            24,
-            "{id}"
-        );
-        assert_eq!(
-            count(section(&page, id), "<th scope=\"row\">engine-8</th>"),
-            24
-        );
+        let section = section(&page, id);
+        assert_eq!(count(section, "class=\"of-0 at-0-"), 4, "{id}");
+        // Three thread counts and two payloads in each.
+        assert_eq!(count(section, "<table class=\"tracks\""), 24, "{id}");
+        assert_eq!(count(section, "<th scope=\"row\">engine-8</th>"), 24);
     }
     let speed = section(&page, "speed");
-    assert_eq!(count(speed, "type=\"radio\""), 2 + 4);
+    assert_eq!(count(speed, "type=\"radio\""), 1 + 4);
     assert_eq!(count(speed, " checked"), 2);
-    assert!(speed.contains("<caption>4 threads, 300 B, v6, unconnected</caption>"));
+    assert!(speed.contains("<caption>300 B, 4 threads</caption>"));
     let one = page_of(vec![ordinary_row()]);
     assert_eq!(count(&one, "<fieldset class=\"choice\" hidden>"), 2);
 }
 
-#[test]
-fn a_bar_that_is_many_times_as_long_as_most_ends_at_the_edge() {
-    let mut rows = sweep(&engines(3), &[300]);
-    for row in &mut rows {
-        let factor = if row.sender == "engine-2" { 60.0 } else { 1.0 };
-        row.received_pps = Some(factor * 300_000.0);
-        (row.received_pps_low, row.received_pps_high) = (None, None);
-    }
-    let page = page_of(rows);
-    let speed = section(&page, "speed");
-    let beyond = "<i class=\"c7 beyond\" style=\"left:0%;width:100%\"></i></div><td>18,000";
-    assert_eq!(count(speed, beyond), 12, "{speed}");
-    assert_eq!(
-        count(speed, "<i class=\"c1\" style=\"left:0%;width:100%\">"),
-        12,
-        "{speed}"
-    );
+/// Returns the labels of the lines of a section, in their order.
+fn lines<'a>(page: &'a str, id: &str) -> Vec<&'a str> {
+    let lines = section(page, id)
+        .split("<tbody>")
+        .nth(1)
+        .unwrap_or_default();
+    let lines = lines.split("</tbody>").next().unwrap_or_default();
+    let labels = lines.split("<th ").skip(1);
+    let label = |line: &'a str| {
+        line.split_once('>')
+            .and_then(|(_, rest)| rest.split('<').next())
+    };
+    labels.filter_map(label).collect()
 }
 
 #[test]
-fn two_files_are_laid_over_each_other() {
-    let rows = sweep(&engines(2), &[300]);
-    let two = page(&[results(rows.clone()), results(rows)], &[]);
-    let speed = section(&two, "speed");
-    assert_eq!(
-        count(speed, "<table class=\"tracks\""),
-        12,
-        "as many as one has"
-    );
-    let bars = count(speed, "<i class=\"c1 pale\"") + count(speed, "<i class=\"c7 pale\"");
-    assert_eq!(bars, 24);
-    assert!(
-        speed.contains("A</small><br>") && speed.contains("B</small>"),
-        "{speed}"
-    );
+fn engines_are_sorted_by_value_within_their_technique() {
+    let row = |engine: &str, pps: f64| Row {
+        sender: engine.to_owned(),
+        receiver: engine.to_owned(),
+        received_pps: Some(pps),
+        cpu_ns_per_packet: Some(1e9 / pps),
+        ..ordinary_row()
+    };
+    let rows = [
+        ("std", 2e5),
+        ("mmsg", 5e5),
+        ("tokio", 1e5),
+        ("mio-level", 3e5),
+    ];
+    let page = page_of(rows.map(|(engine, pps)| row(engine, pps)).to_vec());
+    for id in ["speed", "cpu"] {
+        let expected = ["one call", "mio-level", "std", "tokio", "batches", "mmsg"];
+        assert_eq!(lines(&page, id), expected, "{id}");
+    }
+}
+
+#[test]
+fn each_loss_from_one_percent_on_is_written_at_its_dot() {
+    let lossy = |loss_pct| Row {
+        loss_pct: Some(loss_pct),
+        ..ordinary_row()
+    };
+    let page = page_of(vec![lossy(0.9), lossy(1.0), lossy(47.4)]);
+    let speed = section(&page, "speed");
+    for (text, times) in [("% lost</em>", 2), (">1 % lost<", 1), (">47 % lost<", 1)] {
+        assert_eq!(count(speed, text), times, "{text}: {speed}");
+    }
+    // Hollow, so that they are no equals of the others.
+    assert_eq!(count(speed, "○</b>"), 2, "{speed}");
+}
+
+#[test]
+fn paper_has_as_many_lines_as_fit_and_says_what_is_left_out() {
+    let few = page_of(sweep(&engines(3), &[26]));
+    assert_eq!(count(&few, "<div class=\"screen\">"), 0);
+    let many = page_of(sweep(&engines(20), &[26, 300, 1460]));
+    let cpu = section(&many, "cpu");
+    assert_eq!(count(cpu, "<div class=\"screen\">"), 4 * 4, "of 9 each");
+    assert_eq!(count(cpu, "are on the page, not on paper."), 4);
 }
 
 #[test]
 fn sweeps_of_a_suite_have_charts_of_their_own() {
     let suite = crate::experiment::suite::find("--suite", "board").expect("it is built in");
     let rows = sweep(&engines(2), &[300]);
-    let page = crate::report::suite_page(&[results(rows.clone()), results(rows)], &[], &suite);
-    for id in ["speed", "speed-1", "loss-1"] {
+    let files = [results(rows.clone()), results(rows)];
+    let page = crate::report::page(&files, &[], Some(&suite), Tables::Folded);
+    for id in ["speed", "speed-1", "cpu-1"] {
         assert_eq!(
             count(&page, &format!("<section aria-labelledby=\"{id}\">")),
             1,
@@ -78,7 +96,7 @@ fn sweeps_of_a_suite_have_charts_of_their_own() {
         );
     }
     assert!(page.contains("<h2 id=\"sweep-1\">") && page.contains("href=\"#sweep-1\""));
-    assert_eq!(count(&page, "pale\""), 0);
+    assert_eq!(count(&page, "id=\"comparison\""), 0);
 }
 
 #[test]
@@ -107,23 +125,4 @@ fn a_case_that_is_there_twice_has_two_lines() {
         let line = format!("<th scope=\"row\">{line}</th>");
         assert_eq!(count(section(&page, "speed"), &line), 1, "{line}");
     }
-}
-
-#[test]
-fn what_was_not_measured_is_not_without_loss() {
-    let skipped = Row {
-        status: Status::Skipped,
-        received_pps: None,
-        loss_pct: None,
-        ip: Ip::V6,
-        ..ordinary_row()
-    };
-    let lossless = Row {
-        loss_pct: Some(0.0),
-        ..ordinary_row()
-    };
-    let page = page_of(vec![lossless, skipped]);
-    let loss = section(&page, "loss");
-    assert_eq!(count(loss, "No loss, "), 1, "{loss}");
-    assert_eq!(count(loss, "Not measured, "), 1, "{loss}");
 }

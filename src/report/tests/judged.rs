@@ -1,6 +1,7 @@
 //! Tests of the page's ranking and comparison.
 
 use super::*;
+use crate::verdict::quality::Quality;
 
 /// Returns a sweep of four engines in 12 blocks whose ratios scatter by 1 %. The last engine is faster by `factor`.
 fn ratios(factor: f64) -> Results {
@@ -32,19 +33,24 @@ fn ratios(factor: f64) -> Results {
 
 #[test]
 fn what_to_use_is_said_first_with_places_that_show_ties() {
-    let page = page(&[ratios(1.0)], &[]);
+    let page = page(&[ratios(1.0)]);
     let ranking = section(&page, "ranking");
     let (_, opening) = page.split_once("id=\"summary\"").expect("a summary");
-    assert!(
-        opening.starts_with(
-            " aria-label=\"Summary\"><p class=\"advice\"><b>Over loopback, of 4 engines: use mmsg or uring (a tie)</b>"
-        ),
-        "{opening}"
-    );
+    let opening = opening.split("</section>").next().unwrap_or_default();
+    for said in [
+        "<b>Over loopback, of 4 engines: use mmsg or uring (a tie)</b>",
+        "<span>Loopback: both ends on one machine, no network</span>",
+    ] {
+        assert_eq!(count(opening, said), 1, "{said}: {opening}");
+    }
     // By speed and by CPU time, for two payloads, with one thread and with more.
-    assert_eq!(count(ranking, "<table class=\"tracks\""), 8);
-    for label in [">1 mmsg<", ">1 uring<", ">3 std<", ">4 tokio<"] {
-        assert_eq!(count(ranking, label), 8, "{label}: {ranking}");
+    for line in [
+        "<td>1</td><th scope=\"row\">mmsg<",
+        "<td>1</td><th scope=\"row\">uring<",
+        "<td>3</td><th scope=\"row\">std<",
+        "<td>4</td><th scope=\"row\">tokio<",
+    ] {
+        assert_eq!(count(ranking, line), 8, "{line}: {ranking}");
     }
     assert!(ranking.contains("<td>1</td><th scope=\"row\">mmsg</th><td>1.200</td>"));
     assert!(ranking.contains("<summary>Group by group: 24 groups</summary>"));
@@ -53,18 +59,18 @@ fn what_to_use_is_said_first_with_places_that_show_ties() {
 
 #[test]
 fn a_single_file_has_nothing_to_be_compared_with() {
-    assert_eq!(count(&page(&[ratios(1.0)], &[]), "\"comparison\""), 0);
+    assert_eq!(count(&page(&[ratios(1.0)]), "\"comparison\""), 0);
 }
 
 #[test]
 fn each_other_file_is_compared_with_the_first_in_the_words_of_compare() {
     let files = [ratios(1.0), ratios(0.8), ratios(1.0)];
-    let page = page(&files, &[]);
+    let page = page(&files);
     let changes = section(&page, "comparison");
     let (worse, same) = changes
-        .split_once("<h4>1.csv against 1.csv</h4>")
+        .split_once("<h3>1.csv against 1.csv</h3>")
         .expect("the other file");
-    assert!(worse.contains("<h4>0.8.csv against 1.csv</h4>"), "{worse}");
+    assert!(worse.contains("<h3>0.8.csv against 1.csv</h3>"), "{worse}");
     for said in [
         "<th scope=\"row\">tokio</th><td><span class=\"c8\"><span aria-hidden=\"true\">▼</span> slower</span><td>-20.0..-20.0<td>-20.0<td>",
         "<summary>All cases: 96 cases</summary>",
@@ -72,18 +78,71 @@ fn each_other_file_is_compared_with_the_first_in_the_words_of_compare() {
     ] {
         assert!(worse.contains(said), "{said}: {worse}");
     }
-    let opening = page.split("</section>").next().expect("a summary");
-    for said in [
-        "<p class=\"advice worse\"><b>0.8.csv against 1.csv.</b> Speed: 1 of 4 engines slower, 3 same; ",
-        " CPU time: 1 of 4 engines dearer",
-        "<p class=\"advice plain\"><b>1.csv against 1.csv.</b> Speed: 0 of 4 engines slower",
+    for (changes, said) in [
+        (
+            worse,
+            "<b>Speed: something is slower: </b>1 of 4 engines slower, 3 same; ",
+        ),
+        (
+            worse,
+            "<b>CPU time: something is dearer: </b>1 of 4 engines dearer",
+        ),
+        (worse, "<div class=\"answer worse\">"),
+        (
+            same,
+            "<b>Speed: no change of more than 2 %: </b>0 of 4 engines slower",
+        ),
     ] {
-        assert!(opening.contains(said), "{said}: {opening}");
+        assert!(changes.contains(said), "{said}: {changes}");
     }
     assert!(same.contains("No case is faster, slower or broken."));
-    // Speed and CPU time of two files.
+    // Speed and CPU time of two files, with the margin as a band.
     assert_eq!(count(changes, "<table class=\"tracks\""), 4);
+    assert_eq!(count(changes, "%,var(--band) "), 4);
     assert!(section(&page, "ranking").contains("All files together"));
+}
+
+#[test]
+fn what_changed_comes_first_and_each_run_has_charts_of_its_own() {
+    let page = page(&[ratios(1.0), ratios(0.8)]);
+    let places = ["id=\"comparison\"", "id=\"summary\"", "id=\"speed\""];
+    let places = places.map(|id| page.find(id).expect("it is there"));
+    assert!(places.is_sorted(), "{places:?}");
+    // Runs are chosen, as are the sockets; the newest is shown.
+    let speed = section(&page, "speed");
+    assert_eq!(count(speed, "class=\"of-0 at-0-"), 2 * 4);
+    assert!(speed.contains("id=\"run-0-1\" checked"), "{speed}");
+}
+
+#[test]
+fn the_answer_has_the_colour_of_the_grade() {
+    let mut narrow = ratios(1.0);
+    for row in &mut narrow.rows {
+        let pps = row.received_pps;
+        (row.received_pps_low, row.received_pps_high) = (pps, pps);
+    }
+    let wide = results(vec![Row {
+        received_pps_low: Some(0.0),
+        ..ordinary_row()
+    }]);
+    let grades = [narrow, wide].map(|file| {
+        let grade = Quality::of(&file.rows).grade.to_string();
+        let answer = format!("<div class=\"answer {grade}\">");
+        assert_eq!(count(&page(&[file]), &answer), 1, "{answer}");
+        grade
+    });
+    assert_ne!(grades[0], grades[1]);
+}
+
+#[test]
+fn tables_are_unfolded_on_request() {
+    let page = |tables| crate::report::page(&[ratios(1.0)], &[], None, tables);
+    let (folded, unfolded) = (page(Tables::Folded), page(Tables::Unfolded));
+    assert_eq!(count(&folded, "<details open"), 0);
+    assert_eq!(
+        count(&unfolded, "<details open>"),
+        count(&folded, "<details>")
+    );
 }
 
 #[test]
@@ -91,7 +150,7 @@ fn what_broke_is_in_the_table_with_its_reason_below() {
     let mut new = ratios(1.0);
     new.rows[30].status = Status::Failed;
     new.rows[30].reason = "it <starved>".to_owned();
-    let page = page(&[ratios(1.0), new], &[]);
+    let page = page(&[ratios(1.0), new]);
     let changes = section(&page, "comparison");
     assert!(changes.contains("</span> broken</span>"));
     assert!(

@@ -7,7 +7,7 @@ use crate::engines::{self, Entry};
 
 /// Technique by which an engine moves datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Technique {
+pub(crate) enum Technique {
     /// One system call per datagram, blocking or in an event loop.
     OneCall,
     /// Many datagrams per call; each datagram still passes the network stack by itself.
@@ -19,10 +19,10 @@ pub(super) enum Technique {
 }
 
 impl Technique {
-    pub(super) const ALL: [Self; 4] = [Self::OneCall, Self::Batches, Self::Offload, Self::Unknown];
+    pub(crate) const ALL: [Self; 4] = [Self::OneCall, Self::Batches, Self::Offload, Self::Unknown];
 
     /// Returns the technique of a row's label. If sender and receiver differ, the technique that moves more at once.
-    pub(super) fn of_label(label: &str) -> Self {
+    pub(crate) fn of_label(label: &str) -> Self {
         let names = engines(label).into_iter();
         let of_engine = |name: &str| match name.parse().ok().and_then(engines::properties) {
             None => Self::Unknown,
@@ -37,7 +37,7 @@ impl Technique {
     }
 
     /// Returns the name of the technique in the advice.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::OneCall => "one call",
             Self::Batches => "batches",

@@ -6,7 +6,8 @@ use crate::report;
 use crate::verdict::judge;
 
 fn page(record: Record) -> String {
-    report::page(&[], &[ExperimentResults::Sides(Box::new(record.into()))])
+    let logs = [ExperimentResults::Sides(Box::new(record.into()))];
+    report::page(&[], &logs, None, report::Tables::Folded)
 }
 
 /// Returns a comparison in which only `mio-level` is slower, and only with several threads.
@@ -52,7 +53,7 @@ fn each_engine_part_and_case_has_its_verdict_with_its_interval() {
         let row = row(&page, &case.key);
         assert!(row.contains(case.answer.verdict.word(By::Speed)), "{row}");
     }
-    assert!(page.contains("advice worse"));
+    assert!(page.contains("answer worse"));
     assert!(page.contains("surely by more than 2 %"));
 }
 

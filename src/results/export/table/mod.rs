@@ -10,6 +10,8 @@ use super::{each_machine, latency};
 use crate::results::row::{Load, Machine, Row, Status};
 use crate::term::fold;
 use crate::term::table::Columns;
+#[cfg(feature = "report")]
+use crate::term::table::Table;
 
 /// Width of tables that do not go to a terminal, in columns. A terminal over ssh shows this width without breaking
 /// lines.
@@ -84,6 +86,18 @@ pub(super) fn measured<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let mut measured: Vec<&Row> = ran.copied().collect();
     measured.sort_by_key(|row| (row.workload, row.block()));
     measured
+}
+
+/// Returns a table of each block, with its heading.
+#[cfg(feature = "report")]
+pub(crate) fn blocks(rows: &[Row]) -> Vec<(String, Table)> {
+    let measured = measured(rows);
+    let blocks = measured.chunk_by(|one, other| one.block() == other.block());
+    let table = |block: &[&Row]| {
+        let table = columns(block[0]).table(block.iter().copied());
+        (block_in_words(block[0]), table)
+    };
+    blocks.map(table).collect()
 }
 
 /// Describes the parameters that all cases of the block of `row` share.

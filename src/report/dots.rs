@@ -1,0 +1,219 @@
+//! Charts of throughput and CPU time: for each engine a dot with its interval on a logarithmic axis, which all charts
+//! of a panel share. Engines are sorted by value within their technique. Losses are written beside the dots.
+
+use maud::{Markup, html};
+
+use super::cases::drawable;
+use super::chart::{Drawn, Look, Scale, Shape, Track, Tracks};
+use super::panels::{Facet, FacetLine};
+use super::{engines, number};
+use crate::results::row::{Row, Status};
+use crate::term::digits::IntervalWidth;
+use crate::verdict::quality::LOSSY_PCT;
+use crate::verdict::rank::Technique;
+
+/// A value of rows, with the ends of its interval.
+pub(super) type Estimate = [Option<f64>; 3];
+
+/// Quantity of a chart.
+pub(super) struct Metric {
+    /// Id and heading of its section.
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    /// What is drawn, in words.
+    pub(super) about: &'static str,
+    /// Headings of the value and of the number beside it.
+    columns: [&'static str; 2],
+    value: fn(&Row) -> Estimate,
+    beside: fn(&Row) -> Option<f64>,
+    /// Sign of the order: the best engine has the largest product of this and its value.
+    best: f64,
+    /// Maximum number of lines on paper.
+    pub(super) most_printed: usize,
+}
+
+/// The charts in their order on the page.
+pub(super) const METRICS: [Metric; 2] = [
+    Metric {
+        id: "speed",
+        title: "Throughput",
+        about: "Thousand datagrams received per second (kpps), on a logarithmic axis. Further right is faster. A dot is the middle of the windows, its line the 95 % interval within \
+                this run. A hollow dot lost 1 % or more of what was sent: the loss is beside it.",
+        columns: ["kpps", "Mb/s"],
+        value: |row| {
+            let values = [
+                row.received_pps,
+                row.received_pps_low,
+                row.received_pps_high,
+            ];
+            values.map(|pps| pps.map(|pps| pps / 1000.0))
+        },
+        beside: |row| row.received_mbps,
+        best: 1.0,
+        most_printed: 200,
+    },
+    Metric {
+        id: "cpu",
+        title: "CPU time per datagram",
+        about: "CPU time of all threads per datagram received, in nanoseconds, drawn in the same way. Further left is cheaper. \
+                Lost datagrams make the sender seem cheaper than it is.",
+        columns: ["ns", "receivers"],
+        value: |row| {
+            [
+                row.cpu_ns_per_packet,
+                row.cpu_ns_per_packet_low,
+                row.cpu_ns_per_packet_high,
+            ]
+        },
+        beside: |row| row.receiver_cpu_ns_per_packet,
+        best: -1.0,
+        most_printed: 100,
+    },
+];
+
+impl Metric {
+    /// Draws the facets of a panel, each as a chart.
+    pub(super) fn draw(&self, facets: &[Facet]) -> Markup {
+        let rows = facets.iter().flat_map(|facet| &facet.lines);
+        let rows = rows.map(|line| line.row);
+        let scale = scale(rows.map(self.value));
+        let mut printed = 0;
+        html! {
+            .facets {
+                @for facet in facets {
+                    @let _ = printed += facet.lines.len();
+                    @let chart = self.chart(facet, scale);
+                    @if printed <= self.most_printed { (chart) } @else { div .screen { (chart) } }
+                }
+            }
+            @if printed > self.most_printed {
+                p .paper { "The other charts of this section are on the page, not on paper." }
+            }
+        }
+    }
+
+    fn chart(&self, facet: &Facet, scale: Scale) -> Markup {
+        let tracks = Tracks {
+            columns: &self.columns,
+            caption: &facet.name,
+            scale,
+            reference: None,
+            band: None,
+        };
+        tracks.draw(&self.tracks(facet))
+    }
+
+    /// Returns the engines by technique, each below the technique's name, and the best first.
+    fn tracks(&self, facet: &Facet) -> Vec<Track> {
+        let rank = |line: &&FacetLine| {
+            let value = (self.value)(line.row)[0].and_then(drawable);
+            value.map_or(f64::NEG_INFINITY, |value| self.best * value)
+        };
+        let mut tracks = Vec::new();
+        for technique in Technique::ALL {
+            let lines = facet.lines.iter();
+            let lines = lines.filter(|line| Technique::of_label(&line.row.label()) == technique);
+            let mut lines: Vec<&FacetLine> = lines.collect();
+            lines.sort_by(|one, other| rank(other).total_cmp(&rank(one)));
+            if !lines.is_empty() && facet.lines.len() > 1 {
+                tracks.push(heading(technique.name()));
+            }
+            tracks.extend(lines.into_iter().map(|line| self.track(line)));
+        }
+        tracks
+    }
+
+    fn track(&self, line: &FacetLine) -> Track {
+        let row = line.row;
+        let estimate = (self.value)(row);
+        let loss_pct = row.loss_pct.and_then(drawable);
+        let loss_pct = loss_pct.filter(|pct| *pct >= LOSSY_PCT);
+        let look = Look {
+            colour: engines::colour(engines::group(row)),
+            shape: Shape::Circle,
+            filled: loss_pct.is_none(),
+        };
+        let mut drawn = dot(estimate, look);
+        if let (Some(pct), Some((low, high))) = (loss_pct, ends(estimate)) {
+            drawn.push(Drawn::Note {
+                low,
+                high,
+                text: format!("{pct:.0} % lost"),
+            });
+        }
+        let beside = (self.beside)(row).and_then(drawable);
+        let beside = beside.map_or_else(String::new, number::plain);
+        Track {
+            label: line.label.clone(),
+            drawn,
+            values: vec![figure(estimate, row), (beside, String::new())],
+            ..Track::default()
+        }
+    }
+}
+
+/// Returns a heading among tracks.
+pub(super) fn heading(name: &str) -> Track {
+    Track {
+        label: name.to_owned(),
+        ..Track::default()
+    }
+}
+
+/// Returns a logarithmic axis for all values. Intervals that are much wider than the values end at the edge.
+pub(super) fn scale(estimates: impl Iterator<Item = Estimate>) -> Scale {
+    const BEYOND: f64 = 1.5;
+    let estimates: Vec<Estimate> = estimates.collect();
+    let values = || {
+        let values = estimates.iter().filter_map(|[value, ..]| *value);
+        values.filter_map(drawable).filter(|value| *value > 0.0)
+    };
+    let most = values().fold(0.0, f64::max) * BEYOND;
+    let least = values().fold(f64::INFINITY, f64::min) / BEYOND;
+    let of_intervals = estimates.iter().filter_map(|estimate| ends(*estimate));
+    let ends = of_intervals.flat_map(|(low, high)| [low.max(least), high.min(most)]);
+    let ends = ends.filter(|end| *end > 0.0);
+    Scale::logarithmic(values().chain(ends).collect::<Vec<f64>>())
+}
+
+/// Returns the mark of a value with its interval.
+pub(super) fn dot(estimate: Estimate, look: Look) -> Vec<Drawn> {
+    let Some(at) = estimate[0].and_then(drawable) else {
+        return Vec::new();
+    };
+    let interval = interval(estimate);
+    let interval = interval.map(|(low, high)| Drawn::Interval { low, high });
+    let mark = Drawn::Mark { at, look };
+    interval.into_iter().chain([mark]).collect()
+}
+
+fn interval([_, low, high]: Estimate) -> Option<(f64, f64)> {
+    low.zip(high).filter(|(low, high)| low <= high)
+}
+
+/// Returns the ends of the interval, or the value twice. `None`: no value that can be drawn.
+fn ends(estimate: Estimate) -> Option<(f64, f64)> {
+    let value = estimate[0].and_then(drawable)?;
+    Some(interval(estimate).unwrap_or((value, value)))
+}
+
+/// Returns the value and the reach of its interval. Without a value, says why.
+pub(super) fn figure(estimate: Estimate, row: &Row) -> (String, String) {
+    let mut about = Vec::new();
+    let value = estimate[0].and_then(drawable);
+    if let (Some(value), Some((low, high))) = (value, interval(estimate)) {
+        about.extend(
+            IntervalWidth::new(value, low, high).map(|width| match width {
+                IntervalWidth::Half(_) => format!("±{width} %"),
+                _ => format!("{width} %"),
+            }),
+        );
+    }
+    match row.status {
+        Status::Ok if value.is_none() => about.push("not known".to_owned()),
+        Status::Ok => {}
+        status => about.push(status.to_string()),
+    }
+    let value = value.map_or_else(String::new, number::plain);
+    (value, about.join(" "))
+}
