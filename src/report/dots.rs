@@ -50,7 +50,7 @@ pub(super) const METRICS: [Metric; 2] = [
         },
         beside: |row| row.received_mbps,
         best: 1.0,
-        most_printed: 200,
+        most_printed: 110,
     },
     Metric {
         id: "cpu",
@@ -67,7 +67,7 @@ pub(super) const METRICS: [Metric; 2] = [
         },
         beside: |row| row.receiver_cpu_ns_per_packet,
         best: -1.0,
-        most_printed: 100,
+        most_printed: 50,
     },
 ];
 
@@ -136,6 +136,7 @@ impl Metric {
         let mut drawn = dot(estimate, look);
         if let (Some(pct), Some((low, high))) = (loss_pct, ends(estimate)) {
             drawn.push(Drawn::Note {
+                at: estimate[0].unwrap_or(low),
                 low,
                 high,
                 text: format!("{pct:.0} % lost"),

@@ -46,8 +46,9 @@ pub(in crate::report) enum Drawn {
         at: f64,
         look: Look,
     },
-    /// A few words beside the interval from `low` to `high`.
+    /// A few words beside the mark at `at` and its interval.
     Note {
+        at: f64,
         low: f64,
         high: f64,
         text: String,
@@ -75,8 +76,9 @@ impl Tracks<'_> {
                         td {}
                         td {
                             .axis {
-                                @for (share, label) in spaced(&ticks) {
-                                    span style={ "left:" (percent(*share)) "%" } class=(edge(*share)) { (label) }
+                                @for ((share, label), is_inner) in spaced(&ticks) {
+                                    @let class = if is_inner { "middle inner" } else { edge(*share) };
+                                    span class=(class) style={ "left:" (percent(*share)) "%" } { (label) }
                                 }
                             }
                         }
@@ -114,13 +116,23 @@ impl Tracks<'_> {
             Drawn::Mark { at, look } => html! {
                 b class=(look.colour()) style=(self.left(*at)) { (look.sign()) }
             },
-            Drawn::Note { low, high, text } => {
-                let (low, high) = (self.scale.share(*low), self.scale.share(*high));
-                // On the side with more room.
-                let side = if low + high < 1.0 {
-                    format!("left:{}%", percent(high))
+            Drawn::Note {
+                at,
+                low,
+                high,
+                text,
+            } => {
+                /// Share of the axis that a note needs.
+                const ROOM: f64 = 0.5;
+                let [at, low, high] = [at, low, high].map(|value| self.scale.share(*value));
+                // On the side with more room. Over the end of an interval that leaves too little.
+                let side = if at < ROOM {
+                    format!("left:{}%", percent(high.min(1.0 - ROOM).max(at)))
                 } else {
-                    format!("right:{}%", percent(1.0 - low))
+                    format!(
+                        "right:{}%",
+                        percent((1.0 - low).min(1.0 - ROOM).max(1.0 - at))
+                    )
                 };
                 html! { em style=(side) { (text) } }
             }
@@ -163,20 +175,21 @@ impl Tracks<'_> {
     }
 }
 
-/// Returns the ticks whose labels fit beside each other on a phone, of few enough the first and the last.
-fn spaced(ticks: &[Tick]) -> Vec<&Tick> {
-    /// Distance of labels, as a share of the axis.
-    const ROOM: f64 = 0.36;
-    let mut chosen: Vec<&Tick> = Vec::new();
+/// Returns the ticks whose labels fit beside each other, each with whether it is left out on a phone.
+fn spaced(ticks: &[Tick]) -> Vec<(&Tick, bool)> {
+    /// Distance of labels, as a share of the axis: in a window, and on a phone.
+    const ROOM: [f64; 2] = [0.36, 0.58];
+    let (Some(first), Some(last)) = (ticks.first(), ticks.last()) else {
+        return Vec::new();
+    };
+    let mut chosen: Vec<(&Tick, bool)> = Vec::new();
     for tick in ticks {
-        if chosen.last().is_none_or(|last| tick.0 - last.0 >= ROOM) {
-            chosen.push(tick);
+        let is_last = tick.0 >= last.0;
+        let before = chosen.last().map_or(-1.0, |(before, _)| before.0);
+        if tick.0 - before >= ROOM[0] && (is_last || last.0 - tick.0 >= ROOM[0]) {
+            let fits = tick.0 <= first.0 || (is_last && last.0 - first.0 >= ROOM[1]);
+            chosen.push((tick, !fits));
         }
-    }
-    if let (Some(last), true) = (ticks.last(), chosen.len() > 1) {
-        chosen.pop();
-        chosen.retain(|tick| last.0 - tick.0 >= ROOM);
-        chosen.push(last);
     }
     chosen
 }
@@ -184,8 +197,8 @@ fn spaced(ticks: &[Tick]) -> Vec<&Tick> {
 /// Returns the class of an axis label, which aligns it with its tick.
 fn edge(share: f64) -> &'static str {
     match share {
-        share if share < 0.1 => "first",
-        share if share > 0.9 => "last",
+        share if share < 0.2 => "first",
+        share if share > 0.8 => "last",
         _ => "middle",
     }
 }
@@ -220,6 +233,7 @@ mod tests {
                     look: Look::nth(2),
                 },
                 Drawn::Note {
+                    at: 360.0,
                     low: 300.0,
                     high: 390.0,
                     text: "47 % lost".to_owned(),
@@ -264,9 +278,9 @@ mod tests {
         <td></td>
         <td>
         <div class="axis">
-        <span style="left:0%" class="first">0</span>
-        <span style="left:50%" class="middle">200</span>
-        <span style="left:100%" class="last">400</span></div></td>
+        <span class="first" style="left:0%">0</span>
+        <span class="middle inner" style="left:50%">200</span>
+        <span class="last" style="left:100%">400</span></div></td>
         <td>kpps</td></tr></tfoot></table>
         "##);
     }
