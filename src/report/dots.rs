@@ -77,16 +77,19 @@ impl Metric {
         let rows = facets.iter().flat_map(|facet| &facet.lines);
         let rows = rows.map(|line| line.row);
         let scale = scale(rows.map(self.value));
-        let mut printed = 0;
+        let mut lines = 0;
+        let charts = facets.iter().map(|facet| {
+            lines += facet.lines.len();
+            (lines <= self.most_printed, self.chart(facet, scale))
+        });
+        let charts: Vec<(bool, Markup)> = charts.collect();
         html! {
             .facets {
-                @for facet in facets {
-                    @let _ = printed += facet.lines.len();
-                    @let chart = self.chart(facet, scale);
-                    @if printed <= self.most_printed { (chart) } @else { div .screen { (chart) } }
+                @for (is_printed, chart) in &charts {
+                    @if *is_printed { (chart) } @else { div .screen { (chart) } }
                 }
             }
-            @if printed > self.most_printed {
+            @if charts.iter().any(|(is_printed, _)| !is_printed) {
                 p .paper { "The other charts of this section are on the page, not on paper." }
             }
         }

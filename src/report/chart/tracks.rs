@@ -178,7 +178,7 @@ impl Tracks<'_> {
 /// Returns the ticks whose labels fit beside each other, each with whether it is left out on a phone.
 fn spaced(ticks: &[Tick]) -> Vec<(&Tick, bool)> {
     /// Distance of labels, as a share of the axis: in a window, and on a phone.
-    const ROOM: [f64; 2] = [0.36, 0.58];
+    const ROOM: [f64; 2] = [0.36, 0.66];
     let (Some(first), Some(last)) = (ticks.first(), ticks.last()) else {
         return Vec::new();
     };

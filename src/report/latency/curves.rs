@@ -39,7 +39,7 @@ pub(super) fn tails(group: &Loads) -> Vec<Markup> {
     let draw = |caption: &str, lines: Vec<Line>| drawn(caption, TAIL, &steps, &lines);
     if let [(engine, rows)] = &group.engines[..] {
         let lines = rows.iter().enumerate();
-        let lines = lines.map(|(n, (load, row))| line(&group.loads[*load], row, Look::nth(n)));
+        let lines = lines.map(|(n, (load, row))| line(&group.steps[*load], row, Look::nth(n)));
         let lines: Vec<Line> = lines.collect();
         let charts = lines.chunks(LOOKS);
         return charts
@@ -47,7 +47,7 @@ pub(super) fn tails(group: &Loads) -> Vec<Markup> {
             .collect();
     }
     let mut charts = Vec::new();
-    for (n, load) in group.loads.iter().enumerate() {
+    for (n, load) in group.steps.iter().enumerate() {
         for rows in group.at(n).chunks(LOOKS) {
             let looks = engines::looks(&rows.iter().map(|(_, row)| *row).collect::<Vec<_>>());
             let lines = rows.iter().zip(looks);
@@ -63,11 +63,11 @@ pub(super) fn tails(group: &Loads) -> Vec<Markup> {
 
 /// Returns charts over the load: one for each quantile with all engines, or one for both quantiles of the only engine.
 pub(super) fn over_load(group: &Loads) -> Vec<Markup> {
-    if group.loads.len() < 2 {
+    if group.steps.len() < 2 {
         return Vec::new();
     }
     let [half, _, rare, ..] = &QUANTILES;
-    let draw = |caption: &str, lines: Vec<Line>| drawn(caption, LOAD, &group.loads, &lines);
+    let draw = |caption: &str, lines: Vec<Line>| drawn(caption, LOAD, &group.steps, &lines);
     if let [(engine, rows)] = &group.engines[..] {
         let lines = [half, rare].into_iter().enumerate();
         let lines = lines.map(|(n, quantile)| loaded(quantile.0, rows, quantile, Look::nth(n)));

@@ -14,7 +14,7 @@ pub(super) struct Loads<'a> {
     /// Parameters that the cases share.
     pub(super) caption: String,
     /// Labels of the loads, in ascending order: `alone`, then all in % of the closed-loop rates, or all rates.
-    pub(super) loads: Vec<String>,
+    pub(super) steps: Vec<String>,
     pub(super) engines: Vec<EngineRows<'a>>,
 }
 
@@ -22,6 +22,14 @@ pub(super) struct Loads<'a> {
 pub(super) type EngineRows<'a> = (String, Vec<(usize, &'a Row)>);
 
 impl<'a> Loads<'a> {
+    /// Returns the rows at a load with their engines, the shortest median first.
+    pub(super) fn sorted_at(&self, load: usize) -> Vec<(&str, &'a Row)> {
+        let us = |row: &Row| row.rtt_p50_us.and_then(drawable).unwrap_or(f64::INFINITY);
+        let mut rows = self.at(load);
+        rows.sort_by(|one, other| us(one.1).total_cmp(&us(other.1)));
+        rows
+    }
+
     /// Returns the rows at a load with their engines, in the order of the engines.
     pub(super) fn at(&self, load: usize) -> Vec<(&str, &'a Row)> {
         let rows = self.engines.iter().filter_map(|(label, rows)| {
@@ -117,7 +125,7 @@ fn of_group<'a>(block: BlockKey, rows: &[&'a Row]) -> Loads<'a> {
     };
     Loads {
         caption: block.to_string(),
-        loads: loads.into_iter().map(label).collect(),
+        steps: loads.into_iter().map(label).collect(),
         engines,
     }
 }
@@ -135,7 +143,7 @@ fn planned_pps(row: &Row, all: &[&Row]) -> Option<f64> {
     let is_share = |(rate, pct): (&u32, &f64)| {
         let times = pct / LOADS_PCT[0];
         // Both rates were rounded.
-        (f64::from(*rate) - times * lowest).abs() <= (times + 1.0) / 2.0
+        (f64::from(*rate) - times * lowest).abs() <= f64::midpoint(times, 1.0)
     };
     let are_shares = own.len() == LOADS_PCT.len() && own.iter().zip(&LOADS_PCT).all(is_share);
     let mut others = all.iter().filter(|other| name(other) != name(row));

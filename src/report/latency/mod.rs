@@ -9,7 +9,6 @@ use maud::{Markup, html};
 use self::curves::{over_load, tails};
 use self::loads::{Loads, loads};
 pub(super) use self::over_time::over_time;
-use super::cases::drawable;
 use super::chart::{Look, Shape, Track, Tracks, key};
 use super::{dots, engines};
 use crate::data::Connection;
@@ -68,19 +67,15 @@ fn by_load(group: &Loads) -> Markup {
     html! {
         p .legend {
             "Round trips in microseconds on a logarithmic axis, with 95 % intervals within this run. Further left is better. "
-            @if group.loads.len() > 1 {
+            @if group.steps.len() > 1 {
                 "Alone: each client waits for its response. Other loads: requests come at that share of the rate that the engine reaches alone, "
                 "or at that rate, whether or not the last response is there. "
             }
             (key("c7", "●", "half of the requests took no longer")) (key("c7", "◇", "99 % took no longer"))
         }
         .facets {
-            @for (n, load) in group.loads.iter().enumerate() {
-                @let mut rows = group.at(n);
-                @let _ = rows.sort_by(|one, other| {
-                    let us = |row: &Row| row.rtt_p50_us.and_then(drawable).unwrap_or(f64::INFINITY);
-                    us(one.1).total_cmp(&us(other.1))
-                });
+            @for (n, load) in group.steps.iter().enumerate() {
+                @let rows = group.sorted_at(n);
                 (Tracks {
                     columns: &["p50 µs", "p99 µs"],
                     caption: &of_load(load),
