@@ -50,7 +50,7 @@ pub(super) const METRICS: [Metric; 2] = [
         },
         beside: |row| row.received_mbps,
         best: 1.0,
-        most_printed: 110,
+        most_printed: 90,
     },
     Metric {
         id: "cpu",
@@ -67,7 +67,7 @@ pub(super) const METRICS: [Metric; 2] = [
         },
         beside: |row| row.receiver_cpu_ns_per_packet,
         best: -1.0,
-        most_printed: 50,
+        most_printed: 45,
     },
 ];
 
@@ -209,7 +209,7 @@ pub(super) fn figure(estimate: Estimate, row: &Row) -> (String, String) {
         about.extend(
             IntervalWidth::new(value, low, high).map(|width| match width {
                 IntervalWidth::Half(_) => format!("±{width} %"),
-                _ => format!("{width} %"),
+                IntervalWidth::Sides(..) => format!("{width} %"),
             }),
         );
     }
