@@ -20,11 +20,11 @@ pub(super) fn table(caption: &str, table: &Table) -> Markup {
                 caption { (caption) }
                 thead { tr { @for (name, _) in table.headings() { th scope="col" { (name) } } } }
                 tbody {
+                    // HTML does not need these end tags, and large sweeps have thousands.
                     @for row in table.rows() {
-                        tr {
-                            @for (n, cell) in row.iter().enumerate() {
-                                @if n == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
-                            }
+                        tr;
+                        @for (n, cell) in row.iter().enumerate() {
+                            @if n == 0 { th scope="row" { (cell) } } @else { td; (cell) }
                         }
                     }
                 }

@@ -28,6 +28,9 @@ struct Row<'a> {
     answer: &'a Answer,
 }
 
+/// Maximum number of cases in a table that is not folded.
+const MOST_CASES: usize = 12;
+
 /// Maximum number of lines of a chart with all parts. With more, only the parts that differ most are drawn.
 const MOST_LINES: usize = 40;
 
@@ -130,6 +133,11 @@ pub(super) fn cases(judgement: &Judgement, sides: [&str; 2]) -> Markup {
     html! {
         @if news.is_empty() {
             p { "No case is " (kinds) "." }
+        } @else if news.len() > MOST_CASES {
+            details {
+                summary { "Cases that are " (kinds) ": " (number::counted(news.len(), "case")) }
+                (table(&format!("cases that are {kinds}"), &news))
+            }
         } @else {
             (table(&format!("cases that are {kinds}"), &news))
         }
