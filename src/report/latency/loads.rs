@@ -1,13 +1,12 @@
 //! Rows with round trips, by engine and load.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::name;
 use crate::data::{BlockKey, Workload};
-use crate::plan::LOADS_PCT;
 use crate::report::cases::drawable;
 use crate::report::engines::order;
-use crate::results::row::Row;
+use crate::results::row::{Load, Row};
 
 /// Cases that differ only in engine and load.
 pub(super) struct Loads<'a> {
@@ -89,26 +88,33 @@ fn without_arrivals(block: BlockKey) -> BlockKey {
 }
 
 fn of_group<'a>(block: BlockKey, rows: &[&'a Row]) -> Loads<'a> {
-    let loaded = || rows.iter().filter(|row| row.target_pps.is_some());
-    // One axis has one kind of loads: rates, if the closed-loop rate of any row is unknown.
-    let are_planned = loaded().all(|row| planned_pps(row, rows).is_some());
-    let of_row = if are_planned {
-        planned_pps
-    } else {
-        closed_loop_pps
-    };
-    let are_shares = loaded().all(|row| of_row(row, rows).is_some());
-    let key = |row: &Row| -> Option<u64> {
-        let rate = u32::from(row.target_pps?).into();
-        let closed_loop = of_row(row, rows).filter(|_| are_shares);
-        Some(closed_loop.map_or(rate, |closed_loop| in_tenths(rate as f64 / closed_loop)))
-    };
-    let mut loads: Vec<Option<u64>> = rows.iter().map(|row| key(row)).collect();
+    // One axis has one kind of loads: rates, if a row has no share and the closed-loop rate of its engine is unknown.
+    let shares: Vec<Option<u64>> = rows
+        .iter()
+        .zip(Load::of_rows(rows))
+        .map(|(row, load)| match load {
+            Some(Load::Share(pct)) => Some(pct.into()),
+            _ => share_of_closed_loop(row, rows),
+        })
+        .collect();
+    let are_shares = rows
+        .iter()
+        .zip(&shares)
+        .all(|(row, share)| row.target_pps.is_none() || share.is_some());
+    let keys: Vec<Option<u64>> = rows
+        .iter()
+        .zip(shares)
+        .map(|(row, share)| {
+            let rate = u64::from(u32::from(row.target_pps?));
+            Some(share.filter(|_| are_shares).unwrap_or(rate))
+        })
+        .collect();
+    let mut loads = keys.clone();
     loads.sort_unstable();
     loads.dedup();
     let mut engines: Vec<EngineRows> = Vec::new();
-    for row in rows {
-        let load = (loads.partition_point(|load| *load < key(row)), *row);
+    for (row, key) in rows.iter().zip(keys) {
+        let load = (loads.partition_point(|load| *load < key), *row);
         match engines.iter_mut().find(|(label, _)| *label == name(row)) {
             Some((_, rows)) => rows.push(load),
             None => engines.push((name(row), vec![load])),
@@ -120,7 +126,7 @@ fn of_group<'a>(block: BlockKey, rows: &[&'a Row]) -> Loads<'a> {
     engines.sort_by_cached_key(|(_, rows)| rows.first().map(|(_, row)| order(row)));
     let label = |load: Option<u64>| match load {
         None => "alone".to_owned(),
-        Some(tenths) if are_shares => format!("{} %", 10 * tenths),
+        Some(pct) if are_shares => format!("{pct} %"),
         Some(rate) => format!("{rate}/s"),
     };
     Loads {
@@ -130,39 +136,17 @@ fn of_group<'a>(block: BlockKey, rows: &[&'a Row]) -> Loads<'a> {
     }
 }
 
-/// Returns the rate of which the engine's target rates are the shares that `udpbench latency` plans. `None`: they are not,
-/// or another engine has the same rates, so that somebody gave them.
-fn planned_pps(row: &Row, all: &[&Row]) -> Option<f64> {
-    let rates = |label: &str| -> BTreeSet<u32> {
-        let own = all.iter().filter(|other| name(other) == label);
-        own.filter_map(|row| row.target_pps.map(u32::from))
-            .collect()
-    };
-    let own = rates(&name(row));
-    let lowest = f64::from(*own.first()?);
-    let is_share = |(rate, pct): (&u32, &f64)| {
-        let times = pct / LOADS_PCT[0];
-        // Both rates were rounded.
-        (f64::from(*rate) - times * lowest).abs() <= f64::midpoint(times, 1.0)
-    };
-    let are_shares = own.len() == LOADS_PCT.len() && own.iter().zip(&LOADS_PCT).all(is_share);
-    let mut others = all.iter().filter(|other| name(other) != name(row));
-    let are_given = others.any(|other| rates(&name(other)) == own);
-    (are_shares && !are_given).then(|| 100.0 * lowest / LOADS_PCT[0])
-}
-
-/// Returns the rate that the engine of a row reaches in a closed loop, if that was measured.
-fn closed_loop_pps(row: &Row, all: &[&Row]) -> Option<f64> {
-    let mut others = all.iter().filter(|other| other.target_pps.is_none());
-    let found = others.find(|other| name(other) == name(row))?;
-    found.received_pps.filter(|pps| *pps > 0.0)
-}
-
+/// Returns the target rate of a row in percent of what its engine reaches in a closed loop, rounded to tens. `None`: not
+/// both are known.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "saturates"
 )]
-fn in_tenths(share: f64) -> u64 {
-    (10.0 * share).round() as u64
+fn share_of_closed_loop(row: &Row, all: &[&Row]) -> Option<u64> {
+    let rate = f64::from(u32::from(row.target_pps?));
+    let mut others = all.iter().filter(|other| other.target_pps.is_none());
+    let found = others.find(|other| name(other) == name(row))?;
+    let closed_loop = found.received_pps.filter(|pps| *pps > 0.0)?;
+    Some(((10.0 * rate / closed_loop).round() as u64).saturating_mul(10))
 }

@@ -88,16 +88,19 @@ pub(super) fn measured<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     measured
 }
 
-/// Returns a table of each block, with its heading.
+/// Returns the table of round trips by load, and a table of each block of the other rows, each with its heading.
 #[cfg(feature = "report")]
 pub(crate) fn blocks(rows: &[Row]) -> Vec<(String, Table)> {
-    let measured = measured(rows);
+    let (loaded, others) = by_load(rows);
+    let by_load =
+        (!loaded.is_empty()).then(|| ("Round trips by load".to_owned(), latency::table(&loaded)));
+    let measured = measured(&others);
     let blocks = measured.chunk_by(|one, other| one.block() == other.block());
     let table = |block: &[&Row]| {
         let table = columns(block[0]).table(block.iter().copied());
         (block_in_words(block[0]), table)
     };
-    blocks.map(table).collect()
+    by_load.into_iter().chain(blocks.map(table)).collect()
 }
 
 /// Describes the parameters that all cases of the block of `row` share.
