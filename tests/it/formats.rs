@@ -276,7 +276,7 @@ fn markdown_and_the_page_give_the_advice_of_rank() {
         place.run("report run.csv -o page.html");
         let page = fs::read_to_string(place.path("page.html")).expect("written");
         let text = page
-            .replace("<br>", " ")
+            .replace("</p><p class=\"advice\">", " ")
             .replace("<b>", "")
             .replace("</b>", "");
         let text = text.replace("&gt;", ">").replace("&lt;", "<");

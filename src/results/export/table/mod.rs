@@ -1,12 +1,13 @@
 //! Table for terminals: one section per block, fitted to the width of the terminal.
 
+mod latency;
 mod layout;
 
 use std::collections::BTreeMap;
 
 pub(super) use self::layout::{columns, legend};
 pub use self::layout::{count, estimate, interval_text, number, thousands};
-use super::{each_machine, latency};
+use super::each_machine;
 use crate::results::row::{Load, Machine, Row, Status};
 use crate::term::fold;
 use crate::term::table::Columns;

@@ -1,7 +1,7 @@
 //! Table of round trips under load: one line per case, with the load rising from left to right. So a column has all
 //! engines at one load.
 
-use super::table::{block_in_words, estimate, number, thousands};
+use super::{block_in_words, estimate, number, thousands};
 use crate::data::{Arrivals, BlockKey, Connection};
 use crate::plan::LOADS_PCT;
 use crate::results::row::{Load, Row, Status};
