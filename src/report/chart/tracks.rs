@@ -77,8 +77,8 @@ impl Tracks<'_> {
                         td {
                             .axis {
                                 @for ((share, label), is_inner) in spaced(&ticks) {
-                                    @let class = if is_inner { "middle inner" } else { edge(*share) };
-                                    span class=(class) style={ "left:" (percent(*share)) "%" } { (label) }
+                                    @let inner = if is_inner { " inner" } else { "" };
+                                    span class={ (edge(*share)) (inner) } style={ "left:" (percent(*share)) "%" } { (label) }
                                 }
                             }
                         }
