@@ -87,7 +87,7 @@ impl<'a> Charts<'a> {
                 div class={ "of-" (n) " at-" (n) "-" (cell.0) "-" (cell.1) } {
                     @if self.cells().count() > 1 { p .paper { (self.name(cell)) ". The other choices are on the page." } }
                     @match self.panels.cells.get(&cell) {
-                        Some(facets) => (metric.draw(facets)),
+                        Some(facets) => (metric.draw(facets, self.files.len())),
                         None => p { "Not measured: " (self.name(cell)) "." },
                     }
                 }

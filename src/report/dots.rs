@@ -72,15 +72,18 @@ pub(super) const METRICS: [Metric; 2] = [
 ];
 
 impl Metric {
-    /// Draws the facets of a panel, each as a chart.
-    pub(super) fn draw(&self, facets: &[Facet]) -> Markup {
+    /// Draws the facets of a panel, each as a chart. `runs`: number of runs on the page, which share the paper.
+    pub(super) fn draw(&self, facets: &[Facet], runs: usize) -> Markup {
         let rows = facets.iter().flat_map(|facet| &facet.lines);
         let rows = rows.map(|line| line.row);
         let scale = scale(rows.map(self.value));
         let mut lines = 0;
         let charts = facets.iter().map(|facet| {
             lines += facet.lines.len();
-            (lines <= self.most_printed, self.chart(facet, scale))
+            (
+                lines <= self.most_printed / runs.max(1),
+                self.chart(facet, scale),
+            )
         });
         let charts: Vec<(bool, Markup)> = charts.collect();
         html! {

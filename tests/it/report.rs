@@ -97,6 +97,7 @@ fn a_sweep_of_all_engines_is_below_a_megabyte() {
         let mut row = rows[n as usize % rows.len()].clone();
         row.sender = format!("tokio-exhaustive-{}", n / 24);
         row.receiver.clone_from(&row.sender);
+        row.engine.clone_from(&row.sender);
         row.threads = u16::try_from(n % 24 + 1)
             .expect("a few")
             .try_into()

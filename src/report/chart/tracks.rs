@@ -77,8 +77,8 @@ impl Tracks<'_> {
                         td {
                             .axis {
                                 @for ((share, label), is_inner) in spaced(&ticks) {
-                                    @let class = if is_inner { "middle inner" } else { edge(*share) };
-                                    span class=(class) style={ "left:" (percent(*share)) "%" } { (label) }
+                                    @let inner = if is_inner { " inner" } else { "" };
+                                    span class={ (edge(*share)) (inner) } style={ "left:" (percent(*share)) "%" } { (label) }
                                 }
                             }
                         }
@@ -177,17 +177,20 @@ impl Tracks<'_> {
 
 /// Returns the ticks whose labels fit beside each other, each with whether it is left out on a phone.
 fn spaced(ticks: &[Tick]) -> Vec<(&Tick, bool)> {
-    /// Distance of labels, as a share of the axis: in a window, and on a phone.
-    const ROOM: [f64; 2] = [0.36, 0.66];
+    /// Distance of labels in a window, as a share of the axis.
+    const ROOM: f64 = 0.36;
+    /// Width of a character on a phone, as a share of the axis.
+    const CHARACTER: f64 = 0.07;
     let (Some(first), Some(last)) = (ticks.first(), ticks.last()) else {
         return Vec::new();
     };
+    let both = CHARACTER * (first.1.len() + last.1.len()) as f64;
     let mut chosen: Vec<(&Tick, bool)> = Vec::new();
     for tick in ticks {
         let is_last = tick.0 >= last.0;
         let before = chosen.last().map_or(-1.0, |(before, _)| before.0);
-        if tick.0 - before >= ROOM[0] && (is_last || last.0 - tick.0 >= ROOM[0]) {
-            let fits = tick.0 <= first.0 || (is_last && last.0 - first.0 >= ROOM[1]);
+        if tick.0 - before >= ROOM && (is_last || last.0 - tick.0 >= ROOM) {
+            let fits = tick.0 <= first.0 || (is_last && last.0 - first.0 >= both);
             chosen.push((tick, !fits));
         }
     }
