@@ -28,11 +28,11 @@ pub struct WatchArgs {
     pub warmup: Option<Duration>,
 
     /// Watches the sockets that another program has open on this port, instead of traffic of its own
-    #[arg(long, help_heading = "Another program", value_name = "N", conflicts_with_all = OWN_TRAFFIC, value_parser = within(1_u16..=u16::MAX))]
+    #[arg(long, help_heading = "What", value_name = "N", conflicts_with_all = OWN_TRAFFIC, value_parser = within(1_u16..=u16::MAX))]
     pub port: Option<u16>,
 
     /// Watches all UDP sockets of this process, instead of traffic of its own
-    #[arg(long, help_heading = "Another program", value_name = "PID", conflicts_with_all = OWN_TRAFFIC, conflicts_with = "port", value_parser = within(1_u32..=i32::MAX.unsigned_abs()))]
+    #[arg(long, help_heading = "What", value_name = "PID", conflicts_with_all = OWN_TRAFFIC, conflicts_with = "port", value_parser = within(1_u32..=i32::MAX.unsigned_abs()))]
     pub pid: Option<u32>,
 
     /// The case: a value each.

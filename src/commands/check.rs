@@ -98,12 +98,11 @@ pub(super) fn finding_text(finding: &Finding) -> String {
         Gravity::Invalid => "INVALID",
         Gravity::Note => "note",
     };
-    let fix = finding.fix.lines();
-    let fix: String = fix.map(|line| format!("  fix    {line}\n")).collect();
-    format!(
-        "{label:<9}{}\n  why    {}\n{fix}",
-        finding.seen, finding.why
-    )
+    let mut text = format!("{label:<9}{}\n  why    {}\n", finding.seen, finding.why);
+    for line in finding.fix.lines() {
+        text.extend(["  fix    ", line, "\n"]);
+    }
+    text
 }
 
 /// Returns the host facts as name and text. A value that the kernel does not show is `unknown`.

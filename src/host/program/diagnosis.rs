@@ -200,7 +200,10 @@ mod tests {
 
     /// Ten seconds in which a thread ran and waited for these shares of the time, on CPU 1.
     fn seen(drops: u64, ran: f64, waited: f64) -> Interval {
-        let ns = |share: f64| Duration::from_secs_f64(10.0 * share).as_nanos() as u64;
+        let ns = |share: f64| {
+            let time = Duration::from_secs_f64(10.0 * share);
+            u64::try_from(time.as_nanos()).expect("seconds")
+        };
         let thread = ThreadTimes {
             name: "reader".to_owned(),
             ran_ns: ns(ran),
