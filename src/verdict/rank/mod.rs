@@ -38,6 +38,7 @@ pub use self::measure::{By, Measure, Unit};
 pub use self::row_group::{Asked, RowGroup};
 pub use self::shared_cpus::SharedCpus;
 use self::soonest::Circumstances;
+#[cfg(feature = "report")]
 pub(crate) use self::technique::Technique;
 use crate::results::files::Results;
 use crate::results::row::{Load, Machine, Row};
