@@ -6,7 +6,7 @@ use super::{Axes, Decision, Plan};
 use crate::data::{EngineName, Wait};
 
 /// Warnings that are shown at the start of a run. `udpbench plan` shows all.
-const MOST_SHOWN: usize = 4;
+pub(super) const MOST_SHOWN: usize = 4;
 
 impl Plan {
     /// Counts the cases of each skip reason and each warning. The key has `skip` or `warning`, and the text.

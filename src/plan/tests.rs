@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::remarks::MOST_SHOWN;
 use super::*;
 use crate::data::{Batch, Buffer, Connection, Ip, Sharing, Wait, Workload};
 use crate::engines;
@@ -133,6 +134,26 @@ fn workers_are_the_threads_that_share_the_cpus() {
         panic!("skipped: {last:?}")
     };
     assert_eq!(warnings, ["3 threads share 2 CPUs"]);
+}
+
+#[test]
+fn warnings_at_the_start_are_one_line_each_with_the_number_of_cases() {
+    let warnings = |threads: &[u16]| plan(&axes(&["std"], threads, Ip::V4), "generic").warnings();
+    let odd = [
+        "3 flows cannot be spread evenly over 2 receivers: some get more",
+        "5 threads share 4 CPUs",
+        "an odd thread count: 3 send, 2 receive",
+    ];
+    assert!(warnings(&[2]).is_empty());
+    assert_eq!(warnings(&[5]), odd.map(|text| format!("warning: {text}")));
+    let of_two = odd.map(|text| format!("warning: 2 of 4 cases: {text}"));
+    assert_eq!(warnings(&[2, 5]), of_two);
+    let many = warnings(&[5, 7]);
+    assert_eq!(many.len(), MOST_SHOWN + 1, "{many:?}");
+    assert_eq!(
+        many[MOST_SHOWN],
+        "warning: 2 more: udpbench plan shows them"
+    );
 }
 
 #[test]

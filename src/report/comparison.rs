@@ -81,7 +81,7 @@ fn of_file(file: &Results, base: &Results, files: &[Results]) -> Markup {
     html! {
         h3 { (title(file, base, files)) }
         .answer .(class) {
-            p .chips { span { (summary::reach(base.rows.iter().any(summary::is_of_a_wire))) } (summary::quality_chip(grade)) }
+            p .chips { span { (summary::reach(summary::network(&base.rows))) } (summary::quality_chip(grade)) }
             @for found in &comparisons {
                 p .advice { b { (what(found.judgement.question.by)) ": " (in_short(found)) } (verdict(found)) "." }
             }

@@ -5,7 +5,9 @@ use maud::{Markup, html};
 use super::summary::reach;
 use super::{searches, sides};
 use crate::experiment::register::ExperimentResults;
-use crate::host::facts::Host;
+use crate::host::facts::{Host, InterfaceKind};
+use crate::plan::WireLink;
+use crate::results::row::Network;
 use crate::session::Logged;
 
 impl ExperimentResults {
@@ -20,7 +22,7 @@ impl ExperimentResults {
             section aria-labelledby=(id) {
                 h2 id=(id) { (self.title()) }
                 p { code { (command_line.join(" ")) } }
-                p .chips { span { (reach(self.is_of_a_wire())) } }
+                p .chips { span { (reach(self.network())) } }
                 p { "Begun " (started_at) " on " (self.machine()) "." }
                 @match self {
                     Self::Search(record) => (searches::found(record)),
@@ -64,10 +66,17 @@ impl ExperimentResults {
         }
     }
 
-    pub(super) fn is_of_a_wire(&self) -> bool {
-        match self {
-            Self::Search(record) => record.header().wire.is_some(),
-            Self::Sides(_) => false,
+    /// Returns what is between the ends.
+    pub(super) fn network(&self) -> Network {
+        let wire = match self {
+            Self::Search(record) => record.header().wire.as_ref(),
+            Self::Sides(_) => None,
+        };
+        let is_veth = |link: &WireLink| link.local.interface.kind == InterfaceKind::Veth;
+        match wire {
+            None => Network::Loopback,
+            Some(wire) if wire.links.iter().any(is_veth) => Network::Veth,
+            Some(_) => Network::Wire,
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::VERSION;
 use crate::experiment::register::ExperimentResults;
 use crate::experiment::suite::Suite;
 use crate::results::files::Results;
+use crate::results::row::Network;
 
 /// Start of each report. A file without it is not a report, and is not overwritten.
 pub const MARK: &str = "<!DOCTYPE html><!-- a report of udpbench -->";
@@ -116,7 +117,10 @@ impl<'a> Contents<'a> {
 
     fn is_loopback(&self) -> bool {
         !rows(self.sweeps).any(is_of_a_wire)
-            && !self.others.iter().any(ExperimentResults::is_of_a_wire)
+            && self
+                .others
+                .iter()
+                .all(|other| other.network() == Network::Loopback)
     }
 
     /// Returns the table of contents and the sections.

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::board;
 use super::tables::table;
 use crate::results::files::Results;
-use crate::results::row::{Machine, Row};
+use crate::results::row::{Machine, Network, Row};
 use crate::verdict::quality::{Grade, Quality};
 use crate::verdict::rank::{self, BoardRanking, By, Gain};
 
@@ -32,7 +32,7 @@ fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
     let quality = Quality::of(rows);
     html! {
         .answer .(class(quality.grade)) {
-            p .chips { span { (reach(board.machine.is_wire)) } (quality_chip(quality.grade)) }
+            p .chips { span { (reach(board.machine.network)) } (quality_chip(quality.grade)) }
             @for (n, line) in answer.said.iter().enumerate() {
                 p .advice { @if n == 0 { b { (line) } } @else { (line) } }
             }
@@ -48,11 +48,11 @@ fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
 }
 
 /// Returns where the results hold.
-pub(super) fn reach(is_wire: bool) -> &'static str {
-    if is_wire {
-        "Between two hosts, over a network"
-    } else {
-        "Loopback: both ends on one machine, no network"
+pub(super) fn reach(network: Network) -> &'static str {
+    match network {
+        Network::Wire => "Between two hosts, over a network",
+        Network::Veth => "veth: both ends on one machine, a virtual network",
+        Network::Loopback => "Loopback: both ends on one machine, no network",
     }
 }
 
@@ -81,6 +81,12 @@ fn quality(file: &Results, files: &[Results]) -> Markup {
 }
 
 /// Returns whether a row was measured over a network.
+/// Returns what is between the ends: of several networks, the most real one.
+pub(super) fn network(rows: &[Row]) -> Network {
+    let networks = rows.iter().map(|row| Machine::of(row).network);
+    networks.max().unwrap_or(Network::Loopback)
+}
+
 pub(super) fn is_of_a_wire(row: &Row) -> bool {
     row.direction.is_some()
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
-use crate::common::{Place, assert_code, rows, stderr, stdout};
+use crate::common::{Place, assert_code, rows, stderr, stdout, wait_until, windows};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use udpbench::results::export::csv;
 
 const SWEEP: &str = "--engine null,std,nix --threads 2 --payload 26,1460 --ip v4 --connection connected --pin none \
@@ -110,6 +112,34 @@ fn a_run_is_compared_with_a_baseline_at_its_end() {
         stdout(&output)
     );
     assert!(!stdout(&compared).is_empty());
+}
+
+#[test]
+fn an_interrupted_run_is_compared_once_it_is_resumed() {
+    let place = measured();
+    let options = "--against before --threshold 5% --accept inconclusive";
+    let child = place
+        .udpbench(&format!(
+            "--engine null,std --threads 2 --payload 26 --ip v4 --connection connected --pin none --rounds 6 \
+             --duration 1200ms --soak 0s -o after.csv {options}"
+        ))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let log = place.path("after.jsonl");
+    wait_until("a window", || windows(&log) > 0);
+    let pid = Pid::from_raw(child.id().try_into().expect("a pid"));
+    kill(pid, Signal::SIGINT).expect("it runs");
+    let said = stderr(&child.wait_with_output().expect("it ends"));
+    let (_, hint) = said.split_once("resume with: udpbench ").expect("a hint");
+    assert!(hint.contains(options), "{hint}");
+    let resumed = place.shell(&format!("exec $udpbench {hint}"));
+    let shown = stdout(&resumed);
+    assert!(
+        shown.contains("after.csv against results/baselines/before.csv"),
+        "{shown}"
+    );
 }
 
 #[test]

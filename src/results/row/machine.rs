@@ -9,8 +9,20 @@ use super::Row;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Machine {
     id: String,
-    /// True if there are two machines, connected by a network.
-    pub is_wire: bool,
+    /// What is between its senders and receivers.
+    pub network: Network,
+}
+
+/// What datagrams go through from senders to receivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Network {
+    /// One host.
+    Loopback,
+    /// A pair of virtual interfaces (veth(4)) between two network namespaces. Like loopback, it hands a train over as
+    /// one packet.
+    Veth,
+    /// Two hosts.
+    Wire,
 }
 
 impl Machine {
@@ -22,7 +34,7 @@ impl Machine {
             } else {
                 row.machine_id.clone()
             },
-            is_wire: row.direction.is_some(),
+            network: Network::of(row),
         }
     }
 
@@ -39,6 +51,32 @@ impl Machine {
         machines
     }
 }
+
+impl Network {
+    fn of(row: &Row) -> Self {
+        let has_veth = |nic: &str| nic.split([' ', '(']).any(|word| word == "veth");
+        if row.direction.is_none() {
+            Self::Loopback
+        } else if has_veth(&row.nic) || has_veth(&row.remote_nic) || row.machine_id.ends_with(VETH)
+        {
+            Self::Veth
+        } else {
+            Self::Wire
+        }
+    }
+
+    /// Returns the beginning of a sentence about a number of engines.
+    pub fn among(self) -> &'static str {
+        match self {
+            Self::Loopback => "Over loopback, of",
+            Self::Veth => "Over veth, of",
+            Self::Wire => "Of",
+        }
+    }
+}
+
+/// End of the column `machine_id`, as a CSV lacks the interfaces by default.
+const VETH: &str = ", over veth";
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,7 +111,11 @@ fn id(row: &Row) -> String {
         &row.remote_cpu_model,
         &row.remote_machine,
     ]);
-    format!("{local} to {remote}")
+    let network = match Network::of(row) {
+        Network::Veth => VETH,
+        Network::Loopback | Network::Wire => "",
+    };
+    format!("{local} to {remote}{network}")
 }
 
 fn known(parts: &[&str]) -> String {
@@ -106,7 +148,25 @@ mod tests {
             change(&mut other);
             assert_ne!(Machine::of(&other), machine);
         }
-        assert!(machine.is_wire && !Machine::of(&ordinary_row()).is_wire);
+        assert_eq!(machine.network, Network::Wire);
+        assert_eq!(Machine::of(&ordinary_row()).network, Network::Loopback);
+    }
+
+    #[test]
+    fn veth_is_known_from_either_interface_and_from_a_short_csv() {
+        let veth = Row {
+            remote_nic: "vb (veth 10000 Mb/s full, MTU 1500)".to_owned(),
+            ..row_of_a_wire()
+        };
+        let machine = Machine::of(&veth);
+        assert_eq!(machine.network, Network::Veth);
+        let short = Row {
+            board: String::new(),
+            remote_nic: String::new(),
+            machine_id: machine.to_string(),
+            ..veth
+        };
+        assert_eq!(Machine::of(&short), machine);
     }
 
     #[test]

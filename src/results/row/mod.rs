@@ -35,7 +35,7 @@ pub(crate) use self::derived::{cpu_ns_per_packet, received_pps};
 pub use self::environment::Environment;
 pub use self::input::RowInput;
 pub use self::load::Load;
-pub use self::machine::Machine;
+pub use self::machine::{Machine, Network};
 pub use self::outcome::{EndedBy, Interruption, Outcome, Status};
 pub(crate) use self::rounding::milliseconds;
 

@@ -9,6 +9,7 @@ use super::gains::Gains;
 use super::measure::{By, Measure};
 use super::{BoardRanking, Earlier};
 use super::{table, technique};
+use crate::results::row::Network;
 use crate::verdict::quality::Grade;
 
 /// The engines to use on one machine, with the evidence.
@@ -96,7 +97,7 @@ impl Answer {
 
 /// Returns the lines of advice: by the first measure, and by the second one if its engines differ.
 fn said(board: &BoardRanking, choices: &[(Measure, Choices)], engines: usize) -> Vec<String> {
-    let limit = if board.machine.is_wire {
+    let limit = if board.machine.network == Network::Wire {
         ": the wire may be the limit"
     } else {
         ""
@@ -180,13 +181,18 @@ pub(super) fn hint(board: &BoardRanking) -> Option<String> {
 }
 
 /// Returns the warning that loopback cannot show everything, with the command that measures these engines between two
-/// hosts. Empty if the rows are from two hosts.
+/// hosts. Empty if they were measured over a wire.
 pub(super) fn only_on_a_wire(
     board: &BoardRanking,
     measure: Measure,
     told: &BTreeSet<&str>,
 ) -> Vec<String> {
-    if board.machine.is_wire || told.is_empty() {
+    let place = match board.machine.network {
+        Network::Wire => return Vec::new(),
+        Network::Veth => "Over a cable",
+        Network::Loopback => "Between two hosts",
+    };
+    if told.is_empty() {
         return Vec::new();
     }
     let averaged = board.averaged_by(measure);
@@ -222,7 +228,7 @@ pub(super) fn only_on_a_wire(
         ""
     };
     vec![
-        format!("Between two hosts the order may differ{why}. Measure there first:"),
+        format!("{place} the order may differ{why}. Measure there first:"),
         format!("udpbench wire HOST {latency}{}", options.join(" ")),
     ]
 }

@@ -11,6 +11,7 @@ use super::choices::{NEEDED_PCT, is_clean, lowered, names, needs_spare_cpus};
 use super::estimate::{RISK, Reading};
 use super::measure::Measure;
 use super::{BoardRanking, Conditions, Overloaded, RankedEngine, Standing};
+use crate::results::row::Network;
 use crate::verdict::quality::Grade;
 
 /// Largest number of conditions with a line each. A reader skips more.
@@ -86,16 +87,18 @@ fn hints(board: &BoardRanking, all: &[At], told: &BTreeSet<&str>) -> Vec<String>
 
 /// Names the engines that answer soonest under all conditions, if there are any.
 fn headline(board: &BoardRanking, all: &[At]) -> String {
-    let is_wire = board.machine.is_wire;
     let mut known = engines(board);
     known.extend(board.overloaded.iter().map(|one| one.engine.as_str()));
     let known: BTreeSet<&str> = known.into_iter().collect();
     if let [only] = &known.iter().copied().collect::<Vec<_>>()[..] {
-        let place = if is_wire { "" } else { ", over loopback" };
+        let place = match board.machine.network {
+            Network::Loopback => ", over loopback",
+            Network::Veth => ", over veth",
+            Network::Wire => "",
+        };
         return format!("No recommendation: only {only} was measured{place}");
     }
-    let of = if is_wire { "Of" } else { "Over loopback, of" };
-    let of = format!("{of} {} engines", known.len());
+    let of = format!("{} {} engines", board.machine.network.among(), known.len());
     let perhaps = if board.quality.grade == Grade::Poor {
         "perhaps "
     } else {

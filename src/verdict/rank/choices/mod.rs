@@ -10,6 +10,7 @@ use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};
 use super::{Averaged, BoardRanking, Conditions, RankedEngine, Standing};
 use crate::data::EngineName;
+use crate::results::row::Network;
 use crate::verdict::quality::LOSSY_PCT;
 
 /// Widest half of an interval, in percent of its value, that still allows a choice among ties.
@@ -165,16 +166,16 @@ impl<'a> Best<'a> {
     }
 }
 
-/// Returns whether an engine may be recommended. Over loopback nothing segments GSO trains, so the gain of offload is
-/// unknown. Engines that never sleep are only for users who asked for them.
+/// Returns whether an engine may be recommended. Over loopback and veth nothing segments GSO trains, so the gain of
+/// offload is unknown. Engines that never sleep are only for users who asked for them.
 fn may_be_recommended(board: &BoardRanking, place: &RankedEngine) -> bool {
     !is_unknown(board, place) && !needs_spare_cpus(board, place)
 }
 
-/// Returns whether the gain of an engine is unknown: offload over loopback.
+/// Returns whether the gain of an engine is unknown: offload over loopback or veth.
 pub(super) fn is_unknown(board: &BoardRanking, place: &RankedEngine) -> bool {
-    let is_over_loopback = !board.machine.is_wire;
-    is_over_loopback && Technique::of_label(&place.label) == Technique::Offload
+    let is_wire = board.machine.network == Network::Wire;
+    !is_wire && Technique::of_label(&place.label) == Technique::Offload
 }
 
 /// Returns whether an engine keeps a CPU busy even when nothing comes, while others that were measured do not.

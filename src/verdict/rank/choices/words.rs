@@ -199,11 +199,7 @@ impl Text {
             (Measure::RoundTrip | Measure::Speed, Grade::Poor) => "perhaps",
             (Measure::RoundTrip | Measure::Speed, _) => "use",
         };
-        let place = if board.machine.is_wire {
-            "Of"
-        } else {
-            "Over loopback, of"
-        };
+        let place = board.machine.network.among();
         Some(format!("{place} {engines} engines: {verb} {best}"))
     }
 }

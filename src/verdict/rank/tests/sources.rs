@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::data::Direction;
+use crate::results::row::Network;
 
 #[test]
 fn each_machine_is_ranked_by_itself() {
@@ -54,9 +55,16 @@ fn each_wire_is_ranked_by_itself_and_each_direction_of_it() {
         file(&wire("rpi-5", Direction::Up)),
     ];
     let ranking = rank(&files);
-    let groups = |board: &BoardRanking| (board.machine.is_wire, board.groups.len());
+    let groups = |board: &BoardRanking| (board.machine.network, board.groups.len());
     let groups: Vec<_> = ranking.boards.iter().map(groups).collect();
-    assert_eq!(groups, [(false, 1), (true, 2), (true, 1)]);
+    assert_eq!(
+        groups,
+        [
+            (Network::Loopback, 1),
+            (Network::Wire, 2),
+            (Network::Wire, 1)
+        ]
+    );
     let text = table::draw(&ranking, BOTH, 100);
     for heading in ["== made-up", "to rpi-4b: 4 rows", "to rpi-5: 2 rows"] {
         assert!(text.contains(heading), "{text}");
