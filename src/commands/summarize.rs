@@ -13,6 +13,8 @@ use crate::results::export::{
 };
 use crate::results::files::Results;
 use crate::results::row::Row;
+use crate::term::fold;
+use crate::verdict::quality::Quality;
 
 /// Reads the file and writes its rows.
 ///
@@ -59,8 +61,11 @@ fn draw(rows: &[Row]) -> String {
         table::draw(&rows, super::width()),
         super::drawn_answers(&rows, super::width().into()),
     );
-    let gap = if answers.is_empty() { "" } else { "\n" };
-    table + gap + &answers
+    let quality = fold::text(
+        &format!("quality  {}\n", Quality::of(&rows)),
+        super::width().into(),
+    );
+    format!("{table}\n{answers}{quality}")
 }
 
 fn put(args: &SummarizeArgs, shape: Shape, bytes: &[u8]) -> anyhow::Result<ExitCode> {

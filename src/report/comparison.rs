@@ -6,7 +6,7 @@ use super::changes::{self, legend_of, what};
 use super::{board, summary};
 use crate::results::files::Results;
 use crate::verdict::compare::{Comparison, compare, footnotes};
-use crate::verdict::judge::table::{counts, legend};
+use crate::verdict::judge::table::{counts, legend, visible};
 use crate::verdict::judge::{By, Judgement, Question, Verdict};
 use crate::verdict::quality::Quality;
 
@@ -84,6 +84,7 @@ fn of_file(file: &Results, base: &Results, files: &[Results]) -> Markup {
             p .chips { span { (summary::reach(summary::network(&base.rows))) } (summary::quality_chip(grade)) }
             @for found in &comparisons {
                 p .advice { b { (what(found.judgement.question.by)) ": " (in_short(found)) } (verdict(found)) "." }
+                @if let Some(visible) = visible(&found.judgement) { p .legend { (visible) } }
             }
         }
         @if !judged.is_empty() { (changes::engines(&judged)) }

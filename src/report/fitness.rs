@@ -65,9 +65,22 @@ pub(super) fn warnings(file: &Results) -> Markup {
     }
     let mut warnings: Vec<(&str, usize)> = warnings.into_iter().collect();
     warnings.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let contaminated = rows
+        .iter()
+        .filter(|row| row.contaminated_windows.is_some_and(|it| it > 0));
+    let contaminated = contaminated.count();
     let warned = rows.iter().filter(|row| !row.warnings.is_empty()).count();
     html! {
-        @if warnings.is_empty() { p { "No case has a warning." } }
+        @if warnings.is_empty() {
+            p {
+                "No case has a warning"
+                @if contaminated > 0 {
+                    "; " (number::counted(contaminated, "case")) " of " (number::grouped(rows.len() as i128))
+                    " had windows in which other programs took CPU time"
+                }
+                "."
+            }
+        }
         @else {
             p {
                 strong { (number::counted(warned, "case")) " of " (number::grouped(rows.len() as i128)) }

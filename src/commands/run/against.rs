@@ -6,6 +6,7 @@ use anstream::adapter::strip_str;
 
 use clap::ValueEnum;
 
+use super::closing_lines::Purpose;
 use crate::cli::OutputArgs;
 use crate::commands::compare::{outcome, refuse_nothing};
 use crate::commands::session::Outcome;
@@ -17,7 +18,6 @@ use crate::plan::Plan;
 use crate::results::baselines;
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
-use crate::term::fold;
 use crate::term::shell;
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
@@ -131,6 +131,13 @@ impl Base {
         compare([&self.runs, &self.passes], self.question)
     }
 
+    /// Returns what the run was for.
+    pub(super) fn purpose(&self) -> Purpose {
+        Purpose::Comparison {
+            is_clear: !self.comparison().is_inconclusive(),
+        }
+    }
+
     /// Compares the run with the base, prints the differences and returns the combined outcome.
     ///
     /// # Errors
@@ -143,12 +150,7 @@ impl Base {
     ) -> anyhow::Result<Outcome> {
         let comparison = self.comparison();
         refuse_nothing(&comparison, self.runs.iter().chain(&self.passes))?;
-        let mut text = format!("\n{}", draw(&comparison, Detail::Changes, width()));
-        if comparison.is_inconclusive() {
-            let more =
-                "udpbench ab BEFORE AFTER measures both programs in turn, and can tell more.\n";
-            text += &fold::text(more, width().into());
-        }
+        let text = format!("\n{}", draw(&comparison, Detail::Changes, width()));
         if progress.outputs.to_stdout && !progress.quiet {
             strip_str(&text).to_string().lines().for_each(say);
         } else if !progress.quiet {

@@ -12,8 +12,22 @@ use crate::term::fold;
 use crate::term::shell;
 use crate::verdict::quality::Quality;
 
+/// What a run was to find out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Which engine to use.
+    Choice,
+    /// Whether something changed. `is_clear`: it is known.
+    Comparison { is_clear: bool },
+}
+
 /// Returns the closing lines, `room` columns wide. Empty if no case was measured.
-pub(super) fn of(until: Option<Until>, progress: &Progress, room: usize) -> String {
+pub(super) fn of(
+    purpose: Purpose,
+    until: Option<Until>,
+    progress: &Progress,
+    room: usize,
+) -> String {
     let (rows, outputs) = (&progress.rows, &progress.outputs);
     if rows.iter().all(|row| row.status == Status::Skipped) {
         return String::new();
@@ -33,14 +47,22 @@ pub(super) fn of(until: Option<Until>, progress: &Progress, room: usize) -> Stri
     let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];
     lines.extend(found.into_iter().flatten());
     lines.push(format!("saved    {}", outputs.shown));
-    let fix = quality.fix.map(str::to_owned);
-    let next = fix.into_iter().chain(next(outputs)).enumerate();
+    let is_unclear = purpose == Purpose::Comparison { is_clear: false };
+    let pairs = is_unclear.then_some(
+        "udpbench ab BEFORE AFTER (two programs, or two states) measures both in turn, and can tell more",
+    );
+    let fixes = pairs.into_iter().chain(quality.fixes).map(str::to_owned);
+    let next = fixes.chain(next(outputs)).enumerate();
     lines.extend(next.map(|(n, what)| {
         let label = if n == 0 { "next" } else { "" };
         format!("{label:<9}{what}")
     }));
     let lines = fold::text(&format!("{}\n", lines.join("\n")), room);
-    format!("\n{}{lines}", drawn_answers(rows, room))
+    let answers = match purpose {
+        Purpose::Choice => drawn_answers(rows, room),
+        Purpose::Comparison { .. } => String::new(),
+    };
+    format!("\n{answers}{lines}")
 }
 
 /// Returns the line about cases whose interval `--until` could not narrow to the goal within its time.

@@ -7,6 +7,7 @@ mod resume;
 use std::process::ExitCode;
 
 use self::against::Base;
+use self::closing_lines::Purpose;
 use super::plan::summary;
 use super::remote_host::RemoteHost;
 use super::session::outputs::Outputs;
@@ -142,7 +143,9 @@ pub(super) fn sweep_of(
             Some(base) => base.compared(&progress, args.output.accept.is_some(), outcome),
             None => Ok(outcome),
         };
-        progress.present(&closing_lines::of(until, &progress, width().into()));
+        let purpose = base.as_ref().map_or(Purpose::Choice, Base::purpose);
+        let room = width().into();
+        progress.present(&closing_lines::of(purpose, until, &progress, room));
         if args.output.quiet && !args.output.output.as_deref().is_some_and(is_stdout) {
             say(&progress.outputs.shown);
         }

@@ -4,7 +4,7 @@ use super::{cannot_run, link_mtu, sharing_cpus};
 use crate::data::{Case, Direction, Group, Ip, Workload};
 use crate::engines::Engines;
 use crate::host::board::Board;
-use crate::host::facts::Host;
+use crate::host::facts::{Host, InterfaceKind};
 use crate::host::placement::Placement;
 use crate::plan::{Conditions, Remote, WireLink};
 
@@ -150,7 +150,18 @@ pub(super) fn warnings(
         link.into_iter()
             .flat_map(|link| link_mtu::warnings(case, link)),
     );
+    let is_one_machine = link.is_some_and(|link| link.local.interface.kind == InterfaceKind::Veth);
+    warnings.extend(on_one_cpu(placement).filter(|_| is_one_machine));
     warnings
+}
+
+/// Returns a warning if senders and receivers have a CPU in common. `None`: they have not.
+fn on_one_cpu(placement: &Placement) -> Option<String> {
+    let mut both = placement.senders.iter().flatten();
+    let cpu = both.find(|cpu| placement.receivers.contains(&Some(**cpu)))?;
+    Some(format!(
+        "both ends are on one machine (veth) and share CPU {cpu}: give each its own with --pin SENDERS:RECEIVERS"
+    ))
 }
 
 /// Returns a warning for each host whose threads share CPUs.

@@ -68,8 +68,8 @@ fn by_load(group: &Loads) -> Markup {
         p .legend {
             "Round trips in microseconds on a logarithmic axis, with 95 % intervals within this run. Further left is better. "
             @if group.steps.len() > 1 {
-                "Alone: each client waits for its response. Other loads: requests come at that share of the rate that the engine reaches alone, "
-                "or at that rate, whether or not the last response is there. "
+                "Alone: each client waits for its response. Other loads: requests come at that share of the engine's best rate in three "
+                "trials before, or at that rate, whether or not the last response is there. "
             }
             (key("c7", "●", "half of the requests took no longer")) (key("c7", "◇", "99 % took no longer"))
         }

@@ -38,7 +38,7 @@ pub(crate) fn lines(comparison: &Comparison) -> Vec<String> {
     lines.extend(comparison.remarks.iter().cloned());
     lines.extend(comparison.machine.map(|change| {
         let change = percent(change);
-        format!("The machine: {change} %, in the median of the engines that did not change. No verdict has it.")
+        format!("The machine: {change} %, the median of the engines not seen to change. It is in no verdict.")
     }));
     lines
 }

@@ -2,7 +2,7 @@
 
 use super::{Comparison, footnotes};
 use crate::term::fold;
-use crate::verdict::judge::table::{Detail, counts, legend, tables};
+use crate::verdict::judge::table::{Detail, counts, legend, tables, visible};
 
 /// Draws the results for a terminal of `width` columns. The text has escape sequences for colours. The caller removes
 /// them where they do not belong.
@@ -16,7 +16,7 @@ pub fn draw(comparison: &Comparison, detail: Detail, width: u16) -> String {
     text + &folded(legend(&comparison.judgement))
 }
 
-/// Summarizes the result in a sentence.
+/// Summarizes the result, and which change would have been seen.
 fn summary(comparison: &Comparison) -> String {
     let counts = counts(&comparison.judgement);
     let inconclusive = if comparison.is_inconclusive() {
@@ -25,5 +25,6 @@ fn summary(comparison: &Comparison) -> String {
         ""
     };
     let [before, after] = comparison.names.each_ref().map(|names| names.join(", "));
-    format!("{inconclusive}{after} against {before}: {counts}.\n")
+    let visible = visible(&comparison.judgement).map_or_else(String::new, |visible| visible + "\n");
+    format!("{inconclusive}{after} against {before}: {counts}.\n{visible}")
 }

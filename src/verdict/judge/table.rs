@@ -150,15 +150,14 @@ pub(crate) fn value(value: Option<f64>) -> String {
     }
 }
 
-/// Returns what the verdicts mean, and what would have been seen.
+/// Returns what the verdicts mean.
 pub(crate) fn legend(judgement: &Judgement) -> String {
     let question = judgement.question;
     let [what, better, worse] = question.by.words();
     let threshold = question.threshold.percent();
-    let visible = visible(judgement).map_or_else(String::new, |visible| visible + "\n");
     format!(
         "\
-{visible}change %: {what}, after a 95 % interval for each change alone.
+change %: {what}, after a 95 % interval for each change alone.
 {better}, {worse}: surely by more than {threshold} %. same: surely by less, of an engine in each part, too. unclear: neither.
 "
     )

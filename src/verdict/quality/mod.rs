@@ -52,8 +52,9 @@ pub struct Quality {
     /// Reasons for the grade. For one below good: the most frequent doubt first, then the loss of the other cases and
     /// the width of the intervals.
     pub reasons: Vec<String>,
-    /// The fix for the most frequent problem that has one. `None` unless the run is poor, or most cases lost.
-    pub fix: Option<&'static str>,
+    /// Fixes: for the most frequent doubt, for loss in most cases, and for intervals that are too wide. None unless the
+    /// run is poor, or most cases lost.
+    pub fixes: Vec<&'static str>,
 }
 
 /// Loss in percent of the datagrams sent, from which on a case is no basis for a decision: a drop skips work, so the
@@ -78,7 +79,7 @@ impl Quality {
         Self {
             grade,
             loss: loss(&cases, is_at_full_speed, "at full speed"),
-            fix: fix(&cases, grade),
+            fixes: fixes(&cases, grade, half_width_pct),
             reasons: if let (Grade::Good, Some(pct)) = (grade, half_width_pct) {
                 let within = format!("half of the intervals within ± {pct:.1} % in this run");
                 std::iter::once(within).chain(between).collect()
@@ -177,19 +178,23 @@ fn loss(cases: &[&Row], is_of_kind: fn(&Row) -> bool, kind: &str) -> Option<Stri
     })
 }
 
-/// Returns the fix for a poor run, or for one in which most cases lost.
-fn fix(cases: &[&Row], grade: Grade) -> Option<&'static str> {
+/// Returns the fixes for a poor run, or for one in which most cases lost.
+fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<&'static str> {
     let count = |doubt: &Doubt| cases.iter().filter(|row| doubt.is_of(row)).count();
     let doubts = DOUBTS.iter().filter(|doubt| 4 * count(doubt) > cases.len());
     let worst = doubts.max_by_key(|doubt| count(doubt));
     let is_poor = grade == Grade::Poor;
-    match worst {
-        Some(doubt) if is_poor => Some(doubt.fix),
-        _ if 2 * cases.iter().filter(|row| is_lossy(row)).count() > cases.len() => Some(
-            "udpbench find lossless (the rate at which each loses nothing), or run this again with a larger --rcvbuf",
-        ),
-        _ => is_poor.then_some("run this again with --until 5%: until intervals are that narrow"),
-    }
+    let doubt = worst.filter(|_| is_poor).map(|doubt| doubt.fix);
+    let lossy = 2 * cases.iter().filter(|row| is_lossy(row)).count() > cases.len();
+    let loss = lossy.then_some(
+        "udpbench find lossless (the rate at which each loses nothing), or run this again with a larger --rcvbuf",
+    );
+    let is_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
+    let width = is_wide || doubt.or(loss).is_none();
+    let width = (is_poor && width)
+        .then_some("run this again with --until 5%: until intervals are that narrow");
+    let fixes = [doubt, loss.filter(|_| doubt.is_none()), width];
+    fixes.into_iter().flatten().collect()
 }
 
 /// Returns the reasons for a grade below good: the most frequent doubt, the loss of cases that were not at full speed,
@@ -330,7 +335,7 @@ mod tests {
             assert_eq!(with_lossy(2, &like).grade, Grade::Fair);
             let poor = with_lossy(3, &like);
             assert_eq!(poor.grade, Grade::Poor);
-            assert!(poor.fix.is_some_and(|fix| fix.contains("find lossless")));
+            assert!(poor.fixes[0].contains("find lossless"));
         }
     }
 
@@ -341,9 +346,9 @@ mod tests {
             with_lossy(2, &row(1.0, &[])).to_string(),
             format!("good: up to 50.0 % lost at full speed (1 % or more in 2 of 4 cases); {good}")
         );
-        assert_eq!(with_lossy(2, &row(1.0, &[])).fix, None);
-        let most = with_lossy(3, &row(1.0, &[])).fix;
-        assert!(most.is_some_and(|fix| fix.contains("find lossless")));
+        assert!(with_lossy(2, &row(1.0, &[])).fixes.is_empty());
+        let most = with_lossy(3, &row(1.0, &[])).fixes;
+        assert!(most[0].contains("find lossless"));
         let unsteady = with_lossy(4, &row(1.0, &[UNSTEADY]));
         assert!(unsteady.to_string().starts_with("poor: up to 50.0 % lost"));
         assert_eq!(unsteady.reasons, ["traffic not settled (4 of 4 cases)"]);

@@ -47,6 +47,9 @@ impl Answer {
                 ..nothing(format!("No recommendation: only {only} was measured"))
             };
         }
+        let places = board.averaged.iter().flat_map(|one| &one.standing.places);
+        let unknown = places.filter(|place| is_unknown(board, place));
+        let unknown: BTreeSet<&str> = unknown.map(|place| place.label.as_str()).collect();
         let labels = board.labels();
         let choices = asked
             .iter()
@@ -67,7 +70,7 @@ impl Answer {
         let told = told.chain(best.iter().copied());
         hints.extend(only_on_a_wire(board, first, &told.collect()));
         Self {
-            said: said(board, &choices, engines.len()),
+            said: said(board, &choices, engines.len() - unknown.len()),
             gains,
             hints,
         }

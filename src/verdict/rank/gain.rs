@@ -21,7 +21,7 @@ pub struct Gain {
     pub value: String,
     /// Reach of the 95 % interval, in percent: half of the interval, or both sides. Empty if unknown.
     pub interval_text: String,
-    /// Comparison with std, such as `faster`, `slower` or `a tie`. `loses` if the loss is too high for the value to
+    /// Comparison with std, such as `faster`, `slower` or `a tie`. `lossy` if the loss is too high for the value to
     /// count.
     pub than_std: &'static str,
     /// CPU time per datagram, as a ratio to std or in nanoseconds. Empty if unknown or not requested.

@@ -7,7 +7,6 @@ use super::gain::Gain;
 use super::measure::{By, Measure, Unit};
 use super::technique::Technique;
 use super::{Averaged, BoardRanking, Conditions, RankedEngine, Standing};
-use crate::data::EngineName;
 use crate::term::digits::interval_text;
 
 /// Largest number of conditions with a line each. Beyond it, one line has the lowest and the highest value.
@@ -43,18 +42,18 @@ impl<'a> Gains<'a> {
         Technique::ALL.into_iter().flat_map(of).collect()
     }
 
-    /// Finds the best engine of a technique except std, for each of the conditions. Prefers engines that lose little
-    /// and let CPUs sleep.
+    /// Finds the best engine of a technique, for each of the conditions. Prefers engines that lose little and let CPUs
+    /// sleep. std alone is no finding: all are compared with it.
     fn found(&self, technique: Technique) -> impl Iterator<Item = Found<'a>> {
         let board = self.board;
         board.averaged_by(self.first).filter_map(move |averaged| {
-            let std = EngineName::REFERENCE.as_str();
             let places = averaged.standing.places.iter();
-            let places = places.filter(|place| {
-                place.label != std && Technique::of_label(&place.label) == technique
-            });
+            let places = places.filter(|place| Technique::of_label(&place.label) == technique);
             // In the order of the standing, the best first.
             let places: Vec<&RankedEngine> = places.collect();
+            if places.iter().all(|place| place.is_std()) {
+                return None;
+            }
             let sleeps = |place: &&&RankedEngine| !needs_spare_cpus(board, place);
             let mut best = places
                 .iter()
@@ -72,7 +71,8 @@ impl<'a> Gains<'a> {
         let standing = &averaged.standing;
         let reading = &place.reading;
         let value = between(place.range, |value| standing.figure(value, reading));
-        let reach = reading.interval().filter(|_| !value.contains(' '));
+        let reach = reading.interval();
+        let reach = reach.filter(|_| !value.contains(' ') && !place.is_std());
         let reach = reach.and_then(|(low, high)| interval_text(reading.value(), low, high));
         let cpu = self.cpu(averaged.conditions, &place.label);
         Gain {
@@ -154,10 +154,13 @@ impl Standing {
         }
     }
 
-    /// Compares an engine with std. Empty if values are absolute, as std was not measured.
+    /// Compares an engine with std. Empty for std, or if values are absolute, as std was not measured.
     fn than_std(&self, place: &RankedEngine) -> &'static str {
         if !is_clean(place) {
-            return "loses";
+            return "lossy";
+        }
+        if place.is_std() {
+            return "";
         }
         if self.unit == Unit::Absolute {
             return "";

@@ -102,7 +102,7 @@ fn fastest(
     (case, search): (&Searched, &Lossless),
     names: &Names,
 ) -> String {
-    let rate = thousands(search.found().load, search);
+    let rate = thousands(search.found().load, search) + mark(case);
     let mut text = format!("{}, {rate} k/s", case.case.label());
     if let Some(mbits) = mbits(case, search) {
         let _ = write!(text, " ({mbits:.0} Mb/s)");

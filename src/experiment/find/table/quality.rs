@@ -19,16 +19,22 @@ pub(super) enum Quality {
     Doubtful,
     /// The time limit was too short.
     Unfinished,
+    /// The time limit was too short, and the machine was not equally fast throughout.
+    UnfinishedAndUnsteady,
 }
 
 impl Quality {
     /// Grades the rate of a case.
     pub(super) fn of(case: &Searched, search: &Lossless) -> Self {
         let found = search.found();
-        if case.next().is_some() {
-            Self::Unfinished
-        } else if case.search.doubt().is_some() {
+        if case.search.doubt().is_some() {
             Self::Doubtful
+        } else if case.next().is_some() {
+            if search.is_steady() {
+                Self::Unfinished
+            } else {
+                Self::UnfinishedAndUnsteady
+            }
         } else if !search.is_steady() {
             Self::Unsteady
         } else {
@@ -49,7 +55,7 @@ impl Quality {
         match self {
             Self::Good => "good",
             Self::Wide | Self::Unsteady => "fair",
-            Self::Doubtful | Self::Unfinished => "poor",
+            Self::Doubtful | Self::Unfinished | Self::UnfinishedAndUnsteady => "poor",
         }
     }
 
@@ -72,6 +78,10 @@ impl Quality {
             Self::Unfinished => Some((
                 "not finished",
                 "continue with --resume, or give --max-case-time more",
+            )),
+            Self::UnfinishedAndUnsteady => Some((
+                "not finished, and the machine was not equally fast throughout",
+                "fix the CPU clock and stop other programs (udpbench check), then continue with --resume",
             )),
         }
     }

@@ -144,5 +144,5 @@ fn p99(row: &Row) -> String {
 
 const LEGEND: &str = "\n\
     Round trips in microseconds: half of them, and 99 of 100, take no longer. alone: each client waits for its answer, \
-    kreq/s of them. 10 %, 50 %, 90 %: so much of what this engine reached (with --load: bears without loss) is asked, \
-    when it is due, and round trips count from then. over: that is more than is answered.";
+    kreq/s of them. 10 %, 50 %, 90 %: so much of this engine's best rate in three trials before (with --load: of what it \
+    bears without loss) is asked, when it is due, and round trips count from then. over: that is more than is answered.";

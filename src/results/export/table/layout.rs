@@ -69,7 +69,7 @@ pub(in crate::results::export) fn legend(row: &Row) -> &'static str {
         }
         Workload::Flood => {
             "\n\
-             Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval within this run, or both sides of it. CPU time: tx ns \
+             Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval within this run, or both sides of it. a>b: senders and receivers. CPU time: tx ns \
              of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram \
              received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%."
         }

@@ -53,6 +53,8 @@ pub(super) struct Choices<'a> {
     cross: bool,
     /// Engines with better values but without an interval.
     unsure: BTreeSet<&'a str>,
+    /// True if offload was measured where its gain is unknown.
+    is_without_offload: bool,
     /// What the intervals hold for.
     within: &'static str,
 }
@@ -98,6 +100,10 @@ impl<'a> Choices<'a> {
             everywhere,
             cross,
             unsure,
+            is_without_offload: board
+                .averaged_by(measure)
+                .flat_map(|averaged| &averaged.standing.places)
+                .any(|place| is_unknown(board, place)),
             within: board.reach_of_intervals(),
         }
     }
@@ -279,7 +285,7 @@ impl Standing {
 }
 
 impl RankedEngine {
-    fn is_std(&self) -> bool {
+    pub(super) fn is_std(&self) -> bool {
         self.label == EngineName::REFERENCE.as_str()
     }
 }

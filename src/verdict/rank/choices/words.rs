@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Best, Choice, Choices, NEEDED_PCT, Noisy};
 use crate::data::EngineName;
+use crate::term::digits::counted;
 use crate::verdict::quality::{Grade, LOSSY_PCT};
 use crate::verdict::rank::BoardRanking;
 use crate::verdict::rank::measure::Measure;
@@ -29,6 +30,11 @@ impl<'a> Choices<'a> {
                 .into_iter()
                 .chain(others.into_iter().flatten())
                 .collect(),
+            besides: if self.is_without_offload {
+                " besides offload"
+            } else {
+                ""
+            },
         }
     }
 
@@ -169,6 +175,8 @@ pub(in crate::verdict::rank) struct Text {
     best: Option<String>,
     /// Reasons for a missing or doubtful choice.
     pub(in crate::verdict::rank) others: Vec<String>,
+    /// Engines that were not to choose from.
+    besides: &'static str,
 }
 
 impl Best<'_> {
@@ -186,7 +194,7 @@ impl Best<'_> {
 }
 
 impl Text {
-    /// Returns the line of advice, with the number of engines that were compared.
+    /// Returns the line of advice, with the number of engines to choose from.
     pub(in crate::verdict::rank) fn best(
         &self,
         board: &BoardRanking,
@@ -195,12 +203,16 @@ impl Text {
     ) -> Option<String> {
         let best = self.best.as_ref()?;
         let verb = match (measure, board.quality.grade) {
-            (Measure::Cpu, _) => return Some(format!("Least CPU time per datagram: {best}")),
+            (Measure::Cpu, _) => {
+                let besides = self.besides;
+                return Some(format!("Least CPU time per datagram{besides}: {best}"));
+            }
             (Measure::RoundTrip | Measure::Speed, Grade::Poor) => "perhaps",
             (Measure::RoundTrip | Measure::Speed, _) => "use",
         };
-        let place = board.machine.network.among();
-        Some(format!("{place} {engines} engines: {verb} {best}"))
+        let (place, besides) = (board.machine.network.among(), self.besides);
+        let engines = counted(engines, "engine");
+        Some(format!("{place} {engines}{besides}: {verb} {best}"))
     }
 }
 

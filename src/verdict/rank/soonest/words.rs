@@ -18,7 +18,7 @@ impl At<'_> {
                 let apart = half_in_words(*apart);
                 let engines = leaders(standing);
                 format!(
-                    "too noisy to say: {engines} may differ by {apart} ({})",
+                    "too noisy to say: {engines} ({}, up to {apart} apart)",
                     range(standing)
                 )
             }
