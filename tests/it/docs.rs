@@ -45,16 +45,15 @@ fn the_page_about_the_columns_is_made_from_their_table() {
         let doc = column.doc.trim().trim_end_matches('.');
         let doc = doc.replace("PACING.md", "[PACING.md](PACING.md)");
         let (mut name, mut doc) = (format!("`{}`", column.name), doc);
+        let (unit, mut empty) = (column.unit, column.empty);
         if let Some(upper) = columns.next_if(|next| are_bounds(column, next)) {
             let _ = write!(name, ", `{}`", upper.name);
             doc = doc.replacen("Lower bound", "Bounds", 1);
+            empty = upper.empty;
         }
-        let unit = column.unit;
-        let empty = if column.empty == "never" {
-            ""
-        } else {
-            column.empty
-        };
+        if empty == "never" {
+            empty = "";
+        }
         let _ = writeln!(
             page,
             "| {name} | {unit} | {over} | {doc} | {empty} | {short} |"
@@ -73,8 +72,8 @@ fn the_page_about_the_columns_is_made_from_their_table() {
 /// Returns whether two columns are the bounds of one interval, so that one row of the page is enough for both.
 fn are_bounds(lower: &Column, upper: &Column) -> bool {
     lower.doc.trim().replacen("Lower", "Upper", 1) == upper.doc.trim()
-        && lower.name.ends_with("_low")
-        && (lower.empty, lower.short, lower.over) == (upper.empty, upper.short, upper.over)
+        && upper.empty.starts_with(lower.empty)
+        && (lower.short, lower.over) == (upper.short, upper.over)
 }
 
 /// In which runs a column is in a CSV by default.
@@ -107,22 +106,22 @@ fn in_words(short: Short) -> &'static str {
 const COLUMNS: &str = "\
 # The columns
 
-Every column of a row: in the CSV, in JSON, in a workbook. This page is made from the table in the source
-(`src/results/row/columns.rs`). Quantiles of times are right to within 0.4 %.
+Every column of a row, made from `src/results/row/columns.rs`. Quantiles of times are right to within 0.4 %. Several
+names in one field are joined with `+`.
 
-*short*: the runs whose CSV and workbook have the column; it follows from their plan. `--columns all`, JSON and what is
-computed from the log have every column. *varied*: runs in which a case has another value than the usual one.
+*short*: the runs whose CSV and workbook have the column. `--columns all` and JSON have every column. *varied*: runs in
+which a case has another value than the usual one.
 
 *over* is what a column covers:
 
-- *plan*: what was asked for, known before the first window.
-- *start*: host and program, as they were when the program started.
-- *window*: what happened between the opening and the closing of each window.
+- *plan*: what was asked for.
+- *start*: host and program when the program started.
+- *window*: the time from the opening to the closing of each window.
 - *drain*: the datagrams sent from the opening of each window on, until receivers had emptied their queues after the
   closing. Between two hosts: those of the whole run.
-- *run*: each window with its warm-up and its drain.
-- *verify*: the windows of `--verify`, which come before the first round and count in no other column.
-- *case*: how the case went, over all its windows.
+- *run*: each window with its warm-up and drain.
+- *verify*: the windows of `--verify`, which count in no other column.
+- *case*: all windows of the case.
 
 *empty* is when a column has no value; where nothing is said, it always has one:
 

@@ -73,7 +73,7 @@ columns! {
         /// Worker threads of the one tokio runtime that all benchmark threads share.
         tokio_workers: Option<Workers>, "", Plan, Unusual, "a runtime per thread, or none";
         /// `spin`: receivers poll instead of sleeping (`--wait`).
-        wait: Option<Wait>, "", Plan, Unusual, "receivers sleep";
+        wait: Option<Wait>, "", Plan, Unusual, "receivers wait as their engine does";
         /// SO_RCVBUF that receivers asked for.
         rcvbuf_requested_bytes: Option<Buffer>, "B", Plan, Unusual, "connections, unless `--rcvbuf` is given";
         /// SO_SNDBUF that senders asked for.
@@ -116,7 +116,7 @@ columns! {
         window_ms: Option<f64>, "ms", Window, Never, "no window";
         /// Warm-up before each window, as asked for.
         warmup_ms: Option<f64>, "ms", Plan, Never, "never";
-        /// Time after which traffic stays near its rate, found in the soak in the first case; 75: not earlier.
+        /// Time after which traffic stays near its rate, found in the soak with the first case; 75 means 75 or more.
         settles_ms: Option<f64>, "ms", Start, Never, "a soak below 1.5 s, two hosts";
     }
 
@@ -141,22 +141,22 @@ columns! {
         /// Lower bound of the interval of `rtt_p50_us`.
         rtt_p50_us_low: Option<f64>, "us", Window, Rr, "as its estimate, 1 window";
         /// Upper bound of the interval of `rtt_p50_us`.
-        rtt_p50_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window, or may be unanswered";
+        rtt_p50_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window; the upper one, if it may be unanswered";
         /// 90th percentile of the round trips.
         rtt_p90_us: Option<f64>, "us", Window, Rr, "fewer than 100 requests, or too many unanswered";
         /// Lower bound of the interval of `rtt_p90_us`.
         rtt_p90_us_low: Option<f64>, "us", Window, Never, "as its estimate, 1 window";
         /// Upper bound of the interval of `rtt_p90_us`.
-        rtt_p90_us_high: Option<f64>, "us", Window, Never, "as its estimate, 1 window, or may be unanswered";
+        rtt_p90_us_high: Option<f64>, "us", Window, Never, "as its estimate, 1 window; the upper one, if it may be unanswered";
         /// 99th percentile of the round trips.
         rtt_p99_us: Option<f64>, "us", Window, Rr, "fewer than 1,000 requests, or too many unanswered";
         /// Lower bound of the interval of `rtt_p99_us`.
         rtt_p99_us_low: Option<f64>, "us", Window, Rr, "as its estimate, 1 window";
         /// Upper bound of the interval of `rtt_p99_us`.
-        rtt_p99_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window, or may be unanswered";
+        rtt_p99_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window; the upper one, if it may be unanswered";
         /// 99.9th percentile of the round trips.
         rtt_p999_us: Option<f64>, "us", Window, Rr, "fewer than 10,000 requests, slower ones in fewer than 5 windows, or too many unanswered";
-        /// Lower bound of `rtt_p999_us`; there is no upper one, as no run excludes stalls that it did not meet.
+        /// Lower bound of `rtt_p999_us`; there is no upper one, as a run may miss stalls.
         rtt_p999_us_low: Option<f64>, "us", Window, Rr, "as its estimate";
         /// 99.99th percentile of the round trips.
         rtt_p9999_us: Option<f64>, "us", Window, Never, "fewer than 100,000 requests, slower ones in fewer than 5 windows, or too many unanswered";
@@ -325,7 +325,7 @@ columns! {
         model: String, "", Start, Never, "unknown";
         /// The least specific entry of the device tree's `compatible`: chip or family.
         soc: String, "", Start, Never, "no device tree";
-        /// Name of the CPUs, joined with `+` where they differ.
+        /// Name of the CPUs.
         cpu_model: String, "", Start, Never, "unknown";
         /// Architecture that the program was built for, such as `aarch64`.
         arch: String, "", Start, Never, "never";
@@ -343,9 +343,9 @@ columns! {
         page_bytes: Option<u64>, "B", Start, Never, "unknown";
         /// `yes`: softirq time is in no thread's CPU time; `no`: it is.
         irq_time_accounting: String, "", Start, Never, "configuration unreadable";
-        /// Governors of cpufreq at the start, joined with `+` where they differ.
+        /// Governors of cpufreq at the start.
         governor: String, "", Start, Never, "no cpufreq";
-        /// Driver of cpufreq, joined with `+` where they differ.
+        /// Driver of cpufreq.
         cpufreq_driver: String, "", Start, Never, "no cpufreq";
         /// Lowest clock that a governor may choose, over all CPUs.
         freq_min_mhz: Option<f64>, "MHz", Start, Never, "no cpufreq";
@@ -365,7 +365,7 @@ columns! {
         isolated_cpus: String, "", Start, Never, "unknown";
         /// Load average over the minute before the start.
         load_1min: Option<f64>, "", Start, Never, "unknown";
-        /// CPUs that RPS moves packets of `lo` to, joined with `+`, or `no`.
+        /// CPUs that RPS moves packets of `lo` to, or `no`.
         rps_cpus: String, "", Start, Never, "unknown";
         /// Flows that conntrack tracked at the start in this network namespace.
         conntrack_entries: Option<u64>, "", Start, Never, "not loaded";
@@ -377,8 +377,8 @@ columns! {
         temp_c_end: Option<f64>, "°C", Run, Never, "no sensor";
         /// Highest reading of the CPUs' sensors around the case's windows.
         temp_c_max: Option<f64>, "°C", Run, Never, "no sensor";
-        /// Kinds of throttling during the case, joined with `+`; `no`: none; `not by the kernel`: no
-        /// firmware says whether it throttled.
+        /// Kinds of throttling during the case; `no`: none; `not by the kernel`: the kernel did not throttle, and no
+        /// firmware says whether it did.
         throttled: String, "", Run, Never, "no sensor";
         /// Interface of this host, with its driver, speed, MTU, queues, rings, coalescing, EEE and queueing discipline.
         nic: String, "", Start, Never, "one host";
