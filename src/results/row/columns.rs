@@ -12,7 +12,7 @@ use crate::data::{
 // A sentence; name: type, unit, what it covers, when a CSV has it by default, when it is empty.
 columns! {
     "What people plot" {
-        /// Engine as in the table: `gso>gro`, `mmsg/32`; sender and receiver if they differ, and what else sets it apart.
+        /// Engine as tables name it, such as `gso>gro` or `mmsg/32`.
         engine: String, "", Plan, Always, "never";
         /// Engine of the senders.
         sender: String, "", Plan, Always, "never";
@@ -47,7 +47,7 @@ columns! {
         /// Upper bound of the interval of `cpu_ns_per_packet`.
         cpu_ns_per_packet_high: Option<f64>, "ns", Window, Cpu, "no speed, 1 window";
         /// `received_pps` over that of the reference in the same round.
-        ratio_to_std: Option<f64>, "", Window, Ratio, "no speed, or no reference that has one";
+        ratio_to_std: Option<f64>, "", Window, Ratio, "no speed, or none of the reference";
         /// Lower bound of the interval of `ratio_to_std`.
         ratio_to_std_low: Option<f64>, "", Window, Ratio, "no speed, no reference, 1 pair";
         /// Upper bound of the interval of `ratio_to_std`.
@@ -59,8 +59,7 @@ columns! {
         /// What may mislead about the row; several are joined with `; `.
         #[serde(with = "joined")]
         warnings: Vec<String>, "", Case, Always, "none";
-        /// Key by which two runs are matched, such as `std:std/2t/300B/connected/v4`, the engine of the senders
-        /// first.
+        /// Key that matches rows of two runs, such as `std:std/2t/300B/connected/v4`; the sender comes first.
         case: String, "", Plan, Always, "never";
     }
 
@@ -69,11 +68,11 @@ columns! {
         senders: usize, "", Plan, Never, "never";
         /// Receiver sockets: half of the threads, rounded down, but at least 1.
         receivers: usize, "", Plan, Never, "never";
-        /// Datagrams that one call may move, of the sides that batch.
+        /// Most datagrams per call, of the sides that batch.
         batch: Option<Batch>, "", Plan, Unusual, "neither side batches";
         /// Worker threads of the one tokio runtime that all benchmark threads share.
         tokio_workers: Option<Workers>, "", Plan, Unusual, "a runtime per thread, or none";
-        /// `spin`: receivers are called again and again instead of sleeping (`--wait`).
+        /// `spin`: receivers poll instead of sleeping (`--wait`).
         wait: Option<Wait>, "", Plan, Unusual, "receivers wait as their engine does";
         /// SO_RCVBUF that receivers asked for.
         rcvbuf_requested_bytes: Option<Buffer>, "B", Plan, Unusual, "connections, unless `--rcvbuf` is given";
@@ -87,24 +86,23 @@ columns! {
         transport: Transport, "", Plan, Unusual, "never";
         /// Address that the messages go to: `loopback`, `local`, or one of the other host (`--address`).
         address: Destination, "", Plan, Unusual, "never";
-        /// Way of the datagrams between two hosts: `up`, from here to the other host; `down`; `both` at once.
+        /// Direction between two hosts: `up` (local to remote), `down`, `both` at once.
         direction: Option<Direction>, "", Plan, Wire, "one host";
         /// `full`: both directions at once, `half`: one (`--duplex`).
         duplex: Option<Duplex>, "", Plan, Bidir, "another workload";
         /// Flows of each thread that sends (`--flows`), each with a socket at either end.
         flows: Option<Flows>, "", Plan, Flows, "one for each thread";
-        /// Requests that each client has outstanding at a time, over each of its flows.
+        /// Outstanding requests of each client, over each of its flows.
         outstanding: Option<Outstanding>, "", Plan, Unusual, "`flood`, `--rate`";
-        /// Datagrams, or with `rr` requests, per second of all threads together (`--rate`); see PACING.md.
+        /// Datagrams, or with `rr` requests, per second of all threads together (`--rate`).
         target_pps: Option<Rate>, "1/s", Plan, Rate, "as fast as they can";
-        /// Spread of these over time: `even`, `poisson`, or `train100` (so many of each thread at once).
+        /// Spread of datagrams over time: `even`, `poisson`, `train100` (100 of each thread at once).
         arrivals: Option<Arrivals>, "", Plan, Unusual, "as fast as they can";
-        /// Pause of a client between an answer and its next request (`--think-time`), such as `20ms`.
+        /// Pause of a client before its next request (`--think-time`).
         think_time: Option<ThinkTime>, "", Plan, Unusual, "none";
-        /// Work of a server before each answer (`--service`): `50us` of computing, or `sleep:1ms`.
+        /// Work of a server before each response (`--service`): `50us` of computing, or `sleep:1ms`.
         service_time: Option<ServiceTime>, "", Plan, Unusual, "none";
-        /// Who does the work of a server: `inline` (the loop), `pool` (64 threads), `spawn-blocking` (tokio's
-        /// threads).
+        /// Who does the work of a server: `inline` (the loop), `pool` (64 threads), `spawn-blocking` (tokio's threads).
         server_model: Option<ServerModel>, "", Plan, Unusual, "`flood`, `bidir`";
         /// How several receivers share the port: `reuseport`, `reuseaddr`, `separate`.
         sharing: Option<SharingKind>, "", Plan, Unusual, "1 receiver, `flows`";
@@ -112,131 +110,130 @@ columns! {
         spread: Option<Spread>, "", Plan, Unusual, "1 receiver, no `reuseport`";
         /// CPUs of the senders, `>`, CPUs of the receivers, such as `2,1>3,0`; with 1 thread its CPU; or `none`.
         pin: String, "", Plan, Never, "skipped";
-        /// Windows that were measured, fewer than asked for if the case failed or was interrupted.
+        /// Windows that were measured.
         rounds: u32, "", Case, Always, "never";
-        /// Median time that a window was open.
+        /// Median length of a window.
         window_ms: Option<f64>, "ms", Window, Never, "no window";
-        /// Traffic before each window opened, as asked for.
+        /// Warm-up before each window, as asked for.
         warmup_ms: Option<f64>, "ms", Plan, Never, "never";
-        /// Time after which traffic stays near its rate, found in the soak in the first case; 75: not earlier.
+        /// Time after which traffic stays near its rate, found in the soak with the first case; 75 means 75 or more.
         settles_ms: Option<f64>, "ms", Start, Never, "a soak below 1.5 s, two hosts";
     }
 
     "Speed" {
-        /// Datagrams sent per second, those that were dropped among them; never rank by it.
+        /// Datagrams sent per second, dropped ones included; never rank by it.
         sent_pps: Option<f64>, "1/s", Window, Paced, "no speed";
-        /// Datagrams of a flood at a rate that were sent when the next one was due as well; see PACING.md.
+        /// Datagrams sent when the next one was due as well; see PACING.md.
         late_packets: Option<u64>, "", Window, Paced, "no `--rate`, `rr`";
-        /// Median time between two datagrams of a flow, with a flood at a rate, to within 0.4 %; see PACING.md.
+        /// Median time between two datagrams of a flow; see PACING.md.
         gap_p50_us: Option<f64>, "us", Window, Never, "no `--rate`, `rr`, fewer than 2";
         /// 99th percentile of the time between two datagrams of a flow.
         gap_p99_us: Option<f64>, "us", Window, Paced, "no `--rate`, `rr`, fewer than 100";
         /// Longest time between two datagrams of a flow.
         gap_max_us: Option<f64>, "us", Window, Never, "no `--rate`, `rr`";
-        /// Source of the gaps: `kernel`, its time stamps of what left; `calls`, the ends of the calls that sent.
+        /// Source of the gaps: `kernel` (transmit time stamps) or `calls` (ends of the sending calls).
         gap_source: String, "", Window, Never, "no `--rate`, `rr`";
     }
 
     "Round trips" {
-        /// Median of the round trips, to within 0.4 %.
-        rtt_p50_us: Option<f64>, "us", Window, Rr, "fewer than 20 requests, or too many without an answer";
+        /// Median round trip.
+        rtt_p50_us: Option<f64>, "us", Window, Rr, "fewer than 20 requests, or too many unanswered";
         /// Lower bound of the interval of `rtt_p50_us`.
         rtt_p50_us_low: Option<f64>, "us", Window, Rr, "as its estimate, 1 window";
         /// Upper bound of the interval of `rtt_p50_us`.
-        rtt_p50_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window, or may be a request without an answer";
-        /// 90th percentile of the round trips, to within 0.4 %.
-        rtt_p90_us: Option<f64>, "us", Window, Rr, "fewer than 100 requests, or too many without an answer";
+        rtt_p50_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window; the upper one, if it may be unanswered";
+        /// 90th percentile of the round trips.
+        rtt_p90_us: Option<f64>, "us", Window, Rr, "fewer than 100 requests, or too many unanswered";
         /// Lower bound of the interval of `rtt_p90_us`.
         rtt_p90_us_low: Option<f64>, "us", Window, Never, "as its estimate, 1 window";
         /// Upper bound of the interval of `rtt_p90_us`.
-        rtt_p90_us_high: Option<f64>, "us", Window, Never, "as its estimate, 1 window, or may be a request without an answer";
-        /// 99th percentile of the round trips, to within 0.4 %.
-        rtt_p99_us: Option<f64>, "us", Window, Rr, "fewer than 1,000 requests, or too many without an answer";
+        rtt_p90_us_high: Option<f64>, "us", Window, Never, "as its estimate, 1 window; the upper one, if it may be unanswered";
+        /// 99th percentile of the round trips.
+        rtt_p99_us: Option<f64>, "us", Window, Rr, "fewer than 1,000 requests, or too many unanswered";
         /// Lower bound of the interval of `rtt_p99_us`.
         rtt_p99_us_low: Option<f64>, "us", Window, Rr, "as its estimate, 1 window";
         /// Upper bound of the interval of `rtt_p99_us`.
-        rtt_p99_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window, or may be a request without an answer";
-        /// 99.9th percentile of the round trips, to within 0.4 %.
-        rtt_p999_us: Option<f64>, "us", Window, Rr, "fewer than 10,000 requests, slower ones in fewer than 5 windows, or too many without an answer";
-        /// Lower bound of `rtt_p999_us`; there is no upper one, as no run excludes stalls that it did not meet.
+        rtt_p99_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window; the upper one, if it may be unanswered";
+        /// 99.9th percentile of the round trips.
+        rtt_p999_us: Option<f64>, "us", Window, Rr, "fewer than 10,000 requests, slower ones in fewer than 5 windows, or too many unanswered";
+        /// Lower bound of `rtt_p999_us`; there is no upper one, as a run may miss stalls.
         rtt_p999_us_low: Option<f64>, "us", Window, Rr, "as its estimate";
-        /// 99.99th percentile of the round trips, to within 0.4 %.
-        rtt_p9999_us: Option<f64>, "us", Window, Never, "fewer than 100,000 requests, slower ones in fewer than 5 windows, or too many without an answer";
+        /// 99.99th percentile of the round trips.
+        rtt_p9999_us: Option<f64>, "us", Window, Never, "fewer than 100,000 requests, slower ones in fewer than 5 windows, or too many unanswered";
         /// Lower bound of `rtt_p9999_us`; there is no upper one.
         rtt_p9999_us_low: Option<f64>, "us", Window, Never, "as its estimate";
-        /// Longest round trip of all windows, to within 0.4 %.
-        rtt_max_us: Option<f64>, "us", Window, Rr, "no answers";
-        /// Mean of all round trips.
-        rtt_mean_us: Option<f64>, "us", Window, Never, "no answers";
-        /// Standard deviation of all round trips.
-        rtt_sd_us: Option<f64>, "us", Window, Never, "fewer than 2 answers";
-        /// Median time from when the kernel had an answer until the client had it, of one answer in 16.
-        wakeup_p50_us: Option<f64>, "us", Window, Never, "no time stamps, fewer than 20 of them, `uring`";
+        /// Longest round trip.
+        rtt_max_us: Option<f64>, "us", Window, Rr, "no responses";
+        /// Mean round trip.
+        rtt_mean_us: Option<f64>, "us", Window, Never, "no responses";
+        /// Standard deviation of the round trips.
+        rtt_sd_us: Option<f64>, "us", Window, Never, "fewer than 2 responses";
+        /// Median time from when the kernel had a response until the client had it, of one response in 16.
+        wakeup_p50_us: Option<f64>, "us", Window, Never, "no time stamps, fewer than 20, `uring`";
         /// Requests that were answered in time.
         answered_requests: Option<u64>, "", Window, Never, "`flood`, no window";
         /// Requests that were lost, or not answered within 250 ms.
         unanswered_requests: Option<u64>, "", Window, Rr, "`flood`, no window";
-        /// Datagrams that no client waited for any more: late answers, and what is no answer.
+        /// Datagrams that no client waited for: late responses, and what is no response.
         late_responses: Option<u64>, "", Run, Never, "`flood`, no window";
     }
 
     "Where the datagrams ended" {
-        /// Datagrams handed to the kernel, whether or not it refused them.
+        /// Datagrams handed to the kernel, refused ones included.
         sent_packets: Option<u64>, "", Drain, Flood, "no window";
-        /// Datagrams taken from the kernel, in the window or in the drain after it.
+        /// Datagrams received, in the window or in the drain.
         received_packets: Option<u64>, "", Drain, Flood, "no window";
         /// Datagrams left in a queue when the receivers had stopped; on one host, more than 0 is `failed`.
         unread_packets: Option<u64>, "", Drain, Flood, "no window";
-        /// Datagrams that the kernel refused in the call that sent them; `warnings` says why.
+        /// Datagrams refused by the call that sent them; `warnings` says why.
         refused_packets: Option<u64>, "", Drain, Flood, "no window";
         /// Datagrams dropped at a receiving socket, mostly as its buffer was full.
         dropped_socket_packets: Option<u64>, "", Drain, Flood, "no window";
-        /// Datagrams that are missing and that the kernel's own discard counters explain.
+        /// Missing datagrams that the kernel's discard counters explain.
         dropped_kernel_packets: Option<u64>, "", Drain, OneHostFlood, "no window, two hosts";
-        /// Datagrams that the kernel of the sender refused (`ENOBUFS`) and that no counter explains.
+        /// Datagrams that the sender's kernel refused (`ENOBUFS`) and no counter explains.
         dropped_kernel_out_packets: Option<u64>, "", Run, Path, "one host, no window";
-        /// Datagrams dropped by the queueing discipline, or a filter, of the interface of the sender.
+        /// Datagrams dropped by the queueing discipline, or a filter, of the sender's interface.
         dropped_qdisc_packets: Option<u64>, "", Run, Path, "one host, no window";
-        /// Datagrams dropped by the interface of the sender or its driver, by their counters.
+        /// Datagrams dropped by the sender's interface or its driver, by their counters.
         dropped_nic_out_packets: Option<u64>, "", Run, Path, "one host, no window";
         /// Datagrams that no counter of either host explains: the cable, a switch, or a driver that does not say.
         lost_on_path_packets: Option<u64>, "", Run, Path, "one host, no window";
-        /// Datagrams dropped by the interface of the receiver or its driver, by their counters; see `nic_counters`.
+        /// Datagrams dropped by the receiver's interface or its driver, by their counters.
         dropped_nic_in_packets: Option<u64>, "", Run, Path, "one host, no window";
-        /// Datagrams dropped by the full backlog of a CPU of the receiver (`net.core.netdev_max_backlog`).
+        /// Datagrams dropped by the full backlog of a receiver's CPU (`net.core.netdev_max_backlog`).
         dropped_backlog_packets: Option<u64>, "", Run, Path, "one host, no window";
-        /// Datagrams that reached the interface of the receiver and no protocol: a firewall, a filter of tc, XDP.
+        /// Datagrams that reached the receiver's interface and no protocol: a firewall, a tc filter, XDP.
         dropped_kernel_in_packets: Option<u64>, "", Run, Path, "one host, no window";
-        /// Datagrams discarded by IP or UDP of the receiver: a checksum, missing fragments, a closed port.
+        /// Datagrams discarded by the receiver's IP or UDP: a checksum, missing fragments, a closed port.
         dropped_protocol_packets: Option<u64>, "", Run, Path, "one host, no window";
         /// Datagrams received although never sent: duplicates of the path, or from a stranger.
         unexpected_packets: Option<u64>, "", Run, Path, "one host, no window";
-        /// Counters of lost packets that moved at both interfaces, by name; other traffic is among them.
+        /// Loss counters that moved at both interfaces, by name; other traffic is included.
         nic_counters: String, "", Run, Never, "one host, none moved";
-        /// Reasons for which both kernels dropped packets, in their own words (`--drop-reasons`); other traffic is
-        /// among them.
+        /// Reasons why both kernels dropped packets (`--drop-reasons`); other traffic is included.
         drop_reasons: String, "", Run, Never, "not asked, nothing dropped, not permitted";
         /// Datagrams that no place explains; other than 0 is `failed`, below 0 other programs sent to our port.
         unaccounted_packets: Option<i64>, "", Drain, Flood, "no window";
-        /// Growth of the datagrams in flight while windows were open; below 0, they became fewer.
+        /// Growth of the datagrams in flight while windows were open.
         queue_growth_packets: Option<i64>, "", Window, Never, "no window, two hosts";
         /// Datagrams checked before the first round.
-        verified_packets: Option<u64>, "", Verify, Verify, "no `--verify`, below 12 B, `null`, skipped";
-        /// Checked datagrams that never came, told from duplicates by their numbers.
-        missing_packets: Option<u64>, "", Verify, Verify, "no `--verify`, below 12 B, `null`, skipped, one host, requests";
-        /// Checked datagrams that came before; on one host, more than 0 is `failed`.
-        duplicated_packets: Option<u64>, "", Verify, Verify, "no `--verify`, below 12 B, `null`, skipped";
+        verified_packets: Option<u64>, "", Verify, Verify, "unchecked";
+        /// Checked datagrams that never came.
+        missing_packets: Option<u64>, "", Verify, Verify, "unchecked, one host, requests";
+        /// Checked datagrams that came again; on one host, more than 0 is `failed`.
+        duplicated_packets: Option<u64>, "", Verify, Verify, "unchecked";
         /// Checked datagrams that came after one that the same sender sent later.
-        reordered_packets: Option<u64>, "", Verify, Verify, "no `--verify`, below 12 B, `null`, skipped";
-        /// Most datagrams of a sender that came since the first one sent later (RFC 4737, 4.2.1).
-        reordering_extent: Option<u64>, "", Verify, Never, "no `--verify`, below 12 B, `null`, skipped";
+        reordered_packets: Option<u64>, "", Verify, Verify, "unchecked";
+        /// Most positions by which a checked datagram came late (RFC 4737, 4.2.1).
+        reordering_extent: Option<u64>, "", Verify, Never, "unchecked";
         /// Interarrival jitter (RFC 3550, 6.4.1) of the flow with the most; see PACING.md.
-        jitter_us: Option<f64>, "us", Verify, Never, "no `--verify`, below 12 B, `null`, skipped, below 20 B, fewer than 2";
-        /// Checked datagrams that were shorter than sent, but correct as far as they go; more than 0 is `failed`.
-        truncated_packets: Option<u64>, "", Verify, Verify, "no `--verify`, below 12 B, `null`, skipped";
+        jitter_us: Option<f64>, "us", Verify, Never, "unchecked, below 20 B, fewer than 2";
+        /// Checked datagrams that were shorter than sent, else correct; more than 0 is `failed`.
+        truncated_packets: Option<u64>, "", Verify, Verify, "unchecked";
         /// Checked datagrams with another content or source address; more than 0 is `failed`.
-        corrupted_packets: Option<u64>, "", Verify, Verify, "no `--verify`, below 12 B, `null`, skipped";
-        /// System calls that failed while windows were open, other than by a refusal.
+        corrupted_packets: Option<u64>, "", Verify, Verify, "unchecked";
+        /// System calls that failed, other than by a refusal.
         failed_calls: Option<u64>, "", Window, Never, "no window";
     }
 
@@ -245,14 +242,13 @@ columns! {
         sender_cpu_ns_per_packet: Option<f64>, "ns", Window, Wire, "no speed, 1 thread";
         /// CPU time of the receivers per datagram received.
         receiver_cpu_ns_per_packet: Option<f64>, "ns", Window, Wire, "no speed, 1 thread";
-        /// CPU time of the program's other threads per datagram received: helpers of libraries, workers for
-        /// io_uring.
+        /// CPU time of the program's other threads per datagram received: helpers of libraries, workers for io_uring.
         other_cpu_ns_per_packet: Option<f64>, "ns", Window, Never, "no speed, clock cannot be read";
     }
 
     "Against the reference" {
         /// `cpu_ns_per_packet` over that of the reference in the same round.
-        cpu_ratio_to_std: Option<f64>, "", Window, CpuRatio, "no speed, or no reference that has one";
+        cpu_ratio_to_std: Option<f64>, "", Window, CpuRatio, "no speed, or none of the reference";
         /// Lower bound of the interval of `cpu_ratio_to_std`.
         cpu_ratio_to_std_low: Option<f64>, "", Window, CpuRatio, "no speed, no reference, 1 pair";
         /// Upper bound of the interval of `cpu_ratio_to_std`.
@@ -276,17 +272,16 @@ columns! {
         ratio_sd_pct: Option<f64>, "%", Window, Ratio, "no ratio, 1 pair";
         /// Scatter of the ratios in `cpu_ratio_to_std`.
         cpu_ratio_sd_pct: Option<f64>, "%", Window, CpuRatio, "no ratio, 1 pair";
-        /// Scatter of `received_pps` round by round, less what the other engines of the block have in common if
-        /// that is smaller.
+        /// Scatter of `received_pps` round by round, less what the other engines of the block have in
+        /// common if that is smaller.
         residual_sd_pct: Option<f64>, "%", Window, Free, "no speed, 1 window";
         /// Scatter of `cpu_ns_per_packet`, as `residual_sd_pct`.
         residual_cpu_sd_pct: Option<f64>, "%", Window, FreeCpu, "no speed, 1 window";
         /// Scatter of the median round trip, as `residual_sd_pct`.
         residual_rtt_sd_pct: Option<f64>, "%", Window, Rr, "no round trips, 1 window";
-        /// Complete runs of this case on this machine that were in the folder of the results before this run.
+        /// Complete earlier runs of this case on this machine in the folder of the results.
         earlier_runs: Option<usize>, "", Start, Free, "no speed, `--rate`, fewer than 2";
-        /// Half of the 95 % prediction interval for `received_pps` of the next run, from the scatter of
-        /// `earlier_runs`.
+        /// Half of the 95 % prediction interval for `received_pps` of the next run.
         earlier_runs_pct: Option<f64>, "%", Start, Free, "no speed, `--rate`, fewer than 2";
         /// Time that the benchmark thread that lost most was ready to run while something else ran.
         preempted_pct: Option<f64>, "%", Window, Never, "no window, not counted by the kernel";
@@ -300,16 +295,16 @@ columns! {
         disturbed_windows: Option<usize>, "", Window, Never, "no window";
         /// Windows with a disturbance, throttling or a slower clock.
         contaminated_windows: Option<usize>, "", Run, Always, "no window";
-        /// Windows that were measured a second time, as the first failed, did not add up, or a link changed in it.
+        /// Windows measured again, as the first failed, did not add up, or a link changed in it.
         repeated_windows: Option<usize>, "", Case, Never, "no window";
-        /// Why no more rounds were measured: `rounds`, `until`, `max-time`, `failure`, `signal`, `other-host` or
-        /// `unknown`.
+        /// Why no more rounds were measured: `rounds`, `until`, `max-time`, `failure`, `signal`,
+        /// `other-host` or `unknown`.
         ended_by: String, "", Case, Never, "skipped";
         /// Limit of `--until`.
         until_pct: Option<f64>, "%", Plan, Never, "not asked, skipped";
-        /// Smallest share of the datagrams received that one receiver (of answers, one client) got.
+        /// Smallest share of the received datagrams that one receiver (of responses, one client) got.
         receiver_share_min_pct: Option<f64>, "%", Window, Never, "none received";
-        /// Jain's index of the datagrams of each flow: 1 if all got the same, 1/*n* if one of *n* got all.
+        /// Jain's index of the flows' datagrams: 1 if all got the same, 1/*n* if one of *n* got all.
         jains_index: Option<f64>, "", Case, Flows, "no `flows`, nothing came";
         /// Datagrams per second over the slowest flow.
         slowest_flow_pps: Option<f64>, "1/s", Case, Flows, "no `flows`";
@@ -330,7 +325,7 @@ columns! {
         model: String, "", Start, Never, "unknown";
         /// The least specific entry of the device tree's `compatible`: chip or family.
         soc: String, "", Start, Never, "no device tree";
-        /// Name of the CPUs, joined with `+` where they differ.
+        /// Name of the CPUs.
         cpu_model: String, "", Start, Never, "unknown";
         /// Architecture that the program was built for, such as `aarch64`.
         arch: String, "", Start, Never, "never";
@@ -344,13 +339,13 @@ columns! {
         kernel: String, "", Start, Never, "unknown";
         /// The kernel's flavour, such as `PREEMPT_RT`; `none`: none or voluntary.
         preemption: String, "", Start, Never, "unknown";
-        /// Size of a memory page, in bytes.
+        /// Size of a memory page.
         page_bytes: Option<u64>, "B", Start, Never, "unknown";
         /// `yes`: softirq time is in no thread's CPU time; `no`: it is.
         irq_time_accounting: String, "", Start, Never, "configuration unreadable";
-        /// Governors of cpufreq at the start, joined with `+` where they differ.
+        /// Governors of cpufreq at the start.
         governor: String, "", Start, Never, "no cpufreq";
-        /// Driver of cpufreq, joined with `+` where they differ.
+        /// Driver of cpufreq.
         cpufreq_driver: String, "", Start, Never, "no cpufreq";
         /// Lowest clock that a governor may choose, over all CPUs.
         freq_min_mhz: Option<f64>, "MHz", Start, Never, "no cpufreq";
@@ -370,7 +365,7 @@ columns! {
         isolated_cpus: String, "", Start, Never, "unknown";
         /// Load average over the minute before the start.
         load_1min: Option<f64>, "", Start, Never, "unknown";
-        /// CPUs that RPS moves packets of `lo` to, joined with `+`, or `no`.
+        /// CPUs that RPS moves packets of `lo` to, or `no`.
         rps_cpus: String, "", Start, Never, "unknown";
         /// Flows that conntrack tracked at the start in this network namespace.
         conntrack_entries: Option<u64>, "", Start, Never, "not loaded";
@@ -382,27 +377,26 @@ columns! {
         temp_c_end: Option<f64>, "°C", Run, Never, "no sensor";
         /// Highest reading of the CPUs' sensors around the case's windows.
         temp_c_max: Option<f64>, "°C", Run, Never, "no sensor";
-        /// Kinds of throttling during the case, joined with `+`; `no`: none; `not by the kernel`: the kernel did not
-        /// throttle, and no firmware says whether it did.
+        /// Kinds of throttling during the case; `no`: none; `not by the kernel`: the kernel did not throttle, and no
+        /// firmware says whether it did.
         throttled: String, "", Run, Never, "no sensor";
-        /// Interface of this host, with its driver, speed, MTU, queues, rings, coalescing, EEE and queueing
-        /// discipline.
+        /// Interface of this host, with its driver, speed, MTU, queues, rings, coalescing, EEE and queueing discipline.
         nic: String, "", Start, Never, "one host";
         /// Other host, as it was typed.
         remote: String, "", Start, Never, "one host";
-        /// Name of the board profile of the other host.
+        /// `board` of the other host.
         remote_board: String, "", Start, Never, "one host";
-        /// Name of the other host in its device tree, or in DMI.
+        /// `model` of the other host.
         remote_model: String, "", Start, Never, "one host, unknown";
-        /// Name of the CPUs of the other host.
+        /// `cpu_model` of the other host.
         remote_cpu_model: String, "", Start, Never, "one host, unknown";
-        /// Architecture of the other host (`uname -m`).
+        /// `machine` of the other host.
         remote_machine: String, "", Start, Never, "one host, unknown";
-        /// Kernel release of the other host.
+        /// `kernel` of the other host.
         remote_kernel: String, "", Start, Never, "one host, unknown";
-        /// Governors of cpufreq of the other host.
+        /// `governor` of the other host.
         remote_governor: String, "", Start, Never, "one host, unknown";
-        /// Interface of the other host, as `nic`.
+        /// `nic` of the other host.
         remote_nic: String, "", Start, Never, "one host";
         /// Machine, or across a wire both: board, model, CPUs, architecture, and what virtualises it.
         machine_id: String, "", Start, Always, "never";
