@@ -3,9 +3,11 @@
 //! Numbers after `#` are issues of raspberrypi/linux, unless another repository is named.
 
 mod counted;
+mod drivers;
 mod link;
 mod queues;
 
+pub use self::drivers::{Cause, cause};
 use super::{Finding, Subject};
 
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {

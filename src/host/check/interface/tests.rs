@@ -59,10 +59,11 @@ fn healthy() -> Interface {
         carrier_changes: Some(2),
         counted: Counted {
             rx_packets: Some(1_200_000),
+            tx_packets: Some(1_200_000),
             rx_dropped: Some(3),
             rx_errors: Some(0),
             driver_in_drops: Some(Vec::new()),
-            backlog_drops: 0,
+            ..Counted::default()
         },
         ..Interface::default()
     }
@@ -160,6 +161,12 @@ const TROUBLES: &[Change] = &[
             Some(lost(&[("rx_resource_errors", 17_800), ("rx_overruns", 12)]));
     },
     |eth0| eth0.counted.driver_in_drops = Some(lost(&[("mmc_rx_crc_error", 250)])),
+    |eth0| eth0.counted.driver_out_drops = lost(&[("tx_late_col", 900)]),
+    |eth0| {
+        eth0.counted.driver_in_drops = Some(lost(&[("rx_missed", 7)]));
+        eth0.counted.moving = lost(&[("rx_missed", 5)]);
+        eth0.driver = Some("r8169".to_owned());
+    },
     |eth0| eth0.counted.rx_errors = Some(600_000),
     |eth0| (eth0.driver, eth0.eee) = (Some("macb".to_owned()), None),
     |eth0| eth0.carrier_changes = Some(14),

@@ -138,6 +138,14 @@ fn counters_of_the_driver_are_named_and_damaged_frames_are_a_cables() {
         ..path(29_000)
     });
     assert_eq!(row.nic_counters, "receiver: rx_resource_errors 6000");
+    let said = row.warnings.join("; ");
+    let expected = "the receiver's driver lost 6000 packets (rx_resource_errors): the receive ring had no free";
+    assert!(said.starts_with(expected), "{said}");
+    // What this end sends is lost by other counters.
+    let row = row_over(&DirectionCounts {
+        nic_at_sender: named("rx_resource_errors"),
+        ..path(30_000)
+    });
     assert_eq!(row.warnings, Vec::<String>::new());
     for counter in ["rx_crc_errors", "RX FCS Errors", "mmc_rx_align_error"] {
         let row = row_over(&DirectionCounts {
