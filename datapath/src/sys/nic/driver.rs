@@ -122,6 +122,9 @@ const IN: &[&str] = &[
     "rxq_#_packets_bm_drops",
 ];
 
+/// Frames that a radio gave up after all retries ([`Wireless::tx_failed`](super::Wireless::tx_failed)).
+pub(super) const WIFI_TX_FAILED: &str = "wifi_tx_failed";
+
 const OUT: &[&str] = &[
     // bcmgenet
     "tx_dma_failed",
@@ -162,6 +165,8 @@ const OUT: &[&str] = &[
     // mvneta
     "internal_mac_transmit_err",
     "late_collision",
+    // Wi-Fi: of nl80211, not of `ethtool -S`
+    WIFI_TX_FAILED,
     // mvpp2
     "txq_#_queue_full_drops",
     "txq_#_packets_early_drops",

@@ -6,6 +6,7 @@ mod counted;
 mod drivers;
 mod link;
 mod queues;
+mod radio;
 
 pub use self::drivers::{Cause, cause};
 use super::{Finding, Subject};
@@ -14,6 +15,7 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
     let mut findings = Vec::new();
     for interface in &subject.interfaces {
         findings.extend(link::findings(interface));
+        findings.extend(radio::findings(interface));
         findings.extend(queues::findings(interface, subject));
         findings.extend(counted::findings(interface));
     }

@@ -4,7 +4,7 @@ use crate::host::check::Finding;
 use crate::host::check::tests::{Seen, found, texts};
 use crate::host::facts::Interface;
 use crate::host::facts::interface::{Counted, InterfaceKind};
-use crate::sys::nic::{Coalescing, Eee, LinkModes, Pause, Rings};
+use crate::sys::nic::{Coalescing, Eee, LinkModes, Pause, Rings, Wireless};
 
 /// Returns the interface of a healthy Pi 4B.
 fn healthy() -> Interface {
@@ -80,6 +80,7 @@ fn found_at(change: fn(&mut Interface)) -> Vec<Finding> {
 #[test]
 fn a_healthy_interface_has_no_findings() {
     assert_eq!(found_at(|_| {}), []);
+    assert_eq!(found_at(|eth0| eth0.wireless = radio(|_| {})), []);
     // An interface without any known value has no findings either.
     assert_eq!(
         found(|seen| seen.interfaces = vec![Interface::default()]),
@@ -105,12 +106,35 @@ fn lost(counters: &[(&str, u64)]) -> Vec<(String, u64)> {
     counters.collect()
 }
 
+/// Returns the state of a radio that is fit, with a change.
+fn radio(change: fn(&mut Wireless)) -> Option<Wireless> {
+    let mut radio = Wireless {
+        power_save: Some(false),
+        frequency_mhz: Some(5180),
+        signal_dbm: Some(-52),
+        tx_kbps: Some(433_000),
+        rx_kbps: Some(390_000),
+        tx_packets: Some(90_000),
+        tx_retries: Some(4000),
+        tx_failed: Some(3),
+    };
+    change(&mut radio);
+    Some(radio)
+}
+
 type Change = fn(&mut Interface);
 
 /// Changes that each cause one kind of problem.
 const TROUBLES: &[Change] = &[
     |eth0| eth0.state = Some("down".to_owned()),
     |eth0| eth0.kind = InterfaceKind::Wireless,
+    |eth0| eth0.wireless = radio(|radio| radio.power_save = Some(true)),
+    |eth0| {
+        eth0.wireless = radio(|radio| {
+            (radio.signal_dbm, radio.tx_kbps) = (Some(-78), Some(6500));
+        });
+    },
+    |eth0| eth0.wireless = radio(|radio| radio.tx_failed = Some(700)),
     |eth0| eth0.kind = InterfaceKind::Veth,
     |eth0| eth0.kind = InterfaceKind::Vlan,
     |eth0| sleeping("macb")(eth0),

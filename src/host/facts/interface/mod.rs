@@ -11,7 +11,7 @@ pub use self::kind::InterfaceKind;
 use super::network;
 use crate::sys::files::Root;
 use crate::sys::nic::{
-    Coalescing, Eee, Ethtool, LinkModes, PathReader, Pause, Qdisc, Rings, TokenBucket,
+    Coalescing, Eee, Ethtool, LinkModes, PathReader, Pause, Qdisc, Rings, TokenBucket, Wireless,
 };
 use crate::sys::softnet;
 
@@ -67,6 +67,9 @@ pub struct Interface {
     /// Bucket of the root queueing discipline, if it is a token bucket. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_bucket: Option<TokenBucket>,
+    /// State of the radio. Absent: it has none, or the kernel does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wireless: Option<Wireless>,
     /// Number of times that the carrier came or went.
     pub carrier_changes: Option<u32>,
     /// Counters up to now.
@@ -190,6 +193,9 @@ impl Interface {
             let mut qdiscs = reader.qdiscs().unwrap_or_default().into_iter();
             let root = qdiscs.find(Qdisc::is_root);
             self.token_bucket = root.and_then(|root| root.token_bucket);
+        }
+        if self.kind == InterfaceKind::Wireless {
+            self.wireless = Wireless::read(&self.name);
         }
         let drops = softnet::read().into_iter().map(|cpu| cpu.dropped);
         self.counted.backlog_drops = drops.map(u64::from).sum();

@@ -193,6 +193,13 @@ pub(super) const CAUSES: &[Cause] = &[
     },
     Cause {
         drivers: &[],
+        counters: &["wifi_tx_failed"],
+        means: "nobody acknowledged the frame after all retries: others on the channel, or a weak signal",
+        helps: &["another channel at the access point, 5 GHz, or nearer to it"],
+        source: "linux/nl80211.h (NL80211_STA_INFO_TX_FAILED)",
+    },
+    Cause {
+        drivers: &[],
         counters: &[
             "rx_oversize_frames",
             "RX Oversize Frame Errors",
