@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{RowInput, derived};
+use super::{RowInput, derived, radio};
 use crate::data::{CLOSED_PORTS, DirectionCounts, Sample, Shared};
 use crate::host::check::cause;
 use crate::sys::nic::{Way, way};
@@ -16,6 +16,7 @@ pub(super) fn warnings(input: &RowInput) -> Vec<String> {
     warnings.extend(losses_of_others(samples));
     warnings.extend(damaged_frames(samples));
     warnings.extend(lost_in_driver(samples));
+    warnings.extend(radio::warnings(samples));
     let verified = input.verified.filter(|_| input.case.direction.is_some());
     warnings.extend(verified.and_then(|found| found.done_on_the_way()));
     warnings

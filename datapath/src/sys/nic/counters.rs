@@ -136,7 +136,7 @@ impl PathReader {
                 *named.entry(name).or_default() += value;
             }
         }
-        if let Some(radio) = self.radio.as_deref().and_then(Wireless::read) {
+        if let Some(radio) = self.radio() {
             let counters = [
                 (WIFI_TX_FAILED, radio.tx_failed),
                 ("wifi_tx_retries", radio.tx_retries),
@@ -152,6 +152,11 @@ impl PathReader {
                 .map(|(name, value)| (name.to_owned(), value)),
         );
         Ok(named)
+    }
+
+    /// Reads the state of the radio. `None`: the interface has none.
+    pub fn radio(&self) -> Option<Wireless> {
+        Wireless::read(self.radio.as_deref()?)
     }
 
     /// Reads the description of the interface and all its counters.

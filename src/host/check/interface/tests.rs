@@ -80,7 +80,7 @@ fn found_at(change: fn(&mut Interface)) -> Vec<Finding> {
 #[test]
 fn a_healthy_interface_has_no_findings() {
     assert_eq!(found_at(|_| {}), []);
-    assert_eq!(found_at(|eth0| eth0.wireless = radio(|_| {})), []);
+    assert_eq!(found_at(|eth0| eth0.wireless = Some(radio(|_| {}))), []);
     // An interface without any known value has no findings either.
     assert_eq!(
         found(|seen| seen.interfaces = vec![Interface::default()]),
@@ -107,7 +107,7 @@ fn lost(counters: &[(&str, u64)]) -> Vec<(String, u64)> {
 }
 
 /// Returns the state of a radio that is fit, with a change.
-fn radio(change: fn(&mut Wireless)) -> Option<Wireless> {
+fn radio(change: fn(&mut Wireless)) -> Wireless {
     let mut radio = Wireless {
         power_save: Some(false),
         frequency_mhz: Some(5180),
@@ -119,7 +119,7 @@ fn radio(change: fn(&mut Wireless)) -> Option<Wireless> {
         tx_failed: Some(3),
     };
     change(&mut radio);
-    Some(radio)
+    radio
 }
 
 type Change = fn(&mut Interface);
@@ -128,13 +128,13 @@ type Change = fn(&mut Interface);
 const TROUBLES: &[Change] = &[
     |eth0| eth0.state = Some("down".to_owned()),
     |eth0| eth0.kind = InterfaceKind::Wireless,
-    |eth0| eth0.wireless = radio(|radio| radio.power_save = Some(true)),
+    |eth0| eth0.wireless = Some(radio(|radio| radio.power_save = Some(true))),
     |eth0| {
-        eth0.wireless = radio(|radio| {
+        eth0.wireless = Some(radio(|radio| {
             (radio.signal_dbm, radio.tx_kbps) = (Some(-78), Some(6500));
-        });
+        }));
     },
-    |eth0| eth0.wireless = radio(|radio| radio.tx_failed = Some(700)),
+    |eth0| eth0.wireless = Some(radio(|radio| radio.tx_failed = Some(700))),
     |eth0| eth0.kind = InterfaceKind::Veth,
     |eth0| eth0.kind = InterfaceKind::Vlan,
     |eth0| sleeping("macb")(eth0),
