@@ -24,8 +24,12 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let detected = board::choose(&args.board, &host)?;
     let machine = detected.machine(&host);
     let ChosenBoard { board, reason, .. } = detected;
-    let interfaces = interfaces(&args.interface, &root)?;
+    let mut interfaces = interfaces(&args.interface, &root)?;
     let subject = Subject::new(&host, &board, u32::from(args.rcvbuf), &root);
+    // Looking at the CPUs took a while, in which counters may have moved.
+    for interface in &mut interfaces {
+        interface.read_again(&root);
+    }
     let subject = subject.with_interfaces(interfaces);
     let findings = subject.findings();
 

@@ -8,7 +8,7 @@ use crate::data::{Counts, Pacing, RoundTrips, ThreadSample, Verified};
 use crate::sys::host_id::HostId;
 use crate::sys::idle_states::IdleTimes;
 use crate::sys::kernel_drops::Discarded;
-use crate::sys::nic::PathCounters;
+use crate::sys::nic::{PathCounters, Wireless};
 use crate::sys::sensors::SensorReadings;
 
 /// Result of the senders' or the receivers' end of a trial, or of both ends if they are on one host.
@@ -43,6 +43,8 @@ pub struct EndResult {
     /// Counters of lost packets at the interface that grew since the threads started, by name: the kernel's, and the
     /// driver's own.
     pub nic: BTreeMap<String, u64>,
+    /// State of the interface's radio at the end. `None`: it has none, or all of the trial is on this host.
+    pub radio: Option<Wireless>,
     /// Packets that the machine dropped during the trial, by the kernel's reasons, if it was asked for them. Other
     /// traffic is included.
     pub drop_reasons: BTreeMap<String, u64>,

@@ -97,6 +97,8 @@ fn paths(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Vec<Di
             at_receiver: to.path.unwrap_or_default(),
             nic_at_sender: from.nic.clone(),
             nic_at_receiver: to.nic.clone(),
+            radio_at_sender: from.radio,
+            radio_at_receiver: to.radio,
             reasons_at_sender: from.drop_reasons.clone(),
             reasons_at_receiver: to.drop_reasons.clone(),
         }

@@ -6,7 +6,7 @@ use anyhow::Context;
 
 use crate::data::HostAddress;
 use crate::sys::interface_addresses;
-use crate::sys::nic::{PathCounters, PathReader, named_since};
+use crate::sys::nic::{PathCounters, PathReader, Wireless, named_since};
 
 /// An interface, and its counters at the start.
 pub(super) struct PathWatch {
@@ -37,6 +37,11 @@ impl PathWatch {
             before,
             named_before,
         })
+    }
+
+    /// Reads the state of the radio. `None`: the interface has none.
+    pub(super) fn radio(&self) -> Option<Wireless> {
+        self.reader.radio()
     }
 
     /// Returns the growth of the counters since the start, and the growth of the counters of lost packets that moved,

@@ -181,6 +181,7 @@ impl RunningEnd<'_> {
         self.threads.finish()?;
         self.start.watch.look();
         let unread = self.probes.discard_unread();
+        let radio = self.start.path.as_ref().and_then(PathWatch::radio);
         let path = self.start.path.as_mut().map(PathWatch::moved).transpose()?;
         let (path, nic) = path.unzip();
         let Window {
@@ -210,6 +211,7 @@ impl RunningEnd<'_> {
             refused_without_error: self.threads.refused_without_error(),
             path,
             nic: nic.unwrap_or_default(),
+            radio,
             drop_reasons: (self.start.reasons.as_ref())
                 .map_or_else(BTreeMap::new, |reasons| reasons.moved()),
             rcvbuf_bytes: self.buffers.rcvbuf_bytes,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::accounting::{MOST_PER_TRAIN, WindowAccounting, signed};
 use super::axes::Direction;
 use super::places::Places;
-use crate::sys::nic::{PathCounters, driver_drops};
+use crate::sys::nic::{PathCounters, Wireless, driver_drops};
 
 /// Raw counts of one direction between two hosts over a whole run, from the start of the threads until the queues were
 /// empty. Counters of an interface and of a program cannot be read in the same instant. They agree only at the edges
@@ -49,6 +49,12 @@ pub struct DirectionCounts {
     /// Counters of lost packets at the receiver's interface that moved, by name. Absent: none moved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub nic_at_receiver: BTreeMap<String, u64>,
+    /// State of the radio of the sender's interface at the end of the run. Absent: it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radio_at_sender: Option<Wireless>,
+    /// State of the radio of the receiver's interface at the end of the run. Absent: it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radio_at_receiver: Option<Wireless>,
     /// Packets that the sender's kernel dropped during the run, by the kernel's drop reasons, if requested. Other
     /// traffic is included. Absent: not requested, or nothing dropped.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

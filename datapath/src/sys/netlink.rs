@@ -22,6 +22,8 @@ pub(super) enum Scope {
     One,
     /// The whole table.
     All,
+    /// A change, which the kernel acknowledges.
+    Change,
 }
 
 /// `struct nlmsghdr`.
@@ -29,6 +31,7 @@ const HEADER_BYTES: usize = 16;
 /// Size of the receive buffer. The kernel fills messages of a dump up to this size (netlink_recvmsg).
 const BUFFER_BYTES: usize = 32 << 10;
 const NLM_F_REQUEST: u16 = 1;
+const NLM_F_ACK: u16 = 4;
 const NLM_F_DUMP: u16 = 0x300;
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
@@ -48,6 +51,14 @@ impl Netlink {
     /// Returns the error of the system call: a sandbox may forbid such sockets.
     pub(super) fn sock_diag() -> io::Result<Self> {
         Self::open(SockProtocol::NetlinkSockDiag)
+    }
+
+    /// Opens a connection to what has no protocol of its own, such as Wi-Fi (generic netlink).
+    ///
+    /// # Errors
+    /// Returns the error of the system call: a sandbox may forbid such sockets.
+    pub(super) fn generic() -> io::Result<Self> {
+        Self::open(SockProtocol::NetlinkGeneric)
     }
 
     fn open(protocol: SockProtocol) -> io::Result<Self> {
@@ -96,6 +107,7 @@ fn request(kind: u16, scope: Scope, sequence: u32, body: &[u8]) -> io::Result<Ve
     let flags = match scope {
         Scope::One => NLM_F_REQUEST,
         Scope::All => NLM_F_REQUEST | NLM_F_DUMP,
+        Scope::Change => NLM_F_REQUEST | NLM_F_ACK,
     };
     let length = u32::try_from(HEADER_BYTES + body.len()).map_err(io::Error::other)?;
     let mut request = Vec::with_capacity(HEADER_BYTES + body.len());
@@ -156,13 +168,25 @@ pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])>
     })
 }
 
+/// Returns an attribute of at most 64 KiB, with the bytes that align the next one.
+pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
+    let mut bytes = Vec::with_capacity(usize::from(length).next_multiple_of(4));
+    bytes.extend(length.to_ne_bytes());
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(value);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    bytes
+}
+
 /// Returns the text of an attribute, which ends in a NUL.
 pub(super) fn text(value: &[u8]) -> String {
     let end = value.iter().position(|&byte| byte == 0);
     String::from_utf8_lossy(&value[..end.unwrap_or(value.len())]).into_owned()
 }
 
-fn read_u16(bytes: &[u8], at: usize) -> Option<u16> {
+/// Reads the number of 16 bits at byte `at`, in the byte order of this machine. `None`: the message ends before.
+pub(super) fn read_u16(bytes: &[u8], at: usize) -> Option<u16> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     Some(u16::from_ne_bytes(*bytes))
 }
@@ -195,13 +219,12 @@ mod tests {
 
     #[test]
     fn attributes_are_aligned_to_four_bytes() {
-        let mut bytes = Vec::new();
-        for (kind, value) in [(3_u16, &b"lo\0"[..]), (0x8012, b"\x01\x02\x03\x04")] {
-            bytes.extend(u16::try_from(4 + value.len()).expect("short").to_ne_bytes());
-            bytes.extend(kind.to_ne_bytes());
-            bytes.extend(value);
-            bytes.resize(bytes.len().next_multiple_of(4), 0);
-        }
+        let bytes = [
+            attribute(3, b"lo\0"),
+            attribute(0x8012, b"\x01\x02\x03\x04"),
+        ]
+        .concat();
+        assert_eq!(bytes.len(), 16);
         let found: Vec<_> = attributes(&bytes).collect();
         assert_eq!(found, [(3, &b"lo\0"[..]), (0x12, b"\x01\x02\x03\x04")]);
         assert_eq!(text(found[0].1), "lo");

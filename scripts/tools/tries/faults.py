@@ -160,7 +160,7 @@ def express_data_path(dice, case):
     at = dice.choice(case.sinks)
     # A veth takes a program only if a page has room for its packets.
     mode = dice.choice(["xdpgeneric", "xdpdrv"]) if max(case.mtus.values()) <= 1500 else "xdpgeneric"
-    return Xdp(f"{mode} of {at}: 1 in 8", at, places={BEHIND}, arguments=(mode, case.ip))
+    return Xdp(f"{mode} of {at}: 1 in 8", at, places={BEHIND}, allows="driver lost", arguments=(mode, case.ip))
 
 
 def small_buffer(dice, _):

@@ -10,6 +10,7 @@ mod power_and_heat;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::interface::{Cause, cause};
 use crate::data::Buffer;
 use crate::host::board::Board;
 use crate::host::facts::{Host, Interface};

@@ -60,15 +60,30 @@ impl Machine<'_> {
             Name::Rps => self.each_interface(|interface| self.rps(interface)),
             Name::Xps => self.each_interface(|interface| self.xps(interface)),
             Name::Irq => self.each_interface(|interface| self.irqs(interface)),
-            Name::Gro => self.driver(Changeable::Gro, |_, before| {
-                if before == "on" { "off" } else { "on" }.to_owned()
-            }),
-            Name::Coalescing => self.driver(Changeable::Coalescing, |_, _| "0 us".to_owned()),
-            Name::Eee => self.driver(Changeable::Eee, |_, _| "off".to_owned()),
+            Name::Gro | Name::Coalescing | Name::Eee | Name::PowerSave => self.offload(name),
             Name::Ring => self.driver(Changeable::Rings, |driver, before| {
                 let most = driver.rings().map(|rings| (rings.rx_max, rings.tx_max));
                 most.map_or(before.to_owned(), |(rx, tx)| format!("rx {rx} tx {tx}"))
             }),
+            Name::Pause => self.driver(Changeable::Pause, |_, before| {
+                Changeable::other_pause(before)
+            }),
+            // Without a lower speed, the present value is the one to try, which is left out.
+            Name::Speed => self.driver(Changeable::Speed, |driver, before| {
+                driver.slower().unwrap_or_else(|| before.to_owned())
+            }),
+        }
+    }
+
+    /// Returns the settings of a driver that are on or off, or a time.
+    fn offload(&self, name: Name) -> Result<Vec<Setting>, String> {
+        match name {
+            Name::Gro => self.driver(Changeable::Gro, |_, before| {
+                if before == "on" { "off" } else { "on" }.to_owned()
+            }),
+            Name::Coalescing => self.driver(Changeable::Coalescing, |_, _| "0 us".to_owned()),
+            Name::PowerSave => self.driver(Changeable::PowerSave, |_, _| "off".to_owned()),
+            _ => self.driver(Changeable::Eee, |_, _| "off".to_owned()),
         }
     }
 
@@ -345,11 +360,23 @@ mod tests {
 
     #[test]
     fn what_a_machine_does_not_have_is_left_out_with_the_reason() {
-        let tunings = chosen(&[Name::Governor, Name::Eee, Name::Control, Name::Rcvbuf]);
+        let tunings = chosen(&[
+            Name::Governor,
+            Name::Eee,
+            Name::Pause,
+            Name::Speed,
+            Name::Control,
+            Name::Rcvbuf,
+        ]);
         let tried: Vec<Name> = tunings.tried.iter().map(|tuning| tuning.name).collect();
         assert_eq!(tried, [Name::Control, Name::Rcvbuf]);
         let reasons: Vec<&str> = tunings.left_out.iter().map(|it| &*it.reason).collect();
         let no_eee = "ethtool --show-eee eth0: this driver has no such setting";
-        assert_eq!(reasons, ["this machine has no cpufreq", no_eee]);
+        let (no_pause, no_speed) = (
+            "ethtool -a eth0: this driver has no such setting",
+            "ethtool eth0: this driver has no such setting",
+        );
+        let no_cpufreq = "this machine has no cpufreq";
+        assert_eq!(reasons, [no_cpufreq, no_eee, no_pause, no_speed]);
     }
 }

@@ -105,12 +105,17 @@ impl fmt::Display for Location {
             Self::File(path) => write!(f, "/{path}"),
             Self::Driver { interface, what } => {
                 let flags = match what {
+                    Changeable::PowerSave => return write!(f, "iw dev {interface} power_save"),
                     Changeable::Gro => "-k",
                     Changeable::Coalescing => "-c",
                     Changeable::Eee => "--show-eee",
                     Changeable::Rings => "-g",
+                    Changeable::Pause => "-a",
+                    Changeable::Speed => "",
                 };
-                write!(f, "ethtool {flags} {interface}")
+                let words = ["ethtool", flags, interface];
+                let words = words.into_iter().filter(|word| !word.is_empty());
+                write!(f, "{}", words.collect::<Vec<_>>().join(" "))
             }
         }
     }

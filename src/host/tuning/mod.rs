@@ -42,6 +42,12 @@ pub enum Name {
     Eee,
     /// As many descriptors for packets as there can be
     Ring,
+    /// Flow control by pause frames: the other of on and off. Only if named
+    Pause,
+    /// A slower link, such as 1000 Mb/s instead of 2500: it is gone for seconds. Only if named
+    Speed,
+    /// Power save of Wi-Fi off
+    PowerSave,
     /// Changes nothing: what is found of it says how often the method errs
     Control,
 }
@@ -59,6 +65,9 @@ impl Name {
             Self::Coalescing => "coalescing",
             Self::Eee => "eee",
             Self::Ring => "ring",
+            Self::Pause => "pause",
+            Self::Speed => "speed",
+            Self::PowerSave => "power-save",
             Self::Control => "control",
         }
     }
@@ -75,6 +84,9 @@ impl Name {
             Self::Coalescing => "an answer does not wait for the interrupt",
             Self::Eee => "the link does not sleep between packets",
             Self::Ring => "longer bursts are borne without loss",
+            Self::Pause => "the sender waits for the receiver's interface, or no longer does",
+            Self::Speed => "packets come no faster than the interface and its CPU take them",
+            Self::PowerSave => "the radio does not sleep until the next beacon",
             Self::Control => "nothing changes: it cannot",
         }
     }
@@ -94,7 +106,7 @@ impl Name {
 
     /// Returns whether a driver may take the link down to change this.
     pub fn resets_link(self) -> bool {
-        matches!(self, Self::Eee | Self::Ring)
+        matches!(self, Self::Eee | Self::Ring | Self::Pause | Self::Speed)
     }
 }
 

@@ -22,6 +22,7 @@ mod on_the_way;
 mod outcome;
 pub(crate) mod pacing;
 pub(crate) mod preempted;
+mod radio;
 mod refusals;
 mod residual;
 mod round_trips;

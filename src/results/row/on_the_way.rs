@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{RowInput, derived};
+use super::{RowInput, derived, radio};
 use crate::data::{CLOSED_PORTS, DirectionCounts, Sample, Shared};
+use crate::host::check::cause;
+use crate::sys::nic::{Way, way};
 
 /// Returns the warnings about the path. Empty on one host.
 pub(super) fn warnings(input: &RowInput) -> Vec<String> {
@@ -13,6 +15,8 @@ pub(super) fn warnings(input: &RowInput) -> Vec<String> {
     warnings.extend(surplus(input));
     warnings.extend(losses_of_others(samples));
     warnings.extend(damaged_frames(samples));
+    warnings.extend(lost_in_driver(samples));
+    warnings.extend(radio::warnings(samples));
     let verified = input.verified.filter(|_| input.case.direction.is_some());
     warnings.extend(verified.and_then(|found| found.done_on_the_way()));
     warnings
@@ -96,7 +100,12 @@ const DAMAGED: [&str; 6] = [
     "frame_check",
 ];
 
-fn damaged_frames(samples: &[Sample]) -> Option<String> {
+/// Returns the counter of interfaces that moved most of those that `is_one` picks by end and name: its end, its name
+/// and the packets. Several counters may count the same packets.
+fn most_moved(
+    samples: &[Sample],
+    is_one: impl Fn(&str, &str) -> bool,
+) -> Option<((&str, &str), u64)> {
     let mut counters: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for path in samples.iter().filter_map(|sample| sample.paths.first()) {
         let DirectionCounts {
@@ -105,16 +114,32 @@ fn damaged_frames(samples: &[Sample]) -> Option<String> {
             ..
         } = path;
         for (end, named) in [("sender", nic_at_sender), ("receiver", nic_at_receiver)] {
-            let damaged = named.iter().filter(|(name, _)| is_damage(name));
-            for (name, packets) in damaged {
+            for (name, packets) in named.iter().filter(|(name, _)| is_one(end, name)) {
                 *counters.entry((end, name)).or_default() += packets;
             }
         }
     }
-    // Several counters may count the same frames.
-    let ((end, name), frames) = counters.into_iter().max_by_key(|(_, frames)| *frames)?;
+    counters.into_iter().max_by_key(|(_, packets)| *packets)
+}
+
+fn damaged_frames(samples: &[Sample]) -> Option<String> {
+    let ((end, name), frames) = most_moved(samples, |_, name| is_damage(name))?;
     Some(format!(
         "the {end}'s interface received {frames} damaged frames ({name}): look at the cable, the plugs and the switch"
+    ))
+}
+
+/// Returns a warning about packets that a driver lost on the way of the datagrams, by its own counters, with the reason.
+fn lost_in_driver(samples: &[Sample]) -> Option<String> {
+    let is_on_the_way = |end: &str, name: &str| match way(name) {
+        Some(Way::In) => end == "receiver" && !is_damage(name),
+        Some(Way::Out) => end == "sender",
+        None => false,
+    };
+    let ((end, name), packets) = most_moved(samples, is_on_the_way)?;
+    let means = cause(None, name)?.means;
+    Some(format!(
+        "the {end}'s driver lost {packets} packets ({name}): {means}; what helps: udpbench check --interface NIC there"
     ))
 }
 

@@ -36,6 +36,7 @@ fn end(host: &str, side: Side) -> EndResult {
         refused_without_error: 0,
         path: None,
         nic: <_>::default(),
+        radio: None,
         drop_reasons: <_>::default(),
         rcvbuf_bytes: side.receives().then_some(4096),
         sndbuf_bytes: side.sends().then_some(8192),

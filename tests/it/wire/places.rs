@@ -1,6 +1,7 @@
 //! Loss places that no counter of this program names, or whose counters other traffic moves: each is reported
 //! correctly.
 
+use std::fs;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -10,6 +11,7 @@ use udpbench::data::Places;
 use udpbench::results::row::{Row, Status};
 
 use crate::common::lab::{End, Lab};
+use crate::common::pages::root;
 use crate::common::swept::{SHORT, Swept, lost, sweep, wire};
 use crate::common::{Place, rows, stderr, wait_until};
 
@@ -110,6 +112,46 @@ fn what_a_filter_at_the_receiver_drops_was_not_lost_on_the_path() {
             "{commands:?}: {row:?}"
         );
     }
+}
+
+#[test]
+fn what_a_driver_loses_by_its_own_counter_was_not_lost_on_the_path() {
+    let Some(lab) = Lab::builder().start() else {
+        return;
+    };
+    // A veth whose XDP program drops every eighth UDP packet stands for a driver that loses: only `ethtool -S` shows it.
+    let directory = lab.directory().join("bpf");
+    fs::create_dir(&directory).expect("writable");
+    let script = root().join("scripts/tools/tries/xdp.py");
+    let attach = format!(
+        "python3 {} {} xdpdrv 4",
+        script.display(),
+        directory.display()
+    );
+    if !set_up(&lab, &attach) {
+        return;
+    }
+    let words =
+        "--direction up --threads 2 --payload 300 --engine std --ip v4 --rate 5k --rcvbuf 4M";
+    let swept = Swept::within(lab, words);
+    let row = swept.the_row();
+    let (sent, lost_there) = (row.sent_packets.expect("measured"), lost_at(row, "NIC in"));
+    // The first of each window may be any of the eight.
+    assert!(lost_there.abs_diff(sent / 8) <= 5, "{row:?}");
+    assert_eq!(lost(row).iter().sum::<u64>(), lost_there, "{row:?}");
+    let counters = row.nic_counters.strip_prefix("receiver: rx_queue_");
+    let counted = counters.and_then(|rest| rest.rsplit_once("_xdp_drops "));
+    let counted: u64 = counted
+        .and_then(|(_, packets)| packets.parse().ok())
+        .expect("one counter moved");
+    assert!(
+        counted >= lost_there && counted - lost_there <= 5,
+        "{row:?}"
+    );
+    assert!(
+        says(row, "an XDP program at this interface dropped packets"),
+        "{row:?}"
+    );
 }
 
 #[test]

@@ -18,6 +18,8 @@ fn path() -> DirectionCounts {
         at_receiver: PathCounters::default(),
         nic_at_sender: BTreeMap::new(),
         nic_at_receiver: BTreeMap::new(),
+        radio_at_sender: None,
+        radio_at_receiver: None,
         reasons_at_sender: BTreeMap::new(),
         reasons_at_receiver: BTreeMap::new(),
     }

@@ -6,6 +6,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use super::ethtool::{Ethtool, Query};
+use super::{speed, wireless};
 
 /// A setting that can be changed, with CAP_NET_ADMIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,12 @@ pub enum Changeable {
     Eee,
     /// Descriptors for packets (`ethtool -G`): `rx 256 tx 256`.
     Rings,
+    /// Flow control by pause frames (`ethtool -A`): `rx on tx off`, `rx on tx on, negotiated`.
+    Pause,
+    /// Modes that are negotiated (`ethtool -s advertise`): `up to 2500 Mb/s (0x80000000002f)`.
+    Speed,
+    /// Power save of Wi-Fi (`iw set power_save`): `on`, `off`.
+    PowerSave,
 }
 
 // Index of each number in its structure (linux/ethtool.h).
@@ -28,14 +35,20 @@ const ADAPTS_RX: usize = 10;
 const EEE_ENABLED: usize = 5;
 const RX_RING: usize = 5;
 const TX_RING: usize = 8;
+const PAUSE_NEGOTIATED: usize = 1;
+const RX_PAUSE: usize = 2;
+const TX_PAUSE: usize = 3;
 
 impl Changeable {
-    fn query(self) -> Query {
+    /// Returns the request with the setting in a structure of fixed size. `None`: it is in another one.
+    fn query(self) -> Option<Query> {
         match self {
-            Self::Gro => Query::Gro,
-            Self::Coalescing => Query::Coalescing,
-            Self::Eee => Query::Eee,
-            Self::Rings => Query::Rings,
+            Self::Gro => Some(Query::Gro),
+            Self::Coalescing => Some(Query::Coalescing),
+            Self::Eee => Some(Query::Eee),
+            Self::Rings => Some(Query::Rings),
+            Self::Pause => Some(Query::Pause),
+            Self::Speed | Self::PowerSave => None,
         }
     }
 
@@ -44,7 +57,15 @@ impl Changeable {
     /// # Errors
     /// Returns the error of the driver: `EOPNOTSUPP` if it has no such setting.
     pub fn read(self, driver: &Ethtool) -> io::Result<String> {
-        let words = driver.ask(self.query())?;
+        let Some(query) = self.query() else {
+            return match self {
+                Self::PowerSave => {
+                    wireless::power_save(driver.interface()).map(|is_on| switch(is_on.into()))
+                }
+                _ => speed::advertised(driver),
+            };
+        };
+        let words = driver.ask(query)?;
         Ok(match self {
             Self::Gro => switch(words[GRO]),
             Self::Eee => switch(words[EEE_ENABLED]),
@@ -52,7 +73,14 @@ impl Changeable {
                 format!("{} us, adaptive", words[RX_USECS])
             }
             Self::Coalescing => format!("{} us", words[RX_USECS]),
-            Self::Rings => format!("rx {} tx {}", words[RX_RING], words[TX_RING]),
+            Self::Pause => {
+                let (rx, tx) = (switch(words[RX_PAUSE]), switch(words[TX_PAUSE]));
+                match words[PAUSE_NEGOTIATED] {
+                    0 => format!("rx {rx} tx {tx}"),
+                    _ => format!("rx {rx} tx {tx}{NEGOTIATED}"),
+                }
+            }
+            _ => format!("rx {} tx {}", words[RX_RING], words[TX_RING]),
         })
     }
 
@@ -61,7 +89,16 @@ impl Changeable {
     /// # Errors
     /// Returns the error of the driver, or an error if `value` is not a value of this setting.
     pub fn write(self, driver: &Ethtool, value: &str) -> io::Result<()> {
-        let mut words = driver.ask(self.query())?;
+        let Some(query) = self.query() else {
+            return match (self, value) {
+                (Self::PowerSave, "on" | "off") => {
+                    wireless::set_power_save(driver.interface(), value == "on")
+                }
+                (Self::PowerSave, _) => Err(no_value(value)),
+                _ => speed::advertise(driver, value),
+            };
+        };
+        let mut words = driver.ask(query)?;
         let numbers: Vec<u32> = value
             .split(|letter: char| !letter.is_ascii_digit())
             .filter_map(|digits| digits.parse().ok())
@@ -73,11 +110,49 @@ impl Changeable {
                 words[RX_USECS] = *usecs;
                 words[ADAPTS_RX] = value.ends_with("adaptive").into();
             }
+            (Self::Pause, [], _) => {
+                let (rx, tx) = pause(value).ok_or_else(|| no_value(value))?;
+                words[PAUSE_NEGOTIATED] = value.ends_with(NEGOTIATED).into();
+                (words[RX_PAUSE], words[TX_PAUSE]) = (rx.into(), tx.into());
+            }
             (Self::Rings, [rx, tx], _) => (words[RX_RING], words[TX_RING]) = (*rx, *tx),
-            _ => return Err(io::Error::other(format!("{value:?} is no value of it"))),
+            _ => return Err(no_value(value)),
         }
-        driver.tell(self.query(), words)
+        driver.tell(query, words)
     }
+
+    /// Returns the other value of flow control: off in both directions if it is on in both, else on.
+    pub fn other_pause(before: &str) -> String {
+        let negotiated = if before.ends_with(NEGOTIATED) {
+            NEGOTIATED
+        } else {
+            ""
+        };
+        let other = match pause(before) {
+            Some((true, true)) => "off",
+            _ => "on",
+        };
+        format!("rx {other} tx {other}{negotiated}")
+    }
+}
+
+/// End of a value of flow control that both ends of the link negotiate.
+const NEGOTIATED: &str = ", negotiated";
+
+fn no_value(value: &str) -> io::Error {
+    io::Error::other(format!("{value:?} is no value of it"))
+}
+
+/// Returns whether pause frames are heeded, and sent, in a value of flow control.
+fn pause(value: &str) -> Option<(bool, bool)> {
+    let value = value.strip_suffix(NEGOTIATED).unwrap_or(value);
+    let (rx, tx) = value.strip_prefix("rx ")?.split_once(" tx ")?;
+    let is_on = |word| match word {
+        "on" => Some(true),
+        "off" => Some(false),
+        _ => None,
+    };
+    Some((is_on(rx)?, is_on(tx)?))
 }
 
 fn switch(number: u32) -> String {
@@ -87,6 +162,21 @@ fn switch(number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flow_control_is_tried_the_other_way() {
+        let other = Changeable::other_pause;
+        assert_eq!(
+            other("rx on tx on, negotiated"),
+            "rx off tx off, negotiated"
+        );
+        assert_eq!(other("rx on tx off"), "rx on tx on");
+        assert_eq!(pause("rx off tx on, negotiated"), Some((false, true)));
+        assert_eq!(pause("rx 256 tx 256"), None);
+        let loopback = Ethtool::open("lo").expect("a socket");
+        let pause = Changeable::Pause.read(&loopback);
+        assert!(pause.is_err(), "{pause:?}");
+    }
 
     #[test]
     fn what_a_driver_lacks_is_an_error_and_so_is_a_value_that_is_none() {

@@ -5,10 +5,11 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::driver::way;
+use super::driver::{WIFI_TX_FAILED, way};
 use super::ethtool::Ethtool;
 use super::link;
 use super::qdisc;
+use super::wireless::Wireless;
 use crate::sys::netlink::Netlink;
 use crate::sys::protocols::Protocols;
 use crate::sys::softnet::{self, Softnet};
@@ -71,6 +72,8 @@ pub struct PathReader {
     route: Netlink,
     index: u32,
     driver: Ethtool,
+    /// Name of the interface if it has a radio.
+    radio: Option<String>,
 }
 
 impl PathReader {
@@ -83,6 +86,7 @@ impl PathReader {
             index: link::index(interface)?,
             route: Netlink::route()?,
             driver: Ethtool::open(interface)?,
+            radio: Wireless::read(interface).map(|_| interface.to_owned()),
         })
     }
 
@@ -121,7 +125,7 @@ impl PathReader {
     }
 
     /// Reads counters of lost packets by name, since boot: the kernel's for the interface, and those of its driver that
-    /// are known to count lost packets ([`way`]).
+    /// are known to count lost packets ([`way`]). Of Wi-Fi also frames given up, and retries, which are no losses.
     ///
     /// # Errors
     /// Fails if the interface is gone.
@@ -132,6 +136,15 @@ impl PathReader {
                 *named.entry(name).or_default() += value;
             }
         }
+        if let Some(radio) = self.radio() {
+            let counters = [
+                (WIFI_TX_FAILED, radio.tx_failed),
+                ("wifi_tx_retries", radio.tx_retries),
+            ];
+            let known = counters.into_iter();
+            let known = known.filter_map(|(name, count)| Some((name.to_owned(), count?.into())));
+            named.extend(known);
+        }
         let kernels = self.link()?.statistics;
         named.extend(
             kernels
@@ -139,6 +152,11 @@ impl PathReader {
                 .map(|(name, value)| (name.to_owned(), value)),
         );
         Ok(named)
+    }
+
+    /// Reads the state of the radio. `None`: the interface has none.
+    pub fn radio(&self) -> Option<Wireless> {
+        Wireless::read(self.radio.as_deref()?)
     }
 
     /// Reads the description of the interface and all its counters.

@@ -16,9 +16,10 @@ pub enum Way {
 /// is not known here.
 ///
 /// Names that repeat the kernel's own counters (`rx_dropped`) are not known, nor are counters of events
-/// (`rx_buf_unav_irq`) or counters that contain another (`rx0_hw_drop_overruns`).
+/// (`rx_buf_unav_irq`) or counters that contain another, or are contained in it (`rx0_hw_drop_overruns`; `Rx DMA
+/// Overruns` of cpsw, AM335x reference manual, CPSW_STATS).
 pub fn way(name: &str) -> Option<Way> {
-    let is_like = |patterns: &[&str]| patterns.iter().any(|pattern| fits(name, pattern));
+    let is_like = |patterns: &[&str]| patterns.iter().any(|pattern| is_named(name, pattern));
     if is_like(IN) {
         Some(Way::In)
     } else if is_like(OUT) {
@@ -47,6 +48,7 @@ const IN: &[&str] = &[
     "rbuf_ovflow_cnt",
     "rbuf_err_cnt",
     "alloc_rx_buff_failed",
+    "rx_dma_failed",
     "rx_fcs",
     "rx_align",
     // macb
@@ -95,7 +97,6 @@ const IN: &[&str] = &[
     "Rx Fragments",
     "Rx Start of Frame Overruns",
     "Rx Middle of Frame Overruns",
-    "Rx DMA Overruns",
     "rx_align_code_errors",
     "rx_oversized_frames",
     "rx_jabber_frames",
@@ -103,9 +104,10 @@ const IN: &[&str] = &[
     "ale_overrun_drop",
     "rx_bottom_fifo_drop",
     "rx_top_fifo_drop",
-    // virtio_net and veth
+    // virtio_net and veth. Older names of virtio_net count what XDP drops in both of its counters.
     "rx#_drops",
     "rx_queue_#_drops",
+    "rx_queue_#_xdp_drops",
     "rx#_hw_drops",
     // mvneta
     "rx_discard",
@@ -113,7 +115,15 @@ const IN: &[&str] = &[
     "bad_crc_event",
     "mac_receive_error",
     "skb_alloc_errors",
+    // mvpp2
+    "rx_fifo_or_parser_overrun_drops",
+    "rxq_#_queue_full_drops",
+    "rxq_#_packets_early_drops",
+    "rxq_#_packets_bm_drops",
 ];
+
+/// Frames that a radio gave up after all retries ([`Wireless::tx_failed`](super::Wireless::tx_failed)).
+pub(super) const WIFI_TX_FAILED: &str = "wifi_tx_failed";
 
 const OUT: &[&str] = &[
     // bcmgenet
@@ -155,10 +165,21 @@ const OUT: &[&str] = &[
     // mvneta
     "internal_mac_transmit_err",
     "late_collision",
+    // Wi-Fi: of nl80211, not of `ethtool -S`
+    WIFI_TX_FAILED,
+    // mvpp2
+    "txq_#_queue_full_drops",
+    "txq_#_packets_early_drops",
+    "txq_#_packets_bm_drops",
 ];
 
+/// Returns the names of all known counters of lost packets. `#` stands for a number.
+pub fn loss_counters() -> impl Iterator<Item = &'static str> {
+    IN.iter().chain(OUT).copied()
+}
+
 /// Returns whether a name matches the pattern, in which `#` stands for digits.
-fn fits(name: &str, pattern: &str) -> bool {
+pub fn is_named(name: &str, pattern: &str) -> bool {
     let Some((before, after)) = pattern.split_once('#') else {
         return name == pattern;
     };
@@ -178,10 +199,10 @@ mod tests {
 
     #[test]
     fn numbers_in_names_are_passed_over() {
-        assert!(fits("rx_queue_12_drops", "rx_queue_#_drops"));
-        assert!(!fits("rx_queue__drops", "rx_queue_#_drops"));
-        assert!(!fits("rx_queue_x_drops", "rx_queue_#_drops"));
-        assert!(!fits("rx0_hw_drop_overruns", "rx#_hw_drops"));
+        assert!(is_named("rx_queue_12_drops", "rx_queue_#_drops"));
+        assert!(!is_named("rx_queue__drops", "rx_queue_#_drops"));
+        assert!(!is_named("rx_queue_x_drops", "rx_queue_#_drops"));
+        assert!(!is_named("rx0_hw_drop_overruns", "rx#_hw_drops"));
     }
 
     #[test]
@@ -201,9 +222,11 @@ mod tests {
             ("some_new_errors", 1000),
             ("rbuf_ovflow_cnt", 7),
             ("rx_queue_0_drops", 20),
+            ("rx_queue_1_xdp_drops", 3),
+            ("Rx DMA Overruns", 1000),
             ("tx_pri3_drop", 5),
         ];
         let statistics = statistics.map(|(name, value)| (name.to_owned(), value));
-        assert_eq!(drops(&BTreeMap::from(statistics)), (27, 5));
+        assert_eq!(drops(&BTreeMap::from(statistics)), (30, 5));
     }
 }

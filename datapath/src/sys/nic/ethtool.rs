@@ -28,7 +28,6 @@ const ETHTOOL_GSTRINGS: u32 = 0x1b;
 const ETHTOOL_GSTATS: u32 = 0x1d;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const ETHTOOL_GFEATURES: u32 = 0x3a;
-const ETHTOOL_GLINKSETTINGS: u32 = 0x4c;
 /// Sets of names.
 const ETH_SS_STATS: u32 = 1;
 const ETH_SS_FEATURES: u32 = 4;
@@ -57,11 +56,6 @@ pub(super) enum Query {
 /// `struct ethtool_drvinfo`, has 49.
 pub(super) const MOST_WORDS: usize = 64;
 
-/// Size of `struct ethtool_link_settings` before its three masks, and the largest size of a mask, which is a signed
-/// number of 8 bits.
-const LINK_WORDS: usize = 12;
-const MOST_MASK_WORDS: usize = 127;
-
 impl Ethtool {
     /// Opens a socket for the driver of an interface. Does not check that the interface exists.
     ///
@@ -79,6 +73,12 @@ impl Ethtool {
             socket: socket(AddressFamily::Inet, SockType::Datagram, flags, None)?,
             name,
         })
+    }
+
+    /// Returns the name of the interface.
+    pub(super) fn interface(&self) -> &str {
+        let name = self.name.split(|&byte| byte == 0).next();
+        std::str::from_utf8(name.unwrap_or_default()).unwrap_or_default()
     }
 
     /// Reads the driver's own counters, with its names for them, as `ethtool -S` does. May take milliseconds: some
@@ -125,35 +125,6 @@ impl Ethtool {
             (name, answer[block + ACTIVE] >> (index % 32) & 1 == 1)
         };
         Ok(names.into_iter().enumerate().map(is_on).collect())
-    }
-
-    /// Reads the link modes that the interface supports, that it advertises, and that its partner advertises: bits of
-    /// `enum ethtool_link_mode_bit_indices`, 32 per number.
-    ///
-    /// # Errors
-    /// Fails if the driver does not tell, or before Linux 4.6.
-    pub(super) fn link_modes(&self) -> io::Result<[Vec<u32>; 3]> {
-        /// Index of the number whose last byte in memory is the size of a mask, in numbers of 32 bits.
-        const SIZE_WORD: usize = 3;
-        let mut answer = vec![0; LINK_WORDS + 3 * MOST_MASK_WORDS];
-        let mut ask = |size: u8| {
-            answer.fill(0);
-            answer[0] = ETHTOOL_GLINKSETTINGS;
-            answer[SIZE_WORD] = u32::from_ne_bytes([0, 0, 0, size]);
-            #[expect(unsafe_code, reason = "no wrapper knows this request")]
-            // SAFETY: `answer` has room for the largest masks that their size, a signed number of 8 bits, can express.
-            unsafe {
-                self.call(&mut answer)?;
-            };
-            let [.., size] = answer[SIZE_WORD].to_ne_bytes();
-            Ok::<_, io::Error>((i8::from_ne_bytes([size]), answer.clone()))
-        };
-        // If the requested size is wrong, the kernel responds with the negated right one.
-        let (wanted, _) = ask(0)?;
-        let (size, answer) = ask(wanted.unsigned_abs())?;
-        let size = usize::try_from(size).map_err(io::Error::other)?;
-        let mask = |index: usize| answer[LINK_WORDS + index * size..][..size].to_vec();
-        Ok([mask(0), mask(1), mask(2)])
     }
 
     /// Sends a request whose response has a fixed size, and returns the response.
@@ -218,7 +189,7 @@ impl Ethtool {
     /// # Safety
     /// `data` has to be long enough for all that the kernel writes for the command in it.
     #[expect(unsafe_code, reason = "no wrapper knows SIOCETHTOOL")]
-    unsafe fn call(&self, data: &mut [u32]) -> io::Result<()> {
+    pub(super) unsafe fn call(&self, data: &mut [u32]) -> io::Result<()> {
         let mut request = Request {
             name: self.name,
             data: data.as_mut_ptr().cast::<c_void>(),

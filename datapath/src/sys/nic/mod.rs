@@ -8,16 +8,20 @@ mod counters;
 mod driver;
 mod ethtool;
 mod link;
+mod link_settings;
 mod qdisc;
 mod settings;
+mod speed;
+mod wireless;
 
 pub use self::change::Changeable;
 pub use self::counters::{NOT_IP, PathCounters, PathReader, named_since};
-pub use self::driver::{Way, drops as driver_drops, way};
+pub use self::driver::{Way, drops as driver_drops, is_named, loss_counters, way};
 pub use self::ethtool::Ethtool;
 pub use self::link::{Link, LinkStatistics, index};
 pub use self::qdisc::{Qdisc, TokenBucket, filter_drops, out_drops as qdisc_drops};
 pub use self::settings::{Coalescing, Eee, LinkModes, Pause, Rings};
+pub use self::wireless::Wireless;
 
 #[cfg(test)]
 pub(crate) mod tests;

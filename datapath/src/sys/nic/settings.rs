@@ -150,15 +150,17 @@ impl Ethtool {
 
     /// Reads the capabilities of both ends of the link. `None`: the driver does not tell.
     pub fn modes(&self) -> Option<LinkModes> {
-        let [supported, advertised, partner] = self.link_modes().ok()?;
+        let link = self.link_settings().ok()?;
+        let (supported, advertised, partner) =
+            (link.supported(), link.advertised(), link.of_partner());
         // Each link with modes at all supports at least one.
         let has_any = |modes: &[u32]| modes.iter().any(|bits| *bits != 0);
-        let says = has_any(&partner);
-        has_any(&supported).then(|| LinkModes {
-            supports_gigabit: has_gigabit(&supported),
-            advertises_gigabit: has_gigabit(&advertised),
-            partner_gigabit: says.then(|| has_gigabit(&partner)),
-            partner_pause: says.then(|| has(&partner, PAUSE) || has(&partner, ASYMMETRIC_PAUSE)),
+        let says = has_any(partner);
+        has_any(supported).then(|| LinkModes {
+            supports_gigabit: has_gigabit(supported),
+            advertises_gigabit: has_gigabit(advertised),
+            partner_gigabit: says.then(|| has_gigabit(partner)),
+            partner_pause: says.then(|| has(partner, PAUSE) || has(partner, ASYMMETRIC_PAUSE)),
         })
     }
 }
@@ -170,7 +172,7 @@ const ASYMMETRIC_PAUSE: usize = 14;
 /// 1000baseX, 2500baseT, 5000baseT.
 const GIGABIT: [usize; 8] = [4, 5, 12, 15, 17, 41, 47, 48];
 
-fn has(modes: &[u32], bit: usize) -> bool {
+pub(super) fn has(modes: &[u32], bit: usize) -> bool {
     modes
         .get(bit / 32)
         .is_some_and(|bits| bits >> (bit % 32) & 1 == 1)

@@ -13,6 +13,7 @@ use crate::data::{Buffer, Workload};
 use crate::error::UsageError;
 use crate::experiment::find::header::{Header, Question};
 use crate::experiment::find::tuning::TuningQuestion;
+use crate::host::facts::Interface;
 use crate::host::tuning::{Name, Tuning, Tunings, Wanted};
 use crate::term::duration;
 use crate::trial::changes::changed_settings::min_link_wait;
@@ -55,15 +56,15 @@ pub(super) fn header(
 
 /// Returns the settings that the search should try, if the host has them.
 pub fn wanted(args: &SearchArgs<TuningArgs>, header: &Header, peer: Option<&Peer>) -> Wanted {
-    let of_wire = |peer: &Peer| {
-        let interfaces = peer.local_interfaces().into_iter();
-        interfaces.map(|it| it.name).collect()
-    };
     let across = peer.filter(|peer| peer.share == Share::OneEnd);
+    let of_wire = across.map(Peer::local_interfaces);
+    let radios = of_wire.iter().flatten();
+    let has_radio = radios.into_iter().any(|it| it.wireless.is_some());
+    let named = |interfaces: Vec<Interface>| interfaces.into_iter().map(|it| it.name).collect();
     let rcvbufs = header.plan.cases().map(|planned| planned.case.rcvbuf);
     Wanted {
-        names: names(&args.search.setting),
-        interfaces: across.map_or_else(|| vec![LOOPBACK.to_owned()], of_wire),
+        names: names(&args.search.setting, has_radio),
+        interfaces: of_wire.map_or_else(|| vec![LOOPBACK.to_owned()], named),
         rcvbuf: rcvbufs.max().unwrap_or(Buffer::DEFAULT),
     }
 }
@@ -80,9 +81,10 @@ pub fn try_tunings(header: &mut Header, tunings: Tunings) {
 }
 
 /// Returns the setting names sorted in table order without repetitions, or the usual ones if none was typed.
-fn names(typed: &[Name]) -> Vec<Name> {
+fn names(typed: &[Name], has_radio: bool) -> Vec<Name> {
     if typed.is_empty() {
-        return Name::USUAL.to_vec();
+        let of_radio = has_radio.then_some(Name::PowerSave);
+        return Name::USUAL.into_iter().chain(of_radio).collect();
     }
     let mut names = typed.to_vec();
     names.sort_unstable();

@@ -106,6 +106,13 @@ fn reasons(header: &Header) -> Vec<String> {
                     interface.name
                 ));
             }
+            let saves = interface.wireless.and_then(|radio| radio.power_save);
+            if saves == Some(true) {
+                reasons.push(format!(
+                    "{place}, {} has power save of Wi-Fi on: off with iw dev {} set power_save off",
+                    interface.name, interface.name
+                ));
+            }
         }
     }
     reasons

@@ -1,17 +1,15 @@
 //! Checks the counters of an interface.
 
 use super::Finding;
+use super::drivers::{Cause, cause};
 use crate::host::facts::Interface;
 use crate::term::digits;
 
 pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
-    let all = [
-        lost(interface),
-        broken(interface),
-        dropped(interface),
-        flapping(interface),
-    ];
-    all.into_iter().flatten().collect()
+    let mut findings = lost(interface);
+    let others = [broken(interface), dropped(interface), flapping(interface)];
+    findings.extend(others.into_iter().flatten());
+    findings
 }
 
 /// Smallest share of lost packets that is worth a finding: one in this many.
@@ -33,39 +31,62 @@ fn driver_losses(interface: &Interface) -> u64 {
     lost.fold(0, |sum: u64, (_, count)| sum.saturating_add(*count))
 }
 
-/// Finds packets that the driver lost. `rx_resource_errors` may climb without any other sign (#7395, #7115).
-fn lost(interface: &Interface) -> Option<Finding> {
-    /// Parts of the names of counters of damaged frames.
-    const DAMAGE: [&str; 8] = [
-        "crc",
-        "fcs",
-        "align",
-        "symbol",
-        "jabber",
-        "fragment",
-        "frame_check",
-        "length",
-    ];
-    let (name, received) = (&interface.name, interface.counted.rx_packets?);
-    let (counter, most) = interface.counted.driver_in_drops.as_ref()?.first()?;
-    let lost = driver_losses(interface);
-    let share = share(lost, received)?;
-    let lower = counter.to_lowercase();
-    let (why, remedy) = if DAMAGE.iter().any(|part| lower.contains(part)) {
-        (
-            "frames come damaged: the numbers are those of a cable, a plug or a port",
-            "use another cable, then another port",
-        )
-    } else {
-        (
-            "they came faster than the interface or its driver could store them",
-            "the largest ring (ethtool -g), flow control (ethtool -a), the interrupt on its own CPU",
-        )
-    };
+/// Finds packets that the driver lost, a finding for each reason. `rx_resource_errors` may climb without any other sign
+/// (#7395, #7115).
+fn lost(interface: &Interface) -> Vec<Finding> {
+    let counted = &interface.counted;
+    let mut counters: Vec<(&str, u64, u64)> = Vec::new();
+    for (name, count) in counted.driver_in_drops.iter().flatten() {
+        counters.push((name, *count, counted.rx_packets.unwrap_or(0)));
+    }
+    for (name, count) in &counted.driver_out_drops {
+        counters.push((name, *count, counted.tx_packets.unwrap_or(0)));
+    }
+    let mut causes: Vec<&Cause> = Vec::new();
+    let mut findings = Vec::new();
+    for (name, _, packets) in &counters {
+        let Some(cause) = cause(interface.driver.as_deref(), name) else {
+            continue;
+        };
+        if causes.contains(&cause) {
+            continue;
+        }
+        causes.push(cause);
+        let of_it = counters.iter().filter(|(name, ..)| cause.has(name));
+        let of_it: Vec<(&str, u64)> = of_it.map(|(name, count, _)| (*name, *count)).collect();
+        findings.extend(lost_by(interface, cause, &of_it, *packets));
+    }
+    findings
+}
+
+/// Finds packets that the driver lost for one reason, by its counters. The gravest are those that move now.
+fn lost_by(
+    interface: &Interface,
+    cause: &Cause,
+    counters: &[(&str, u64)],
+    packets: u64,
+) -> Option<Finding> {
+    let name = &interface.name;
+    let moving = interface.counted.moving.iter();
+    let moving = moving.filter(|(counter, _)| cause.has(counter));
+    if let Some((counter, more)) = moving.max_by_key(|(_, more)| *more) {
+        return Some(Finding::invalid(
+            format!("{name} loses packets in its driver now: {counter} +{more} during this check"),
+            cause.means,
+            cause.fix(name),
+        ));
+    }
+    let lost = counters.iter().map(|(_, count)| *count);
+    let lost = lost.fold(0, u64::saturating_add);
+    let share = share(lost, packets)?;
+    let (counter, most) = counters.iter().max_by_key(|(_, count)| *count)?;
     Some(Finding::note(
         format!("{name} has lost {lost} packets ({share}) in its driver: {counter} {most}"),
-        why,
-        format!("whether it goes on, while packets come: watch -d ethtool -S {name}\n{remedy}"),
+        cause.means,
+        format!(
+            "whether it goes on, while packets come: watch -d ethtool -S {name}\n{}",
+            cause.fix(name)
+        ),
     ))
 }
 

@@ -36,9 +36,7 @@ fn wireless(interface: &Interface) -> Option<Finding> {
         Finding::invalid(
             format!("{name} is wireless"),
             "others share the air: rates and losses change by the minute, whatever the program does",
-            format!(
-                "use a cable; to measure the radio: sudo iw dev {name} set power_save off"
-            ),
+            "use a cable; to measure the radio, near its access point and at a quiet hour",
         )
     })
 }

@@ -3,15 +3,19 @@
 //! Numbers after `#` are issues of raspberrypi/linux, unless another repository is named.
 
 mod counted;
+mod drivers;
 mod link;
 mod queues;
+mod radio;
 
+pub use self::drivers::{Cause, cause};
 use super::{Finding, Subject};
 
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
     let mut findings = Vec::new();
     for interface in &subject.interfaces {
         findings.extend(link::findings(interface));
+        findings.extend(radio::findings(interface));
         findings.extend(queues::findings(interface, subject));
         findings.extend(counted::findings(interface));
     }

@@ -4,7 +4,7 @@ use crate::host::check::Finding;
 use crate::host::check::tests::{Seen, found, texts};
 use crate::host::facts::Interface;
 use crate::host::facts::interface::{Counted, InterfaceKind};
-use crate::sys::nic::{Coalescing, Eee, LinkModes, Pause, Rings};
+use crate::sys::nic::{Coalescing, Eee, LinkModes, Pause, Rings, Wireless};
 
 /// Returns the interface of a healthy Pi 4B.
 fn healthy() -> Interface {
@@ -59,10 +59,11 @@ fn healthy() -> Interface {
         carrier_changes: Some(2),
         counted: Counted {
             rx_packets: Some(1_200_000),
+            tx_packets: Some(1_200_000),
             rx_dropped: Some(3),
             rx_errors: Some(0),
             driver_in_drops: Some(Vec::new()),
-            backlog_drops: 0,
+            ..Counted::default()
         },
         ..Interface::default()
     }
@@ -79,6 +80,7 @@ fn found_at(change: fn(&mut Interface)) -> Vec<Finding> {
 #[test]
 fn a_healthy_interface_has_no_findings() {
     assert_eq!(found_at(|_| {}), []);
+    assert_eq!(found_at(|eth0| eth0.wireless = Some(radio(|_| {}))), []);
     // An interface without any known value has no findings either.
     assert_eq!(
         found(|seen| seen.interfaces = vec![Interface::default()]),
@@ -104,12 +106,35 @@ fn lost(counters: &[(&str, u64)]) -> Vec<(String, u64)> {
     counters.collect()
 }
 
+/// Returns the state of a radio that is fit, with a change.
+fn radio(change: fn(&mut Wireless)) -> Wireless {
+    let mut radio = Wireless {
+        power_save: Some(false),
+        frequency_mhz: Some(5180),
+        signal_dbm: Some(-52),
+        tx_kbps: Some(433_000),
+        rx_kbps: Some(390_000),
+        tx_packets: Some(90_000),
+        tx_retries: Some(4000),
+        tx_failed: Some(3),
+    };
+    change(&mut radio);
+    radio
+}
+
 type Change = fn(&mut Interface);
 
 /// Changes that each cause one kind of problem.
 const TROUBLES: &[Change] = &[
     |eth0| eth0.state = Some("down".to_owned()),
     |eth0| eth0.kind = InterfaceKind::Wireless,
+    |eth0| eth0.wireless = Some(radio(|radio| radio.power_save = Some(true))),
+    |eth0| {
+        eth0.wireless = Some(radio(|radio| {
+            (radio.signal_dbm, radio.tx_kbps) = (Some(-78), Some(6500));
+        }));
+    },
+    |eth0| eth0.wireless = Some(radio(|radio| radio.tx_failed = Some(700))),
     |eth0| eth0.kind = InterfaceKind::Veth,
     |eth0| eth0.kind = InterfaceKind::Vlan,
     |eth0| sleeping("macb")(eth0),
@@ -160,6 +185,12 @@ const TROUBLES: &[Change] = &[
             Some(lost(&[("rx_resource_errors", 17_800), ("rx_overruns", 12)]));
     },
     |eth0| eth0.counted.driver_in_drops = Some(lost(&[("mmc_rx_crc_error", 250)])),
+    |eth0| eth0.counted.driver_out_drops = lost(&[("tx_late_col", 900)]),
+    |eth0| {
+        eth0.counted.driver_in_drops = Some(lost(&[("rx_missed", 7)]));
+        eth0.counted.moving = lost(&[("rx_missed", 5)]);
+        eth0.driver = Some("r8169".to_owned());
+    },
     |eth0| eth0.counted.rx_errors = Some(600_000),
     |eth0| (eth0.driver, eth0.eee) = (Some("macb".to_owned()), None),
     |eth0| eth0.carrier_changes = Some(14),

@@ -46,7 +46,19 @@ impl Interface {
         let rings = self.rings.map(|rings| format!("{}/{}", rings.rx, rings.tx));
         let held = self.coalescing.filter(|held| held.rx_usecs > 0);
         let eee = self.eee.map(|eee| if eee.is_active { "on" } else { "off" });
+        let radio = self.wireless.unwrap_or_default();
+        let signal = radio.signal_dbm.map(|dbm| format!("{dbm} dBm"));
+        let rate = radio
+            .tx_kbps
+            .map(|kbps| format!("{:.1} Mb/s", f64::from(kbps) / 1e3));
+        let power_save = radio
+            .power_save
+            .map(|is_on| if is_on { "on" } else { "off" });
         let settings = [
+            ("channel ", radio.channel().map(|number| number.to_string())),
+            ("", signal),
+            ("sending at ", rate),
+            ("power save ", power_save.map(str::to_owned)),
             ("MTU ", self.mtu.map(|mtu| mtu.to_string())),
             ("", queues),
             ("rings ", rings),
@@ -62,7 +74,7 @@ impl Interface {
 #[cfg(test)]
 mod tests {
     use super::super::{Interface, InterfaceKind};
-    use crate::sys::nic::{Coalescing, Eee, Rings};
+    use crate::sys::nic::{Coalescing, Eee, Rings, Wireless};
 
     #[test]
     fn what_is_known_stands_in_one_line() {
@@ -112,6 +124,19 @@ mod tests {
             ..Interface::default()
         };
         assert_eq!(wlan0.to_string(), "brcmfmac wireless down, 1/4 queues");
+        let wlan0 = Interface {
+            state: Some("up".to_owned()),
+            wireless: Some(Wireless {
+                power_save: Some(true),
+                frequency_mhz: Some(2437),
+                signal_dbm: Some(-58),
+                tx_kbps: Some(72_200),
+                ..Wireless::default()
+            }),
+            ..wlan0
+        };
+        let line = "brcmfmac wireless, channel 6, -58 dBm, sending at 72.2 Mb/s, power save on, 1/4 queues";
+        assert_eq!(wlan0.to_string(), line);
         let veth = Interface {
             kind: InterfaceKind::Veth,
             driver: Some("veth".to_owned()),

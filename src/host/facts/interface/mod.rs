@@ -1,15 +1,17 @@
 //! Reads network interfaces: kind, settings and counters.
 
+mod counted;
 mod kind;
 mod line;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::counted::Counted;
 pub use self::kind::InterfaceKind;
 use super::network;
 use crate::sys::files::Root;
 use crate::sys::nic::{
-    Coalescing, Eee, Ethtool, LinkModes, PathReader, Pause, Qdisc, Rings, TokenBucket, Way, way,
+    Coalescing, Eee, Ethtool, LinkModes, PathReader, Pause, Qdisc, Rings, TokenBucket, Wireless,
 };
 use crate::sys::softnet;
 
@@ -65,26 +67,13 @@ pub struct Interface {
     /// Bucket of the root queueing discipline, if it is a token bucket. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_bucket: Option<TokenBucket>,
+    /// State of the radio. Absent: it has none, or the kernel does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wireless: Option<Wireless>,
     /// Number of times that the carrier came or went.
     pub carrier_changes: Option<u32>,
     /// Counters up to now.
     pub counted: Counted,
-}
-
-/// Packets counted since the interface was created.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted {
-    /// Packets received.
-    pub rx_packets: Option<u64>,
-    /// Packets received and then dropped by the kernel.
-    pub rx_dropped: Option<u64>,
-    /// Packets damaged, or missed by the interface (`rx_errors` and `rx_missed_errors`).
-    pub rx_errors: Option<u64>,
-    /// Packets lost on the way in, by the driver's own counters (`ethtool -S`): each counter that is not 0, the
-    /// highest first. `None`: the driver has no known one.
-    pub driver_in_drops: Option<Vec<(String, u64)>>,
-    /// Packets refused by the backlog queues of the machine. `rx_dropped` of the interfaces includes them.
-    pub backlog_drops: u64,
 }
 
 /// Offloads that change the cost of a datagram, in ethtool's words.
@@ -151,6 +140,7 @@ impl Interface {
             carrier_changes: root.number(file("carrier_changes")),
             counted: Counted {
                 rx_packets: root.number(file("statistics/rx_packets")),
+                tx_packets: root.number(file("statistics/tx_packets")),
                 rx_dropped: root.number(file("statistics/rx_dropped")),
                 rx_errors: root
                     .number(file("statistics/rx_errors"))
@@ -185,7 +175,16 @@ impl Interface {
             let on = features.into_iter().filter(|(_, is_on)| *is_on);
             on.map(|(name, _)| name).filter(is_ours).collect()
         });
-        self.counted.driver_in_drops = in_drops(driver.statistics().unwrap_or_default());
+        self.counted
+            .count_driver(driver.statistics().unwrap_or_default());
+    }
+
+    /// Reads the driver's counters of lost packets again, to see which of them grow.
+    pub fn read_again(&mut self, root: &Root) {
+        let asked = Ethtool::open(&self.name).and_then(|driver| driver.statistics());
+        if let (true, Ok(statistics)) = (root.is_real(), asked) {
+            self.counted.count_driver_again(statistics);
+        }
     }
 
     fn ask_kernel(&mut self) {
@@ -195,51 +194,17 @@ impl Interface {
             let root = qdiscs.find(Qdisc::is_root);
             self.token_bucket = root.and_then(|root| root.token_bucket);
         }
+        if self.kind == InterfaceKind::Wireless {
+            self.wireless = Wireless::read(&self.name);
+        }
         let drops = softnet::read().into_iter().map(|cpu| cpu.dropped);
         self.counted.backlog_drops = drops.map(u64::from).sum();
     }
 }
 
-/// Returns the driver's counters of packets lost on the way in. `None` if it has no known counter of losses.
-fn in_drops(mut statistics: Vec<(String, u64)>) -> Option<Vec<(String, u64)>> {
-    if !statistics.iter().any(|(name, _)| way(name).is_some()) {
-        return None;
-    }
-    statistics.retain(|(name, count)| *count > 0 && way(name) == Some(Way::In));
-    statistics.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    Some(statistics)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn of_a_drivers_counters_those_of_losses_on_the_way_in_are_kept() {
-        let kept = |statistics: &[(&str, u64)]| {
-            let statistics = statistics
-                .iter()
-                .map(|(name, count)| ((*name).to_owned(), *count));
-            in_drops(statistics.collect())
-        };
-        assert_eq!(kept(&[]), None);
-        assert_eq!(kept(&[("rx_packets", 7)]), None);
-        assert_eq!(
-            kept(&[("rx_packets", 7), ("rx_resource_errors", 0)]),
-            Some(Vec::new())
-        );
-        let statistics = [
-            ("rx_overruns", 2),
-            ("tx_underrun", 9),
-            ("rx_packets", 8),
-            ("rx_resource_errors", 3),
-        ];
-        let lost = [
-            ("rx_resource_errors".to_owned(), 3),
-            ("rx_overruns".to_owned(), 2),
-        ];
-        assert_eq!(kept(&statistics), Some(lost.to_vec()));
-    }
 
     #[test]
     fn the_machines_own_loopback_is_known() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::data::{Direction, DirectionCounts};
-use crate::sys::nic::PathCounters;
+use crate::sys::nic::{PathCounters, Wireless};
 
 /// Returns a row of a sweep from a laptop to a board.
 pub(crate) fn row_of_a_wire() -> Row {
@@ -44,6 +44,8 @@ pub(crate) fn path(received: u64) -> DirectionCounts {
         at_receiver: PathCounters::default(),
         nic_at_sender: BTreeMap::new(),
         nic_at_receiver: BTreeMap::new(),
+        radio_at_sender: None,
+        radio_at_receiver: None,
         reasons_at_sender: BTreeMap::new(),
         reasons_at_receiver: BTreeMap::new(),
     }
@@ -138,6 +140,14 @@ fn counters_of_the_driver_are_named_and_damaged_frames_are_a_cables() {
         ..path(29_000)
     });
     assert_eq!(row.nic_counters, "receiver: rx_resource_errors 6000");
+    let said = row.warnings.join("; ");
+    let expected = "the receiver's driver lost 6000 packets (rx_resource_errors): the receive ring had no free";
+    assert!(said.starts_with(expected), "{said}");
+    // What this end sends is lost by other counters.
+    let row = row_over(&DirectionCounts {
+        nic_at_sender: named("rx_resource_errors"),
+        ..path(30_000)
+    });
     assert_eq!(row.warnings, Vec::<String>::new());
     for counter in ["rx_crc_errors", "RX FCS Errors", "mmc_rx_align_error"] {
         let row = row_over(&DirectionCounts {
@@ -148,6 +158,42 @@ fn counters_of_the_driver_are_named_and_damaged_frames_are_a_cables() {
         let expected = format!("the receiver's interface received 6000 damaged frames ({counter})");
         assert!(said.contains(&expected), "{said}");
     }
+}
+
+#[test]
+fn a_radio_that_sleeps_or_changes_is_named() {
+    let with = |power_save, kbps: [u32; 2], mhz: [u32; 2]| {
+        let mut samples = six();
+        for (index, sample) in samples.iter_mut().enumerate() {
+            let radio = Wireless {
+                power_save: Some(power_save),
+                frequency_mhz: Some(mhz[index % 2]),
+                signal_dbm: Some([-60, -75][index % 2]),
+                tx_kbps: Some(kbps[index % 2]),
+                ..Wireless::default()
+            };
+            sample.paths = vec![DirectionCounts {
+                radio_at_receiver: Some(radio),
+                ..path(30_000)
+            }];
+        }
+        make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds)).warnings
+    };
+    let channel = [5180, 5180];
+    assert_eq!(with(false, [65_000, 72_200], channel), Vec::<String>::new());
+    let said = with(true, [65_000, 72_200], channel).join("; ");
+    assert!(
+        said.starts_with("the receiver's radio saves power"),
+        "{said}"
+    );
+    let said = with(false, [72_200, 6_500], channel).join("; ");
+    let expected = "its bit rate went from 6.5 to 72.2 Mb/s, its signal from -75 to -60 dBm";
+    assert!(said.ends_with(expected), "{said}");
+    let said = with(false, [65_000, 65_000], [2412, 5180]).join("; ");
+    assert!(
+        said.ends_with("its channel from 2412 to 5180 MHz"),
+        "{said}"
+    );
 }
 
 #[test]

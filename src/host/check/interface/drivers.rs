@@ -1,0 +1,51 @@
+//! Explains the counters of drivers that count lost packets.
+
+mod causes;
+
+use self::causes::CAUSES;
+use crate::sys::nic::is_named;
+
+/// A reason why drivers lose packets, with the counters that show it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// Drivers that have these counters. Empty: many.
+    drivers: &'static [&'static str],
+    /// Names of the counters. `#` stands for a number.
+    counters: &'static [&'static str],
+    /// The reason in a sentence.
+    pub means: &'static str,
+    /// What helps, mostly a command. `NIC` stands for the interface.
+    helps: &'static [&'static str],
+    /// Where this is known from: files below `drivers/net` in Linux, manuals, issues.
+    source: &'static str,
+}
+
+impl Cause {
+    /// Returns whether a counter of this name shows this reason.
+    pub(super) fn has(&self, counter: &str) -> bool {
+        self.counters.iter().any(|name| is_named(counter, name))
+    }
+
+    /// Returns what helps, and the source, as lines. `interface` is the name of the interface.
+    pub(super) fn fix(&self, interface: &str) -> String {
+        let mut lines: Vec<String> = self
+            .helps
+            .iter()
+            .map(|line| line.replace("NIC", interface))
+            .collect();
+        lines.push(format!("see {}", self.source));
+        lines.join("\n")
+    }
+}
+
+/// Returns the reason for losses that a counter counts. Without a `driver`, it is that of the first driver with a
+/// counter of this name. `None`: the counter is not known here.
+pub fn cause(driver: Option<&str>, counter: &str) -> Option<&'static Cause> {
+    let mut known = CAUSES.iter().filter(|cause| cause.has(counter));
+    let first = known.clone().next();
+    let own = known.find(|cause| driver.is_some_and(|driver| cause.drivers.contains(&driver)));
+    own.or(first)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Counters of an interface: the kernel's and the driver's.
+
+use serde::{Deserialize, Serialize};
+
+use crate::sys::nic::{Way, way};
+
+/// Packets counted since the interface was created.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Packets received.
+    pub rx_packets: Option<u64>,
+    /// Packets sent.
+    #[serde(default)]
+    pub tx_packets: Option<u64>,
+    /// Packets received and then dropped by the kernel.
+    pub rx_dropped: Option<u64>,
+    /// Packets damaged, or missed by the interface (`rx_errors` and `rx_missed_errors`).
+    pub rx_errors: Option<u64>,
+    /// Packets lost on the way in, by the driver's own counters (`ethtool -S`): each counter that is not 0, the
+    /// highest first. `None`: the driver has no known one.
+    pub driver_in_drops: Option<Vec<(String, u64)>>,
+    /// Packets lost on the way out, by the driver's own counters: each counter that is not 0, the highest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub driver_out_drops: Vec<(String, u64)>,
+    /// Growth of the driver's counters of lost packets since they were read first ([`Interface::read_again`](super::Interface::read_again)), of those
+    /// that have grown.
+    #[serde(skip)]
+    pub moving: Vec<(String, u64)>,
+    /// Packets refused by the backlog queues of the machine. `rx_dropped` of the interfaces includes them.
+    pub backlog_drops: u64,
+}
+
+impl Counted {
+    /// Enters the driver's counters.
+    pub(super) fn count_driver(&mut self, statistics: Vec<(String, u64)>) {
+        let has_some = statistics.iter().any(|(name, _)| way(name).is_some());
+        let (mut into, mut out) = (Vec::new(), Vec::new());
+        for (name, count) in statistics {
+            match way(&name) {
+                Some(Way::In) if count > 0 => into.push((name, count)),
+                Some(Way::Out) if count > 0 => out.push((name, count)),
+                _ => {}
+            }
+        }
+        for counters in [&mut into, &mut out] {
+            counters.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        }
+        self.driver_in_drops = has_some.then_some(into);
+        self.driver_out_drops = out;
+    }
+
+    /// Returns the driver's counters of lost packets that are not 0.
+    fn driver_drops(&self) -> impl Iterator<Item = &(String, u64)> {
+        let into = self.driver_in_drops.iter().flatten();
+        into.chain(&self.driver_out_drops)
+    }
+
+    /// Enters the driver's counters again, with their growth.
+    pub(super) fn count_driver_again(&mut self, statistics: Vec<(String, u64)>) {
+        let before: Vec<(String, u64)> = self.driver_drops().cloned().collect();
+        self.count_driver(statistics);
+        let growth = |(name, count): &(String, u64)| {
+            let before = before.iter().find(|(other, _)| other == name);
+            let more = count.saturating_sub(before.map_or(0, |(_, count)| *count));
+            (more > 0).then(|| (name.clone(), more))
+        };
+        self.moving = self.driver_drops().filter_map(growth).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(counters: &[(&str, u64)]) -> Vec<(String, u64)> {
+        let own = counters.iter();
+        own.map(|(name, count)| ((*name).to_owned(), *count))
+            .collect()
+    }
+
+    #[test]
+    fn of_a_drivers_counters_those_of_losses_are_kept() {
+        let kept = |statistics: &[(&str, u64)]| {
+            let mut counted = Counted::default();
+            counted.count_driver(counters(statistics));
+            (counted.driver_in_drops, counted.driver_out_drops)
+        };
+        assert_eq!(kept(&[]), (None, Vec::new()));
+        assert_eq!(kept(&[("rx_packets", 7)]), (None, Vec::new()));
+        assert_eq!(
+            kept(&[("rx_packets", 7), ("rx_resource_errors", 0)]),
+            (Some(Vec::new()), Vec::new())
+        );
+        let statistics = [
+            ("rx_overruns", 2),
+            ("tx_underrun", 9),
+            ("rx_packets", 8),
+            ("rx_resource_errors", 3),
+        ];
+        let (into, out) = kept(&statistics);
+        let lost = counters(&[("rx_resource_errors", 3), ("rx_overruns", 2)]);
+        assert_eq!(into, Some(lost));
+        assert_eq!(out, counters(&[("tx_underrun", 9)]));
+    }
+
+    #[test]
+    fn counters_that_grow_are_told_apart() {
+        let mut counted = Counted::default();
+        counted.count_driver(counters(&[("rx_overruns", 2), ("rx_missed", 0)]));
+        counted.count_driver_again(counters(&[("rx_overruns", 2), ("rx_missed", 5)]));
+        assert_eq!(counted.moving, counters(&[("rx_missed", 5)]));
+        assert_eq!(
+            counted.driver_in_drops,
+            Some(counters(&[("rx_missed", 5), ("rx_overruns", 2)]))
+        );
+    }
+}
