@@ -5,7 +5,7 @@ use udpbench::data::{Checksum, Train};
 use udpbench::results::row::Status;
 
 const SHORT: &str =
-    "--threads 2 --payload 300 --connection connected --rounds 1 --duration 50ms --soak 0s";
+    "--threads 2 --payload 300 --connection connected --rounds 5 --duration 50ms --soak 0s";
 
 #[test]
 fn trains_of_each_length_are_cases_of_their_own() {
