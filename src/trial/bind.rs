@@ -4,12 +4,13 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
 use anyhow::Context;
+use nix::errno::Errno;
 use nix::sys::socket::setsockopt;
-use nix::sys::socket::sockopt::{Ipv4RecvErr, Ipv6RecvErr};
+use nix::sys::socket::sockopt::{Ipv4RecvErr, Ipv6RecvErr, Priority as SetPriority};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::data::{Case, Connection, Ip, Sharing, Tos};
-use crate::sys::buffers;
+use crate::data::{Case, Checksum, Connection, Ip, Priority, Sharing, Tos};
+use crate::sys::{buffers, checksum};
 
 /// Minimum receive buffer of a socket, in bytes, however many sockets share a receiver's buffer: seven datagrams of
 /// 1500 B, or one of any length.
@@ -75,6 +76,10 @@ pub(super) fn receivers(case: &Case, ports: &mut Ports) -> anyhow::Result<Vec<Ud
         let socket = socket(case.ip).context("cannot make a receiver socket")?;
         let each = case.receiver_sockets() / case.threads.receivers();
         set_receive_buffer(&socket, case, each).context("cannot set SO_RCVBUF")?;
+        if case.checksum == Some(Checksum::Off) {
+            checksum::accept_none(&socket, case.ip.loopback())
+                .context("cannot accept datagrams without a checksum")?;
+        }
         if case.is_full_duplex() {
             prepare_to_send(&socket, case).context("cannot prepare a receiver to send")?;
         }
@@ -138,7 +143,7 @@ fn set_receive_buffer(socket: &Socket, case: &Case, sockets: usize) -> io::Resul
     buffers::set_receive(socket, each.max(LEAST_RCVBUF.min(asked)))
 }
 
-/// Sets the options of a sending socket: send buffer, traffic class, error reports.
+/// Sets the options of a sending socket: send buffer, traffic class, priority, checksums, error reports.
 ///
 /// # Errors
 /// Returns the error of the system call.
@@ -148,6 +153,12 @@ pub(super) fn prepare_to_send(socket: &Socket, case: &Case) -> io::Result<()> {
     }
     if let Some(tos) = case.tos {
         mark(socket, case.ip, tos)?;
+    }
+    if let Some(priority) = case.priority {
+        prioritize(socket, priority)?;
+    }
+    if case.checksum == Some(Checksum::Off) {
+        checksum::leave_out(socket, case.ip.loopback())?;
     }
     have_refusals_told(socket, case)
 }
@@ -168,6 +179,21 @@ fn have_refusals_told(socket: &Socket, case: &Case) -> io::Result<()> {
         Ip::V6 => setsockopt(socket, Ipv6RecvErr, &true),
     };
     Ok(set?)
+}
+
+/// Sets the priority of a socket's datagrams (socket(7)). After the traffic class, which sets one too.
+///
+/// # Errors
+/// Fails if a system call fails: above 6 for want of a permission.
+fn prioritize(socket: &Socket, priority: Priority) -> io::Result<()> {
+    let set = setsockopt(socket, SetPriority, &i32::from(u8::from(priority)));
+    set.map_err(|errno| match errno {
+        Errno::EPERM => io::Error::other(format!(
+            "--priority {priority}: above {} it needs CAP_NET_ADMIN, as with sudo",
+            Priority::MAX_UNPRIVILEGED
+        )),
+        errno => errno.into(),
+    })
 }
 
 /// Sets the traffic class of a socket's datagrams (ip(7), ipv6(7)).
@@ -205,6 +231,7 @@ fn socket(ip: Ip) -> io::Result<Socket> {
 
 #[cfg(test)]
 mod tests {
+    use nix::sys::socket::getsockopt;
     use socket2::SockRef;
 
     use super::*;
@@ -227,6 +254,16 @@ mod tests {
         }
         let (receiver, sender) = size("");
         assert_ne!(receiver, sender, "nothing comes back");
+    }
+
+    #[test]
+    fn senders_have_the_priority_that_was_asked_for_whatever_their_traffic_class() {
+        let case = "std:std/2t/9B/connected/v4/tos-ef/priority3";
+        let case = Case::of_key(case).expect("a case");
+        let mut ports = Ports::of((Ipv4Addr::LOCALHOST, 0).into());
+        let peer = (Ipv4Addr::LOCALHOST, 9).into();
+        let sender = sender(&case, peer, &mut ports).expect("ports are free");
+        assert_eq!(getsockopt(&sender, SetPriority), Ok(3));
     }
 
     #[test]

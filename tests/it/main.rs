@@ -39,6 +39,7 @@ mod rr;
 mod saved;
 mod schema;
 mod shown_commands;
+mod socket_options;
 mod suites;
 mod sweep;
 mod terminal;

@@ -78,6 +78,22 @@ impl Batch {
 }
 
 bounded! {
+    /// Maximum number of datagrams in a train that one call hands to the kernel for segmentation: 1 to
+    /// [`Train::MAX`].
+    Train(u16, "u16"), 1, Self::MAX, "use a number of datagrams from {} to {}"
+}
+
+impl Train {
+    /// Maximum of UDP_SEGMENT since Linux 6.9 (UDP_MAX_SEGMENTS). 64 before.
+    pub const MAX: u16 = 128;
+
+    /// Returns the number of datagrams.
+    pub fn count(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+bounded! {
     /// Number of worker threads of one tokio runtime that all bench threads of a case share: up to [`Workers::MAX`].
     Workers(u16, "u16"), 0, Self::MAX, "use a number from {} to {}"
 }

@@ -154,6 +154,9 @@ impl Case {
                 self.connection
             },
             batch: self.batch.filter(|_| !self.is_rr()),
+            train: self.train.filter(|_| self.transport.is_none()),
+            priority: self.priority.filter(|_| self.transport.is_none()),
+            checksum: self.checksum.filter(|_| self.transport.is_none()),
             sharing: self.sharing.filter(|_| self.block().receivers_share()),
             duplex: self
                 .duplex

@@ -188,6 +188,30 @@ macro_rules! parameters {
                     applies |_, (sender, receiver)| sender.sends_batches || receiver.receives_batches
                 }
 
+                /// Datagrams per call of senders whose calls the kernel segments, 1 to 128 [default: the most]
+                ///
+                /// For gso and quinn-udp. A train also fits 65507 B [default: the most that the kernel takes]
+                train: optional $crate::data::Train {
+                    flag "--train", heading "Sockets", key "segments{}", label ["s{}"],
+                    default |_board, _extent| vec![], applies |_, (sender, _)| sender.sends_trains
+                }
+
+                /// Priority of the senders (SO_PRIORITY), 0 to 15 [default: 0, or by --tos]
+                ///
+                /// Queueing disciplines may treat it apart. Above 6 it needs CAP_NET_ADMIN
+                priority: optional $crate::data::Priority {
+                    flag "--priority", heading "Sockets", key "priority{}", label ["p{}"],
+                    default |_board, _extent| vec![], applies |value, _| value != $crate::data::Priority::DEFAULT
+                }
+
+                /// UDP checksums: on, off (SO_NO_CHECK) [default: on]
+                ///
+                /// off sends datagrams without. Over loopback nothing computes them anyway
+                checksum: optional $crate::data::Checksum {
+                    flag "--checksum", heading "Sockets", key "checksum-{}", label ["checksum-{}"],
+                    default |_board, _extent| vec![], applies |value, _| value != $crate::data::Checksum::On
+                }
+
                 /// Worker threads of one tokio runtime for the whole case [default: 0]
                 ///
                 /// For the engines tokio and tokio-exhaustive, up to 256 [default: 0, a current-thread runtime per

@@ -116,6 +116,31 @@ choice! {
     }
 }
 
+bounded! {
+    /// SO_PRIORITY of the senders' sockets, by which queueing disciplines choose a queue (socket(7), tc-prio(8)). Above 6
+    /// it needs CAP_NET_ADMIN.
+    Priority(u8, "u8"), 0, 15, "use a number from {} to {}"
+}
+
+impl Priority {
+    /// Default of a new socket without `--tos`.
+    pub const DEFAULT: Self = Self(0);
+    /// Highest one that needs no permission.
+    pub const MAX_UNPRIVILEGED: Self = Self(6);
+}
+
+choice! {
+    /// UDP checksum of the datagrams that are sent.
+    #[derive(Default)]
+    Checksum {
+        /// The kernel or the interface computes it.
+        #[default]
+        On "on",
+        /// Left out (SO_NO_CHECK, UDP_NO_CHECK6_TX).
+        Off "off",
+    }
+}
+
 /// The TOS byte in IPv4, or traffic class in IPv6. A DSCP (RFC 2474) is in the upper 6 bits, ECN (RFC 3168) in the
 /// lower 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

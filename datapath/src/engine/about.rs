@@ -16,6 +16,8 @@ pub struct About {
     pub never_fragments: bool,
     /// True if `--batch` limits the datagrams per send call.
     pub sends_batches: bool,
+    /// True if a send call hands over a train that the kernel segments, which `--train` limits.
+    pub sends_trains: bool,
     /// True if `--batch` limits the datagrams per receive call.
     pub receives_batches: bool,
     /// True if the bench threads' loops can run on shared worker threads.
@@ -59,6 +61,7 @@ impl About {
         group: Group::Blocking,
         never_fragments: false,
         sends_batches: false,
+        sends_trains: false,
         receives_batches: false,
         shares_workers: false,
         partner: Partner::Itself,

@@ -140,6 +140,8 @@ pub struct IoOptions {
     pub buffer_bytes: usize,
     /// Maximum number of datagrams per call, for engines that batch.
     pub batch: usize,
+    /// Maximum number of datagrams per train, for engines that send trains. `usize::MAX`: as many as the kernel takes.
+    pub train: usize,
     /// True if a receive must not wait, but return `WouldBlock` or an empty batch. Only for engines that [support
     /// it](super::About::can_spin).
     pub spins: bool,
@@ -157,6 +159,7 @@ impl IoOptions {
             payload_bytes,
             buffer_bytes: payload_bytes,
             batch: 1,
+            train: usize::MAX,
             spins: false,
             own_payloads: false,
         }

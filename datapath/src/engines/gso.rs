@@ -17,8 +17,8 @@ use crate::engines::linux::gso;
 
 const ONE_IS_NOTHING: &str = "gains by trains of datagrams, and a request is one: use std or mmsg";
 
-/// The sender `gso` (UDP_SEGMENT): each call sends the maximum number of datagrams that fits 65507 B and that the
-/// kernel accepts.
+/// The sender `gso` (UDP_SEGMENT): each call sends up to `--train` datagrams: without it, the maximum number that fits
+/// 65507 B and that the kernel accepts.
 pub(super) struct Gso;
 
 impl Engine for Gso {
@@ -27,6 +27,7 @@ impl Engine for Gso {
         summary: "sender: UDP_SEGMENT, the kernel segments up to 128 datagrams per call; mmsg receives",
         group: Group::Offload,
         can_serve_requests: Err(ONE_IS_NOTHING),
+        sends_trains: true,
         partner: Partner::ReceivedBy("mmsg"),
         ..About::PLAIN
     };
@@ -147,6 +148,7 @@ struct Segments<A> {
     payload: Vec<u8>,
     payload_bytes: usize,
     count: u64,
+    fell_back: bool,
     addressing: PhantomData<A>,
 }
 
@@ -154,7 +156,9 @@ impl<A: Addressing> Segments<A> {
     fn new(options: &IoOptions, endpoint: &Endpoint) -> io::Result<Self> {
         let payload = options.payload();
         let count = match endpoint.peer {
-            Some(peer) if options.direction.sends() => gso::most_segments(payload.len(), peer)?,
+            Some(peer) if options.direction.sends() => {
+                gso::most_segments(payload.len(), peer)?.min(options.train)
+            }
             _ => 1,
         };
         if count > 1 {
@@ -165,6 +169,7 @@ impl<A: Addressing> Segments<A> {
             payload_bytes: payload.len(),
             payload: payload.repeat(count),
             count: count as u64,
+            fell_back: false,
             addressing: PhantomData,
         })
     }
@@ -197,14 +202,13 @@ impl<A: Addressing> Segments<A> {
     fn fall_back(&mut self, socket: &UdpSocket) {
         self.payload.truncate(self.payload_bytes);
         self.count = 1;
+        self.fell_back = true;
         // Before Linux 6.11, the kernel refuses even a single datagram while the option is set.
         let _ = gso::cut(socket, 0);
     }
 
     fn remark(&self) -> Remark {
-        let fell_back = self.count == 1 && self.payload.len() == self.payload_bytes;
-        let could_cut = 2 * self.payload_bytes <= 65_507 && self.payload_bytes > 0;
-        (fell_back && could_cut).then_some(
+        self.fell_back.then_some(
             "gso: kernel or NIC refused trains (EIO or EINVAL: no segmentation offload): one datagram per call",
         )
     }
@@ -218,6 +222,33 @@ mod tests {
     use super::*;
     use crate::engine::payload::NoFill;
     use crate::engine::{Direction, Unconnected};
+
+    #[test]
+    fn a_train_is_as_long_as_asked_for() {
+        if let Err(why) = Gso::probe() {
+            eprintln!("SKIPPED: {why}");
+            return;
+        }
+        let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        for train in [1, 3] {
+            let (socket, receiver) = (bind(), bind());
+            let endpoint = Endpoint::of(socket, receiver.local_addr().ok());
+            let options = IoOptions {
+                train,
+                ..IoOptions::of(Vec::new(), Direction::Sends, 300)
+            };
+            let mut segments =
+                Segments::<Unconnected>::new(&options, &endpoint).expect("it can be cut");
+            let socket = UdpSocket::from(endpoint.socket);
+            let sent = segments.send(&socket, &NoFill).expect("loopback takes it");
+            assert_eq!(sent, BatchCount::of(train as u64, 300 * train as u64));
+            let mut memory = [0; 9000];
+            for _ in 0..train {
+                assert_eq!(receiver.recv(&mut memory).ok(), Some(300));
+            }
+            assert_eq!(segments.remark(), None, "it was asked for");
+        }
+    }
 
     #[test]
     fn a_sender_that_fell_back_asks_for_nothing_to_be_cut() {

@@ -32,6 +32,7 @@ impl Engine for QuinnUdp {
         summary: "the library under QUIC: UDP_SEGMENT, recvmmsg with UDP_GRO, on tokio",
         group: Group::Offload,
         can_serve_requests: Err("gains by trains of datagrams, and a request is one: use tokio"),
+        sends_trains: true,
         receives_aggregates: true,
         // BATCH_SIZE of the library.
         aggregates_per_call: 32,
@@ -52,7 +53,9 @@ impl Engine for QuinnUdp {
         let endpoint = options.only_endpoint()?;
         let state = UdpSocketState::new((&endpoint.socket).into())?;
         let payload = options.payload();
-        let segments = gso::that_fit(payload.len()).min(state.max_gso_segments());
+        let segments = gso::that_fit(payload.len())
+            .min(state.max_gso_segments())
+            .min(options.train);
         let receives = options.direction.receives();
         Ok(QuinnIo {
             payload_bytes: payload.len(),

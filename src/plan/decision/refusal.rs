@@ -6,7 +6,7 @@ use super::programs;
 use super::transport::cannot_carry;
 use super::{cannot_run, is_fragmented, threads_on_workers};
 use crate::data::{
-    Case, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait, Workload,
+    Case, Checksum, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait, Workload,
 };
 use crate::engine::ManyEndpoints;
 use crate::engines::{self, Engines, Entry};
@@ -116,7 +116,17 @@ pub(in crate::plan) fn can_run_nowhere(
             "{sender} forbids fragmentation: above {most} B IPv6 needs two fragments"
         ));
     }
+    if case.checksum == Some(Checksum::Off) && sends_trains(case, sender) {
+        return Some(format!(
+            "the kernel segments only what has checksums: {sender} sends trains, unless with --train 1"
+        ));
+    }
     too_few_workers(case, (sender, receiver)).or_else(|| exceeds_files(case, conditions))
+}
+
+/// Returns whether calls of the sender hand over more than one datagram for segmentation.
+fn sends_trains(case: &Case, sender: &Entry) -> bool {
+    sender.about.sends_trains && case.train.is_none_or(|train| train.count() > 1)
 }
 
 /// Returns why a case has no address to send to, if it has none.

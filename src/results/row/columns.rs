@@ -4,9 +4,9 @@
 use super::column::{Cell, Holds, cells, columns};
 use super::{Status, joined};
 use crate::data::{
-    Arrivals, Batch, Buffer, Connection, Destination, Direction, Duplex, Flows, Ip, Outstanding,
-    Payload, Rate, ServerModel, ServiceTime, SharingKind, Spread, ThinkTime, Threads, Tos,
-    Transport, Wait, Workers, Workload,
+    Arrivals, Batch, Buffer, Checksum, Connection, Destination, Direction, Duplex, Flows, Ip,
+    Outstanding, Payload, Priority, Rate, ServerModel, ServiceTime, SharingKind, Spread, ThinkTime,
+    Threads, Tos, Train, Transport, Wait, Workers, Workload,
 };
 
 // A sentence; name: type, unit, what it covers, when a CSV has it by default, when it is empty.
@@ -70,6 +70,12 @@ columns! {
         receivers: usize, "", Plan, Never, "never";
         /// Most datagrams per call, of the sides that batch.
         batch: Option<Batch>, "", Plan, Unusual, "neither side batches";
+        /// Most datagrams of a train that one call hands over (`--train`).
+        train: Option<Train>, "", Plan, Unusual, "as many as the kernel takes, or no trains";
+        /// SO_PRIORITY of the senders (`--priority`).
+        priority: Option<Priority>, "", Plan, Unusual, "0, or by `--tos`";
+        /// `off`: datagrams have no UDP checksum (`--checksum`).
+        checksum: Option<Checksum>, "", Plan, Unusual, "they have one";
         /// Worker threads of the one tokio runtime that all benchmark threads share.
         tokio_workers: Option<Workers>, "", Plan, Unusual, "a runtime per thread, or none";
         /// `spin`: receivers poll instead of sleeping (`--wait`).
@@ -411,7 +417,8 @@ columns! {
 
 cells! {
     Decimals: f64;
-    WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Rate, Threads, Workers;
-    Text: Arrivals, Connection, Direction, Duplex, Ip, ServerModel, ServiceTime, SharingKind, Spread, Status,
+    WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Train,
+        Workers;
+    Text: Arrivals, Checksum, Connection, Direction, Duplex, Ip, ServerModel, ServiceTime, SharingKind, Spread, Status,
         ThinkTime, Tos, Transport, Wait, Workload;
 }

@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::spec::{EndRole, Flow};
-use crate::data::{Batch, Case, Verified, Wait};
+use crate::data::{Batch, Case, Train, Verified, Wait};
 use crate::engine::verify::SequenceTracker;
 use crate::engine::{Direction, Endpoint, FlowCounts, IoOptions};
 use crate::engines::{Engines, Entry};
@@ -132,6 +132,7 @@ impl ProgramBuilder<'_> {
             // Verification has to notice datagrams that are too long.
             buffer_bytes: payload_bytes + usize::from(verifies),
             batch: case.batch.map_or(1, Batch::count),
+            train: case.train.map_or(usize::MAX, Train::count),
             // Two threads that share a socket have to wait in the same way.
             spins: (direction.receives() || case.receives_at_both_ends())
                 && case.wait == Some(Wait::Spin)

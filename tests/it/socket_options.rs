@@ -1,0 +1,59 @@
+//! Socket options that are parameters: each is in the rows, and does what it says.
+
+use crate::common::{Place, rows};
+use udpbench::data::{Checksum, Train};
+use udpbench::results::row::Status;
+
+const SHORT: &str =
+    "--threads 2 --payload 300 --connection connected --rounds 5 --duration 50ms --soak 0s";
+
+#[test]
+fn trains_of_each_length_are_cases_of_their_own() {
+    let place = Place::new();
+    let rows = place.sweep(&format!(
+        "{SHORT} --engine gso-gro,std --ip v4 --train 1,8,128"
+    ));
+    let trains = |row: &&udpbench::results::row::Row| row.sender == "gso";
+    let gso: Vec<_> = rows.iter().filter(trains).collect();
+    let lengths: Vec<Option<usize>> = gso.iter().map(|row| row.train.map(Train::count)).collect();
+    assert_eq!(lengths, [Some(1), Some(8), Some(128)]);
+    for row in &gso {
+        assert_eq!(row.status, Status::Ok, "{:?}", row.reason);
+        assert_eq!(row.unaccounted_packets, Some(0));
+    }
+    assert_eq!(gso[1].label(), "gso>gro/s8");
+    let std = rows.iter().filter(|row| row.sender == "std");
+    assert!(std.clone().count() == 1 && std.clone().all(|row| row.train.is_none()));
+    place.has_them_made_again(&rows);
+}
+
+#[test]
+fn datagrams_without_checksums_arrive() {
+    let place = Place::new();
+    place.run(&format!(
+        "{SHORT} --engine std,gso --ip v4,v6 --checksum on,off --priority 3 --verify -o off.csv"
+    ));
+    let rows = rows(&place.path("off.csv"));
+    let off: Vec<_> = rows
+        .iter()
+        .filter(|row| row.checksum == Some(Checksum::Off))
+        .collect();
+    let of = |engine: &'static str| off.iter().filter(move |row| row.sender == engine);
+    assert!(of("std").count() >= 1, "{rows:?}");
+    for row in of("std").filter(|row| row.status != Status::Skipped) {
+        assert_eq!(row.status, Status::Ok, "{:?}", row.reason);
+        assert!(
+            row.received_packets > Some(0) && row.corrupted_packets == Some(0),
+            "{row:?}"
+        );
+        assert_eq!(row.priority.map(u8::from), Some(3));
+    }
+    for row in of("gso") {
+        assert_eq!(row.status, Status::Skipped);
+        assert!(
+            row.reason.contains("segments only what has checksums"),
+            "{}",
+            row.reason
+        );
+    }
+}
