@@ -3,6 +3,7 @@
 use super::Finding;
 use super::drivers::{Cause, cause};
 use crate::host::facts::Interface;
+use crate::sys::nic::driver_drops;
 use crate::term::digits;
 
 pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
@@ -28,11 +29,11 @@ fn share(lost: u64, received: u64) -> Option<String> {
 /// Returns the number of packets that the driver lost on the way in.
 fn driver_losses(interface: &Interface) -> u64 {
     let lost = interface.counted.driver_in_drops.iter().flatten();
-    lost.fold(0, |sum: u64, (_, count)| sum.saturating_add(*count))
+    driver_drops(lost.map(|(name, count)| (name, count))).0
 }
 
 /// Finds packets that the driver lost, a finding for each reason. `rx_resource_errors` may climb without any other sign
-/// (#7395, #7115).
+/// (#7115).
 fn lost(interface: &Interface) -> Vec<Finding> {
     let counted = &interface.counted;
     let mut counters: Vec<(&str, u64, u64)> = Vec::new();

@@ -6,9 +6,10 @@ const PAUSE: &str = "sudo ethtool -A NIC autoneg on rx on tx on; and flow contro
 const OWN_CPU: &str =
     "the interrupt on a CPU without other work: /proc/irq/*/smp_affinity_list; no irqbalance";
 const RING: &str = "the largest ring: ethtool -g NIC, then sudo ethtool -G NIC rx NUMBER";
+/// Modes up to 1000 Mb/s, with flow control (0x2000), which is no longer offered otherwise.
 const SLOWER: &str =
-    "a 2.5G link to a CPU that takes 1G: sudo ethtool -s NIC autoneg on advertise 0x2f";
-const MEMORY: &str = "sudo sysctl -w vm.min_free_kbytes=65536";
+    "a 2.5G link to a CPU that takes 1G: sudo ethtool -s NIC autoneg on advertise 0x202f";
+const MEMORY: &str = "if the reserve is smaller: sudo sysctl -w vm.min_free_kbytes=65536";
 const CABLE: &str = "another cable, then another port; a power supply may disturb, too";
 const DUPLEX: &str = "sudo ethtool -s NIC autoneg on; and autonegotiation at the other end";
 
@@ -18,27 +19,26 @@ pub(super) const CAUSES: &[Cause] = &[
         drivers: &["bcmgenet"],
         counters: &["rbuf_ovflow_cnt"],
         means: "the MAC's receive buffer was full: packets came faster than the CPU took them",
-        helps: &[OWN_CPU, PAUSE],
-        source: "ethernet/broadcom/genet/bcmgenet.c (RBUF_OVFL_CNT)",
+        helps: &[
+            OWN_CPU,
+            PAUSE,
+            "if nothing comes in any more: sudo ethtool --set-eee NIC eee off",
+        ],
+        source: "ethernet/broadcom/genet/bcmgenet.c (RBUF_OVFL_CNT), raspberrypi/linux #7388",
     },
     Cause {
-        drivers: &["bcmgenet", "mvneta", "veth"],
-        counters: &[
-            "alloc_rx_buff_failed",
-            "rx_dma_failed",
-            "skb_alloc_errors",
-            "rx_queue_#_drops",
-        ],
-        means: "the kernel had no memory for a packet: the driver dropped it, and used its buffer again",
+        drivers: &["bcmgenet", "mvneta"],
+        counters: &["alloc_rx_buff_failed", "rx_dma_failed", "skb_alloc_errors"],
+        means: "the kernel had no memory, or no DMA address, for a packet: the driver dropped it",
         helps: &[MEMORY],
-        source: "bcmgenet.c (bcmgenet_rx_refill), mvneta.c (mvneta_rx_hwbm), veth.c",
+        source: "bcmgenet.c (bcmgenet_rx_refill), mvneta.c (mvneta_rx_swbm)",
     },
     Cause {
         drivers: &["bcmgenet"],
         counters: &["tx_dma_failed", "tx_realloc_tsb_failed"],
         means: "the kernel had no memory, or no DMA address, for a packet to be sent",
         helps: &[MEMORY],
-        source: "ethernet/broadcom/genet/bcmgenet.c (bcmgenet_xmit)",
+        source: "ethernet/broadcom/genet/bcmgenet.c (bcmgenet_xmit, bcmgenet_add_tsb)",
     },
     Cause {
         drivers: &["macb"],
@@ -47,15 +47,16 @@ pub(super) const CAUSES: &[Cause] = &[
         helps: &[
             RING,
             OWN_CPU,
-            "if it climbs without load, reload the driver: sudo modprobe -r macb; sudo modprobe macb",
+            "if it climbs without load: sudo sh -c 'ip link set NIC down; ip link set NIC up'",
+            "and turn EEE (802.3az) off at the other end",
         ],
-        source: "ethernet/cadence/macb.h (GEM_RXRESERRCNT), raspberrypi/linux #7395, #7115",
+        source: "ethernet/cadence/macb.h (GEM_RXRESERRCNT), raspberrypi/linux #7115",
     },
     Cause {
         drivers: &["macb"],
         counters: &["rx_overruns"],
         means: "the MAC's FIFO was full: the bus to memory was too slow for the wire",
-        helps: &[PAUSE],
+        helps: &["less other work on that bus (disks, cameras, GPU): macb sends no pause frames"],
         source: "ethernet/cadence/macb.h (GEM_RXORCNT)",
     },
     Cause {
@@ -71,16 +72,16 @@ pub(super) const CAUSES: &[Cause] = &[
             "tx_underrun",
             "mmc_tx_underflow_error",
             "IEEE_tx_macerr",
-            "IEEE_tx_drop",
             "Tx Underrun",
+            "TX FCS Errors",
             "internal_mac_transmit_err",
         ],
-        means: "the MAC gave up a frame while sending it: the bus to memory was too slow for the wire",
+        means: "the MAC gave up or spoiled a frame while sending it: its bus was too slow for the wire",
         helps: &[
             "less other work on that bus (disks, cameras, GPU), or a slower link:",
-            "sudo ethtool -s NIC autoneg on advertise 0x00f",
+            "sudo ethtool -s NIC autoneg on advertise 0x200f",
         ],
-        source: "macb.h (GEM_TXUNDERRUN), mmc_core.c, i.MX manuals (ENET), mvneta.c",
+        source: "macb.h (GEM_TXURUNCNT), mmc_core.c, fec.h (IEEE_T_MACERR), mvneta.c",
     },
     Cause {
         drivers: &["lan78xx"],
@@ -100,9 +101,9 @@ pub(super) const CAUSES: &[Cause] = &[
             OWN_CPU,
             PAUSE,
             SLOWER,
-            "PCIe that does not sleep: pcie_aspm=off on the kernel's command line",
+            "PCIe awake: echo performance | sudo tee /sys/module/pcie_aspm/parameters/policy",
         ],
-        source: "ethernet/realtek/r8169_main.c (rtl8169_get_stats64)",
+        source: "ethernet/realtek/r8169_main.c (rtl8169_get_stats64), openwrt/openwrt #13248",
     },
     Cause {
         drivers: &["stmmac"],
@@ -116,14 +117,14 @@ pub(super) const CAUSES: &[Cause] = &[
         counters: &["rx_missed_cntr"],
         means: "the receive ring had no free descriptor: packets came faster than the CPU took them",
         helps: &[RING, OWN_CPU],
-        source: "ethernet/stmicro/stmmac/dwmac_lib.c (DMA_MISSED_FRAME_CTR)",
+        source: "ethernet/stmicro/stmmac/dwmac100_dma.c (DMA_MISSED_FRAME_CTR)",
     },
     Cause {
         drivers: &["fec"],
         counters: &["IEEE_rx_macerr"],
         means: "the FEC's FIFO was full: the ring had no free descriptor, or memory was too slow",
         helps: &[OWN_CPU, PAUSE],
-        source: "ethernet/freescale/fec_main.c, i.MX manuals (IEEE_R_MACERR: FIFO overflow)",
+        source: "ethernet/freescale/fec.h (IEEE_R_MACERR: FIFO overflow)",
     },
     Cause {
         drivers: &["cpsw", "cpsw-switch"],
@@ -140,7 +141,7 @@ pub(super) const CAUSES: &[Cause] = &[
             "ale_overrun_drop",
         ],
         means: "a FIFO of the switch was full: the CPU, or its address table, was too slow",
-        helps: &[RING, OWN_CPU, PAUSE],
+        helps: &[OWN_CPU, PAUSE],
         source: "ethernet/ti/am65-cpsw-ethtool.c",
     },
     Cause {
@@ -151,10 +152,10 @@ pub(super) const CAUSES: &[Cause] = &[
             "txq_#_packets_early_drops",
             "txq_#_packets_bm_drops",
         ],
-        means: "a queue of the MAC to the wire was full",
+        means: "a queue of the MAC to the wire was full, or the MAC had no buffer for the packet",
         helps: &[
             "a slower sender: --rate",
-            "or a queue that waits: sudo tc qdisc replace dev NIC root fq",
+            "or a queue that paces: sudo tc qdisc replace dev NIC root fq maxrate 900mbit",
         ],
         source: "ethernet/ti/am65-cpsw-ethtool.c, ethernet/marvell/mvpp2/mvpp2_main.c",
     },
@@ -168,25 +169,34 @@ pub(super) const CAUSES: &[Cause] = &[
             "rxq_#_packets_early_drops",
             "rxq_#_packets_bm_drops",
         ],
-        means: "the MAC had no free descriptor or buffer: packets came faster than the CPU took them",
+        means: "the MAC had no descriptor, buffer or room left: packets came too fast for the CPU",
         helps: &[RING, OWN_CPU, PAUSE],
         source: "ethernet/marvell/mvneta.c (MVNETA_RX_DISCARD_FRAME_COUNT), mvpp2_main.c",
     },
     Cause {
+        drivers: &["virtio_net", "veth"],
+        counters: &["rx#_drops", "rx_queue_#_drops"],
+        means: "the driver dropped packets: it had no memory for them, or XDP did not pass them on",
+        helps: &[MEMORY, "which XDP program: ip -d link show NIC"],
+        source: "virtio_net.c (receive_mergeable), veth.c (veth_xdp_rcv_skb)",
+    },
+    Cause {
         drivers: &["virtio_net"],
-        counters: &[
-            "rx#_drops",
-            "rx_queue_#_drops",
-            "rx#_hw_drops",
-            "tx#_hw_drops",
-        ],
-        means: "the hypervisor's side, or this driver, had no room: the host decides, not this guest",
+        counters: &["rx#_hw_drops", "tx#_hw_drops"],
+        means: "the hypervisor's side dropped packets: the host decides, not this guest",
         helps: &["more queues or CPUs for the guest: ethtool -l NIC; measure on the host itself"],
-        source: "virtio_net.c",
+        source: "virtio_net.c (VIRTIO_NET_STATS_TYPE_RX_BASIC, VIRTIO_NET_STATS_TYPE_TX_BASIC)",
+    },
+    Cause {
+        drivers: &["veth"],
+        counters: &["tx_queue_#_xdp_xmit_errors"],
+        means: "the other end did not take packets that XDP redirects: its ring was full, or its MTU small",
+        helps: &["a slower sender: --rate; the same MTU at both ends"],
+        source: "veth.c (veth_xdp_xmit)",
     },
     Cause {
         drivers: &["veth", "virtio_net"],
-        counters: &["rx_queue_#_xdp_drops", "tx_queue_#_xdp_xmit_errors"],
+        counters: &["rx_queue_#_xdp_drops"],
         means: "an XDP program at this interface dropped packets",
         helps: &["which one: ip -d link show NIC; without it: sudo ip link set dev NIC xdp off"],
         source: "veth.c (veth_xdp_rcv_skb), virtio_net.c",
@@ -209,7 +219,7 @@ pub(super) const CAUSES: &[Cause] = &[
         ],
         means: "frames were longer than this interface takes: the other end has a larger MTU",
         helps: &["the same MTU at both ends: sudo ip link set dev NIC mtu 1500"],
-        source: "macb.h (GEM_OVERSIZECNT), lan78xx.c, mmc_core.c, cpsw_ethtool.c",
+        source: "macb.h (GEM_RXOVRCNT), lan78xx.c, mmc_core.c, cpsw_ethtool.c",
     },
     Cause {
         drivers: &[],
@@ -235,31 +245,24 @@ pub(super) const CAUSES: &[Cause] = &[
         ],
         means: "frames collided, as on a half-duplex link, or the carrier went while they were sent",
         helps: &[DUPLEX],
-        source: "Documentation/networking/statistics.rst (tx_aborted_errors, tx_window_errors)",
+        source: "linux/if_link.h (tx_aborted_errors, tx_window_errors)",
     },
     Cause {
         drivers: &[],
         counters: &[
             "rx_fcs",
             "rx_align",
-            "rbuf_err_cnt",
             "rx_frame_check_sequence_errors",
             "rx_length_field_frame_errors",
-            "rx_symbol_errors",
             "rx_alignment_errors",
-            "rx_undersize_frames",
             "rx_jabbers",
             "RX FCS Errors",
             "RX Alignment Errors",
-            "Rx Fragment Errors",
             "RX Jabber Errors",
             "RX Undersize Frame Errors",
-            "TX FCS Errors",
             "align_errors",
             "mmc_rx_crc_error",
             "mmc_rx_align_error",
-            "mmc_rx_run_error",
-            "mmc_rx_jabber_error",
             "mmc_rx_length_error",
             "IEEE_rx_drop",
             "IEEE_rx_crc",
@@ -277,6 +280,6 @@ pub(super) const CAUSES: &[Cause] = &[
         ],
         means: "frames come damaged: the numbers are those of a cable, a plug or a port",
         helps: &[CABLE],
-        source: "Documentation/networking/statistics.rst (rx_crc_errors, rx_frame_errors)",
+        source: "linux/if_link.h (rx_crc_errors, rx_frame_errors)",
     },
 ];
