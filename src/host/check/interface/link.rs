@@ -133,7 +133,7 @@ fn slow(interface: &Interface) -> Option<Finding> {
     let speed = interface.speed_mbps.filter(|&speed| speed < 1000)?;
     let modes = interface.modes.filter(|modes| modes.supports_gigabit)?;
     let fix = match (modes.advertises_gigabit, modes.partner_gigabit) {
-        (false, _) => format!("sudo ethtool -s {name} autoneg on advertise 0x03f"),
+        (false, _) => format!("sudo ethtool -s {name} autoneg on advertise 0x203f"),
         (true, Some(false)) => "connect it to a port of 1000 Mb/s: this one offers less".to_owned(),
         (true, _) => "use another cable: 1000 Mb/s needs all four pairs".to_owned(),
     };
