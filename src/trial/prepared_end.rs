@@ -13,8 +13,10 @@ use super::threads::BenchThreads;
 use super::token::Token;
 use super::udp_sockets::{RemotePeer, UdpSockets};
 use crate::host::placement::Placement;
+use crate::plan::Meter;
 use crate::sys::files::Root;
 use crate::sys::kernel_drops::Discards;
+use crate::sys::power::{MeanPower, PowerMeter};
 use crate::sys::sensors::Watch;
 
 /// The parts of a trial's end that exist before its threads.
@@ -50,11 +52,15 @@ impl<'a> PreparedEnd<'a> {
             None => Box::new(UdpSockets::new(spec.case, remote)?),
             Some(transport) => Box::new(Connections::of(spec.case, transport)),
         };
+        let meter = spec.settings.meter.as_ref();
+        let meter = meter.filter(|meter| matches!(meter, Meter::Sensor(_)));
+        let meter = meter.and_then(|_| PowerMeter::find(root));
         Ok(Self {
             spec,
             part,
             start: Start {
                 watch: Watch::start(root),
+                power: meter.map(|meter| MeanPower::start(meter, root)),
                 discards: Discards::read(),
                 path: None,
                 reasons,

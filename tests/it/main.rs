@@ -13,6 +13,7 @@ mod common;
 mod compare;
 mod config;
 mod docs;
+mod energy;
 mod exec;
 mod files;
 mod find;

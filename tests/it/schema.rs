@@ -46,6 +46,18 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
         &place,
         &format!("{soaked} --engine std --threads 2 --connection connected -o soaked.csv"),
     );
+    let metered = TINY.replace("--duration 10ms", "--duration 500ms");
+    for arguments in [
+        format!(
+            "--root {} -o sensor.csv",
+            hosts::root("jetson-orin-nano").display()
+        ),
+        "--power-command 'while :; do echo 3.5; sleep 0.01; done' -o command.csv".to_owned(),
+    ] {
+        let run =
+            format!("exec $udpbench {metered} --engine std --threads 2 --pin none {arguments}");
+        place.shell(&run);
+    }
     if engines::find("tokio").is_some() {
         let arguments = "--engine tokio --threads 2 --tokio-workers 2 -o workers.csv";
         ran(&place, &format!("{TINY} {arguments}"));

@@ -22,6 +22,7 @@ pub mod limits;
 mod netlink;
 pub mod nic;
 pub mod path_mtu;
+pub mod power;
 pub mod processes;
 pub mod protocols;
 pub mod reuseport_bpf;

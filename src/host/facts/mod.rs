@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Ip;
 use crate::sys::files::Root;
+use crate::sys::power::PowerMeter;
 use crate::sys::{drops, limits};
 use crate::term::cpu_list;
 
@@ -71,6 +72,8 @@ pub struct Host {
     pub governor: Option<String>,
     /// The CPUs' clocks, as cpufreq controls them. Empty without cpufreq.
     pub cpufreq: Vec<CpufreqPolicy>,
+    /// Sensor that measures the power of the machine. `None`: there is none that can be read.
+    pub power_meter: Option<String>,
     /// The kernel's clock source. `None`: unknown.
     pub clocksource: Option<String>,
     /// The driver that puts idle CPUs to sleep. `None`: there is none.
@@ -126,6 +129,7 @@ impl Host {
             irq_time_accounting: kernel::irq_time_accounting(root, kernel.as_deref()),
             governor: power::governor(root),
             cpufreq: power::policies(root),
+            power_meter: PowerMeter::find(root).map(|meter| meter.name),
             clocksource: root
                 .text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
             cpuidle_driver: power::cpuidle_driver(root),

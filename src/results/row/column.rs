@@ -105,6 +105,8 @@ pub enum Short {
     Free,
     /// Runs on one host with cases without a rate.
     FreeCpu,
+    /// Runs on a machine whose power is metered.
+    Power,
     /// Runs with `--verify`.
     Verify,
 }

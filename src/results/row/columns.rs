@@ -252,6 +252,25 @@ columns! {
         other_cpu_ns_per_packet: Option<f64>, "ns", Window, Never, "no speed, clock cannot be read";
     }
 
+    "Power and energy" {
+        /// Power of this host in the windows, by `power_meter`.
+        power_w: Option<f64>, "W", Window, Power, "no meter";
+        /// Lower bound of the interval of `power_w`.
+        power_w_low: Option<f64>, "W", Window, Never, "no meter, 1 window";
+        /// Upper bound of the interval of `power_w`.
+        power_w_high: Option<f64>, "W", Window, Never, "no meter, 1 window";
+        /// Power of this host without traffic: mean of the measurements before the first and after the last window.
+        idle_power_w: Option<f64>, "W", Case, Power, "no meter, `ab`, searches";
+        /// `power_w` less `idle_power_w`, over `received_pps`.
+        energy_nj_per_packet: Option<f64>, "nJ", Window, Power, "as `idle_power_w`, no speed";
+        /// Lower bound of the interval of `energy_nj_per_packet`, which has the error and the drift of `idle_power_w`.
+        energy_nj_per_packet_low: Option<f64>, "nJ", Window, Power, "as `energy_nj_per_packet`, 1 window";
+        /// Upper bound of the interval of `energy_nj_per_packet`.
+        energy_nj_per_packet_high: Option<f64>, "nJ", Window, Power, "as `energy_nj_per_packet`, 1 window";
+        /// Sensor that the power is from, such as `VDD_IN (ina3221)`, or `--power-command`.
+        power_meter: String, "", Start, Never, "no meter";
+    }
+
     "Against the reference" {
         /// `cpu_ns_per_packet` over that of the reference in the same round.
         cpu_ratio_to_std: Option<f64>, "", Window, CpuRatio, "no speed, or none of the reference";
