@@ -166,8 +166,35 @@ fn facts(subject: &Subject, root: &Root) -> Vec<(&'static str, String)> {
         let now = now.map_or_else(String::new, |uw| format!("{:.2} W by ", uw as f64 / 1e6));
         facts.push(("power", format!("{now}{}", meter.name)));
     }
+    facts.push(("real time", real_time(host)));
     if let Some(load) = host.load_1min {
         facts.push(("load", format!("{load:.2}")));
     }
     facts
+}
+
+/// Describes what real-time threads may do, and the CPUs that are meant for them.
+fn real_time(host: &Host) -> String {
+    let mut parts = vec![match host.most_rt_priority {
+        Some(most) => format!("priorities up to {most} (--sched)"),
+        None => "not permitted (ulimit -r)".to_owned(),
+    }];
+    if let Some(throttling) = host.rt_throttling {
+        parts.push(match throttling.pause_us() {
+            Some(pause_us) => {
+                let [pause_ms, period_ms] = [pause_us, throttling.period_us].map(|us| us / 1000);
+                format!("throttled {pause_ms} of {period_ms} ms")
+            }
+            None => "not throttled".to_owned(),
+        });
+    }
+    let lists = [
+        ("isolated", &host.isolated_cpus),
+        ("nohz_full", &host.nohz_full_cpus),
+    ];
+    for (name, cpus) in lists {
+        let cpus = cpus.as_deref().filter(|cpus| !cpus.is_empty());
+        parts.extend(cpus.map(|cpus| format!("{name} {cpus}")));
+    }
+    parts.join(", ")
 }

@@ -21,6 +21,7 @@ use crate::sys::host_id::HostId;
 use crate::sys::idle_states::IdleTimes;
 use crate::sys::kernel_drops::{self, Discarded, Discards};
 use crate::sys::power::MeanPower;
+use crate::sys::real_time::{LockedMemory, Raised};
 use crate::sys::sensors::Watch;
 use crate::workload::{PaceMeter, RoundTripMeter};
 
@@ -51,6 +52,10 @@ pub(super) struct RunningEnd<'a> {
     pub(super) start: Start<'a>,
     /// Counts at the last reading, and the CPU clocks of the threads when these counts had just changed.
     pub(super) last: Option<(Counts, Vec<Option<u64>>)>,
+    /// Priority of the coordinator thread. Dropped after the threads have stopped.
+    pub(super) _raised: Option<Raised>,
+    /// The memory of this process, if it is locked.
+    pub(super) _locked_memory: Option<LockedMemory>,
 }
 
 /// Readings at the opening of the window.

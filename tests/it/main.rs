@@ -32,6 +32,7 @@ mod null;
 mod pacing;
 mod rank;
 mod raw;
+mod real_time;
 #[cfg(feature = "report")]
 mod report;
 mod resaved;

@@ -25,6 +25,7 @@ pub mod path_mtu;
 pub mod power;
 pub mod processes;
 pub mod protocols;
+pub mod real_time;
 pub mod reuseport_bpf;
 pub mod run_queue;
 pub mod sensors;

@@ -5,6 +5,7 @@ mod axes;
 pub mod config;
 pub mod find;
 pub mod latency;
+mod real_time;
 mod resume_check;
 pub mod suite;
 pub mod watch;
@@ -87,6 +88,10 @@ impl Request {
         for host in [Some(host), remote].into_iter().flatten() {
             pin.check(&axes.threads, host)
                 .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
+        }
+
+        for host in [Some(host), remote].into_iter().flatten() {
+            real_time::check(&axes, host)?;
         }
 
         let rounds = rounds(args);

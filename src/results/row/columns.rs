@@ -5,7 +5,7 @@ use super::column::{Cell, Holds, cells, columns};
 use super::{Status, joined};
 use crate::data::{
     Arrivals, Batch, Buffer, Checksum, Connection, Destination, Direction, Duplex, Flows, Ip,
-    Outstanding, Payload, Priority, Rate, ServerModel, ServiceTime, SharingKind, Spread, ThinkTime,
+    Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime, SharingKind, Spread, ThinkTime,
     Threads, Tos, Train, Transport, Wait, Workers, Workload,
 };
 
@@ -86,6 +86,10 @@ columns! {
         sndbuf_requested_bytes: Option<Buffer>, "B", Plan, Unusual, "nothing asked for";
         /// TOS or traffic class of the datagrams (`--tos`), the whole byte, read back.
         tos: Option<Tos>, "", Plan, Unusual, "not marked";
+        /// Scheduling class of the benchmark threads and its priority, such as `fifo:50` (`--sched`).
+        sched: Option<Sched>, "", Plan, Unusual, "the usual one";
+        /// `on`: the memory of the process with these threads was locked (`--mlock`).
+        mlock: Option<Mlock>, "", Plan, Unusual, "not locked";
         /// `flood`; `rr`: clients send requests, servers answer; `bidir`: flood both ways (`--workload`).
         workload: Workload, "", Plan, Workload, "never";
         /// Carrier of the messages (`--transport`); with any but `udp`, a datagram of the columns is a message.
@@ -438,6 +442,6 @@ cells! {
     Decimals: f64;
     WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Train,
         Workers;
-    Text: Arrivals, Checksum, Connection, Direction, Duplex, Ip, ServerModel, ServiceTime, SharingKind, Spread, Status,
+    Text: Arrivals, Checksum, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel, ServiceTime, SharingKind, Spread, Status,
         ThinkTime, Tos, Transport, Wait, Workload;
 }

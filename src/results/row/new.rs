@@ -87,6 +87,8 @@ impl Row {
             rcvbuf_requested_bytes: case.requested_rcvbuf(),
             sndbuf_requested_bytes: case.sndbuf,
             tos: case.tos,
+            sched: case.sched,
+            mlock: case.mlock,
             workload: case.workload.unwrap_or_default(),
             transport: case.transport(),
             address: case.address.unwrap_or_default(),

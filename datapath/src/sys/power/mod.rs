@@ -1,13 +1,14 @@
-//! Electrical power of the machine: finds a meter in `/sys`, and integrates its readings.
+//! Electrical power of the machine: finds a meter in `/sys`, and reads it.
 //!
 //! Sources are hwmon (kernel doc hwmon/sysfs-interface: µW, µJ, mV, mA), powercap (admin-guide/power/powercap: µJ) and
 //! the battery (ABI sysfs-class-power: µW, µV, µA). A meter of the whole machine is preferred over one of the CPUs, and
 //! an energy counter over samples of power.
 
-use std::time::{Duration, Instant};
+mod idle;
+mod mean;
 
-use serde::{Deserialize, Serialize};
-
+pub use self::idle::{IdlePower, idle_power};
+pub use self::mean::{MeanPower, to_uw};
 use crate::sys::files::Root;
 
 /// A meter of this machine: one channel, or several whose powers add up.
@@ -255,148 +256,6 @@ fn battery(root: &Root) -> Vec<PowerMeter> {
         .into_iter()
         .filter_map(meter)
         .collect()
-}
-
-/// Mean power of a period: integrates the readings of a meter.
-#[derive(Debug)]
-pub struct MeanPower<'a> {
-    root: &'a Root,
-    meter: PowerMeter,
-    start: Instant,
-    last_at: Instant,
-    last: Option<Reading>,
-    energy_uj: f64,
-}
-
-impl<'a> MeanPower<'a> {
-    /// Starts with a first reading.
-    pub fn start(meter: PowerMeter, root: &'a Root) -> Self {
-        let last = meter.read(root);
-        let now = Instant::now();
-        Self {
-            root,
-            meter,
-            start: now,
-            last_at: now,
-            last,
-            energy_uj: 0.0,
-        }
-    }
-
-    /// Starts again with a first reading.
-    pub fn restart(&mut self) {
-        self.last = self.meter.read(self.root);
-        self.start = Instant::now();
-        (self.last_at, self.energy_uj) = (self.start, 0.0);
-    }
-
-    /// Reads the meter again.
-    pub fn look(&mut self) {
-        let next = self.meter.read(self.root);
-        self.add(Instant::now(), next);
-    }
-
-    /// Adds the energy since the last reading. Between two samples of power, it changes linearly.
-    fn add(&mut self, at: Instant, next: Option<Reading>) {
-        let seconds = at.saturating_duration_since(self.last_at).as_secs_f64();
-        self.energy_uj += match (&self.last, &next) {
-            (Some(Reading::Power(a)), Some(Reading::Power(b))) => {
-                seconds * (*a as f64 + *b as f64) / 2.0
-            }
-            (Some(Reading::Energy(a)), Some(Reading::Energy(b))) => {
-                let grown = a.iter().zip(b).map(|(before, now)| grown(*before, *now));
-                grown.sum()
-            }
-            _ => f64::NAN,
-        };
-        (self.last_at, self.last) = (at, next);
-    }
-
-    /// Returns the mean power, in microwatts. `None`: the meter could not be read every time, or only once.
-    pub fn mean_uw(&self) -> Option<u64> {
-        let seconds = self
-            .last_at
-            .saturating_duration_since(self.start)
-            .as_secs_f64();
-        let mean = self.energy_uj / seconds;
-        // Below 2^53, as every integer of the log.
-        (mean.is_finite() && (0.0..9e15).contains(&mean)).then_some(mean.round() as u64)
-    }
-}
-
-/// Returns the growth of a counter in microjoules, which may have started again from 0.
-fn grown((before, _): (u64, Option<u64>), (now, range): (u64, Option<u64>)) -> f64 {
-    match now.checked_sub(before) {
-        Some(grown) => grown as f64,
-        None => range.map_or(f64::NAN, |range| {
-            range.saturating_sub(before) as f64 + now as f64
-        }),
-    }
-}
-
-/// Measures the idle power of a machine for `length` in all. `sleep` waits. `None`: the machine has no meter.
-///
-/// # Errors
-/// Returns the error of `sleep`.
-pub fn idle_power<E>(
-    root: &Root,
-    length: Duration,
-    sleep: impl FnMut(Duration) -> Result<(), E>,
-) -> Result<Option<IdlePower>, E> {
-    match PowerMeter::find(root) {
-        Some(meter) => IdlePower::measure(&meter, root, length, sleep),
-        None => Ok(None),
-    }
-}
-
-/// Power of the machine while udpbench does nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IdlePower {
-    /// Mean power, in microwatts.
-    pub mean_uw: u64,
-    /// Standard error of the mean, in microwatts.
-    pub error_uw: u64,
-}
-
-impl IdlePower {
-    /// Parts that an idle period is divided into, whose scatter tells the error.
-    pub const SLICES: u32 = 8;
-
-    /// Combines the mean powers of the parts of a period, in microwatts. `None`: there are fewer than two.
-    pub fn of(slices_uw: &[u64]) -> Option<Self> {
-        let count = slices_uw.len() as f64;
-        let mean = slices_uw.iter().map(|&uw| uw as f64).sum::<f64>() / count;
-        let squares = slices_uw.iter().map(|&uw| (uw as f64 - mean).powi(2));
-        let variance = squares.sum::<f64>() / (count - 1.0);
-        (slices_uw.len() > 1).then(|| Self {
-            mean_uw: mean.round() as u64,
-            error_uw: (variance / count).sqrt().round() as u64,
-        })
-    }
-
-    /// Measures the idle power for `length` in all. `sleep` waits.
-    ///
-    /// # Errors
-    /// Returns the error of `sleep`.
-    fn measure<E>(
-        meter: &PowerMeter,
-        root: &Root,
-        length: Duration,
-        mut sleep: impl FnMut(Duration) -> Result<(), E>,
-    ) -> Result<Option<Self>, E> {
-        /// Readings in each part.
-        const LOOKS: u32 = 5;
-        let mut slices = Vec::new();
-        for _ in 0..Self::SLICES {
-            let mut mean = MeanPower::start(meter.clone(), root);
-            for _ in 0..LOOKS {
-                sleep(length / Self::SLICES / LOOKS)?;
-                mean.look();
-            }
-            slices.extend(mean.mean_uw());
-        }
-        Ok(Self::of(&slices))
-    }
 }
 
 #[cfg(test)]
