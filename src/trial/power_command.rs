@@ -47,6 +47,17 @@ struct Output {
     has_ended: bool,
 }
 
+impl Output {
+    /// Adds a reading, and forgets the oldest ones before they fill the memory.
+    fn add(&mut self, at: u64, uw: u64) {
+        const MOST: usize = 1 << 20;
+        if self.readings.len() == MOST {
+            self.readings.drain(..MOST / 2);
+        }
+        self.readings.push((at, uw));
+    }
+}
+
 impl PowerCommand {
     /// Starts a command for a shell, and waits for its first readings. `window` is the shortest one that it has to
     /// meter.
@@ -77,10 +88,10 @@ impl PowerCommand {
         let least = started.interval * INTERVALS_PER_WINDOW;
         if window < least {
             let problem = format!(
-                "it prints every {:.0} ms, so a window needs {:.1} s and not {:.2}: use a longer --duration or fewer --rounds",
-                1e3 * started.interval.as_secs_f64(),
-                least.as_secs_f64(),
-                window.as_secs_f64()
+                "it prints every {} ms, so a window needs {} ms and not {}: use a longer --duration or fewer --rounds",
+                started.interval.as_millis(),
+                least.as_millis(),
+                window.as_millis()
             );
             return Err(refused(problem).into());
         }
@@ -219,7 +230,7 @@ fn collect(lines: impl Read, output: &Mutex<Output>) {
         let line = String::from_utf8_lossy(&line);
         let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
         match microwatts(&line) {
-            Some(uw) => output.readings.push((at, uw)),
+            Some(uw) => output.add(at, uw),
             None if line.trim().is_empty() => {}
             None => {
                 let line = line.trim().chars().take(40).collect();

@@ -1,19 +1,21 @@
 //! Power and energy: a made-up meter whose power is known, and an external meter.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use crate::common::{Place, assert_code, hosts, rows, stderr, stdout};
+use nix::fcntl::OFlag;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use udpbench::results::row::Row;
 
-/// Windows that are long against the reaction of the made-up meter.
 const RUN: &str = "--engine null --no-reference --threads 2 --payload 100 --ip v4 --connection connected --pin none \
-                   --soak 0s --warmup 150ms --rounds 5 --duration 1s -o out.csv";
+                   --soak 0s --warmup 20ms --rounds 5 --duration 600ms -o out.csv";
 const IDLE_W: f64 = 2.0;
 const BUSY_W: f64 = 7.0;
 
@@ -23,7 +25,7 @@ fn metered_machine(place: &Place) -> String {
     let hwmon = root.join("sys/class/hwmon/hwmon0");
     fs::create_dir_all(&hwmon).expect("writable");
     fs::write(hwmon.join("name"), "ina226\n").expect("writable");
-    set_watts(&hwmon, IDLE_W);
+    renew(&hwmon);
     let plain = hosts::root("x86-vm");
     symlink(plain.join("proc"), root.join("proc")).expect("writable");
     fs::create_dir_all(root.join("sys/devices")).expect("writable");
@@ -32,11 +34,30 @@ fn metered_machine(place: &Place) -> String {
     root.display().to_string()
 }
 
-/// Replaces the file of the power. No reader finds it half written.
-fn set_watts(hwmon: &Path, watts: f64) {
+/// Makes the file of the power a new pipe, whose reader waits until the meter answers.
+fn renew(hwmon: &Path) {
     let next = hwmon.join("next");
-    fs::write(&next, format!("{:.0}\n", 1e6 * watts)).expect("writable");
+    mkfifo(&next, Mode::from_bits_truncate(0o600)).expect("writable");
     fs::rename(next, hwmon.join("power1_input")).expect("writable");
+}
+
+/// Answers each reader with the power at that moment, until `is_over`. However busy the machine is, the meter is never
+/// late, since the reader waits for it.
+fn answer(hwmon: &Path, is_over: &AtomicBool, watts: impl Fn() -> f64) {
+    loop {
+        let reader = fs::OpenOptions::new()
+            .write(true)
+            .open(hwmon.join("power1_input"));
+        let mut reader = reader.expect("a pipe");
+        if is_over.load(Ordering::Relaxed) {
+            return;
+        }
+        // The next reader has a pipe of its own: this one would take both answers for one.
+        renew(hwmon);
+        let written = writeln!(reader, "{:.0}", 1e6 * watts());
+        // A program that has ended reads no more.
+        drop(written);
+    }
 }
 
 /// Returns whether a child process of `parent` has more threads than an agent at rest: it runs a trial.
@@ -63,16 +84,18 @@ fn metered_run(place: &Place) -> Row {
     let child = command.spawn().expect("the program starts");
     let (id, is_over) = (child.id(), AtomicBool::new(false));
     let output = thread::scope(|scope| {
-        scope.spawn(|| {
-            while !is_over.load(Ordering::Relaxed) {
-                let watts = if runs_a_trial(id) { BUSY_W } else { IDLE_W };
-                set_watts(&hwmon, watts);
-                // The meter's own period, not a wait for something.
-                thread::sleep(Duration::from_millis(2));
-            }
+        let meter = scope.spawn(|| {
+            answer(&hwmon, &is_over, || {
+                if runs_a_trial(id) { BUSY_W } else { IDLE_W }
+            });
         });
         let output = child.wait_with_output();
         is_over.store(true, Ordering::Relaxed);
+        // Lets the meter go on to its end.
+        let mut last = fs::OpenOptions::new();
+        last.read(true).custom_flags(OFlag::O_NONBLOCK.bits());
+        let _last = last.open(hwmon.join("power1_input")).expect("a pipe");
+        meter.join().expect("no panic");
         output.expect("it ends")
     });
     assert!(output.status.success(), "{}", stderr(&output));
@@ -89,7 +112,9 @@ fn a_meter_whose_power_is_known_gives_that_power_and_energy_within_2_percent() {
     let place = Place::new();
     let row = metered_run(&place);
     let watts = row.power_w.expect("metered") - row.idle_power_w.expect("metered");
-    assert!((watts / (BUSY_W - IDLE_W) - 1.0).abs() < 0.02, "{row:?}");
+    let (power_w, idle_w) = (row.power_w, row.idle_power_w);
+    let is_near = (watts / (BUSY_W - IDLE_W) - 1.0).abs() < 0.02;
+    assert!(is_near, "{power_w:?} {idle_w:?}");
     let energy = row.energy_nj_per_packet.expect("metered");
     let truth = |pps: Option<f64>| 1e9 * (BUSY_W - IDLE_W) / pps.expect("a rate");
     let (least, most) = (truth(row.received_pps_high), truth(row.received_pps_low));
@@ -101,7 +126,8 @@ fn a_meter_whose_power_is_known_gives_that_power_and_energy_within_2_percent() {
 #[test]
 fn a_command_may_print_the_watts() {
     let place = Place::new();
-    let mut command = place.udpbench(RUN);
+    // Windows that are long even for a shell on a busy machine.
+    let mut command = place.udpbench(&RUN.replace("600ms", "2500ms"));
     let meter = "while :; do echo 3.5; sleep 0.02; done";
     let output = command.args(["--power-command", meter]).output();
     let output = output.expect("the program starts");
