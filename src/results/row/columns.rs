@@ -5,8 +5,8 @@ use super::column::{Cell, Holds, cells, columns};
 use super::{Status, joined};
 use crate::data::{
     Arrivals, Batch, Buffer, Checksum, Connection, Destination, Direction, Duplex, Flows, Ip,
-    Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime, SharingKind, Spread, ThinkTime,
-    Threads, Tos, Train, Transport, Wait, Workers, Workload,
+    Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime, SharingKind,
+    Spread, ThinkTime, Threads, Tos, Train, Transport, Wait, Workers, Workload,
 };
 
 // A sentence; name: type, unit, what it covers, when a CSV has it by default, when it is empty.
