@@ -12,6 +12,7 @@ use nix::unistd::Pid;
 
 use super::running_end::unix_ms;
 use crate::error::UsageError;
+use crate::plan::{Meter, Settings};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::sys::power::{IdlePower, to_uw};
 
@@ -59,12 +60,23 @@ impl Output {
 }
 
 impl PowerCommand {
+    /// Starts the command of these settings, if they have one.
+    ///
+    /// # Errors
+    /// Fails as [`PowerCommand::start`] does.
+    pub fn of(settings: &Settings, interrupt: &Interrupt) -> anyhow::Result<Option<Self>> {
+        let Some(Meter::Command(command)) = &settings.meter else {
+            return Ok(None);
+        };
+        Self::start(command, settings.window, interrupt).map(Some)
+    }
+
     /// Starts a command for a shell, and waits for its first readings. `window` is the shortest one that it has to
     /// meter.
     ///
     /// # Errors
     /// Fails if the command prints no watts or ends, if it prints too seldom, or if this program is asked to end.
-    pub fn start(command: &str, window: Duration, interrupt: &Interrupt) -> anyhow::Result<Self> {
+    fn start(command: &str, window: Duration, interrupt: &Interrupt) -> anyhow::Result<Self> {
         let refused = |problem: String| UsageError::flag(FLAG, command, problem);
         let mut process = Command::new("sh")
             .args(["-c", command])

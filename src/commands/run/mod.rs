@@ -22,7 +22,7 @@ use crate::cli::peer::{Peer, Share, Words};
 use crate::data::Buffer;
 use crate::experiment::sweep::Sweep;
 use crate::host::check::{Finding, Gravity, Subject};
-use crate::plan::{Meter, Settings, Wire};
+use crate::plan::Wire;
 use crate::results::export::selection::Selection;
 use crate::results::export::{is_stdout, table};
 use crate::results::row::{Environment, Row, Status, milliseconds};
@@ -205,20 +205,6 @@ struct Begun {
     power_command: Option<PowerCommand>,
 }
 
-/// Starts the command that meters the power, if there is one.
-///
-/// # Errors
-/// Fails if it prints no watts, or if this program is asked to end.
-fn power_command(
-    settings: &Settings,
-    interrupt: &Interrupt,
-) -> anyhow::Result<Option<PowerCommand>> {
-    let Some(Meter::Command(command)) = &settings.meter else {
-        return Ok(None);
-    };
-    PowerCommand::start(command, settings.window, interrupt).map(Some)
-}
-
 fn begin(
     args: &RunArgs,
     request: Request,
@@ -227,7 +213,7 @@ fn begin(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Begun> {
     // Before any file is created.
-    let power_command = power_command(&request.schedule.settings, interrupt)?;
+    let power_command = PowerCommand::of(&request.schedule.settings, interrupt)?;
     let started_at = now();
     if let Some(remark) = clock_remark(&started_at) {
         say(&remark);

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use super::Begun;
 use super::against;
-use super::{Begun, power_command};
 use crate::cli::RunArgs;
 use crate::cli::options::{self, Again};
 use crate::cli::peer::{Peer, Words};
@@ -18,6 +18,7 @@ use crate::session::{Experiment, Logged};
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 use crate::term::shell;
+use crate::trial::power_command::PowerCommand;
 
 /// Reads the log of a sweep and opens its files again.
 pub(super) fn resume(
@@ -33,7 +34,7 @@ pub(super) fn resume(
     let (mut sweep, rows) = Sweep::replay(&log)?;
     let Again { unlike, unable } = options::again(&log.header, &root, peer)?;
     refuse_changes(args, raw, &unlike)?;
-    let power_command = power_command(&log.header.schedule.settings, interrupt)?;
+    let power_command = PowerCommand::of(&log.header.schedule.settings, interrupt)?;
 
     let file = (&log.header, Left::from(&log));
     let mut outputs = Outputs::resume(args, raw, file, &rows, &sweep.rest())?;
