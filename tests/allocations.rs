@@ -58,6 +58,7 @@ static ALLOCATOR: Counting = Counting;
 fn run(case: &Case, window: Duration) -> (u64, u64) {
     let settings = Settings {
         drop_reasons: false,
+        meter: None,
         warmup: Duration::ZERO,
         window,
         root: Root::default(),

@@ -136,6 +136,13 @@ pub struct MeasuringArgs {
     #[arg(long, conflicts_with = "resume")]
     pub verify: bool,
 
+    /// A command that prints the watts of an external meter, a line each
+    ///
+    /// Twice a second at least, until it is killed. It runs on this host. Without it, a sensor of the host is read, if
+    /// there is one (udpbench check)
+    #[arg(long, conflicts_with = "resume", value_name = "COMMAND")]
+    pub power_command: Option<String>,
+
     /// Seed of the shuffled order, to repeat that of an earlier run [default: random]
     ///
     /// It is in every row

@@ -78,6 +78,7 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
             let done = run_script(&args.remote, command, interrupt);
             done.with_context(|| format!("the command before {side}, {command:?}, failed"))
         },
+        power_command: None,
         interrupt,
     };
     let shown = |comparison: &Comparison, _: &Progress, _: &mut [Agents]| show(args, comparison);

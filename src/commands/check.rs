@@ -10,6 +10,7 @@ use crate::host::board::{self, ChosenBoard};
 use crate::host::check::{Finding, Gravity, Subject};
 use crate::host::facts::{Host, Interface, interface};
 use crate::sys::files::Root;
+use crate::sys::power::PowerMeter;
 use crate::sys::temperature::Reading;
 use crate::term::nearest;
 use crate::workload;
@@ -36,7 +37,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let mut out = String::new();
     writeln!(out, "udpbench {VERSION} on {machine}")?;
     writeln!(out, "  board     {}: {reason}", board.name)?;
-    for (name, fact) in facts(&subject) {
+    for (name, fact) in facts(&subject, &root) {
         writeln!(out, "  {name:<10}{fact}")?;
     }
     for (name, fact) in interface_facts(&subject) {
@@ -110,7 +111,7 @@ pub(super) fn finding_text(finding: &Finding) -> String {
 }
 
 /// Returns the host facts as name and text. A value that the kernel does not show is `unknown`.
-fn facts(subject: &Subject) -> Vec<(&'static str, String)> {
+fn facts(subject: &Subject, root: &Root) -> Vec<(&'static str, String)> {
     let host = subject.host;
     let or_unknown = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
     let mhz = |khz: Option<u64>| khz.map_or_else(|| "?".to_owned(), |khz| (khz / 1000).to_string());
@@ -160,8 +161,40 @@ fn facts(subject: &Subject) -> Vec<(&'static str, String)> {
         let degrees = f64::from(*millic) / 1000.0;
         facts.push(("hottest", format!("{degrees:.1} C ({sensor})")));
     }
+    if let Some(meter) = PowerMeter::find(root) {
+        let now = meter.now_uw(root);
+        let now = now.map_or_else(String::new, |uw| format!("{:.2} W by ", uw as f64 / 1e6));
+        facts.push(("power", format!("{now}{}", meter.name)));
+    }
+    facts.push(("real time", real_time(host)));
     if let Some(load) = host.load_1min {
         facts.push(("load", format!("{load:.2}")));
     }
     facts
+}
+
+/// Describes what real-time threads may do, and the CPUs that are meant for them.
+fn real_time(host: &Host) -> String {
+    let mut parts = vec![match host.most_rt_priority {
+        Some(most) => format!("priorities up to {most} (--sched)"),
+        None => "not permitted (ulimit -r)".to_owned(),
+    }];
+    if let Some(throttling) = host.rt_throttling {
+        parts.push(match throttling.pause_us() {
+            Some(pause_us) => {
+                let [pause_ms, period_ms] = [pause_us, throttling.period_us].map(|us| us / 1000);
+                format!("throttled {pause_ms} of {period_ms} ms")
+            }
+            None => "not throttled".to_owned(),
+        });
+    }
+    let lists = [
+        ("isolated", &host.isolated_cpus),
+        ("nohz_full", &host.nohz_full_cpus),
+    ];
+    for (name, cpus) in lists {
+        let cpus = cpus.as_deref().filter(|cpus| !cpus.is_empty());
+        parts.extend(cpus.map(|cpus| format!("{name} {cpus}")));
+    }
+    parts.join(", ")
 }

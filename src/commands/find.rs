@@ -97,6 +97,7 @@ pub(super) fn search_on(
     let resources = Resources {
         agents: vec![agents],
         command: &|_, _| Ok(()),
+        power_command: None,
         interrupt,
     };
     let show = |record: &Record, _: &Progress, agents: &mut [Agents]| {

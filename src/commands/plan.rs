@@ -206,8 +206,10 @@ fn advice(out: &mut String, request: &Request) -> std::fmt::Result {
 pub fn summary(request: &Request) -> String {
     let runs = request.plan.runnable().count();
     let skipped = request.plan.skipped().count();
+    let meter = request.schedule.settings.meter.as_ref();
+    let meter = meter.map_or_else(String::new, |meter| format!("; power by {meter}"));
     format!(
-        "{} to run, {skipped} to skip; {} windows of {:.1?} each; {}",
+        "{} to run, {skipped} to skip; {} windows of {:.1?} each; {}{meter}",
         counted(runs, "case"),
         request.schedule.rounds,
         request.schedule.settings.window,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use self::axes::Axes;
 pub use self::decision::Decision;
 use self::decision::can_run_nowhere;
-pub use self::schedule::{Schedule, Settings, Until};
+pub use self::schedule::{Meter, REST_SHARE, Schedule, Settings, Until};
 pub use self::wire::{Between, LinkEnd, RemoteHostTexts, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties};
 use crate::engines::{self, Entry, exec};

@@ -1,5 +1,6 @@
 //! The schedule of a plan: rounds, durations and the shuffled order.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,8 @@ pub struct Settings {
     pub window: Duration,
     /// True if the kernels are asked why they drop packets.
     pub drop_reasons: bool,
+    /// Meter of the machine's power. `None`: it is not metered.
+    pub meter: Option<Meter>,
     /// Root of the file system that sensors are read from.
     #[serde(skip, default)]
     pub root: Root,
@@ -29,6 +32,34 @@ pub struct Settings {
     #[cfg(feature = "calibration")]
     pub delay: Option<Delay>,
 }
+
+/// Meter of the power of the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Meter {
+    /// A sensor of the machine, by its name.
+    Sensor(String),
+    /// A command for a shell, which prints watts.
+    Command(String),
+}
+
+impl fmt::Display for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sensor(name) => f.write_str(name),
+            Self::Command(_) => f.write_str("--power-command"),
+        }
+    }
+}
+
+/// Longest time in which the idle power is measured, before the first window and after the last one.
+const LONGEST_IDLE: Duration = Duration::from_millis(1500);
+/// Shortest time in which the idle power is measured.
+const SHORTEST_IDLE: Duration = Duration::from_millis(150);
+/// Share of the time of all windows after which either measurement of the idle power ends: one tenth.
+const IDLE_SHARE: u32 = 10;
+/// Share of that time that the machine, and a meter that averages, have to come to rest before: one third.
+pub const REST_SHARE: u32 = 3;
 
 /// Rounds, durations and order in which the cases of a plan are measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -99,7 +130,17 @@ impl Schedule {
     pub fn expected_time(&self, plan: &Plan) -> Duration {
         let windows = u32::try_from(self.windows(plan)).unwrap_or(u32::MAX);
         let measuring = self.time_per_window().saturating_mul(windows);
-        self.soak.saturating_add(measuring)
+        let idle = self.idle_time(plan).unwrap_or_default();
+        let idle = 2 * (idle + idle / REST_SHARE);
+        self.soak.saturating_add(measuring).saturating_add(idle)
+    }
+
+    /// Returns the time of each measurement of the idle power. `None`: the power is not metered.
+    pub fn idle_time(&self, plan: &Plan) -> Option<Duration> {
+        self.settings.meter.as_ref()?;
+        let windows = u32::try_from(self.windows(plan)).unwrap_or(u32::MAX);
+        let measuring = self.time_per_window().saturating_mul(windows);
+        Some((measuring / IDLE_SHARE).clamp(SHORTEST_IDLE, LONGEST_IDLE))
     }
 
     /// Returns the time after which a plan that makes progress is over: all of `--max-time`, and every cool-down at its

@@ -61,6 +61,8 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
         rcvbuf: vec![Buffer::DEFAULT],
         sndbuf: Vec::new(),
         tos: Vec::new(),
+        sched: Vec::new(),
+        mlock: Vec::new(),
         workload: Vec::new(),
         transport: Vec::new(),
         direction: vec![],

@@ -6,6 +6,7 @@ use super::run::Session;
 use super::settling::{COURSE, LEAST_COURSES, SLICE, SLICES, settling_time};
 use super::{Begin, Soak};
 use crate::host::board::Cooldown;
+use crate::plan::REST_SHARE;
 use crate::results::log::Event;
 use crate::trial::NoSample;
 use crate::trial::agents::{Agents, End};
@@ -27,6 +28,31 @@ pub fn soak_of(spec: TrialSpec, length: Duration) -> Soak {
 }
 
 impl Session<'_, '_> {
+    /// Measures the idle power, and logs it. A meter that fails is no reason to stop: the columns stay empty.
+    pub(super) fn measure_idle_power(&mut self, length: Duration) -> Result<(), End> {
+        self.journal.show_step("measuring the idle power");
+        self.interrupt.sleep(length / REST_SHARE)?;
+        let idle = match self.power_command {
+            Some(meter) => meter.idle(length, self.interrupt)?,
+            None => self.agents[0].idle_power(length, self.interrupt)?,
+        };
+        let Some(idle) = idle else {
+            let why = match self.power_command {
+                Some(meter) if meter.has_ended() => "--power-command has ended",
+                _ => "the meter cannot be read",
+            };
+            self.journal.show_wait(&format!("no idle power: {why}"));
+            return Ok(());
+        };
+        let watts = |uw: u64| uw as f64 / 1e6;
+        self.journal.show_wait(&format!(
+            "idle power: {:.3} W +-{:.3}",
+            watts(idle.mean_uw),
+            1.96 * watts(idle.error_uw)
+        ));
+        Ok(self.emit(&Event::IdlePower(idle))?)
+    }
+
     /// Runs a soak. A case that fails here is ignored: its block reports the failure.
     pub(super) fn soak(&mut self, soak: &Soak) -> Result<(), End> {
         let Soak { spec, courses } = soak;

@@ -12,6 +12,7 @@ use crate::results::row::Row;
 use crate::sys::interrupt::Interrupt;
 use crate::trial::NoSample;
 use crate::trial::agents::{Agents, End};
+use crate::trial::power_command::PowerCommand;
 
 /// Receiver of progress, events and rows. An error that it returns ends the session.
 pub trait Journal {
@@ -44,6 +45,8 @@ pub struct Resources<'a> {
     pub agents: Vec<Agents<'a>>,
     /// Runs the command of a side.
     pub command: &'a dyn Fn(Side, &str) -> anyhow::Result<()>,
+    /// Program that meters the power. `None`: a sensor of the host where trials run does, if there is one.
+    pub power_command: Option<&'a PowerCommand>,
     /// Ends the session when it is triggered.
     pub interrupt: &'a Interrupt,
 }
@@ -75,6 +78,7 @@ pub fn run(
         experiment,
         agents: &mut resources.agents,
         command: resources.command,
+        power_command: resources.power_command,
         interrupt: resources.interrupt,
         journal,
     };
@@ -102,6 +106,7 @@ pub(super) struct Session<'a, 'm> {
     experiment: &'a mut dyn Experiment,
     pub(super) agents: &'a mut [Agents<'m>],
     command: &'a dyn Fn(Side, &str) -> anyhow::Result<()>,
+    pub(super) power_command: Option<&'a PowerCommand>,
     pub(super) interrupt: &'a Interrupt,
     pub(super) journal: &'a mut dyn Journal,
 }
@@ -114,6 +119,7 @@ impl<'m> Session<'_, 'm> {
                     self.journal.sync()?;
                     self.agents.iter_mut().for_each(Agents::restart);
                 }
+                Step::IdlePower(length) => self.measure_idle_power(length)?,
                 Step::Soak(soak) => self.soak(&soak)?,
                 Step::Begin(begin) => self.begin(&begin)?,
                 Step::Prepare { side, command } => self.prepare(side, &command)?,
@@ -247,9 +253,17 @@ impl<'m> Session<'_, 'm> {
             None => self.run_once(trial),
             Some(tuning) => self.run_with_setting(trial, tuning)?,
         };
+        let power_uw = |sample: &Sample| match self.power_command {
+            Some(meter) => {
+                let window = Duration::from_nanos(sample.window_ns);
+                meter.mean_uw(sample.opened_unix_ms, window)
+            }
+            None => sample.power_uw,
+        };
         Ok(measured.map(|sample| Sample {
             round: trial.round,
             position: trial.position,
+            power_uw: power_uw(&sample),
             ..sample
         }))
     }

@@ -1,6 +1,6 @@
 //! Steps that an experiment asks the session for.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::data::Case;
 use crate::host::board::Cooldown;
@@ -13,6 +13,8 @@ use crate::trial::spec::TrialSpec;
 pub enum Step {
     /// Begins a round, whose trials run in fresh processes.
     Restart,
+    /// Measures the idle power of the machine for this time.
+    IdlePower(Duration),
     /// Runs traffic that is not counted.
     Soak(Box<Soak>),
     /// Begins a round of a block, once the CPUs are cool enough.

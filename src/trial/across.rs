@@ -56,9 +56,11 @@ pub(super) fn run(
     let expected = if case.is_rr() { expected } else { 0 };
     senders.ask(&Request::Drain { expected })?;
     let ends: [EndResult; 2] = [receivers.answer(length)?, senders.answer(length)?];
+    // The clock and the power of the local host count.
+    let own = &ends[usize::from(!case.remote_sends())];
     Ok(Sample {
-        // Time by the clock of the local host.
-        opened_unix_ms: ends[usize::from(!case.remote_sends())].opened_unix_ms,
+        opened_unix_ms: own.opened_unix_ms,
+        power_uw: own.power_uw,
         ..merged::sample(case, engines, &ends)
     })
 }

@@ -21,6 +21,7 @@ use crate::data::{Direction, Sample};
 use crate::plan::WireLink;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted, StopRequested};
+use crate::sys::power::{self, IdlePower};
 use crate::sys::temperature;
 
 /// Time after which a signal to all processes of a terminal has reached all of them.
@@ -250,6 +251,30 @@ impl<'a> Agents<'a> {
         match &mut self.local {
             Local::ThisHost { root, .. } => temperature::hottest_millic(root),
             Local::OtherHost(agent) => agent.call(&Request::HottestMillic).ok()?,
+        }
+    }
+
+    /// Measures the idle power of the host where trials run, or from which they cross a wire. `None`: it has no meter,
+    /// or the agent is gone.
+    ///
+    /// # Errors
+    /// Fails if the program is asked to end.
+    pub fn idle_power(
+        &mut self,
+        length: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Option<IdlePower>, Interrupted> {
+        match &mut self.local {
+            Local::ThisHost { root, .. } => {
+                power::idle_power(root, length, |pause| interrupt.sleep(pause))
+            }
+            Local::OtherHost(agent) => {
+                let measured = agent.call_for(length, &Request::IdlePower(length));
+                match measured {
+                    Err(error) if error.is::<Interrupted>() => Err(Interrupted),
+                    measured => Ok(measured.ok().flatten()),
+                }
+            }
         }
     }
 

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 
-use crate::data::{Side, ThreadSample};
+use crate::data::{Sched, Side, ThreadSample};
 use crate::engine::{FlowCounts, Meter, Remark, Tally};
 use crate::sys::cpu_speed::{self, CpuSpeed};
 use crate::sys::run_queue::RunQueueWait;
-use crate::sys::{clock, wakeup};
+use crate::sys::{clock, real_time, wakeup};
 use crate::workload::context::{Control, ThreadContext};
 use crate::workload::{PaceMeter, RoundTripMeter};
 
@@ -186,10 +186,20 @@ fn pin_to(id: usize) -> bool {
     core_affinity::set_for_current(core_affinity::CoreId { id })
 }
 
+/// Sets the scheduling class of the calling thread.
+///
+/// # Errors
+/// Fails if it is not permitted.
+pub(super) fn schedule(sched: Sched) -> io::Result<()> {
+    let (class, priority) = sched.class();
+    real_time::set_class(class, priority)
+        .map_err(|error| io::Error::new(error.kind(), format!("--sched {sched}: {error}")))
+}
+
 /// Runs a bench thread: pins it, runs its program, and measures the speed of its CPU.
 pub(super) fn live(
     run: impl FnOnce(&Arc<ThreadContext>) -> io::Result<Remark>,
-    cpu: Option<usize>,
+    (cpu, sched): (Option<usize>, Option<Sched>),
     control: &Control,
     context: &Arc<ThreadContext>,
 ) -> io::Result<ThreadOutcome> {
@@ -205,6 +215,9 @@ pub(super) fn live(
     if let Some(cpu) = cpu {
         let pinned = pin_to(cpu);
         context.meter.pinned.store(pinned, Ordering::Relaxed);
+    }
+    if let Some(sched) = sched {
+        schedule(sched)?;
     }
     let tid = nix::unistd::gettid().as_raw();
     context.meter.tid.store(tid, Ordering::Relaxed);

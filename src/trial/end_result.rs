@@ -27,6 +27,8 @@ pub struct EndResult {
     pub other_cpu_ns: Option<u64>,
     /// See [`Sample::coordinator_cpu_ns`](crate::data::Sample::coordinator_cpu_ns).
     pub coordinator_cpu_ns: Option<u64>,
+    /// Mean power of that host in the window, in microwatts. `None`: it is not metered.
+    pub power_uw: Option<u64>,
     /// Counts of its own threads and sockets: when the window opened, when it closed, and at the end.
     pub counts: [Counts; 3],
     /// The kernel's discards since the trial began: when the window opened, when it closed, and at the end.

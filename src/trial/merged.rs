@@ -33,6 +33,8 @@ pub(super) fn sample(case: &Case, (sender, receiver): Engines, ends: &[EndResult
         threads: threads(ends),
         other_cpu_ns: each().map(|end| end.other_cpu_ns).sum(),
         coordinator_cpu_ns: each().map(|end| end.coordinator_cpu_ns).sum(),
+        // Of two hosts, the caller knows which one is metered.
+        power_uw: conclude.and_then(|end| end.power_uw),
         accounting: Accounting {
             at_opening: sum(each().map(|end| end.counts[0])),
             at_closing: sum(each().map(|end| end.counts[1])),

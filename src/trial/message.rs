@@ -38,7 +38,7 @@ use crate::sys::host_id::HostId;
 use crate::term::duration::ns;
 
 /// Version of the protocol, increased with each change of the messages.
-pub const PROTOCOL: u32 = 17;
+pub const PROTOCOL: u32 = 18;
 
 /// Longest body, in bytes. The longest message lists the flows of a case, at most 157 B each: there is room for
 /// 100,000.
@@ -66,6 +66,8 @@ pub enum Request {
     Facts,
     /// Return the temperature of the hottest CPU sensor, in millidegrees Celsius.
     HottestMillic,
+    /// Measure the idle power of the host, for this time in nanoseconds, and return it if the host has a meter.
+    IdlePower(#[serde(with = "ns")] Duration),
     /// Return the memory that a datagram takes up in the receive queue of a loopback socket, for each of these
     /// payloads, both in bytes.
     Truesizes(Vec<u32>),
@@ -147,6 +149,7 @@ impl Request {
         match self {
             Self::Facts => "facts",
             Self::HottestMillic => "hottest_millic",
+            Self::IdlePower(_) => "idle_power",
             Self::Truesizes(_) => "truesizes",
             Self::Restart => "restart",
             Self::ListTunings(_) => "list_tunings",

@@ -6,7 +6,7 @@
 //!
 //! | group | modules |
 //! |---|---|
-//! | controller | `agents`, `agent`, `across`, `carrier`, `spawned`, `longest_payload`, `merged` |
+//! | controller | `agents`, `agent`, `across`, `carrier`, `spawned`, `longest_payload`, `merged`, `power_command` |
 //! | messages | `message`, `conversation`, `noise`, `pulse`, `token`, `spec`, `end_result`, `scope` |
 //! | one end: steps | `serve`, `local`, `end_steps`, `prepared_end`, `running_end`, `wait`, `changes` |
 //! | one end: sockets | `end_sockets`, `udp_sockets`, `bind`, `connections`, `flows` |
@@ -33,6 +33,7 @@ mod merged;
 pub mod message;
 mod noise;
 mod path_watch;
+pub mod power_command;
 mod prepared_end;
 mod programs;
 mod pulse;

@@ -12,9 +12,13 @@ use super::spec::{EndRole, Flow, TrialSpec};
 use super::threads::BenchThreads;
 use super::token::Token;
 use super::udp_sockets::{RemotePeer, UdpSockets};
+use crate::data::{Mlock, Sched};
 use crate::host::placement::Placement;
+use crate::plan::Meter;
 use crate::sys::files::Root;
 use crate::sys::kernel_drops::Discards;
+use crate::sys::power::{MeanPower, PowerMeter};
+use crate::sys::real_time::{LockedMemory, Raised};
 use crate::sys::sensors::Watch;
 
 /// The parts of a trial's end that exist before its threads.
@@ -50,11 +54,15 @@ impl<'a> PreparedEnd<'a> {
             None => Box::new(UdpSockets::new(spec.case, remote)?),
             Some(transport) => Box::new(Connections::of(spec.case, transport)),
         };
+        let meter = spec.settings.meter.as_ref();
+        let meter = meter.filter(|meter| matches!(meter, Meter::Sensor(_)));
+        let meter = meter.and_then(|_| PowerMeter::find(root));
         Ok(Self {
             spec,
             part,
             start: Start {
                 watch: Watch::start(root),
+                power: meter.map(|meter| MeanPower::start(meter, root)),
                 discards: Discards::read(),
                 path: None,
                 reasons,
@@ -97,7 +105,14 @@ impl<'a> PreparedEnd<'a> {
         let programs = builder.programs(receivers, senders);
         let programs = programs.context("cannot assemble the threads")?;
         let placement = placement_of(part, &spec.placement);
+        let locked_memory = (case.mlock == Some(Mlock::On)).then(LockedMemory::lock);
+        let locked_memory = locked_memory.transpose();
+        let locked_memory = locked_memory.context("--mlock: the memory cannot be locked")?;
         let threads = BenchThreads::assemble(&case, engines, part, programs, &placement)?;
+        // Only now, as threads inherit the priority of the one that starts them.
+        let above = case.sched.and_then(Sched::priority);
+        let raised = above.map(|priority| Raised::to(priority + 1)).transpose();
+        let raised = raised.context("--sched: the coordinator thread needs one priority more")?;
         // Watched only after the probes, which do not count.
         let own = spec.across(part).map(|(own, _)| own);
         start.path = own.map(PathWatch::start).transpose()?;
@@ -116,6 +131,8 @@ impl<'a> PreparedEnd<'a> {
             trackers,
             start,
             last: None,
+            _raised: raised,
+            _locked_memory: locked_memory,
         })
     }
 }

@@ -20,6 +20,8 @@ use crate::host::placement::Placement;
 use crate::sys::host_id::HostId;
 use crate::sys::idle_states::IdleTimes;
 use crate::sys::kernel_drops::{self, Discarded, Discards};
+use crate::sys::power::MeanPower;
+use crate::sys::real_time::{LockedMemory, Raised};
 use crate::sys::sensors::Watch;
 use crate::workload::{PaceMeter, RoundTripMeter};
 
@@ -27,6 +29,8 @@ use crate::workload::{PaceMeter, RoundTripMeter};
 pub(super) struct Start<'a> {
     pub(super) watch: Watch<'a>,
     pub(super) discards: Discards,
+    /// Mean power of the machine since the opening of the window, if it is metered.
+    pub(super) power: Option<MeanPower<'a>>,
     /// Watch of the interface, if the other end is on another host.
     pub(super) path: Option<PathWatch>,
     /// Watch of the kernel's drop reasons, if they are asked for.
@@ -48,6 +52,10 @@ pub(super) struct RunningEnd<'a> {
     pub(super) start: Start<'a>,
     /// Counts at the last reading, and the CPU clocks of the threads when these counts had just changed.
     pub(super) last: Option<(Counts, Vec<Option<u64>>)>,
+    /// Priority of the coordinator thread. Dropped after the threads have stopped.
+    pub(super) _raised: Option<Raised>,
+    /// The memory of this process, if it is locked.
+    pub(super) _locked_memory: Option<LockedMemory>,
 }
 
 /// Readings at the opening of the window.
@@ -76,6 +84,10 @@ impl RunningEnd<'_> {
         let at = SystemTime::now();
         // Reading the idle times takes so long that it has to lie outside of the window.
         let idle_times = self.idle_times();
+        // So may reading a meter. Its traffic is that of the warm-up.
+        if let Some(power) = &mut self.start.power {
+            power.restart();
+        }
         let snapshot = Snapshot::opening(&self.threads, &self.probes, &self.start.discards)?;
         let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
         times.for_each(RoundTripMeter::open_window);
@@ -94,6 +106,7 @@ impl RunningEnd<'_> {
     pub(super) fn close_window(&mut self, opening: Opening) -> anyhow::Result<Window> {
         let discards_move = opening.snapshot.discards_move;
         let closing = Snapshot::closing(&self.threads, &self.probes, discards_move)?;
+        self.look_at_power();
         let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
         times.for_each(RoundTripMeter::close_window);
         paces.for_each(PaceMeter::close_window);
@@ -103,6 +116,13 @@ impl RunningEnd<'_> {
             closing,
             idle_times: self.idle_times().since(&opening.idle_times),
         })
+    }
+
+    /// Reads the meter of the machine's power, if there is one.
+    pub(super) fn look_at_power(&mut self) {
+        if let Some(power) = &mut self.start.power {
+            power.look();
+        }
     }
 
     fn idle_times(&self) -> IdleTimes {
@@ -204,6 +224,7 @@ impl RunningEnd<'_> {
             window_ns: u64::try_from(length.as_nanos()).unwrap_or(u64::MAX),
             other_cpu_ns: self.other_cpu_ns(&opening, &closing),
             coordinator_cpu_ns: grown(coordinator(&opening), coordinator(&closing)),
+            power_uw: self.start.power.as_ref().and_then(MeanPower::mean_uw),
             counts: [opening.counts, closing.counts, self.read_counts()?],
             discards: [edge(&opening), edge(&closing), end],
             unread,

@@ -3,6 +3,7 @@
 //! One thread reads messages, another one runs trials. The end of the input, or a request to restart, therefore ends
 //! whatever goes on at once: the process ends or is replaced, and its sockets are closed.
 
+use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::mem;
 use std::os::unix::process::CommandExt;
@@ -22,7 +23,7 @@ use super::remote_facts::RemoteFacts;
 use super::spawned::{self, THIS_PROGRAM};
 use crate::host::tuning::Lock;
 use crate::sys::files::Root;
-use crate::sys::{drops, temperature};
+use crate::sys::{drops, power, temperature};
 
 /// First start of an agent's process, or a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +135,12 @@ fn obey(
     match request {
         Request::Facts => conversation.answer(&RemoteFacts::read(local.root())),
         Request::HottestMillic => conversation.answer(&temperature::hottest_millic(local.root())),
+        Request::IdlePower(length) => {
+            conversation.answer(&power::idle_power(local.root(), length, |pause| {
+                thread::sleep(pause);
+                Ok::<(), Infallible>(())
+            })?)
+        }
         Request::Truesizes(payloads) => conversation.answer(&drops::truesizes(payloads)),
         Request::ListTunings(wanted) => {
             conversation.answer(&HostSettings::Local(local.root()).list_tunings(wanted)?)

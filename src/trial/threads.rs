@@ -95,6 +95,7 @@ impl BenchThreads {
         let pool = self.pool.clone().filter(|_| entry.runs_on_workers(case));
         let is_pooled = pool.is_some();
         let cpu = cpu.filter(|_| !is_pooled);
+        let sched = case.sched;
         let handle = thread::Builder::new()
             .name(format!("{side} {}", self.all.len()))
             .spawn({
@@ -106,7 +107,7 @@ impl BenchThreads {
                 move || {
                     let _ended = ended;
                     let run = |context: &Arc<ThreadContext>| run(program, connection, context);
-                    bench_thread::live(run, cpu, &control, &context)
+                    bench_thread::live(run, (cpu, sched), &control, &context)
                 }
             })
             .with_context(|| format!("cannot start thread {}", self.all.len() + 1))?;

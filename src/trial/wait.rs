@@ -12,6 +12,8 @@ use crate::plan::Settings;
 
 /// Poll interval for sensors and drops.
 const SENSOR_INTERVAL: Duration = Duration::from_secs(1);
+/// Poll interval for the power. A reading over I2C takes about a millisecond, mostly asleep.
+const POWER_INTERVAL: Duration = Duration::from_millis(100);
 /// Time after which queues that have not moved will not move any more, if no sender is left and the receivers had their
 /// chance.
 const QUIET: Duration = Duration::from_millis(500);
@@ -49,7 +51,7 @@ pub(super) fn window(settings: &Settings, running: &mut RunningEnd) -> anyhow::R
 /// Waits for `duration`.
 ///
 /// A long wait also reads the sensors, since the firmware forgets within 2 s that it throttled, and the drops,
-/// since the kernel counts them with 32 bits. Windows of ordinary length are not disturbed, except to wake threads that
+/// since the kernel counts them with 32 bits, and the power if there is a meter. Windows of ordinary length are not disturbed, except to wake threads that
 /// would wait for a lost datagram.
 ///
 /// # Errors
@@ -63,6 +65,12 @@ pub(super) fn pass(
     let now = Instant::now();
     let (end, mut look_at) = (now + duration, now + SENSOR_INTERVAL);
     let most = wake_interval.unwrap_or(SENSOR_INTERVAL);
+    let is_metered = running.start.power.is_some();
+    let most = if is_metered {
+        most.min(POWER_INTERVAL)
+    } else {
+        most
+    };
     loop {
         let left = end.saturating_duration_since(Instant::now());
         if running.threads.wait_for_exit(left.min(most)) {
@@ -75,6 +83,7 @@ pub(super) fn pass(
         if wake_interval.is_some() {
             running.threads.wake_stalled();
         }
+        running.look_at_power();
         let now = Instant::now();
         if now >= look_at {
             look_at = now + SENSOR_INTERVAL;

@@ -9,6 +9,7 @@ use anyhow::Context;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::{Pid, gettid};
 
+use super::bench_thread;
 use super::spec::EndRole;
 use crate::data::Case;
 use crate::engine::{Meter, Pool, PoolArgs, Remark};
@@ -52,6 +53,7 @@ pub(super) fn start(
     let meters: Vec<Arc<Meter>> = (0..count.count()).map(|_| Arc::default()).collect();
     let (arrive, arrivals) = mpsc::channel();
     let cpus = cpus(case, (sender, receiver), placement);
+    let sched = case.sched;
     let at_start = {
         let (next, meters) = (AtomicUsize::new(0), meters.clone());
         move || {
@@ -61,6 +63,8 @@ pub(super) fn start(
             let pinned =
                 cpus.is_some_and(|cpus| sched_setaffinity(Pid::from_raw(0), &cpus).is_ok());
             meter.pinned.store(pinned, Ordering::Relaxed);
+            // The plan has checked that it is permitted.
+            let _ = sched.map(bench_thread::schedule);
             meter.tid.store(gettid().as_raw(), Ordering::Relaxed);
             // Sending fails only if the receiver is gone because a worker could not be started.
             let _ = arrive.send(());

@@ -99,6 +99,7 @@ fn in_words(short: Short) -> &'static str {
         Short::Absolute => "no reference, no `--rate`",
         Short::Free => "no `--rate`",
         Short::FreeCpu => "no `--rate`, one host",
+        Short::Power => "power meter",
         Short::Verify => "`--verify`",
     }
 }

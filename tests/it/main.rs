@@ -13,6 +13,7 @@ mod common;
 mod compare;
 mod config;
 mod docs;
+mod energy;
 mod exec;
 mod files;
 mod find;
@@ -31,6 +32,7 @@ mod null;
 mod pacing;
 mod rank;
 mod raw;
+mod real_time;
 #[cfg(feature = "report")]
 mod report;
 mod resaved;

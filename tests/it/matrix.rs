@@ -25,6 +25,7 @@ const MOST_PER_CALL: u64 = 32 * 128;
 fn measure(case: &Case) -> Sample {
     let settings = Settings {
         drop_reasons: false,
+        meter: None,
         warmup: Duration::from_millis(1),
         window: Duration::from_millis(3),
         root: Root::default(),

@@ -66,6 +66,7 @@ fn run_with(arguments: &str, program: &Path) -> Recorder {
     let mut recorder = Recorder::default();
     let mut sweep = Sweep::begin(header).expect("a plan");
     let mut resources = Resources {
+        power_command: None,
         agents: vec![Agents::new(program, &root, None, &interrupt)],
         command: &|_, _| Ok(()),
         interrupt: &interrupt,

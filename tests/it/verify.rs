@@ -25,6 +25,7 @@ const PAYLOAD: usize = 300;
 fn every_engine_delivers_what_was_sent() {
     let settings = Settings {
         drop_reasons: false,
+        meter: None,
         warmup: Duration::ZERO,
         window: Duration::ZERO,
         root: Root::default(),

@@ -72,6 +72,22 @@ macro_rules! parameters {
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Tos::DEFAULT
                 }
 
+                /// Scheduling of the bench threads: other, fifo:50, rr:10 [default: other]
+                ///
+                /// Real-time classes with a priority from 1 to 98. docs/LATENCY.md says what they need
+                sched: optional $crate::data::Sched {
+                    flag "--sched", heading "Placement", key "sched-{}", usual [],
+                    default |_board, _extent| vec![], applies |value| value != $crate::data::Sched::Other
+                }
+
+                /// Locks the memory of the process that runs them: on, off [default: off]
+                ///
+                /// By mlockall: no page fault delays them
+                mlock: optional $crate::data::Mlock {
+                    flag "--mlock", heading "Placement", key "mlock-{}", usual [],
+                    default |_board, _extent| vec![], applies |value| value != $crate::data::Mlock::Off
+                }
+
                 /// Workload: flood, rr (requests and responses), bidir [default: flood]
                 ///
                 /// flood: senders send as fast as they can. rr: clients send requests, servers respond, and round

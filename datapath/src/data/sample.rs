@@ -34,6 +34,10 @@ pub struct Sample {
     /// CPU time in the window of the coordinator thread, which opens and closes it, in nanoseconds. Between two hosts,
     /// the sum of both coordinator threads. `None` if a clock cannot be read.
     pub coordinator_cpu_ns: Option<u64>,
+    /// Mean power of the machine in the window, in microwatts; between two hosts, that of the local one. `None`: it is
+    /// not metered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_uw: Option<u64>,
     /// Accounting of the datagrams of the run.
     pub accounting: Accounting,
     /// Counts of each direction between two hosts. Empty on one host.

@@ -5,6 +5,7 @@ mod axes;
 pub mod config;
 pub mod find;
 pub mod latency;
+mod real_time;
 mod resume_check;
 pub mod suite;
 pub mod watch;
@@ -19,7 +20,7 @@ use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::host::board::{self, ChosenBoard};
 use crate::host::facts::Host;
-use crate::plan::{Conditions, Plan, Schedule, Settings, Until, Wire};
+use crate::plan::{Conditions, Meter, Plan, Schedule, Settings, Until, Wire};
 use crate::results::log::{FORMAT, Header};
 use crate::results::row::Environment;
 use crate::sys::files::Root;
@@ -89,6 +90,10 @@ impl Request {
                 .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
         }
 
+        for host in [Some(host), remote].into_iter().flatten() {
+            real_time::check(&axes, host)?;
+        }
+
         let rounds = rounds(args);
         let quick = |full: Duration, most: Duration| {
             if args.measuring.quick {
@@ -104,6 +109,7 @@ impl Request {
                 .unwrap_or(quick(board.timing.warmup, QUICK_WARMUP)),
             window: window(args, rounds)?,
             drop_reasons: args.remote.drop_reasons,
+            meter: meter(args, host),
             root,
             #[cfg(feature = "calibration")]
             delay: args.measuring.delay.clone(),
@@ -203,6 +209,12 @@ fn rounds(args: &RunArgs) -> u32 {
     let fitting = u32::try_from(fitting).unwrap_or(DEFAULT_ROUNDS);
     let default = fitting.clamp(FEWEST_ROUNDS, DEFAULT_ROUNDS);
     args.measuring.rounds.unwrap_or(default)
+}
+
+/// Returns the meter of the machine's power: the command that was typed, or a sensor.
+fn meter(args: &RunArgs, host: &Host) -> Option<Meter> {
+    let command = args.measuring.power_command.clone().map(Meter::Command);
+    command.or_else(|| host.power_meter.clone().map(Meter::Sensor))
 }
 
 /// Combines `--until` and `--max-time`. clap cannot check the pair: one may come from a file and the other be typed.

@@ -203,6 +203,7 @@ fn measuring(own: &MeasuringArgs, typed: &MeasuringArgs) -> MeasuringArgs {
         max_time: typed.max_time.or(own.max_time),
         warmup: typed.warmup.or(own.warmup),
         soak: typed.soak.or(own.soak),
+        power_command: (typed.power_command.as_ref().or(own.power_command.as_ref())).cloned(),
         seed: typed.seed.or(own.seed),
         no_reference: typed.no_reference || own.no_reference,
         verify: typed.verify || own.verify,

@@ -32,6 +32,7 @@ use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::trial::agents::Agents;
 use crate::trial::idle_counters;
+use crate::trial::power_command::PowerCommand;
 use crate::trial::spawned::THIS_PROGRAM;
 use crate::verdict::judge::Question;
 
@@ -102,7 +103,10 @@ pub(super) fn sweep_of(
     let mut failed = false;
     loop {
         let begun = match &args.output.resume {
-            Some(raw) => resume::resume(&args, raw, other.as_ref().map(|other| &other.peer))?,
+            Some(raw) => {
+                let peer = other.as_ref().map(|other| &other.peer);
+                resume::resume(&args, raw, peer, interrupt)?
+            }
             None => match request(other.as_deref_mut()) {
                 Err(error) if error.is::<Interrupted>() => {
                     return Ok(session::before_anything(interrupt));
@@ -110,7 +114,12 @@ pub(super) fn sweep_of(
                 request => {
                     let base = base.as_ref().filter(|_| passes == 0);
                     let peer = other.as_ref().map(|other| &other.peer);
-                    begin(&args, request?, base, peer)?
+                    match begin(&args, request?, base, peer, interrupt) {
+                        Err(error) if error.is::<Interrupted>() => {
+                            return Ok(session::before_anything(interrupt));
+                        }
+                        begun => begun?,
+                    }
                 }
             },
         };
@@ -163,12 +172,14 @@ fn pass(
     let Begun {
         mut sweep,
         mut progress,
+        power_command,
     } = begun;
     let header = sweep.header().clone();
     let root = &header.schedule.settings.root;
     let resources = Resources {
         agents: vec![agents(other, root, interrupt).0],
         command: &|_, _| Ok(()),
+        power_command: power_command.as_ref(),
         interrupt,
     };
     let show = |_: &Sweep, progress: &Progress, _: &mut [Agents]| {
@@ -191,6 +202,7 @@ const MOST_PASSES: u32 = 2;
 struct Begun {
     sweep: Sweep,
     progress: Progress,
+    power_command: Option<PowerCommand>,
 }
 
 fn begin(
@@ -198,7 +210,10 @@ fn begin(
     request: Request,
     base: Option<&Base>,
     peer: Option<&Peer>,
+    interrupt: &Interrupt,
 ) -> anyhow::Result<Begun> {
+    // Before any file is created.
+    let power_command = PowerCommand::of(&request.schedule.settings, interrupt)?;
     let started_at = now();
     if let Some(remark) = clock_remark(&started_at) {
         say(&remark);
@@ -228,7 +243,11 @@ fn begin(
     outputs.sync()?;
     let sweep = Sweep::begin(header).map_err(anyhow::Error::msg)?;
     let progress = Progress::of_sweep(outputs, &args.output, sweep.header(), sweep.work());
-    Ok(Begun { sweep, progress })
+    Ok(Begun {
+        sweep,
+        progress,
+        power_command,
+    })
 }
 
 fn outcome(rows: &[Row]) -> Outcome {

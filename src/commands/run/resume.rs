@@ -16,10 +16,17 @@ use crate::experiment::sweep::Sweep;
 use crate::results::log::{Header, Log};
 use crate::session::{Experiment, Logged};
 use crate::sys::files::Root;
+use crate::sys::interrupt::Interrupt;
 use crate::term::shell;
+use crate::trial::power_command::PowerCommand;
 
 /// Reads the log of a sweep and opens its files again.
-pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow::Result<Begun> {
+pub(super) fn resume(
+    args: &RunArgs,
+    raw: &Path,
+    peer: Option<&Peer>,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Begun> {
     let mut log: Log = Log::open("--resume", raw)?;
     refuse_other_hosts(raw, &log.header, peer)?;
     let root = Root::new(&args.root);
@@ -27,6 +34,7 @@ pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow:
     let (mut sweep, rows) = Sweep::replay(&log)?;
     let Again { unlike, unable } = options::again(&log.header, &root, peer)?;
     refuse_changes(args, raw, &unlike)?;
+    let power_command = PowerCommand::of(&log.header.schedule.settings, interrupt)?;
 
     let file = (&log.header, Left::from(&log));
     let mut outputs = Outputs::resume(args, raw, file, &rows, &sweep.rest())?;
@@ -49,7 +57,11 @@ pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow:
     session::resumed(&mut sweep, &mut outputs, unlike)?;
     let mut progress = Progress::of_sweep(outputs, &args.output, sweep.header(), sweep.work());
     progress.rows = rows;
-    Ok(Begun { sweep, progress })
+    Ok(Begun {
+        sweep,
+        progress,
+        power_command,
+    })
 }
 
 /// Returns an error if the log is of a sweep across a wire and this run is not, or the reverse.

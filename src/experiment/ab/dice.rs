@@ -56,6 +56,7 @@ fn setup(keys: &[String]) -> Setup {
         before: None,
         settings: Settings {
             drop_reasons: false,
+            meter: None,
             warmup: Duration::ZERO,
             window: Duration::from_millis(20),
             root: Root::default(),

@@ -156,6 +156,7 @@ impl Record {
             }
             Event::Interrupted { .. } => {}
             Event::Settled { .. }
+            | Event::IdlePower(_)
             | Event::BlockBegun { .. }
             | Event::Verified(_)
             | Event::BlockEnded { .. } => return Err("it is of a sweep".to_owned()),

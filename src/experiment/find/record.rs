@@ -111,6 +111,7 @@ impl Experiment for Record {
             }
             Event::Interrupted { .. } | Event::Resumed { .. } => {}
             Event::Settled { .. }
+            | Event::IdlePower(_)
             | Event::BlockBegun { .. }
             | Event::Verified(_)
             | Event::BlockEnded { .. } => return Err("it is of a sweep".to_owned()),

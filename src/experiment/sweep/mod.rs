@@ -36,6 +36,8 @@ pub struct Sweep {
     steps: VecDeque<Step>,
     /// Time at which `--until` gives up.
     end: Option<Instant>,
+    /// True once the idle power was measured at the end.
+    has_idled_at_end: bool,
 }
 
 impl Logged for Sweep {
@@ -50,6 +52,7 @@ impl Logged for Sweep {
             block: None,
             steps: VecDeque::new(),
             end: None,
+            has_idled_at_end: false,
         })
     }
 
@@ -73,8 +76,9 @@ impl Experiment for Sweep {
             let max_time = self.header().schedule.until.map(|until| until.max_time);
             self.end = max_time.and_then(|max_time| now.checked_add(max_time));
             self.begin_round();
-            if let Some(soak) = self.soak().filter(|_| !self.blocks.is_empty()) {
-                return Some(soak);
+            if !self.blocks.is_empty() {
+                self.steps.extend(self.idle_power());
+                self.steps.extend(self.soak());
             }
         }
         loop {
@@ -85,6 +89,14 @@ impl Experiment for Sweep {
             }
             if let Some(block) = self.block.take() {
                 if let Some(by) = self.is_enough(block, now) {
+                    // The first rows that are final need it; it then holds for all.
+                    if !self.has_idled_at_end {
+                        self.has_idled_at_end = true;
+                        if let Some(step) = self.idle_power() {
+                            self.block = Some(block);
+                            return Some(step);
+                        }
+                    }
                     return Some(Step::Note(Box::new(Event::BlockEnded { block, by })));
                 }
             } else if let Some(block) = self.blocks.pop_front() {
@@ -139,6 +151,12 @@ impl Sweep {
         let mut blocks = schedule.order_of_blocks(&self.header().plan, round);
         blocks.retain(|&block| !self.replay.has_ended(block));
         blocks
+    }
+
+    /// Returns the step that measures the idle power. `None`: the power is not metered.
+    fn idle_power(&self) -> Option<Step> {
+        let Header { schedule, plan, .. } = self.header();
+        schedule.idle_time(plan).map(Step::IdlePower)
     }
 
     /// Returns a soak with traffic of a case that does not depend on the seed. It is mostly the reference.
@@ -268,6 +286,7 @@ impl Sweep {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Meter;
     use crate::results::replay::tests::header;
     use crate::results::row::tests::{case, window};
 
@@ -283,6 +302,7 @@ mod tests {
         while let Some(step) = sweep.next(Instant::now()) {
             let (short, event) = match step {
                 Step::Restart => ("restart".to_owned(), None),
+                Step::IdlePower(_) => ("idle".to_owned(), None),
                 Step::Begin(Begin {
                     block, has_begun, ..
                 }) => {
@@ -311,6 +331,19 @@ mod tests {
         assert!(sweep.is_complete());
         let Work { done, all, .. } = sweep.work();
         assert_eq!((done, all), (2, 2));
+    }
+
+    #[test]
+    fn the_idle_power_of_a_metered_machine_is_measured_first_and_last() {
+        let mut header = header();
+        (header.schedule.rounds, header.schedule.verify) = (2, false);
+        header.schedule.settings.meter = Some(Meter::Sensor("vin".to_owned()));
+        let mut sweep = Sweep::begin(header).expect("a plan");
+        let asked = course(&mut sweep, |trial| Event::window(window(trial.round)));
+        let rounds = [
+            "idle", "begin", "trial 1", "restart", "begin", "trial 2", "idle", "note",
+        ];
+        assert_eq!(asked, rounds);
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
         forbidden(subject),
         masked(subject),
         isolated(subject),
+        without_tick(subject),
         hidden(subject),
         unknown_board(subject),
         contradiction(subject),
@@ -181,6 +182,23 @@ fn isolated(subject: &Subject) -> Option<Finding> {
         "only pinned threads run there; benchmark threads on them are disturbed less",
         format!("to measure there, name them with --pin{such_as}"),
     ))
+}
+
+/// Finds CPUs without the scheduler's tick that are not isolated: other threads may then share them.
+fn without_tick(subject: &Subject) -> Option<Finding> {
+    let host = subject.host;
+    let list = |cpus: &Option<String>| {
+        parse_cpu_list(cpus.as_deref().unwrap_or_default()).unwrap_or_default()
+    };
+    let (mut shared, isolated) = (list(&host.nohz_full_cpus), list(&host.isolated_cpus));
+    shared.retain(|cpu| !isolated.contains(cpu));
+    (!shared.is_empty()).then(|| {
+        Finding::note(
+            format!("CPUs {} are nohz_full, but not isolated", ranges(&shared)),
+            "a second thread on such a CPU brings its tick back",
+            "isolate them as well (isolcpus=), or leave them to others with --pin",
+        )
+    })
 }
 
 /// Finds a hidden device tree: Docker masks /sys/firmware, where /proc/device-tree leads (moby #43419).

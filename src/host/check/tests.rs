@@ -257,6 +257,9 @@ const TROUBLES: &[(&str, Change)] = &[
             follows_loopback: Some(true),
         });
     }),
+    ("CPUs without tick", |seen| {
+        seen.host.nohz_full_cpus = Some("2-3".to_owned());
+    }),
     ("interrupts on a bench thread's CPU", |seen| {
         seen.host.nics[0].irq_cpus = vec![2];
     }),

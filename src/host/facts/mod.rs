@@ -19,7 +19,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Ip;
 use crate::sys::files::Root;
-use crate::sys::{drops, limits};
+use crate::sys::power::PowerMeter;
+use crate::sys::real_time::Throttling;
+use crate::sys::{drops, limits, real_time};
 use crate::term::cpu_list;
 
 pub use self::cpu::Cpu;
@@ -50,6 +52,15 @@ pub struct Host {
     pub offline_cpus: Vec<usize>,
     /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel lists them. Empty: none. `None`: unknown.
     pub isolated_cpus: Option<String>,
+    /// CPUs without the scheduler's tick while they run one thread (`nohz_full=`), as the kernel lists them. Empty:
+    /// none. `None`: unknown.
+    pub nohz_full_cpus: Option<String>,
+    /// Highest priority of real-time bench threads. `None`: they are not permitted.
+    pub most_rt_priority: Option<u8>,
+    /// Limit of the time of real-time threads. `None`: unknown.
+    pub rt_throttling: Option<Throttling>,
+    /// True if this process may lock its memory. `None`: unknown.
+    pub locks_memory: Option<bool>,
     /// CPU time that the control groups grant this process, in CPUs' worth. `None`: no limit is visible.
     pub cpu_quota: Option<f64>,
     /// The emulator or hypervisor of the machine. `None`: none is visible.
@@ -71,6 +82,8 @@ pub struct Host {
     pub governor: Option<String>,
     /// The CPUs' clocks, as cpufreq controls them. Empty without cpufreq.
     pub cpufreq: Vec<CpufreqPolicy>,
+    /// Sensor that measures the power of the machine. `None`: there is none that can be read.
+    pub power_meter: Option<String>,
     /// The kernel's clock source. `None`: unknown.
     pub clocksource: Option<String>,
     /// The driver that puts idle CPUs to sleep. `None`: there is none.
@@ -116,6 +129,12 @@ impl Host {
             online_cpus: cpu::listed(root, "online").map(|cpus| cpus.len()),
             offline_cpus: cpu::offline(root),
             isolated_cpus: root.text("sys/devices/system/cpu/isolated"),
+            nohz_full_cpus: root
+                .text("sys/devices/system/cpu/nohz_full")
+                .map(|cpus| cpus.trim().replace("(null)", "")),
+            most_rt_priority: real_time::most_priority(),
+            rt_throttling: Throttling::read(root),
+            locks_memory: Some(real_time::may_lock_memory()),
             cpu_quota: cgroup::quota(root),
             virtualization: virtualization::read(root, &compatible),
             machine: kernel::machine(root),
@@ -126,6 +145,7 @@ impl Host {
             irq_time_accounting: kernel::irq_time_accounting(root, kernel.as_deref()),
             governor: power::governor(root),
             cpufreq: power::policies(root),
+            power_meter: PowerMeter::find(root).map(|meter| meter.name),
             clocksource: root
                 .text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
             cpuidle_driver: power::cpuidle_driver(root),

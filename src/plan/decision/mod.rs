@@ -4,6 +4,7 @@ mod across;
 mod flows;
 mod link_mtu;
 mod programs;
+mod real_time;
 mod refusal;
 mod transport;
 mod warnings;
@@ -44,7 +45,11 @@ impl Decision {
             Ok(placed) => placed,
             Err(reason) => return Self::Skip(reason),
         };
+        if let Some(reason) = real_time::refusal(case, conditions, &placement) {
+            return Self::Skip(reason);
+        }
         let mut warnings = warnings(case, engines, conditions, &placement);
+        warnings.extend(real_time::warning(case, conditions));
         warnings.extend(fallbacks);
         Self::Run(placement, warnings)
     }

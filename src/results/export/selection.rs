@@ -38,21 +38,28 @@ impl Selection {
     /// Returns the columns for a run of this plan.
     pub fn of_plan(asked: ColumnSet, plan: &Plan, schedule: &Schedule) -> Self {
         let cases = plan.cases().map(|planned| planned.case);
-        Self::new(asked, cases, schedule.verify)
+        let kind = RunKind {
+            is_verified: schedule.verify,
+            is_metered: schedule.settings.meter.is_some(),
+        };
+        Self::new(asked, cases, kind)
     }
 
     /// Returns the columns for rows without a log.
     pub fn of_rows(asked: ColumnSet, rows: &[Row]) -> Self {
         let cases = rows.iter().filter_map(|row| Case::of_key(&row.case));
-        let is_verified = rows.iter().any(|row| row.verified_packets.is_some());
-        Self::new(asked, cases, is_verified)
+        let kind = RunKind {
+            is_verified: rows.iter().any(|row| row.verified_packets.is_some()),
+            is_metered: rows.iter().any(|row| !row.power_meter.is_empty()),
+        };
+        Self::new(asked, cases, kind)
     }
 
-    fn new(asked: ColumnSet, cases: impl Iterator<Item = Case>, is_verified: bool) -> Self {
+    fn new(asked: ColumnSet, cases: impl Iterator<Item = Case>, kind: RunKind) -> Self {
         if asked == ColumnSet::All {
             return Self::all();
         }
-        let run = Run::new(cases.collect(), is_verified);
+        let run = Run::new(cases.collect(), kind);
         let columns = Column::ALL.iter();
         Self(columns.filter(|column| run.shows(column)).collect())
     }
@@ -74,16 +81,23 @@ impl Selection {
     }
 }
 
+/// Properties of a run that are not those of a case.
+#[derive(Clone, Copy, Debug, Default)]
+struct RunKind {
+    is_verified: bool,
+    is_metered: bool,
+}
+
 /// Properties of a run that decide which columns it shows.
 struct Run {
     cases: Vec<Case>,
-    is_verified: bool,
+    kind: RunKind,
     /// Columns in which some case differs from the usual value.
     unusual: BTreeSet<String>,
 }
 
 impl Run {
-    fn new(cases: Vec<Case>, is_verified: bool) -> Self {
+    fn new(cases: Vec<Case>, of_run: RunKind) -> Self {
         // Engines and payloads have many values, and their columns are always shown.
         let kind = |case: &Case| Case {
             sender: EngineName::REFERENCE,
@@ -101,7 +115,7 @@ impl Run {
         Self {
             unusual: unusual.map(|(name, _)| name).collect(),
             cases,
-            is_verified,
+            kind: of_run,
         }
     }
 
@@ -132,7 +146,8 @@ impl Run {
             Short::Absolute => !has_reference && is_free,
             Short::Free => is_free,
             Short::FreeCpu => is_free && !crosses,
-            Short::Verify => self.is_verified,
+            Short::Power => self.kind.is_metered,
+            Short::Verify => self.kind.is_verified,
         }
     }
 }
@@ -168,7 +183,7 @@ mod tests {
 
     fn names(keys: &[&str]) -> String {
         let cases = keys.iter().map(|key| Case::of_key(key).expect("a case"));
-        let selection = Selection::new(ColumnSet::Short, cases, false);
+        let selection = Selection::new(ColumnSet::Short, cases, RunKind::default());
         let names: Vec<&str> = selection.columns().map(|column| column.name).collect();
         assert!(names.len() < 50, "{names:?}");
         names.join(" ")

@@ -22,6 +22,7 @@ use crate::host::facts::Host;
 use crate::plan::{Plan, Schedule, Wire};
 use crate::results::earlier_runs::EarlierRuns;
 use crate::results::row::{EndedBy, Environment};
+use crate::sys::power::IdlePower;
 use crate::term::duration::ns;
 
 /// Version of the log format, the only one that is read. It increases when a reader of the old format would misread
@@ -63,6 +64,8 @@ pub enum Event {
         #[serde(rename = "after_ns", with = "ns")]
         after: Duration,
     },
+    /// The idle power was measured: before the first window, or after the last one.
+    IdlePower(IdlePower),
     /// The measurement of a block began.
     BlockBegun {
         /// Index of the block in the plan, from 0.

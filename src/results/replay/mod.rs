@@ -12,6 +12,7 @@ use crate::data::{Case, Sample};
 use crate::host::placement::Placement;
 use crate::results::log::{Event, Expected, Header, Of};
 use crate::results::row::{Interruption, Row};
+use crate::sys::power::IdlePower;
 
 /// State of a sweep after the events so far.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Replay {
     measured_windows: u64,
     /// Time that traffic takes to settle on this machine, if measured.
     settles_after: Option<Duration>,
+    /// Idle powers of the machine, in the order of their measurement.
+    idle_powers: Vec<IdlePower>,
     /// Reason why the sweep ended before it was complete. `Unknown` also while it goes on.
     interruption: Interruption,
     /// Index of the block of each case that runs, and of the case among those of the block that run, by key.
@@ -46,6 +49,7 @@ impl Replay {
             blocks,
             measured_windows: 0,
             settles_after: None,
+            idle_powers: Vec::new(),
             interruption: Interruption::default(),
             case_indices,
         }
@@ -68,6 +72,7 @@ impl Replay {
                 }
                 self.settles_after.get_or_insert(*after);
             }
+            Event::IdlePower(idle) => self.idle_powers.push(*idle),
             Event::BlockBegun { block, warning } => {
                 let progress = self.block_mut(*block)?;
                 if progress.stage == Stage::Ended {

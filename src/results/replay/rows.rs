@@ -3,7 +3,7 @@
 use super::Replay;
 use super::progress::{Measured, Stage};
 use crate::data::{self, Case, Sample};
-use crate::plan::{Decision, LinkEnd, Planned};
+use crate::plan::{Decision, LinkEnd, Meter, Planned};
 use crate::results::row::{EndedBy, Outcome, Row, RowInput};
 
 /// Data that a case needs from other cases of its block.
@@ -130,6 +130,8 @@ impl Replay {
             others: beside.others,
             earlier_pps: self.header.earlier_pps(&planned.case),
             settles_after: self.settles_after,
+            idle_powers: &self.idle_powers,
+            meter: schedule.settings.meter.as_ref().map(Meter::to_string),
             until_pct: schedule.until.map(|until| until.half_width_pct),
         };
         Row::new(&input, &self.header.environment)

@@ -17,6 +17,7 @@ pub(crate) fn header() -> Header {
     let case = case();
     let settings = Settings {
         drop_reasons: false,
+        meter: None,
         warmup: Duration::ZERO,
         window: Duration::from_millis(100),
         root: Root::default(),

@@ -105,6 +105,8 @@ pub enum Short {
     Free,
     /// Runs on one host with cases without a rate.
     FreeCpu,
+    /// Runs on a machine whose power is metered.
+    Power,
     /// Runs with `--verify`.
     Verify,
 }
@@ -136,6 +138,7 @@ macro_rules! columns {
 
         impl $crate::results::row::Column {
             /// Complete list of columns, in order.
+            #[expect(clippy::large_stack_arrays, reason = "a constant is not on the stack")]
             pub const ALL: &'static [Self] = &[$($(
                 Self {
                     name: stringify!($name),

@@ -5,8 +5,8 @@ use super::column::{Cell, Holds, cells, columns};
 use super::{Status, joined};
 use crate::data::{
     Arrivals, Batch, Buffer, Checksum, Connection, Destination, Direction, Duplex, Flows, Ip,
-    Outstanding, Payload, Priority, Rate, ServerModel, ServiceTime, SharingKind, Spread, ThinkTime,
-    Threads, Tos, Train, Transport, Wait, Workers, Workload,
+    Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime, SharingKind,
+    Spread, ThinkTime, Threads, Tos, Train, Transport, Wait, Workers, Workload,
 };
 
 // A sentence; name: type, unit, what it covers, when a CSV has it by default, when it is empty.
@@ -86,6 +86,10 @@ columns! {
         sndbuf_requested_bytes: Option<Buffer>, "B", Plan, Unusual, "nothing asked for";
         /// TOS or traffic class of the datagrams (`--tos`), the whole byte, read back.
         tos: Option<Tos>, "", Plan, Unusual, "not marked";
+        /// Scheduling class of the benchmark threads and its priority, such as `fifo:50` (`--sched`).
+        sched: Option<Sched>, "", Plan, Unusual, "the usual one";
+        /// `on`: the memory of the process with these threads was locked (`--mlock`).
+        mlock: Option<Mlock>, "", Plan, Unusual, "not locked";
         /// `flood`; `rr`: clients send requests, servers answer; `bidir`: flood both ways (`--workload`).
         workload: Workload, "", Plan, Workload, "never";
         /// Carrier of the messages (`--transport`); with any but `udp`, a datagram of the columns is a message.
@@ -250,6 +254,25 @@ columns! {
         receiver_cpu_ns_per_packet: Option<f64>, "ns", Window, Wire, "no speed, 1 thread";
         /// CPU time of the program's other threads per datagram received: helpers of libraries, workers for io_uring.
         other_cpu_ns_per_packet: Option<f64>, "ns", Window, Never, "no speed, clock cannot be read";
+    }
+
+    "Power and energy" {
+        /// Power of this host in the windows, by `power_meter`.
+        power_w: Option<f64>, "W", Window, Power, "no meter";
+        /// Lower bound of the interval of `power_w`.
+        power_w_low: Option<f64>, "W", Window, Never, "no meter, 1 window";
+        /// Upper bound of the interval of `power_w`.
+        power_w_high: Option<f64>, "W", Window, Never, "no meter, 1 window";
+        /// Power of this host without traffic: mean of the measurements before the first and after the last window.
+        idle_power_w: Option<f64>, "W", Case, Power, "no meter, `ab`, searches";
+        /// `power_w` less `idle_power_w`, over `received_pps`.
+        energy_nj_per_packet: Option<f64>, "nJ", Window, Power, "as `idle_power_w`, no speed";
+        /// Lower bound of the interval of `energy_nj_per_packet`, which has the error and the drift of `idle_power_w`.
+        energy_nj_per_packet_low: Option<f64>, "nJ", Window, Power, "as `energy_nj_per_packet`, 1 window";
+        /// Upper bound of the interval of `energy_nj_per_packet`.
+        energy_nj_per_packet_high: Option<f64>, "nJ", Window, Power, "as `energy_nj_per_packet`, 1 window";
+        /// Sensor that the power is from, such as `VDD_IN (ina3221)`, or `--power-command`.
+        power_meter: String, "", Start, Never, "no meter";
     }
 
     "Against the reference" {
@@ -419,6 +442,6 @@ cells! {
     Decimals: f64;
     WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Train,
         Workers;
-    Text: Arrivals, Checksum, Connection, Direction, Duplex, Ip, ServerModel, ServiceTime, SharingKind, Spread, Status,
+    Text: Arrivals, Checksum, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel, ServiceTime, SharingKind, Spread, Status,
         ThinkTime, Tos, Transport, Wait, Workload;
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Outcome;
 use crate::data::{Case, EnginePair, EngineProperties, Sample, Verified};
+use crate::sys::power::IdlePower;
 
 /// Input of the computation of a row.
 #[derive(Clone, Debug)]
@@ -36,6 +37,10 @@ pub struct RowInput<'a> {
     pub earlier_pps: &'a [f64],
     /// Time that traffic takes to settle on this machine, if measured.
     pub settles_after: Option<Duration>,
+    /// Idle powers of the machine so far.
+    pub idle_powers: &'a [IdlePower],
+    /// Name of the meter of the machine's power.
+    pub meter: Option<String>,
     /// Interval half-width that `--until` requires, in percent.
     pub until_pct: Option<f64>,
 }
@@ -61,6 +66,8 @@ impl<'a> RowInput<'a> {
             others: &[],
             earlier_pps: &[],
             settles_after: None,
+            idle_powers: &[],
+            meter: None,
             until_pct: None,
         }
     }

@@ -9,6 +9,7 @@ mod counters_by_name;
 mod derived;
 mod doubts;
 mod earlier;
+mod energy;
 mod environment;
 mod escaped;
 mod fairness;

@@ -2,6 +2,7 @@
 
 use super::contamination::Windows;
 use super::derived::{self, Speeds, cpu_ns_per_packet, high, low, middle, received_pps};
+use super::energy::Energy;
 use super::fairness::Fairness;
 use super::pacing::{self, Gaps};
 use super::round_trips::{self, Latencies};
@@ -41,6 +42,11 @@ impl Row {
         let earlier_pct = earlier::next_run_pct(input.earlier_pps).filter(|_| speaks);
         let fairness = Fairness::of(samples);
         let gaps = Gaps::of(samples);
+        let energy = if speaks {
+            Energy::of(samples, input.idle_powers)
+        } else {
+            Energy::default()
+        };
         let accounting = (!samples.is_empty()).then(|| derived::total_accounting(samples));
         let places = accounting.filter(|_| case.direction.is_some());
         let places = places.map(|accounting| accounting.places);
@@ -81,6 +87,8 @@ impl Row {
             rcvbuf_requested_bytes: case.requested_rcvbuf(),
             sndbuf_requested_bytes: case.sndbuf,
             tos: case.tos,
+            sched: case.sched,
+            mlock: case.mlock,
             workload: case.workload.unwrap_or_default(),
             transport: case.transport(),
             address: case.address.unwrap_or_default(),
@@ -164,6 +172,14 @@ impl Row {
             sender_cpu_ns_per_packet: middle::<1>(speeds.sender_cpu_ns_per_packet),
             receiver_cpu_ns_per_packet: middle::<1>(speeds.receiver_cpu_ns_per_packet),
             other_cpu_ns_per_packet: middle::<1>(speeds.other_cpu_ns_per_packet),
+            power_w: middle::<4>(energy.power_w),
+            power_w_low: low::<4>(energy.power_w),
+            power_w_high: high::<4>(energy.power_w),
+            idle_power_w: energy.idle_w.map(decimals::<4>),
+            energy_nj_per_packet: middle::<1>(energy.nj_per_packet),
+            energy_nj_per_packet_low: low::<1>(energy.nj_per_packet),
+            energy_nj_per_packet_high: high::<1>(energy.nj_per_packet),
+            power_meter: input.meter.clone().unwrap_or_default(),
             cpu_ratio_to_std: middle::<4>(speeds.cpu_ratio),
             cpu_ratio_to_std_low: low::<4>(speeds.cpu_ratio),
             cpu_ratio_to_std_high: high::<4>(speeds.cpu_ratio),

@@ -45,6 +45,7 @@ pub(crate) fn window(round: u32) -> Sample {
         ],
         other_cpu_ns: Some(0),
         coordinator_cpu_ns: Some(0),
+        power_uw: None,
         paths: Vec::new(),
         accounting: Accounting {
             at_opening: Counts::default(),

@@ -29,6 +29,7 @@ fn end(host: &str, side: Side) -> EndResult {
         }],
         other_cpu_ns: Some(0),
         coordinator_cpu_ns: Some(30),
+        power_uw: None,
         counts: times.map(counts),
         discards: times.map(discards),
         unread: 0,

@@ -38,6 +38,7 @@ fn window(case: &Case, received_packets: u64) -> Sample {
         threads: vec![thread],
         other_cpu_ns: None,
         coordinator_cpu_ns: None,
+        power_uw: None,
         paths: Vec::new(),
         accounting: Accounting::default(),
         rcvbuf_bytes: 0,

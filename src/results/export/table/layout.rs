@@ -33,9 +33,22 @@ pub(in crate::results::export) fn columns(row: &Row) -> Columns<'static, Row> {
             .spare(5, "+-%", reach(to_half))
             .spare(3, "cpu ns", cpu_ns),
     };
+    let columns = if row.energy_nj_per_packet.is_some() {
+        columns.spare(7, "nJ", |row| estimate(energy_nj(row), 0))
+    } else {
+        columns
+    };
     columns
         .number("vs std", |row| estimate(to_std(row), 3))
         .spare(4, "+-%", reach(to_std))
+}
+
+fn energy_nj(row: &Row) -> [Option<f64>; 3] {
+    [
+        row.energy_nj_per_packet,
+        row.energy_nj_per_packet_low,
+        row.energy_nj_per_packet_high,
+    ]
 }
 
 fn throughput(columns: Columns<'static, Row>) -> Columns<'static, Row> {

@@ -47,7 +47,10 @@ fn of_machine(rows: &[Row], width: u16) -> String {
         text += &latency::table(&loaded).draw(width.into());
     }
     for rows in measured(&others).chunk_by(|one, other| one.workload == other.workload) {
-        let columns = columns(rows[0]);
+        // Only some rows may have energies.
+        let has_energy = |row: &&&Row| row.energy_nj_per_packet.is_some();
+        let richest = rows.iter().find(has_energy).unwrap_or(&rows[0]);
+        let columns = columns(richest);
         let mut table = columns.empty();
         for block in rows.chunk_by(|one, other| one.block() == other.block()) {
             table.text(format!("-- {}", block_in_words(block[0])));
@@ -56,6 +59,12 @@ fn of_machine(rows: &[Row], width: u16) -> String {
             }
         }
         table.text(legend(rows[0]));
+        if richest.energy_nj_per_packet.is_some() {
+            table.text(format!(
+                "nJ: energy above the idle power, per datagram received, by {}.",
+                richest.power_meter
+            ));
+        }
         text += &table.draw(width.into());
     }
     text + &below(rows, width)

@@ -1,0 +1,204 @@
+//! Real-time scheduling of threads (sched(7)), and memory that stays in RAM (mlockall(2)).
+
+use std::io;
+use std::thread;
+
+use nix::sys::resource::{Resource, getrlimit};
+use serde::{Deserialize, Serialize};
+
+use crate::sys::files::Root;
+
+/// Scheduling class of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// The usual one (SCHED_OTHER).
+    Other,
+    /// Runs until it sleeps, or a thread of a higher priority is ready (SCHED_FIFO).
+    Fifo,
+    /// As [`Class::Fifo`], but takes turns with threads of its priority (SCHED_RR).
+    RoundRobin,
+}
+
+/// Highest priority of a bench thread. The coordinator thread has one more, and the kernel's highest is 99.
+pub const MOST_PRIORITY: u8 = 98;
+
+/// Sets the class and the priority of the calling thread. The priority of [`Class::Other`] is 0.
+///
+/// # Errors
+/// Fails if the system refuses it: EPERM without permission.
+pub fn set_class(class: Class, priority: u8) -> io::Result<()> {
+    /// `struct sched_param` of the kernel (include/uapi/linux/sched/types.h). That of musl has more fields.
+    #[repr(C)]
+    struct Parameters {
+        priority: libc::c_int,
+    }
+    let policy = match class {
+        Class::Other => libc::SCHED_OTHER,
+        Class::Fifo => libc::SCHED_FIFO,
+        Class::RoundRobin => libc::SCHED_RR,
+    };
+    let parameters = Parameters {
+        priority: priority.into(),
+    };
+    #[expect(unsafe_code, reason = "musl's own sched_setscheduler always fails")]
+    // SAFETY: the kernel reads one `sched_param` from the pointer, which is valid for the call; 0 is this thread.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
+            0,
+            policy,
+            std::ptr::from_ref(&parameters),
+        )
+    };
+    if done == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Returns the highest real-time priority that a thread of this process may have, found by trying. `None`: real-time
+/// scheduling is not permitted.
+pub fn most_priority() -> Option<u8> {
+    let is_permitted = |priority: u8| {
+        let tried = thread::Builder::new().spawn(move || set_class(Class::Fifo, priority).is_ok());
+        tried.is_ok_and(|thread| thread.join().unwrap_or(false))
+    };
+    if is_permitted(MOST_PRIORITY + 1) {
+        return Some(MOST_PRIORITY);
+    }
+    let (soft, _) = getrlimit(Resource::RLIMIT_RTPRIO).ok()?;
+    // One priority is for the coordinator thread.
+    let most = u8::try_from(soft).ok()?.checked_sub(1)?.min(MOST_PRIORITY);
+    (most > 0 && is_permitted(most)).then_some(most)
+}
+
+/// The coordinator thread, above all bench threads while this exists: it must be able to stop threads that never sleep.
+#[derive(Debug)]
+pub struct Raised(());
+
+impl Raised {
+    /// Gives the calling thread this priority.
+    ///
+    /// # Errors
+    /// Fails if it is not permitted.
+    pub fn to(priority: u8) -> io::Result<Self> {
+        set_class(Class::Fifo, priority).map(|()| Self(()))
+    }
+}
+
+impl Drop for Raised {
+    fn drop(&mut self) {
+        // Lowering is always permitted.
+        let _ = set_class(Class::Other, 0);
+    }
+}
+
+/// Memory of this process that stays in RAM while this exists, also memory that is mapped later.
+#[derive(Debug)]
+pub struct LockedMemory(());
+
+impl LockedMemory {
+    /// Locks it, which also brings all of it into RAM.
+    ///
+    /// # Errors
+    /// Fails if the limit is too low (ENOMEM) or 0 (EPERM).
+    pub fn lock() -> io::Result<Self> {
+        lock(libc::MCL_CURRENT | libc::MCL_FUTURE).map(|()| Self(()))
+    }
+}
+
+impl Drop for LockedMemory {
+    fn drop(&mut self) {
+        #[expect(unsafe_code, reason = "the call has no safe form")]
+        // SAFETY: it takes no arguments, and only lets pages be swapped again.
+        unsafe {
+            libc::munlockall()
+        };
+    }
+}
+
+fn lock(flags: libc::c_int) -> io::Result<()> {
+    #[expect(unsafe_code, reason = "the call has no safe form")]
+    // SAFETY: it takes no pointer, and changes no contents of memory.
+    let done = unsafe { libc::mlockall(flags) };
+    if done == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Returns whether this process may lock its memory, found by trying, without bringing anything into RAM.
+pub fn may_lock_memory() -> bool {
+    let tried = lock(libc::MCL_CURRENT | libc::MCL_ONFAULT);
+    // Dropping it unlocks.
+    tried.map(|()| LockedMemory(())).is_ok()
+}
+
+/// Limit of the time that real-time threads may use on each CPU (sched(7), "Limiting the CPU usage").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Throttling {
+    /// Time for them in each period, in microseconds. Negative: no limit.
+    pub runtime_us: i64,
+    /// Period, in microseconds.
+    pub period_us: i64,
+}
+
+impl Throttling {
+    /// Reads the limit. `None`: the kernel has none to read.
+    pub fn read(root: &Root) -> Option<Self> {
+        let number = |name| root.number(format!("proc/sys/kernel/sched_rt_{name}_us"));
+        Some(Self {
+            runtime_us: number("runtime")?,
+            period_us: number("period")?,
+        })
+    }
+
+    /// Returns the time in each period in which real-time threads do not run, in microseconds. `None`: there is no
+    /// limit.
+    pub fn pause_us(self) -> Option<i64> {
+        let pause_us = self.period_us - self.runtime_us;
+        (self.runtime_us >= 0 && pause_us > 0).then_some(pause_us)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_leaves_a_pause_unless_it_is_off() {
+        let pause_us = |runtime_us| {
+            let period_us = 1_000_000;
+            Throttling {
+                runtime_us,
+                period_us,
+            }
+            .pause_us()
+        };
+        assert_eq!(pause_us(950_000), Some(50_000));
+        assert_eq!(pause_us(-1), None);
+        assert_eq!(pause_us(1_000_000), None);
+    }
+
+    #[test]
+    fn a_thread_has_the_priority_that_is_said_to_be_permitted_and_no_process_keeps_it() {
+        let set = thread::spawn(|| {
+            let own = set_class(Class::Other, 0);
+            assert!(own.is_ok(), "{own:?}");
+            match most_priority() {
+                Some(most) => set_class(Class::RoundRobin, most),
+                None => set_class(Class::Fifo, 1)
+                    .map_or_else(|_| Ok(()), |()| Err(io::Error::other("permitted"))),
+            }
+        });
+        assert!(set.join().expect("no panic").is_ok());
+    }
+
+    #[test]
+    fn memory_is_locked_if_that_is_permitted() {
+        let locked = LockedMemory::lock();
+        assert!(locked.is_err() || may_lock_memory());
+    }
+}
