@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn senders_have_the_priority_that_was_asked_for_whatever_their_traffic_class() {
-        let case = "std:std/2t/9B/connected/v4/tos-ef/priority3";
+        let case = "std:std/2t/9B/connected/v4/priority3/tos-ef";
         let case = Case::of_key(case).expect("a case");
         let mut ports = Ports::of((Ipv4Addr::LOCALHOST, 0).into());
         let peer = (Ipv4Addr::LOCALHOST, 9).into();

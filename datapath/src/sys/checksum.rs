@@ -2,7 +2,6 @@
 
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::mem::size_of;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -32,17 +31,20 @@ pub fn accept_none(socket: &impl AsFd, ip: IpAddr) -> io::Result<()> {
     }
 }
 
+/// Length of an `int`.
+const INT_BYTES: libc::socklen_t = 4;
+
 #[expect(unsafe_code, reason = "no wrapper knows these options")]
 fn switch_on(socket: &impl AsFd, level: c_int, name: c_int) -> io::Result<()> {
     let on: c_int = 1;
-    // SAFETY: the descriptor is open, and the kernel reads `size_of::<c_int>()` bytes at a valid address.
+    // SAFETY: the descriptor is open, and the kernel reads an `int` at a valid address.
     let outcome = unsafe {
         libc::setsockopt(
             socket.as_fd().as_raw_fd(),
             level,
             name,
             std::ptr::from_ref(&on).cast::<c_void>(),
-            size_of::<c_int>() as libc::socklen_t,
+            INT_BYTES,
         )
     };
     if outcome == 0 {
