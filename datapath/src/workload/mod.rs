@@ -17,6 +17,7 @@ pub(crate) mod flood;
 mod flows;
 mod gaps;
 mod in_flight;
+pub mod listening;
 mod numbering;
 mod open_loop_client;
 mod own_time;
