@@ -37,7 +37,12 @@ pub struct ListenArgs {
     /// Place of a sequence number, in bytes: OFFSET:BYTES, or OFFSET:BYTES:le
     ///
     /// BYTES is 1, 2, 3, 4 or 8. Numbers are big-endian without :le
-    #[arg(long, help_heading = "What", value_name = "PLACE", conflicts_with = "rtp")]
+    #[arg(
+        long,
+        help_heading = "What",
+        value_name = "PLACE",
+        conflicts_with = "rtp"
+    )]
     pub sequence: Option<SequenceField>,
 
     /// Reads the sequence numbers of RTP, for each of its streams
@@ -45,7 +50,12 @@ pub struct ListenArgs {
     pub rtp: bool,
 
     /// Receive buffer in bytes [default: net.core.rmem_default, as most programs have]
-    #[arg(long, help_heading = "Sockets", value_name = "BYTES", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        help_heading = "Sockets",
+        value_name = "BYTES",
+        allow_negative_numbers = true
+    )]
     pub rcvbuf: Option<Buffer>,
 
     /// Shortest time without a datagram that is listed with its moment, and that parts bursts
@@ -165,7 +175,8 @@ impl FromStr for ListenAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let fix = "write PORT, ADDRESS:PORT, or [ADDRESS]:PORT for IPv6, with a port from 1 to 65535";
+        let fix =
+            "write PORT, ADDRESS:PORT, or [ADDRESS]:PORT for IPv6, with a port from 1 to 65535";
         let (address, port) = match text.rsplit_once(':') {
             Some((address, port)) => (Some(address), port),
             None => (None, text),
@@ -219,12 +230,12 @@ Columns:
   UTC       when the window opened
   pps       datagrams per second, of all sources
   Mb/s      payload
-  from      sources
+  src       sources
   p50 us    gaps between arrivals: median; p99 us: 99 % are shorter; max ms: the longest
   quiet     gaps of --gap or longer
   lost      numbers that did not come, dropped here or lost on the way; less than 0: late ones came
   late      datagrams after one with a higher number
-  twice     datagrams whose number had come before
+  dup       datagrams whose number had come before
   socket    datagrams that the socket dropped: its buffer was full
   kernel    packets that the backlog, IP or UDP dropped, for any program
   nic       packets that an interface or its driver lost, for any program
@@ -243,12 +254,21 @@ mod tests {
 
     #[test]
     fn an_address_is_shown_as_it_is_typed() {
-        for text in ["7502", "0.0.0.0:7502", "[::1]:7", "[fe80::1%lo]:65535", "239.1.1.1:1"] {
+        for text in [
+            "7502",
+            "0.0.0.0:7502",
+            "[::1]:7",
+            "[fe80::1%lo]:65535",
+            "239.1.1.1:1",
+        ] {
             let parsed = text.parse::<ListenAddress>();
             assert_eq!(parsed.map(|it| it.to_string()), Ok(text.to_owned()));
         }
         let by_number = "ff02::7%1".parse::<ScopedAddress>();
-        assert_eq!(by_number.map(|it| it.to_string()), Ok("ff02::7%lo".to_owned()));
+        assert_eq!(
+            by_number.map(|it| it.to_string()),
+            Ok("ff02::7%lo".to_owned())
+        );
     }
 
     #[test]

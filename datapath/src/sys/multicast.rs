@@ -59,7 +59,10 @@ fn request_at<T>(socket: &UdpSocket, group: IpAddr, option: c_int, request: &T) 
     };
     let length = socklen_t::try_from(size_of::<T>()).map_err(io::Error::other)?;
     let request: *const T = request;
-    #[expect(unsafe_code, reason = "no wrapper has these options for both IP versions")]
+    #[expect(
+        unsafe_code,
+        reason = "no wrapper has these options for both IP versions"
+    )]
     // SAFETY: the pointer leads to the structure that the option takes (ip(7)), of `length` bytes, which the kernel
     // copies.
     let set = unsafe {

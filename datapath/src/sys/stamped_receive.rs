@@ -132,7 +132,8 @@ impl StampedBatch {
         )]
         let control_bytes = header.msg_hdr.msg_controllen as usize;
         let control = &self.controls[n].0;
-        let (arrived_ns, dropped_before) = read_control(&control[..control_bytes.min(control.len())]);
+        let (arrived_ns, dropped_before) =
+            read_control(&control[..control_bytes.min(control.len())]);
         Stamped {
             source: self.sources[n].address(),
             bytes,
@@ -160,7 +161,9 @@ fn read_control(mut control: &[u8]) -> (Option<u64>, u32) {
     const HEADER: usize = (WORD + 8).next_multiple_of(WORD);
     let (mut arrived_ns, mut dropped) = (None, 0);
     while let Some((header, rest)) = control.split_first_chunk::<HEADER>() {
-        let length = header.first_chunk().map_or(0, |it| usize::from_ne_bytes(*it));
+        let length = header
+            .first_chunk()
+            .map_or(0, |it| usize::from_ne_bytes(*it));
         let int = |at: usize| {
             let bytes = header.get(at..).and_then(<[u8]>::first_chunk);
             bytes.map_or(0, |it| c_int::from_ne_bytes(*it))
@@ -172,9 +175,13 @@ fn read_control(mut control: &[u8]) -> (Option<u64>, u32) {
         if level == libc::SOL_SOCKET && TIMESTAMPNS.contains(&kind) {
             arrived_ns = read_time(contents);
         } else if level == libc::SOL_SOCKET && kind == libc::SO_RXQ_OVFL {
-            dropped = contents.first_chunk().map_or(0, |it| u32::from_ne_bytes(*it));
+            dropped = contents
+                .first_chunk()
+                .map_or(0, |it| u32::from_ne_bytes(*it));
         }
-        control = rest.get(contents.len().next_multiple_of(WORD)..).unwrap_or_default();
+        control = rest
+            .get(contents.len().next_multiple_of(WORD)..)
+            .unwrap_or_default();
     }
     (arrived_ns, dropped)
 }
@@ -183,11 +190,23 @@ fn read_control(mut control: &[u8]) -> (Option<u64>, u32) {
 fn read_time(bytes: &[u8]) -> Option<u64> {
     let (seconds, ns) = match bytes.len() {
         16 => {
-            let field = |at: usize| bytes.get(at..)?.first_chunk().copied().map(i64::from_ne_bytes);
+            let field = |at: usize| {
+                bytes
+                    .get(at..)?
+                    .first_chunk()
+                    .copied()
+                    .map(i64::from_ne_bytes)
+            };
             (field(0)?, field(8)?)
         }
         8 => {
-            let field = |at: usize| bytes.get(at..)?.first_chunk().copied().map(i32::from_ne_bytes);
+            let field = |at: usize| {
+                bytes
+                    .get(at..)?
+                    .first_chunk()
+                    .copied()
+                    .map(i32::from_ne_bytes)
+            };
             (field(0)?.into(), field(4)?.into())
         }
         _ => return None,

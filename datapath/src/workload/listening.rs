@@ -17,11 +17,11 @@ use crate::data::sequence_field::Numbered;
 use crate::sys::clock::{monotonic_ns, own_cpu_ns, realtime_ns};
 use crate::sys::drops::{receive_queue, socket_drops};
 use crate::sys::interrupt::Interrupt;
-use crate::sys::stamped_receive::{StampedBatch, ask_for_stamps};
+use crate::sys::stamped_receive::StampedBatch;
 
 /// Datagrams per system call.
 const BATCH: usize = 64;
-/// Longest time in which the queue is emptied after the end.
+/// Longest time in which the queue is emptied at the end.
 const LAST_NS: u64 = 100_000_000;
 
 /// What to count, and for how long.
@@ -89,7 +89,6 @@ pub fn listen(
     interrupt: &Interrupt,
     pipe: WindowPipe,
 ) -> io::Result<ListenEnd> {
-    ask_for_stamps(socket);
     let mut listening = Listening::new(socket, options, interrupt, pipe);
     listening.run()?;
     Ok(listening.finish())
@@ -132,7 +131,10 @@ impl<'a> Listening<'a> {
     fn run(&mut self) -> io::Result<()> {
         let ns = |it: Duration| u64::try_from(it.as_nanos()).unwrap_or(u64::MAX);
         let window_ns = ns(self.options.window);
-        let end_ns = self.options.length.map(|length| self.opened_ns.saturating_add(ns(length)));
+        let end_ns = self
+            .options
+            .length
+            .map(|length| self.opened_ns.saturating_add(ns(length)));
         let mut until_ns = self.opened_ns.saturating_add(window_ns);
         let clocks_before = clock_offset();
         loop {
@@ -152,14 +154,14 @@ impl<'a> Listening<'a> {
             }
             let until = end_ns.map_or(until_ns, |end| end.min(until_ns));
             if self.wait(until.saturating_sub(now)) {
-                self.take_all(until, u64::MAX)?;
+                self.take_all(until)?;
             }
         }
         self.end.clock_step_ns = clock_offset().abs_diff(clocks_before);
-        // What had arrived before the end belongs to the run.
-        let ended_ns = realtime_ns();
-        self.end.ended_ns = ended_ns;
-        self.take_all(monotonic_ns() + LAST_NS, ended_ns)
+        // What is in the queue belongs to the run.
+        self.take_all(monotonic_ns() + LAST_NS)?;
+        self.end.ended_ns = realtime_ns();
+        Ok(())
     }
 
     /// Sleeps until there are datagrams, and returns whether there are.
@@ -171,9 +173,8 @@ impl<'a> Listening<'a> {
         ppoll(&mut watched, Some(timeout), None).is_ok() && watched[0].any().unwrap_or(false)
     }
 
-    /// Reads until the queue is empty, until the monotonic clock shows `until_ns`, or until a datagram arrived after
-    /// `arrived_ns`.
-    fn take_all(&mut self, until_ns: u64, arrived_ns: u64) -> io::Result<()> {
+    /// Reads until the queue is empty, or until the monotonic clock shows `until_ns`.
+    fn take_all(&mut self, until_ns: u64) -> io::Result<()> {
         if let Ok(queue) = receive_queue(self.socket) {
             self.window.queued_bytes = self.window.queued_bytes.max(queue.queued_bytes);
             let backlog = &mut self.end.backlog;
@@ -186,9 +187,8 @@ impl<'a> Listening<'a> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
-            let mut latest_ns = 0;
             for n in 0..received {
-                latest_ns = latest_ns.max(self.take(n));
+                self.take(n);
             }
             if received < self.batch.capacity() {
                 if let Ok(queue) = receive_queue(self.socket) {
@@ -197,14 +197,14 @@ impl<'a> Listening<'a> {
                 self.end.backlog.empty();
                 return Ok(());
             }
-            if monotonic_ns() >= until_ns || latest_ns > arrived_ns {
+            if monotonic_ns() >= until_ns {
                 return Ok(());
             }
         }
     }
 
-    /// Counts a datagram of the batch and returns its arrival.
-    fn take(&mut self, n: usize) -> u64 {
+    /// Counts a datagram of the batch.
+    fn take(&mut self, n: usize) {
         let datagram = self.batch.datagram(n);
         let arrived_ns = datagram.arrived_ns.unwrap_or_else(realtime_ns);
         self.window.unstamped += u64::from(datagram.arrived_ns.is_none());
@@ -219,7 +219,6 @@ impl<'a> Listening<'a> {
             arrived_ns,
         };
         self.end.listened.enter(&heard, &mut self.window);
-        arrived_ns
     }
 
     fn open_window(&mut self) {
@@ -285,7 +284,9 @@ mod tests {
         let address = socket.local_addr().expect("bound");
         for length in lengths {
             let payload = vec![0; *length];
-            sender.send_to(&payload, address).expect("loopback takes it");
+            sender
+                .send_to(&payload, address)
+                .expect("loopback takes it");
         }
         let (over, windows) = mpsc::sync_channel(2);
         let (spares, spare) = mpsc::channel();

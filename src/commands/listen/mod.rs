@@ -32,6 +32,9 @@ use crate::sys::drop_reasons::DropReasons;
 use crate::term::duration;
 use crate::workload::listening::{self, ListenOptions, WindowPipe};
 
+/// Time after which the kernel stamps arrivals: it does so a moment after the request. Until then, datagrams get the time
+/// of the reading as their stamp.
+const UNTIL_STAMPS: Duration = Duration::from_millis(20);
 /// Time between two looks at the counters of the kernel.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// Windows that are printed while the next one is counted.
@@ -56,11 +59,16 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
         note,
     } = opened;
     let output = args.output.as_deref();
-    let file = output.map(|path| OutputFile::create("--output", path)).transpose()?;
+    let file = output
+        .map(|path| OutputFile::create("--output", path))
+        .transpose()?;
     let mut lines = Lines::new(args, buffer_bytes, file)?;
     let reasons = DropReasons::open();
+    thread::sleep(UNTIL_STAMPS);
     // From here on, everything is counted.
-    say(&format!("udpbench {VERSION} listens on {about}; Ctrl-C ends"));
+    say(&format!(
+        "udpbench {VERSION} listens on {about}; Ctrl-C ends"
+    ));
     if let Some(note) = note {
         say(&format!("note: {note}"));
     }
@@ -80,9 +88,13 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
     let end = thread::scope(|scope| {
         let listen = || listening::listen(&socket, options, &interrupt, pipe);
         let thread = Builder::new().name("listening".to_owned());
-        let thread = thread.spawn_scoped(scope, listen).context("cannot start a thread")?;
+        let thread = thread
+            .spawn_scoped(scope, listen)
+            .context("cannot start a thread")?;
         let printed = lines.print(windows, &spares);
-        let end = thread.join().map_err(|_| anyhow!("the receiving thread panicked"))?;
+        let end = thread
+            .join()
+            .map_err(|_| anyhow!("the receiving thread panicked"))?;
         printed?;
         end.context("cannot receive")
     })?;
@@ -109,7 +121,9 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
     }
     Ok(match outcome.totals.datagrams {
         // Ctrl-C is the normal end.
-        _ if interrupt.signal().is_some() && !interrupt.is_ctrl_c() => interrupted(&interrupt).into(),
+        _ if interrupt.signal().is_some() && !interrupt.is_ctrl_c() => {
+            interrupted(&interrupt).into()
+        }
         0 => ExitCode::FAILURE,
         _ => ExitCode::SUCCESS,
     })
@@ -122,10 +136,18 @@ fn check_times(args: &ListenArgs) -> Result<(), UsageError> {
         return Err(UsageError::flag("--window", &shown(args.window), fix));
     }
     if let Some(length) = args.length.filter(Duration::is_zero) {
-        return Err(UsageError::flag("--for", &shown(length), "use a time above 0"));
+        return Err(UsageError::flag(
+            "--for",
+            &shown(length),
+            "use a time above 0",
+        ));
     }
     if let Some(gap) = args.gap.filter(Duration::is_zero) {
-        return Err(UsageError::flag("--gap", &shown(gap), "use a time above 0, such as 20ms"));
+        return Err(UsageError::flag(
+            "--gap",
+            &shown(gap),
+            "use a time above 0, such as 20ms",
+        ));
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use crate::data::InterfaceName;
 use crate::error::UsageError;
 use crate::host::facts::interface;
 use crate::sys::files::Root;
+use crate::sys::stamped_receive::ask_for_stamps;
 use crate::sys::{buffers, multicast, nic};
 
 /// A socket that is bound and, if asked, a member of a group.
@@ -45,14 +46,19 @@ struct Target {
 pub(super) fn open(args: &ListenArgs) -> Result<Opened, UsageError> {
     let target = target(args)?;
     let socket = bind(target).map_err(|error| cannot_bind(args, &error))?;
+    ask_for_stamps(&socket);
     if let Some(group) = target.ip.filter(|_| target.is_group) {
         multicast::only_own_groups(&socket, group);
         let joined = multicast::join(&socket, group, args.source, target.interface);
         joined.map_err(|error| cannot_join(group, &error))?;
     }
-    let set = args.rcvbuf.map(|it| buffers::set_receive(&socket, it.bytes()));
+    let set = args
+        .rcvbuf
+        .map(|it| buffers::set_receive(&socket, it.bytes()));
     let granted = getsockopt(&socket, sockopt::RcvBuf).unwrap_or_default();
-    let note = args.rcvbuf.filter(|it| set.is_some() && granted < 2 * it.bytes());
+    let note = args
+        .rcvbuf
+        .filter(|it| set.is_some() && granted < 2 * it.bytes());
     let note = note.map(|asked| {
         format!(
             "--rcvbuf {asked}: the kernel grants {} B: sudo sysctl -w net.core.rmem_max={asked}, or start it as root",
@@ -85,7 +91,8 @@ fn target(args: &ListenArgs) -> Result<Target, UsageError> {
     let is_group = |address: &ScopedAddress| address.ip.is_multicast();
     let (scoped, is_group) = match (typed, args.group) {
         (Some(address), Some(group)) => {
-            let problem = format!("leave {address} before the port out: --interface names where it comes in");
+            let problem =
+                format!("leave {address} before the port out: --interface names where it comes in");
             return Err(UsageError::flag("--group", &group, problem));
         }
         (None, Some(group)) if !is_group(&group) => {
@@ -146,7 +153,8 @@ fn interface_of(
         }
         (Some(name), _) | (None, Some(name)) => name,
     };
-    let is_link_local = |it: ScopedAddress| matches!(it.ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
+    let is_link_local =
+        |it: ScopedAddress| matches!(it.ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
     if !is_group && !scoped.is_some_and(is_link_local) {
         let problem = "it is for a group or a link-local address: name the address of this interface before the port";
         return Err(UsageError::flag("--interface", name.as_str(), problem));

@@ -50,9 +50,15 @@ pub(super) fn text(outcome: &Outcome, args: &ListenArgs) -> String {
     text += &buffer(outcome);
     let cpu_pct = 100.0 * totals.cpu_ns as f64 / totals.length_ns.max(1) as f64;
     let softirq = outcome.seen.softirq_cpu().map(|(cpu, share)| {
-        format!("; CPU {cpu} received {:.0} % of all packets from the network", 100.0 * share)
+        format!(
+            "; CPU {cpu} received {:.0} % of all packets from the network",
+            100.0 * share
+        )
     });
-    text += &entry("CPU", &format!("{cpu_pct:.1} % of one{}", softirq.unwrap_or_default()));
+    text += &entry(
+        "CPU",
+        &format!("{cpu_pct:.1} % of one{}", softirq.unwrap_or_default()),
+    );
     text += &table(outcome);
     text + &findings(outcome)
 }
@@ -75,13 +81,26 @@ fn of(noun: &str, count: u64) -> String {
 fn nothing_came(seconds: f64, args: &ListenArgs) -> String {
     let mut text = format!("no datagram came in {seconds:.1} s\n");
     let port = args.address.port;
-    let is_group = args.group.is_some() || args.address.address.is_some_and(|it| it.ip.is_multicast());
-    text += &entry("look at", "the address and the port that the sender is set to");
-    text += &entry("", &format!("whether it comes in at all: sudo tcpdump -ni any udp port {port}"));
+    let is_group =
+        args.group.is_some() || args.address.address.is_some_and(|it| it.ip.is_multicast());
+    text += &entry(
+        "look at",
+        "the address and the port that the sender is set to",
+    );
+    text += &entry(
+        "",
+        &format!("whether it comes in at all: sudo tcpdump -ni any udp port {port}"),
+    );
     text += &entry("", "a firewall of this host: sudo nft list ruleset");
     if is_group {
-        text += &entry("", "the interface: --interface names where the group comes in");
-        text += &entry("", "a switch that snoops IGMP or MLD, and sysctl net.ipv4.conf.all.rp_filter");
+        text += &entry(
+            "",
+            "the interface: --interface names where the group comes in",
+        );
+        text += &entry(
+            "",
+            "a switch that snoops IGMP or MLD, and sysctl net.ipv4.conf.all.rp_filter",
+        );
     }
     text
 }
@@ -90,8 +109,14 @@ fn sizes(outcome: &Outcome) -> String {
     let sizes = &outcome.end.listened.sizes;
     let by_count = sizes.by_count();
     let each = by_count.iter().take(SHOWN_SIZES);
-    let mut each: Vec<String> = each.map(|(bytes, count)| format!("{bytes} B: {count}")).collect();
-    let shown: u64 = by_count.iter().take(SHOWN_SIZES).map(|(_, count)| count).sum();
+    let mut each: Vec<String> = each
+        .map(|(bytes, count)| format!("{bytes} B: {count}"))
+        .collect();
+    let shown: u64 = by_count
+        .iter()
+        .take(SHOWN_SIZES)
+        .map(|(_, count)| count)
+        .sum();
     let others = outcome.totals.datagrams - shown.min(outcome.totals.datagrams);
     if let (true, Some((least, most))) = (others > 0, sizes.range()) {
         each.push(format!("others: {others}, all from {least} to {most} B"));
@@ -109,7 +134,12 @@ fn moment(gap: Gap) -> String {
 
 fn gaps(outcome: &Outcome) -> String {
     let totals = &outcome.totals;
-    let us = |share| totals.gaps.quantile(share).map(|ns| number(Some(ns / 1e3), 1));
+    let us = |share| {
+        totals
+            .gaps
+            .quantile(share)
+            .map(|ns| number(Some(ns / 1e3), 1))
+    };
     let (Some(p50), Some(p99), Some(longest)) = (us(0.5), us(0.99), totals.longest_gap) else {
         return entry("gaps", "unknown: fewer than two datagrams");
     };
@@ -125,7 +155,9 @@ fn gaps(outcome: &Outcome) -> String {
     let step = outcome.end.clock_step_ns;
     if step >= CLOCK_STEP_NS {
         let step = milliseconds(step);
-        text += &format!("\nthe clock of this machine was set by {step} meanwhile: gaps are wrong then");
+        text += &format!(
+            "\nthe clock of this machine was set by {step} meanwhile: gaps are wrong then"
+        );
     }
     entry("gaps", &text)
 }
@@ -136,7 +168,11 @@ fn silences(outcome: &Outcome, args: &ListenArgs) -> String {
         return String::new();
     };
     let longest = silences.longest();
-    let mut text = format!("{} of {} or longer", silences.count(), duration::text(shortest));
+    let mut text = format!(
+        "{} of {} or longer",
+        silences.count(),
+        duration::text(shortest)
+    );
     if longest.len() > SHOWN_SILENCES {
         text += ", the longest of them at";
     }
@@ -158,7 +194,7 @@ fn silences(outcome: &Outcome, args: &ListenArgs) -> String {
     let most_bytes = size(bursts.most_bytes);
     let bursts = format!(
         "{} between silences: {datagrams}, at most {most_bytes}",
-        of("burst", bursts.count)
+        bursts.count
     );
     entry("silences", &text) + &entry("bursts", &bursts)
 }
@@ -178,7 +214,10 @@ fn sequence(outcome: &Outcome) -> String {
     );
     for (count, words) in [
         (counts.restarts, "the sender began again"),
-        (counts.strays, "numbers far off, as of a datagram more than 4096 late"),
+        (
+            counts.strays,
+            "numbers far off, as of a datagram more than 4096 late",
+        ),
         (outcome.totals.unnumbered, "datagrams without a number"),
     ] {
         if count > 0 {
@@ -187,7 +226,9 @@ fn sequence(outcome: &Outcome) -> String {
     }
     if missing > 0 {
         let (dropped, lost) = outcome.missing_by_place();
-        text += &format!("\n{dropped} of the missing were dropped at the socket, {lost} were lost before it");
+        text += &format!(
+            "\n{dropped} of the missing were dropped at the socket, {lost} were lost before it"
+        );
         let before = outcome.before_socket();
         if before > 0 && lost > 0 {
             text += &format!(
@@ -217,7 +258,9 @@ fn places(outcome: &Outcome) -> String {
     match &outcome.reasons {
         Ok(reasons) if reasons.is_empty() => {}
         Ok(reasons) => {
-            let each = reasons.iter().map(|(reason, count)| format!("{reason} {count}"));
+            let each = reasons
+                .iter()
+                .map(|(reason, count)| format!("{reason} {count}"));
             let each: Vec<String> = each.collect();
             text += &format!("\nreasons, for any program: {}", each.join(", "));
         }
@@ -235,7 +278,10 @@ fn buffer(outcome: &Outcome) -> String {
         text += &format!("; a datagram takes up {each} B of it");
     }
     if let Some(needed) = outcome.needed_rcvbuf() {
-        text += &format!("\nSO_RCVBUF of {} would have held it, by estimate", size(rounded_up(needed)));
+        text += &format!(
+            "\nSO_RCVBUF of {} would have held it, by estimate",
+            size(rounded_up(needed))
+        );
     }
     entry("buffer", &text)
 }
@@ -285,7 +331,10 @@ fn table(outcome: &Outcome) -> String {
         table.text(format!("and {more} others"));
     }
     if sources.others() > 0 {
-        table.text(format!("and {} of others, not looked at further", of("datagram", sources.others())));
+        table.text(format!(
+            "and {} of others, not looked at further",
+            of("datagram", sources.others())
+        ));
     }
     format!("\n{}", table.draw(WIDTH.into()))
 }

@@ -87,9 +87,7 @@ fn overflow(seen: &Interval, dropping: &Interval, name: &str, larger: &str) -> O
                 "its thread {thread} waited for a CPU {} of the time meanwhile: others ran there",
                 percent(waited)
             ),
-            format!(
-                "which: top -H\na CPU of its own: taskset, chrt\n{larger}"
-            ),
+            format!("which: top -H\na CPU of its own: taskset, chrt\n{larger}"),
         )
     } else {
         (

@@ -31,10 +31,22 @@ fn each_source_has_its_own_numbers_and_gaps() {
     };
     assert_eq!((one.datagrams, one.bytes, one.sequence.missing), (3, 3, 1));
     assert_eq!(one.sequence.duplicates, 1);
-    assert_eq!(one.longest_gap, Some(Gap { began_ns: 3 * MS, ns: 6 * MS }));
+    assert_eq!(
+        one.longest_gap,
+        Some(Gap {
+            began_ns: 3 * MS,
+            ns: 6 * MS
+        })
+    );
     assert_eq!((two.datagrams, two.sequence.missing), (2, 0));
     assert_eq!((window.datagrams, window.sources), (5, 2));
-    assert_eq!(window.longest_gap, Some(Gap { began_ns: 4 * MS, ns: 5 * MS }));
+    assert_eq!(
+        window.longest_gap,
+        Some(Gap {
+            began_ns: 4 * MS,
+            ns: 5 * MS
+        })
+    );
     assert_eq!(window.sequence.missing, 1);
     assert_eq!(window.gaps().count(), 4);
     assert_eq!(all.sizes.by_count(), [(1, 3), (2, 2)]);
@@ -44,13 +56,26 @@ fn each_source_has_its_own_numbers_and_gaps() {
 #[test]
 fn bursts_are_between_silences() {
     let (all, window) = listened(
-        &[(1, 0, 0), (1, 1, 1), (1, 2, 21), (1, 3, 22), (1, 4, 23), (1, 5, 80)],
+        &[
+            (1, 0, 0),
+            (1, 1, 1),
+            (1, 2, 21),
+            (1, 3, 22),
+            (1, 4, 23),
+            (1, 5, 80),
+        ],
         Some(20),
     );
     assert_eq!((all.silences.count(), window.silences), (2, 2));
     let silences = [
-        Gap { began_ns: MS, ns: 20 * MS },
-        Gap { began_ns: 23 * MS, ns: 57 * MS },
+        Gap {
+            began_ns: MS,
+            ns: 20 * MS,
+        },
+        Gap {
+            began_ns: 23 * MS,
+            ns: 57 * MS,
+        },
     ];
     assert_eq!(all.silences.longest(), silences);
     let bursts = all.silences.bursts().expect("a length was given");

@@ -71,7 +71,10 @@ fn a_sender_that_begins_again_loses_nothing() {
 #[test]
 fn a_jump_up_to_half_of_the_numbers_is_loss() {
     for (bits, longest) in [(8, 127), (16, 32_767), (24, 1 << 20), (64, 1 << 20)] {
-        assert_eq!(counts(bits, [0, longest]).missing, i64::try_from(longest).expect("small") - 1);
+        assert_eq!(
+            counts(bits, [0, longest]).missing,
+            i64::try_from(longest).expect("small") - 1
+        );
         assert_eq!(counts(bits, [0, longest + 1]).strays, 1, "{bits} bits");
     }
 }
@@ -102,7 +105,10 @@ fn modelled(bits: u32, first: u64, steps: &[i64]) -> (Vec<u64>, SequenceCounts) 
             highest = number;
         }
     }
-    let span = came.last().zip(came.first()).map_or(0, |(last, first)| last - first + 1);
+    let span = came
+        .last()
+        .zip(came.first())
+        .map_or(0, |(last, first)| last - first + 1);
     model.missing = i64::try_from(span).expect("small") - i64::try_from(came.len()).expect("small");
     let wrapped = numbers.into_iter().map(|number| {
         let number = u128::try_from(number - offset + i128::from(first) + (1 << 80));
