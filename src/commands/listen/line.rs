@@ -3,7 +3,7 @@
 use crate::data::Histogram;
 use crate::data::listened::ListenWindow;
 use crate::host::program::Interval;
-use crate::results::export::table::{WIDTH, number};
+use crate::results::export::table::number;
 use crate::term::table::Columns;
 
 use super::totals::{time_of_day, utc};
@@ -72,20 +72,20 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Returns the line of headings.
-    pub(super) fn header(self) -> String {
-        self.columns().empty().dense().header(WIDTH.into())
+    /// Returns the line of headings, for a terminal of this width.
+    pub(super) fn header(self, width: usize) -> String {
+        self.columns().empty().dense().header(width)
     }
 
-    /// Returns the line of a window.
-    pub(super) fn line(self, line: &Line) -> String {
+    /// Returns the line of a window, for a terminal of this width.
+    pub(super) fn line(self, line: &Line, width: usize) -> String {
         let columns = self.columns();
         let mut table = columns.empty().dense();
         table.row(columns.cells(line));
-        table.body(WIDTH.into())
+        table.body(width)
     }
 
-    /// Returns the columns. Headings are padded to the width of the numbers below them.
+    /// Returns the columns. Headings are padded to the width of the numbers below them. A narrow terminal omits some.
     fn columns(self) -> Columns<'static, Line> {
         let or_dash = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), six_columns);
         let mut columns = Columns::<Line>::default()
@@ -96,27 +96,27 @@ impl Shown {
                 six_columns(it.per_second(it.window.datagrams))
             })
             .number("  Mb/s", |it| six_columns(it.mbps()))
-            .number("src", |it| it.window.sources.to_string())
-            .number("p50 us", move |it| or_dash(it.gap_us(0.5)))
-            .number("p99 us", move |it| or_dash(it.gap_us(0.99)))
-            .number("max ms", move |it| or_dash(it.longest_ms()));
+            .spare(2, "src", |it| it.window.sources.to_string())
+            .spare(1, "p50 us", move |it| or_dash(it.gap_us(0.5)))
+            .spare(7, "p99 us", move |it| or_dash(it.gap_us(0.99)))
+            .spare(9, "max ms", move |it| or_dash(it.longest_ms()));
         if self.silences {
-            columns = columns.number("quiet", |it| it.window.silences.to_string());
+            columns = columns.spare(8, "quiet", |it| it.window.silences.to_string());
         }
         if self.sequence {
             columns = columns
                 .number(" lost", |it| it.window.sequence.missing.to_string())
-                .number("late", |it| it.window.sequence.late.to_string())
-                .number("dup", |it| it.window.sequence.duplicates.to_string());
+                .spare(6, "late", |it| it.window.sequence.late.to_string())
+                .spare(5, "dup", |it| it.window.sequence.duplicates.to_string());
         }
         columns
             .number("socket", |it| it.window.socket_drops.to_string())
             .number("kernel", |it| it.kernel_drops().to_string())
-            .number("  nic", |it| it.interface_drops().to_string())
-            .number("full%", move |it| {
+            .spare(10, "  nic", |it| it.interface_drops().to_string())
+            .spare(4, "full%", move |it| {
                 format!("{:.0}", it.full_pct(self.buffer_bytes))
             })
-            .number("cpu%", |it| format!("{:.0}", it.cpu_pct()))
+            .spare(3, "cpu%", |it| format!("{:.0}", it.cpu_pct()))
     }
 }
 
@@ -191,14 +191,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_columns_fit() {
+    fn all_columns_fit_and_some_of_them_a_narrow_terminal() {
         let shown = Shown {
             silences: true,
             sequence: true,
             buffer_bytes: 1,
         };
-        let header = shown.header();
-        assert_eq!(header.lines().count(), 1, "{header}");
+        for (width, columns) in [(100, 15), (80, 11), (60, 8)] {
+            let header = shown.header(width);
+            assert_eq!(header.lines().count(), 1, "{header}");
+            assert!(header.trim_end().len() <= width, "{header}");
+            let names = header.replace(" us", "").replace(" ms", "");
+            assert_eq!(names.split_whitespace().count(), columns, "{header}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod totals;
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
+use std::net::UdpSocket;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, Builder};
@@ -17,10 +18,9 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 
 use self::line::{Line, Shown, csv_header, csv_row};
-use self::socket::Opened;
 use self::totals::{Outcome, Totals};
 use super::session::interrupted;
-use super::{interrupt_on_signals, say, show, show_to_reader};
+use super::{interrupt_on_signals, say, show, show_to_reader, width};
 use crate::VERSION;
 use crate::cli::{ListenArgs, ListenShape};
 use crate::data::listened::ListenWindow;
@@ -29,8 +29,9 @@ use crate::host::program::{Interval, Observer, Program, Target};
 use crate::results::export::output_file::OutputFile;
 use crate::results::export::to_stdout;
 use crate::sys::drop_reasons::DropReasons;
+use crate::sys::interrupt::Interrupt;
 use crate::term::duration;
-use crate::workload::listening::{self, ListenOptions, WindowPipe};
+use crate::workload::listening::{self, ListenEnd, ListenOptions, WindowPipe};
 
 /// Time after which the kernel stamps arrivals: it does so a moment after the request. Until then, datagrams get the time
 /// of the reading as their stamp.
@@ -52,53 +53,20 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
     check_times(args)?;
     let interrupt = interrupt_on_signals()?;
     let opened = socket::open(args)?;
-    let Opened {
-        socket,
-        about,
-        buffer_bytes,
-        note,
-    } = opened;
     let output = args.output.as_deref();
-    let file = output
-        .map(|path| OutputFile::create("--output", path))
-        .transpose()?;
-    let mut lines = Lines::new(args, buffer_bytes, file)?;
+    let file = output.map(|path| OutputFile::create("--output", path));
+    let mut lines = Lines::new(args, opened.buffer_bytes, file.transpose()?)?;
     let reasons = DropReasons::open();
     thread::sleep(UNTIL_STAMPS);
     // From here on, everything is counted.
+    let about = &opened.about;
     say(&format!(
         "udpbench {VERSION} listens on {about}; Ctrl-C ends"
     ));
-    if let Some(note) = note {
+    if let Some(note) = &opened.note {
         say(&format!("note: {note}"));
     }
-    let options = ListenOptions {
-        numbered: args.numbered(),
-        silence: args.gap,
-        window: args.window,
-        length: args.length.or_else(|| Some(args.window * args.count?)),
-    };
-    let (over, windows) = mpsc::sync_channel(WINDOWS);
-    let (spares, spare) = mpsc::channel();
-    for _ in 0..WINDOWS {
-        // Its other end is in `pipe`.
-        let _ = spares.send(ListenWindow::new());
-    }
-    let pipe = WindowPipe { over, spare };
-    let end = thread::scope(|scope| {
-        let listen = || listening::listen(&socket, options, &interrupt, pipe);
-        let thread = Builder::new().name("listening".to_owned());
-        let thread = thread
-            .spawn_scoped(scope, listen)
-            .context("cannot start a thread")?;
-        let printed = lines.print(windows, &spares);
-        let end = thread
-            .join()
-            .map_err(|_| anyhow!("the receiving thread panicked"))?;
-        printed?;
-        end.context("cannot receive")
-    })?;
-    lines.add_last(end.last_window.clone(), args.window)?;
+    let end = lines.listen(args, &opened.socket, &interrupt)?;
     if interrupt.signal().is_some() {
         // The terminal echoed ^C into the current line.
         say("");
@@ -109,7 +77,7 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
         seen: lines.seen,
         dropping: lines.dropping,
         reasons: reasons.map(|it| dropped(&it)),
-        buffer_bytes,
+        buffer_bytes: opened.buffer_bytes,
     };
     match args.format {
         ListenShape::Json => {
@@ -119,13 +87,13 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
         ListenShape::Table if lines.reader_is_gone => {}
         ListenShape::Table => show(&summary::text(&outcome, args))?,
     }
-    Ok(match outcome.totals.datagrams {
+    Ok(if interrupt.signal().is_some() && !interrupt.is_ctrl_c() {
+        interrupted(&interrupt).into()
+    } else if outcome.totals.datagrams == 0 {
+        ExitCode::FAILURE
+    } else {
         // Ctrl-C is the normal end.
-        _ if interrupt.signal().is_some() && !interrupt.is_ctrl_c() => {
-            interrupted(&interrupt).into()
-        }
-        0 => ExitCode::FAILURE,
-        _ => ExitCode::SUCCESS,
+        ExitCode::SUCCESS
     })
 }
 
@@ -195,6 +163,41 @@ impl Lines {
         Ok(lines)
     }
 
+    /// Receives in a thread of its own, and prints meanwhile.
+    fn listen(
+        &mut self,
+        args: &ListenArgs,
+        socket: &UdpSocket,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<ListenEnd> {
+        let options = ListenOptions {
+            numbered: args.numbered(),
+            silence: args.gap,
+            window: args.window,
+            length: args.length.or_else(|| Some(args.window * args.count?)),
+        };
+        let (over, windows) = mpsc::sync_channel(WINDOWS);
+        let (spares, spare) = mpsc::channel();
+        for _ in 0..WINDOWS {
+            // Its other end is in `pipe`.
+            let _ = spares.send(ListenWindow::new());
+        }
+        let pipe = WindowPipe { over, spare };
+        let end = thread::scope(|scope| {
+            let listen = || listening::listen(socket, options, interrupt, pipe);
+            let thread = Builder::new().name("listening".to_owned());
+            let thread = thread.spawn_scoped(scope, listen);
+            let thread = thread.context("cannot start a thread")?;
+            let printed = self.print(windows, &spares);
+            let end = thread.join();
+            let end = end.map_err(|_| anyhow!("the receiving thread panicked"))?;
+            printed?;
+            end.context("cannot receive")
+        })?;
+        self.add_last(end.last_window.clone(), args.window)?;
+        Ok(end)
+    }
+
     /// Prints windows until the receiving thread ends, or until nobody reads the lines.
     fn print(
         &mut self,
@@ -233,8 +236,9 @@ impl Lines {
         if self.prints && !self.reader_is_gone {
             let is_due = self.printed == 0
                 || (io::stdout().is_terminal() && self.printed % LINES_PER_HEADER == 0);
-            let header = is_due.then(|| self.shown.header());
-            let text = header.unwrap_or_default() + &self.shown.line(&line);
+            let width = width().into();
+            let header = is_due.then(|| self.shown.header(width));
+            let text = header.unwrap_or_default() + &self.shown.line(&line, width);
             self.reader_is_gone = !show_to_reader(&text)?;
             self.printed = self.printed.wrapping_add(1);
         }

@@ -1,22 +1,19 @@
 //! The summary for people: what came, what was lost and where, and findings with their fixes.
 
-use std::net::{IpAddr, SocketAddr};
+mod losses;
+mod sources;
 
 use super::totals::{Outcome, time_of_day};
 use crate::cli::ListenArgs;
-use crate::commands::check::finding_text;
-use crate::data::listened::{Gap, Source};
-use crate::host::program::diagnosis::findings_with;
-use crate::results::export::table::{WIDTH, number};
-use crate::sys::files::Root;
+use crate::commands::width;
+use crate::data::listened::Gap;
+use crate::results::export::table::number;
 use crate::term::digits::counted;
 use crate::term::duration;
-use crate::term::table::Columns;
+use crate::term::fold;
 
 /// Silences whose moments are shown.
 const SHOWN_SILENCES: usize = 10;
-/// Sources that are shown.
-const SHOWN_SOURCES: usize = 20;
 /// Sizes that are shown.
 const SHOWN_SIZES: usize = 4;
 /// Steps of the clock from which on gaps may be wrong.
@@ -27,7 +24,7 @@ pub(super) fn text(outcome: &Outcome, args: &ListenArgs) -> String {
     let totals = &outcome.totals;
     let seconds = totals.seconds();
     if totals.datagrams == 0 {
-        return nothing_came(seconds, args) + &places(outcome) + &findings(outcome);
+        return nothing_came(seconds, args) + &losses::places(outcome) + &losses::findings(outcome);
     }
     let rate = totals.datagrams as f64 / seconds;
     let mbps = totals.bytes as f64 * 8.0 / seconds / 1e6;
@@ -45,9 +42,9 @@ pub(super) fn text(outcome: &Outcome, args: &ListenArgs) -> String {
     text += &sizes(outcome);
     text += &gaps(outcome);
     text += &silences(outcome, args);
-    text += &sequence(outcome);
-    text += &places(outcome);
-    text += &buffer(outcome);
+    text += &losses::sequence(outcome);
+    text += &losses::places(outcome);
+    text += &losses::buffer(outcome);
     let cpu_pct = 100.0 * totals.cpu_ns as f64 / totals.length_ns.max(1) as f64;
     let softirq = outcome.seen.softirq_cpu().map(|(cpu, share)| {
         format!(
@@ -59,15 +56,15 @@ pub(super) fn text(outcome: &Outcome, args: &ListenArgs) -> String {
         "CPU",
         &format!("{cpu_pct:.1} % of one{}", softirq.unwrap_or_default()),
     );
-    text += &table(outcome);
-    text + &findings(outcome)
+    text += &sources::table(outcome);
+    text + &losses::findings(outcome)
 }
 
-/// Returns lines with a label before the first one.
+/// Returns lines with a label before the first one. Long ones are folded.
 fn entry(label: &str, lines: &str) -> String {
     let mut label = label;
     let mut text = String::new();
-    for line in lines.lines() {
+    for line in fold::text(lines, usize::from(width()) - 10).lines() {
         text += &format!("{label:<10}{line}\n");
         label = "";
     }
@@ -199,93 +196,6 @@ fn silences(outcome: &Outcome, args: &ListenArgs) -> String {
     entry("silences", &text) + &entry("bursts", &bursts)
 }
 
-fn sequence(outcome: &Outcome) -> String {
-    if !outcome.end.listened.is_numbered() {
-        return String::new();
-    }
-    let counts = outcome.sequence();
-    let missing = u64::try_from(counts.missing).unwrap_or(0);
-    let mut text = format!(
-        "{missing} of {} missing, in {}; {} late, {} twice",
-        of("number", counts.received + missing),
-        of("place", counts.jumps),
-        counts.late,
-        counts.duplicates
-    );
-    for (count, words) in [
-        (counts.restarts, "the sender began again"),
-        (
-            counts.strays,
-            "numbers far off, as of a datagram more than 4096 late",
-        ),
-        (outcome.totals.unnumbered, "datagrams without a number"),
-    ] {
-        if count > 0 {
-            text += &format!("\n{words}: {count}");
-        }
-    }
-    if missing > 0 {
-        let (dropped, lost) = outcome.missing_by_place();
-        text += &format!(
-            "\n{dropped} of the missing were dropped at the socket, {lost} were lost before it"
-        );
-        let before = outcome.before_socket();
-        if before > 0 && lost > 0 {
-            text += &format!(
-                "\nof these, this host may have dropped up to {}; the others were lost on the way",
-                before.min(lost)
-            );
-        }
-    }
-    entry("sequence", &text)
-}
-
-fn places(outcome: &Outcome) -> String {
-    let seen = &outcome.seen;
-    let interfaces: Vec<String> = seen
-        .interface_drops
-        .iter()
-        .map(|(counter, lost)| format!("{counter} {lost}"))
-        .collect();
-    let interfaces = match interfaces.len() {
-        0 => "none".to_owned(),
-        _ => interfaces.join(", "),
-    };
-    let mut text = format!(
-        "socket {}; for any program: backlog {}, IP and UDP {}, interfaces {interfaces}",
-        outcome.totals.socket_drops, seen.backlog_drops, seen.protocol_drops
-    );
-    match &outcome.reasons {
-        Ok(reasons) if reasons.is_empty() => {}
-        Ok(reasons) => {
-            let each = reasons
-                .iter()
-                .map(|(reason, count)| format!("{reason} {count}"));
-            let each: Vec<String> = each.collect();
-            text += &format!("\nreasons, for any program: {}", each.join(", "));
-        }
-        Err(why) => text += &format!("\nreasons unknown: {why}"),
-    }
-    entry("drops", &text)
-}
-
-fn buffer(outcome: &Outcome) -> String {
-    let bytes = outcome.buffer_bytes;
-    let most = outcome.end.backlog.most_queued_bytes();
-    let full = 100.0 * f64::from(most) / f64::from(bytes.max(1));
-    let mut text = format!("{} KiB, at most {full:.0} % full", bytes / 1024);
-    if let Some(each) = outcome.end.backlog.bytes_per_datagram() {
-        text += &format!("; a datagram takes up {each} B of it");
-    }
-    if let Some(needed) = outcome.needed_rcvbuf() {
-        text += &format!(
-            "\nSO_RCVBUF of {} would have held it, by estimate",
-            size(rounded_up(needed))
-        );
-    }
-    entry("buffer", &text)
-}
-
 /// Formats a size in bytes with two or three digits.
 fn size(bytes: u64) -> String {
     match bytes as f64 {
@@ -299,80 +209,6 @@ fn size(bytes: u64) -> String {
 fn rounded_up(number: u64) -> u64 {
     let step = 10_u64.pow(number.max(10).ilog10() - 1);
     number.div_ceil(step) * step
-}
-
-/// Returns the table of sources, those with the most datagrams first.
-fn table(outcome: &Outcome) -> String {
-    let sources = &outcome.end.listened.sources;
-    let mut shown: Vec<Source> = sources.known().to_vec();
-    shown.sort_by_key(|source| std::cmp::Reverse(source.datagrams));
-    let more = shown.len().saturating_sub(SHOWN_SOURCES);
-    shown.truncate(SHOWN_SOURCES);
-    let has_streams = shown.iter().any(|source| source.stream != 0);
-    let mut columns = Columns::<Source>::default().word("source", |it| address(it.address));
-    if has_streams {
-        columns = columns.word("stream", |it| format!("{:08x}", it.stream));
-    }
-    columns = columns
-        .number("datagrams", |it| it.datagrams.to_string())
-        .number("bytes", |it| it.bytes.to_string())
-        .number("max gap ms", |it| {
-            it.longest_gap
-                .map_or_else(String::new, |gap| number(Some(gap.ns as f64 / 1e6), 3))
-        });
-    if outcome.end.listened.is_numbered() {
-        columns = columns
-            .number("lost", |it| it.sequence.missing.to_string())
-            .number("late", |it| it.sequence.late.to_string())
-            .number("twice", |it| it.sequence.duplicates.to_string());
-    }
-    let mut table = columns.table(&shown);
-    if more > 0 {
-        table.text(format!("and {more} others"));
-    }
-    if sources.others() > 0 {
-        table.text(format!(
-            "and {} of others, not looked at further",
-            of("datagram", sources.others())
-        ));
-    }
-    format!("\n{}", table.draw(WIDTH.into()))
-}
-
-/// Formats an address. One of IPv4 looks the same at a socket of both IP versions.
-fn address(source: Option<SocketAddr>) -> String {
-    match source {
-        None => "unknown".to_owned(),
-        Some(SocketAddr::V6(v6)) => match v6.ip().to_canonical() {
-            IpAddr::V4(v4) => format!("{v4}:{}", v6.port()),
-            IpAddr::V6(_) => v6.to_string(),
-        },
-        Some(v4) => v4.to_string(),
-    }
-}
-
-fn findings(outcome: &Outcome) -> String {
-    let (seen, dropping) = (&outcome.seen, &outcome.dropping);
-    let findings = findings_with(seen, dropping, "udpbench", &larger(outcome));
-    let texts = findings.iter().map(finding_text);
-    texts.collect()
-}
-
-/// Returns how this program and others get a buffer that holds the bursts.
-fn larger(outcome: &Outcome) -> String {
-    let Some(needed) = outcome.needed_rcvbuf() else {
-        return "a larger buffer: --rcvbuf 4M".to_owned();
-    };
-    let needed = rounded_up(needed);
-    let mut text = format!(
-        "a buffer of {} would have held it, by estimate: --rcvbuf {needed}; in a program, SO_RCVBUF",
-        size(needed)
-    );
-    let most: Option<u64> = Root::new("/").number("proc/sys/net/core/rmem_max");
-    if most.is_some_and(|most| most < needed) {
-        text += &format!("\nprograms may set it after sudo sysctl -w net.core.rmem_max={needed}");
-    }
-    text
 }
 
 #[cfg(test)]
@@ -390,13 +226,5 @@ mod tests {
         ] {
             assert_eq!((rounded_up(bytes), size(rounded).as_str()), (rounded, text));
         }
-    }
-
-    #[test]
-    fn an_address_of_ipv4_is_shown_as_one() {
-        let shown = |text: &str| address(text.parse().ok());
-        assert_eq!(shown("[::ffff:10.0.0.7]:2368"), "10.0.0.7:2368");
-        assert_eq!(shown("[fe80::1%3]:7"), "[fe80::1%3]:7");
-        assert_eq!(address(None), "unknown");
     }
 }
