@@ -217,6 +217,7 @@ impl<'a> Listening<'a> {
             bytes: datagram.bytes,
             payload: datagram.payload,
             arrived_ns,
+            dropped,
         };
         self.end.listened.enter(&heard, &mut self.window);
     }

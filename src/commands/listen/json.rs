@@ -59,7 +59,7 @@ fn gaps(outcome: &Outcome) -> Value {
 }
 
 fn gap(gap: Gap) -> Value {
-    json!({"began_at": utc(gap.began_ns), "ms": gap.ns as f64 / 1e6})
+    json!({"began_at": utc(gap.began_ns), "ms": gap.ns as f64 / 1e6, "dropped": gap.dropped})
 }
 
 fn silences(outcome: &Outcome) -> Value {
@@ -100,7 +100,7 @@ fn source(source: &Source) -> Value {
         "stream": source.stream,
         "datagrams": source.datagrams,
         "bytes": source.bytes,
-        "longest_gap": source.longest_gap.map(gap),
+        "longest_gap_ms": source.longest_gap.map(|gap| gap.ns as f64 / 1e6),
         "sequence": numbered.then_some(source.sequence),
     })
 }

@@ -28,6 +28,8 @@ pub struct Heard<'a> {
     pub payload: &'a [u8],
     /// Time of arrival since 1970, in nanoseconds: by the kernel, or of the reading.
     pub arrived_ns: u64,
+    /// Datagrams that the socket dropped since the one before.
+    pub dropped: u32,
 }
 
 /// Counts of a part of the run: a line of output.
@@ -137,6 +139,7 @@ impl Listened {
             let gap = Gap {
                 began_ns: last,
                 ns: heard.arrived_ns.saturating_sub(last),
+                dropped: heard.dropped,
             };
             window.gaps[bucket_of(gap.ns)] += 1;
             window.longest_gap = Gap::longer(window.longest_gap, gap);

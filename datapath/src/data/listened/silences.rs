@@ -11,6 +11,8 @@ pub struct Gap {
     pub began_ns: u64,
     /// Length in nanoseconds.
     pub ns: u64,
+    /// Datagrams that the socket dropped meanwhile: with some, the sender was not silent.
+    pub dropped: u32,
 }
 
 impl Gap {

@@ -74,6 +74,8 @@ impl Sources {
             let gap = Gap {
                 began_ns: source.last_ns,
                 ns: heard.arrived_ns.saturating_sub(source.last_ns),
+                // Which sender they were of is not known.
+                dropped: 0,
             };
             source.longest_gap = Gap::longer(source.longest_gap, gap);
         }

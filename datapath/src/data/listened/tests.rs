@@ -2,6 +2,14 @@ use super::*;
 
 const MS: u64 = 1_000_000;
 
+fn gap(began_ns: u64, ns: u64) -> Gap {
+    Gap {
+        began_ns,
+        ns,
+        dropped: 0,
+    }
+}
+
 /// Enters datagrams of one byte, numbered by it, with their sources and arrivals in milliseconds.
 fn listened(datagrams: &[(u16, u8, u64)], silence_ms: Option<u64>) -> (Listened, ListenWindow) {
     let numbered = "0:1".parse().map(Numbered::Field).ok();
@@ -14,6 +22,7 @@ fn listened(datagrams: &[(u16, u8, u64)], silence_ms: Option<u64>) -> (Listened,
             bytes: u32::from(port),
             payload: &[number],
             arrived_ns: at_ms * MS,
+            dropped: 0,
         };
         listened.enter(&heard, &mut window);
     }
@@ -31,22 +40,10 @@ fn each_source_has_its_own_numbers_and_gaps() {
     };
     assert_eq!((one.datagrams, one.bytes, one.sequence.missing), (3, 3, 1));
     assert_eq!(one.sequence.duplicates, 1);
-    assert_eq!(
-        one.longest_gap,
-        Some(Gap {
-            began_ns: 3 * MS,
-            ns: 6 * MS
-        })
-    );
+    assert_eq!(one.longest_gap, Some(gap(3 * MS, 6 * MS)));
     assert_eq!((two.datagrams, two.sequence.missing), (2, 0));
     assert_eq!((window.datagrams, window.sources), (5, 2));
-    assert_eq!(
-        window.longest_gap,
-        Some(Gap {
-            began_ns: 4 * MS,
-            ns: 5 * MS
-        })
-    );
+    assert_eq!(window.longest_gap, Some(gap(4 * MS, 5 * MS)));
     assert_eq!(window.sequence.missing, 1);
     assert_eq!(window.gaps().count(), 4);
     assert_eq!(all.sizes.by_count(), [(1, 3), (2, 2)]);
@@ -67,16 +64,7 @@ fn bursts_are_between_silences() {
         Some(20),
     );
     assert_eq!((all.silences.count(), window.silences), (2, 2));
-    let silences = [
-        Gap {
-            began_ns: MS,
-            ns: 20 * MS,
-        },
-        Gap {
-            began_ns: 23 * MS,
-            ns: 57 * MS,
-        },
-    ];
+    let silences = [gap(MS, 20 * MS), gap(23 * MS, 57 * MS)];
     assert_eq!(all.silences.longest(), silences);
     let bursts = all.silences.bursts().expect("a length was given");
     assert_eq!((bursts.count, bursts.fewest_datagrams), (3, 1));
@@ -137,4 +125,27 @@ fn the_backlog_is_the_full_buffer_and_what_was_dropped() {
     assert_eq!(backlog.needed_bytes(8192), Some(8192 + 10 * 2000));
     assert_eq!(backlog.most_queued_bytes(), 8000);
     assert_eq!(Backlog::default().needed_bytes(8192), None);
+}
+
+#[test]
+fn a_gap_in_which_the_socket_dropped_something_is_not_the_senders() {
+    let mut listened = Listened::new(None, Some(1));
+    let mut window = ListenWindow::new();
+    for (arrived_ns, dropped) in [(10, 0), (20, 4), (25, 0)] {
+        let heard = Heard {
+            source: None,
+            bytes: 1,
+            payload: &[],
+            arrived_ns,
+            dropped,
+        };
+        listened.enter(&heard, &mut window);
+    }
+    let dropped = listened
+        .silences
+        .longest()
+        .into_iter()
+        .map(|gap| gap.dropped);
+    assert_eq!(dropped.collect::<Vec<_>>(), [4, 0]);
+    assert_eq!(window.longest_gap.map(|gap| gap.dropped), Some(4));
 }

@@ -5,7 +5,9 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 /// Numbers behind the highest one that are remembered, to tell late datagrams from repeated ones.
-const REMEMBERED: u64 = 4096;
+const REMEMBERED: u64 = 64 * WORDS as u64;
+/// Words of 64 bits that remember them.
+const WORDS: usize = 64;
 /// Longest jump forward that is loss, in numbers. A longer one begins a new series.
 const LONGEST_LOSS: u64 = 1 << 20;
 
@@ -66,7 +68,7 @@ pub struct SequenceTracker {
     /// Number after a stray datagram: if it comes next, a new series has begun.
     after_stray: Option<u64>,
     /// One bit per position, in a ring.
-    came: [u64; REMEMBERED as usize / 64],
+    came: [u64; WORDS],
 }
 
 impl SequenceTracker {
@@ -81,7 +83,7 @@ impl SequenceTracker {
             position: 0,
             lowest: 0,
             after_stray: None,
-            came: [0; REMEMBERED as usize / 64],
+            came: [0; WORDS],
         }
     }
 
@@ -159,7 +161,6 @@ impl SequenceTracker {
 
 /// Returns the place of a position's bit in the ring.
 fn place(position: u64) -> (usize, u64) {
-    #[expect(clippy::cast_possible_truncation, reason = "below 4096")]
     let at = (position % REMEMBERED) as usize;
     (at / 64, 1 << (at % 64))
 }

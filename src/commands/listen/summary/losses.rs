@@ -13,13 +13,13 @@ pub(super) fn sequence(outcome: &Outcome) -> String {
     }
     let counts = outcome.sequence();
     let missing = u64::try_from(counts.missing).unwrap_or(0);
-    let mut text = format!(
+    let mut lines = vec![format!(
         "{missing} of {} missing, in {}; {} late, {} twice",
         of("number", counts.received + missing),
         of("place", counts.jumps),
         counts.late,
         counts.duplicates
-    );
+    )];
     for (count, words) in [
         (counts.restarts, "the sender began again"),
         (
@@ -29,23 +29,23 @@ pub(super) fn sequence(outcome: &Outcome) -> String {
         (outcome.totals.unnumbered, "datagrams without a number"),
     ] {
         if count > 0 {
-            text += &format!("\n{words}: {count}");
+            lines.push(format!("{words}: {count}"));
         }
     }
     if missing > 0 {
         let (dropped, lost) = outcome.missing_by_place();
-        text += &format!(
-            "\n{dropped} of the missing were dropped at the socket, {lost} were lost before it"
-        );
+        lines.push(format!(
+            "{dropped} of the missing were dropped at the socket, {lost} were lost before it"
+        ));
         let before = outcome.before_socket();
         if before > 0 && lost > 0 {
-            text += &format!(
-                "\nof these, this host may have dropped up to {}; the others were lost on the way",
+            lines.push(format!(
+                "of these, this host may have dropped up to {}; the others were lost on the way",
                 before.min(lost)
-            );
+            ));
         }
     }
-    entry("sequence", &text)
+    entry("sequence", &lines)
 }
 
 /// Returns the drops by place.
@@ -60,10 +60,10 @@ pub(super) fn places(outcome: &Outcome) -> String {
         0 => "none".to_owned(),
         _ => interfaces.join(", "),
     };
-    let mut text = format!(
+    let mut lines = vec![format!(
         "socket {}; for any program: backlog {}, IP and UDP {}, interfaces {interfaces}",
         outcome.totals.socket_drops, seen.backlog_drops, seen.protocol_drops
-    );
+    )];
     match &outcome.reasons {
         Ok(reasons) if reasons.is_empty() => {}
         Ok(reasons) => {
@@ -71,11 +71,11 @@ pub(super) fn places(outcome: &Outcome) -> String {
                 .iter()
                 .map(|(reason, count)| format!("{reason} {count}"));
             let each: Vec<String> = each.collect();
-            text += &format!("\nreasons, for any program: {}", each.join(", "));
+            lines.push(format!("reasons, for any program: {}", each.join(", ")));
         }
-        Err(why) => text += &format!("\nreasons unknown: {why}"),
+        Err(why) => lines.push(format!("reasons unknown: {why}")),
     }
-    entry("drops", &text)
+    entry("drops", &lines)
 }
 
 /// Returns the buffer, how full it was, and what the bursts need.
@@ -83,27 +83,31 @@ pub(super) fn buffer(outcome: &Outcome) -> String {
     let bytes = outcome.buffer_bytes;
     let most = outcome.end.backlog.most_queued_bytes();
     let full = 100.0 * f64::from(most) / f64::from(bytes.max(1));
-    let mut text = format!("{} KiB, at most {full:.0} % full", bytes / 1024);
-    if let Some(each) = outcome.end.backlog.bytes_per_datagram() {
-        text += &format!("; a datagram takes up {each} B of it");
-    }
+    let each = outcome.end.backlog.bytes_per_datagram();
+    let datagram = each.map(|each| format!("; a datagram takes up {each} B of it"));
+    let mut lines = vec![format!(
+        "{} KiB, at most {full:.0} % full{}",
+        bytes / 1024,
+        datagram.unwrap_or_default()
+    )];
+    // The first and the last burst may be cut off.
     let bursts = outcome.end.listened.silences.bursts();
-    let burst = bursts.zip(outcome.end.backlog.bytes_per_datagram());
-    if let Some((burst, each)) = burst {
+    let bursts = bursts.filter(|bursts| bursts.count > 2);
+    if let Some((bursts, each)) = bursts.zip(each) {
         // The kernel doubles what is set.
-        let needed = rounded_up((burst.most_datagrams * each).div_ceil(2));
-        text += &format!(
-            "\nSO_RCVBUF of {} holds the largest burst before anything of it is read",
+        let needed = rounded_up((bursts.most_datagrams * each).div_ceil(2));
+        lines.push(format!(
+            "SO_RCVBUF of {} holds the largest burst before anything of it is read",
             size(needed)
-        );
+        ));
     }
     if let Some(needed) = outcome.needed_rcvbuf() {
-        text += &format!(
-            "\nSO_RCVBUF of {} would have held what was dropped, by estimate",
+        lines.push(format!(
+            "SO_RCVBUF of {} would have held what was dropped, by estimate",
             size(rounded_up(needed))
-        );
+        ));
     }
-    entry("buffer", &text)
+    entry("buffer", &lines)
 }
 
 /// Returns what was found, with its fixes.
@@ -120,13 +124,13 @@ fn larger(outcome: &Outcome) -> String {
         return "a larger buffer: --rcvbuf 4M".to_owned();
     };
     let needed = rounded_up(needed);
-    let mut text = format!(
-        "a buffer of {} would have held it, by estimate: --rcvbuf {needed}, or SO_RCVBUF in a program",
-        size(needed)
-    );
     let most: Option<u64> = Root::new("/").number("proc/sys/net/core/rmem_max");
-    if most.is_some_and(|most| most < needed) {
-        text += &format!("\nprograms may set it after sudo sysctl -w net.core.rmem_max={needed}");
-    }
-    text
+    let allow = most
+        .filter(|most| *most < needed)
+        .map(|_| format!("\nprograms may set it after sudo sysctl -w net.core.rmem_max={needed}"));
+    format!(
+        "a buffer of {} would have held it, by estimate: --rcvbuf {needed}, or SO_RCVBUF in a program{}",
+        size(needed),
+        allow.unwrap_or_default()
+    )
 }

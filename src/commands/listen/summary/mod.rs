@@ -3,6 +3,8 @@
 mod losses;
 mod sources;
 
+use std::iter;
+
 use super::totals::{Outcome, time_of_day};
 use crate::cli::ListenArgs;
 use crate::commands::width;
@@ -12,6 +14,8 @@ use crate::term::digits::counted;
 use crate::term::duration;
 use crate::term::fold;
 
+/// Width of the labels in columns.
+const LABEL: usize = 10;
 /// Silences whose moments are shown.
 const SHOWN_SILENCES: usize = 10;
 /// Sizes that are shown.
@@ -52,23 +56,21 @@ pub(super) fn text(outcome: &Outcome, args: &ListenArgs) -> String {
             100.0 * share
         )
     });
-    text += &entry(
-        "CPU",
-        &format!("{cpu_pct:.1} % of one{}", softirq.unwrap_or_default()),
-    );
+    let cpu = format!("{cpu_pct:.1} % of one{}", softirq.unwrap_or_default());
+    text += &entry("CPU", &[cpu]);
     text += &sources::table(outcome);
     text + &losses::findings(outcome)
 }
 
 /// Returns lines with a label before the first one. Long ones are folded.
-fn entry(label: &str, lines: &str) -> String {
-    let mut label = label;
-    let mut text = String::new();
-    for line in fold::text(lines, usize::from(width()) - 10).lines() {
-        text += &format!("{label:<10}{line}\n");
-        label = "";
-    }
-    text
+fn entry<T: AsRef<str>>(label: &str, lines: &[T]) -> String {
+    let room = usize::from(width()) - LABEL;
+    let folded = lines.iter().map(|line| fold::text(line.as_ref(), room));
+    let all = folded.collect::<Vec<_>>().join("\n");
+    let labels = iter::once(label).chain(iter::repeat(""));
+    let lines = labels.zip(all.lines());
+    let lines = lines.map(|(label, line)| format!("{label:<LABEL$}{line}\n"));
+    lines.collect()
 }
 
 fn of(noun: &str, count: u64) -> String {
@@ -76,30 +78,21 @@ fn of(noun: &str, count: u64) -> String {
 }
 
 fn nothing_came(seconds: f64, args: &ListenArgs) -> String {
-    let mut text = format!("no datagram came in {seconds:.1} s\n");
     let port = args.address.port;
     let is_group =
         args.group.is_some() || args.address.address.is_some_and(|it| it.ip.is_multicast());
-    text += &entry(
-        "look at",
-        "the address and the port that the sender is set to",
-    );
-    text += &entry(
-        "",
-        &format!("whether it comes in at all: sudo tcpdump -ni any udp port {port}"),
-    );
-    text += &entry("", "a firewall of this host: sudo nft list ruleset");
+    let mut lines = vec![
+        "the address and the port that the sender is set to".to_owned(),
+        format!("whether anything comes in: sudo tcpdump -ni any udp port {port}"),
+        "a firewall of this host: sudo nft list ruleset".to_owned(),
+    ];
     if is_group {
-        text += &entry(
-            "",
-            "the interface: --interface names where the group comes in",
-        );
-        text += &entry(
-            "",
-            "a switch that snoops IGMP or MLD, and sysctl net.ipv4.conf.all.rp_filter",
-        );
+        lines.extend([
+            "the interface: --interface names where the group comes in".to_owned(),
+            "a switch that snoops IGMP or MLD; sysctl net.ipv4.conf.all.rp_filter".to_owned(),
+        ]);
     }
-    text
+    format!("no datagram came in {seconds:.1} s\n") + &entry("look at", &lines)
 }
 
 fn sizes(outcome: &Outcome) -> String {
@@ -118,7 +111,7 @@ fn sizes(outcome: &Outcome) -> String {
     if let (true, Some((least, most))) = (others > 0, sizes.range()) {
         each.push(format!("others: {others}, all from {least} to {most} B"));
     }
-    entry("sizes", &each.join(", "))
+    entry("sizes", &[each.join(", ")])
 }
 
 fn milliseconds(ns: u64) -> String {
@@ -138,25 +131,25 @@ fn gaps(outcome: &Outcome) -> String {
             .map(|ns| number(Some(ns / 1e3), 1))
     };
     let (Some(p50), Some(p99), Some(longest)) = (us(0.5), us(0.99), totals.longest_gap) else {
-        return entry("gaps", "unknown: fewer than two datagrams");
+        return entry("gaps", &["unknown: fewer than two datagrams"]);
     };
     let stamps = match totals.unstamped {
         0 => "kernel stamps".to_owned(),
         some => format!("{some} without a stamp of the kernel: by the time of reading"),
     };
-    let mut text = format!(
+    let mut lines = vec![format!(
         "p50 {p50} us, p99 {p99} us, longest {} from {} on ({stamps})",
         milliseconds(longest.ns),
         moment(longest)
-    );
+    )];
     let step = outcome.end.clock_step_ns;
     if step >= CLOCK_STEP_NS {
         let step = milliseconds(step);
-        text += &format!(
-            "\nthe clock of this machine was set by {step} meanwhile: gaps are wrong then"
-        );
+        lines.push(format!(
+            "the clock of this machine was set by {step} meanwhile: gaps are wrong then"
+        ));
     }
-    entry("gaps", &text)
+    entry("gaps", &lines)
 }
 
 fn silences(outcome: &Outcome, args: &ListenArgs) -> String {
@@ -165,24 +158,24 @@ fn silences(outcome: &Outcome, args: &ListenArgs) -> String {
         return String::new();
     };
     let longest = silences.longest();
-    let mut text = format!(
-        "{} of {} or longer",
-        silences.count(),
-        duration::text(shortest)
-    );
-    if longest.len() > SHOWN_SILENCES {
-        text += ", the longest of them at";
-    }
+    let at = if longest.len() > SHOWN_SILENCES {
+        ", the longest of them at"
+    } else {
+        ""
+    };
+    let shortest_text = duration::text(shortest);
+    let mut lines = vec![format!(
+        "{} of {shortest_text} or longer{at}",
+        silences.count()
+    )];
     let mut kept = longest.clone();
     kept.sort_by_key(|gap| std::cmp::Reverse(gap.ns));
     kept.truncate(SHOWN_SILENCES);
-    for gap in longest.iter().filter(|gap| kept.contains(gap)) {
-        text += &format!("\n{} {}", moment(*gap), milliseconds(gap.ns));
-    }
-    if let Some(quiet_ns) = outcome.quiet_end_ns() {
-        if u128::from(quiet_ns) >= shortest.as_nanos() {
-            text += &format!("\nand the last {} before the end", milliseconds(quiet_ns));
-        }
+    let kept = longest.into_iter().filter(|gap| kept.contains(gap));
+    lines.extend(kept.map(silence));
+    let quiet_ns = outcome.quiet_end_ns();
+    if let Some(ns) = quiet_ns.filter(|ns| u128::from(*ns) >= shortest.as_nanos()) {
+        lines.push(format!("and the last {} before the end", milliseconds(ns)));
     }
     let datagrams = match (bursts.fewest_datagrams, bursts.most_datagrams) {
         (fewest, most) if fewest == most => of("datagram", most),
@@ -193,7 +186,19 @@ fn silences(outcome: &Outcome, args: &ListenArgs) -> String {
         "{} between silences: {datagrams}, at most {most_bytes}",
         bursts.count
     );
-    entry("silences", &text) + &entry("bursts", &bursts)
+    entry("silences", &lines) + &entry("bursts", &[bursts])
+}
+
+/// Returns the moment and the length of a silence.
+fn silence(gap: Gap) -> String {
+    let (moment, ms) = (moment(gap), milliseconds(gap.ns));
+    match gap.dropped {
+        0 => format!("{moment} {ms}"),
+        1 => format!("{moment} {ms}, in which 1 datagram was dropped at the socket"),
+        dropped => {
+            format!("{moment} {ms}, in which {dropped} datagrams were dropped at the socket")
+        }
+    }
 }
 
 /// Formats a size in bytes with two or three digits.
