@@ -242,6 +242,9 @@ Columns:
   full%     of the receive buffer
   cpu%      CPU time of the receiving thread, of one CPU
 
+Files:
+  FILE.csv  a row per line: these columns with more digits, times in UTC, and the drops by place
+
 Exit codes:
   0    done, also by Ctrl-C
   1    no datagram came, or the socket failed

@@ -197,12 +197,14 @@ mod tests {
             sequence: true,
             buffer_bytes: 1,
         };
-        for (width, columns) in [(100, 15), (80, 11), (60, 8)] {
+        for width in [60, 80, 100] {
             let header = shown.header(width);
             assert_eq!(header.lines().count(), 1, "{header}");
             assert!(header.trim_end().len() <= width, "{header}");
-            let names = header.replace(" us", "").replace(" ms", "");
-            assert_eq!(names.split_whitespace().count(), columns, "{header}");
+            for column in ["UTC", "pps", "Mb/s", "lost", "socket", "kernel"] {
+                assert!(header.contains(column), "{header}");
+            }
+            assert_eq!(header.contains("p50 us"), width == 100, "{header}");
         }
     }
 

@@ -29,12 +29,11 @@ fn a_line_per_window_a_row_per_line_and_the_summary() {
     }
     let (text, errors, code) = listener.wait();
     assert_eq!(code, Some(0), "{errors}");
-    let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].starts_with("UTC"), "{text}");
-    assert!(
-        lines[4].starts_with("3 datagrams in 0.3 s from 1 source"),
-        "{text}"
-    );
+    assert!(text.starts_with("UTC"), "{text}");
+    // A busy machine may make one line of two.
+    let is_summary = |line: &str| line.starts_with("3 datagrams in ");
+    let lines = text.lines().skip(1).position(is_summary).expect(&text);
+    assert!((1..=3).contains(&lines), "{text}");
     assert!(text.contains("sizes     33 B: 3\n"), "{text}");
     assert!(
         text.contains("1 of 4 numbers missing, in 1 place; 0 late, 0 twice"),
@@ -46,7 +45,7 @@ fn a_line_per_window_a_row_per_line_and_the_summary() {
     let mut rows = rows.into_deserialize::<std::collections::BTreeMap<String, String>>();
     let sum = rows
         .by_ref()
-        .fold((0, 0, 0), |(rows, datagrams, missing), row| {
+        .fold((0_usize, 0, 0), |(rows, datagrams, missing), row| {
             let row = row.expect("a row");
             let number = |name: &str| row[name].parse::<i64>().expect(name);
             (
@@ -55,7 +54,7 @@ fn a_line_per_window_a_row_per_line_and_the_summary() {
                 missing + number("missing_numbers"),
             )
         });
-    assert_eq!(sum, (3, 3, 1));
+    assert_eq!(sum, (lines, 3, 1));
 }
 
 #[test]

@@ -65,7 +65,9 @@ pub(super) fn places(outcome: &Outcome) -> String {
         outcome.totals.socket_drops, seen.backlog_drops, seen.protocol_drops
     )];
     match &outcome.reasons {
-        Ok(reasons) if reasons.is_empty() => {}
+        Ok(reasons) if reasons.is_empty() => {
+            lines.push("reasons, for any program: none".to_owned());
+        }
         Ok(reasons) => {
             let each = reasons
                 .iter()
