@@ -34,9 +34,9 @@ pub struct Stamped<'a> {
     pub payload: &'a [u8],
     /// Time of arrival since 1970, in nanoseconds. `None`: the kernel did not stamp it.
     pub arrived_ns: Option<u64>,
-    /// Datagrams that the socket dropped before it queued this one, since the socket was made. The kernel keeps 32
-    /// bits.
-    pub dropped_before: u32,
+    /// Datagrams that the socket dropped before it queued this one, since the socket was made. The kernel keeps 32 bits.
+    /// `None`: it dropped none, or the kernel does not tell.
+    pub dropped_before: Option<u32>,
 }
 
 /// Memory for the control messages of a datagram: a stamp and a count, of 56 bytes at most.
@@ -154,12 +154,12 @@ fn empty_header() -> mmsghdr {
 }
 
 /// Returns the arrival and the drops of control messages (cmsg(3)).
-fn read_control(mut control: &[u8]) -> (Option<u64>, u32) {
+fn read_control(mut control: &[u8]) -> (Option<u64>, Option<u32>) {
     /// Bytes of a machine word, to which the kernel aligns messages and their contents.
     const WORD: usize = size_of::<usize>();
     /// Bytes of `struct cmsghdr` of the kernel: a word and two ints.
     const HEADER: usize = (WORD + 8).next_multiple_of(WORD);
-    let (mut arrived_ns, mut dropped) = (None, 0);
+    let (mut arrived_ns, mut dropped) = (None, None);
     while let Some((header, rest)) = control.split_first_chunk::<HEADER>() {
         let length = header
             .first_chunk()
@@ -175,9 +175,7 @@ fn read_control(mut control: &[u8]) -> (Option<u64>, u32) {
         if level == libc::SOL_SOCKET && TIMESTAMPNS.contains(&kind) {
             arrived_ns = read_time(contents);
         } else if level == libc::SOL_SOCKET && kind == libc::SO_RXQ_OVFL {
-            dropped = contents
-                .first_chunk()
-                .map_or(0, |it| u32::from_ne_bytes(*it));
+            dropped = contents.first_chunk().map(|it| u32::from_ne_bytes(*it));
         }
         control = rest
             .get(contents.len().next_multiple_of(WORD)..)

@@ -74,7 +74,9 @@ struct Listening<'a> {
     /// Start of the window by the monotonic clock.
     opened_ns: u64,
     cpu_ns: u64,
+    /// Drops of the socket at the start of the window.
     drops: u32,
+    /// Drops of the socket before the last datagram.
     dropped_before: u32,
     end: ListenEnd,
 }
@@ -103,6 +105,7 @@ impl<'a> Listening<'a> {
     ) -> Self {
         let silence = options.silence.map(|it| u64::try_from(it.as_nanos()));
         let silence_ns = silence.map(|ns| ns.unwrap_or(u64::MAX));
+        let drops = socket_drops(socket).unwrap_or_default();
         let needed = options.numbered.map_or(1, Numbered::needed_bytes);
         let mut listening = Self {
             socket,
@@ -113,12 +116,12 @@ impl<'a> Listening<'a> {
             window: ListenWindow::new(),
             opened_ns: monotonic_ns(),
             cpu_ns: own_cpu_ns().unwrap_or_default(),
-            drops: 0,
-            dropped_before: 0,
+            drops,
+            dropped_before: drops,
             end: ListenEnd {
                 listened: Listened::new(options.numbered, silence_ns),
                 last_window: ListenWindow::default(),
-                backlog: Backlog::default(),
+                backlog: Backlog::new(drops),
                 dropped_before_last: 0,
                 clock_step_ns: 0,
                 ended_ns: 0,
@@ -208,8 +211,9 @@ impl<'a> Listening<'a> {
         let datagram = self.batch.datagram(n);
         let arrived_ns = datagram.arrived_ns.unwrap_or_else(realtime_ns);
         self.window.unstamped += u64::from(datagram.arrived_ns.is_none());
-        let dropped = datagram.dropped_before.wrapping_sub(self.dropped_before);
-        self.dropped_before = datagram.dropped_before;
+        let before = datagram.dropped_before.unwrap_or(self.dropped_before);
+        let dropped = before.wrapping_sub(self.dropped_before);
+        self.dropped_before = before;
         self.end.dropped_before_last += u64::from(dropped);
         self.end.backlog.datagram(arrived_ns);
         let heard = Heard {

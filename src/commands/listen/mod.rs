@@ -33,8 +33,7 @@ use crate::sys::interrupt::Interrupt;
 use crate::term::duration;
 use crate::workload::listening::{self, ListenEnd, ListenOptions, WindowPipe};
 
-/// Time after which the kernel stamps arrivals: it does so a moment after the request. Until then, datagrams get the time
-/// of the reading as their stamp.
+/// Time after which the kernel stamps arrivals: it begins a moment after the request.
 const UNTIL_STAMPS: Duration = Duration::from_millis(20);
 /// Time between two looks at the counters of the kernel.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
@@ -58,6 +57,7 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
     let mut lines = Lines::new(args, opened.buffer_bytes, file.transpose()?)?;
     let reasons = DropReasons::open();
     thread::sleep(UNTIL_STAMPS);
+    socket::empty(&opened.socket)?;
     // From here on, everything is counted.
     let about = &opened.about;
     say(&format!(

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::socket::{getsockopt, sockopt};
@@ -71,6 +72,21 @@ pub(super) fn open(args: &ListenArgs) -> Result<Opened, UsageError> {
         socket,
         note,
     })
+}
+
+/// Longest time to empty the queue of a socket.
+const LONGEST_TO_EMPTY: Duration = Duration::from_millis(100);
+
+/// Discards what has come since the socket was opened: it came before the start, and has no stamp of the kernel.
+///
+/// # Errors
+/// Returns the error of the system call.
+pub(super) fn empty(socket: &UdpSocket) -> io::Result<()> {
+    socket.set_nonblocking(true)?;
+    let start = Instant::now();
+    // Of a longer datagram, the rest is discarded as well.
+    while socket.recv(&mut [0]).is_ok() && start.elapsed() < LONGEST_TO_EMPTY {}
+    Ok(())
 }
 
 fn about(args: &ListenArgs, target: Target, granted: usize) -> String {

@@ -24,6 +24,14 @@ pub struct Backlog {
 }
 
 impl Backlog {
+    /// Creates the backlog of a socket that has dropped this many datagrams since it was made.
+    pub fn new(drops: u32) -> Self {
+        Self {
+            seen_drops: drops,
+            ..Self::default()
+        }
+    }
+
     /// Enters the memory of the queue before it is read, in bytes, the drops of the socket since it was made, and the
     /// time since 1970 in nanoseconds.
     pub fn queue(&mut self, bytes: u32, drops: u32, now_ns: u64) {
