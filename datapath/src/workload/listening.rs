@@ -35,6 +35,8 @@ pub struct ListenOptions {
     pub window: Duration,
     /// Length of the run. `None`: until the interrupt.
     pub length: Option<Duration>,
+    /// Drops of the socket before the run.
+    pub drops_before: u32,
 }
 
 /// Where windows go to, and where empty ones come from.
@@ -105,7 +107,7 @@ impl<'a> Listening<'a> {
     ) -> Self {
         let silence = options.silence.map(|it| u64::try_from(it.as_nanos()));
         let silence_ns = silence.map(|ns| ns.unwrap_or(u64::MAX));
-        let drops = socket_drops(socket).unwrap_or_default();
+        let drops = options.drops_before;
         let needed = options.numbered.map_or(1, Numbered::needed_bytes);
         let mut listening = Self {
             socket,

@@ -57,7 +57,8 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
     let mut lines = Lines::new(args, opened.buffer_bytes, file.transpose()?)?;
     let reasons = DropReasons::open();
     thread::sleep(UNTIL_STAMPS);
-    socket::empty(&opened.socket)?;
+    lines.begin();
+    let drops_before = socket::empty(&opened.socket)?;
     // From here on, everything is counted.
     let about = &opened.about;
     say(&format!(
@@ -66,7 +67,14 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
     if let Some(note) = &opened.note {
         say(&format!("note: {note}"));
     }
-    let end = lines.listen(args, &opened.socket, &interrupt)?;
+    let options = ListenOptions {
+        numbered: args.numbered(),
+        silence: args.gap,
+        window: args.window,
+        length: args.length.or_else(|| Some(args.window * args.count?)),
+        drops_before,
+    };
+    let end = lines.listen(options, &opened.socket, &interrupt)?;
     if interrupt.signal().is_some() {
         // The terminal echoed ^C into the current line.
         say("");
@@ -163,19 +171,19 @@ impl Lines {
         Ok(lines)
     }
 
+    /// Forgets what the kernel has counted so far.
+    fn begin(&mut self) {
+        self.observer.look();
+        self.observer.finish();
+    }
+
     /// Receives in a thread of its own, and prints meanwhile.
     fn listen(
         &mut self,
-        args: &ListenArgs,
+        options: ListenOptions,
         socket: &UdpSocket,
         interrupt: &Interrupt,
     ) -> anyhow::Result<ListenEnd> {
-        let options = ListenOptions {
-            numbered: args.numbered(),
-            silence: args.gap,
-            window: args.window,
-            length: args.length.or_else(|| Some(args.window * args.count?)),
-        };
         let (over, windows) = mpsc::sync_channel(WINDOWS);
         let (spares, spare) = mpsc::channel();
         for _ in 0..WINDOWS {
@@ -194,7 +202,7 @@ impl Lines {
             printed?;
             end.context("cannot receive")
         })?;
-        self.add_last(end.last_window.clone(), args.window)?;
+        self.add_last(end.last_window.clone(), options.window)?;
         Ok(end)
     }
 

@@ -12,6 +12,7 @@ use crate::cli::{ListenArgs, ScopedAddress};
 use crate::data::InterfaceName;
 use crate::error::UsageError;
 use crate::host::facts::interface;
+use crate::sys::drops::socket_drops;
 use crate::sys::files::Root;
 use crate::sys::stamped_receive::ask_for_stamps;
 use crate::sys::{buffers, multicast, nic};
@@ -77,16 +78,18 @@ pub(super) fn open(args: &ListenArgs) -> Result<Opened, UsageError> {
 /// Longest time to empty the queue of a socket.
 const LONGEST_TO_EMPTY: Duration = Duration::from_millis(100);
 
-/// Discards what has come since the socket was opened: it came before the start, and has no stamp of the kernel.
+/// Discards what has come since the socket was opened: it came before the start, and has no stamp of the kernel. Returns
+/// the drops of the socket so far.
 ///
 /// # Errors
 /// Returns the error of the system call.
-pub(super) fn empty(socket: &UdpSocket) -> io::Result<()> {
+pub(super) fn empty(socket: &UdpSocket) -> io::Result<u32> {
     socket.set_nonblocking(true)?;
     let start = Instant::now();
     // Of a longer datagram, the rest is discarded as well.
     while socket.recv(&mut [0]).is_ok() && start.elapsed() < LONGEST_TO_EMPTY {}
-    Ok(())
+    // A kernel that does not tell them will not tell later ones either.
+    Ok(socket_drops(socket).unwrap_or_default())
 }
 
 fn about(args: &ListenArgs, target: Target, granted: usize) -> String {

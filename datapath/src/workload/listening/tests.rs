@@ -22,6 +22,7 @@ fn heard(lengths: &[usize], window: Duration) -> (Vec<ListenWindow>, ListenEnd) 
         silence: None,
         window,
         length: Some(Duration::from_millis(20)),
+        drops_before: 0,
     };
     let interrupt = Interrupt::never().expect("a pair");
     let pipe = WindowPipe { over, spare };
