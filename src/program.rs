@@ -60,6 +60,7 @@ fn run() -> ExitCode {
         Some(Command::Find(args)) => commands::find::run(args),
         Some(Command::Wire(args)) => commands::wire::run(args),
         Some(Command::Watch(args)) => commands::watch::run(args),
+        Some(Command::Listen(args)) => commands::listen::run(args),
         Some(Command::Plan(args)) => commands::plan::run(args),
         Some(Command::Check(args)) => commands::check::run(args),
         Some(Command::PutBack(args)) => commands::tuning::put_back(args),

@@ -6,13 +6,19 @@ mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::net::UdpSocket;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
+use udpbench::data::sequence_field::Numbered;
 use udpbench::data::{Case, Connection, Workload};
 use udpbench::engines::{self, Entry};
 use udpbench::plan::Settings;
 use udpbench::sys::files::Root;
+use udpbench::sys::interrupt::Interrupt;
+use udpbench::workload::listening::{ListenOptions, WindowPipe, listen};
 
 use common::cases::{self, case, on_workers};
 
@@ -90,6 +96,7 @@ fn fewest(case: &Case, window: Duration) -> (u64, u64) {
 #[test]
 fn moving_more_datagrams_allocates_nothing_more() {
     IS_COORDINATOR.set(true);
+    assert_eq!(listening(200), listening(1));
     let ours = |entry: &&Entry| entry.about.name != ALLOCATES_ANYWAY && entry.probe().is_ok();
     for entry in engines_under_test().filter(ours) {
         let (sender, receiver) = entry.pair();
@@ -111,6 +118,40 @@ fn moving_more_datagrams_allocates_nothing_more() {
             }
         }
     }
+}
+
+/// The fewest allocations of three runs of a listening thread that reads this many datagrams.
+fn listening(datagrams: u8) -> u64 {
+    let run = |_| {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        let sender = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        let address = socket.local_addr().expect("bound");
+        for n in 0..datagrams {
+            let payload = vec![n; n.into()];
+            sender
+                .send_to(&payload, address)
+                .expect("loopback takes it");
+        }
+        let (over, _windows) = mpsc::sync_channel(1);
+        let (_spares, spare) = mpsc::channel();
+        let options = ListenOptions {
+            numbered: "0:1".parse().map(Numbered::Field).ok(),
+            silence: Some(Duration::from_nanos(1)),
+            window: Duration::from_millis(1),
+            length: Some(Duration::from_millis(5)),
+            drops_before: 0,
+        };
+        let interrupt = Interrupt::never().expect("a pair of sockets");
+        let before = IN_THREADS.load(Ordering::Relaxed);
+        let end = thread::scope(|scope| {
+            let pipe = WindowPipe { over, spare };
+            let thread = scope.spawn(|| listen(&socket, options, &interrupt, pipe));
+            thread.join().expect("no panic").expect("a sound socket")
+        });
+        assert_eq!(end.last_window.datagrams, u64::from(datagrams));
+        IN_THREADS.load(Ordering::Relaxed) - before
+    };
+    (0..3).map(run).min().expect("three runs")
 }
 
 fn check(case: &Case) {

@@ -11,6 +11,7 @@ mod choice;
 mod engine;
 mod find;
 pub mod help;
+mod listen;
 mod name;
 mod number;
 pub mod options;
@@ -43,6 +44,7 @@ pub(crate) use self::engine::PROGRAM;
 pub use self::find::{
     BurstArgs, CliffArgs, FindArgs, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs, SearchArgs,
 };
+pub use self::listen::{ListenArgs, ListenShape, ScopedAddress};
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;
 pub use self::remote::RemoteArgs;
@@ -139,6 +141,8 @@ pub enum Command {
     Wire(Box<WireArgs>),
     /// Measures one case again and again, a line per second; keeps no files
     Watch(Box<WatchArgs>),
+    /// Listens on a port: what comes from a camera, a lidar or any other sender, and what is lost
+    Listen(Box<ListenArgs>),
     /// Shows what would run, what is skipped and why, and how long it takes
     Plan(Box<PlanArgs>),
     /// Checks this host: each problem with its fix

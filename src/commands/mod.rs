@@ -13,6 +13,7 @@ pub mod engines;
 pub mod files;
 pub mod find;
 pub mod latency;
+pub mod listen;
 #[cfg(feature = "manual")]
 pub mod manual;
 pub mod plan;

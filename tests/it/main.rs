@@ -24,6 +24,7 @@ mod latency;
 mod layers;
 #[cfg(target_arch = "x86_64")] // An emulator needs descriptors and a stack of its own.
 mod limits;
+mod listen;
 #[cfg(feature = "manual")]
 mod manual;
 mod matrix;

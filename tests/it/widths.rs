@@ -143,6 +143,9 @@ fn what_is_measured_fits() {
             "watch --engine null --threads 2 --payload 26 --window 20ms --count 2",
             width,
         );
+        // Nobody sends to this address.
+        let listen = "listen 127.77.0.7:1024 --for 20ms --window 10ms --gap 1s --rtp";
+        fits_once(&place, listen, width);
     }
     place.run(&format!("ab --rounds 8 -o ab.jsonl -- {case}"));
     fits(&place, "ab --resume ab.jsonl --details");

@@ -11,9 +11,34 @@ use libc::{c_void, socklen_t};
 
 /// Indices in the array that `SO_MEMINFO` fills (`include/uapi/linux/sock_diag.h`).
 const SK_MEMINFO_RMEM_ALLOC: u8 = 0;
+const SK_MEMINFO_RCVBUF: u8 = 1;
 const SK_MEMINFO_DROPS: u8 = 8;
 /// The array, up to `SK_MEMINFO_DROPS`.
 type Meminfo = [u32; SK_MEMINFO_DROPS as usize + 1];
+
+/// Receive queue of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveQueue {
+    /// Memory that it takes up, in bytes.
+    pub queued_bytes: u32,
+    /// Limit of `queued_bytes`: twice the `SO_RCVBUF` that was set.
+    pub buffer_bytes: u32,
+    /// Datagrams that the socket has dropped since it was made. The kernel keeps 32 bits.
+    pub drops: u32,
+}
+
+/// Returns the receive queue of a socket, by one system call.
+///
+/// # Errors
+/// Fails before Linux 4.12.
+pub fn receive_queue(socket: &UdpSocket) -> io::Result<ReceiveQueue> {
+    let meminfo = meminfo(socket)?;
+    Ok(ReceiveQueue {
+        queued_bytes: meminfo[usize::from(SK_MEMINFO_RMEM_ALLOC)],
+        buffer_bytes: meminfo[usize::from(SK_MEMINFO_RCVBUF)],
+        drops: meminfo[usize::from(SK_MEMINFO_DROPS)],
+    })
+}
 
 /// Returns the datagrams that this socket has dropped since it was made, for any reason.
 ///

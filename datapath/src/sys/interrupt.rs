@@ -110,6 +110,11 @@ impl Interrupt {
         self.signal() == usize::try_from(SIGINT).ok()
     }
 
+    /// Returns a descriptor that can be read once a signal has come, for poll(2).
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.woken.as_fd()
+    }
+
     /// Sleeps for `duration`.
     ///
     /// # Errors

@@ -5,6 +5,8 @@
 //! and response (rr): clients and servers have a [`Role`] each; the result is the responses and their round-trip
 //! times. A sender of a paced flood has a [`Role`] as well.
 //!
+//! [`listening`] alone runs on no engine, and measures senders that are not udpbench.
+//!
 //! Only these loops are timed. Each is short, and a bench thread runs nothing else between the start and the stop.
 
 mod answering;
@@ -17,6 +19,7 @@ pub(crate) mod flood;
 mod flows;
 mod gaps;
 mod in_flight;
+pub mod listening;
 mod numbering;
 mod open_loop_client;
 mod own_time;

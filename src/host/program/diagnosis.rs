@@ -23,8 +23,18 @@ const MOSTLY: f64 = 0.8;
 /// Returns what was found in all that was seen of a program. `dropping` is the part of it in which its sockets
 /// dropped something.
 pub fn findings(seen: &Interval, dropping: &Interval, name: &str, limits: Limits) -> Vec<Finding> {
+    findings_with(seen, dropping, name, &larger(seen, limits))
+}
+
+/// Returns the findings of [`findings`], with another text about how the program gets a larger buffer.
+pub fn findings_with(
+    seen: &Interval,
+    dropping: &Interval,
+    name: &str,
+    larger: &str,
+) -> Vec<Finding> {
     let mut findings: Vec<Finding> = [
-        overflow(seen, dropping, name, limits),
+        overflow(seen, dropping, name, larger),
         shared_cpu(seen, name),
         backlog(seen),
         protocols(seen),
@@ -37,7 +47,7 @@ pub fn findings(seen: &Interval, dropping: &Interval, name: &str, limits: Limits
 }
 
 /// Finds drops at the sockets, and whether the program, its CPU or its buffer is why.
-fn overflow(seen: &Interval, dropping: &Interval, name: &str, limits: Limits) -> Option<Finding> {
+fn overflow(seen: &Interval, dropping: &Interval, name: &str, larger: &str) -> Option<Finding> {
     if seen.socket_drops == 0 {
         return None;
     }
@@ -51,7 +61,7 @@ fn overflow(seen: &Interval, dropping: &Interval, name: &str, limits: Limits) ->
     let what = format!("{buffer} overflowed: {drops} dropped, in {during:.0} of {of:.0} s");
     let Some(busiest) = dropping.busiest() else {
         let why = "how busy its threads were may not be read: sudo shows it";
-        return Some(Finding::invalid(what, why, larger(seen, limits)));
+        return Some(Finding::invalid(what, why, larger));
     };
     let (ran, waited) = (
         dropping.share(busiest.ran_ns),
@@ -77,10 +87,7 @@ fn overflow(seen: &Interval, dropping: &Interval, name: &str, limits: Limits) ->
                 "its thread {thread} waited for a CPU {} of the time meanwhile: others ran there",
                 percent(waited)
             ),
-            format!(
-                "which: top -H\na CPU of its own: taskset, chrt\n{}",
-                larger(seen, limits)
-            ),
+            format!("which: top -H\na CPU of its own: taskset, chrt\n{larger}"),
         )
     } else {
         (
@@ -89,7 +96,7 @@ fn overflow(seen: &Interval, dropping: &Interval, name: &str, limits: Limits) ->
                  bursts",
                 percent(ran)
             ),
-            larger(seen, limits),
+            larger.to_owned(),
         )
     };
     Some(Finding::invalid(what, why, fix))

@@ -9,9 +9,9 @@ use libc::{c_int, c_void, iovec, mmsghdr};
 
 use super::batch::empty_header;
 use super::fixed_buffer::FixedBuffer;
-use super::source::Source;
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchCount};
+use crate::sys::source_address::Source;
 
 /// A buffer for one GRO aggregate and for the control message with its segment size.
 pub struct CoalescedReceive {

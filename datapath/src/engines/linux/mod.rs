@@ -5,6 +5,5 @@ pub mod coalesced;
 mod fixed_buffer;
 pub mod gso;
 pub mod poll_set;
-pub mod source;
 #[cfg(all(feature = "uring", target_pointer_width = "64"))]
 pub mod uring;

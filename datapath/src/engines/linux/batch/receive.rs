@@ -12,7 +12,7 @@ use super::{empty_header, length};
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchCount, IoOptions};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
-use crate::engines::linux::source::Source;
+use crate::sys::source_address::Source;
 
 /// Buffers for the datagrams of one recvmmsg(2).
 pub struct ReceiveBatch {

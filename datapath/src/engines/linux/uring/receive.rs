@@ -14,7 +14,7 @@ use super::{cancel_all, enter, register, ring};
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchOutcome, IoOptions};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
-use crate::engines::linux::source::{self, Source};
+use crate::sys::source_address::{self, Source};
 
 /// Multishot receives, with buffers of which the kernel takes one per datagram.
 pub struct ReceiveRing {
@@ -176,7 +176,7 @@ fn payload<'a>(buffer: &'a [u8], header: &msghdr) -> &'a [u8] {
 }
 
 fn source(buffer: &[u8]) -> Option<SocketAddr> {
-    source::address(buffer.get(LENGTHS_BYTES..)?)
+    source_address::address(buffer.get(LENGTHS_BYTES..)?)
 }
 
 /// Size of struct io_uring_recvmsg_out in bytes. The address follows it.

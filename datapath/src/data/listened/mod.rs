@@ -1,0 +1,160 @@
+//! What a listener counts about datagrams that it did not send. All of it is bounded in memory, and nothing allocates
+//! after the start.
+
+mod backlog;
+mod silences;
+mod sizes;
+mod sources;
+
+use std::net::SocketAddr;
+
+use super::histogram::{BUCKETS, Histogram, bucket_of};
+use super::sequence::SequenceCounts;
+use super::sequence_field::Numbered;
+
+pub use self::backlog::Backlog;
+pub use self::silences::{Bursts, Gap, Silences};
+pub use self::sizes::Sizes;
+pub use self::sources::{Source, Sources};
+
+/// A datagram that came.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard<'a> {
+    /// Address of the sender. `None`: the kernel did not tell.
+    pub source: Option<SocketAddr>,
+    /// Length of the payload in bytes.
+    pub bytes: u32,
+    /// First bytes of the payload: as many as the sequence number needs.
+    pub payload: &'a [u8],
+    /// Time of arrival since 1970, in nanoseconds: by the kernel, or of the reading.
+    pub arrived_ns: u64,
+    /// Datagrams that the socket dropped since the one before.
+    pub dropped: u32,
+}
+
+/// Counts of a part of the run: a line of output.
+#[derive(Clone, Debug, Default)]
+pub struct ListenWindow {
+    /// Time of its beginning since 1970, in nanoseconds.
+    pub opened_ns: u64,
+    /// Length in nanoseconds.
+    pub length_ns: u64,
+    /// Datagrams that were read.
+    pub datagrams: u64,
+    /// Bytes of their payload.
+    pub bytes: u64,
+    /// Different sources, of those that are known by name.
+    pub sources: u32,
+    /// Gaps of at least `--gap`.
+    pub silences: u64,
+    /// The longest gap that ended in it.
+    pub longest_gap: Option<Gap>,
+    /// Counts of numbered datagrams of all sources.
+    pub sequence: SequenceCounts,
+    /// Datagrams without a number where one is expected.
+    pub unnumbered: u64,
+    /// Datagrams without a time stamp of the kernel.
+    pub unstamped: u64,
+    /// Datagrams that the socket dropped.
+    pub socket_drops: u64,
+    /// Largest memory of the receive queue that was seen, in bytes.
+    pub queued_bytes: u32,
+    /// CPU time of the listening thread, in nanoseconds.
+    pub cpu_ns: u64,
+    /// Gaps in each bucket of the histogram.
+    gaps: Box<[u64]>,
+}
+
+impl ListenWindow {
+    /// Creates a window without datagrams. Only this allocates.
+    pub fn new() -> Self {
+        Self {
+            gaps: vec![0; BUCKETS].into(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the histogram of gaps between arrivals.
+    pub fn gaps(&self) -> Histogram {
+        Histogram::of_counts(self.gaps.iter().copied())
+    }
+
+    /// Clears all counts and keeps the memory.
+    pub fn clear(&mut self) {
+        let mut gaps = std::mem::take(&mut self.gaps);
+        gaps.fill(0);
+        *self = Self {
+            gaps,
+            ..Self::default()
+        };
+    }
+}
+
+/// Counts of the whole run that are not sums over its windows.
+#[derive(Clone, Debug)]
+pub struct Listened {
+    numbered: Option<Numbered>,
+    /// Sources by name.
+    pub sources: Sources,
+    /// Lengths of the payload.
+    pub sizes: Sizes,
+    /// Gaps of at least `--gap`, and the bursts between them.
+    pub silences: Silences,
+    /// Time of the last arrival since 1970, in nanoseconds.
+    pub last_ns: Option<u64>,
+    /// Number of the current window.
+    window: u64,
+}
+
+impl Listened {
+    /// Creates the counts of a run. `shortest_silence_ns`: `--gap`.
+    pub fn new(numbered: Option<Numbered>, shortest_silence_ns: Option<u64>) -> Self {
+        Self {
+            numbered,
+            sources: Sources::new(numbered),
+            sizes: Sizes::default(),
+            silences: Silences::new(shortest_silence_ns),
+            last_ns: None,
+            window: 0,
+        }
+    }
+
+    /// Returns whether datagrams are expected to have a sequence number.
+    pub fn is_numbered(&self) -> bool {
+        self.numbered.is_some()
+    }
+
+    /// Begins a window.
+    pub fn begin_window(&mut self) {
+        self.window += 1;
+    }
+
+    /// Counts a datagram, here and in its window.
+    pub fn enter(&mut self, heard: &Heard, window: &mut ListenWindow) {
+        window.datagrams += 1;
+        window.bytes += u64::from(heard.bytes);
+        self.sizes.enter(heard.bytes);
+        if let Some(last) = self.last_ns.replace(heard.arrived_ns) {
+            // Two receive queues may stamp out of order.
+            let gap = Gap {
+                began_ns: last,
+                ns: heard.arrived_ns.saturating_sub(last),
+                dropped: heard.dropped,
+            };
+            window.gaps[bucket_of(gap.ns)] += 1;
+            window.longest_gap = Gap::longer(window.longest_gap, gap);
+            window.silences += u64::from(self.silences.enter_gap(gap));
+        }
+        self.silences.enter_datagram(heard);
+        let number = self.numbered.map(|numbered| numbered.read(heard.payload));
+        window.unnumbered += u64::from(number == Some(None));
+        let entered = self.sources.enter(heard, number.flatten(), self.window);
+        window.sources += u32::from(entered.is_first_of_window);
+        if let Some(arrival) = entered.arrival {
+            window.sequence += arrival;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! Receives datagrams with what the kernel knows of each: its source, its full length, its arrival, and the drops of
+//! the socket before it.
+
+use std::io;
+use std::mem;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::ptr;
+
+use libc::{c_int, c_void, iovec, mmsghdr};
+use nix::sys::socket::{setsockopt, sockopt};
+
+use super::source_address::Source;
+
+/// Buffers for the datagrams of one recvmmsg(2).
+pub struct StampedBatch {
+    bytes_each: usize,
+    payloads: Vec<u8>,
+    sources: Vec<Source>,
+    controls: Vec<Control>,
+    iovecs: Vec<iovec>,
+    /// Written anew before each call: no pointer in them is used after it.
+    headers: Vec<mmsghdr>,
+}
+
+/// A datagram, and what the kernel says about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamped<'a> {
+    /// Address of the sender. `None`: the kernel did not tell.
+    pub source: Option<SocketAddr>,
+    /// Length of the payload in bytes.
+    pub bytes: u32,
+    /// First bytes of the payload.
+    pub payload: &'a [u8],
+    /// Time of arrival since 1970, in nanoseconds. `None`: the kernel did not stamp it.
+    pub arrived_ns: Option<u64>,
+    /// Datagrams that the socket dropped before it queued this one, since the socket was made. The kernel keeps 32 bits.
+    /// `None`: it dropped none, or the kernel does not tell.
+    pub dropped_before: Option<u32>,
+}
+
+/// Memory for the control messages of a datagram: a stamp and a count, of 56 bytes at most.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+struct Control([u8; 128]);
+
+/// Kinds of the control message with the arrival: the old one and the one of 64 bits everywhere
+/// (`include/uapi/asm-generic/socket.h`).
+const TIMESTAMPNS: [c_int; 2] = [35, 64];
+
+/// Makes the kernel tell arrivals and drops with each datagram of a socket. Where it does not, they are missing.
+pub fn ask_for_stamps(socket: &UdpSocket) {
+    let _ = setsockopt(socket, sockopt::ReceiveTimestampns, &true);
+    let _ = setsockopt(socket, sockopt::RxqOvfl, &1);
+}
+
+impl StampedBatch {
+    /// Creates buffers for `count` datagrams, and for the first `bytes_each` bytes of each payload.
+    pub fn new(count: usize, bytes_each: usize) -> Self {
+        let no_iovec = iovec {
+            iov_base: ptr::null_mut(),
+            iov_len: 0,
+        };
+        Self {
+            bytes_each,
+            payloads: vec![0; count * bytes_each],
+            sources: vec![Source::EMPTY; count],
+            controls: vec![Control([0; 128]); count],
+            iovecs: vec![no_iovec; count],
+            headers: vec![empty_header(); count],
+        }
+    }
+
+    /// Returns the number of datagrams that fit.
+    pub fn capacity(&self) -> usize {
+        self.headers.len()
+    }
+
+    /// Takes the datagrams that are there, without waiting, and returns their number.
+    ///
+    /// # Errors
+    /// Returns the error of the system call: `EAGAIN` if there are none.
+    pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+        self.write_headers();
+        let count = libc::c_uint::try_from(self.headers.len()).map_err(io::Error::other)?;
+        // MSG_TRUNC: the length is that of the datagram, even if it does not fit (udp(7)).
+        let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
+        #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
+        // SAFETY: the count is that of the headers. They point to memory that `self` owns, that does not move during
+        // the call and that has the stated lengths; any bytes are valid there (recvmmsg(2)).
+        let received = unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                self.headers.as_mut_ptr(),
+                count,
+                flags as _,
+                ptr::null_mut(),
+            )
+        };
+        usize::try_from(received).map_err(|_| io::Error::last_os_error())
+    }
+
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "musl counts these few bytes in 32 bits"
+    )]
+    fn write_headers(&mut self) {
+        let payloads = self.payloads.chunks_exact_mut(self.bytes_each);
+        let buffers = payloads.zip(&mut self.sources).zip(&mut self.controls);
+        let headers = self.headers.iter_mut().zip(&mut self.iovecs);
+        for ((header, iovec), ((payload, source), control)) in headers.zip(buffers) {
+            iovec.iov_base = payload.as_mut_ptr().cast::<c_void>();
+            iovec.iov_len = payload.len();
+            let header = &mut header.msg_hdr;
+            header.msg_iov = iovec;
+            header.msg_iovlen = 1;
+            header.msg_name = ptr::from_mut(source).cast::<c_void>();
+            header.msg_namelen = Source::BYTES;
+            header.msg_control = control.0.as_mut_ptr().cast::<c_void>();
+            header.msg_controllen = control.0.len() as _;
+        }
+    }
+
+    /// Returns a datagram of the last call by its number in it.
+    pub fn datagram(&self, n: usize) -> Stamped<'_> {
+        let header = &self.headers[n];
+        let bytes = header.msg_len;
+        let kept = (bytes as usize).min(self.bytes_each);
+        #[allow(
+            clippy::unnecessary_cast,
+            reason = "its type differs between C libraries"
+        )]
+        let control_bytes = header.msg_hdr.msg_controllen as usize;
+        let control = &self.controls[n].0;
+        let (arrived_ns, dropped_before) =
+            read_control(&control[..control_bytes.min(control.len())]);
+        Stamped {
+            source: self.sources[n].address(),
+            bytes,
+            payload: &self.payloads[n * self.bytes_each..][..kept],
+            arrived_ns,
+            dropped_before,
+        }
+    }
+}
+
+/// Returns a header of zeros. A literal is not possible, since musl's type has private padding.
+fn empty_header() -> mmsghdr {
+    #[expect(unsafe_code, reason = "padding differs between C libraries")]
+    // SAFETY: the structure holds integers and pointers, for which zeros are valid.
+    unsafe {
+        mem::zeroed()
+    }
+}
+
+/// Returns the arrival and the drops of control messages (cmsg(3)).
+fn read_control(mut control: &[u8]) -> (Option<u64>, Option<u32>) {
+    /// Bytes of a machine word, to which the kernel aligns messages and their contents.
+    const WORD: usize = size_of::<usize>();
+    /// Bytes of `struct cmsghdr` of the kernel: a word and two ints.
+    const HEADER: usize = (WORD + 8).next_multiple_of(WORD);
+    let (mut arrived_ns, mut dropped) = (None, None);
+    while let Some((header, rest)) = control.split_first_chunk::<HEADER>() {
+        let length = header
+            .first_chunk()
+            .map_or(0, |it| usize::from_ne_bytes(*it));
+        let int = |at: usize| {
+            let bytes = header.get(at..).and_then(<[u8]>::first_chunk);
+            bytes.map_or(0, |it| c_int::from_ne_bytes(*it))
+        };
+        let (level, kind) = (int(WORD), int(WORD + 4));
+        let Some(contents) = length.checked_sub(HEADER).and_then(|it| rest.get(..it)) else {
+            break;
+        };
+        if level == libc::SOL_SOCKET && TIMESTAMPNS.contains(&kind) {
+            arrived_ns = read_time(contents);
+        } else if level == libc::SOL_SOCKET && kind == libc::SO_RXQ_OVFL {
+            dropped = contents.first_chunk().map(|it| u32::from_ne_bytes(*it));
+        }
+        control = rest
+            .get(contents.len().next_multiple_of(WORD)..)
+            .unwrap_or_default();
+    }
+    (arrived_ns, dropped)
+}
+
+/// Reads a `timespec`, whose fields have 32 or 64 bits, as nanoseconds.
+fn read_time(bytes: &[u8]) -> Option<u64> {
+    let (seconds, ns) = match bytes.len() {
+        16 => {
+            let field = |at: usize| {
+                bytes
+                    .get(at..)?
+                    .first_chunk()
+                    .copied()
+                    .map(i64::from_ne_bytes)
+            };
+            (field(0)?, field(8)?)
+        }
+        8 => {
+            let field = |at: usize| {
+                bytes
+                    .get(at..)?
+                    .first_chunk()
+                    .copied()
+                    .map(i32::from_ne_bytes)
+            };
+            (field(0)?.into(), field(4)?.into())
+        }
+        _ => return None,
+    };
+    let (seconds, ns) = (u64::try_from(seconds).ok()?, u64::try_from(ns).ok()?);
+    Some(seconds * 1_000_000_000 + ns)
+}
+
+#[cfg(test)]
+mod tests;

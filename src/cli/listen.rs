@@ -1,0 +1,292 @@
+//! `listen`: what was typed, nothing else.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::number::within;
+use crate::data::sequence_field::{Numbered, SequenceField};
+use crate::data::{Buffer, InterfaceName};
+use crate::sys::interface_addresses;
+use crate::term::duration;
+
+/// The options of `listen`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct ListenArgs {
+    /// Port to listen on, and the address of this host or the group that datagrams are sent to
+    #[arg(value_name = "[ADDRESS:]PORT")]
+    pub address: ListenAddress,
+
+    /// Multicast group to join
+    #[arg(long, help_heading = "What", value_name = "ADDRESS")]
+    pub group: Option<ScopedAddress>,
+
+    /// Only sender of the group whose datagrams are wanted (SSM)
+    #[arg(long, help_heading = "What", value_name = "ADDRESS")]
+    pub source: Option<IpAddr>,
+
+    /// Interface of the group or of a link-local address [default: by the routes]
+    #[arg(long, help_heading = "What", value_name = "NAME")]
+    pub interface: Option<InterfaceName>,
+
+    /// Place of a sequence number, in bytes: OFFSET:BYTES, or OFFSET:BYTES:le
+    ///
+    /// BYTES is 1, 2, 3, 4 or 8. Numbers are big-endian without :le
+    #[arg(
+        long,
+        help_heading = "What",
+        value_name = "PLACE",
+        conflicts_with = "rtp"
+    )]
+    pub sequence: Option<SequenceField>,
+
+    /// Reads the sequence numbers of RTP, for each of its streams
+    #[arg(long, help_heading = "What")]
+    pub rtp: bool,
+
+    /// Receive buffer in bytes [default: net.core.rmem_default, as most programs have]
+    #[arg(
+        long,
+        help_heading = "Sockets",
+        value_name = "BYTES",
+        allow_negative_numbers = true
+    )]
+    pub rcvbuf: Option<Buffer>,
+
+    /// Shortest time without a datagram that is listed with its moment, and that parts bursts
+    #[arg(long, help_heading = "Measuring", value_name = "TIME", value_parser = duration::parse)]
+    pub gap: Option<Duration>,
+
+    /// Number of lines [default: until Ctrl-C]
+    #[arg(long, help_heading = "Measuring", value_name = "N", value_parser = within(1_u32..=u32::MAX), allow_negative_numbers = true)]
+    pub count: Option<u32>,
+
+    /// Time to listen [default: until Ctrl-C]
+    #[arg(long = "for", help_heading = "Measuring", value_name = "TIME", conflicts_with = "count", value_parser = duration::parse)]
+    pub length: Option<Duration>,
+
+    /// Time of each line
+    #[arg(long, help_heading = "Measuring", value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
+    pub window: Duration,
+
+    /// A new CSV file, with a row per line
+    #[arg(short, long, help_heading = "Output", value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Format of the summary: table, json
+    ///
+    /// With json, standard output has the summary alone
+    #[arg(
+        long,
+        help_heading = "Output",
+        value_enum,
+        value_name = "FORMAT",
+        hide_possible_values = true,
+        default_value_t
+    )]
+    pub format: ListenShape,
+}
+
+/// Form of the summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ListenShape {
+    /// Lines and a summary for people.
+    #[default]
+    Table,
+    /// A JSON object.
+    Json,
+}
+
+/// An address with the interface that an IPv6 address of a link or a group needs: `ff02::1%eth0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScopedAddress {
+    /// IP address.
+    pub ip: IpAddr,
+    /// Interface.
+    pub interface: Option<InterfaceName>,
+}
+
+/// `PORT`, `ADDRESS:PORT`, `[ADDRESS]:PORT` or `[ADDRESS%INTERFACE]:PORT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListenAddress {
+    /// Address. `None`: all of this host.
+    pub address: Option<ScopedAddress>,
+    /// UDP port.
+    pub port: u16,
+}
+
+impl ListenArgs {
+    /// Returns how datagrams are numbered. `None`: not asked for.
+    pub fn numbered(&self) -> Option<Numbered> {
+        let rtp = self.rtp.then_some(Numbered::Rtp);
+        self.sequence.map(Numbered::Field).or(rtp)
+    }
+}
+
+impl FromStr for ScopedAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (address, interface) = match text.split_once('%') {
+            Some((address, interface)) => (address, Some(interface)),
+            None => (text, None),
+        };
+        let ip: IpAddr = address
+            .parse()
+            .map_err(|_| format!("{address:?} is no IP address"))?;
+        let needs_it = |ip: Ipv6Addr| ip.is_unicast_link_local() || ip.is_multicast();
+        let interface = match interface {
+            None => None,
+            Some(_) if !matches!(ip, IpAddr::V6(ip) if needs_it(ip)) => {
+                return Err(format!("this address has no interface: use {ip}"));
+            }
+            Some(name) => Some(named(name)?),
+        };
+        Ok(Self { ip, interface })
+    }
+}
+
+/// Returns an interface by its name, or by its number.
+fn named(interface: &str) -> Result<InterfaceName, String> {
+    match interface.parse() {
+        Ok(index) => interface_addresses::name_of(index)
+            .ok_or_else(|| format!("no interface of this host has the number {index}"))?
+            .parse(),
+        Err(_) => interface.parse(),
+    }
+}
+
+impl fmt::Display for ScopedAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.ip)?;
+        match &self.interface {
+            Some(interface) => write!(f, "%{}", interface.as_str()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for ListenAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let fix =
+            "write PORT, ADDRESS:PORT, or [ADDRESS]:PORT for IPv6, with a port from 1 to 65535";
+        let (address, port) = match text.rsplit_once(':') {
+            Some((address, port)) => (Some(address), port),
+            None => (None, text),
+        };
+        let port = port.parse().ok().filter(|port| *port > 0).ok_or(fix)?;
+        let unwrapped = |text: &str| {
+            let inner = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+            match inner {
+                Some(inner) => Ok(inner.to_owned()),
+                // Without brackets, the last part of an IPv6 address would be the port.
+                None if text.contains(':') => Err(fix.to_owned()),
+                None => Ok(text.to_owned()),
+            }
+        };
+        let address = address.map(unwrapped).transpose()?;
+        Ok(Self {
+            address: address.map(|it| it.parse()).transpose()?,
+            port,
+        })
+    }
+}
+
+impl fmt::Display for ListenAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.address {
+            None => write!(f, "{}", self.port),
+            Some(address) if address.ip.is_ipv6() => write!(f, "[{address}]:{}", self.port),
+            Some(address) => write!(f, "{address}:{}", self.port),
+        }
+    }
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  udpbench listen 2368                         a line per second until Ctrl-C, then a summary
+  udpbench listen 2368 --gap 20ms --for 1m     silences of 20 ms or longer, each with its moment
+  udpbench listen 5004 --rtp                   what RTP lost on the way, and what this host dropped
+
+More examples:
+  udpbench listen 7502 --sequence 4:2:le       2 bytes behind the first 4 are the number
+  udpbench listen 239.1.1.1:5004 --interface eth0
+  udpbench listen 5004 --group 232.1.1.1 --source 10.0.0.7
+  udpbench listen '[fe80::1%eth0]:7400'        a link-local address of this host
+  udpbench listen 7502 --rcvbuf 4M -o lidar.csv
+
+Method:
+  A thread receives up to 64 datagrams per call. It never sends anything; to join a group, the kernel does.
+  Where the kernel stamps arrivals, gaps are those at the interface, not those of the reading.
+
+Columns:
+  UTC       when the window opened
+  pps       datagrams per second, of all sources
+  Mb/s      payload
+  src       sources
+  p50 us    gaps between arrivals: median; p99 us: 99 % are shorter; max ms: the longest
+  quiet     gaps of --gap or longer
+  lost      numbers that did not come, dropped here or lost on the way; less than 0: late ones came
+  late      datagrams after one with a higher number
+  dup       datagrams whose number had come before
+  socket    datagrams that the socket dropped: its buffer was full
+  kernel    packets that the backlog, IP or UDP dropped, for any program
+  nic       packets that an interface or its driver lost, for any program
+  full%     of the receive buffer
+  cpu%      CPU time of the receiving thread, of one CPU
+
+Files:
+  FILE.csv  a row per line: these columns with more digits, times in UTC, and the drops by place
+
+Exit codes:
+  0    done, also by Ctrl-C
+  1    no datagram came, or the socket failed
+  2    bad input
+  143  ended by SIGTERM; 129: by SIGHUP, as when ssh drops";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_as_it_is_typed() {
+        for text in [
+            "7502",
+            "0.0.0.0:7502",
+            "[::1]:7",
+            "[fe80::1%lo]:65535",
+            "239.1.1.1:1",
+        ] {
+            let parsed = text.parse::<ListenAddress>();
+            assert_eq!(parsed.map(|it| it.to_string()), Ok(text.to_owned()));
+        }
+        let by_number = "ff02::7%1".parse::<ScopedAddress>();
+        assert_eq!(
+            by_number.map(|it| it.to_string()),
+            Ok("ff02::7%lo".to_owned())
+        );
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_with_the_fix() {
+        for (text, problem) in [
+            ("", "write PORT"),
+            ("0", "write PORT"),
+            ("70000", "write PORT"),
+            ("::1:7", "write PORT"),
+            ("lidar:7502", "is no IP address"),
+            ("[10.0.0.1%lo]:7", "has no interface"),
+            ("[2001:db8::1%lo]:7", "has no interface"),
+        ] {
+            let refused = text.parse::<ListenAddress>().expect_err(text);
+            assert!(refused.contains(problem), "{text}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The summary as a JSON object, for programs.
+
+use serde_json::{Value, json};
+
+use super::totals::{Outcome, utc};
+use crate::data::listened::{Gap, Source};
+use crate::data::sequence::SequenceCounts;
+
+/// Returns the summary. What is not known or was not asked for is null.
+pub(super) fn summary(outcome: &Outcome) -> Value {
+    let totals = &outcome.totals;
+    let seconds = totals.seconds();
+    json!({
+        "seconds": seconds,
+        "datagrams": totals.datagrams,
+        "bytes": totals.bytes,
+        "datagrams_per_second": totals.datagrams as f64 / seconds,
+        "mbps": totals.bytes as f64 * 8.0 / seconds / 1e6,
+        "sizes": sizes(outcome),
+        "gaps": gaps(outcome),
+        "silences": silences(outcome),
+        "sequence": sequence(outcome),
+        "drops": drops(outcome),
+        "buffer": {
+            "bytes": outcome.buffer_bytes,
+            "queued_bytes_max": outcome.end.backlog.most_queued_bytes(),
+            "bytes_per_datagram": outcome.end.backlog.bytes_per_datagram(),
+            "needed_rcvbuf": outcome.needed_rcvbuf(),
+        },
+        "cpu_pct": 100.0 * totals.cpu_ns as f64 / totals.length_ns.max(1) as f64,
+        "softirq_cpu": outcome.seen.softirq_cpu().map(|(cpu, _)| cpu),
+        "sources": outcome.end.listened.sources.known().iter().map(source).collect::<Vec<_>>(),
+        "datagrams_of_other_sources": outcome.end.listened.sources.others(),
+    })
+}
+
+fn sizes(outcome: &Outcome) -> Value {
+    let sizes = &outcome.end.listened.sizes;
+    let each = sizes.by_count().into_iter();
+    let each = each.map(|(bytes, datagrams)| json!({"bytes": bytes, "datagrams": datagrams}));
+    json!({
+        "least": sizes.range().map(|(least, _)| least),
+        "most": sizes.range().map(|(_, most)| most),
+        "each": each.collect::<Vec<_>>(),
+        "datagrams_of_other_sizes": sizes.others(),
+    })
+}
+
+fn gaps(outcome: &Outcome) -> Value {
+    let totals = &outcome.totals;
+    let us = |share| totals.gaps.quantile(share).map(|ns| ns / 1e3);
+    json!({
+        "p50_us": us(0.5),
+        "p99_us": us(0.99),
+        "longest": totals.longest_gap.map(gap),
+        "without_kernel_stamp": totals.unstamped,
+        "clock_step_ms": outcome.end.clock_step_ns as f64 / 1e6,
+    })
+}
+
+fn gap(gap: Gap) -> Value {
+    json!({"began_at": utc(gap.began_ns), "ms": gap.ns as f64 / 1e6, "dropped": gap.dropped})
+}
+
+fn silences(outcome: &Outcome) -> Value {
+    let silences = &outcome.end.listened.silences;
+    silences.bursts().map_or(Value::Null, |bursts| {
+        let longest: Vec<Value> = silences.longest().into_iter().map(gap).collect();
+        json!({"count": silences.count(), "longest": longest, "bursts": bursts})
+    })
+}
+
+fn sequence(outcome: &Outcome) -> Value {
+    if !outcome.end.listened.is_numbered() {
+        return Value::Null;
+    }
+    let (dropped, lost) = outcome.missing_by_place();
+    json!({
+        "counts": outcome.sequence(),
+        "unnumbered": outcome.totals.unnumbered,
+        "dropped_at_socket": dropped,
+        "lost_before_socket": lost,
+    })
+}
+
+fn drops(outcome: &Outcome) -> Value {
+    json!({
+        "socket": outcome.totals.socket_drops,
+        "backlog": outcome.seen.backlog_drops,
+        "protocols": outcome.seen.protocol_drops,
+        "interfaces": outcome.seen.interface_drops,
+        "reasons": outcome.reasons.as_ref().ok(),
+    })
+}
+
+fn source(source: &Source) -> Value {
+    let numbered = source.sequence != SequenceCounts::default();
+    json!({
+        "address": source.address.map(|it| it.to_string()),
+        "stream": source.stream,
+        "datagrams": source.datagrams,
+        "bytes": source.bytes,
+        "longest_gap_ms": source.longest_gap.map(|gap| gap.ns as f64 / 1e6),
+        "sequence": numbered.then_some(source.sequence),
+    })
+}

@@ -1,0 +1,274 @@
+//! `udpbench listen`: receives datagrams that udpbench did not send, and says what came and what was lost. It sends
+//! nothing.
+
+mod json;
+mod line;
+mod socket;
+mod summary;
+mod totals;
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal};
+use std::net::UdpSocket;
+use std::process::ExitCode;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, Builder};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+
+use self::line::{Line, Shown, csv_header, csv_row};
+use self::totals::{Outcome, Totals};
+use super::session::interrupted;
+use super::{interrupt_on_signals, say, show, show_to_reader, width};
+use crate::VERSION;
+use crate::cli::{ListenArgs, ListenShape};
+use crate::data::listened::ListenWindow;
+use crate::error::UsageError;
+use crate::host::program::{Interval, Observer, Program, Target};
+use crate::results::export::output_file::OutputFile;
+use crate::results::export::to_stdout;
+use crate::sys::drop_reasons::DropReasons;
+use crate::sys::interrupt::Interrupt;
+use crate::term::duration;
+use crate::workload::listening::{self, ListenEnd, ListenOptions, WindowPipe};
+
+/// Time after which the kernel stamps arrivals: it begins a moment after the request.
+const UNTIL_STAMPS: Duration = Duration::from_millis(20);
+/// Time between two looks at the counters of the kernel.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+/// Windows that are printed while the next one is counted.
+const WINDOWS: usize = 3;
+/// Lines between two headers on a terminal.
+const LINES_PER_HEADER: u32 = 20;
+/// Shortest window.
+const MIN_WINDOW: Duration = Duration::from_millis(10);
+
+/// Listens until interrupted, or for `--count` lines or `--for` a time. Exit code 1: nothing came.
+///
+/// # Errors
+/// Fails on bad input, if the socket fails, or if an output cannot be written.
+pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
+    check_times(args)?;
+    let interrupt = interrupt_on_signals()?;
+    let opened = socket::open(args)?;
+    let output = args.output.as_deref();
+    let file = output.map(|path| OutputFile::create("--output", path));
+    let mut lines = Lines::new(args, opened.buffer_bytes, file.transpose()?)?;
+    let reasons = DropReasons::open();
+    thread::sleep(UNTIL_STAMPS);
+    lines.begin();
+    let drops_before = socket::empty(&opened.socket)?;
+    // From here on, everything is counted.
+    let about = &opened.about;
+    say(&format!(
+        "udpbench {VERSION} listens on {about}; Ctrl-C ends"
+    ));
+    if let Some(note) = &opened.note {
+        say(&format!("note: {note}"));
+    }
+    let options = ListenOptions {
+        numbered: args.numbered(),
+        silence: args.gap,
+        window: args.window,
+        length: args.length.or_else(|| Some(args.window * args.count?)),
+        drops_before,
+    };
+    let end = lines.listen(options, &opened.socket, &interrupt)?;
+    if interrupt.signal().is_some() {
+        // The terminal echoed ^C into the current line.
+        say("");
+    }
+    let outcome = Outcome {
+        totals: lines.totals,
+        end,
+        seen: lines.seen,
+        dropping: lines.dropping,
+        reasons: reasons.map(|it| dropped(&it)),
+        buffer_bytes: opened.buffer_bytes,
+    };
+    match args.format {
+        ListenShape::Json => {
+            let text = serde_json::to_string_pretty(&json::summary(&outcome))?;
+            to_stdout(format!("{text}\n").as_bytes())?;
+        }
+        ListenShape::Table if lines.reader_is_gone => {}
+        ListenShape::Table => show(&summary::text(&outcome, args))?,
+    }
+    Ok(if interrupt.signal().is_some() && !interrupt.is_ctrl_c() {
+        interrupted(&interrupt).into()
+    } else if outcome.totals.datagrams == 0 {
+        ExitCode::FAILURE
+    } else {
+        // Ctrl-C is the normal end.
+        ExitCode::SUCCESS
+    })
+}
+
+fn check_times(args: &ListenArgs) -> Result<(), UsageError> {
+    let shown = |it: Duration| duration::text(it);
+    if args.window < MIN_WINDOW {
+        let fix = "use 10ms or more: a line takes a moment, too";
+        return Err(UsageError::flag("--window", &shown(args.window), fix));
+    }
+    if let Some(length) = args.length.filter(Duration::is_zero) {
+        return Err(UsageError::flag(
+            "--for",
+            &shown(length),
+            "use a time above 0",
+        ));
+    }
+    if let Some(gap) = args.gap.filter(Duration::is_zero) {
+        return Err(UsageError::flag(
+            "--gap",
+            &shown(gap),
+            "use a time above 0, such as 20ms",
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the drops of the whole machine by their reasons.
+fn dropped(reasons: &DropReasons) -> BTreeMap<&'static str, u64> {
+    let all = reasons.read().unwrap_or_default().into_iter();
+    all.filter(|(_, packets)| *packets > 0).collect()
+}
+
+/// Prints a line for each window and adds the windows up.
+struct Lines {
+    observer: Observer,
+    shown: Shown,
+    /// Lines go to standard output.
+    prints: bool,
+    printed: u32,
+    reader_is_gone: bool,
+    file: Option<OutputFile>,
+    totals: Totals,
+    seen: Interval,
+    dropping: Interval,
+}
+
+impl Lines {
+    fn new(args: &ListenArgs, buffer_bytes: u32, file: Option<OutputFile>) -> anyhow::Result<Self> {
+        // The socket of this process is open, so that there is a program with a socket.
+        let program = Program::find(Target::Pid(std::process::id()))?;
+        let mut lines = Self {
+            observer: Observer::new(program),
+            shown: Shown {
+                silences: args.gap.is_some(),
+                sequence: args.numbered().is_some(),
+                buffer_bytes,
+            },
+            prints: args.format == ListenShape::Table,
+            printed: 0,
+            reader_is_gone: false,
+            file,
+            totals: Totals::default(),
+            seen: Interval::default(),
+            dropping: Interval::default(),
+        };
+        lines.append(&csv_header())?;
+        Ok(lines)
+    }
+
+    /// Forgets what the kernel has counted so far.
+    fn begin(&mut self) {
+        self.observer.look();
+        self.observer.finish();
+    }
+
+    /// Receives in a thread of its own, and prints meanwhile.
+    fn listen(
+        &mut self,
+        options: ListenOptions,
+        socket: &UdpSocket,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<ListenEnd> {
+        let (over, windows) = mpsc::sync_channel(WINDOWS);
+        let (spares, spare) = mpsc::channel();
+        for _ in 0..WINDOWS {
+            // Its other end is in `pipe`.
+            let _ = spares.send(ListenWindow::new());
+        }
+        let pipe = WindowPipe { over, spare };
+        let end = thread::scope(|scope| {
+            let listen = || listening::listen(socket, options, interrupt, pipe);
+            let thread = Builder::new().name("listening".to_owned());
+            let thread = thread.spawn_scoped(scope, listen);
+            let thread = thread.context("cannot start a thread")?;
+            let printed = self.print(windows, &spares);
+            let end = thread.join();
+            let end = end.map_err(|_| anyhow!("the receiving thread panicked"))?;
+            printed?;
+            end.context("cannot receive")
+        })?;
+        self.add_last(end.last_window.clone(), options.window)?;
+        Ok(end)
+    }
+
+    /// Prints windows until the receiving thread ends, or until nobody reads the lines.
+    fn print(
+        &mut self,
+        windows: Receiver<ListenWindow>,
+        spares: &Sender<ListenWindow>,
+    ) -> anyhow::Result<()> {
+        while !self.reader_is_gone {
+            match windows.recv_timeout(BETWEEN_LOOKS) {
+                Ok(window) => {
+                    let window = self.add(window)?;
+                    // The thread may have ended meanwhile.
+                    let _ = spares.send(window);
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    self.observer.look();
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        // Without a receiver of windows, the thread ends.
+        drop(windows);
+        Ok(())
+    }
+
+    /// Adds a window, prints its line and returns it.
+    fn add(&mut self, window: ListenWindow) -> anyhow::Result<ListenWindow> {
+        self.observer.look();
+        let seen = self.observer.finish();
+        self.seen.add(&seen);
+        if window.socket_drops > 0 {
+            self.dropping.add(&seen);
+        }
+        self.totals.add(&window);
+        let line = Line::new(window, seen);
+        self.append(&csv_row(&line))?;
+        if self.prints && !self.reader_is_gone {
+            let is_due = self.printed == 0
+                || (io::stdout().is_terminal() && self.printed % LINES_PER_HEADER == 0);
+            let width = width().into();
+            let header = is_due.then(|| self.shown.header(width));
+            let text = header.unwrap_or_default() + &self.shown.line(&line, width);
+            self.reader_is_gone = !show_to_reader(&text)?;
+            self.printed = self.printed.wrapping_add(1);
+        }
+        Ok(line.window)
+    }
+
+    /// Adds the window in which the run ended. One that had hardly begun has no line.
+    fn add_last(&mut self, window: ListenWindow, whole: Duration) -> anyhow::Result<()> {
+        let length = Duration::from_nanos(window.length_ns);
+        if window.datagrams == 0 && length < whole / 2 {
+            self.observer.look();
+            self.seen.add(&self.observer.finish());
+            self.totals.add(&window);
+            return Ok(());
+        }
+        self.add(window).map(drop)
+    }
+
+    fn append(&mut self, text: &str) -> anyhow::Result<()> {
+        match &mut self.file {
+            Some(file) => file.append(text.as_bytes()),
+            None => Ok(()),
+        }
+    }
+}

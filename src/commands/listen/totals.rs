@@ -1,0 +1,117 @@
+//! The whole run: its windows together, and what the kernel counted meanwhile.
+
+use std::collections::BTreeMap;
+
+use crate::data::Histogram;
+use crate::data::listened::{Gap, ListenWindow};
+use crate::data::sequence::SequenceCounts;
+use crate::host::program::Interval;
+use crate::workload::listening::ListenEnd;
+
+/// Sums over all windows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) length_ns: u64,
+    pub(super) datagrams: u64,
+    pub(super) bytes: u64,
+    pub(super) gaps: Histogram,
+    pub(super) longest_gap: Option<Gap>,
+    pub(super) unnumbered: u64,
+    pub(super) unstamped: u64,
+    pub(super) socket_drops: u64,
+    pub(super) cpu_ns: u64,
+}
+
+/// What was seen in all.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) totals: Totals,
+    pub(super) end: ListenEnd,
+    /// Drops on the way to the socket, and the CPUs.
+    pub(super) seen: Interval,
+    /// The windows in which the socket dropped something.
+    pub(super) dropping: Interval,
+    /// Drops of the whole machine by the kernel's reasons, or why it does not tell them.
+    pub(super) reasons: Result<BTreeMap<&'static str, u64>, String>,
+    /// Size of the buffer as the kernel counts it, in bytes.
+    pub(super) buffer_bytes: u32,
+}
+
+impl Totals {
+    /// Adds a window.
+    pub(super) fn add(&mut self, window: &ListenWindow) {
+        self.length_ns += window.length_ns;
+        self.datagrams += window.datagrams;
+        self.bytes += window.bytes;
+        self.gaps.add(&window.gaps());
+        if let Some(gap) = window.longest_gap {
+            self.longest_gap = Gap::longer(self.longest_gap, gap);
+        }
+        self.unnumbered += window.unnumbered;
+        self.unstamped += window.unstamped;
+        self.socket_drops += window.socket_drops;
+        self.cpu_ns += window.cpu_ns;
+    }
+
+    /// Returns the length in seconds, above 0.
+    pub(super) fn seconds(&self) -> f64 {
+        self.length_ns.max(1) as f64 / 1e9
+    }
+}
+
+impl Outcome {
+    /// Returns the counts of numbered datagrams of all sources.
+    pub(super) fn sequence(&self) -> SequenceCounts {
+        let mut all = SequenceCounts::default();
+        for source in self.end.listened.sources.known() {
+            all.add(&source.sequence);
+        }
+        all
+    }
+
+    /// Returns the missing numbers that this host dropped at the socket, and the others: those were lost on the way, or
+    /// before the socket.
+    pub(super) fn missing_by_place(&self) -> (u64, u64) {
+        let missing = u64::try_from(self.sequence().missing).unwrap_or(0);
+        let here = missing.min(self.end.dropped_before_last);
+        (here, missing - here)
+    }
+
+    /// Returns the packets that were dropped on this host before the socket, for any program. Some counters of an
+    /// interface contain others: the greatest of each counts.
+    pub(super) fn before_socket(&self) -> u64 {
+        let mut of_interfaces: BTreeMap<&str, u64> = BTreeMap::new();
+        for (counter, lost) in &self.seen.interface_drops {
+            let interface = counter.split(' ').next().unwrap_or_default();
+            let most = of_interfaces.entry(interface).or_default();
+            *most = (*most).max(*lost);
+        }
+        let interfaces: u64 = of_interfaces.values().sum();
+        self.seen.backlog_drops + self.seen.protocol_drops + interfaces
+    }
+
+    /// Returns the `SO_RCVBUF` that would have held everything, in bytes: an estimate. `None`: nothing was dropped.
+    pub(super) fn needed_rcvbuf(&self) -> Option<u64> {
+        let needed = self.end.backlog.needed_bytes(self.buffer_bytes)?;
+        // The kernel doubles what is set.
+        Some(needed.div_ceil(2))
+    }
+
+    /// Returns the time from the last datagram to the end, in nanoseconds. `None`: nothing came.
+    pub(super) fn quiet_end_ns(&self) -> Option<u64> {
+        let last = self.end.listened.last_ns?;
+        Some(self.end.ended_ns.saturating_sub(last))
+    }
+}
+
+/// Formats a time since 1970 as UTC, with milliseconds.
+pub(super) fn utc(ns: u64) -> String {
+    let time = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(ns);
+    humantime::format_rfc3339_millis(time).to_string()
+}
+
+/// Formats the time of day, `12:34:56.789`, of a time since 1970.
+pub(super) fn time_of_day(ns: u64) -> String {
+    let utc = utc(ns);
+    utc.get(11..23).unwrap_or(&utc).to_owned()
+}
