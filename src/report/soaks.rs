@@ -19,7 +19,7 @@ pub(super) fn found(log: &SoakLog) -> Markup {
     let events: Vec<&Event> = log.events().collect();
     let listed = &events[..events.len().min(MAX_LISTED)];
     html! {
-        @for (name, line) in summary.lines() { p { strong { (name) } " " (line) } }
+        @for (name, line) in summary.lines() { p { (name) ": " (line) } }
         @if !events.is_empty() {
             (picture(log, &events))
             (table("Events by kind", &summary.table()))

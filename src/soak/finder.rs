@@ -143,9 +143,6 @@ impl Finder {
                 self.interval.unsent += 1;
                 self.interval.unsent_first_ns.get_or_insert(at_ns);
                 self.interval.unsent_last_ns = at_ns + gap_ns;
-                if let Some(open) = &mut self.open {
-                    open.event.unsent += 1;
-                }
             }
         }
         over
@@ -218,12 +215,11 @@ impl Finder {
         }
         if let Some(first_ns) = ended.unsent_first_ns {
             if ended.unsent as f64 >= UNSENT_SHARE * ended.due as f64 {
-                let is_new = self.open.is_none();
                 over = over.or(self.mark(first_ns, ended.unsent_last_ns));
-                if let Some(open) = self.open.as_mut().filter(|_| is_new) {
-                    open.event.unsent = ended.unsent;
-                }
             }
+        }
+        if let Some(open) = &mut self.open {
+            open.event.unsent += ended.unsent;
         }
         let last_end_ns = ended.end_ns;
         ended.rtts_ns.clear();

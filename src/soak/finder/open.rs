@@ -73,11 +73,12 @@ impl Open {
     pub(super) fn into_event(self) -> Event {
         let mut event = self.event.clone();
         event.length_ns = self.end_ns - event.start_ns;
+        // If most of a delay is unsent, it was this host that did not run.
         event.kind = if event.silences > 0 {
             Kind::Silence
         } else if event.lost > 0 {
             Kind::Loss
-        } else if event.rtt_ns > 0 {
+        } else if event.rtt_ns > 0 && 2 * event.unsent < event.due {
             Kind::Delay
         } else {
             Kind::Unsent

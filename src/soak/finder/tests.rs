@@ -159,16 +159,20 @@ fn an_end_that_stops_or_starts_again_is_the_place() {
 
 #[test]
 fn what_this_host_could_not_send_is_no_loss() {
-    let events = found(10_000, |at, _| match at {
+    let events = found(15_000, |at, path| match at {
         // The second time is too little of an interval.
         3000..3080 | 8000..8020 => Some(Fate::Unsent),
         6000..6300 => Some(Fate::Refused(101)),
+        // Late because of this host: most is unsent.
+        12_000..12_200 if at % 4 != 0 => Some(Fate::Unsent),
+        12_000..12_200 => Some(path.returned(40)),
         _ => None,
     });
     let shapes: Vec<_> = events.iter().map(shape).collect();
     let expected = [
         (3000, 80, Kind::Unsent, Place::Here),
         (6000, 300, Kind::Silence, Place::Here),
+        (12_000, 200, Kind::Unsent, Place::Here),
     ];
     assert_eq!(shapes, expected);
     assert_eq!((events[0].unsent, events[0].lost), (80, 0));
