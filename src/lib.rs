@@ -103,6 +103,7 @@
 // | `cli` | command line and `udpbench.toml` |
 // | `experiment` | sweep, `ab`, searches, suites: choose the next trial |
 // | `session` | the loop: next trial, run, repeat if faulty or disturbed, append to the log |
+// | `soak` | a constant rate for hours: outcomes, events, their log and its summary |
 // | `verdict` | comparisons, rankings, answers, quality |
 // | `results` | log, rows, columns, files |
 // | `trial` | one trial: agent, sockets, threads, warm-up, window, drain |
@@ -146,6 +147,8 @@ pub mod report;
 pub mod results;
 #[doc(hidden)]
 pub mod session;
+#[doc(hidden)]
+pub mod soak;
 #[doc(hidden)]
 pub mod stats;
 #[doc(hidden)]

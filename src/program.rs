@@ -61,6 +61,7 @@ fn run() -> ExitCode {
         Some(Command::Wire(args)) => commands::wire::run(args),
         Some(Command::Watch(args)) => commands::watch::run(args),
         Some(Command::Listen(args)) => commands::listen::run(args),
+        Some(Command::Soak(args)) => commands::soak::run(args),
         Some(Command::Plan(args)) => commands::plan::run(args),
         Some(Command::Check(args)) => commands::check::run(args),
         Some(Command::PutBack(args)) => commands::tuning::put_back(args),

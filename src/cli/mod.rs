@@ -21,6 +21,7 @@ mod ranges;
 mod remote;
 mod results;
 mod run;
+mod soak;
 mod tuning;
 mod watch;
 mod wire;
@@ -54,6 +55,7 @@ pub use self::results::{
 pub use self::run::{
     LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, PlanCommand, RunArgs,
 };
+pub use self::soak::SoakArgs;
 pub use self::tuning::{PutBackArgs, TuningArgs};
 pub use self::watch::WatchArgs;
 pub use self::wire::{WireArgs, WireCommand};
@@ -143,6 +145,8 @@ pub enum Command {
     Watch(Box<WatchArgs>),
     /// Listens on a port: what comes from a camera, a lidar or any other sender, and what is lost
     Listen(Box<ListenArgs>),
+    /// Sends at a constant rate for hours: each outage, loss and delay is an event
+    Soak(Box<SoakArgs>),
     /// Shows what would run, what is skipped and why, and how long it takes
     Plan(Box<PlanArgs>),
     /// Checks this host: each problem with its fix

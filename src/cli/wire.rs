@@ -5,6 +5,7 @@ use clap::{Args, Subcommand};
 use super::find::FindArgs;
 use super::remote::host;
 use super::run::{LatencyArgs, RunArgs};
+use super::soak::SoakArgs;
 
 /// The options of `wire`.
 #[derive(Args, Debug)]
@@ -30,6 +31,8 @@ pub enum WireCommand {
     Latency(Box<LatencyArgs>),
     /// Finds a threshold, as udpbench find
     Find(Box<FindArgs>),
+    /// Sends at a constant rate for hours, as udpbench soak
+    Soak(Box<SoakArgs>),
 }
 
 const WIRE_AFTER_HELP: &str = "\
@@ -38,6 +41,7 @@ Examples:
   udpbench wire pi@board --deploy                  copies udpbench to the other host first
   udpbench wire pi@board latency                   round trips
   udpbench wire pi@board find lossless             the highest rate without loss
+  udpbench wire pi@board soak --for 8h             each outage of a night
 
 More examples:
   udpbench wire pi@board --threads 4 --payload 1460 --direction up

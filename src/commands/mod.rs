@@ -23,6 +23,7 @@ pub mod report;
 pub mod resume;
 pub mod run;
 mod session;
+pub mod soak;
 mod start_time;
 pub mod suite;
 pub mod suites;

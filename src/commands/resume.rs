@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use super::{ab, find};
+use super::{ab, find, soak};
 use crate::cli::{Cli, Command, RunArgs};
 use crate::experiment::register::ExperimentResults;
 
@@ -31,6 +31,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Option<ExitCode>> {
     match Cli::try_parse_from(words)?.command {
         Some(Command::Ab(args)) => ab::run(&args).map(Some),
         Some(Command::Find(args)) => find::run(&args).map(Some),
+        Some(Command::Soak(args)) => soak::run(&args).map(Some),
         _ => Ok(None),
     }
 }

@@ -27,6 +27,11 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     }
     let shape = choose(args)?;
     if let Some(found) = ExperimentResults::open("FILE", &args.file)? {
+        let shape = if is_summary(args, &found) {
+            Shape::Table
+        } else {
+            shape
+        };
         let bytes = match shape {
             Shape::Table => found.table(super::width()).into_bytes(),
             Shape::File(format) => format.encode_answers(&found.rows())?,
@@ -43,6 +48,12 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
         Shape::File(format) => format.encode(&rows, &columns, super::advice)?,
     };
     put(args, shape, &bytes)
+}
+
+/// Returns whether the text for people is shown unless another format was asked for: a soak without events has no rows.
+fn is_summary(args: &SummarizeArgs, found: &ExperimentResults) -> bool {
+    let is_asked = args.format.is_some() || args.decimal_comma || !is_stdout(&args.output);
+    matches!(found, ExperimentResults::Soak(_)) && !is_asked
 }
 
 /// Shows the warnings of a sweep. Tables of searches and comparisons always have them.

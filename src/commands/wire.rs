@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::remote_host::RemoteHost;
-use super::{find, latency, run, session, suite};
+use super::{find, latency, run, session, soak, suite};
 use crate::cli::options::{Request, wire};
 use crate::cli::{FindArgs, LatencyArgs, ParameterArgs, RemoteArgs, WireArgs, WireCommand};
 use crate::error::UsageError;
@@ -17,6 +17,7 @@ use crate::sys::interrupt::{Interrupt, Interrupted};
 pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     let given = match &args.what {
         Some(WireCommand::Find(asked)) => return search(args, asked),
+        Some(WireCommand::Soak(asked)) => return soak::across(args, asked),
         Some(WireCommand::Latency(asked)) => &asked.run,
         None => &args.run,
     };

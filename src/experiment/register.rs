@@ -10,6 +10,9 @@ use crate::experiment::ab::{self, Comparison};
 use crate::experiment::find;
 use crate::results::log::{Log, is_of};
 use crate::session::Logged;
+use crate::soak;
+use crate::soak::event::Event;
+use crate::soak::log::SoakLog;
 use crate::verdict::judge::table::Detail;
 
 /// Results of an experiment, read from its log.
@@ -19,6 +22,8 @@ pub enum ExperimentResults {
     Search(Box<find::Record>),
     /// Log of `udpbench ab`.
     Sides(Box<Comparison>),
+    /// Log of `udpbench soak`.
+    Soak(Box<SoakLog>),
 }
 
 impl ExperimentResults {
@@ -33,6 +38,8 @@ impl ExperimentResults {
         } else if is_of::<ab::header::Header>(path) {
             let comparison = Comparison::of(&Log::open(flag, path)?)?;
             Some(Self::Sides(comparison.into()))
+        } else if is_of::<soak::log::Header>(path) {
+            Some(Self::Soak(SoakLog::open(flag, path)?.into()))
         } else {
             None
         })
@@ -43,6 +50,7 @@ impl ExperimentResults {
         match self {
             Self::Search(record) => vec!["find", record.header().question.name()],
             Self::Sides(_) => vec!["ab"],
+            Self::Soak(_) => vec!["soak"],
         }
     }
 
@@ -54,6 +62,7 @@ impl ExperimentResults {
                 let judgement = ab::judge(&it.record, it.question);
                 ab::table::draw(&it.record, &judgement, Detail::Changes, width)
             }
+            Self::Soak(log) => log.summary().text(width),
         }
     }
 
@@ -62,6 +71,7 @@ impl ExperimentResults {
         match self {
             Self::Search(record) => find::rows::rows(record),
             Self::Sides(it) => ab::rows::rows(&it.record, &ab::judge(&it.record, it.question)),
+            Self::Soak(log) => log.events().map(Event::row).collect(),
         }
     }
 }

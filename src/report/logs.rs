@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::summary::reach;
-use super::{searches, sides};
+use super::{searches, sides, soaks};
 use crate::experiment::register::ExperimentResults;
 use crate::host::facts::{Host, InterfaceKind};
 use crate::plan::WireLink;
@@ -17,6 +17,7 @@ impl ExperimentResults {
         let (command_line, started_at) = match self {
             Self::Search(record) => (&record.header().command_line, &record.header().started_at),
             Self::Sides(it) => (&it.header().command_line, &it.header().started_at),
+            Self::Soak(log) => (&log.header.command_line, &log.header.started_at),
         };
         html! {
             section aria-labelledby=(id) {
@@ -27,6 +28,7 @@ impl ExperimentResults {
                 @match self {
                     Self::Search(record) => (searches::found(record)),
                     Self::Sides(it) => (sides::found(&it.record)),
+                    Self::Soak(log) => (soaks::found(log)),
                 }
             }
         }
@@ -37,6 +39,7 @@ impl ExperimentResults {
         match self {
             Self::Search(_) => format!("search-{n}"),
             Self::Sides(_) => format!("ab-{n}"),
+            Self::Soak(_) => format!("soak-{n}"),
         }
     }
 
@@ -45,6 +48,7 @@ impl ExperimentResults {
         match self {
             Self::Search(record) => searches::title(record),
             Self::Sides(_) => "Did this change help",
+            Self::Soak(_) => "Was the path always there",
         }
     }
 
@@ -63,6 +67,10 @@ impl ExperimentResults {
                 let header = it.header();
                 real(&header.host, &header.environment.board)
             }
+            Self::Soak(log) => match &log.header.to {
+                None => log.header.machine.clone(),
+                Some(to) => format!("{} to {to}", log.header.machine),
+            },
         }
     }
 
@@ -71,6 +79,7 @@ impl ExperimentResults {
         let wire = match self {
             Self::Search(record) => record.header().wire.as_ref(),
             Self::Sides(_) => None,
+            Self::Soak(log) => return log.header.network(),
         };
         let is_veth = |link: &WireLink| link.local.interface.kind == InterfaceKind::Veth;
         match wire {

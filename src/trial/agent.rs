@@ -84,10 +84,39 @@ impl Agent {
         carrier: Command,
         asked: &StopRequested,
     ) -> anyhow::Result<Self> {
+        Self::start_by(shown, carrier, |input, output| {
+            Self::connect_across(name, input, output, asked)
+        })
+    }
+
+    /// Starts an agent on another host as [`Agent::start_remote`] does, but without a heartbeat: it outlives a broken
+    /// path, and ends with its carrier.
+    ///
+    /// # Errors
+    /// Fails as [`Agent::start_remote`] does.
+    pub fn start_patient(
+        name: &str,
+        shown: &str,
+        carrier: Command,
+        asked: &StopRequested,
+    ) -> anyhow::Result<Self> {
+        Self::start_by(shown, carrier, |input, output| {
+            let agent = Self::connect(Some(name), input, output, asked)?;
+            agent.ensure_same_version(name)?;
+            Ok(agent)
+        })
+    }
+
+    /// Starts the carrier of an agent and connects to it.
+    fn start_by(
+        shown: &str,
+        carrier: Command,
+        connect: impl FnOnce(Box<dyn Read + Send>, Box<dyn Write + Send>) -> anyhow::Result<Self>,
+    ) -> anyhow::Result<Self> {
         let started = Carrier::start(carrier);
         let (mut process, input, output) =
             started.with_context(|| format!("cannot start `{shown}`"))?;
-        match Self::connect_across(name, input, output, asked) {
+        match connect(Box::new(input), Box::new(output)) {
             Ok(mut agent) => {
                 agent.process = Some(process);
                 Ok(agent)
@@ -136,11 +165,7 @@ impl Agent {
             ..Hello::own()
         };
         let (mut agent, lost) = Self::connect_as(&hello, Some(name), (input, output), asked)?;
-        ensure!(
-            release(&agent.version) == release(VERSION),
-            "{name} has udpbench {}, this is udpbench {VERSION}: install the same on both hosts, or let --deploy do so",
-            agent.version
-        );
+        agent.ensure_same_version(name)?;
         let output = agent.output.clone().context("it has ended")?;
         let lost = move || {
             // Sending fails if nobody waits for messages any more.
@@ -148,6 +173,15 @@ impl Agent {
         };
         agent.pulse = Some(Pulse::start(output, agent.last_heard.clone(), lost)?);
         Ok(agent)
+    }
+
+    fn ensure_same_version(&self, name: &str) -> anyhow::Result<()> {
+        ensure!(
+            release(&self.version) == release(VERSION),
+            "{name} has udpbench {}, this is udpbench {VERSION}: install the same on both hosts, or let --deploy do so",
+            self.version
+        );
+        Ok(())
     }
 
     fn connect_as(
@@ -215,6 +249,11 @@ impl Agent {
     /// Returns whether the connection is closed, so that no request can be sent any more.
     pub fn is_lost(&self) -> bool {
         self.output.is_none()
+    }
+
+    /// Returns whether the agent's output has ended, as when its process or its host is gone.
+    pub fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
     }
 
     /// Returns the facts about the agent's host.

@@ -33,12 +33,13 @@ use super::noise::expect_magic;
 use super::spec::{Flow, TrialSpec};
 use super::token::Token;
 use crate::VERSION;
+use crate::data::HostAddress;
 use crate::host::tuning::{Setting, Tuning, Wanted};
 use crate::sys::host_id::HostId;
 use crate::term::duration::ns;
 
 /// Version of the protocol, increased with each change of the messages.
-pub const PROTOCOL: u32 = 18;
+pub const PROTOCOL: u32 = 19;
 
 /// Longest body, in bytes. The longest message lists the flows of a case, at most 157 B each: there is room for
 /// 100,000.
@@ -141,6 +142,9 @@ pub enum Request {
         /// Payload that is tried first, in bytes.
         most: u32,
     },
+    /// Start an echo at this address, for the lifetime of the agent, and return an
+    /// [`EchoEnd`](super::echo_end::EchoEnd).
+    Echo(HostAddress),
 }
 
 impl Request {
@@ -167,6 +171,7 @@ impl Request {
             Self::Go => "go",
             Self::Drain { .. } => "drain",
             Self::FindLongestPayload { .. } => "find_longest_payload",
+            Self::Echo(_) => "echo",
         }
     }
 }

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | controller | `agents`, `agent`, `across`, `carrier`, `spawned`, `longest_payload`, `merged`, `power_command` |
 //! | messages | `message`, `conversation`, `noise`, `pulse`, `token`, `spec`, `end_result`, `scope` |
-//! | one end: steps | `serve`, `local`, `end_steps`, `prepared_end`, `running_end`, `wait`, `changes` |
+//! | one end: steps | `serve`, `echo_end`, `local`, `end_steps`, `prepared_end`, `running_end`, `wait`, `changes` |
 //! | one end: sockets | `end_sockets`, `udp_sockets`, `bind`, `connections`, `flows` |
 //! | one end: threads | `threads`, `bench_thread`, `workers`, `programs` |
 //! | readings | `snapshot`, `queue_probes`, `path_watch`, `reason_watch`, `idle_counters`, `remote_facts` |
@@ -22,6 +22,7 @@ mod carrier;
 pub mod changes;
 mod connections;
 mod conversation;
+pub mod echo_end;
 pub mod end_result;
 mod end_sockets;
 mod end_steps;

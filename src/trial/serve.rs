@@ -15,12 +15,12 @@ use anyhow::{Context, bail};
 use super::changes::changed_settings::ensure_unchanged;
 use super::changes::host_settings::HostSettings;
 use super::conversation::Conversation;
-use super::end_steps;
 use super::local::LocalTrials;
 use super::message::{self, Answer, Hello, Request};
 use super::pulse::{LastHeard, Output, Pulse};
 use super::remote_facts::RemoteFacts;
 use super::spawned::{self, THIS_PROGRAM};
+use super::{echo_end, end_steps};
 use crate::host::tuning::Lock;
 use crate::sys::files::Root;
 use crate::sys::{drops, power, temperature};
@@ -178,6 +178,7 @@ fn obey(
         } => conversation.answer(&end_steps::longest_payload(
             &spec, token, receiver, most, local,
         )?),
+        Request::Echo(address) => conversation.answer(&echo_end::start(address)?),
         other => bail!("{} is out of turn", other.name()),
     }
 }

@@ -42,6 +42,7 @@ mod rr;
 mod saved;
 mod schema;
 mod shown_commands;
+mod soak;
 mod socket_options;
 mod suites;
 mod sweep;

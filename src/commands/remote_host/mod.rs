@@ -16,7 +16,7 @@ use crate::error::UsageError;
 use crate::plan::WireLink;
 use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
-use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::sys::interrupt::{Interrupt, Interrupted, StopRequested};
 use crate::term::shell;
 use crate::trial::NoSample;
 use crate::trial::agent::Agent;
@@ -28,6 +28,28 @@ use crate::trial::spawned::{THIS_PROGRAM, wait_or_kill};
 pub(super) struct RemoteHost {
     pub(super) agent: Agent,
     pub(super) peer: Peer,
+    pub(super) reach: Reach,
+}
+
+/// How the remote host is reached, to start further agents there.
+pub(super) struct Reach {
+    /// Host in messages.
+    to: String,
+    rsh: Rsh,
+    /// Path of udpbench there.
+    program: String,
+}
+
+impl Reach {
+    /// Starts a further agent, without a heartbeat: see [`Agent::start_patient`].
+    ///
+    /// # Errors
+    /// Fails if the host cannot be reached or has no udpbench of this version.
+    pub(super) fn start_patient(&self, asked: &StopRequested) -> anyhow::Result<Agent> {
+        let words = [&*self.program, "agent"];
+        let (shown, command) = (self.rsh.shown(&words), self.rsh.run(&words));
+        Agent::start_patient(&self.to, &shown, command, asked)
+    }
 }
 
 impl RemoteHost {
@@ -47,7 +69,7 @@ impl RemoteHost {
             let fix = "wire always measures between this machine and its HOST: leave --on out";
             return Err(UsageError::flag("--on", on, fix).into());
         }
-        let (mut agent, facts) = start_agent(options, to, interrupt)?;
+        let (mut agent, facts, reach) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::across(to, facts, given)?;
         peer.words.before_subcommand = format!("wire {}{} ", shell::word(to), options.shown());
         let root = Root::default();
@@ -61,7 +83,7 @@ impl RemoteHost {
         if !is_quiet {
             introduce(to, &peer);
         }
-        Ok(Self { agent, peer })
+        Ok(Self { agent, peer, reach })
     }
 
     /// Starts an agent on the host of `--on`, which uses the board profile `board`. Returns `None` without `--on`.
@@ -88,13 +110,13 @@ impl RemoteHost {
             let fix = "it is for two hosts: use it with wire HOST, or leave it out";
             return Err(UsageError::flag("udpbench", "--drop-reasons", fix).into());
         }
-        let (agent, facts) = start_agent(options, to, interrupt)?;
+        let (agent, facts, reach) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::alone(to, facts, board)?;
         peer.words.after_subcommand = format!("--on {}{} ", shell::word(to), options.shown());
         if !is_quiet {
             introduce(to, &peer);
         }
-        Ok(Some(Self { agent, peer }))
+        Ok(Some(Self { agent, peer, reach }))
     }
 }
 
@@ -195,7 +217,7 @@ fn start_agent(
     options: &RemoteArgs,
     to: &str,
     interrupt: &Interrupt,
-) -> anyhow::Result<(Agent, RemoteFacts)> {
+) -> anyhow::Result<(Agent, RemoteFacts, Reach)> {
     let start = || {
         let rsh = Rsh::new(&options.rsh, to);
         let program = if options.deploy {
@@ -204,12 +226,13 @@ fn start_agent(
         } else {
             options.agent.clone()
         };
-        let words = [&program, "agent"];
+        let words = [&*program, "agent"];
         let agent =
             Agent::start_remote(to, &rsh.shown(&words), rsh.run(&words), &interrupt.asked());
         let mut agent = agent.with_context(|| format!("cannot measure with {to}"))?;
         let facts = agent.facts()?;
-        Ok((agent, facts))
+        let to = to.to_owned();
+        Ok((agent, facts, Reach { to, rsh, program }))
     };
     start().map_err(|error: anyhow::Error| match interrupt.signal() {
         Some(_) => Interrupted.into(),

@@ -132,25 +132,7 @@ impl Outputs {
         name: (&str, &str, &str),
         header: &impl First,
     ) -> anyhow::Result<Self> {
-        let (board, started_at, command) = name;
-        if let Some(remark) = clock_remark(started_at) {
-            say(&remark);
-        }
-        let create = |path: &Path| {
-            let mut log = OutputFile::create("--output", path)?;
-            if let Err(error) = header.line().and_then(|line| log.append(&line)) {
-                // Removes a log whose first line cannot be written.
-                log.remove();
-                return Err(error);
-            }
-            Ok(log)
-        };
-        if let Some(path) = path {
-            return Ok(Self::of_log(create(path)?, path.to_owned()));
-        }
-        let stem = default_name::create_stem(started_at, board)?;
-        let suffix = format!("-{command}.jsonl");
-        let (log, path) = default_name::create_first_free(&stem, &suffix, &[], create)?;
+        let (log, path) = create_log(path, name, header)?;
         Ok(Self::of_log(log, path))
     }
 
@@ -358,6 +340,37 @@ impl Outputs {
         let written = self.rows.as_mut().map_or(Ok(()), |file| file.rows(rows));
         synced.and(written)
     }
+}
+
+/// Creates a log with its first line. Without `path`, the name of the file is made of `name`: the board, the start and
+/// the command.
+///
+/// # Errors
+/// Fails if the file exists already or cannot be written.
+pub(crate) fn create_log(
+    path: Option<&Path>,
+    name: (&str, &str, &str),
+    header: &impl First,
+) -> anyhow::Result<(OutputFile, PathBuf)> {
+    let (board, started_at, command) = name;
+    if let Some(remark) = clock_remark(started_at) {
+        say(&remark);
+    }
+    let create = |path: &Path| {
+        let mut log = OutputFile::create("--output", path)?;
+        if let Err(error) = header.line().and_then(|line| log.append(&line)) {
+            // Removes a log whose first line cannot be written.
+            log.remove();
+            return Err(error);
+        }
+        Ok(log)
+    };
+    if let Some(path) = path {
+        return Ok((create(path)?, path.to_owned()));
+    }
+    let stem = default_name::create_stem(started_at, board)?;
+    let suffix = format!("-{command}.jsonl");
+    default_name::create_first_free(&stem, &suffix, &[], create)
 }
 
 /// Returns whether all complete rows of a CSV file belong to the sweep of the `known` rows. A row may have no raw

@@ -19,3 +19,5 @@ mod rsh;
 mod strangers;
 mod traces;
 mod truth;
+
+pub(crate) use rsh::script;

@@ -1,0 +1,90 @@
+//! The echo of probes: returns each to where it came from, with its own counters.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use super::probe::{self, EchoState, ProbeToken};
+use crate::sys::arrival::ArrivalClock;
+use crate::sys::{buffers, clock, drops, priority};
+
+/// Size of the socket's buffers in bytes: half a second of 10,000 small datagrams a second.
+pub(super) const BUFFER_BYTES: usize = 4 << 20;
+/// Longest datagram, in bytes.
+const LONGEST: usize = 1 << 16;
+/// Interval at which a wait looks at the time.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// A socket that returns probes.
+#[derive(Debug)]
+pub struct Echo {
+    socket: UdpSocket,
+    token: ProbeToken,
+    arrival: Option<ArrivalClock>,
+}
+
+impl Echo {
+    /// Binds a socket to this address, for probes with this token.
+    ///
+    /// # Errors
+    /// Returns the error of the system call.
+    pub fn bind(address: SocketAddr, token: ProbeToken) -> io::Result<Self> {
+        let socket = UdpSocket::bind(address)?;
+        buffers::set_receive(&socket, BUFFER_BYTES)?;
+        buffers::set_send(&socket, BUFFER_BYTES)?;
+        socket.set_read_timeout(Some(LOOK))?;
+        let arrival = ArrivalClock::of(&socket);
+        Ok(Self {
+            socket,
+            token,
+            arrival,
+        })
+    }
+
+    /// Returns the address of the socket.
+    ///
+    /// # Errors
+    /// Returns the error of the system call.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Returns probes until none has arrived for this time, with a raised priority if that is permitted.
+    pub fn run(&self, longest_silence: Duration) {
+        priority::raise();
+        let mut memory = vec![0; LONGEST];
+        let mut state = EchoState::default();
+        let mut next_number = 0;
+        let mut heard_ns = clock::monotonic_ns();
+        loop {
+            // An error is a timeout, or concerns a single datagram.
+            let received = self.socket.recv_from(&mut memory);
+            let probe = received.ok().and_then(|(bytes, from)| {
+                let number = probe::read_number(&memory[..bytes], &self.token)?;
+                Some((bytes, from, number))
+            });
+            let now_ns = clock::monotonic_ns();
+            let Some((bytes, from, number)) = probe else {
+                if u128::from(now_ns - heard_ns) > longest_silence.as_nanos() {
+                    return;
+                }
+                continue;
+            };
+            heard_ns = now_ns;
+            state.received = state.received.wrapping_add(1);
+            if number != next_number {
+                // Some are missing.
+                state.dropped = drops::socket_drops(&self.socket).unwrap_or(state.dropped);
+            }
+            next_number = number + 1;
+            let held_ns = self
+                .arrival
+                .as_ref()
+                .and_then(ArrivalClock::ns_since_arrival);
+            state.held_us = u32::try_from(held_ns.unwrap_or(0) / 1000).unwrap_or(u32::MAX);
+            probe::write_response(&mut memory, state);
+            // The prober sees that it is missing.
+            let _ = self.socket.send_to(&memory[..bytes], from);
+        }
+    }
+}

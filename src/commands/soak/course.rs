@@ -1,0 +1,295 @@
+//! The course of a soak: takes outcomes, writes events and minutes to the log, and shows them.
+
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::commands::{say, show};
+use crate::results::export::output_file::OutputFile;
+use crate::soak::event::Event;
+use crate::soak::far_end::{FarEnd, News};
+use crate::soak::finder::{Finder, Limits};
+use crate::soak::log::{Entry, Header, Note, Quota, SoakLog};
+use crate::soak::minute::{Minute, Minutes};
+use crate::soak::notes::{Notes, Watch};
+use crate::soak::summary::Summary;
+use crate::soak::time_text;
+use crate::sys::files::Root;
+use crate::sys::interrupt::Interrupt;
+use crate::workload::Prober;
+use crate::workload::probe::{Batch, Target};
+
+/// Batches that wait for a slow disk, at most: a minute of them.
+const MAX_WAITING: usize = 600;
+/// Interval at which the kernel is asked and news are looked for.
+const LOOK: Duration = Duration::from_millis(100);
+/// Length from which an event is announced before it is over, in nanoseconds.
+const LONG_NS: u64 = 2_000_000_000;
+
+/// A running soak.
+pub(super) struct Course {
+    header: Header,
+    file: OutputFile,
+    summary: Summary,
+    quota: Quota,
+    quiet: bool,
+    bar: ProgressBar,
+    /// Time of the soak before this process, in nanoseconds.
+    base_ns: u64,
+    /// Start of this process's part, by two clocks.
+    started: (SystemTime, Instant),
+    finder: Finder,
+    minutes: Minutes,
+    notes: Notes,
+    is_announced: bool,
+    probes: u64,
+    lost: u64,
+}
+
+impl Course {
+    /// Returns a course that has not begun. `past`: the log of its first part.
+    pub(super) fn new(
+        header: Header,
+        past: Option<&SoakLog>,
+        file: OutputFile,
+        quiet: bool,
+    ) -> Self {
+        let new = || Summary::new(header.clone());
+        let summary = past.map_or_else(new, SoakLog::summary);
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let limits = Limits {
+            gap_ns: header.gap_ns(),
+            outage_ns: nanoseconds(header.outage),
+            delay_ns: nanoseconds(header.delay),
+        };
+        let bar = ProgressBar::new_spinner();
+        if quiet {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let style = ProgressStyle::with_template("{msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        Self {
+            file,
+            summary,
+            quota: Quota::default(),
+            quiet,
+            bar,
+            base_ns: past.map_or(0, SoakLog::elapsed_ns),
+            started: (SystemTime::now(), Instant::now()),
+            finder: Finder::new(limits),
+            minutes: Minutes::new(header.gap_ns()),
+            notes: Notes::default(),
+            is_announced: false,
+            probes: 0,
+            lost: 0,
+            header,
+        }
+    }
+
+    /// Returns the summary so far.
+    pub(super) fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Probes until the time is over or a signal comes.
+    ///
+    /// # Errors
+    /// Fails if no socket can be made, or if the log cannot be written.
+    pub(super) fn run(
+        &mut self,
+        far_end: FarEnd,
+        target: Arc<Target>,
+        root: &Root,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<()> {
+        let (mut watch, unreadable) = Watch::start(root, &self.header.interface);
+        if let Some(why) = unreadable.filter(|_| !self.quiet) {
+            say(&format!(
+                "the kernel's log cannot be read, so events lack its lines: {why}"
+            ));
+        }
+        let prober = Prober::new(self.header.probing(self.base_ns), target)
+            .context("cannot make a socket")?;
+        let (send, batches) = mpsc::sync_channel(MAX_WAITING);
+        let stop = interrupt.asked();
+        self.started = (SystemTime::now(), Instant::now());
+        if self.base_ns > 0 {
+            let resumed = Entry::Resumed(self.note(String::new()));
+            self.write(&resumed)?;
+        }
+        // A batch that finds no room is left out: the prober must not wait.
+        let probe = move || prober.run(&stop, |batch| drop(send.try_send(batch)));
+        let thread = thread::Builder::new().name("prober".to_owned());
+        thread.spawn(probe).context("cannot start a thread")?;
+        let watched = self.watch(&batches, &far_end, &mut watch);
+        drop(far_end);
+        self.bar.finish_and_clear();
+        watched?;
+        self.end(interrupt)
+    }
+
+    fn watch(
+        &mut self,
+        batches: &Receiver<Batch>,
+        far_end: &FarEnd,
+        watch: &mut Watch,
+    ) -> anyhow::Result<()> {
+        loop {
+            let batch = match batches.recv_timeout(LOOK) {
+                Ok(batch) => Some(batch),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            };
+            watch.look(self.elapsed_ns(), &mut self.notes);
+            while let Ok(news) = far_end.news.try_recv() {
+                let (entry, text): (fn(Note) -> Entry, _) = match news {
+                    News::Ended(text) => (Entry::FarEndGone, text),
+                    News::StartedAgain(text) => (Entry::FarEndBack, text),
+                };
+                self.tell(&text);
+                self.notes.say(self.elapsed_ns(), text.clone());
+                let entry = entry(self.note(text));
+                self.write(&entry)?;
+            }
+            if let Some(batch) = batch {
+                self.take(&batch)?;
+            }
+        }
+    }
+
+    fn take(&mut self, batch: &Batch) -> anyhow::Result<()> {
+        for outcome in &batch.outcomes {
+            if let Some(minute) = self.minutes.take(outcome) {
+                self.take_minute(minute)?;
+            }
+        }
+        for event in self.finder.take(batch) {
+            self.take_event(event)?;
+        }
+        self.announce(batch)?;
+        self.probes += batch.outcomes.len() as u64;
+        if !self.bar.is_hidden() {
+            let elapsed = time_text(self.base_ns + self.elapsed_ns());
+            let length = humantime::format_duration(self.header.length);
+            let (probes, events) = (self.probes, self.summary.events());
+            let lost = self.lost;
+            self.bar.set_message(format!(
+                "{elapsed} of {length}: {probes} probes, {events} events, {lost} lost in them"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Tells of an event that lasts long and is not over.
+    fn announce(&mut self, batch: &Batch) -> anyhow::Result<()> {
+        let Some((open, last)) = self.finder.open().zip(batch.outcomes.last()) else {
+            return Ok(());
+        };
+        let is_long = last.at_ns.saturating_sub(open.start_ns) > LONG_NS;
+        if self.is_announced || !is_long || open.lost == 0 {
+            return Ok(());
+        }
+        self.is_announced = true;
+        let (start_ns, lost) = (open.start_ns, open.lost);
+        let since = self.time_at(start_ns);
+        let text = format!("since {}: {lost} lost so far", time_of_day(&since));
+        self.tell(&text);
+        let began = Entry::Began(Note {
+            at: since,
+            start_ns: self.base_ns + start_ns,
+            text,
+        });
+        self.write(&began)?;
+        self.file.sync()
+    }
+
+    fn take_event(&mut self, mut event: Event) -> anyhow::Result<()> {
+        self.is_announced = false;
+        self.lost += event.lost;
+        event.at = self.time_at(event.start_ns);
+        self.notes.explain(&mut event);
+        event.start_ns += self.base_ns;
+        if !self.quota.admits(&event) {
+            return Ok(());
+        }
+        let line = event.line(self.header.far_end());
+        self.show(&format!("{}  {line}", time_of_day(&event.at)))?;
+        self.write(&Entry::Event(Box::new(event)))?;
+        self.file.sync()
+    }
+
+    fn take_minute(&mut self, mut minute: Minute) -> anyhow::Result<()> {
+        minute.start_ns += self.base_ns;
+        self.quota.add_to(&mut minute);
+        self.write(&Entry::Minute(Box::new(minute)))?;
+        self.file.sync()
+    }
+
+    fn end(&mut self, interrupt: &Interrupt) -> anyhow::Result<()> {
+        if let Some(event) = self.finder.finish() {
+            self.take_event(event)?;
+        }
+        if let Some(minute) = self.minutes.finish() {
+            self.take_minute(minute)?;
+        }
+        if interrupt.signal().is_none() {
+            let ended = Entry::Ended(self.note(String::new()));
+            self.write(&ended)?;
+        }
+        self.file.sync()
+    }
+
+    fn write(&mut self, entry: &Entry) -> anyhow::Result<()> {
+        self.summary.take(entry);
+        self.file.append(&entry.line()?)
+    }
+
+    fn note(&self, text: String) -> Note {
+        let elapsed_ns = self.elapsed_ns();
+        Note {
+            at: self.time_at(elapsed_ns),
+            start_ns: self.base_ns + elapsed_ns,
+            text,
+        }
+    }
+
+    /// Returns the time since the start of this process's part.
+    fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.started.1.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn time_at(&self, elapsed_ns: u64) -> String {
+        let time = self.started.0 + Duration::from_nanos(elapsed_ns);
+        humantime::format_rfc3339_millis(time).to_string()
+    }
+
+    /// Shows an event: on standard output, as the summary.
+    fn show(&self, line: &str) -> anyhow::Result<()> {
+        if self.quiet {
+            return Ok(());
+        }
+        let shown = || show(&format!("{line}\n"));
+        if io::stderr().is_terminal() {
+            self.bar.suspend(shown)
+        } else {
+            shown()
+        }
+    }
+
+    /// Says something on standard error.
+    fn tell(&self, line: &str) {
+        if !self.quiet {
+            self.bar.suspend(|| say(line));
+        }
+    }
+}
+
+/// Returns the time of day of a time in RFC 3339: `10:03:36.123`.
+fn time_of_day(time: &str) -> &str {
+    time.get(11..23).unwrap_or(time)
+}

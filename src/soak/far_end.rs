@@ -1,0 +1,208 @@
+//! Keeps an echo running at the other end: starts it again after its host restarted or its program ended.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+
+use super::time_text;
+use crate::data::HostAddress;
+use crate::sys::clock;
+use crate::sys::host_id::HostId;
+use crate::trial::agent::Agent;
+use crate::trial::echo_end::{EchoEnd, socket_address};
+use crate::trial::message::Request;
+use crate::workload::probe::Target;
+
+/// Interval at which the other end is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+/// Silence after which another echo is tried, while the connection to the first one stays open: its host may have
+/// restarted without a word.
+const SILENCE: Duration = Duration::from_secs(10);
+/// Time that the thread has to end.
+const ENDING: Duration = Duration::from_secs(4);
+/// First pause after a failed start. It doubles with each one.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// Starts an agent without a heartbeat.
+pub type Start = Box<dyn FnMut() -> anyhow::Result<Agent> + Send>;
+
+/// Addresses of an echo: the one that it binds on its host, and the same as seen from this host.
+#[derive(Clone, Copy, Debug)]
+pub struct EchoAddress {
+    /// On its host.
+    pub there: HostAddress,
+    /// From this host.
+    pub from_here: HostAddress,
+}
+
+/// News of the other end's program.
+#[derive(Clone, Debug)]
+pub enum News {
+    /// It is gone.
+    Ended(String),
+    /// Another one answers.
+    StartedAgain(String),
+}
+
+/// The echo, and a thread that looks after it. Dropping it ends both.
+#[derive(Debug)]
+pub struct FarEnd {
+    ends: Arc<AtomicBool>,
+    keeper: Option<JoinHandle<()>>,
+    /// What happens to the other end's program.
+    pub news: Receiver<News>,
+}
+
+impl FarEnd {
+    /// Starts an echo, sets the target of probes, and looks after it from then on. `name` is the host in messages.
+    ///
+    /// # Errors
+    /// Fails if the echo cannot be started.
+    pub fn start(
+        name: &str,
+        mut start: Start,
+        address: EchoAddress,
+        target: Arc<Target>,
+    ) -> anyhow::Result<Self> {
+        let (agent, echo) = start_echo(&mut start, address)?;
+        aim(&target, address, &echo)?;
+        let (say, news) = mpsc::channel();
+        let ends = Arc::<AtomicBool>::default();
+        let keeper = Keeper {
+            name: name.to_owned(),
+            start,
+            address,
+            target,
+            agent: Some(agent),
+            host: echo.host,
+            since: Instant::now(),
+            say,
+            ends: Arc::clone(&ends),
+        };
+        let thread = thread::Builder::new().name("far end".to_owned());
+        let keeper = thread.spawn(move || keeper.keep());
+        let keeper = keeper.context("cannot start a thread")?;
+        Ok(Self {
+            ends,
+            keeper: Some(keeper),
+            news,
+        })
+    }
+}
+
+impl Drop for FarEnd {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        let Some(keeper) = self.keeper.take() else {
+            return;
+        };
+        // It may wait for a host that does not answer. The end of this process ends that.
+        let end = Instant::now() + ENDING;
+        while !keeper.is_finished() && Instant::now() < end {
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+struct Keeper {
+    name: String,
+    start: Start,
+    address: EchoAddress,
+    target: Arc<Target>,
+    /// `None`: it has ended.
+    agent: Option<Agent>,
+    host: HostId,
+    /// Time of the last start.
+    since: Instant,
+    say: Sender<News>,
+    ends: Arc<AtomicBool>,
+}
+
+impl Keeper {
+    fn keep(mut self) {
+        let mut pause = FIRST_PAUSE;
+        while self.sleeps(LOOK) {
+            if self.agent.as_ref().is_some_and(Agent::has_ended) {
+                self.agent = None;
+                self.tell(News::Ended, "its program has ended");
+            }
+            if self.agent.is_some() && self.silence() < SILENCE {
+                pause = FIRST_PAUSE;
+                continue;
+            }
+            if self.replace() {
+                pause = FIRST_PAUSE;
+            } else if self.sleeps(pause) {
+                pause = (2 * pause).min(LONGEST_PAUSE);
+            }
+        }
+    }
+
+    /// Sleeps, and returns whether the soak goes on.
+    fn sleeps(&self, time: Duration) -> bool {
+        let end = Instant::now() + time;
+        while Instant::now() < end && !self.ends.load(Ordering::Relaxed) {
+            thread::sleep(LOOK.min(time));
+        }
+        !self.ends.load(Ordering::Relaxed)
+    }
+
+    /// Returns the time since something was heard of the echo, or since it was started.
+    fn silence(&self) -> Duration {
+        let heard = Duration::from_nanos(self.target.heard_ns());
+        let now = Duration::from_nanos(clock::monotonic_ns());
+        now.saturating_sub(heard).min(self.since.elapsed())
+    }
+
+    /// Starts another echo. Returns whether there is one that answers, or may.
+    fn replace(&mut self) -> bool {
+        let Ok((agent, echo)) = start_echo(&mut self.start, self.address) else {
+            return false;
+        };
+        if self.agent.is_some() && self.silence() < SILENCE {
+            // The first one answers again, and the new one ends here.
+            return true;
+        }
+        if self.agent.is_some() && echo.host.is_same_machine(&self.host) {
+            // The first one still runs there: only the path is broken.
+            return false;
+        }
+        if aim(&self.target, self.address, &echo).is_err() {
+            return false;
+        }
+        let silence = u64::try_from(self.silence().as_nanos()).unwrap_or(u64::MAX);
+        let after = time_text(silence);
+        let what = if echo.host.is_same_machine(&self.host) {
+            "its program was started again"
+        } else {
+            "it was restarted (another boot id)"
+        };
+        self.tell(
+            News::StartedAgain,
+            &format!("{what}, {after} after the last answer"),
+        );
+        (self.host, self.agent, self.since) = (echo.host, Some(agent), Instant::now());
+        true
+    }
+
+    fn tell(&self, news: fn(String) -> News, what: &str) {
+        // Nobody listens any more at the end.
+        let _ = self.say.send(news(format!("{}: {what}", self.name)));
+    }
+}
+
+fn start_echo(start: &mut Start, address: EchoAddress) -> anyhow::Result<(Agent, EchoEnd)> {
+    let mut agent = start()?;
+    let echo = agent.call(&Request::Echo(address.there))?;
+    Ok((agent, echo))
+}
+
+fn aim(target: &Target, address: EchoAddress, echo: &EchoEnd) -> anyhow::Result<()> {
+    target.set(socket_address(address.from_here, echo.port)?, echo.token);
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! An event that is not over: counts what belongs to it, and decides on its kind and its place.
+
+use crate::soak::event::{Event, Kind, Place};
+use crate::workload::probe::Return;
+
+/// An event that may still grow.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) event: Event,
+    pub(super) end_ns: u64,
+    /// Start of the run of lost probes that has not ended.
+    pub(super) run_start_ns: Option<u64>,
+    pub(super) before: Option<(u64, Return)>,
+    /// First return after the last lost probe.
+    pub(super) after: Option<(u64, Return)>,
+    pub(super) held_most_us: u32,
+    pub(super) is_own_drop: bool,
+    pub(super) is_unreachable: bool,
+}
+
+impl Open {
+    /// Opens an event with a fault from `start_ns` to `end_ns`. `before`: the last return before it.
+    pub(super) fn new(
+        start_ns: u64,
+        end_ns: u64,
+        usual_rtt_ns: u64,
+        before: Option<(u64, Return)>,
+    ) -> Self {
+        let event = Event {
+            at: String::new(),
+            kind: Kind::Loss,
+            place: Place::Path,
+            start_ns,
+            length_ns: 0,
+            due: 0,
+            lost: 0,
+            lost_forward: None,
+            refused: 0,
+            refused_errno: 0,
+            unsent: 0,
+            silences: 0,
+            longest_silence_ns: 0,
+            silent_ns: 0,
+            usual_rtt_ns,
+            rtt_ns: 0,
+            notes: Vec::new(),
+        };
+        Self {
+            event,
+            end_ns,
+            run_start_ns: None,
+            before,
+            after: None,
+            held_most_us: 0,
+            is_own_drop: false,
+            is_unreachable: false,
+        }
+    }
+
+    /// Ends the run of lost probes, if there is one, and counts it if it is as long as an outage.
+    pub(super) fn end_run(&mut self, at_ns: u64, outage_ns: u64) {
+        let Some(start_ns) = self.run_start_ns.take() else {
+            return;
+        };
+        let length_ns = at_ns.saturating_sub(start_ns);
+        if length_ns >= outage_ns {
+            self.event.silences += 1;
+            self.event.silent_ns += length_ns;
+            self.event.longest_silence_ns = self.event.longest_silence_ns.max(length_ns);
+        }
+    }
+
+    pub(super) fn into_event(self) -> Event {
+        let mut event = self.event.clone();
+        event.length_ns = self.end_ns - event.start_ns;
+        // If most of a delay is unsent, it was this host that did not run.
+        event.kind = if event.silences > 0 {
+            Kind::Silence
+        } else if event.lost > 0 {
+            Kind::Loss
+        } else if event.rtt_ns > 0 && 2 * event.unsent < event.due {
+            Kind::Delay
+        } else {
+            Kind::Unsent
+        };
+        event.lost_forward = self.lost_forward();
+        event.place = self.place(&event);
+        event
+    }
+
+    /// Returns the probes of the event that the other end's program did not receive. `None`: not known, as the program
+    /// was started again.
+    fn lost_forward(&self) -> Option<u64> {
+        let ((sent_before, before), (sent_after, after)) = self.before.zip(self.after)?;
+        let received = after.state.received.wrapping_sub(before.state.received);
+        let sent = sent_after - sent_before;
+        let forward = sent.saturating_sub(received.into());
+        (after.echo == before.echo).then_some(forward.min(self.event.lost - self.event.refused))
+    }
+
+    fn place(&self, event: &Event) -> Place {
+        let is_most = |part: u64| 2 * part > event.lost;
+        match event.kind {
+            Kind::Unsent => Place::Here,
+            Kind::Delay if u64::from(self.held_most_us) * 1000 > event.rtt_ns / 2 => Place::FarEnd,
+            Kind::Delay => Place::Path,
+            _ if is_most(event.refused) || self.is_own_drop => Place::Here,
+            _ if self.is_far_end(event) => Place::FarEnd,
+            _ => match event.lost_forward {
+                Some(forward) if 10 * forward >= 9 * event.lost => Place::Forward,
+                Some(forward) if 10 * forward <= event.lost => Place::Back,
+                _ => Place::Path,
+            },
+        }
+    }
+
+    /// Returns whether the other end's program was gone, or did not read: its socket dropped most of the lost probes.
+    fn is_far_end(&self, event: &Event) -> bool {
+        let Some(((_, before), (_, after))) = self.before.zip(self.after) else {
+            return self.is_unreachable;
+        };
+        let dropped = after.state.dropped.wrapping_sub(before.state.dropped);
+        self.is_unreachable || before.echo != after.echo || 2 * u64::from(dropped) > event.lost
+    }
+}

@@ -1,0 +1,257 @@
+//! The log of a soak: JSON Lines, each written as soon as it is known. The first line is the [`Header`], each other one
+//! an [`Entry`].
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::Event;
+use super::minute::Minute;
+use crate::data::{Payload, Rate};
+use crate::error::UsageError;
+use crate::host::facts::InterfaceKind;
+use crate::results::log::First;
+use crate::results::row::Network;
+use crate::sys::files::{self, Kind};
+use crate::term::duration::ns;
+use crate::term::escape;
+use crate::workload::Probing;
+
+/// Time after which a probe counts as lost, in nanoseconds.
+const TIMEOUT_NS: u64 = 1_000_000_000;
+/// Events that the log has for each hour, at most. The others are counted in the minute that follows.
+const EVENTS_PER_HOUR: u32 = 500;
+/// An hour, in nanoseconds.
+const HOUR_NS: u64 = 3_600_000_000_000;
+
+/// First line of the log.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Header {
+    /// Version of the program.
+    pub version: String,
+    /// Start, as in RFC 3339.
+    pub started_at: String,
+    /// Command line.
+    pub command_line: Vec<String>,
+    /// This host.
+    pub machine: String,
+    /// Name of its board profile.
+    pub board: String,
+    /// The other host as it was typed. `None`: over loopback.
+    pub to: Option<String>,
+    /// Address of the other end.
+    pub address: String,
+    /// Interface of this host.
+    pub interface: String,
+    /// Its kind.
+    pub interface_kind: InterfaceKind,
+    /// Probes per second.
+    pub rate: Rate,
+    /// Length of a probe, in bytes.
+    pub payload: Payload,
+    /// Length of the soak.
+    #[serde(rename = "length_ns", with = "ns")]
+    pub length: Duration,
+    /// Shortest silence that counts as an outage.
+    #[serde(rename = "outage_ns", with = "ns")]
+    pub outage: Duration,
+    /// A delay is a round trip longer than twice the usual one and this.
+    #[serde(rename = "delay_ns", with = "ns")]
+    pub delay: Duration,
+}
+
+impl First for Header {
+    const KEY: &'static str = "soak";
+    const WHAT: &'static str = "the log of a soak";
+}
+
+impl Header {
+    /// Returns the name of the other end for messages.
+    pub fn far_end(&self) -> &str {
+        self.to.as_deref().unwrap_or("the other end")
+    }
+
+    /// Returns what is between the ends.
+    pub fn network(&self) -> Network {
+        match (&self.to, self.interface_kind) {
+            (None, _) => Network::Loopback,
+            (Some(_), InterfaceKind::Veth) => Network::Veth,
+            (Some(_), _) => Network::Wire,
+        }
+    }
+
+    /// Returns the time between two probes, in nanoseconds.
+    pub fn gap_ns(&self) -> f64 {
+        1e9 / self.rate.per_second()
+    }
+}
+
+/// Any other line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entry {
+    /// An event that lasts longer than two seconds has begun.
+    Began(Note),
+    /// An event is over.
+    Event(Box<Event>),
+    /// A minute is over.
+    Minute(Box<Minute>),
+    /// The other end's program is gone.
+    FarEndGone(Note),
+    /// Another program answers at the other end.
+    FarEndBack(Note),
+    /// The soak went on in another process. The time between is not in it.
+    Resumed(Note),
+    /// The soak ended in good order.
+    Ended(Note),
+}
+
+/// A sentence and its time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Note {
+    /// Time by this host's clock, as in RFC 3339.
+    pub at: String,
+    /// Nanoseconds since the start of the soak.
+    pub start_ns: u64,
+    /// The sentence.
+    pub text: String,
+}
+
+/// A log that was read.
+#[derive(Clone, Debug)]
+pub struct SoakLog {
+    /// First line.
+    pub header: Header,
+    /// The other lines.
+    pub entries: Vec<Entry>,
+    /// Bytes of the file, and of its whole lines.
+    pub bytes: (u64, u64),
+}
+
+impl SoakLog {
+    /// Reads a log. A last line that is cut off is left out.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read, or names the line that is wrong.
+    pub fn open(flag: &'static str, path: &Path) -> Result<Self, UsageError> {
+        let name = escape::name(path);
+        let wrong = |problem: String| UsageError::flag(flag, &name, problem);
+        let bytes = files::read_whole(path, Kind::File);
+        let bytes = bytes.map_err(|error| wrong(format!("cannot read it: {error}")))?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+        let whole = whole.map_or(0, |at| at + 1);
+        let mut lines = bytes[..whole].split(|byte| *byte == b'\n');
+        let header = lines.next().and_then(Header::parse);
+        let header = header.ok_or_else(|| wrong("its first line is not a soak's".to_owned()))?;
+        let lines = (2..).zip(lines).filter(|(_, line)| !line.is_empty());
+        let entries = lines.map(|(number, line)| {
+            serde_json::from_slice(line)
+                .map_err(|error| wrong(format!("line {number}: {error}; restore it")))
+        });
+        Ok(Self {
+            header,
+            entries: entries.collect::<Result<_, _>>()?,
+            bytes: (bytes.len() as u64, whole as u64),
+        })
+    }
+
+    /// Returns the events in the order of the log.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Event(event) => Some(&**event),
+            _ => None,
+        })
+    }
+
+    /// Returns the time that the soak still has to run. Zero once it has ended.
+    pub fn left(&self) -> Duration {
+        if matches!(self.entries.last(), Some(Entry::Ended(_))) {
+            return Duration::ZERO;
+        }
+        let elapsed = Duration::from_nanos(self.elapsed_ns());
+        self.header.length.saturating_sub(elapsed)
+    }
+
+    /// Returns the time that the soak has lasted, in nanoseconds.
+    pub fn elapsed_ns(&self) -> u64 {
+        let ends = self.entries.iter().map(|entry| match entry {
+            Entry::Minute(minute) => minute.start_ns + minute.length_ns,
+            Entry::Event(event) => event.start_ns + event.length_ns,
+            Entry::Began(note)
+            | Entry::FarEndGone(note)
+            | Entry::FarEndBack(note)
+            | Entry::Resumed(note)
+            | Entry::Ended(note) => note.start_ns,
+        });
+        ends.max().unwrap_or(0)
+    }
+}
+
+impl Header {
+    /// Returns the probes of the time that is left after `elapsed_ns`.
+    pub fn probing(&self, elapsed_ns: u64) -> Probing {
+        let left = self.length.as_secs_f64() - elapsed_ns as f64 / 1e9;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a day of the highest rate is far below 2^64"
+        )]
+        let probes = (left * self.rate.per_second()).max(1.0) as u64;
+        Probing {
+            gap_ns: self.gap_ns(),
+            probes,
+            payload_bytes: u32::from(self.payload) as usize,
+            timeout_ns: TIMEOUT_NS,
+        }
+    }
+
+    fn parse(line: &[u8]) -> Option<Self> {
+        let mut line: serde_json::Value = serde_json::from_slice(line).ok()?;
+        serde_json::from_value(line.get_mut(Self::KEY)?.take()).ok()
+    }
+}
+
+impl Entry {
+    /// Returns the line, with a newline.
+    ///
+    /// # Errors
+    /// Fails if it cannot be written as JSON.
+    pub fn line(&self) -> anyhow::Result<Vec<u8>> {
+        let mut line = serde_json::to_vec(self)?;
+        line.push(b'\n');
+        Ok(line)
+    }
+}
+
+/// Counter that keeps the log small when there are very many events.
+#[derive(Debug, Default)]
+pub struct Quota {
+    hour: u64,
+    listed: u32,
+    unlisted: u64,
+    unlisted_silent_ns: u64,
+}
+
+impl Quota {
+    /// Returns whether the log takes this event.
+    pub fn admits(&mut self, event: &Event) -> bool {
+        let hour = event.start_ns / HOUR_NS;
+        if hour != self.hour {
+            (self.hour, self.listed) = (hour, 0);
+        }
+        self.listed += 1;
+        if self.listed > EVENTS_PER_HOUR {
+            self.unlisted += 1;
+            self.unlisted_silent_ns += event.silent_ns;
+            return false;
+        }
+        true
+    }
+
+    /// Moves the count of the events that were not admitted into a minute.
+    pub fn add_to(&mut self, minute: &mut Minute) {
+        minute.unlisted += std::mem::take(&mut self.unlisted);
+        minute.unlisted_silent_ns += std::mem::take(&mut self.unlisted_silent_ns);
+    }
+}

@@ -1,0 +1,139 @@
+//! Counts of a minute of a soak.
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{BUCKETS, Histogram, bucket_of};
+use crate::workload::probe::{Fate, Outcome};
+
+/// Length, in nanoseconds.
+const LENGTH_NS: u64 = 60_000_000_000;
+/// Buckets of the histogram that are counted as one, so that a minute takes up few kilobytes: no bucket is wider than
+/// 1/32 of its times.
+const BUCKETS_AS_ONE: usize = 4;
+
+/// Counts of a minute, or of its part at the end. Times are in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Minute {
+    /// Time since the start of the soak.
+    pub start_ns: u64,
+    /// Length.
+    pub length_ns: u64,
+    /// Probes that were sent.
+    pub sent: u64,
+    /// Probes that returned in time.
+    pub returned: u64,
+    /// Probes that the kernel refused to send.
+    pub refused: u64,
+    /// Probes that this host was too late to send.
+    pub unsent: u64,
+    /// Events that are not in the log, as there were too many.
+    #[serde(default)]
+    pub unlisted: u64,
+    /// Silence of these.
+    #[serde(default)]
+    pub unlisted_silent_ns: u64,
+    /// Longest round-trip time.
+    pub longest_ns: u64,
+    /// Round-trip times.
+    pub rtt: Histogram,
+}
+
+/// Counter of outcomes by minute.
+#[derive(Debug)]
+pub struct Minutes {
+    gap_ns: f64,
+    minute: Minute,
+    counts: Vec<u64>,
+}
+
+impl Minutes {
+    /// Returns a counter of probes that are this far apart.
+    pub fn new(gap_ns: f64) -> Self {
+        Self {
+            gap_ns,
+            minute: Minute::default(),
+            counts: vec![0; BUCKETS],
+        }
+    }
+
+    /// Counts an outcome. Returns the minute before if it is over.
+    pub fn take(&mut self, outcome: &Outcome) -> Option<Minute> {
+        let over = outcome.at_ns >= self.minute.start_ns + LENGTH_NS;
+        let over = over.then(|| self.end(outcome.at_ns));
+        let minute = &mut self.minute;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a second at most"
+        )]
+        let gap_ns = self.gap_ns as u64;
+        minute.length_ns = outcome.at_ns + gap_ns - minute.start_ns;
+        match outcome.fate {
+            Fate::Returned(found) => {
+                minute.sent += 1;
+                minute.returned += 1;
+                minute.longest_ns = minute.longest_ns.max(found.rtt_ns);
+                let bucket = bucket_of(found.rtt_ns);
+                self.counts[bucket - bucket % BUCKETS_AS_ONE + BUCKETS_AS_ONE / 2] += 1;
+            }
+            Fate::Lost => minute.sent += 1,
+            Fate::Refused(_) => minute.refused += 1,
+            Fate::Unsent => minute.unsent += 1,
+        }
+        over
+    }
+
+    /// Returns the rest. `None`: there was no outcome.
+    pub fn finish(&mut self) -> Option<Minute> {
+        (self.minute.length_ns > 0).then(|| self.end(0))
+    }
+
+    fn end(&mut self, next_start_ns: u64) -> Minute {
+        let next = Minute {
+            start_ns: next_start_ns,
+            ..Minute::default()
+        };
+        let mut minute = std::mem::replace(&mut self.minute, next);
+        minute.rtt = Histogram::of_counts(self.counts.iter().copied());
+        self.counts.fill(0);
+        minute
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::probe::{EchoState, Return};
+
+    #[test]
+    fn every_outcome_is_in_one_minute() {
+        let gap_ns = 10_000_000_u64;
+        let mut minutes = Minutes::new(gap_ns as f64);
+        let mut found = Vec::new();
+        for n in 0..15_000 {
+            let fate = match n % 10 {
+                0 => Fate::Lost,
+                1 => Fate::Unsent,
+                2 => Fate::Refused(1),
+                _ => Fate::Returned(Return {
+                    rtt_ns: 80_000 + n,
+                    echo: 0,
+                    state: EchoState::default(),
+                }),
+            };
+            let at_ns = n * gap_ns;
+            found.extend(minutes.take(&Outcome { at_ns, fate }));
+        }
+        found.extend(minutes.finish());
+        let lengths: Vec<u64> = found
+            .iter()
+            .map(|it| it.length_ns / 1_000_000_000)
+            .collect();
+        assert_eq!(lengths, [60, 60, 30]);
+        let sum = |of: fn(&Minute) -> u64| found.iter().map(of).sum::<u64>();
+        assert_eq!(sum(|it| it.sent), 12_000);
+        assert_eq!(sum(|it| it.returned), 10_500);
+        assert_eq!((sum(|it| it.refused), sum(|it| it.unsent)), (1500, 1500));
+        assert_eq!(sum(|it| it.rtt.count()), 10_500);
+    }
+}

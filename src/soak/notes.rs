@@ -1,0 +1,224 @@
+//! What happens on this host during a soak: lines of the kernel's log, changes of the carrier, dropped packets, heat.
+//! Each has a time, so that an event finds those of its seconds.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::event::{Event, Place};
+use crate::sys::files::Root;
+use crate::sys::kernel_log::KernelLog;
+use crate::sys::nic::{PathCounters, PathReader};
+use crate::sys::sensors;
+
+/// Notes that are kept, at most: two minutes of counters that all move.
+const MAX_NOTES: usize = 2000;
+/// Time around an event whose notes belong to it, in nanoseconds.
+const AROUND_NS: u64 = 1_000_000_000;
+/// Time between two readings of counters and sensors, in nanoseconds.
+const READING_NS: u64 = 500_000_000;
+/// Lines of the kernel that an event has, at most.
+const MAX_LINES: usize = 4;
+const CARRIER: &str = "carrier changes";
+
+/// A note.
+#[derive(Clone, Debug)]
+enum What {
+    /// A sentence of the kernel or about the host.
+    Said(String),
+    /// A counter has grown.
+    Counted(&'static str, u64),
+}
+
+/// Notes of the last minutes.
+#[derive(Debug, Default)]
+pub struct Notes(VecDeque<(u64, What)>);
+
+impl Notes {
+    fn add(&mut self, at_ns: u64, what: What) {
+        if self.0.len() >= MAX_NOTES {
+            self.0.pop_front();
+        }
+        self.0.push_back((at_ns, what));
+    }
+
+    /// Adds a sentence.
+    pub fn say(&mut self, at_ns: u64, text: String) {
+        self.add(at_ns, What::Said(text));
+    }
+
+    /// Adds the notes of an event's seconds to it.
+    pub fn explain(&self, event: &mut Event) {
+        let from_ns = event.start_ns.saturating_sub(AROUND_NS);
+        let to_ns = event.start_ns + event.length_ns + AROUND_NS;
+        let within = self
+            .0
+            .iter()
+            .filter(|(at, _)| (from_ns..=to_ns).contains(at));
+        let (mut said, mut counted) = (Vec::new(), BTreeMap::<&str, u64>::new());
+        let mut omitted = 0;
+        for (_, what) in within {
+            match what {
+                What::Said(text) if said.len() < MAX_LINES => said.push(text.clone()),
+                What::Said(_) => omitted += 1,
+                What::Counted(name, by) => *counted.entry(name).or_default() += by,
+            }
+        }
+        if omitted > 0 {
+            said.push(format!("{omitted} more lines"));
+        }
+        if counted.contains_key(CARRIER) && event.place != Place::FarEnd && event.lost > 0 {
+            event.place = Place::Link;
+        }
+        let counted = counted.iter().map(|(name, by)| format!("{name} +{by}"));
+        event.notes = counted.chain(said).collect();
+    }
+}
+
+/// Observer of this host and of one of its interfaces.
+#[derive(Debug)]
+pub struct Watch {
+    root: Root,
+    kernel_log: Option<KernelLog>,
+    interface: String,
+    /// `None`: the interface is gone, or netlink is forbidden.
+    reader: Option<PathReader>,
+    counters: Option<PathCounters>,
+    heat: Heat,
+    next_ns: u64,
+}
+
+/// State of the board's protection against heat and low voltage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Heat {
+    throttle_bits: Option<u32>,
+    under_voltage: Option<bool>,
+    cooling: Option<bool>,
+}
+
+impl Heat {
+    fn read(root: &Root) -> Self {
+        Self {
+            // Those that are set now. The others tell of the time before.
+            throttle_bits: sensors::throttle_bits(root).map(|bits| bits & 0xf),
+            under_voltage: sensors::under_voltage(root),
+            cooling: sensors::cooling(root),
+        }
+    }
+
+    fn words(self) -> String {
+        let mut words = sensors::throttle_words(self.throttle_bits.unwrap_or(0));
+        words.extend(
+            self.under_voltage
+                .unwrap_or(false)
+                .then_some("under-voltage"),
+        );
+        words.extend(
+            self.cooling
+                .unwrap_or(false)
+                .then_some("held down against heat"),
+        );
+        words.dedup();
+        if words.is_empty() {
+            return "the CPU is not throttled any more".to_owned();
+        }
+        format!("the CPU is throttled: {}", words.join(", "))
+    }
+}
+
+impl Watch {
+    /// Starts to watch. The second value is why the kernel's log cannot be read, if so.
+    pub fn start(root: &Root, interface: &str) -> (Self, Option<String>) {
+        let kernel_log = KernelLog::open(root);
+        let reason = kernel_log.as_ref().err().map(ToString::to_string);
+        let watch = Self {
+            kernel_log: kernel_log.ok(),
+            interface: interface.to_owned(),
+            reader: PathReader::open(interface).ok(),
+            counters: None,
+            heat: Heat::read(root),
+            next_ns: 0,
+            root: root.clone(),
+        };
+        (watch, reason)
+    }
+
+    /// Reads what is new. Costs little if called ten times a second: counters are read twice a second.
+    pub fn look(&mut self, now_ns: u64, notes: &mut Notes) {
+        for text in self.kernel_log.iter_mut().flat_map(KernelLog::read) {
+            notes.say(now_ns, format!("kernel: {text}"));
+        }
+        if now_ns < self.next_ns {
+            return;
+        }
+        self.next_ns = now_ns + READING_NS;
+        self.look_at_counters(now_ns, notes);
+        let heat = Heat::read(&self.root);
+        if heat != self.heat {
+            self.heat = heat;
+            notes.say(now_ns, heat.words());
+        }
+    }
+
+    fn look_at_counters(&mut self, now_ns: u64, notes: &mut Notes) {
+        if self.reader.is_none() {
+            self.reader = PathReader::open(&self.interface).ok();
+        }
+        let Some(now) = self.reader.as_mut().and_then(|reader| reader.read().ok()) else {
+            if self.counters.take().is_some() {
+                notes.say(now_ns, format!("{} is gone", self.interface));
+            }
+            self.reader = None;
+            return;
+        };
+        if let Some(before) = self.counters.replace(now) {
+            let moved = now.since(&before);
+            for (name, by) in named(&moved) {
+                if by > 0 {
+                    notes.add(now_ns, What::Counted(name, by));
+                }
+            }
+        }
+    }
+}
+
+/// Names of the counters for people.
+fn named(moved: &PathCounters) -> [(&'static str, u64); 8] {
+    [
+        (CARRIER, moved.carrier_changes),
+        ("dropped by the qdisc", moved.qdisc_drops),
+        (
+            "dropped by the interface on the way out",
+            moved.nic_out_drops,
+        ),
+        ("dropped by the interface on the way in", moved.nic_in_drops),
+        ("dropped by filters", moved.filter_drops),
+        ("dropped by the backlog", moved.backlog_drops),
+        ("dropped by IP", moved.ip_in_discards),
+        ("dropped by full sockets", moved.udp_rcvbuf_errors),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_has_the_notes_of_its_seconds() {
+        let mut notes = Notes::default();
+        let second = 1_000_000_000;
+        notes.say(7 * second, "before".to_owned());
+        notes.say(9 * second, "kernel: eth0: Link is Down".to_owned());
+        notes.add(10 * second, What::Counted(CARRIER, 1));
+        notes.add(11 * second, What::Counted(CARRIER, 1));
+        notes.say(13 * second, "after".to_owned());
+        let event = r#"{"kind":"silence","place":"path","start_ns":10000000000,"length_ns":1000000000,"due":9,"lost":9,
+            "refused":0,"refused_errno":0,"unsent":0,"silences":1,"longest_silence_ns":1,"silent_ns":1,
+            "usual_rtt_ns":1,"rtt_ns":0}"#;
+        let mut event: Event = serde_json::from_str(event).expect("an event");
+        notes.explain(&mut event);
+        assert_eq!(
+            event.notes,
+            ["carrier changes +2", "kernel: eth0: Link is Down"]
+        );
+        assert_eq!(event.place, Place::Link);
+    }
+}

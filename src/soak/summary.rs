@@ -1,0 +1,247 @@
+//! The summary of a soak: follows from its log alone, live or read again. Its size does not grow.
+
+use super::event::{Event, Kind};
+use super::log::{Entry, Header, SoakLog};
+use super::time_text;
+use crate::data::Histogram;
+use crate::term::digits::counted;
+use crate::term::escape;
+use crate::term::table::{Columns, Table};
+
+/// Upper ends of the classes of silences, in nanoseconds, and their names.
+const CLASSES: [(u64, &str); 5] = [
+    (100_000_000, "silence of less than 100 ms"),
+    (1_000_000_000, "silence of 100 ms to 1 s"),
+    (10_000_000_000, "silence of 1 s to 10 s"),
+    (60_000_000_000, "silence of 10 s to 1 min"),
+    (u64::MAX, "silence of more than 1 min"),
+];
+
+/// Summary of the entries so far.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    header: Header,
+    silences: [Tally; CLASSES.len()],
+    /// Losses, delays and unsent probes.
+    others: [Tally; 3],
+    /// Events that the log does not list.
+    unlisted: u64,
+    silent_ns: u64,
+    longest_silence_ns: u64,
+    length_ns: u64,
+    sent: u64,
+    returned: u64,
+    refused: u64,
+    unsent: u64,
+    longest_rtt_ns: u64,
+    rtt: Histogram,
+    /// Times that the other end's program was started again, and the sentence about the last time.
+    restarts: u64,
+    last_restart: String,
+    /// True if the log ends without the end of the soak.
+    is_cut_off: bool,
+}
+
+/// Number of events, the sum of their lengths, and the longest.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    number: u64,
+    together_ns: u64,
+    longest_ns: u64,
+    lost: u64,
+}
+
+impl Tally {
+    fn add(&mut self, length_ns: u64, lost: u64) {
+        self.number += 1;
+        self.together_ns += length_ns;
+        self.longest_ns = self.longest_ns.max(length_ns);
+        self.lost += lost;
+    }
+}
+
+impl SoakLog {
+    /// Returns the summary of all entries.
+    pub fn summary(&self) -> Summary {
+        let mut summary = Summary::new(self.header.clone());
+        self.entries.iter().for_each(|entry| summary.take(entry));
+        summary
+    }
+}
+
+impl Summary {
+    /// Returns the summary of a soak that has just begun.
+    pub fn new(header: Header) -> Self {
+        Self {
+            header,
+            silences: [Tally::default(); CLASSES.len()],
+            others: [Tally::default(); 3],
+            unlisted: 0,
+            silent_ns: 0,
+            longest_silence_ns: 0,
+            length_ns: 0,
+            sent: 0,
+            returned: 0,
+            refused: 0,
+            unsent: 0,
+            longest_rtt_ns: 0,
+            rtt: Histogram::default(),
+            restarts: 0,
+            last_restart: String::new(),
+            is_cut_off: true,
+        }
+    }
+
+    /// Adds a line of the log.
+    pub fn take(&mut self, entry: &Entry) {
+        self.is_cut_off = !matches!(entry, Entry::Ended(_));
+        match entry {
+            Entry::Event(event) => self.take_event(event),
+            Entry::Minute(minute) => {
+                self.length_ns += minute.length_ns;
+                self.sent += minute.sent;
+                self.returned += minute.returned;
+                self.refused += minute.refused;
+                self.unsent += minute.unsent;
+                self.unlisted += minute.unlisted;
+                self.silent_ns += minute.unlisted_silent_ns;
+                self.longest_rtt_ns = self.longest_rtt_ns.max(minute.longest_ns);
+                self.rtt.add(&minute.rtt);
+            }
+            Entry::FarEndBack(note) => {
+                self.restarts += 1;
+                self.last_restart.clone_from(&note.text);
+            }
+            Entry::Began(_) | Entry::FarEndGone(_) | Entry::Resumed(_) | Entry::Ended(_) => {}
+        }
+    }
+
+    fn take_event(&mut self, event: &Event) {
+        self.silent_ns += event.silent_ns;
+        self.longest_silence_ns = self.longest_silence_ns.max(event.longest_silence_ns);
+        let longest = event.longest_silence_ns;
+        match event.kind {
+            Kind::Silence => {
+                let class = CLASSES.iter().position(|(end_ns, _)| longest < *end_ns);
+                let class = class.unwrap_or(CLASSES.len() - 1);
+                self.silences[class].add(event.silent_ns, event.lost);
+            }
+            Kind::Loss => self.others[0].add(event.length_ns, event.lost),
+            Kind::Delay => self.others[1].add(event.length_ns, event.lost),
+            Kind::Unsent => self.others[2].add(event.length_ns, event.lost),
+        }
+    }
+
+    /// Returns the number of events so far.
+    pub fn events(&self) -> u64 {
+        let all = self.silences.iter().chain(&self.others);
+        all.map(|tally| tally.number).sum::<u64>() + self.unlisted
+    }
+
+    /// Returns the text for people: the lines and the table. `width` is in terminal columns.
+    pub fn text(&self, width: u16) -> String {
+        let lines = self.lines().into_iter();
+        let lines = lines.map(|(name, line)| format!("{name:<11}{}", escape::line(&line)));
+        let text = lines.collect::<Vec<_>>().join("\n") + "\n";
+        let table = self.table();
+        if table.is_empty() {
+            return text;
+        }
+        text + "\n" + &table.draw(width.into())
+    }
+
+    /// Returns the table of the events by kind, without kinds that did not happen.
+    pub fn table(&self) -> Table {
+        let columns = Columns::<(&str, Tally)>::default()
+            .word("event", |(name, _)| (*name).to_owned())
+            .number("number", |(_, it)| it.number.to_string())
+            .number("together", |(_, it)| time_text(it.together_ns))
+            .number("longest", |(_, it)| time_text(it.longest_ns))
+            .number("lost", |(_, it)| it.lost.to_string());
+        columns.table(self.rows())
+    }
+
+    /// Returns the lines of the summary, each with its name.
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
+        let header = &self.header;
+        let (rate, payload) = (header.rate, u32::from(header.payload));
+        let to = match &header.to {
+            Some(to) => format!("to {to} ({})", header.address),
+            None => "over loopback".to_owned(),
+        };
+        let length = time_text(self.length_ns);
+        let cut_off = if self.is_cut_off {
+            ", not to its end"
+        } else {
+            ""
+        };
+        let soaked = format!("{length} at {rate} probes of {payload} B per second {to}{cut_off}");
+        let mut lines = vec![("soak", soaked), ("available", self.availability())];
+        let lost = self.sent + self.refused - self.returned;
+        let all = (self.sent + self.refused).max(1);
+        let share = 100.0 * lost as f64 / all as f64;
+        let more = match self.unsent {
+            0 => String::new(),
+            unsent => format!("; this host was too late to send {unsent} more"),
+        };
+        lines.push((
+            "lost",
+            format!("{lost} of {all} probes ({share:.4} %){more}"),
+        ));
+        if let Some((p50, p99)) = self.rtt.quantile(0.5).zip(self.rtt.quantile(0.99)) {
+            let [p50, p99] = [p50, p99].map(|ns| time_text(nanoseconds(ns)));
+            let longest = time_text(self.longest_rtt_ns);
+            lines.push((
+                "round trip",
+                format!("median {p50}, 99th percentile {p99}, longest {longest}"),
+            ));
+        }
+        match self.restarts {
+            0 => {}
+            1 => lines.push(("other end", self.last_restart.clone())),
+            number => lines.push((
+                "other end",
+                format!("{number} restarts; the last: {}", self.last_restart),
+            )),
+        }
+        if self.unlisted > 0 {
+            let text = "more events than the log lists for each hour; their silence is counted";
+            lines.push(("unlisted", format!("{} {text}", self.unlisted)));
+        }
+        lines
+    }
+
+    /// Returns the share of the time in which datagrams returned, and the times between silences.
+    fn availability(&self) -> String {
+        let unsent_ns = self.unsent as f64 * self.header.gap_ns();
+        let measured = (self.length_ns as f64 - unsent_ns).max(1.0);
+        let silent = self.silent_ns as f64;
+        let share = 100.0 * (1.0 - silent / measured).max(0.0);
+        let number: u64 = self.silences.iter().map(|tally| tally.number).sum();
+        if number == 0 {
+            return format!("{share:.4} % of the time: no silence");
+        }
+        let between = time_text(nanoseconds((measured - silent).max(0.0) / number as f64));
+        let longest = time_text(self.longest_silence_ns);
+        let silences = counted(usize::try_from(number).unwrap_or(usize::MAX), "silence");
+        format!(
+            "{share:.4} % of the time: {silences}, longest {longest}, one every {between} on average"
+        )
+    }
+
+    fn rows(&self) -> Vec<(&'static str, Tally)> {
+        let silences = CLASSES.iter().map(|(_, name)| *name).zip(self.silences);
+        let names = ["loss", "delay", "unsent"];
+        let all = silences.chain(names.into_iter().zip(self.others));
+        all.filter(|(_, tally)| tally.number > 0).collect()
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positive, and below 2^64"
+)]
+fn nanoseconds(ns: f64) -> u64 {
+    ns as u64
+}

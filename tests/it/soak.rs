@@ -1,0 +1,262 @@
+//! Soaks: over loopback, and between two hosts with known faults, each of which has to be one event.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use udpbench::soak::event::{Event, Kind, Place as Where};
+use udpbench::soak::log::{Entry, SoakLog};
+
+use crate::common::lab::{End, Lab};
+use crate::common::{Place, assert_code, program, stderr, stdout, wait_until};
+use crate::wire::script;
+
+fn log(path: &Path) -> SoakLog {
+    SoakLog::open("FILE", path).expect("a log")
+}
+
+/// Sent probes, unsent ones, and the time of all minutes in ms.
+fn counts(log: &SoakLog) -> (u64, u64, u64) {
+    let minutes = log.entries.iter().filter_map(|entry| match entry {
+        Entry::Minute(minute) => Some(minute),
+        _ => None,
+    });
+    minutes.fold((0, 0, 0), |(sent, unsent, ms), minute| {
+        assert_eq!(minute.returned, minute.sent, "{minute:?}");
+        let length_ms = minute.length_ns / 1_000_000;
+        (sent + minute.sent, unsent + minute.unsent, ms + length_ms)
+    })
+}
+
+#[test]
+fn a_quiet_path_loses_nothing_and_the_summary_follows_from_the_log() {
+    let place = Place::new();
+    let output = place.run("soak --for 1s --rate 500 --payload 100 -o soak.jsonl");
+    assert_code(&output, 0);
+    let text = stdout(&output);
+    let (_, summary) = text.split_once("soak ").expect("a summary");
+    assert!(
+        summary.contains("500 probes of 100 B per second over loopback\n"),
+        "{text}"
+    );
+    assert!(
+        summary.contains("available  100.0000 % of the time: no silence"),
+        "{text}"
+    );
+    let (sent, unsent, ms) = counts(&log(&place.path("soak.jsonl")));
+    assert_eq!((sent + unsent, ms), (500, 1000));
+    let again = place.run("summarize soak.jsonl");
+    assert_code(&again, 0);
+    assert_eq!(stdout(&again), format!("soak {summary}"));
+    let refused = stderr(&place.refuses("soak --resume soak.jsonl"));
+    assert!(refused.contains("it is complete"), "{refused}");
+}
+
+#[test]
+fn bad_input_is_refused_with_the_fix() {
+    let place = Place::new();
+    for (words, fix) in [
+        ("--rate 300k", "use 1 to 200k"),
+        ("--payload 35", "from 36 to 65507"),
+        ("--for 8", "write 8ms or 8s"),
+        ("--for 1ms --rate 10", "not a single probe is due"),
+        ("--address 10.0.0.1", "use udpbench wire USER@HOST soak"),
+        ("--resume absent.jsonl", "cannot read it"),
+    ] {
+        let refused = stderr(&place.refuses(&format!("soak {words}")));
+        assert!(refused.contains(fix), "{words}: {refused}");
+    }
+    assert_eq!(place.files(), Vec::<String>::new());
+}
+
+#[test]
+fn an_interrupted_soak_shows_its_summary_and_goes_on_for_the_rest_of_its_time() {
+    let place = Place::new();
+    let mut command = place.udpbench("soak --for 2s --rate 500 -o soak.jsonl");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let soak = command.spawn().expect("it starts");
+    wait_until("the log begins", || place.path("soak.jsonl").exists());
+    thread::sleep(Duration::from_millis(700));
+    interrupt(&soak);
+    let output = soak.wait_with_output().expect("it ends");
+    assert_code(&output, 130);
+    assert!(
+        stdout(&output).contains("not to its end"),
+        "{}",
+        stdout(&output)
+    );
+    let how = stderr(&output);
+    assert!(how.contains("udpbench soak --resume soak.jsonl"), "{how}");
+    let elapsed_ns = log(&place.path("soak.jsonl")).elapsed_ns();
+    let left = place.run("soak --resume soak.jsonl");
+    assert_code(&left, 0);
+    let log = log(&place.path("soak.jsonl"));
+    let (sent, unsent, ms) = counts(&log);
+    assert!((990..=1000).contains(&(sent + unsent)), "{sent} {unsent}");
+    assert!((1980..=2000).contains(&ms), "{ms}");
+    let resumed = log.entries.iter().find_map(|entry| match entry {
+        Entry::Resumed(note) => Some(note.start_ns),
+        _ => None,
+    });
+    assert!(resumed.is_some_and(|at| at >= elapsed_ns), "{resumed:?}");
+}
+
+fn interrupt(process: &Child) {
+    let pid = i32::try_from(process.id()).expect("a pid");
+    kill(Pid::from_raw(pid), Signal::SIGINT).expect("it runs");
+}
+
+/// A soak between two ends, and the pids of its agents.
+struct Watched<'a> {
+    lab: &'a Lab,
+    place: &'a Place,
+}
+
+impl Watched<'_> {
+    fn start(&self, words: &str) -> Child {
+        let program = program();
+        let program = program.get_program().to_str().expect("UTF-8");
+        let far = self.lab.far("x");
+        let enter = far.get_program().to_str().expect("UTF-8");
+        // The third agent is on a host that has another boot id.
+        fs::write(self.place.path("boot"), "another\n").expect("a new file");
+        let boot = "mount --bind boot /proc/sys/kernel/random/boot_id && exec \"$@\"";
+        let lines = format!(
+            "echo $$ >>pids\nshift\n[ $(wc -l <pids) != 3 ] || exec {enter} unshare --mount sh -c '{boot}' sh \"$@\"\n\
+             exec {enter} \"$@\""
+        );
+        let rsh = script(self.place, "rsh", &lines);
+        let mut command = self.lab.near(program);
+        command.args([
+            "wire",
+            "far",
+            "--rsh",
+            rsh.to_str().expect("UTF-8"),
+            "--agent",
+            program,
+        ]);
+        command.args(["soak", "--address", &self.lab.ipv4(End::Far).to_string()]);
+        command
+            .args(words.split_whitespace())
+            .current_dir(self.place.path("."));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().expect("it starts");
+        let log = self.place.path("soak.jsonl");
+        wait_until("the log begins", || log.exists());
+        child
+    }
+
+    /// Sends a signal to the agent.
+    fn signal(&self, signal: Signal) {
+        let pids = fs::read_to_string(self.place.path("pids")).expect("text");
+        let last = pids.lines().last().expect("an agent was started");
+        let pid = Pid::from_raw(last.parse().expect("a number"));
+        kill(pid, signal).expect("it runs");
+    }
+
+    /// Runs a command at the far end.
+    fn far(&self, words: &str) {
+        let mut words = words.split(' ');
+        let program = words.next().unwrap_or_default();
+        let status = self.lab.far(program).args(words).status();
+        assert!(status.expect("it starts").success());
+    }
+}
+
+fn pause(ms: u64) {
+    thread::sleep(Duration::from_millis(ms));
+}
+
+#[test]
+fn each_fault_is_one_event_of_its_kind() -> io::Result<()> {
+    let Some(lab) = Lab::builder().start() else {
+        return Ok(());
+    };
+    let place = Place::new();
+    let (lab, place) = (&lab, &place);
+    let watched = Watched { lab, place };
+    // A busy machine has no delays and silences as long as these.
+    let soak = watched.start("--for 11s --rate 1k --outage 100ms --delay 200ms -o soak.jsonl");
+    pause(1500);
+    watched.far("ip link set eth0 down");
+    pause(300);
+    watched.far("ip link set eth0 up");
+    pause(3000);
+    watched.signal(Signal::SIGSTOP);
+    pause(700);
+    watched.signal(Signal::SIGCONT);
+    pause(2000);
+    watched.signal(Signal::SIGKILL);
+    let output = soak.wait_with_output()?;
+    assert_code(&output, 0);
+    let log = log(&place.path("soak.jsonl"));
+    let events: Vec<&Event> = log
+        .entries
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Event(event) if event.kind != Kind::Unsent => Some(&**event),
+            _ => None,
+        })
+        .collect();
+    let [down, stopped, killed] = events[..] else {
+        panic!("{events:?}");
+    };
+    let shape = |event: &Event| (event.kind, event.place);
+    assert_eq!(shape(down), (Kind::Silence, Where::Link), "{down:?}");
+    assert!(down.silent_ns >= 250_000_000, "{down:?}");
+    let carrier = |note: &String| note.starts_with("carrier changes +");
+    assert!(down.notes.iter().any(carrier), "{down:?}");
+    // Its socket may hold all probes of this time, or not.
+    assert_eq!(stopped.place, Where::FarEnd, "{stopped:?}");
+    assert!(stopped.length_ns >= 400_000_000, "{stopped:?}");
+    assert_eq!(killed.place, Where::FarEnd, "{killed:?}");
+    let again = "far: it was restarted (another boot id), ";
+    assert!(
+        killed.notes.iter().any(|note| note.starts_with(again)),
+        "{killed:?}"
+    );
+    let shown = stdout(&output);
+    assert!(
+        shown.contains("at this host's link; carrier changes +"),
+        "{shown}"
+    );
+    assert!(shown.contains(&format!("other end  {again}")), "{shown}");
+    assert!(stderr(&output).contains(again), "{}", stderr(&output));
+    rows_and_page_have_the_events(place);
+    Ok(())
+}
+
+fn rows_and_page_have_the_events(place: &Place) {
+    let rows = place.run("summarize soak.jsonl --format json");
+    let rows: Vec<Value> = serde_json::from_slice(&rows.stdout).expect("JSON");
+    let found = rows.iter().filter(|row| row["kind"] == "silence");
+    assert!(found.count() >= 2, "{rows:?}");
+    if cfg!(not(feature = "report")) {
+        return;
+    }
+    assert_code(&place.run("report soak.jsonl -o page.html"), 0);
+    let page = fs::read_to_string(place.path("page.html")).expect("text");
+    for text in [
+        "Was the path always there",
+        "Events over time",
+        "carrier changes +",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    // The lanes of silences and delays have parts, that of losses none.
+    let lane = |n: u32| {
+        page.split(&format!("class=\"c{n} part\" d=\""))
+            .nth(1)
+            .expect("a lane")
+    };
+    assert!(
+        lane(1).starts_with('M') && lane(2).starts_with('"'),
+        "{page}"
+    );
+}
