@@ -40,23 +40,32 @@ fn the_page_about_the_columns_is_made_from_their_table() {
             );
             page += "|---|---|---|---|---|---|\n";
         }
-        let over = format!("{:?}", column.over).to_lowercase();
-        let short = in_words(column.short);
-        let doc = column.doc.trim().trim_end_matches('.');
-        let doc = doc.replace("PACING.md", "[PACING.md](PACING.md)");
-        let (mut name, mut doc) = (format!("`{}`", column.name), doc);
-        let (unit, mut empty) = (column.unit, column.empty);
+        let mut names = format!("`{}`", column.name);
+        let mut doc = column.doc.trim().trim_end_matches('.').to_owned();
+        let mut empty = column.empty;
+        // One row is enough for an estimate with its bounds, and for equal facts of the other host.
+        while let Some(next) =
+            columns.next_if(|next| is_bound(column, next) || are_remote(column, next))
+        {
+            let _ = write!(names, ", `{}`", next.name);
+            if are_remote(column, next) {
+                "The same of the other host".clone_into(&mut doc);
+            }
+        }
         if let Some(upper) = columns.next_if(|next| are_bounds(column, next)) {
-            let _ = write!(name, ", `{}`", upper.name);
+            let _ = write!(names, ", `{}`", upper.name);
             doc = doc.replacen("Lower bound", "Bounds", 1);
             empty = upper.empty;
         }
         if empty == "never" {
             empty = "";
         }
+        let doc = doc.replace("PACING.md", "[PACING.md](PACING.md)");
+        let over = format!("{:?}", column.over).to_lowercase();
+        let (unit, short) = (column.unit, in_words(column.short));
         let _ = writeln!(
             page,
-            "| {name} | {unit} | {over} | {doc} | {empty} | {short} |"
+            "| {names} | {unit} | {over} | {doc} | {empty} | {short} |"
         );
     }
     let path = root().join("docs/COLUMNS.md");
@@ -74,6 +83,26 @@ fn are_bounds(lower: &Column, upper: &Column) -> bool {
     lower.doc.trim().replacen("Lower", "Upper", 1) == upper.doc.trim()
         && upper.empty.starts_with(lower.empty)
         && (lower.short, lower.over) == (upper.short, upper.over)
+}
+
+/// Returns whether a column is a bound of the interval of an estimate, in the same runs and windows.
+fn is_bound(estimate: &Column, column: &Column) -> bool {
+    let doc = column.doc.trim();
+    let name = ["Lower", "Upper"].into_iter().find_map(|side| {
+        doc.strip_prefix(side)?
+            .strip_prefix(" bound of the interval of `")?
+            .strip_suffix("`.")
+    });
+    name == Some(estimate.name) && (column.short, column.over) == (estimate.short, estimate.over)
+}
+
+/// Returns whether both columns say of the other host what columns of this host say.
+fn are_remote(first: &Column, second: &Column) -> bool {
+    let is_remote = |column: &Column| column.doc.trim().ends_with("` of the other host.");
+    is_remote(first)
+        && is_remote(second)
+        && first.empty == second.empty
+        && (first.short, first.over) == (second.short, second.over)
 }
 
 /// In which runs a column is in a CSV by default.
@@ -110,8 +139,11 @@ const COLUMNS: &str = "\
 Every column of a row, made from `src/results/row/columns.rs`. Quantiles of times are right to within 0.4 %. Several
 names in one field are joined with `+`.
 
-*short*: the runs whose CSV and workbook have the column. `--columns all` and JSON have every column. *varied*: runs in
-which a case has another value than the usual one.
+`_low` and `_high` beside an estimate are the bounds of its interval. They are also empty with one window or pair
+(`ratio_to_half`: too few rounds), the upper one of a round trip if that may be unanswered.
+
+*short*: the runs whose CSV and workbook have the column; `--columns all` and JSON have all. *varied*: a case has
+another value than the usual one.
 
 *over* is what a column covers:
 
