@@ -136,7 +136,7 @@ impl RunningEnd<'_> {
     pub(super) fn look(&mut self) -> anyhow::Result<()> {
         if self.threads.has_one_exited() {
             self.threads.finish()?;
-            bail!("a benchmark thread ended too early");
+            bail!("a bench thread ended too early");
         }
         self.start.watch.look();
         // Counters of 32 bits must not wrap around twice between two readings.

@@ -44,8 +44,7 @@ impl BenchThreads {
         programs: Vec<Program>,
         placement: &Placement,
     ) -> anyhow::Result<Self> {
-        wakeup::install()
-            .context("cannot install the signal handler that wakes benchmark threads")?;
+        wakeup::install().context("cannot install the signal handler that wakes bench threads")?;
         let ended = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
         let mut threads = Self {
             control: Arc::default(),
@@ -63,7 +62,7 @@ impl BenchThreads {
         }
         if !threads.control.start_barrier.wait_for(threads.all.len()) {
             threads.finish()?;
-            bail!("a benchmark thread failed before the start");
+            bail!("a bench thread failed before the start");
         }
         if let Some(Workers { meters, remark, .. }) = workers {
             let as_thread = |meter| BenchThread::worker(meter, remark);

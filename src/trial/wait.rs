@@ -75,7 +75,7 @@ pub(super) fn pass(
         let left = end.saturating_duration_since(Instant::now());
         if running.threads.wait_for_exit(left.min(most)) {
             running.look()?;
-            bail!("a benchmark thread ended too early");
+            bail!("a bench thread ended too early");
         }
         if left <= most {
             return Ok(());

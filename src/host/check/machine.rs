@@ -103,7 +103,7 @@ fn busy(subject: &Subject) -> Option<Finding> {
                 subject.host.cpus.len(),
                 named.collect::<Vec<String>>().join(", ")
             ),
-            "they take CPU time and cache from the benchmark threads",
+            "they take CPU time and cache from the bench threads",
             "stop them, or wait until they end",
         )
     })
@@ -179,7 +179,7 @@ fn isolated(subject: &Subject) -> Option<Finding> {
     };
     Some(Finding::note(
         format!("CPUs {isolated} are isolated from the scheduler"),
-        "only pinned threads run there; benchmark threads on them are disturbed less",
+        "only pinned threads run there; bench threads on them are disturbed less",
         format!("to measure there, name them with --pin{such_as}"),
     ))
 }

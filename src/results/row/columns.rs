@@ -40,14 +40,14 @@ columns! {
         received_pps_high: Option<f64>, "1/s", Window, Always, "no speed, 1 window";
         /// Share of the datagrams sent that were not received.
         loss_pct: Option<f64>, "%", Drain, Always, "no window, none sent";
-        /// CPU time of all benchmark threads per datagram received.
+        /// CPU time of all bench threads per datagram received.
         cpu_ns_per_packet: Option<f64>, "ns", Window, Cpu, "no speed";
         /// Lower bound of the interval of `cpu_ns_per_packet`.
         cpu_ns_per_packet_low: Option<f64>, "ns", Window, Cpu, "no speed, 1 window";
         /// Upper bound of the interval of `cpu_ns_per_packet`.
         cpu_ns_per_packet_high: Option<f64>, "ns", Window, Cpu, "no speed, 1 window";
         /// `received_pps` over that of the reference in the same round.
-        ratio_to_std: Option<f64>, "", Window, Ratio, "no speed, or none of the reference";
+        ratio_to_std: Option<f64>, "", Window, Ratio, "no speed, no reference";
         /// Lower bound of the interval of `ratio_to_std`.
         ratio_to_std_low: Option<f64>, "", Window, Ratio, "no speed, no reference, 1 pair";
         /// Upper bound of the interval of `ratio_to_std`.
@@ -66,7 +66,7 @@ columns! {
     "What was run" {
         /// Sender sockets: half of the threads, rounded up.
         senders: usize, "", Plan, Never, "never";
-        /// Receiver sockets: half of the threads, rounded down, but at least 1.
+        /// Receiver sockets: half of the threads, rounded down, at least 1.
         receivers: usize, "", Plan, Never, "never";
         /// Most datagrams per call, of the sides that batch.
         batch: Option<Batch>, "", Plan, Unusual, "neither side batches";
@@ -76,7 +76,7 @@ columns! {
         priority: Option<Priority>, "", Plan, Unusual, "0, or by `--tos`";
         /// `off`: datagrams have no UDP checksum (`--checksum`).
         checksum: Option<Checksum>, "", Plan, Unusual, "they have one";
-        /// Worker threads of the one tokio runtime that all benchmark threads share.
+        /// Worker threads of the one tokio runtime that all bench threads share.
         tokio_workers: Option<Workers>, "", Plan, Unusual, "a runtime per thread, or none";
         /// `spin`: receivers poll instead of sleeping (`--wait`).
         wait: Option<Wait>, "", Plan, Unusual, "receivers wait as their engine does";
@@ -86,7 +86,7 @@ columns! {
         sndbuf_requested_bytes: Option<Buffer>, "B", Plan, Unusual, "nothing asked for";
         /// TOS or traffic class of the datagrams (`--tos`), the whole byte, read back.
         tos: Option<Tos>, "", Plan, Unusual, "not marked";
-        /// Scheduling class of the benchmark threads and its priority, such as `fifo:50` (`--sched`).
+        /// Scheduling class of the bench threads and its priority, such as `fifo:50` (`--sched`).
         sched: Option<Sched>, "", Plan, Unusual, "the usual one";
         /// `on`: the memory of the process with these threads was locked (`--mlock`).
         mlock: Option<Mlock>, "", Plan, Unusual, "not locked";
@@ -126,7 +126,7 @@ columns! {
         window_ms: Option<f64>, "ms", Window, Never, "no window";
         /// Warm-up before each window, as asked for.
         warmup_ms: Option<f64>, "ms", Plan, Never, "never";
-        /// Time after which traffic stays near its rate, found in the soak with the first case; 75 means 75 or more.
+        /// Time after which traffic stays near its rate, found in the soak with the first case; 75: 75 or more.
         settles_ms: Option<f64>, "ms", Start, Never, "a soak below 1.5 s, two hosts";
     }
 
@@ -147,29 +147,29 @@ columns! {
 
     "Round trips" {
         /// Median round trip.
-        rtt_p50_us: Option<f64>, "us", Window, Rr, "fewer than 20 requests, or too many unanswered";
+        rtt_p50_us: Option<f64>, "us", Window, Rr, "fewer than 20 requests, too many unanswered";
         /// Lower bound of the interval of `rtt_p50_us`.
         rtt_p50_us_low: Option<f64>, "us", Window, Rr, "as its estimate, 1 window";
         /// Upper bound of the interval of `rtt_p50_us`.
         rtt_p50_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window; the upper one, if it may be unanswered";
         /// 90th percentile of the round trips.
-        rtt_p90_us: Option<f64>, "us", Window, Rr, "fewer than 100 requests, or too many unanswered";
+        rtt_p90_us: Option<f64>, "us", Window, Rr, "fewer than 100 requests, too many unanswered";
         /// Lower bound of the interval of `rtt_p90_us`.
         rtt_p90_us_low: Option<f64>, "us", Window, Never, "as its estimate, 1 window";
         /// Upper bound of the interval of `rtt_p90_us`.
         rtt_p90_us_high: Option<f64>, "us", Window, Never, "as its estimate, 1 window; the upper one, if it may be unanswered";
         /// 99th percentile of the round trips.
-        rtt_p99_us: Option<f64>, "us", Window, Rr, "fewer than 1,000 requests, or too many unanswered";
+        rtt_p99_us: Option<f64>, "us", Window, Rr, "fewer than 1,000 requests, too many unanswered";
         /// Lower bound of the interval of `rtt_p99_us`.
         rtt_p99_us_low: Option<f64>, "us", Window, Rr, "as its estimate, 1 window";
         /// Upper bound of the interval of `rtt_p99_us`.
         rtt_p99_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window; the upper one, if it may be unanswered";
         /// 99.9th percentile of the round trips.
-        rtt_p999_us: Option<f64>, "us", Window, Rr, "fewer than 10,000 requests, slower ones in fewer than 5 windows, or too many unanswered";
+        rtt_p999_us: Option<f64>, "us", Window, Rr, "fewer than 10,000 requests, too many unanswered, slower ones in fewer than 5 windows";
         /// Lower bound of `rtt_p999_us`; there is no upper one, as a run may miss stalls.
         rtt_p999_us_low: Option<f64>, "us", Window, Rr, "as its estimate";
         /// 99.99th percentile of the round trips.
-        rtt_p9999_us: Option<f64>, "us", Window, Never, "fewer than 100,000 requests, slower ones in fewer than 5 windows, or too many unanswered";
+        rtt_p9999_us: Option<f64>, "us", Window, Never, "fewer than 100,000 requests, else as `rtt_p999_us`";
         /// Lower bound of `rtt_p9999_us`; there is no upper one.
         rtt_p9999_us_low: Option<f64>, "us", Window, Never, "as its estimate";
         /// Longest round trip.
@@ -178,13 +178,13 @@ columns! {
         rtt_mean_us: Option<f64>, "us", Window, Never, "no responses";
         /// Standard deviation of the round trips.
         rtt_sd_us: Option<f64>, "us", Window, Never, "fewer than 2 responses";
-        /// Median time from when the kernel had a response until the client had it, of one response in 16.
+        /// Median time from the kernel's receipt of a response to the client's, of one response in 16.
         wakeup_p50_us: Option<f64>, "us", Window, Never, "no time stamps, fewer than 20, `uring`";
         /// Requests that were answered in time.
         answered_requests: Option<u64>, "", Window, Never, "`flood`, no window";
         /// Requests that were lost, or not answered within 250 ms.
         unanswered_requests: Option<u64>, "", Window, Rr, "`flood`, no window";
-        /// Datagrams that no client waited for: late responses, and what is no response.
+        /// Late responses, and datagrams that are no response.
         late_responses: Option<u64>, "", Run, Never, "`flood`, no window";
     }
 
@@ -263,7 +263,7 @@ columns! {
         power_w_low: Option<f64>, "W", Window, Never, "no meter, 1 window";
         /// Upper bound of the interval of `power_w`.
         power_w_high: Option<f64>, "W", Window, Never, "no meter, 1 window";
-        /// Power of this host without traffic: mean of the measurements before the first and after the last window.
+        /// Power of this host without traffic: mean of measurements before the first and after the last window.
         idle_power_w: Option<f64>, "W", Case, Power, "no meter, `ab`, searches";
         /// `power_w` less `idle_power_w`, over `received_pps`.
         energy_nj_per_packet: Option<f64>, "nJ", Window, Power, "as `idle_power_w`, no speed";
@@ -277,7 +277,7 @@ columns! {
 
     "Against the reference" {
         /// `cpu_ns_per_packet` over that of the reference in the same round.
-        cpu_ratio_to_std: Option<f64>, "", Window, CpuRatio, "no speed, or none of the reference";
+        cpu_ratio_to_std: Option<f64>, "", Window, CpuRatio, "no speed, no reference";
         /// Lower bound of the interval of `cpu_ratio_to_std`.
         cpu_ratio_to_std_low: Option<f64>, "", Window, CpuRatio, "no speed, no reference, 1 pair";
         /// Upper bound of the interval of `cpu_ratio_to_std`.
@@ -312,15 +312,15 @@ columns! {
         earlier_runs: Option<usize>, "", Start, Free, "no speed, `--rate`, fewer than 2";
         /// Half of the 95 % prediction interval for `received_pps` of the next run.
         earlier_runs_pct: Option<f64>, "%", Start, Free, "no speed, `--rate`, fewer than 2";
-        /// Time that the benchmark thread that lost most was ready to run while something else ran.
+        /// Time that a bench thread was ready to run while something else ran: of the thread that lost most.
         preempted_pct: Option<f64>, "%", Window, Never, "no window, not counted by the kernel";
-        /// Time that the hypervisor took of the benchmark threads' CPUs.
+        /// Time that the hypervisor took of the bench threads' CPUs.
         steal_pct: Option<f64>, "%", Window, Never, "no window, not pinned";
-        /// Time that interrupts took of the benchmark threads' CPUs.
+        /// Time that interrupts took of the bench threads' CPUs.
         irq_pct: Option<f64>, "%", Window, Never, "no window, not pinned";
-        /// Time that softirqs took of the benchmark threads' CPUs; on loopback mostly the case's own receive path.
+        /// Time that softirqs took of the bench threads' CPUs; on loopback mostly the case's own receive path.
         softirq_pct: Option<f64>, "%", Window, Never, "no window, not pinned";
-        /// Windows of which a benchmark thread lost more than 5 %.
+        /// Windows of which a bench thread lost more than 5 %.
         disturbed_windows: Option<usize>, "", Window, Never, "no window";
         /// Windows with a disturbance, throttling or a slower clock.
         contaminated_windows: Option<usize>, "", Run, Always, "no window";
@@ -380,15 +380,15 @@ columns! {
         freq_min_mhz: Option<f64>, "MHz", Start, Never, "no cpufreq";
         /// Highest clock that a governor may choose, over all CPUs.
         freq_max_mhz: Option<f64>, "MHz", Start, Never, "no cpufreq";
-        /// Lowest clock asked for on the CPU of a benchmark thread when a window closed.
+        /// Lowest clock asked for on the CPU of a bench thread when a window closed.
         freq_low_mhz: Option<f64>, "MHz", Run, Never, "no cpufreq, not pinned";
-        /// Slowest real clock of a benchmark thread's CPU, relative to that at the start.
+        /// Slowest real clock of a bench thread's CPU, relative to that at the start.
         clock_min_pct: Option<f64>, "%", Run, Never, "never timed";
         /// Source of the kernel's time, such as `arch_sys_counter` or `tsc`.
         clocksource: String, "", Start, Never, "unknown";
         /// Driver of cpuidle.
         cpuidle_driver: String, "", Start, Never, "none";
-        /// Idle states of the benchmark threads' CPUs and their shares of the windows; `no`: in none.
+        /// Idle states of the bench threads' CPUs and their shares of the windows; `no`: in none.
         idle_states: String, "", Window, Never, "no cpuidle, not pinned";
         /// CPUs isolated from the scheduler (`isolcpus=`), or `no`.
         isolated_cpus: String, "", Start, Never, "unknown";
@@ -409,7 +409,7 @@ columns! {
         /// Kinds of throttling during the case; `no`: none; `not by the kernel`: the kernel did not throttle, and no
         /// firmware says whether it did.
         throttled: String, "", Run, Never, "no sensor";
-        /// Interface of this host, with its driver, speed, MTU, queues, rings, coalescing, EEE and queueing discipline.
+        /// Interface of this host: driver, speed, MTU, queues, rings, coalescing, EEE, queueing discipline.
         nic: String, "", Start, Never, "one host";
         /// Other host, as it was typed.
         remote: String, "", Start, Never, "one host";

@@ -1,7 +1,8 @@
 //! Checks that the documents agree with the program.
 
+mod columns;
+
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use crate::common::pages::{pages, root};
 use crate::common::{Place, stderr, stdout};
 use serde_json::Value;
 use udpbench::engines;
-use udpbench::results::row::{Column, Short};
+use udpbench::results::row::Column;
 
 fn document(name: &str) -> String {
     fs::read_to_string(root().join(name)).expect("it is there")
@@ -24,112 +25,6 @@ fn cells(line: &str) -> Option<Vec<&str>> {
         .collect();
     line.starts_with("| `").then_some(cells)
 }
-
-/// `INSTA_UPDATE=always` writes the page anew.
-#[test]
-fn the_page_about_the_columns_is_made_from_their_table() {
-    let mut page = COLUMNS.to_owned();
-    let mut section = "";
-    let mut columns = Column::ALL.iter().peekable();
-    while let Some(column) = columns.next() {
-        if column.section != section {
-            section = column.section;
-            let _ = writeln!(
-                page,
-                "\n## {section}\n\n| column | unit | over | meaning | empty | short |"
-            );
-            page += "|---|---|---|---|---|---|\n";
-        }
-        let over = format!("{:?}", column.over).to_lowercase();
-        let short = in_words(column.short);
-        let doc = column.doc.trim().trim_end_matches('.');
-        let doc = doc.replace("PACING.md", "[PACING.md](PACING.md)");
-        let (mut name, mut doc) = (format!("`{}`", column.name), doc);
-        let (unit, mut empty) = (column.unit, column.empty);
-        if let Some(upper) = columns.next_if(|next| are_bounds(column, next)) {
-            let _ = write!(name, ", `{}`", upper.name);
-            doc = doc.replacen("Lower bound", "Bounds", 1);
-            empty = upper.empty;
-        }
-        if empty == "never" {
-            empty = "";
-        }
-        let _ = writeln!(
-            page,
-            "| {name} | {unit} | {over} | {doc} | {empty} | {short} |"
-        );
-    }
-    let path = root().join("docs/COLUMNS.md");
-    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
-        fs::write(&path, &page).expect("written");
-    }
-    assert!(
-        document("docs/COLUMNS.md") == page,
-        "INSTA_UPDATE=always makes docs/COLUMNS.md"
-    );
-}
-
-/// Returns whether two columns are the bounds of one interval, so that one row of the page is enough for both.
-fn are_bounds(lower: &Column, upper: &Column) -> bool {
-    lower.doc.trim().replacen("Lower", "Upper", 1) == upper.doc.trim()
-        && upper.empty.starts_with(lower.empty)
-        && (lower.short, lower.over) == (upper.short, upper.over)
-}
-
-/// In which runs a column is in a CSV by default.
-fn in_words(short: Short) -> &'static str {
-    match short {
-        Short::Always => "always",
-        Short::Never => "",
-        Short::Unusual => "varied",
-        Short::Workload => "not `flood`",
-        Short::Rate => "`--rate`",
-        Short::Paced => "flood, `--rate`",
-        Short::Flood => "flood",
-        Short::Rr => "`rr`",
-        Short::Bidir => "`bidir`",
-        Short::Flows => "`--flows`",
-        Short::Wire => "two hosts",
-        Short::Path => "flood, two hosts",
-        Short::OneHostFlood => "flood, one host",
-        Short::Cpu => "one host",
-        Short::Reference => "reference",
-        Short::Ratio => "reference, no `--rate`",
-        Short::CpuRatio => "reference, one host",
-        Short::Absolute => "no reference, no `--rate`",
-        Short::Free => "no `--rate`",
-        Short::FreeCpu => "no `--rate`, one host",
-        Short::Power => "power meter",
-        Short::Verify => "`--verify`",
-    }
-}
-
-const COLUMNS: &str = "\
-# The columns
-
-Every column of a row, made from `src/results/row/columns.rs`. Quantiles of times are right to within 0.4 %. Several
-names in one field are joined with `+`.
-
-*short*: the runs whose CSV and workbook have the column. `--columns all` and JSON have every column. *varied*: runs in
-which a case has another value than the usual one.
-
-*over* is what a column covers:
-
-- *plan*: what was asked for.
-- *start*: host and program when the program started.
-- *window*: the time from the opening to the closing of each window.
-- *drain*: the datagrams sent from the opening of each window on, until receivers had emptied their queues after the
-  closing. Between two hosts: those of the whole run.
-- *run*: each window with its warm-up and drain.
-- *verify*: the windows of `--verify`, which count in no other column.
-- *case*: all windows of the case.
-
-*empty* is when a column has no value; where nothing is said, it always has one:
-
-- *no window*: no window was measured: the case was skipped, or it failed or was interrupted before the first was over.
-- *no speed*: the same, or `status` is `failed`.
-- *unchecked*: no `--verify`, payload below 12 B, engine `null`, or the case was skipped.
-";
 
 #[test]
 fn columns_look_at_what_they_say() {
