@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, AsRawFd};
 ///
 /// # Errors
 /// Returns the error of setsockopt(2).
+#[expect(clippy::cast_possible_truncation, reason = "the length of an int")]
 pub(crate) fn switch_on(socket: &impl AsFd, level: c_int, name: c_int) -> io::Result<()> {
     let on: c_int = 1;
     #[expect(unsafe_code, reason = "no wrapper knows these options")]

@@ -1,27 +1,24 @@
 //! Sends without a copy (MSG_ZEROCOPY, Linux 5.0 for UDP): the kernel reads a datagram from the program's memory until
 //! a completion in the socket's error queue tells that the memory is free again (Documentation/networking/msg_zerocopy.rst).
 
-use std::io::{self, IoSliceMut};
+mod error_queue;
+
+use std::io;
 use std::mem;
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use nix::cmsg_space;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
+use nix::poll::PollTimeout;
 use socket2::{SockAddr, SockRef};
 
+pub use self::error_queue::Completed;
+use self::error_queue::{ErrorQueue, Message};
 use crate::engine::payload::Fill;
 use crate::sys::switch::switch_on;
 
 /// `SO_ZEROCOPY` (include/uapi/asm-generic/socket.h), which libc lacks.
 const SO_ZEROCOPY: libc::c_int = 60;
-/// `SO_EE_ORIGIN_ZEROCOPY` (include/uapi/linux/errqueue.h): distinguishes completions from errors in their queue.
-const ORIGIN_ZEROCOPY: u8 = 5;
-/// `SO_EE_CODE_ZEROCOPY_COPIED` (include/uapi/linux/errqueue.h): the kernel copied the datagrams after all.
-const COPIED: u8 = 1;
-
 /// Maximum number of buffers. A power of two, like any smaller number of them: the numbers of calls wrap at 2^32.
 const MOST_BUFFERS: usize = 256;
 /// Minimum number of buffers.
@@ -41,18 +38,6 @@ pub fn allow(socket: &impl AsFd) -> io::Result<()> {
     switch_on(socket, libc::SOL_SOCKET, SO_ZEROCOPY)
 }
 
-/// Completed calls, and how many of them the kernel copied.
-///
-/// The kernel joins the completions of consecutive calls and keeps the code of the first one, so a mixture is known
-/// approximately.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Completed {
-    /// Completed calls.
-    pub calls: u64,
-    /// Those of them that the kernel copied.
-    pub copied: u64,
-}
-
 /// A socket and a ring of buffers, which are used one after the other, each again only after its completion.
 pub struct ZeroCopyRing {
     socket: UdpSocket,
@@ -70,8 +55,7 @@ pub struct ZeroCopyRing {
     next: u32,
     /// Calls until completions are read without need.
     until_read: u32,
-    controls: Vec<u8>,
-    completed: Completed,
+    queue: ErrorQueue,
 }
 
 impl ZeroCopyRing {
@@ -105,9 +89,7 @@ impl ZeroCopyRing {
             in_flight: vec![false; buffers].into(),
             next: 0,
             until_read: 1,
-            // The message includes the address of an error: room for either family.
-            controls: cmsg_space!(libc::sock_extended_err, libc::sockaddr_in6),
-            completed: Completed::default(),
+            queue: ErrorQueue::default(),
         })
     }
 
@@ -118,7 +100,7 @@ impl ZeroCopyRing {
 
     /// Returns the counts of all completions that were read.
     pub fn completed(&self) -> Completed {
-        self.completed
+        self.queue.completed()
     }
 
     /// Makes each further call send only the first `bytes` of a buffer.
@@ -167,7 +149,7 @@ impl ZeroCopyRing {
                 return false;
             }
             if !self.read().unwrap_or(false) {
-                let _ = self.poll(PollTimeout::from(10_u8));
+                let _ = error_queue::wait(&self.socket, PollTimeout::from(10_u8));
             }
         }
         true
@@ -231,7 +213,7 @@ impl ZeroCopyRing {
         if self.read()? {
             return Ok(());
         }
-        self.poll(PollTimeout::NONE)?;
+        error_queue::wait(&self.socket, PollTimeout::NONE)?;
         if self.read()? {
             return Ok(());
         }
@@ -239,66 +221,26 @@ impl ZeroCopyRing {
         self.socket.take_error()?.map_or(Ok(()), Err)
     }
 
-    /// Waits for POLLERR, of which poll(2) always tells.
-    fn poll(&self, timeout: PollTimeout) -> io::Result<()> {
-        let mut set = [PollFd::new(self.socket.as_fd(), PollFlags::empty())];
-        Ok(poll(&mut set, timeout).map(drop)?)
-    }
-
     /// Reads a message of the error queue without waiting. Returns whether there was one.
     fn read(&mut self) -> io::Result<bool> {
-        let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
-        let mut nothing: [IoSliceMut; 0] = [];
-        let mut controls = mem::take(&mut self.controls);
-        let message = recvmsg::<()>(
-            self.socket.as_raw_fd(),
-            &mut nothing,
-            Some(&mut controls),
-            flags,
-        );
-        let outcome = match message {
-            Ok(message) => message.cmsgs().map(|mut all| all.find_map(completion)),
-            Err(errno) => Err(errno),
-        };
-        self.controls = controls;
-        match outcome {
-            Ok(completion) => {
-                if let Some((first, last, code)) = completion {
-                    self.complete(first, last, code);
-                }
-                Ok(true)
-            }
-            Err(errno) if errno == nix::errno::Errno::EAGAIN => Ok(false),
-            Err(errno) => Err(errno.into()),
+        let message = self.queue.read(&self.socket)?;
+        if let Some(Message::Completion { first, last }) = message {
+            self.complete(first, last);
         }
+        Ok(message.is_some())
     }
 
     /// Notes that the kernel no longer reads the buffers of the calls `first` to `last`.
-    fn complete(&mut self, first: u32, last: u32, code: u8) {
-        let calls = last.wrapping_sub(first).wrapping_add(1);
-        for call in 0..calls.min(MOST_BUFFERS as u32) {
-            let buffer = self.buffer(first.wrapping_add(call));
-            self.in_flight[buffer] = false;
-        }
-        self.completed.calls += u64::from(calls);
-        if code & COPIED != 0 {
-            self.completed.copied += u64::from(calls);
+    fn complete(&mut self, first: u32, last: u32) {
+        let (buffers, first) = (self.in_flight.len(), self.buffer(first));
+        let others = self.buffer(last).wrapping_sub(first) & (buffers - 1);
+        for n in 0..=others {
+            self.in_flight[(first + n) & (buffers - 1)] = false;
         }
         // The call that has just failed had a number.
         if last.wrapping_sub(self.next) < u32::MAX / 2 {
             self.next = last.wrapping_add(1);
         }
-    }
-}
-
-/// Returns the numbers of the first and the last completed call, and the code.
-fn completion(control: ControlMessageOwned) -> Option<(u32, u32, u8)> {
-    match control {
-        ControlMessageOwned::Ipv4RecvErr(it, _) | ControlMessageOwned::Ipv6RecvErr(it, _) => {
-            let is_completion = it.ee_origin == ORIGIN_ZEROCOPY;
-            is_completion.then_some((it.ee_info, it.ee_data, it.ee_code))
-        }
-        _ => None,
     }
 }
 
@@ -313,101 +255,4 @@ impl Drop for ZeroCopyRing {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::payload::NoFill;
-    use crate::engine::payload::tests::Numbered;
-
-    /// Returns a ring that sends `bytes` bytes to the socket beside it. `None`: this kernel lacks zero copy.
-    fn ring_to_receiver(bytes: usize) -> Option<(ZeroCopyRing, UdpSocket)> {
-        let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
-        let (socket, receiver) = (bind(), bind());
-        let peer = receiver.local_addr().expect("bound");
-        socket.connect(peer).expect("loopback works");
-        let ring = ZeroCopyRing::new(socket, &vec![7; bytes], None);
-        ring.inspect_err(|why| eprintln!("SKIPPED: {why}"))
-            .ok()
-            .zip(Some(receiver))
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "Miri has no sockets")]
-    fn each_call_is_completed_once_and_over_loopback_copied() {
-        let Some((mut ring, receiver)) = ring_to_receiver(100) else {
-            return;
-        };
-        let calls = 3 * MOST_BUFFERS as u64 + 5;
-        let mut memory = [0; 200];
-        for n in 0..calls {
-            let first = (n % 200) as u8;
-            let sent = ring.send(&Numbered { first, bytes: 100 });
-            assert_eq!(sent.ok(), Some(100));
-            assert_eq!(receiver.recv(&mut memory).ok(), Some(100));
-            assert_eq!(memory[..100], [first; 100]);
-        }
-        while ring.in_flight.contains(&true) {
-            ring.wait().expect("completions come");
-        }
-        let copied = calls;
-        assert_eq!(ring.completed(), Completed { calls, copied });
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "Miri has no sockets")]
-    fn a_buffer_is_free_only_after_its_completion_in_whatever_order_they_come() {
-        let Some((mut ring, _)) = ring_to_receiver(100) else {
-            return;
-        };
-        ring.next = u32::MAX - 1;
-        for call in [u32::MAX - 1, u32::MAX, 0, 1] {
-            let buffer = ring.buffer(call);
-            ring.in_flight[buffer] = true;
-        }
-        ring.next = 2;
-        let in_flight = |ring: &ZeroCopyRing| ring.in_flight.iter().filter(|it| **it).count();
-        ring.complete(1, 1, 0);
-        assert_eq!((in_flight(&ring), ring.in_flight[1]), (3, false));
-        ring.complete(u32::MAX - 1, 0, COPIED);
-        assert_eq!((in_flight(&ring), ring.next), (0, 2));
-        let completed = Completed {
-            calls: 4,
-            copied: 3,
-        };
-        assert_eq!(ring.completed(), completed);
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "Miri has no sockets")]
-    fn a_failed_call_with_a_number_is_skipped_and_one_without_is_repeated() {
-        let Some((mut ring, receiver)) = ring_to_receiver(100) else {
-            return;
-        };
-        let no_room = || io::Error::from_raw_os_error(libc::ENOBUFS);
-        // Nothing is in flight: there is nothing to wait for.
-        let refused = ring.recover(no_room()).expect_err("no memory at all");
-        assert_eq!(refused.raw_os_error(), Some(libc::ENOMEM));
-        // The kernel completes this call before it returns, as one that fails at the interface.
-        ring.send(&NoFill).expect("loopback takes it");
-        ring.recover(no_room()).expect("it is to be repeated");
-        assert_eq!(ring.next, 1);
-        ring.send(&NoFill).expect("loopback takes it");
-        (ring.next, ring.in_flight) = (1, vec![false; MOST_BUFFERS].into());
-        let dropped = ring.recover(no_room()).expect_err("it had a number");
-        assert_eq!(dropped.raw_os_error(), Some(libc::ENOBUFS));
-        assert_eq!(ring.next, 2);
-        drop(receiver);
-    }
-
-    #[test]
-    fn the_number_of_buffers_is_a_power_of_two_that_fits_the_cache() {
-        let buffers = |bytes| {
-            let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
-            ZeroCopyRing::new(socket, &vec![0; bytes], None).map(|ring| ring.in_flight.len())
-        };
-        for (bytes, count) in [(0, 256), (26, 256), (1460, 256), (9000, 64), (65_507, 16)] {
-            if let Ok(found) = buffers(bytes) {
-                assert_eq!(found, count, "{bytes} B");
-            }
-        }
-    }
-}
+mod tests;
