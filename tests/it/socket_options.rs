@@ -52,7 +52,8 @@ fn zero_copy_sends_single_datagrams_or_trains_and_tells_that_loopback_copied() {
             );
             assert_eq!(row.unaccounted_packets, Some(0));
             let warning = "the kernel copied all datagrams after all";
-            assert!(row.warnings.contains(warning), "{}", row.warnings);
+            let is_told = row.warnings.iter().any(|it| it.contains(warning));
+            assert!(is_told, "{:?}", row.warnings);
         }
     }
 }
