@@ -2,25 +2,26 @@
 
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd};
+
+/// Length of an `int`.
+const INT_BYTES: libc::socklen_t = 4;
 
 /// Switches an option of a socket on.
 ///
 /// # Errors
 /// Returns the error of setsockopt(2).
-#[expect(clippy::cast_possible_truncation, reason = "the length of an int")]
 pub(crate) fn switch_on(socket: &impl AsFd, level: c_int, name: c_int) -> io::Result<()> {
     let on: c_int = 1;
     #[expect(unsafe_code, reason = "no wrapper knows these options")]
-    // SAFETY: the descriptor is open, and the kernel reads `size_of::<c_int>()` bytes at a valid address.
+    // SAFETY: the descriptor is open, and the kernel reads an `int` at a valid address.
     let outcome = unsafe {
         libc::setsockopt(
             socket.as_fd().as_raw_fd(),
             level,
             name,
             std::ptr::from_ref(&on).cast::<c_void>(),
-            size_of::<c_int>() as libc::socklen_t,
+            INT_BYTES,
         )
     };
     if outcome == 0 {
