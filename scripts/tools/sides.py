@@ -35,6 +35,7 @@ TECHNIQUES = [
     Technique("mmsg", "mmsg", "sendmmsg.h", "recvmmsg.h", batches=True),
     Technique("gso", "gso", "gso.h", "recvmmsg.h", batches=True),
     Technique("gso-gro", "gso-gro", "gso.h", "gro.h"),
+    Technique("zerocopy", "zerocopy", "zerocopy.h", "recvmmsg.h", batches=True),
     Technique("uring", "uring", "uring_send.h", "uring_recv.h", batches=True, libraries=("uring",)),
     Technique("std-unix-dgram", "std", "write.h", "recv.h", transport="unix-dgram"),
     Technique("std-unix-stream", "std", "send_stream.h", "recv_stream.h", transport="unix-stream"),

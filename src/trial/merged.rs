@@ -2,8 +2,8 @@
 
 use super::end_result::EndResult;
 use crate::data::{
-    Accounting, Case, Counts, Direction, DirectionCounts, Group, Pacing, Sample, Side,
-    ThreadSample, Verified,
+    Accounting, Case, Counts, Direction, DirectionCounts, Pacing, Sample, Side, ThreadSample,
+    Verified,
 };
 use crate::engines::Engines;
 use crate::sys::idle_states::IdleTimes;
@@ -14,7 +14,7 @@ use crate::sys::sensors::SensorReadings;
 ///
 /// The length of the window is that on the clock of the threads that take the result: receivers, or clients.
 pub(super) fn sample(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Sample {
-    let sends_trains = sender.about.group == Group::Offload;
+    let sends_trains = sender.about.sends_trains(case.train);
     let conclude = if case.is_rr() {
         ends.last()
     } else {
@@ -94,7 +94,7 @@ fn paths(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Vec<Di
             unread: to.unread,
             dropped_socket: received.dropped_socket,
             drops_may_be_aggregates: receiver.about.receives_aggregates,
-            drops_may_be_trains: sender.about.group == Group::Offload,
+            drops_may_be_trains: sender.about.sends_trains(case.train),
             at_sender: from.path.unwrap_or_default(),
             at_receiver: to.path.unwrap_or_default(),
             nic_at_sender: from.nic.clone(),

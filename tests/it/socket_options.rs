@@ -28,6 +28,37 @@ fn trains_of_each_length_are_cases_of_their_own() {
 }
 
 #[test]
+fn zero_copy_sends_single_datagrams_or_trains_and_tells_that_loopback_copied() {
+    let place = Place::new();
+    place.run(&format!(
+        "{SHORT} --engine zerocopy --no-reference --ip v4,v6 --verify -o alone.csv"
+    ));
+    place.run(&format!(
+        "{SHORT} --engine zerocopy --no-reference --ip v4,v6 --train 8 --verify -o trains.csv"
+    ));
+    for (file, label) in [
+        ("alone.csv", "zerocopy>mmsg/32"),
+        ("trains.csv", "zerocopy>mmsg/32/s8"),
+    ] {
+        for row in rows(&place.path(file)) {
+            if row.status == Status::Skipped {
+                eprintln!("SKIPPED: {}", row.reason);
+                continue;
+            }
+            assert_eq!(row.label(), label);
+            assert!(
+                row.received_packets > Some(0) && row.corrupted_packets == Some(0),
+                "{row:?}"
+            );
+            assert_eq!(row.unaccounted_packets, Some(0));
+            let warning = "the kernel copied all datagrams after all";
+            let is_told = row.warnings.iter().any(|it| it.contains(warning));
+            assert!(is_told, "{:?}", row.warnings);
+        }
+    }
+}
+
+#[test]
 fn datagrams_without_checksums_arrive() {
     let place = Place::new();
     place.run(&format!(

@@ -15,7 +15,7 @@ impl EngineProperties {
             "poll" | "epoll-level" | "epoll-drain" | "message-io" | "mio-level"
             | "mio-exhaustive" | "mio-eager" | "mio-once" => Group::Readiness,
             "tokio" | "tokio-exhaustive" | "smol" => Group::Async,
-            "gso" | "gro" | "quinn-udp" => Group::Offload,
+            "gso" | "gro" | "zerocopy" | "quinn-udp" => Group::Offload,
             "null" => Group::Harness,
             _ => return None,
         };

@@ -206,10 +206,10 @@ macro_rules! parameters {
 
                 /// Datagrams per call of senders whose calls the kernel segments, 1 to 128 [default: the most]
                 ///
-                /// For gso and quinn-udp. A train also fits 65507 B [default: the most that the kernel takes]
+                /// For gso and quinn-udp, and for zerocopy, which sends single datagrams without it. A train also fits 65507 B [default: the most that the kernel takes]
                 train: optional $crate::data::Train {
                     flag "--train", heading "Sockets", key "segments{}", label ["s{}"],
-                    default |_board, _extent| vec![], applies |_, (sender, _)| sender.sends_trains
+                    default |_board, _extent| vec![], applies |_, (sender, _)| sender.takes_train()
                 }
 
                 /// Priority of the senders (SO_PRIORITY), 0 to 15 [default: 0, or by --tos]

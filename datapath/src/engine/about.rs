@@ -1,6 +1,6 @@
 //! Description of an engine for its users, and the properties by which the plan decides.
 
-use crate::data::{EngineName, EngineProperties, Group};
+use crate::data::{EngineName, EngineProperties, Group, Train};
 
 /// Description and properties of an engine.
 #[derive(Debug)]
@@ -16,8 +16,8 @@ pub struct About {
     pub never_fragments: bool,
     /// True if `--batch` limits the datagrams per send call.
     pub sends_batches: bool,
-    /// True if a send call hands over a train that the kernel segments, which `--train` limits.
-    pub sends_trains: bool,
+    /// Whether a send call hands over a train that the kernel segments, which `--train` limits.
+    pub trains: Trains,
     /// True if `--batch` limits the datagrams per receive call.
     pub receives_batches: bool,
     /// True if the bench threads' loops can run on shared worker threads.
@@ -27,6 +27,8 @@ pub struct About {
     /// True if the receiver may get several datagrams as one GRO aggregate. The kernel counts the drop of an aggregate
     /// as one.
     pub receives_aggregates: bool,
+    /// True if the sender reads its socket's error queue, which nobody else may then read.
+    pub reads_error_queue: bool,
     /// Maximum number of GRO aggregates per receive call.
     pub aggregates_per_call: u32,
     /// True if the kernel takes datagrams from the socket before the receiver asks for them.
@@ -61,11 +63,12 @@ impl About {
         group: Group::Blocking,
         never_fragments: false,
         sends_batches: false,
-        sends_trains: false,
+        trains: Trains::Never,
         receives_batches: false,
         shares_workers: false,
         partner: Partner::Itself,
         receives_aggregates: false,
+        reads_error_queue: false,
         aggregates_per_call: 1,
         prefetches: false,
         many_endpoints: ManyEndpoints::No,
@@ -78,6 +81,21 @@ impl About {
         starves: None,
         moves_datagrams: true,
     };
+
+    /// Returns whether send calls of the engine hand over more than one datagram for segmentation. `train`: the value of
+    /// `--train`, if given.
+    pub fn sends_trains(&self, train: Option<Train>) -> bool {
+        match self.trains {
+            Trains::Never => false,
+            Trains::OnRequest => train.is_some_and(|train| train.count() > 1),
+            Trains::Always => train.is_none_or(|train| train.count() > 1),
+        }
+    }
+
+    /// Returns whether `--train` has an effect.
+    pub fn takes_train(&self) -> bool {
+        self.trains != Trains::Never
+    }
 
     /// Returns whether `--engine all` and the engine's group include it: it moves datagrams and does not starve.
     pub fn is_fair(&self) -> bool {
@@ -108,6 +126,17 @@ pub enum Partner {
     ReceivedBy(&'static str),
     /// The engine of this name sends. The engine itself only receives.
     SentBy(&'static str),
+}
+
+/// Whether send calls hand over trains that the kernel segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trains {
+    /// No call does.
+    Never,
+    /// With `--train`; otherwise a call sends one datagram.
+    OnRequest,
+    /// Each call does: the longest train, unless `--train` shortens it.
+    Always,
 }
 
 /// Way in which one thread serves many sockets.

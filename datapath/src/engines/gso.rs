@@ -9,7 +9,7 @@ use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
     About, Addressing, BatchCount, DatagramIo, Endpoint, Engine, IoOptions, Partner, Remark,
-    Selection, ThreadArgs,
+    Selection, ThreadArgs, Trains,
 };
 use crate::engines::linux::batch::ReceiveBatch;
 use crate::engines::linux::coalesced::CoalescedReceive;
@@ -27,7 +27,7 @@ impl Engine for Gso {
         summary: "sender: UDP_SEGMENT, the kernel segments up to 128 datagrams per call; mmsg receives",
         group: Group::Offload,
         can_serve_requests: Err(ONE_IS_NOTHING),
-        sends_trains: true,
+        trains: Trains::Always,
         partner: Partner::ReceivedBy("mmsg"),
         ..About::PLAIN
     };

@@ -31,6 +31,7 @@ pub mod stream;
 mod tokio;
 #[cfg(all(feature = "uring", target_pointer_width = "64"))]
 mod uring;
+mod zerocopy;
 
 use ::std::sync::OnceLock;
 
@@ -51,6 +52,7 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<uring::Uring>().with_many::<uring::Uring>(),
     Entry::of::<gso::Gso>(),
     Entry::of::<gso::Gro>(),
+    Entry::of::<zerocopy::ZeroCopy>(),
     Entry::of::<readiness::Readiness<readiness::Poll>>()
         .with_many::<multiplex::Multiplex<multiplex::PollSelector>>(),
     Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Level>>>()

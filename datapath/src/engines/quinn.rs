@@ -16,8 +16,8 @@ use super::tokio::adopt;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Remark, ThreadArgs, Waits,
-    Wakeups, erased,
+    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Remark, ThreadArgs, Trains,
+    Waits, Wakeups, erased,
 };
 use crate::engines::linux::gso;
 
@@ -32,7 +32,7 @@ impl Engine for QuinnUdp {
         summary: "the library under QUIC: UDP_SEGMENT, recvmmsg with UDP_GRO, on tokio",
         group: Group::Offload,
         can_serve_requests: Err("gains by trains of datagrams, and a request is one: use tokio"),
-        sends_trains: true,
+        trains: Trains::Always,
         receives_aggregates: true,
         // BATCH_SIZE of the library.
         aggregates_per_call: 32,

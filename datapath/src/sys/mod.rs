@@ -36,6 +36,7 @@ pub mod socket_queues;
 pub mod softnet;
 pub mod source_address;
 pub mod stamped_receive;
+pub(crate) mod switch;
 pub mod temperature;
 pub mod thermal_trips;
 pub mod transmit;

@@ -1,7 +1,7 @@
 //! Cases between two hosts: the ones that cannot run, and the CPUs of the threads.
 
 use super::{cannot_run, link_mtu, sharing_cpus};
-use crate::data::{Case, Direction, Group, Ip, Workload};
+use crate::data::{Case, Direction, Ip, Workload};
 use crate::engines::Engines;
 use crate::host::board::Board;
 use crate::host::facts::{Host, InterfaceKind};
@@ -40,7 +40,7 @@ pub(super) fn refusal(
     let Some(link) = remote.wire.link(case) else {
         return Some(no_way(case.ip, remote));
     };
-    if engines.0.about.group == Group::Offload {
+    if engines.0.about.sends_trains(case.train) {
         if let Some(reason) = link_mtu::too_long_to_cut(case, link) {
             return Some(format!("{} {reason}", engines.0));
         }

@@ -116,17 +116,12 @@ pub(in crate::plan) fn can_run_nowhere(
             "{sender} forbids fragmentation: above {most} B IPv6 needs two fragments"
         ));
     }
-    if case.checksum == Some(Checksum::Off) && sends_trains(case, sender) {
+    if case.checksum == Some(Checksum::Off) && sender.about.sends_trains(case.train) {
         return Some(format!(
             "the kernel segments only what has checksums: {sender} sends trains, unless with --train 1"
         ));
     }
     too_few_workers(case, (sender, receiver)).or_else(|| exceeds_files(case, conditions))
-}
-
-/// Returns whether calls of the sender hand over more than one datagram for segmentation.
-fn sends_trains(case: &Case, sender: &Entry) -> bool {
-    sender.about.sends_trains && case.train.is_none_or(|train| train.count() > 1)
 }
 
 /// Returns why a case has no address to send to, if it has none.

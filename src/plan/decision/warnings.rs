@@ -95,5 +95,5 @@ fn too_fast(case: &Case) -> Option<String> {
 /// over.
 fn sender_cuts_nothing(case: &Case, sender: &Entry) -> bool {
     let payload = u32::from(case.payload);
-    sender.about.group == Group::Offload && (payload == 0 || 2 * payload > Payload::MAX_DATAGRAM)
+    sender.about.sends_trains(case.train) && (payload == 0 || 2 * payload > Payload::MAX_DATAGRAM)
 }

@@ -116,9 +116,12 @@ impl ProgramBuilder<'_> {
 
     /// Returns the kernel's transmit timestamps of the first endpoint, if they can be had.
     ///
-    /// A socket over which another thread receives has none: a timestamp in its queue would also wake that thread.
+    /// A socket over which another thread receives has none: a timestamp in its queue would also wake that thread. Nor
+    /// has one whose queue the engine reads.
     fn stamps(&self, options: &IoOptions) -> Option<TransmitStamps> {
-        let is_for_one = self.case.transport.is_none() && !self.case.is_full_duplex();
+        let is_for_one = self.case.transport.is_none()
+            && !self.case.is_full_duplex()
+            && !self.engines.0.about.reads_error_queue;
         let first = options.endpoints.first().filter(|_| is_for_one)?;
         TransmitStamps::of(&first.socket)
     }

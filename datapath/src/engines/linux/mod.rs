@@ -7,3 +7,4 @@ pub mod gso;
 pub mod poll_set;
 #[cfg(all(feature = "uring", target_pointer_width = "64"))]
 pub mod uring;
+pub mod zero_copy;

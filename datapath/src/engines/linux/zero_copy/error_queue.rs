@@ -1,0 +1,121 @@
+//! Reads completions from a socket's error queue.
+
+use std::io;
+use std::net::UdpSocket;
+use std::os::fd::{AsFd, AsRawFd};
+
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
+
+/// `SO_EE_ORIGIN_ZEROCOPY` (include/uapi/linux/errqueue.h): distinguishes completions from errors in their queue.
+const ORIGIN_ZEROCOPY: u8 = 5;
+/// `SO_EE_CODE_ZEROCOPY_COPIED` (include/uapi/linux/errqueue.h): the kernel copied the datagrams after all.
+const COPIED: u8 = 1;
+
+/// Completed calls, and how many of them the kernel copied.
+///
+/// The kernel joins the completions of consecutive calls and keeps the code of the first one, so a mixture is known
+/// approximately.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Completed {
+    /// Completed calls.
+    pub calls: u64,
+    /// Completed calls that the kernel copied.
+    pub copied: u64,
+}
+
+/// A message of the error queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Message {
+    /// The kernel no longer reads the memory of the calls with the numbers `first` to `last`.
+    Completion { first: u32, last: u32 },
+    /// An error of the network, such as an ICMP message.
+    Other,
+}
+
+/// Memory for messages of the queue, and the counts of those read.
+pub(super) struct ErrorQueue {
+    controls: Vec<u8>,
+    completed: Completed,
+}
+
+impl Default for ErrorQueue {
+    fn default() -> Self {
+        Self {
+            // A message includes the address of an error: room for either family.
+            controls: cmsg_space!(libc::sock_extended_err, libc::sockaddr_in6),
+            completed: Completed::default(),
+        }
+    }
+}
+
+impl ErrorQueue {
+    /// Returns the counts of all completions that were read.
+    pub(super) fn completed(&self) -> Completed {
+        self.completed
+    }
+
+    /// Reads a message without waiting. `None`: there is none.
+    ///
+    /// # Errors
+    /// Returns the error of recvmsg(2).
+    pub(super) fn read(&mut self, socket: &UdpSocket) -> io::Result<Option<Message>> {
+        let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
+        let controls = Some(&mut self.controls[..]);
+        let message = match recvmsg::<()>(socket.as_raw_fd(), &mut [], controls, flags) {
+            Ok(message) => message,
+            Err(Errno::EAGAIN) => return Ok(None),
+            Err(errno) => return Err(errno.into()),
+        };
+        let error = message.cmsgs()?.find_map(|control| match control {
+            ControlMessageOwned::Ipv4RecvErr(it, _) | ControlMessageOwned::Ipv6RecvErr(it, _) => {
+                Some(it)
+            }
+            _ => None,
+        });
+        let completion = error.filter(|it| it.ee_origin == ORIGIN_ZEROCOPY);
+        Ok(Some(completion.map_or(Message::Other, |it| {
+            self.count(it.ee_info, it.ee_data, it.ee_code)
+        })))
+    }
+
+    /// Counts the calls with the numbers `first` to `last`.
+    pub(super) fn count(&mut self, first: u32, last: u32, code: u8) -> Message {
+        let calls = u64::from(last.wrapping_sub(first)) + 1;
+        self.completed.calls += calls;
+        if code & COPIED != 0 {
+            self.completed.copied += calls;
+        }
+        Message::Completion { first, last }
+    }
+}
+
+/// Waits until the queue has a message or the socket an error: for POLLERR, of which poll(2) always tells.
+///
+/// # Errors
+/// Returns the error of poll(2), which includes `EINTR`.
+pub(super) fn wait(socket: &UdpSocket, timeout: PollTimeout) -> io::Result<()> {
+    let mut set = [PollFd::new(socket.as_fd(), PollFlags::empty())];
+    Ok(poll(&mut set, timeout).map(drop)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_counted_across_the_last_number_and_by_whether_they_were_copied() {
+        let mut queue = ErrorQueue::default();
+        let (first, last) = (u32::MAX - 1, 0);
+        let message = queue.count(first, last, COPIED);
+        assert_eq!(message, Message::Completion { first, last });
+        queue.count(1, 1, 0);
+        let completed = Completed {
+            calls: 4,
+            copied: 3,
+        };
+        assert_eq!(queue.completed(), completed);
+    }
+}

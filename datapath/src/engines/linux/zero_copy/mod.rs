@@ -1,0 +1,258 @@
+//! Sends without a copy (MSG_ZEROCOPY, Linux 5.0 for UDP): the kernel reads a datagram from the program's memory until
+//! a completion in the socket's error queue tells that the memory is free again (Documentation/networking/msg_zerocopy.rst).
+
+mod error_queue;
+
+use std::io;
+use std::mem;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use nix::poll::PollTimeout;
+use socket2::{SockAddr, SockRef};
+
+pub use self::error_queue::Completed;
+use self::error_queue::{ErrorQueue, Message};
+use crate::engine::payload::Fill;
+use crate::sys::switch::switch_on;
+
+/// `SO_ZEROCOPY` (include/uapi/asm-generic/socket.h), which libc lacks.
+const SO_ZEROCOPY: libc::c_int = 60;
+/// Maximum number of buffers. A power of two, like any smaller number of them: the numbers of calls wrap at 2^32.
+const MOST_BUFFERS: usize = 256;
+/// Minimum number of buffers.
+const FEWEST_BUFFERS: usize = 16;
+/// Memory of all buffers that is not exceeded unless there would be too few of them, in bytes: about what a second-level
+/// cache holds.
+const MOST_BYTES: usize = 1 << 20;
+const PAGE_BYTES: usize = 4096;
+/// Time for the last completions when the ring is dropped.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Lets calls of a socket send without a copy.
+///
+/// # Errors
+/// Fails before Linux 5.0.
+pub fn allow(socket: &impl AsFd) -> io::Result<()> {
+    switch_on(socket, libc::SOL_SOCKET, SO_ZEROCOPY)
+}
+
+/// A socket and a ring of buffers, which are used one after the other, each again only after its completion.
+pub struct ZeroCopyRing {
+    socket: UdpSocket,
+    /// Destination. `None`: the socket is connected.
+    peer: Option<SockAddr>,
+    /// All buffers. The first one starts at `start`, the others follow each `stride` bytes.
+    memory: Vec<u8>,
+    start: usize,
+    stride: usize,
+    /// Bytes that each call sends.
+    bytes: usize,
+    /// Which buffers the kernel may still read.
+    in_flight: Box<[bool]>,
+    /// Number that the kernel gives to the next call.
+    next: u32,
+    /// Calls until completions are read without need.
+    until_read: u32,
+    queue: ErrorQueue,
+}
+
+impl ZeroCopyRing {
+    /// Creates buffers for calls of `payload.len()` bytes to `peer` or, if `None`, over a connected socket. Each is
+    /// filled with `payload`.
+    ///
+    /// # Errors
+    /// Fails before Linux 5.0.
+    pub fn new(socket: UdpSocket, payload: &[u8], peer: Option<SocketAddr>) -> io::Result<Self> {
+        allow(&socket)?;
+        // A buffer starts a page or does not cross one, so that it takes few fragments of a packet.
+        let stride = if payload.len() <= PAGE_BYTES {
+            payload.len().next_power_of_two()
+        } else {
+            payload.len().next_multiple_of(PAGE_BYTES)
+        };
+        let fit = (MOST_BYTES / stride + 1).next_power_of_two() / 2;
+        let buffers = fit.clamp(FEWEST_BUFFERS, MOST_BUFFERS);
+        let mut memory = vec![0; buffers * stride + PAGE_BYTES];
+        let start = memory.as_ptr().align_offset(PAGE_BYTES).min(PAGE_BYTES);
+        for buffer in memory[start..].chunks_exact_mut(stride).take(buffers) {
+            buffer[..payload.len()].copy_from_slice(payload);
+        }
+        Ok(Self {
+            socket,
+            peer: peer.map(SockAddr::from),
+            memory,
+            start,
+            stride,
+            bytes: payload.len(),
+            in_flight: vec![false; buffers].into(),
+            next: 0,
+            until_read: 1,
+            queue: ErrorQueue::default(),
+        })
+    }
+
+    /// Returns the socket.
+    pub fn socket(&self) -> &UdpSocket {
+        &self.socket
+    }
+
+    /// Returns the counts of all completions that were read.
+    pub fn completed(&self) -> Completed {
+        self.queue.completed()
+    }
+
+    /// Makes each further call send only the first `bytes` of a buffer.
+    pub fn shorten(&mut self, bytes: usize) {
+        self.bytes = bytes.min(self.bytes);
+    }
+
+    /// Fills the next buffer and sends it. Waits for its completion before, if the kernel still reads it. Returns the
+    /// number of bytes.
+    ///
+    /// # Errors
+    /// Returns the error of the system call.
+    #[inline]
+    pub fn send(&mut self, fill: &impl Fill) -> io::Result<usize> {
+        self.until_read -= 1;
+        if self.until_read == 0 {
+            self.read_in_time()?;
+        }
+        let buffer = self.buffer(self.next);
+        while self.in_flight[buffer] {
+            self.wait()?;
+        }
+        let start = self.start + buffer * self.stride;
+        let datagram = start..start + self.bytes;
+        fill.fill(&mut self.memory[datagram.clone()]);
+        loop {
+            match self.hand_over(&self.memory[datagram.clone()]) {
+                Ok(sent) => {
+                    // The kernel does not number calls that send nothing.
+                    if sent > 0 {
+                        self.in_flight[buffer] = true;
+                        self.next = self.next.wrapping_add(1);
+                    }
+                    return Ok(sent);
+                }
+                Err(error) => self.recover(error)?,
+            }
+        }
+    }
+
+    /// Waits up to a second until every call is completed. Returns whether it is.
+    pub fn settle(&mut self) -> bool {
+        let until = Instant::now() + PATIENCE;
+        while self.in_flight.contains(&true) {
+            if Instant::now() > until {
+                return false;
+            }
+            if !self.read().unwrap_or(false) {
+                let _ = error_queue::wait(&self.socket, PollTimeout::from(10_u8));
+            }
+        }
+        true
+    }
+
+    #[inline]
+    fn buffer(&self, call: u32) -> usize {
+        call as usize & (self.in_flight.len() - 1)
+    }
+
+    #[inline]
+    fn hand_over(&self, datagram: &[u8]) -> io::Result<usize> {
+        let socket = SockRef::from(&self.socket);
+        match &self.peer {
+            None => socket.send_with_flags(datagram, libc::MSG_ZEROCOPY),
+            Some(peer) => socket.send_to_with_flags(datagram, peer, libc::MSG_ZEROCOPY),
+        }
+    }
+
+    /// Reads one completion, which is usually that of all calls since the last one.
+    ///
+    /// Soon after the start it reads more often, so that a slow sender also learns whether the kernel copies.
+    #[inline(never)]
+    fn read_in_time(&mut self) -> io::Result<()> {
+        let quarter = self.in_flight.len() / 4;
+        self.until_read = self.next.clamp(1, u32::try_from(quarter).unwrap_or(1));
+        self.read().map(drop)
+    }
+
+    /// Decides after a failed call whether to repeat it: after ENOBUFS, if the reason is the memory for completions
+    /// (`net.core.optmem_max`) or for locked pages (RLIMIT_MEMLOCK), of which completions free some.
+    ///
+    /// A datagram that was dropped later, at the queue of the interface, has a number and a completion, which comes
+    /// before the call returns.
+    #[cold]
+    fn recover(&mut self, error: io::Error) -> io::Result<()> {
+        let number = self.next;
+        let mut has_read = false;
+        while self.read()? {
+            has_read = true;
+        }
+        if error.raw_os_error() != Some(libc::ENOBUFS) || self.next != number {
+            return Err(error);
+        }
+        if has_read {
+            return Ok(());
+        }
+        if !self.in_flight.contains(&true) {
+            // ENOBUFS would count as dropped by the interface's queue.
+            return Err(io::Error::from_raw_os_error(libc::ENOMEM));
+        }
+        self.wait()
+    }
+
+    /// Waits until there is a completion, and reads it.
+    ///
+    /// # Errors
+    /// Returns the error of poll(2), which includes `EINTR`, or an error of the socket.
+    #[cold]
+    fn wait(&mut self) -> io::Result<()> {
+        if self.read()? {
+            return Ok(());
+        }
+        error_queue::wait(&self.socket, PollTimeout::NONE)?;
+        if self.read()? {
+            return Ok(());
+        }
+        // An ICMP error also ends the wait.
+        self.socket.take_error()?.map_or(Ok(()), Err)
+    }
+
+    /// Reads a message of the error queue without waiting. Returns whether there was one.
+    fn read(&mut self) -> io::Result<bool> {
+        let message = self.queue.read(&self.socket)?;
+        if let Some(Message::Completion { first, last }) = message {
+            self.complete(first, last);
+        }
+        Ok(message.is_some())
+    }
+
+    /// Notes that the kernel no longer reads the buffers of the calls `first` to `last`.
+    fn complete(&mut self, first: u32, last: u32) {
+        let (buffers, first) = (self.in_flight.len(), self.buffer(first));
+        let others = self.buffer(last).wrapping_sub(first) & (buffers - 1);
+        for n in 0..=others {
+            self.in_flight[(first + n) & (buffers - 1)] = false;
+        }
+        // The call that has just failed had a number.
+        if last.wrapping_sub(self.next) < u32::MAX / 2 {
+            self.next = last.wrapping_add(1);
+        }
+    }
+}
+
+/// Datagrams that are still on their way must not change: waits for their completions, and if they do not come, leaves
+/// the memory behind.
+impl Drop for ZeroCopyRing {
+    fn drop(&mut self) {
+        if !self.settle() {
+            mem::forget(mem::take(&mut self.memory));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! The engine `zerocopy` (MSG_ZEROCOPY): the kernel sends from the program's memory, and tells when it may be written
+//! again.
+//!
+//! Without `--train` a call sends one datagram, so that only the copy differs from `std`. With it, a call sends a train
+//! that the kernel segments, as `gso` does. So one run can measure both.
+
+use std::io;
+use std::net::UdpSocket;
+
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill, NoFill};
+use crate::engine::{
+    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Partner, Remark, ThreadArgs,
+    Trains,
+};
+use crate::engines::linux::batch::ReceiveBatch;
+use crate::engines::linux::gso;
+use crate::engines::linux::zero_copy::{Completed, ZeroCopyRing};
+
+pub(super) struct ZeroCopy;
+
+impl Engine for ZeroCopy {
+    const ABOUT: About = About {
+        name: "zerocopy",
+        summary: "sender: MSG_ZEROCOPY, the kernel sends from the program's memory; mmsg receives",
+        group: Group::Offload,
+        can_serve_requests: Err(
+            "sends from memory that is free only later, which a single request gains nothing by: use std or mmsg",
+        ),
+        trains: Trains::OnRequest,
+        reads_error_queue: true,
+        partner: Partner::ReceivedBy("mmsg"),
+        ..About::PLAIN
+    };
+    type DatagramIo<A: Addressing> = ZeroCopyIo;
+
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<ZeroCopyIo> {
+        let endpoint = options.only_endpoint()?;
+        let payload = options.payload();
+        let train = match endpoint.peer {
+            Some(peer) if options.direction.sends() && options.train != usize::MAX => {
+                gso::most_segments(payload.len(), peer)?.min(options.train)
+            }
+            _ => 1,
+        };
+        if train > 1 {
+            gso::cut(&endpoint.socket, payload.len())?;
+        }
+        let peer = (!A::CONNECTED).then(|| endpoint.peer_or_unspecified());
+        let incoming = ReceiveBatch::from_options::<A>(&options);
+        Ok(ZeroCopyIo {
+            outgoing: ZeroCopyRing::new(endpoint.socket.into(), &payload.repeat(train), peer)?,
+            incoming,
+            payload_bytes: payload.len(),
+            train: train as u64,
+            fell_back: false,
+        })
+    }
+
+    fn probe() -> Result<(), String> {
+        completes().map_err(|error| format!("no MSG_ZEROCOPY for UDP (Linux 5.0): {error}"))
+    }
+}
+
+/// Sends a datagram over loopback and takes its completion. Some emulations of Linux ignore the flag; a sender would
+/// wait for ever.
+fn completes() -> io::Result<()> {
+    let bind = || UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
+    let (socket, receiver) = (bind()?, bind()?);
+    socket.connect(receiver.local_addr()?)?;
+    let mut ring = ZeroCopyRing::new(socket, &[0; 64], None)?;
+    ring.send(&NoFill)?;
+    if ring.settle() {
+        Ok(())
+    } else {
+        Err(io::Error::other("a send was never completed"))
+    }
+}
+
+/// A socket that sends from a ring of buffers and receives in batches.
+pub(super) struct ZeroCopyIo {
+    outgoing: ZeroCopyRing,
+    incoming: ReceiveBatch,
+    payload_bytes: usize,
+    /// Datagrams per call.
+    train: u64,
+    fell_back: bool,
+}
+
+impl DatagramIo for ZeroCopyIo {
+    #[inline]
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+        let outcome = match self.outgoing.send(fill) {
+            Err(error) if self.train > 1 && gso::is_no_offload(&error) => {
+                self.fall_back();
+                self.outgoing.send(fill)
+            }
+            outcome => outcome,
+        };
+        Ok(BatchCount::of(self.train, outcome? as u64))
+    }
+
+    #[inline]
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+        self.incoming.receive(self.outgoing.socket(), check)
+    }
+
+    fn packets_per_failure(&self) -> u64 {
+        self.train
+    }
+
+    fn remark(&self) -> Remark {
+        if self.fell_back {
+            return Some(
+                "zerocopy: kernel or NIC refused trains (EIO or EINVAL: no segmentation offload): one datagram per call",
+            );
+        }
+        in_words(self.outgoing.completed())
+    }
+}
+
+impl ZeroCopyIo {
+    /// Switches to one datagram per call.
+    #[cold]
+    #[inline(never)]
+    fn fall_back(&mut self) {
+        self.outgoing.shorten(self.payload_bytes);
+        self.train = 1;
+        self.fell_back = true;
+        // Before Linux 6.11, the kernel refuses even a single datagram while the option is set.
+        let _ = gso::cut(self.outgoing.socket(), 0);
+    }
+}
+
+/// Says whether the kernel copied. `None`: it copied nothing.
+fn in_words(completed: Completed) -> Remark {
+    match completed {
+        Completed { copied: 0, .. } => None,
+        Completed { calls, copied } if calls == copied => Some(
+            "zerocopy: the kernel copied all datagrams after all, as it does over loopback, veth and interfaces \
+             without checksum offload",
+        ),
+        Completed { .. } => Some("zerocopy: the kernel copied some of the datagrams after all"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Direction, Endpoint, Unconnected, poll_once};
+
+    #[test]
+    fn a_call_sends_one_datagram_or_the_train_that_was_asked_for() {
+        if let Err(why) = ZeroCopy::probe() {
+            eprintln!("SKIPPED: {why}");
+            return;
+        }
+        let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        for (train, per_call) in [(usize::MAX, 1), (1, 1), (3, 3)] {
+            let (socket, receiver) = (bind(), bind());
+            let endpoint = Endpoint::of(socket, receiver.local_addr().ok());
+            let options = IoOptions {
+                train,
+                ..IoOptions::of(vec![endpoint], Direction::Sends, 300)
+            };
+            let mut io = ZeroCopy.open::<Unconnected>(options).expect("it opens");
+            let sent = poll_once(io.transmit(0, &NoFill)).expect("loopback takes it");
+            assert_eq!(sent, BatchCount::of(per_call, 300 * per_call));
+            let mut memory = [0; 9000];
+            for _ in 0..per_call {
+                assert_eq!(receiver.recv(&mut memory).ok(), Some(300));
+            }
+            io.fall_back();
+            let sent = poll_once(io.transmit(0, &NoFill)).expect("loopback takes it");
+            assert_eq!(sent, BatchCount::one(300));
+            assert_eq!(receiver.recv(&mut memory).ok(), Some(300));
+            assert!(io.remark().is_some_and(|it| it.contains("refused trains")));
+        }
+    }
+
+    #[test]
+    fn the_row_tells_whether_the_kernel_copied() {
+        let copied = |copied| in_words(Completed { calls: 7, copied });
+        assert_eq!(copied(0), None);
+        assert!(copied(3).is_some_and(|it| it.contains("some")));
+        assert!(copied(7).is_some_and(|it| it.contains("all")));
+    }
+}
