@@ -145,7 +145,7 @@ fn knee(search: &Knee, asked: KneeQuestion) -> Value {
     let beyond = found.and_then(|found| found.beyond);
     row_of(&[
         json!({
-            "searched": search.call().name(),
+            "parameter": search.call().name(),
             "measured": asked.by,
             "threshold_pct": asked.threshold_pct,
             "knee_packets": found.map(|found| found.knee),

@@ -288,7 +288,7 @@ fn trains_are_tried_until_more_brings_nothing_and_the_log_says_the_same_again() 
         panic!("{text}");
     };
     assert_eq!(
-        (&gso["searched"], &gso["measured"]),
+        (&gso["parameter"], &gso["measured"]),
         (&"train".into(), &"speed".into())
     );
     assert_eq!(gso["is_finished"], true, "{gso}");

@@ -14,6 +14,7 @@ use super::cliff::nanoseconds;
 use crate::data::{Batch, Case, Sample};
 use crate::results::row::cpu_ns_per_packet;
 use crate::stats;
+use crate::stats::signed_rank::SignedRank;
 use crate::term::duration::ns;
 use crate::verdict::judge::By;
 
@@ -177,17 +178,22 @@ impl Knee {
     fn estimate(&self) -> Option<(usize, Option<usize>)> {
         let last = self.values.len() - 1;
         for position in self.lowest..last {
-            let larger = position + 1..=last;
-            let gains = larger.map(|larger| Some((larger, self.gain(position, larger)?)));
-            let gains: Vec<(usize, f64)> = gains.collect::<Option<_>>()?;
-            let best = gains.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-            if let Some((larger, gain)) = best {
-                if gain <= self.threshold() {
-                    return Some((position, Some(larger)));
-                }
+            let gains = self.gains(position)?;
+            // The best of several noisy gains is too high. If none were above the threshold, one would seem so in half
+            // of the searches.
+            let seems = 0.5 / gains.len() as f64;
+            if !gains
+                .iter()
+                .any(|(_, gain)| gain.p_above(self.threshold()) < seems)
+            {
+                let gains = gains
+                    .iter()
+                    .map(|(larger, gain)| (*larger, gain.estimate()));
+                let best = gains.max_by(|a, b| a.1.total_cmp(&b.1));
+                return Some((position, best.map(|(larger, _)| larger)));
             }
         }
-        Some((last, None))
+        self.median_ns(last).map(|_| (last, None))
     }
 
     fn median_ns(&self, position: usize) -> Option<f64> {
@@ -195,8 +201,14 @@ impl Knee {
         stats::median(logarithms.collect()).map(f64::exp)
     }
 
-    fn gain(&self, position: usize, larger: usize) -> Option<f64> {
-        Some(judge::gains(&self.rounds, position, larger)?.estimate())
+    /// Returns the gains of all larger values over this one. `None`: one is unknown.
+    fn gains(&self, position: usize) -> Option<Vec<(usize, SignedRank)>> {
+        let larger = position + 1..self.values.len();
+        let gains = larger.map(|larger| {
+            let gains = judge::gains(&self.rounds, position, larger)?;
+            Some((larger, gains))
+        });
+        gains.collect()
     }
 
     /// Returns the largest gain that counts as none, as a difference of logarithms.
@@ -209,39 +221,27 @@ impl Knee {
         let last = self.values.len() - 1;
         let risk = judge::risk(self.rounds.len(), self.asked.rounds);
         let is_surely_enough = |position: &usize| {
-            (position + 1..=last).all(|larger| self.gains_less(*position, larger, risk))
+            (position + 1..=last).all(|larger| {
+                let gains = judge::gains(&self.rounds, *position, larger);
+                gains.is_some_and(|gains| gains.p_below(self.threshold()) < risk)
+            })
         };
         let mut positions = self.lowest..=last;
         positions.find(is_surely_enough).unwrap_or(last)
     }
 
-    /// Returns whether the larger value surely gains more than the threshold, with this probability of an error.
-    fn gains_more(&self, position: usize, larger: usize, risk: f64) -> bool {
-        let gains = judge::gains(&self.rounds, position, larger);
-        gains.is_some_and(|gains| gains.p_above(self.threshold()) < risk)
-    }
-
-    /// Returns whether the larger value surely gains less than the threshold, with this probability of an error.
-    fn gains_less(&self, position: usize, larger: usize, risk: f64) -> bool {
-        let gains = judge::gains(&self.rounds, position, larger);
-        gains.is_some_and(|gains| gains.p_below(self.threshold()) < risk)
-    }
-
     /// Raises the lowest position as far as is sure, and tells which larger ones are still in question.
     fn look(&mut self) {
         let risk = judge::risk(self.rounds.len(), self.asked.rounds);
-        let last = self.values.len() - 1;
-        self.open.clear();
-        while self.lowest < last {
-            let mut larger = self.lowest + 1..=last;
+        let (threshold, last) = (self.threshold(), self.values.len() - 1);
+        while let Some(gains) = self.gains(self.lowest) {
             // Any of these tests may err.
-            let risk_of_each = risk / (last - self.lowest) as f64;
-            let is_enough =
-                !larger.any(|larger| self.gains_more(self.lowest, larger, risk_of_each));
-            if is_enough {
-                let larger = self.lowest + 1..=last;
-                let open = larger.filter(|larger| !self.gains_less(self.lowest, *larger, risk));
-                self.open = open.collect();
+            let risk_of_each = risk / gains.len() as f64;
+            let is_more = |gain: &SignedRank| gain.p_above(threshold) < risk_of_each;
+            if self.lowest == last || !gains.iter().any(|(_, gain)| is_more(gain)) {
+                let mut gains = gains;
+                gains.retain(|(_, gain)| gain.p_below(threshold) >= risk);
+                self.open = gains.into_iter().map(|(larger, _)| larger).collect();
                 return;
             }
             self.lowest += 1;

@@ -54,19 +54,21 @@ pub(super) fn legend(asked: KneeQuestion) -> String {
         By::Cpu => "less CPU time per datagram",
     };
     format!(
-        "\nknee: the smallest number of datagrams per call over which no larger one, of 1, 2, 4 and so on, gains more than \
-         {} %, in {by}. none: 1 does as well. the most: more still gain up to the largest. may be: these hold the knee in 95 of \
+        "\nknee: the smallest number of datagrams per call over which no larger one, of 1, 2, 4 and so on, seems \
+         to gain more than {} %, in {by}. none: 1 does as well. the most: the largest surely gains more. may be: these hold the knee in 95 of \
          100 searches. gain over 1: of the knee. gain beyond: of the best larger number over the knee.\n",
         asked.threshold_pct
     )
 }
 
 fn knee(found: &Found) -> String {
-    match found {
+    match *found {
         Found { knee: 1, .. } => "none".to_owned(),
         Found {
-            knee, beyond: None, ..
-        } => format!("the most, {knee}"),
+            knee,
+            range: (low, _),
+            ..
+        } if low == knee && found.beyond.is_none() => format!("the most, {knee}"),
         Found { knee, .. } => knee.to_string(),
     }
 }
