@@ -314,7 +314,7 @@ fn trains_are_tried_until_more_brings_nothing_and_the_log_says_the_same_again() 
     assert_eq!(stdout(&again), text);
     let table = stdout(&place.run("find knee --resume log.jsonl -q"));
     assert!(
-        table.contains("gso>mmsg, 20000 B") && table.contains("k/s by train: 1 "),
+        table.contains("gso>mmsg/32, 20000 B") && table.contains("k/s by train: 1 "),
         "{table}"
     );
     assert!(table.lines().all(|line| line.len() <= 100), "{table}");
