@@ -1,5 +1,7 @@
 //! Names of the cases of a search for people: the engine, and the settings in which the cases differ.
 
+use std::fmt::Write as _;
+
 use super::knee::Call;
 use crate::data::Case;
 
@@ -89,7 +91,7 @@ impl Names {
         }
         if self.searched == Searched::Call {
             let (call, datagrams) = Call::of(tried);
-            name += &format!(", {} {datagrams}", call.name());
+            let _ = write!(name, ", {} {datagrams}", call.name());
         }
         name
     }

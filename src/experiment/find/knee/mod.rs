@@ -71,7 +71,7 @@ pub struct Knee {
     asked: KneeQuestion,
     call: Call,
     values: Vec<u16>,
-    /// Logarithms of nanoseconds per datagram, by round and position. `None`: not measured in that round.
+    /// Logarithms of nanoseconds per datagram, by round and position. `None`: unknown.
     rounds: Vec<Vec<Option<f64>>>,
     current: Vec<Option<f64>>,
     /// Positions that are still to be measured in this round, the next one last.
@@ -123,7 +123,7 @@ impl Knee {
         let Some(position) = self.left.pop() else {
             return;
         };
-        self.current[position] = Some(nanoseconds.ln());
+        self.current[position] = nanoseconds.is_finite().then(|| nanoseconds.ln());
         if !self.left.is_empty() {
             return;
         }

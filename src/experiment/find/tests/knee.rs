@@ -148,6 +148,24 @@ fn much_noise_widens_the_range_and_does_not_move_the_knee_surely() {
 }
 
 #[test]
+fn a_trial_without_a_result_is_left_out_and_without_any_there_is_no_knee() {
+    let case = Case::of_key("mmsg:mmsg/2t/300B/connected/v4/batch4").expect("a key");
+    let knee = |is_unknown: fn(u32) -> bool| {
+        let mut search = Knee::new(case, question());
+        let mut trials = 0;
+        while let Some(next) = search.next() {
+            let batch = f64::from(u16::from(next.case.batch.expect("a batch")));
+            let ns = 1000.0 + 1000.0 / batch;
+            search.note(if is_unknown(trials) { f64::NAN } else { ns });
+            trials += 1;
+        }
+        search.found().map(|found| (found.knee, found.range))
+    };
+    assert_eq!(knee(|trial| trial % 7 == 0), Some((4, (4, 4))));
+    assert_eq!(knee(|_| true), None);
+}
+
+#[test]
 fn a_search_that_is_taken_up_again_goes_on_in_the_same_order() {
     let case = Case::of_key("gso:mmsg/2t/1460B/connected/v4/batch32/segments44").expect("a key");
     let mut search = Knee::new(case, question());
