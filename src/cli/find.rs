@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::{ParameterArgs, PlacementArgs, RemoteArgs, ShapeArgs, TuningArgs, tuning};
+use super::{
+    KneeArgs, ParameterArgs, PlacementArgs, RemoteArgs, ShapeArgs, TuningArgs, knee, tuning,
+};
 use crate::data::ThinkTime;
 use crate::term::duration;
 use crate::term::percent;
@@ -34,9 +36,26 @@ pub enum FindCommand {
     /// The longest train of datagrams that arrives whole, and where the rest is lost
     #[command(after_help = BURST_AFTER_HELP)]
     Burst(Box<SearchArgs<BurstArgs>>),
+    /// The smallest batch or train from which on more brings little
+    #[command(after_help = knee::AFTER_HELP)]
+    Knee(Box<SearchArgs<KneeArgs>>),
     /// The setting of this machine that helps: tried only with --yes, and put back
     #[command(after_help = tuning::AFTER_HELP)]
     Tuning(Box<SearchArgs<TuningArgs>>),
+}
+
+/// Evaluates an expression of the options of whichever search it is.
+macro_rules! of_any {
+    ($command:expr, $args:ident => $of:expr) => {
+        match $command {
+            FindCommand::Lossless($args) => $of,
+            FindCommand::Cliff($args) => $of,
+            FindCommand::Idle($args) => $of,
+            FindCommand::Burst($args) => $of,
+            FindCommand::Knee($args) => $of,
+            FindCommand::Tuning($args) => $of,
+        }
+    };
 }
 
 impl FindCommand {
@@ -47,41 +66,24 @@ impl FindCommand {
             Self::Cliff(_) => "cliff",
             Self::Idle(_) => "idle",
             Self::Burst(_) => "burst",
+            Self::Knee(_) => "knee",
             Self::Tuning(_) => "tuning",
         }
     }
 
     /// Returns the parameters of the cases.
     pub fn parameters(&mut self) -> &mut ParameterArgs {
-        match self {
-            Self::Lossless(args) => &mut args.parameters,
-            Self::Cliff(args) => &mut args.parameters,
-            Self::Idle(args) => &mut args.parameters,
-            Self::Burst(args) => &mut args.parameters,
-            Self::Tuning(args) => &mut args.parameters,
-        }
+        of_any!(self, args => &mut args.parameters)
     }
 
     /// On which board.
     pub fn placement(&self) -> &PlacementArgs {
-        match self {
-            Self::Lossless(args) => &args.placement,
-            Self::Cliff(args) => &args.placement,
-            Self::Idle(args) => &args.placement,
-            Self::Burst(args) => &args.placement,
-            Self::Tuning(args) => &args.placement,
-        }
+        of_any!(self, args => &args.placement)
     }
 
     /// Returns the options of the output.
     pub fn output(&self) -> &FindOutputArgs {
-        match self {
-            Self::Lossless(args) => &args.output,
-            Self::Cliff(args) => &args.output,
-            Self::Idle(args) => &args.output,
-            Self::Burst(args) => &args.output,
-            Self::Tuning(args) => &args.output,
-        }
+        of_any!(self, args => &args.output)
     }
 }
 
@@ -235,6 +237,7 @@ Examples:
   udpbench wire pi@board find lossless --direction up    from this host to the other one
   udpbench wire pi@board find cliff --payload 1,3000     the byte that costs a fragment
   udpbench wire pi@board find idle                       the first datagram after a silence
+  udpbench find knee                                     the batch or train that is enough
   udpbench find tuning                                   settings of this host; --yes tries them
 
 Exit codes:

@@ -14,7 +14,7 @@ pub const HEADINGS: [&str; 7] = [
 ];
 
 /// Options that `-h` shows, by command. A command that is not listed shows all.
-const COMMON: [(&str, &str); 12] = [
+const COMMON: [(&str, &str); 13] = [
     (
         "",
         "engine threads payload pin duration rounds quick full on output",
@@ -45,6 +45,10 @@ const COMMON: [(&str, &str); 12] = [
         "engine workload payload rcvbuf on pause trial max-case-time threads pin output resume",
     ),
     (
+        "find knee",
+        "engine payload on by threshold rounds max-case-time threads pin output format resume",
+    ),
+    (
         "find tuning",
         "engine workload payload setting yes rounds threads output resume",
     ),
@@ -69,7 +73,7 @@ const COMMON: [(&str, &str); 12] = [
 
 /// Options that a command has in common with others and that cannot do anything in it, nor in the commands below it.
 /// They are hidden.
-const WITHOUT: [(&str, &str); 11] = [
+const WITHOUT: [(&str, &str); 12] = [
     ("wire", "on config no-config"),
     ("wire latency", BEHIND_WIRE),
     ("wire find", BEHIND_WIRE),
@@ -82,6 +86,10 @@ const WITHOUT: [(&str, &str); 11] = [
     ("find cliff", "arrivals"),
     ("find idle", "arrivals think-time workload"),
     ("find burst", "outstanding think-time arrivals"),
+    (
+        "find knee",
+        "batch train workload arrivals outstanding think-time service server-model",
+    ),
     ("find tuning", "arrivals"),
     (
         "plan",
@@ -96,7 +104,7 @@ const BEHIND_WIRE: &str = "rsh agent deploy binary drop-reasons";
 const OF_WIRE: &str = "direction drop-reasons";
 
 /// Defaults that differ from those of a sweep, by command and option. The first entry counts.
-const DEFAULTS: [(&str, &str, &str); 27] = [
+const DEFAULTS: [(&str, &str, &str); 30] = [
     ("latency", "threads", "2"),
     ("latency", "payload", "26"),
     ("latency", "ip", "v4"),
@@ -107,6 +115,9 @@ const DEFAULTS: [(&str, &str, &str); 27] = [
     ("find idle", "engine", "std"),
     ("find idle", "threads", "2"),
     ("find idle", "payload", "64"),
+    ("find knee", "engine", "mmsg,gso"),
+    ("find knee", "threads", "2"),
+    ("find knee", "payload", "1460"),
     ("find tuning", "engine", "std"),
     ("find tuning", "threads", "2"),
     ("find tuning", "payload", "1460"),

@@ -11,6 +11,7 @@ mod choice;
 mod engine;
 mod find;
 pub mod help;
+mod knee;
 mod listen;
 mod name;
 mod number;
@@ -45,6 +46,7 @@ pub(crate) use self::engine::PROGRAM;
 pub use self::find::{
     BurstArgs, CliffArgs, FindArgs, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs, SearchArgs,
 };
+pub use self::knee::KneeArgs;
 pub use self::listen::{ListenArgs, ListenShape, ScopedAddress};
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;

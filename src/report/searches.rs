@@ -11,6 +11,7 @@ use crate::experiment::find::header::Question;
 use crate::experiment::find::table::answers;
 use crate::experiment::find::tuning::judge;
 use crate::experiment::find::{Record, Search, Searched};
+use crate::verdict::judge::By;
 
 /// Returns the results of a search.
 pub(super) fn found(record: &Record) -> Markup {
@@ -33,6 +34,7 @@ pub(super) fn title(record: &Record) -> &'static str {
         Question::Cliff(_) => "The byte that costs more",
         Question::Idle(_) => "What silence costs",
         Question::Burst(_) => "The longest train that is taken whole",
+        Question::Knee(_) => "How many datagrams per call are enough",
         Question::Tuning(_) => "Which setting helps",
     }
 }
@@ -48,6 +50,7 @@ fn picture(record: &Record) -> Markup {
         Question::Tuning(_) => changes(record),
         Question::Cliff(_) => curves(record, PAYLOAD),
         Question::Idle(_) => curves(record, SILENCE),
+        Question::Knee(_) => curves(record, CALL),
     }
 }
 
@@ -165,6 +168,13 @@ const SILENCE: Over = Over {
     is_log: true,
 };
 
+const CALL: Over = Over {
+    name: "datagrams per call",
+    axis: "datagrams per call: batch or train",
+    unit: "",
+    is_log: true,
+};
+
 /// Labels of steps, with a time in microseconds.
 type Points = Vec<(String, f64)>;
 
@@ -176,22 +186,31 @@ fn curves(record: &Record, over: Over) -> Markup {
         (!points.is_empty()).then(|| (names.name(&searched.case), points))
     });
     let measured: Vec<(String, Points)> = measured.collect();
-    let steps: Vec<String> = measured.first().map_or_else(Vec::new, |(_, points)| {
-        points.iter().map(|(step, _)| step.clone()).collect()
-    });
-    let lines: Vec<Line> = measured
-        .iter()
-        .enumerate()
-        .map(|(n, (label, points))| line(n, label, points))
-        .collect();
+    let heading = match record.header().question {
+        Question::Knee(asked) if asked.by == By::Cpu => "CPU time per datagram received",
+        Question::Knee(_) => "Time per datagram received",
+        _ => "Median round trip, or time per datagram received",
+    };
+    let steps =
+        |points: &Points| -> Vec<String> { points.iter().map(|(step, _)| step.clone()).collect() };
+    let alike = measured.chunk_by(|(_, one), (_, other)| steps(one) == steps(other));
     html! {
-        @for lines in lines.chunks(LOOKS) {
-            (figure("Median round trip, or time per datagram received", &html! {
-                p .legend { (legend(lines)) }
-                (Lines { axis: "µs", over, steps: &steps, caption: "by case" }.draw(lines))
+        @for cases in alike.flat_map(|alike| alike.chunks(LOOKS)) {
+            @let steps = steps(&cases[0].1);
+            @let lines = lines(cases);
+            (figure(heading, &html! {
+                p .legend { (legend(&lines)) }
+                (Lines { axis: "µs", over, steps: &steps, caption: "by case" }.draw(&lines))
             }))
         }
     }
+}
+
+fn lines(cases: &[(String, Points)]) -> Vec<Line> {
+    let lines = cases.iter().enumerate();
+    lines
+        .map(|(n, (label, points))| line(n, label, points))
+        .collect()
 }
 
 fn line(n: usize, label: &str, points: &Points) -> Line {
@@ -227,6 +246,12 @@ fn points(search: &Search) -> Points {
             let us = |ns: Option<f64>| ns.unwrap_or(0.0) / 1e3;
             points
                 .map(|(silence, ns, _)| (silence.to_string(), us(ns)))
+                .collect()
+        }
+        Search::Knee(search) => {
+            let points = search.curve().into_iter();
+            points
+                .map(|(datagrams, ns)| (datagrams.to_string(), ns / 1e3))
                 .collect()
         }
         _ => Vec::new(),

@@ -69,6 +69,17 @@ impl SignedRank {
         (2.0 * tail).min(1.0)
     }
 
+    /// Returns the one-sided p-value against a middle of `margin` or less.
+    pub fn p_above(&self, margin: f64) -> f64 {
+        self.null.at_most(self.count(|average| average <= margin))
+    }
+
+    /// Returns the one-sided p-value against a middle of `margin` or more.
+    pub fn p_below(&self, margin: f64) -> f64 {
+        let below = self.count(|average| average < margin);
+        self.null.at_most(self.averages() - below)
+    }
+
     /// Returns the number of Walsh averages.
     fn averages(&self) -> usize {
         self.sorted.len() * (self.sorted.len() + 1) / 2

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{burst, cliff, idle, lossless, tuning};
+use super::{burst, cliff, idle, knee, lossless, tuning};
 use crate::host::facts::Host;
 use crate::host::tuning::Tunings;
 use crate::plan::{Plan, Settings, Wire};
@@ -25,6 +25,8 @@ pub enum Question {
     Idle(idle::IdleQuestion),
     /// Longest train of datagrams that arrives whole.
     Burst(burst::BurstQuestion),
+    /// Smallest batch or train from which on more brings little.
+    Knee(knee::KneeQuestion),
     /// Settings of the machine that help.
     Tuning(tuning::TuningQuestion),
 }

@@ -1,5 +1,5 @@
-//! Searches for a limit or a change: a rate, a train length, a payload, a silence, or a setting. They do not measure
-//! the highest speed.
+//! Searches for a limit or a change: a rate, a train length, a payload, a silence, a batch, or a setting. They do not
+//! measure the highest speed.
 //!
 //! | step | module |
 //! |---|---|
@@ -7,6 +7,7 @@
 //! | choose the next trial and evaluate the trials, without side effects | `searching` |
 //! | search for rates and for trains | `lossless` and `burst`, over `load_search`, `mlr` and `loads` |
 //! | search for payloads and for silences, in `rounds` | `cliff`, `idle` |
+//! | search for batches and trains | `knee` |
 //! | search for settings | `tuning` |
 //! | find the limiting place of a trial, and the buffer capacity | `place`, `buffer_capacity` |
 //! | judge whether a CPU and the capacity stayed the same over all trials | `steady` |
@@ -18,6 +19,7 @@ pub mod burst;
 pub mod cliff;
 pub mod header;
 pub mod idle;
+pub mod knee;
 mod load_search;
 pub mod loads;
 pub mod lossless;

@@ -1,5 +1,8 @@
 //! Names of the cases of a search for people: the engine, and the settings in which the cases differ.
 
+use std::fmt::Write as _;
+
+use super::knee::Call;
 use crate::data::Case;
 
 /// Names of the cases of one search.
@@ -7,8 +10,17 @@ use crate::data::Case;
 pub struct Names {
     /// Settings that all cases share.
     shared: Vec<String>,
-    /// True if the search chooses the payload, so that it is no setting of the case.
-    searches_payload: bool,
+    searched: Searched,
+}
+
+/// What a search chooses, so that it is no setting of the case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Searched {
+    #[default]
+    Other,
+    Payload,
+    /// Batch or train.
+    Call,
 }
 
 impl Names {
@@ -23,14 +35,22 @@ impl Names {
         }
         Self {
             shared,
-            searches_payload: false,
+            searched: Searched::Other,
         }
     }
 
     /// Leaves the payload out of the names, for a search that chooses it.
     pub fn without_payload(self) -> Self {
         Self {
-            searches_payload: true,
+            searched: Searched::Payload,
+            ..self
+        }
+    }
+
+    /// Leaves the batch or train out of the names, for a search that chooses it.
+    pub fn without_call(self) -> Self {
+        Self {
+            searched: Searched::Call,
             ..self
         }
     }
@@ -39,13 +59,17 @@ impl Names {
     pub fn name(&self, case: &Case) -> String {
         let own = self.own(case);
         let gap = if own.is_empty() { "" } else { ", " };
-        format!("{}{gap}{own}", case.label())
+        let label = match self.searched {
+            Searched::Call => Call::left_out(case).label(),
+            _ => case.label(),
+        };
+        format!("{label}{gap}{own}")
     }
 
     /// Returns the payload of a case, and its settings that not all cases share: `300 B, direction up`.
     pub fn own(&self, case: &Case) -> String {
         let mut own = settings(case);
-        own.drain(..usize::from(self.searches_payload));
+        own.drain(..usize::from(self.searched == Searched::Payload));
         own.retain(|setting| !self.shared.contains(setting));
         own.join(", ")
     }
@@ -64,6 +88,10 @@ impl Names {
                 name += ", ";
                 name += &setting;
             }
+        }
+        if self.searched == Searched::Call {
+            let (call, datagrams) = Call::of(tried);
+            let _ = write!(name, ", {} {datagrams}", call.name());
         }
         name
     }
@@ -102,8 +130,14 @@ mod tests {
         let expected = "std, 300 B, direction up, rate 1000";
         assert_eq!(names.trial(&cases[0], &tried), expected);
 
-        let any_payload = names.without_payload();
+        let any_payload = names.clone().without_payload();
         assert_eq!(any_payload.name(&cases[0]), "std, direction up");
+        let any_batch = names.without_call();
+        assert_eq!(any_batch.name(&cases[1]), "gso>mmsg, 300 B, direction down");
+        let tried = case("gso:mmsg/2t/300B/connected/v4/batch8/down");
+        let expected = "gso>mmsg, 300 B, direction down, batch 8";
+        assert_eq!(any_batch.trial(&cases[1], &tried), expected);
+
         let alone = Names::new(&cases[..1]);
         assert_eq!(alone.name(&cases[0]), "std, 300 B");
         assert_eq!(alone.shared(), "2 threads, v4, connected, direction up");

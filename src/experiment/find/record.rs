@@ -191,6 +191,7 @@ impl Record {
         let names = Names::new(self.cases.iter().map(|case| &case.case));
         match self.header.question {
             Question::Cliff(_) => names.without_payload(),
+            Question::Knee(_) => names.without_call(),
             _ => names,
         }
     }

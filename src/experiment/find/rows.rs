@@ -7,6 +7,7 @@ use super::burst::{self, Burst};
 use super::cliff::{Cliff, CliffQuestion, Jump};
 use super::header::Question;
 use super::idle::{Idle, IdleQuestion, Step};
+use super::knee::{Gain, Knee, KneeQuestion};
 use super::lossless::{self, Lossless};
 use super::{Record, Search, Searched, tuning};
 use crate::results::export::row_of;
@@ -28,6 +29,7 @@ pub fn rows(record: &Record) -> Vec<Value> {
             (Search::Idle(search), Question::Idle(asked)) => {
                 or_none(&search.steps(), |step| idle(search, step, asked))
             }
+            (Search::Knee(search), Question::Knee(asked)) => vec![knee(search, asked)],
             _ => Vec::new(),
         };
         rows.into_iter().map(|row| whole(case, row))
@@ -127,6 +129,35 @@ fn burst(record: &Record, case: &Searched, search: &Burst, asked: burst::BurstQu
         "limiting_place": case.search.limiting_place().unwrap_or_default(),
         "doubt": case.search.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
     })
+}
+
+fn knee(search: &Knee, asked: KneeQuestion) -> Value {
+    let found = search.found();
+    let gain = |name: &str, gain: Option<Gain>| {
+        let ends = gain.map(|gain| gain.interval);
+        let known = |end: f64| end.is_finite().then(|| pct(end));
+        json!({
+            format!("{name}_pct"): gain.map(|gain| pct(gain.estimate)),
+            format!("{name}_pct_low"): ends.and_then(|(low, _)| known(low)),
+            format!("{name}_pct_high"): ends.and_then(|(_, high)| known(high)),
+        })
+    };
+    let beyond = found.and_then(|found| found.beyond);
+    row_of(&[
+        json!({
+            "parameter": search.call().name(),
+            "measured": asked.by,
+            "threshold_pct": asked.threshold_pct,
+            "knee_packets": found.map(|found| found.knee),
+            "knee_packets_low": found.map(|found| found.range.0),
+            "knee_packets_high": found.map(|found| found.range.1),
+            "knee_ns": found.map(|found| rounded(found.ns, 10.0)),
+        }),
+        gain("over_one", found.and_then(|found| found.over_one)),
+        json!({ "beyond_packets": beyond.map(|gain| gain.at) }),
+        gain("beyond", beyond),
+        json!({ "rounds": search.rounds() }),
+    ])
 }
 
 /// Converts a fraction to percent, rounded to hundredths.

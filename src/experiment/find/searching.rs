@@ -1,4 +1,4 @@
-//! Dispatches to the five kinds of searches.
+//! Dispatches to the six kinds of searches.
 
 use std::time::Duration;
 
@@ -7,6 +7,7 @@ use super::burst::Burst;
 use super::cliff::Cliff;
 use super::header::Question;
 use super::idle::Idle;
+use super::knee::Knee;
 use super::load_search::{Doubt, LoadSearch};
 use super::lossless::Lossless;
 use super::tuning::Tuning;
@@ -23,6 +24,8 @@ pub enum Search {
     Idle(Idle),
     /// Search for the longest train of datagrams, sent back to back, that arrives whole.
     Burst(Burst),
+    /// Search for the batch or train from which on more brings little.
+    Knee(Knee),
     /// Search for the settings of the machine that help.
     Tuning(Tuning),
 }
@@ -35,6 +38,7 @@ impl Search {
             Question::Cliff(asked) => Self::Cliff(Cliff::new(case, asked)),
             Question::Idle(asked) => Self::Idle(Idle::new(case, asked)),
             Question::Burst(asked) => Self::Burst(Burst::new(case, sender.clone(), asked)),
+            Question::Knee(asked) => Self::Knee(Knee::new(case, asked)),
             Question::Tuning(asked) => Self::Tuning(Tuning::new(case, asked)),
         }
     }
@@ -46,6 +50,7 @@ impl Search {
             Self::Cliff(search) => search.next(),
             Self::Idle(search) => search.next(),
             Self::Burst(search) => search.next(),
+            Self::Knee(search) => search.next(),
             Self::Tuning(search) => search.next(),
         }
     }
@@ -54,7 +59,7 @@ impl Search {
     pub fn pause(&self) -> Duration {
         match self {
             Self::Lossless(search) => search.pause(),
-            Self::Cliff(_) | Self::Idle(_) | Self::Burst(_) | Self::Tuning(_) => Duration::ZERO,
+            _ => Duration::ZERO,
         }
     }
 
@@ -63,7 +68,7 @@ impl Search {
         let trial = match self {
             Self::Lossless(search) => search.evaluated(sample),
             Self::Burst(search) => search.evaluated(sample),
-            Self::Cliff(_) | Self::Idle(_) | Self::Tuning(_) => None,
+            _ => None,
         };
         let evaluated = self.load_search().zip(trial);
         evaluated.is_some_and(|(search, trial)| search.lost_while_disturbed(&trial))
@@ -83,7 +88,7 @@ impl Search {
         match self {
             Self::Lossless(search) => Some(&search.load_search),
             Self::Burst(search) => Some(&search.load_search),
-            Self::Cliff(_) | Self::Idle(_) | Self::Tuning(_) => None,
+            _ => None,
         }
     }
 
@@ -102,6 +107,7 @@ impl Search {
             Self::Cliff(search) => search.take(sample),
             Self::Idle(search) => search.take(sample),
             Self::Burst(search) => search.take(sample),
+            Self::Knee(search) => search.take(sample),
             Self::Tuning(search) => search.take(sample),
         }
     }
@@ -115,6 +121,7 @@ impl Question {
             Self::Cliff(_) => "cliff",
             Self::Idle(_) => "idle",
             Self::Burst(_) => "burst",
+            Self::Knee(_) => "knee",
             Self::Tuning(_) => "tuning",
         }
     }
@@ -126,6 +133,7 @@ impl Question {
             Self::Cliff(asked) => asked.expected(),
             Self::Idle(asked) => asked.expected(),
             Self::Burst(asked) => asked.expected(),
+            Self::Knee(asked) => asked.expected(),
             Self::Tuning(asked) => asked.expected(),
         };
         // While one search pauses, others go on.

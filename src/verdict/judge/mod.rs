@@ -21,6 +21,8 @@ mod verdict;
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::stats::holm;
 
 pub use self::change::Change;
@@ -42,7 +44,8 @@ pub struct Question {
 }
 
 /// Quantity that is compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum By {
     /// Datagrams received
     #[default]

@@ -274,6 +274,67 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
 }
 
 #[test]
+fn trains_are_tried_until_more_brings_nothing_and_the_log_says_the_same_again() {
+    let _alone = alone();
+    let place = Place::new();
+    // Three of these datagrams fit a train.
+    let words = "--engine gso,std --threads 2 --payload 20000 --ip v4 --connection connected --board generic";
+    let output = place.run(&format!(
+        "find knee {words} --warmup 5ms --trial 10ms --rounds 16 -q -o log.jsonl --format json"
+    ));
+    let text = stdout(&output);
+    let rows = rows(&text);
+    let [gso, std] = &rows[..] else {
+        panic!("{text}");
+    };
+    assert_eq!(
+        (&gso["parameter"], &gso["measured"]),
+        (&"train".into(), &"speed".into())
+    );
+    assert_eq!(gso["is_finished"], true, "{gso}");
+    let number = |name: &str| {
+        gso[name]
+            .as_u64()
+            .unwrap_or_else(|| panic!("{name}: {gso}"))
+    };
+    let (low, knee) = (number("knee_packets_low"), number("knee_packets"));
+    let high = number("knee_packets_high");
+    assert!(
+        1 <= low && low <= knee && knee <= high && high <= 3,
+        "{gso}"
+    );
+    assert_eq!(number("trials"), trials(&log(&place, "log.jsonl")) as u64);
+    let reason = std["reason"].as_str();
+    assert!(
+        reason.is_some_and(|it| it.starts_with("one datagram per call")),
+        "{std}"
+    );
+
+    let again = place.run("find knee --resume log.jsonl -q --format json");
+    assert_eq!(stdout(&again), text);
+    let table = stdout(&place.run("find knee --resume log.jsonl -q"));
+    assert!(
+        table.contains("gso>mmsg/32, 20000 B") && table.contains("k/s by train: 1 "),
+        "{table}"
+    );
+    assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+
+    for (words, said) in [
+        ("--batch 8", "the search chooses it"),
+        ("--train 8", "the search chooses it"),
+        ("--workload rr", "this search is of floods"),
+        ("--rate 20k", "a search has rates of its own"),
+        ("--threshold 0%", "--threshold"),
+        ("--rounds 3", "use a number from 16 to"),
+    ] {
+        let output = place.run(&format!("find knee {words}"));
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
+        assert!(errors.contains(said), "{words}: {errors}");
+    }
+}
+
+#[test]
 fn silences_are_gone_through_and_the_log_says_the_same_again() {
     let _alone = alone();
     let place = Place::new();

@@ -1,6 +1,7 @@
 //! Turns the options of `find` into the header of a search: its cases and its question.
 
 mod default_grid;
+mod knee;
 mod tuning;
 
 pub use self::default_grid::how_to_search_more;
@@ -53,6 +54,7 @@ pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyh
         FindCommand::Cliff(args) => cliff(args, peer, started_at),
         FindCommand::Idle(args) => idle(args, peer, started_at),
         FindCommand::Burst(args) => burst(args, peer, started_at),
+        FindCommand::Knee(args) => knee::header(args, peer, started_at),
         FindCommand::Tuning(args) => tuning::header(args, peer, started_at),
     }
 }

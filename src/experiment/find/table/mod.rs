@@ -11,6 +11,7 @@ use crate::term::table::{Columns, Table};
 
 mod burst;
 mod idle;
+mod knee;
 mod lossless;
 mod quality;
 
@@ -37,6 +38,7 @@ pub fn answers(record: &Record) -> SearchReport {
         Question::Cliff(asked) => (cliff_table(record), cliff_legend(asked)),
         Question::Burst(asked) => (burst::table(record), burst::legend(asked)),
         Question::Idle(asked) => (idle::table(record), idle::legend(header, asked)),
+        Question::Knee(asked) => (knee::table(record, asked), knee::legend(asked)),
         Question::Tuning(asked) => (tuning::table::table(record), tuning::table::legend(asked)),
     };
     SearchReport {
@@ -44,7 +46,7 @@ pub fn answers(record: &Record) -> SearchReport {
         measured: record
             .cases()
             .iter()
-            .map(|case| curve_of(case, &names))
+            .map(|case| curve_of(case, &names, header.question))
             .collect(),
         answer: match header.question {
             Question::Lossless(_) => lossless::answer(record),
@@ -80,9 +82,13 @@ fn shared(names: &Names, record: &Record) -> String {
     format!("\nin all cases: {shared}\n")
 }
 
-fn curve_of(case: &Searched, names: &Names) -> String {
-    match &case.search {
-        Search::Idle(search) => curve(&names.name(&case.case), search),
+fn curve_of(case: &Searched, names: &Names, question: Question) -> String {
+    let name = names.name(&case.case);
+    match (&case.search, question) {
+        (Search::Idle(search), _) => curve(&name, search),
+        (Search::Knee(search), Question::Knee(asked)) if search.rounds() > 0 => {
+            knee::curve(&name, search, asked)
+        }
         _ => String::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod cliff;
 mod idle;
+mod knee;
 mod lossless;
 mod steady;
 mod tuning;
