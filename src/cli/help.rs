@@ -17,7 +17,7 @@ pub const HEADINGS: [&str; 7] = [
 const COMMON: [(&str, &str); 13] = [
     (
         "",
-        "engine threads payload pin duration rounds quick full on output",
+        "engine threads payload pin duration quick full on output",
     ),
     (
         "run",

@@ -145,7 +145,7 @@ pub enum Command {
     Wire(Box<WireArgs>),
     /// Measures one case again and again, a line per second; keeps no files
     Watch(Box<WatchArgs>),
-    /// Listens on a port: what comes from a camera, a lidar or any other sender, and what is lost
+    /// Shows what a camera, a lidar or any other sender sends here, and what is lost
     Listen(Box<ListenArgs>),
     /// Sends at a constant rate for hours: each outage, loss and delay is an event
     Soak(Box<SoakArgs>),
