@@ -59,9 +59,7 @@ def main(directory, mode, ip):
     code = program(PROTOCOL_AT[ip], bpf(MAP_CREATE, "IIII", MAP_TYPE_ARRAY, 4, 8, 1))
     instructions = ctypes.create_string_buffer(b"".join(struct.pack("<BBhi", *it) for it in code))
     licence = ctypes.create_string_buffer(b"GPL")
-    loaded = bpf(
-        PROG_LOAD, "IIQQ", PROG_TYPE_XDP, len(code), ctypes.addressof(instructions), ctypes.addressof(licence)
-    )
+    loaded = bpf(PROG_LOAD, "IIQQ", PROG_TYPE_XDP, len(code), ctypes.addressof(instructions), ctypes.addressof(licence))
     # ip(8) takes programs by a name in a file system of their own, which goes away with the mount namespace.
     subprocess.run(["mount", "-t", "bpf", "bpf", directory], check=True)
     path = ctypes.create_string_buffer(f"{directory}/drop".encode())
