@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Opens reports in a headless Chromium, at three widths, by day and by night, and on paper: of a sweep over all
-engines, two smaller sweeps that are compared, a default sweep, round trips, and a search.
+engines, two smaller sweeps that are compared, a default sweep, round trips, a search, and a soak.
 
 Fails if the console says anything, a section or a picture is missing or has no size, a label of a chart is cut or
 overlaps another, whatever is chosen and unfolded, a page is wider than its window, a section that is not folded is
@@ -18,9 +18,11 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -56,6 +58,8 @@ SWEEP = [
 # Four blocks: fewer do not tell what became of an engine.
 SMALL_SWEEP = ["--engine", "all", "--threads", "1,2,4", "--payload", "300,1460"]
 SEARCH = ["find", "lossless", "--engine", "std,mmsg", "--payload", "300", "--max-case-time", "4s"]
+# Kinds of pages of a log that is no sweep, and their only section.
+LOGS = {"find": "search-0", "soak": "soak-0"}
 # name, width, height, whether it is a phone, colours
 VIEWS = [
     (f"{width}-{colours}", width, 900, width < 500, colours)
@@ -128,8 +132,8 @@ LOOK = """(isPaper => {
     crowded: [...crowded],
     wide,
     sections: all("main section[aria-labelledby]").map(section => section.getAttribute("aria-labelledby")),
-    bare: ["latency", "speed", "cpu", "comparison", "search-0"].map(id => document.getElementById(id))
-      .filter(heading => heading && !heading.closest("section").querySelector("table.tracks")).length,
+    bare: ["latency", "speed", "cpu", "comparison", "search-0", "soak-0"].map(id => document.getElementById(id))
+      .filter(heading => heading && !heading.closest("section").querySelector("table.tracks, svg")).length,
     panels: seen("#speed ~ [class^=of-]").length,
     fetched: performance.getEntriesByType("resource").length,
     marks: seen(".plot b, svg .mark, svg .open").length,
@@ -138,7 +142,7 @@ LOOK = """(isPaper => {
   };
 })"""
 # Positions of the sections that are read first: a whole page is too tall to look at.
-BOXES = """Object.fromEntries(["comparison", "summary", "latency", "speed", "cpu", "search-0"]
+BOXES = """Object.fromEntries(["comparison", "summary", "latency", "speed", "cpu", "search-0", "soak-0"]
   .map(id => document.getElementById(id)).filter(found => found)
   .map(found => [found.id, found.closest("section").getBoundingClientRect()])
   .map(([id, box]) => [id, {x: 0, y: box.y + scrollY, width: innerWidth, height: box.height, scale: 1}]))"""
@@ -166,6 +170,7 @@ def main():
                 "default": [sweep(program, Path(place, "usual"), [])],
                 "latency": [sweep(program, Path(place, "round-trips"), ["latency"])],
                 "find": [search(program, Path(place, "search.jsonl"))],
+                "soak": [soak(program, Path(place, "soak.jsonl"))],
             }
         faults = []
         for name, results in pages.items():
@@ -213,6 +218,21 @@ def search(program, path):
     done = subprocess.run([program, *SEARCH, "-o", path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if done.returncode not in (0, 1):
         sys.exit(f"the search broke: {done.stderr}")
+    return path
+
+
+def soak(program, path):
+    """With an event: it was stopped for half a second, so that it sent nothing."""
+    running = subprocess.Popen(
+        [program, "soak", "--rate", "1k", "--for", "6s", "-o", path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    time.sleep(3)
+    running.send_signal(signal.SIGSTOP)
+    time.sleep(0.5)
+    running.send_signal(signal.SIGCONT)
+    _, said = running.communicate()
+    if running.returncode != 0 or '"unsent"' not in path.read_text():
+        sys.exit(f"the soak broke: {said.decode()}")
     return path
 
 
@@ -379,8 +399,8 @@ def crowd(seen):
 
 def sections_of(kind, seen):
     """The sections that this kind of page has. Given results may have any of those that only some have."""
-    if kind == "find":
-        return ["search-0"]
+    if kind in LOGS:
+        return [LOGS[kind]]
     before = {"two": ["comparison"], "twice": ["comparison"], "latency": ["latency"]}.get(kind, [])
     if kind in ("given", "twice"):
         before += [section for section in seen["sections"] if section == "latency"]
@@ -392,7 +412,7 @@ def sections_of(kind, seen):
 
 def wrong(seen, pictures, kind):
     """Faults in the page's measures."""
-    sections, expected, is_search = seen["sections"], sections_of(kind, seen), kind == "find"
+    sections, expected, is_search = seen["sections"], sections_of(kind, seen), kind in LOGS
     checks = [
         (seen["pictures"] == pictures and (pictures > 0 or is_search), f"{seen['pictures']} pictures, not {pictures}"),
         (seen["empty"] == 0, f"{seen['empty']} charts have no size"),
