@@ -9,6 +9,7 @@ use crate::host::facts::{Host, InterfaceKind};
 use crate::plan::WireLink;
 use crate::results::row::Network;
 use crate::session::Logged;
+use crate::term::shell;
 
 impl ExperimentResults {
     /// Returns the section of the n-th log on the page.
@@ -19,10 +20,12 @@ impl ExperimentResults {
             Self::Sides(it) => (&it.header().command_line, &it.header().started_at),
             Self::Soak(log) => (&log.header.command_line, &log.header.started_at),
         };
+        // To be pasted.
+        let words: Vec<_> = command_line.iter().map(|word| shell::word(word)).collect();
         html! {
             section aria-labelledby=(id) {
                 h2 id=(id) { (self.title()) }
-                p { code { (command_line.join(" ")) } }
+                p { code { (words.join(" ")) } }
                 p .chips { span { (reach(self.network())) } }
                 p { "Begun " (started_at) " on " (self.machine()) "." }
                 @match self {

@@ -5,17 +5,15 @@ use std::time::Duration;
 use clap::Parser;
 
 use super::{
-    MIN_WINDOW, Peer, Request, Share, WITHOUT_RATE, of, refuse_arrivals, refuse_rate,
+    MIN_WINDOW, Peer, Request, Share, WITHOUT_RATE, of, refuse_arrivals, refuse_rate, refuse_short,
     refuse_workloads, run,
 };
 use crate::cli::{Cli, ParameterArgs, SearchArgs, TuningArgs};
 use crate::data::{Buffer, Workload};
-use crate::error::UsageError;
 use crate::experiment::find::header::{Header, Question};
 use crate::experiment::find::tuning::TuningQuestion;
 use crate::host::facts::Interface;
 use crate::host::tuning::{Name, Tuning, Tunings, Wanted};
-use crate::term::duration;
 use crate::trial::changes::changed_settings::min_link_wait;
 
 /// Interface of trials on one host.
@@ -32,10 +30,7 @@ pub(super) fn header(
     started_at: &str,
 ) -> anyhow::Result<Header> {
     let search = &args.search;
-    if search.trial < MIN_WINDOW {
-        let fix = format!("use {} or more", duration::text(MIN_WINDOW));
-        return Err(UsageError::flag("--trial", &duration::text(search.trial), fix).into());
-    }
+    refuse_short("--trial", search.trial, MIN_WINDOW)?;
     let mut given = args.parameters.clone();
     refuse_rate(&given)?;
     refuse_arrivals(&given, WITHOUT_RATE)?;
