@@ -3,6 +3,7 @@
 use super::*;
 use crate::experiment::register::ExperimentResults;
 use crate::report;
+use crate::term::shell;
 use crate::verdict::judge;
 
 fn page(record: Record) -> String {
@@ -78,14 +79,13 @@ fn what_was_typed_is_shown_and_is_never_markup() {
     record.take(&failed).expect("it can fail");
     let page = page(record);
     let shown = "&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;!--&quot;'&amp;";
-    for text in [
-        "./b",
-        "9",
-        "--rcvbuf ",
-        "sysctl ",
-        "udpbench ",
-        "connected/v4: ",
-    ] {
+    // The command is to be pasted into a shell.
+    let pasted = shell::word(hostile)
+        .replace('&', "&amp;")
+        .replace('"', "&quot;");
+    let pasted = pasted.replace('<', "&lt;").replace('>', "&gt;");
+    assert!(page.contains(&format!("udpbench {pasted}")), "{pasted}");
+    for text in ["./b", "9", "--rcvbuf ", "sysctl ", "connected/v4: "] {
         assert!(page.contains(&format!("{text}{shown}")), "{text}");
     }
     for mark in ["<script", "</script", "<!--"] {
