@@ -1,5 +1,6 @@
 //! The subcommands that read results: what was typed, nothing else.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::slice;
 
@@ -130,6 +131,23 @@ impl CompareArgs {
     /// # Errors
     /// Fails if one cannot tell them apart.
     pub fn sides(&self) -> Result<[&[PathBuf]; 2], UsageError> {
+        let mut files = self.before.iter().chain(&self.after);
+        let mut seen = HashSet::new();
+        // Twice the same run is no more evidence, and never differs from itself.
+        if let Some(path) = files.find(|path| {
+            !seen.insert(
+                path.canonicalize()
+                    .ok()
+                    .unwrap_or_else(|| path.to_path_buf()),
+            )
+        }) {
+            let problem = "this file is given twice; give each run once";
+            return Err(UsageError::flag(
+                "compare",
+                &path.to_string_lossy(),
+                problem,
+            ));
+        }
         match (&self.before[..], &self.after[..]) {
             ([before, after], []) => Ok([before, after].map(slice::from_ref)),
             (before, []) => {

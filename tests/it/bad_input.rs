@@ -92,7 +92,7 @@ fn what_is_no_file_is_refused_and_not_waited_for() {
         ("--resume sparse", "more than 1073741824 B"),
         ("rank folder", "it is a directory"),
         ("rank zero", "it is a device"),
-        ("compare zero zero", "it is a device"),
+        ("compare zero folder", "it is a device"),
         ("summarize sparse", "more than 1073741824 B"),
         #[cfg(feature = "report")]
         ("report sparse -o r.html", "more than 1073741824 B"),

@@ -98,13 +98,19 @@ fn a_threshold_above_the_change_makes_it_0() {
 #[test]
 fn each_side_may_have_several_runs() {
     let place = place_with(0.8);
-    let (code, text, _) = code_of(&place, "compare base.csv base.csv -- new.csv new.csv");
+    for (from, to) in [("base.csv", "base2.csv"), ("new.csv", "new2.csv")] {
+        fs::copy(place.path(from), place.path(to)).expect("copied");
+    }
+    let (code, text, _) = code_of(&place, "compare base.csv base2.csv -- new.csv new2.csv");
     assert_eq!(code, Some(3), "{text}");
     assert!(
-        text.starts_with("new.csv, new.csv against base.csv, base.csv"),
+        text.starts_with("new.csv, new2.csv against base.csv, base2.csv"),
         "{text}"
     );
-    let (code, _, errors) = code_of(&place, "compare base.csv base.csv new.csv");
+    let (code, _, errors) = code_of(&place, "compare base.csv ./base.csv");
+    assert_eq!(code, Some(2));
+    assert!(errors.contains("given twice"), "{errors}");
+    let (code, _, errors) = code_of(&place, "compare base.csv base2.csv new.csv");
     assert_eq!(code, Some(2));
     assert!(errors.contains("compare BEFORE... -- AFTER..."), "{errors}");
 }

@@ -186,7 +186,8 @@ fn the_csv_begins_with_the_engine_and_has_decimal_commas_on_request() {
     }
     assert!(decimals > 20, "{decimals}");
     assert_eq!(stdout(&place.run("summarize comma.csv")), all);
-    for command in ["rank", "compare swept.csv"] {
+    fs::copy(place.path("swept.csv"), place.path("before.csv")).expect("copied");
+    for command in ["rank", "compare before.csv"] {
         let [one, other] = ["swept", "comma"].map(|name| {
             let shown = stdout(&place.run(&format!("{command} {name}.csv")));
             shown.replace(&format!("{name}.csv"), "FILE")

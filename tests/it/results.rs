@@ -96,9 +96,11 @@ fn every_log_gives_the_rows_beside_it() {
 fn every_build_reads_a_log_alike() {
     let place = Place::new();
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/logs");
-    fs::copy(fixtures.join("every-engine.jsonl"), place.path("run.jsonl")).expect("a copy");
+    for name in ["run.jsonl", "new.jsonl"] {
+        fs::copy(fixtures.join("every-engine.jsonl"), place.path(name)).expect("a copy");
+    }
     insta::assert_snapshot!("rank", stdout(&place.run("rank run.jsonl")));
-    insta::assert_snapshot!("compare", stdout(&place.run("compare run.jsonl run.jsonl")));
+    insta::assert_snapshot!("compare", stdout(&place.run("compare run.jsonl new.jsonl")));
 }
 
 #[test]

@@ -41,8 +41,8 @@ pub(super) struct Sweeps {
 }
 
 /// Share of a change of the machine that an engine shows more or less than the others, as a standard deviation. A CPU
-/// whose neighbour is busy slows a system call and a copy down by different shares: ratios were off by 6 to 13 % where
-/// the reference had changed by 15 to 60 % (docs/VALIDATION.md).
+/// whose neighbour is busy slows a system call and a copy down by different shares: on two VMs, ratios were off by 6 to
+/// 13 % where the reference had changed by 15 to 60 %.
 const UNEVEN: f64 = 0.1;
 /// Smallest variance of a logarithm: rows are rounded.
 const LEAST_VARIANCE: f64 = 1e-10;
