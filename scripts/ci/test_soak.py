@@ -3,7 +3,7 @@
 
 Faults: the link goes down, a filter drops everything or every tenth datagram, a queue delays them, the program at the
 far end is stopped or killed. Each has to be one event, at its time, and no other event may be there. Memory has to
-stay as it is. Root.
+stay as it is. On a machine with other work, `chrt -f 50` before it keeps that from becoming events. Root.
 """
 
 import argparse
@@ -48,7 +48,8 @@ FOUND_AS = {
     "tenth": {"loss"},
     # Changing the queue may lose one.
     "delay": {"delay", "loss"},
-    "stop": {"silence", "delay"},
+    # What the buffer of a stopped program holds is answered late, and the rest is lost.
+    "stop": {"silence", "delay", "loss"},
     "kill": {"silence"},
 }
 QUEUE = f"dev {INTERFACE} root tbf burst 20kb limit 20mb rate"
