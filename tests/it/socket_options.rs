@@ -28,7 +28,7 @@ fn trains_of_each_length_are_cases_of_their_own() {
 }
 
 #[test]
-fn zero_copy_sends_single_datagrams_or_trains_and_tells_that_loopback_copied() {
+fn zero_copy_sends_single_datagrams_trains_or_batches_and_tells_that_loopback_copied() {
     let place = Place::new();
     place.run(&format!(
         "{SHORT} --engine zerocopy --no-reference --ip v4,v6 --verify -o alone.csv"
@@ -36,8 +36,12 @@ fn zero_copy_sends_single_datagrams_or_trains_and_tells_that_loopback_copied() {
     place.run(&format!(
         "{SHORT} --engine zerocopy --no-reference --ip v4,v6 --train 8 --verify -o trains.csv"
     ));
+    place.run(&format!(
+        "{SHORT} --engine uring-zerocopy --no-reference --connection connected,unconnected --verify -o ring.csv"
+    ));
     for (file, label) in [
         ("alone.csv", "zerocopy>mmsg/32"),
+        ("ring.csv", "uring-zerocopy>uring/32"),
         ("trains.csv", "zerocopy>mmsg/32/s8"),
     ] {
         for row in rows(&place.path(file)) {

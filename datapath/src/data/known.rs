@@ -11,7 +11,7 @@ impl EngineProperties {
     pub fn known(name: EngineName) -> Option<Self> {
         let group = match name.as_str() {
             "std" | "socket2" | "nix" | "spin" => Group::Blocking,
-            "mmsg" | "uring" => Group::Batch,
+            "mmsg" | "uring" | "uring-zerocopy" => Group::Batch,
             "poll" | "epoll-level" | "epoll-drain" | "message-io" | "mio-level"
             | "mio-exhaustive" | "mio-eager" | "mio-once" => Group::Readiness,
             "tokio" | "tokio-exhaustive" | "smol" => Group::Async,

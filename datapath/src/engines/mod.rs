@@ -49,7 +49,10 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<spin::Spin>().with_many::<spin::Spin>(),
     Entry::of::<mmsg::Mmsg>(),
     #[cfg(all(feature = "uring", target_pointer_width = "64"))]
-    Entry::of::<uring::Uring>().with_many::<uring::Uring>(),
+    Entry::of::<uring::Uring<linux::uring::SendRing>>()
+        .with_many::<uring::Uring<linux::uring::SendRing>>(),
+    #[cfg(all(feature = "uring", target_pointer_width = "64"))]
+    Entry::of::<uring::Uring<linux::uring::ZeroCopySendRing>>(),
     Entry::of::<gso::Gso>(),
     Entry::of::<gso::Gro>(),
     Entry::of::<zerocopy::ZeroCopy>(),
@@ -94,8 +97,15 @@ static NOT_BUILT: &[(&str, &str)] = &[
     ),
     #[cfg(not(target_pointer_width = "64"))]
     ("uring", "io_uring's library is for 64-bit targets only"),
+    #[cfg(not(target_pointer_width = "64"))]
+    (
+        "uring-zerocopy",
+        "io_uring's library is for 64-bit targets only",
+    ),
     #[cfg(all(not(feature = "uring"), target_pointer_width = "64"))]
     ("uring", "built without the feature uring"),
+    #[cfg(all(not(feature = "uring"), target_pointer_width = "64"))]
+    ("uring-zerocopy", "built without the feature uring"),
     #[cfg(not(feature = "tokio"))]
     ("tokio", "built without the feature tokio"),
     #[cfg(not(feature = "tokio"))]

@@ -1,22 +1,37 @@
-//! The engine `uring` (io_uring). Each call sends `--batch` datagrams on a registered file. A multishot receive stays
-//! active and delivers into a ring of provided buffers.
+//! The engines `uring` and `uring-zerocopy` (io_uring). Each call sends `--batch` datagrams on a registered file. A
+//! multishot receive stays active and delivers into a ring of provided buffers.
+//!
+//! They differ in whether the kernel copies what it sends, and in nothing else, so that one run can measure that.
 
 use std::io;
+use std::marker::PhantomData;
 use std::mem;
-use std::net::UdpSocket;
 use std::sync::Arc;
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ManyEndpoints, Meter, ThreadArgs,
+    About, Addressing, BatchCount, BatchOutcome, DatagramIo, Endpoint, Engine, IoOptions,
+    ManyEndpoints, Meter, Partner, Remark, ThreadArgs,
 };
-use crate::engines::linux::batch::SendBatch;
-use crate::engines::linux::uring::{self, ReceiveRing, SendRing};
+use crate::engines::linux::uring::{self, ReceiveRing, SendRing, ZeroCopySendRing};
 
-pub(super) struct Uring(Arc<Meter>);
+pub(super) struct Uring<S>(Arc<Meter>, PhantomData<fn() -> S>);
 
-impl Engine for Uring {
+/// A ring that sends.
+pub(super) trait Outgoing: Send + Sized + 'static {
+    const ABOUT: About;
+
+    fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self>;
+
+    fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchOutcome>;
+
+    fn remark(&self) -> Remark;
+
+    fn probe() -> Result<(), String>;
+}
+
+impl Outgoing for SendRing {
     const ABOUT: About = About {
         name: "uring",
         summary: "io_uring: --batch sends per call, multishot receive into provided buffers",
@@ -27,31 +42,18 @@ impl Engine for Uring {
         many_endpoints: ManyEndpoints::OneIo,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = UringIo;
 
-    fn start(brief: &ThreadArgs) -> io::Result<Self> {
-        Ok(Self(Arc::clone(&brief.meter)))
+    fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
+        Self::new::<A>(endpoints, options)
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<UringIo> {
-        let endpoints = mem::take(&mut options.endpoints);
-        let sending = endpoints.iter().filter(|_| options.direction.sends());
-        let batches = sending
-            .map(|endpoint| SendBatch::from_options::<A>(&options, endpoint))
-            .collect();
-        let sockets: Vec<UdpSocket> = endpoints
-            .into_iter()
-            .map(|endpoint| endpoint.socket.into())
-            .collect();
-        let send = || SendRing::new(&sockets, batches);
-        let receive = || ReceiveRing::new::<A>(&sockets, &options);
-        Ok(UringIo {
-            outgoing: options.direction.sends().then(send).transpose()?,
-            incoming: options.direction.receives().then(receive).transpose()?,
-            meter: Arc::clone(&self.0),
-            failed: 0,
-            _sockets: sockets,
-        })
+    #[inline]
+    fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchOutcome> {
+        Self::send(self, endpoint, fill)
+    }
+
+    fn remark(&self) -> Remark {
+        None
     }
 
     fn probe() -> Result<(), String> {
@@ -59,18 +61,77 @@ impl Engine for Uring {
     }
 }
 
+impl Outgoing for ZeroCopySendRing {
+    const ABOUT: About = About {
+        name: "uring-zerocopy",
+        summary: "sender: io_uring, --batch sends per call from registered memory; uring receives",
+        many_endpoints: ManyEndpoints::No,
+        can_serve_requests: Err(
+            "sends from memory that is free only later, which a single request gains nothing by: use uring",
+        ),
+        partner: Partner::ReceivedBy("uring"),
+        ..SendRing::ABOUT
+    };
+
+    fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
+        match endpoints {
+            [endpoint] => Self::new::<A>(endpoint, options),
+            _ => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchOutcome> {
+        Self::send(self, fill)
+    }
+
+    fn remark(&self) -> Remark {
+        self.completed().remark()
+    }
+
+    fn probe() -> Result<(), String> {
+        uring::probe_zero_copy()
+    }
+}
+
+impl<S: Outgoing> Engine for Uring<S> {
+    const ABOUT: About = S::ABOUT;
+    type DatagramIo<A: Addressing> = UringIo<S>;
+
+    fn start(brief: &ThreadArgs) -> io::Result<Self> {
+        Ok(Self(Arc::clone(&brief.meter), PhantomData))
+    }
+
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<UringIo<S>> {
+        let endpoints = mem::take(&mut options.endpoints);
+        let send = || S::open::<A>(&endpoints, &options);
+        let receive = || ReceiveRing::new::<A>(&endpoints, &options);
+        Ok(UringIo {
+            outgoing: options.direction.sends().then(send).transpose()?,
+            incoming: options.direction.receives().then(receive).transpose()?,
+            meter: Arc::clone(&self.0),
+            failed: 0,
+            _endpoints: endpoints,
+        })
+    }
+
+    fn probe() -> Result<(), String> {
+        S::probe()
+    }
+}
+
 /// One ring for each direction in use.
-pub(super) struct UringIo {
-    outgoing: Option<SendRing>,
+pub(super) struct UringIo<S> {
+    outgoing: Option<S>,
     incoming: Option<ReceiveRing>,
     meter: Arc<Meter>,
     /// Failed sends in the last call.
     failed: u32,
     // Closed last.
-    _sockets: Vec<UdpSocket>,
+    _endpoints: Vec<Endpoint>,
 }
 
-impl DatagramIo for UringIo {
+impl<S: Outgoing> DatagramIo for UringIo<S> {
     #[inline]
     async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         let ring = self.outgoing.as_mut().ok_or(io::ErrorKind::Unsupported)?;
@@ -87,5 +148,9 @@ impl DatagramIo for UringIo {
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let ring = self.incoming.as_mut().ok_or(io::ErrorKind::Unsupported)?;
         ring.receive(check)?.received(&self.meter)
+    }
+
+    fn remark(&self) -> Remark {
+        self.outgoing.as_ref().and_then(S::remark)
     }
 }

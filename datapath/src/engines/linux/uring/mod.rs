@@ -1,24 +1,25 @@
-//! io_uring(7): batched sends on a registered file, and a multishot receive into a ring of provided buffers.
+//! io_uring(7): batched sends on a registered file, with or without a copy, and a multishot receive into a ring of
+//! provided buffers.
 //!
 //! A ring is created on the thread that uses it (SINGLE_ISSUER), and completions are processed only when that thread
 //! asks (DEFER_TASKRUN, Linux 6.1). So all CPU time of a bench thread counts as its own. No SQPOLL: on the two or
-//! four CPUs of a board, its kernel thread takes a CPU away from a bench thread. No SEND_ZC: it is slower on
-//! loopback.
+//! four CPUs of a board, its kernel thread takes a CPU away from a bench thread.
 
 mod pool;
 mod receive;
 mod send;
+mod zero_copy;
 
 use std::io;
-use std::net::UdpSocket;
 use std::os::fd::{AsRawFd, RawFd};
 
 use io_uring::types::CancelBuilder;
-use io_uring::{IoUring, Probe, opcode};
+use io_uring::{IoUring, Probe, cqueue, opcode};
 
 pub use self::receive::ReceiveRing;
 pub use self::send::SendRing;
-use crate::engine::BatchOutcome;
+pub use self::zero_copy::{ZeroCopySendRing, probe as probe_zero_copy};
+use crate::engine::{BatchOutcome, Endpoint};
 
 /// Checks that io_uring works on this machine, with all needed features.
 ///
@@ -55,9 +56,48 @@ fn ring(submissions: usize, completions: usize) -> io::Result<IoUring> {
 }
 
 /// Registers the sockets of all endpoints. The socket of endpoint n becomes [`Fixed`](io_uring::types::Fixed) file n.
-fn register(ring: &IoUring, sockets: &[UdpSocket]) -> io::Result<()> {
-    let files: Vec<RawFd> = sockets.iter().map(AsRawFd::as_raw_fd).collect();
-    ring.submitter().register_files(&files)
+fn register(ring: &IoUring, endpoints: &[Endpoint]) -> io::Result<()> {
+    let files = endpoints.iter().map(|it| it.socket.as_raw_fd());
+    ring.submitter()
+        .register_files(&files.collect::<Vec<RawFd>>())
+}
+
+/// Waits until the kernel has taken all `under_way` sends. `is_result` takes each completion and returns whether it is
+/// the result of a send.
+///
+/// Sends do not block on loopback, unless its queueing discipline holds datagrams back. A signal then ends the
+/// wait: sends that are not done by then are canceled, so that every datagram that was sent is counted.
+///
+/// # Errors
+/// Returns the error of the ring; the next call counts the requests that are still in progress. Fails with
+/// `Interrupted` if a signal came before the first datagram was sent.
+#[inline]
+fn complete(
+    ring: &mut IoUring,
+    under_way: &mut usize,
+    mut is_result: impl FnMut(&cqueue::Entry) -> bool,
+) -> io::Result<BatchOutcome> {
+    let mut outcome = BatchOutcome::default();
+    while *under_way > 0 {
+        let waited = ring.submit_and_wait(*under_way);
+        for completion in ring.completion() {
+            if is_result(&completion) {
+                *under_way -= 1;
+                enter(&mut outcome, completion.result());
+            }
+        }
+        match waited {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => cancel_all(ring),
+            Err(error) if outcome == BatchOutcome::default() => return Err(error),
+            // The next call meets the same error again.
+            Err(_) => return Ok(outcome),
+        }
+    }
+    if outcome == BatchOutcome::default() {
+        return Err(io::ErrorKind::Interrupted.into());
+    }
+    Ok(outcome)
 }
 
 /// Counts one completion.

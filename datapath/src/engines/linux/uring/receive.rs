@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::mem;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 
 use io_uring::types::{Fixed, RecvMsgOut, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
@@ -12,7 +12,7 @@ use libc::msghdr;
 use super::pool::{BUFFERS, Pool};
 use super::{cancel_all, enter, register, ring};
 use crate::engine::payload::{Check, Origin};
-use crate::engine::{Addressing, BatchOutcome, IoOptions};
+use crate::engine::{Addressing, BatchOutcome, Endpoint, IoOptions};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
 use crate::sys::source_address::{self, Source};
 
@@ -35,11 +35,11 @@ pub struct ReceiveRing {
 unsafe impl Send for ReceiveRing {}
 
 impl ReceiveRing {
-    /// Creates a ring for the sockets. Unconnected sockets receive source addresses.
+    /// Creates a ring for the sockets of the endpoints. Unconnected sockets receive source addresses.
     ///
     /// # Errors
     /// Fails if the kernel gives no ring, or no memory for its buffers.
-    pub fn new<A: Addressing>(sockets: &[UdpSocket], options: &IoOptions) -> io::Result<Self> {
+    pub fn new<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
         let with_sources = !A::CONNECTED;
         let header = with_sources.then(|| {
             let mut header = empty_header();
@@ -53,9 +53,9 @@ impl ReceiveRing {
             0
         };
         // The kernel takes no buffers of length 0.
-        let pool = Pool::new(sockets.len(), options.buffer_bytes.max(1) + besides)?;
+        let pool = Pool::new(endpoints.len(), options.buffer_bytes.max(1) + besides)?;
         let ring = ring(8, 2 * usize::from(pool.count))?;
-        register(&ring, sockets)?;
+        register(&ring, endpoints)?;
         pool.register(&ring)?;
         let request = |endpoint: u32| {
             let request = match &header {
@@ -68,8 +68,8 @@ impl ReceiveRing {
         };
         Ok(Self {
             ring,
-            requests: (0..).map(request).take(sockets.len()).collect(),
-            idle: (0..sockets.len()).collect(),
+            requests: (0..).map(request).take(endpoints.len()).collect(),
+            idle: (0..endpoints.len()).collect(),
             pool,
             header,
             spins: options.spins,

@@ -1,14 +1,13 @@
 //! Batched sends on a registered file.
 
 use std::io;
-use std::net::UdpSocket;
 
 use io_uring::types::Fixed;
 use io_uring::{IoUring, opcode, squeue};
 
-use super::{cancel_all, enter, register, ring};
+use super::{cancel_all, complete, register, ring};
 use crate::engine::payload::Fill;
-use crate::engine::{BatchOutcome, PerEndpoint};
+use crate::engine::{Addressing, BatchOutcome, Endpoint, IoOptions, PerEndpoint};
 use crate::engines::linux::batch::SendBatch;
 
 /// Sends many datagrams per io_uring_enter(2).
@@ -28,58 +27,35 @@ struct Outgoing {
 }
 
 impl SendRing {
-    /// Creates a ring. Each call sends the whole batch of an endpoint, to the destination in the batch or to the
-    /// socket's peer.
+    /// Creates a ring. Each call sends a batch over an endpoint.
     ///
     /// # Errors
     /// Fails if the kernel gives no ring.
-    pub fn new(sockets: &[UdpSocket], batches: Vec<SendBatch>) -> io::Result<Self> {
-        let most = batches.iter().map(SendBatch::count).max().unwrap_or(1);
-        let ring = ring(most, most)?;
-        register(&ring, sockets)?;
-        let endpoints = (0..)
-            .zip(batches)
-            .map(|(endpoint, batch)| Outgoing::new(endpoint, batch));
+    pub fn new<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
+        let ring = ring(options.batch, options.batch)?;
+        register(&ring, endpoints)?;
+        let batch = |endpoint| SendBatch::from_options::<A>(options, endpoint);
+        let outgoing = (0..)
+            .zip(endpoints)
+            .map(|(n, endpoint)| Outgoing::new(n, batch(endpoint)));
         Ok(Self {
             ring,
             under_way: 0,
-            endpoints: PerEndpoint::made(endpoints)?,
+            endpoints: PerEndpoint::made(outgoing)?,
         })
     }
 
-    /// Sends a batch and waits until the kernel has taken all of it.
-    ///
-    /// Sends do not block on loopback, unless its queueing discipline holds datagrams back. A signal then ends the
-    /// wait: sends that are not done by then are canceled, so that every datagram that was sent is counted.
+    /// Sends a batch and waits until the kernel has [taken](complete) all of it.
     ///
     /// # Errors
-    /// Returns the error of the ring; the next call counts the requests that are still in progress. Fails with
-    /// `Interrupted` if a signal came before the first datagram was sent.
+    /// Returns the error of the ring. Fails with `Interrupted` if a signal came before the first datagram was sent.
     #[inline]
     pub fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchOutcome> {
         if self.under_way == 0 {
             self.endpoints[endpoint].batch.prepare(fill);
             self.push(endpoint)?;
         }
-        let mut outcome = BatchOutcome::default();
-        while self.under_way > 0 {
-            let waited = self.ring.submit_and_wait(self.under_way);
-            for completion in self.ring.completion() {
-                self.under_way -= 1;
-                enter(&mut outcome, completion.result());
-            }
-            match waited {
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => cancel_all(&self.ring),
-                Err(error) if outcome == BatchOutcome::default() => return Err(error),
-                // The next call meets the same error again.
-                Err(_) => return Ok(outcome),
-            }
-        }
-        if outcome == BatchOutcome::default() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        Ok(outcome)
+        complete(&mut self.ring, &mut self.under_way, |_| true)
     }
 
     #[inline]
@@ -125,7 +101,7 @@ impl Drop for SendRing {
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::OwnedFd;
+    use std::net::UdpSocket;
     use std::os::unix::net::UnixDatagram;
     use std::sync::mpsc::channel;
     use std::thread;
@@ -133,12 +109,20 @@ mod tests {
     use socket2::SockRef;
 
     use super::*;
-    use crate::engine::BatchCount;
     use crate::engine::payload::NoFill;
+    use crate::engine::{BatchCount, Connected, Direction, Unconnected};
     use crate::engines::linux::uring;
     use crate::sys::wakeup;
 
     const BATCH: usize = 32;
+
+    fn ring_over<A: Addressing>(endpoint: Endpoint) -> SendRing {
+        let options = IoOptions {
+            batch: BATCH,
+            ..IoOptions::of(Vec::new(), Direction::Sends, 300)
+        };
+        SendRing::new::<A>(&[endpoint], &options).expect("a ring")
+    }
 
     /// Returns a ring whose sends block, and the receiving socket. UDP sends over loopback do not block; a Unix
     /// socket accepts no more than fits its send buffer (unix(7)).
@@ -147,9 +131,7 @@ mod tests {
         far.set_nonblocking(true).expect("fcntl works");
         let least = SockRef::from(&near).set_send_buffer_size(1);
         least.expect("the kernel makes more of it");
-        let socket = UdpSocket::from(OwnedFd::from(near));
-        let batch = SendBatch::new(vec![7; 300], 300, BATCH, None);
-        (SendRing::new(&[socket], vec![batch]).expect("a ring"), far)
+        (ring_over::<Connected>(Endpoint::of(near, None)), far)
     }
 
     /// Returns the number of datagrams that have arrived.
@@ -212,8 +194,7 @@ mod tests {
         let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
         let (sender, receiver) = (bind(), bind());
         let address = receiver.local_addr().expect("bound");
-        let batch = SendBatch::new(vec![7; 300], 300, BATCH, Some(address));
-        let mut ring = SendRing::new(&[sender], vec![batch]).expect("a ring");
+        let mut ring = ring_over::<Unconnected>(Endpoint::of(sender, Some(address)));
         // Simulates an error after the submission.
         ring.push(0).expect("it is empty");
         ring.ring.submit().expect("a ring");

@@ -9,22 +9,12 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 
+use super::Completed;
+
 /// `SO_EE_ORIGIN_ZEROCOPY` (include/uapi/linux/errqueue.h): distinguishes completions from errors in their queue.
 const ORIGIN_ZEROCOPY: u8 = 5;
 /// `SO_EE_CODE_ZEROCOPY_COPIED` (include/uapi/linux/errqueue.h): the kernel copied the datagrams after all.
 const COPIED: u8 = 1;
-
-/// Completed calls, and how many of them the kernel copied.
-///
-/// The kernel joins the completions of consecutive calls and keeps the code of the first one, so a mixture is known
-/// approximately.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Completed {
-    /// Completed calls.
-    pub calls: u64,
-    /// Completed calls that the kernel copied.
-    pub copied: u64,
-}
 
 /// A message of the error queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +42,8 @@ impl Default for ErrorQueue {
 }
 
 impl ErrorQueue {
-    /// Returns the counts of all completions that were read.
+    /// Returns the counts of all completions that were read. The kernel joins the completions of consecutive calls and
+    /// keeps the code of the first one, so a mixture is known approximately.
     pub(super) fn completed(&self) -> Completed {
         self.completed
     }

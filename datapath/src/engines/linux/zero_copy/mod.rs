@@ -1,6 +1,7 @@
 //! Sends without a copy (MSG_ZEROCOPY, Linux 5.0 for UDP): the kernel reads a datagram from the program's memory until
 //! a completion in the socket's error queue tells that the memory is free again (Documentation/networking/msg_zerocopy.rst).
 
+mod completed;
 mod error_queue;
 
 use std::io;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use nix::poll::PollTimeout;
 use socket2::{SockAddr, SockRef};
 
-pub use self::error_queue::Completed;
+pub use self::completed::Completed;
 use self::error_queue::{ErrorQueue, Message};
 use crate::engine::payload::Fill;
 use crate::sys::switch::switch_on;
@@ -20,15 +21,15 @@ use crate::sys::switch::switch_on;
 /// `SO_ZEROCOPY` (include/uapi/asm-generic/socket.h), which libc lacks.
 const SO_ZEROCOPY: libc::c_int = 60;
 /// Maximum number of buffers. A power of two, like any smaller number of them: the numbers of calls wrap at 2^32.
-const MOST_BUFFERS: usize = 256;
+pub(super) const MOST_BUFFERS: usize = 256;
 /// Minimum number of buffers.
 const FEWEST_BUFFERS: usize = 16;
 /// Memory of all buffers that is not exceeded unless there would be too few of them, in bytes: about what a second-level
 /// cache holds.
-const MOST_BYTES: usize = 1 << 20;
-const PAGE_BYTES: usize = 4096;
+pub(super) const MOST_BYTES: usize = 1 << 20;
+pub(super) const PAGE_BYTES: usize = 4096;
 /// Time for the last completions when the ring is dropped.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Lets calls of a socket send without a copy.
 ///
@@ -36,6 +37,16 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Fails before Linux 5.0.
 pub fn allow(socket: &impl AsFd) -> io::Result<()> {
     switch_on(socket, libc::SOL_SOCKET, SO_ZEROCOPY)
+}
+
+/// Returns the distance of buffers for `bytes` bytes each. A buffer starts a page or does not cross one, so that it
+/// takes few fragments of a packet.
+pub(super) fn stride(bytes: usize) -> usize {
+    if bytes <= PAGE_BYTES {
+        bytes.next_power_of_two()
+    } else {
+        bytes.next_multiple_of(PAGE_BYTES)
+    }
 }
 
 /// A socket and a ring of buffers, which are used one after the other, each again only after its completion.
@@ -66,12 +77,7 @@ impl ZeroCopyRing {
     /// Fails before Linux 5.0.
     pub fn new(socket: UdpSocket, payload: &[u8], peer: Option<SocketAddr>) -> io::Result<Self> {
         allow(&socket)?;
-        // A buffer starts a page or does not cross one, so that it takes few fragments of a packet.
-        let stride = if payload.len() <= PAGE_BYTES {
-            payload.len().next_power_of_two()
-        } else {
-            payload.len().next_multiple_of(PAGE_BYTES)
-        };
+        let stride = stride(payload.len());
         let fit = (MOST_BYTES / stride + 1).next_power_of_two() / 2;
         let buffers = fit.clamp(FEWEST_BUFFERS, MOST_BUFFERS);
         let mut memory = vec![0; buffers * stride + PAGE_BYTES];

@@ -1,0 +1,267 @@
+//! Batched sends without a copy (SEND_ZC): the kernel reads the datagrams from registered memory until a second
+//! completion of each, its notification, tells that the memory is free again (io_uring_prep_send_zc(3)).
+
+mod notifications;
+
+use std::io;
+use std::mem;
+use std::net::UdpSocket;
+use std::slice;
+use std::time::Instant;
+
+use io_uring::types::{Fixed, SubmitArgs, Timespec};
+use io_uring::{IoUring, opcode, squeue};
+use libc::{iovec, sockaddr};
+use nix::sys::resource::{Resource, getrlimit};
+use socket2::{SockAddr, SockAddrStorage};
+
+use self::notifications::{Batches, Place};
+use super::{cancel_all, complete, register, ring};
+use crate::engine::payload::{Fill, NoFill};
+use crate::engine::{Addressing, BatchOutcome, Direction, Endpoint, IoOptions, Unconnected};
+use crate::engines::linux::fixed_buffer::FixedBuffer;
+use crate::engines::linux::zero_copy::{
+    Completed, MOST_BUFFERS, MOST_BYTES, PAGE_BYTES, PATIENCE, stride,
+};
+
+/// `IORING_SEND_ZC_REPORT_USAGE` (include/uapi/linux/io_uring.h, Linux 6.2): a notification tells whether the kernel
+/// copied.
+const REPORT_USAGE: u16 = 1 << 3;
+/// Minimum number of batches in the memory: one is filled while the kernel reads the other.
+const FEWEST_BATCHES: usize = 2;
+
+/// Sends many datagrams per io_uring_enter(2), each from memory of its own.
+///
+/// The memory holds several batches, which are used one after the other, each again only after all its notifications.
+pub struct ZeroCopySendRing {
+    // Dropped first, after its notifications.
+    ring: IoUring,
+    /// Sends whose result was not yet seen.
+    under_way: usize,
+    batches: Batches,
+    /// Batch that is sent next.
+    next: usize,
+    /// Datagrams per batch.
+    count: usize,
+    memory: FixedBuffer<u8>,
+    /// Bytes before the first batch, from one batch to the next, and of those that are filled.
+    start: usize,
+    batch_stride: usize,
+    filled_bytes: usize,
+    /// One request for each datagram of each batch.
+    requests: Box<[squeue::Entry]>,
+    /// The destination, to which the requests point unless the socket is connected.
+    _peer: FixedBuffer<SockAddrStorage>,
+}
+
+impl ZeroCopySendRing {
+    /// Creates a ring over one endpoint, with memory that the kernel locks.
+    ///
+    /// # Errors
+    /// Fails if the kernel gives no ring, or locks no memory.
+    pub fn new<A: Addressing>(endpoint: &Endpoint, options: &IoOptions) -> io::Result<Self> {
+        let (count, payload) = (options.batch, options.payload());
+        // What differs is filled as a whole, and so lies one after the other.
+        let (stride, filled) = if options.own_payloads {
+            (payload.len(), count)
+        } else {
+            (stride(payload.len()), 1)
+        };
+        let batch_stride = (count * stride).max(1);
+        let most = (MOST_BUFFERS / count).max(FEWEST_BATCHES);
+        let batches = (MOST_BYTES / batch_stride).clamp(FEWEST_BATCHES, most);
+        let bytes = batches * batch_stride;
+        let content = payload.first().copied().unwrap_or_default();
+        let memory = FixedBuffer::new(vec![content; bytes + PAGE_BYTES]);
+        let start = memory.at(0).align_offset(PAGE_BYTES).min(PAGE_BYTES);
+        let ring = ring(count, 2 * batches * count)?;
+        register(&ring, slice::from_ref(endpoint))?;
+        lock(&ring, &memory, start, bytes)?;
+        let peer = SockAddr::from(endpoint.peer_or_unspecified());
+        let peer_bytes = if A::CONNECTED { 0 } else { peer.len() };
+        let peer = FixedBuffer::one(peer.as_storage());
+        let length = u32::try_from(payload.len()).map_err(io::Error::other)?;
+        let request = |n: usize| {
+            let datagram = memory.at(start + n / count * batch_stride + n % count * stride);
+            let request = opcode::SendZc::new(Fixed(0), datagram, length)
+                .buf_index(Some(0))
+                .zc_flags(REPORT_USAGE);
+            let request = if A::CONNECTED {
+                request
+            } else {
+                let peer = peer.at(0).cast::<sockaddr>();
+                request.dest_addr(peer).dest_addr_len(peer_bytes)
+            };
+            request.build().user_data(
+                Place {
+                    batch: n / count,
+                    datagram: n,
+                }
+                .packed(),
+            )
+        };
+        Ok(Self {
+            requests: (0..batches * count).map(request).collect(),
+            ring,
+            under_way: 0,
+            batches: Batches::new(batches, count),
+            next: 0,
+            count,
+            memory,
+            start,
+            batch_stride,
+            filled_bytes: filled * payload.len(),
+            _peer: peer,
+        })
+    }
+
+    /// Fills the next batch, sends it, and waits until the kernel has [taken](complete) all of it. Waits for its
+    /// notifications before, if the kernel still reads it.
+    ///
+    /// # Errors
+    /// Returns the error of the ring. Fails with `Interrupted` if a signal came before the first datagram was sent.
+    #[inline]
+    pub fn send(&mut self, fill: &impl Fill) -> io::Result<BatchOutcome> {
+        if self.under_way == 0 {
+            while self.batches.in_use[self.next] > 0 {
+                self.wait()?;
+            }
+            self.fill(fill);
+            self.push()?;
+        }
+        let batches = &mut self.batches;
+        complete(&mut self.ring, &mut self.under_way, |completion| {
+            batches.is_result(completion)
+        })
+    }
+
+    /// Returns the counts of all notifications that were read.
+    pub fn completed(&self) -> Completed {
+        self.batches.completed
+    }
+
+    #[inline]
+    fn fill(&mut self, fill: &impl Fill) {
+        let start = self.start + self.next * self.batch_stride;
+        assert!(start + self.filled_bytes <= self.memory.len());
+        #[expect(unsafe_code, reason = "the kernel may read the other batches")]
+        // SAFETY: the range is within the memory, and all notifications of the batch came, so the kernel no longer
+        // reads it.
+        let datagrams =
+            unsafe { slice::from_raw_parts_mut(self.memory.at(start), self.filled_bytes) };
+        fill.fill(datagrams);
+    }
+
+    #[inline]
+    fn push(&mut self) -> io::Result<()> {
+        let first = self.next * self.count;
+        let requests = &self.requests[first..first + self.count];
+        #[expect(unsafe_code, reason = "the kernel follows the requests' pointers")]
+        // SAFETY: the requests point to memory that `self` owns, that does not move, and that outlives the ring or is
+        // left behind. The queue has room for all of them, and it was empty.
+        let pushed = unsafe { self.ring.submission().push_multiple(requests) };
+        pushed.map_err(io::Error::other)?;
+        self.under_way = self.count;
+        self.batches.in_use[self.next] = self.count;
+        self.next = (self.next + 1) % self.batches.in_use.len();
+        Ok(())
+    }
+
+    /// Waits until there is a notification, and reads all.
+    #[cold]
+    fn wait(&mut self) -> io::Result<()> {
+        let waited = self.ring.submit_and_wait(1);
+        for notification in self.ring.completion() {
+            self.batches.is_result(&notification);
+        }
+        waited.map(drop)
+    }
+
+    /// Waits up to a second until the kernel reads nothing anymore. Returns whether that is so.
+    fn settle(&mut self) -> bool {
+        if self.under_way > 0 {
+            cancel_all(&self.ring);
+        }
+        let until = Instant::now() + PATIENCE;
+        let pause = Timespec::new().nsec(10_000_000);
+        while self.batches.in_use.iter().any(|it| *it > 0) {
+            let arguments = SubmitArgs::new().timespec(&pause);
+            let waited = self.ring.submitter().submit_with_args(1, &arguments);
+            for completion in self.ring.completion() {
+                self.batches.is_result(&completion);
+            }
+            let goes_on = [libc::ETIME, libc::EINTR];
+            let fails = |error: io::Error| !goes_on.map(Some).contains(&error.raw_os_error());
+            if Instant::now() > until || waited.is_err_and(fails) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Datagrams that are still on their way must not change: waits for their notifications, and if they do not come,
+/// leaves the memory behind.
+impl Drop for ZeroCopySendRing {
+    fn drop(&mut self) {
+        if !self.settle() {
+            mem::forget(mem::replace(&mut self.memory, FixedBuffer::new([])));
+        }
+    }
+}
+
+/// Registers the memory of all batches as buffer 0.
+fn lock(ring: &IoUring, memory: &FixedBuffer<u8>, start: usize, bytes: usize) -> io::Result<()> {
+    let buffer = iovec {
+        iov_base: memory.at(start).cast(),
+        iov_len: bytes,
+    };
+    #[expect(unsafe_code, reason = "the kernel keeps the address")]
+    // SAFETY: the range is within the memory, which outlives the ring or is left behind.
+    let registered = unsafe { ring.submitter().register_buffers(&[buffer]) };
+    registered.map_err(|error| match error.raw_os_error() {
+        Some(libc::ENOMEM) => io::Error::new(error.kind(), too_little(bytes)),
+        _ => error,
+    })
+}
+
+/// Says that the kernel locks no more memory, and what to do.
+#[cold]
+fn too_little(bytes: usize) -> String {
+    let limit = getrlimit(Resource::RLIMIT_MEMLOCK).map_or(0, |(soft, _)| soft);
+    format!(
+        "the kernel refuses to lock {} kB of buffers, as the limit is {} kB for all threads: sudo setcap \
+         cap_ipc_lock=ep PATH-OF-udpbench, or raise memlock in /etc/security/limits.conf (ulimit -l unlimited), or \
+         use sudo",
+        bytes.div_ceil(1024),
+        limit / 1024
+    )
+}
+
+/// Checks that SEND_ZC works on this machine: sends a datagram over loopback and takes its notification.
+///
+/// # Errors
+/// Returns the reason why it does not.
+pub fn probe() -> Result<(), String> {
+    super::probe()?;
+    completes().map_err(|error| format!("no zero copy of io_uring (Linux 6.2): {error}"))
+}
+
+fn completes() -> io::Result<()> {
+    let bind = || UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
+    let (socket, receiver) = (bind()?, bind()?);
+    let endpoint = Endpoint::of(socket, Some(receiver.local_addr()?));
+    let options = IoOptions::of(Vec::new(), Direction::Sends, 64);
+    let mut ring = ZeroCopySendRing::new::<Unconnected>(&endpoint, &options)?;
+    let sent = ring.send(&NoFill)?;
+    if sent.failed > 0 {
+        Err(io::Error::from_raw_os_error(sent.errno))
+    } else if ring.settle() {
+        Ok(())
+    } else {
+        Err(io::Error::other("a send was never notified"))
+    }
+}
+
+#[cfg(test)]
+mod tests;
