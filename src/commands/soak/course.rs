@@ -11,6 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::commands::{say, show};
 use crate::results::export::output_file::OutputFile;
+use crate::results::log::entry_line;
 use crate::soak::event::Event;
 use crate::soak::far_end::{FarEnd, News};
 use crate::soak::finder::{Finder, Limits};
@@ -246,7 +247,7 @@ impl Course {
 
     fn write(&mut self, entry: &Entry) -> anyhow::Result<()> {
         self.summary.take(entry);
-        self.file.append(&entry.line()?)
+        self.file.append(&entry_line(entry)?)
     }
 
     fn note(&self, text: String) -> Note {
