@@ -10,6 +10,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+use udpbench::data::Histogram;
 use udpbench::soak::event::{Event, Kind, Place as Where};
 use udpbench::soak::log::{Entry, SoakLog};
 
@@ -63,7 +64,7 @@ fn bad_input_is_refused_with_the_fix() {
     let place = Place::new();
     for (words, fix) in [
         ("--rate 300k", "use 1 to 200k"),
-        ("--payload 35", "from 36 to 65507"),
+        ("--payload 47", "from 48 to 65507"),
         ("--for 8", "write 8ms or 8s"),
         ("--for 1ms --rate 10", "not a single probe is due"),
         ("--address 10.0.0.1", "use udpbench wire USER@HOST soak"),
@@ -146,6 +147,10 @@ impl Watched<'_> {
             .args(words.split_whitespace())
             .current_dir(self.place.path("."));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A test may have a chronyc of its own there, for both ends.
+        let path = std::env::var("PATH").unwrap_or_default();
+        let place = self.place.path("");
+        command.env("PATH", format!("{}:{path}", place.display()));
         let child = command.spawn().expect("it starts");
         let log = self.place.path("soak.jsonl");
         wait_until("the log begins", || log.exists());
@@ -229,6 +234,50 @@ fn each_fault_is_one_event_of_its_kind() -> io::Result<()> {
     assert!(shown.contains(&format!("other end  {again}")), "{shown}");
     assert!(stderr(&output).contains(again), "{}", stderr(&output));
     rows_and_page_have_the_events(place);
+    Ok(())
+}
+
+#[test]
+fn one_way_delays_are_those_of_the_wire_with_the_bounds_of_both_clocks() -> io::Result<()> {
+    let wire = "a>b delay all by 20ms; b>a delay all by 10ms";
+    let Some(lab) = Lab::builder().test_wire(wire).start() else {
+        return Ok(());
+    };
+    let place = Place::new();
+    let (lab, place) = (&lab, &place);
+    // The ends have the same clock, whatever their daemons say.
+    let tracking =
+        "0A4D0003,10.77.0.3,2,1795872777.157,-0.0001,0.0,0.0,0.0,0.0,0.0,0.0006,0.0001,64.3,Normal";
+    script(place, "chronyc", &format!("echo {tracking}"));
+    let watched = Watched { lab, place };
+    let soak = watched.start("--for 2s --rate 200 --outage 500ms -o soak.jsonl");
+    let output = soak.wait_with_output()?;
+    assert_code(&output, 0);
+    let shown = stdout(&output);
+    assert!(
+        shown.contains("; each +-1.0 ms, the bounds of both clocks\n"),
+        "{shown}"
+    );
+    let log = log(&place.path("soak.jsonl"));
+    let minute = log.entries.iter().find_map(|entry| match entry {
+        Entry::Minute(minute) => Some(minute),
+        _ => None,
+    });
+    let minute = minute.expect("a minute");
+    let delays = minute.one_way.as_ref().expect("two hosts");
+    // 100 us of offset, 300 us of delay, 100 us of dispersion, and 4 us until the next report.
+    assert_eq!(
+        (delays.here_us, delays.there_us, delays.least_ns),
+        (504, 504, 0)
+    );
+    let ms = |times: &Histogram| times.quantile(0.5).expect("probes") / 1e6;
+    let (forward, back, rtt) = (ms(&delays.forward), ms(&delays.back), ms(&minute.rtt));
+    // Buckets are 3 % wide, and a busy machine only adds to a delay.
+    assert!(forward > 19.5 && back > 9.75, "{forward} {back} {rtt}");
+    assert!(
+        back < forward && forward + back < 1.1 * rtt,
+        "{forward} {back} {rtt}"
+    );
     Ok(())
 }
 
