@@ -6,7 +6,7 @@ use super::log::{ListenLog, Silence};
 use super::row::{Row, time_of_day};
 use crate::results::export::table::number;
 use crate::term::digits::counted;
-use crate::term::escape;
+use crate::term::{escape, fold};
 
 /// Silences whose moments are listed.
 const LISTED: usize = 10;
@@ -19,7 +19,8 @@ impl ListenLog {
         let lines = lines.map(|(name, line)| format!("{name:<10}{}\n", escape::line(&line)));
         let table = self.shown().table(&rows);
         let (table, width) = (&table, width.into());
-        table.header(width) + &table.body(width) + &lines.collect::<String>()
+        let lines = fold::text(&lines.collect::<String>(), width);
+        table.header(width) + &table.body(width) + &lines
     }
 
     /// Returns the lines of the summary, each with its name.

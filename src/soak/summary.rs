@@ -6,8 +6,8 @@ use super::one_way::OneWaySummary;
 use super::time_text;
 use crate::data::Histogram;
 use crate::term::digits::counted;
-use crate::term::escape;
 use crate::term::table::{Columns, Table};
+use crate::term::{escape, fold};
 
 /// Upper ends of the classes of silences, in nanoseconds, and their names.
 const CLASSES: [(u64, &str); 5] = [
@@ -150,6 +150,7 @@ impl Summary {
         let lines = self.lines().into_iter();
         let lines = lines.map(|(name, line)| format!("{name:<11}{}", escape::line(&line)));
         let text = lines.collect::<Vec<_>>().join("\n") + "\n";
+        let text = fold::text(&text, width.into());
         let table = self.table();
         if table.is_empty() {
             return text;

@@ -92,8 +92,8 @@ impl ListenWindow {
         let mut first_silences = std::mem::take(&mut self.first_silences);
         first_silences.clear();
         *self = Self {
-            gaps,
             first_silences,
+            gaps,
             ..Self::default()
         };
     }
