@@ -104,6 +104,7 @@
 // | `experiment` | sweep, `ab`, searches, suites: choose the next trial |
 // | `session` | the loop: next trial, run, repeat if faulty or disturbed, append to the log |
 // | `soak` | a constant rate for hours: outcomes, events, their log and its summary |
+// | `listen` | what a listener heard: rows, their log and its summary |
 // | `verdict` | comparisons, rankings, answers, quality |
 // | `results` | log, rows, columns, files |
 // | `trial` | one trial: agent, sockets, threads, warm-up, window, drain |
@@ -137,6 +138,8 @@ pub mod error;
 pub mod experiment;
 #[doc(hidden)]
 pub mod host;
+#[doc(hidden)]
+pub mod listen;
 #[doc(hidden)]
 pub mod plan;
 #[doc(hidden)]

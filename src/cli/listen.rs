@@ -74,7 +74,7 @@ pub struct ListenArgs {
     #[arg(long, help_heading = "Measuring", value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
     pub window: Duration,
 
-    /// A new CSV file, with a row per line
+    /// A new log (FILE.jsonl, for report and summarize), or a CSV with a row per line (FILE.csv)
     #[arg(short, long, help_heading = "Output", value_name = "FILE")]
     pub output: Option<PathBuf>,
 
@@ -220,7 +220,7 @@ More examples:
   udpbench listen 239.1.1.1:5004 --interface eth0
   udpbench listen 5004 --group 232.1.1.1 --source 10.0.0.7
   udpbench listen '[fe80::1%eth0]:7400'        a link-local address of this host
-  udpbench listen 7502 --rcvbuf 4M -o lidar.csv
+  udpbench listen 7502 --rcvbuf 4M -o lidar.jsonl, then udpbench report lidar.jsonl
 
 Method:
   A thread receives up to 64 datagrams per call. It never sends anything; to join a group, the kernel does.
@@ -243,7 +243,8 @@ Columns:
   cpu%      CPU time of the receiving thread, of one CPU
 
 Files:
-  FILE.csv  a row per line: these columns with more digits, times in UTC, and the drops by place
+  FILE.jsonl  the log: a line per window and silence as they end, then the summary
+  FILE.csv    a row per line: these columns with more digits, times in UTC, and the drops by place
 
 Exit codes:
   0    done, also by Ctrl-C

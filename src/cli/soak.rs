@@ -58,7 +58,7 @@ pub struct SoakArgs {
 }
 
 /// Shortest probe, in bytes.
-const SHORTEST: u32 = 36;
+const SHORTEST: u32 = 48;
 
 fn rate(text: &str) -> Result<Rate, String> {
     let rate: Rate = text.parse()?;

@@ -7,6 +7,7 @@ use clap::Parser;
 
 use super::{ab, find, soak};
 use crate::cli::{Cli, Command, RunArgs};
+use crate::error::UsageError;
 use crate::experiment::register::ExperimentResults;
 
 /// Resumes the search or comparison of the log. Returns `None` if the log is of a sweep or no log was given.
@@ -20,6 +21,10 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Option<ExitCode>> {
     let Some(found) = ExperimentResults::open("--resume", raw)? else {
         return Ok(None);
     };
+    if matches!(found, ExperimentResults::Listen(_)) {
+        let fix = "a listener has no rest to do: start another one with udpbench listen";
+        return Err(UsageError::flag("--resume", &raw.display(), fix).into());
+    }
     let mut words = vec!["udpbench".to_owned()];
     words.extend(found.command().into_iter().map(str::to_owned));
     words.extend(["--resume".to_owned(), raw.to_string_lossy().into_owned()]);

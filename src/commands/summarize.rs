@@ -50,10 +50,14 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     put(args, shape, &bytes)
 }
 
-/// Returns whether the text for people is shown unless another format was asked for: a soak without events has no rows.
+/// Returns whether the text for people is shown unless another format was asked for: it has more than the rows.
 fn is_summary(args: &SummarizeArgs, found: &ExperimentResults) -> bool {
     let is_asked = args.format.is_some() || args.decimal_comma || !is_stdout(&args.output);
-    matches!(found, ExperimentResults::Soak(_)) && !is_asked
+    let has_text = matches!(
+        found,
+        ExperimentResults::Soak(_) | ExperimentResults::Listen(_)
+    );
+    has_text && !is_asked
 }
 
 /// Shows the warnings of a sweep. Tables of searches and comparisons always have them.

@@ -8,6 +8,8 @@ use serde_json::Value;
 use crate::error::UsageError;
 use crate::experiment::ab::{self, Comparison};
 use crate::experiment::find;
+use crate::listen;
+use crate::listen::log::ListenLog;
 use crate::results::log::{Log, is_of};
 use crate::session::Logged;
 use crate::soak;
@@ -24,6 +26,8 @@ pub enum ExperimentResults {
     Sides(Box<Comparison>),
     /// Log of `udpbench soak`.
     Soak(Box<SoakLog>),
+    /// Log of `udpbench listen`.
+    Listen(Box<ListenLog>),
 }
 
 impl ExperimentResults {
@@ -40,6 +44,8 @@ impl ExperimentResults {
             Some(Self::Sides(comparison.into()))
         } else if is_of::<soak::log::Header>(path) {
             Some(Self::Soak(SoakLog::open(flag, path)?.into()))
+        } else if is_of::<listen::log::Header>(path) {
+            Some(Self::Listen(ListenLog::open(flag, path)?.into()))
         } else {
             None
         })
@@ -51,6 +57,7 @@ impl ExperimentResults {
             Self::Search(record) => vec!["find", record.header().question.name()],
             Self::Sides(_) => vec!["ab"],
             Self::Soak(_) => vec!["soak"],
+            Self::Listen(_) => vec!["listen"],
         }
     }
 
@@ -63,6 +70,7 @@ impl ExperimentResults {
                 ab::table::draw(&it.record, &judgement, Detail::Changes, width)
             }
             Self::Soak(log) => log.summary().text(width),
+            Self::Listen(log) => log.text(width),
         }
     }
 
@@ -72,6 +80,10 @@ impl ExperimentResults {
             Self::Search(record) => find::rows::rows(record),
             Self::Sides(it) => ab::rows::rows(&it.record, &ab::judge(&it.record, it.question)),
             Self::Soak(log) => log.events().map(Event::row).collect(),
+            Self::Listen(log) => {
+                let rows = log.rows().map(serde_json::to_value);
+                rows.map(Result::unwrap_or_default).collect()
+            }
         }
     }
 }

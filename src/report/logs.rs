@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::summary::reach;
-use super::{searches, sides, soaks};
+use super::{listened, searches, sides, soaks};
 use crate::experiment::register::ExperimentResults;
 use crate::host::facts::{Host, InterfaceKind};
 use crate::plan::WireLink;
@@ -19,6 +19,7 @@ impl ExperimentResults {
             Self::Search(record) => (&record.header().command_line, &record.header().started_at),
             Self::Sides(it) => (&it.header().command_line, &it.header().started_at),
             Self::Soak(log) => (&log.header.command_line, &log.header.started_at),
+            Self::Listen(log) => (&log.header.command_line, &log.header.started_at),
         };
         // To be pasted.
         let words: Vec<_> = command_line.iter().map(|word| shell::word(word)).collect();
@@ -26,12 +27,13 @@ impl ExperimentResults {
             section aria-labelledby=(id) {
                 h2 id=(id) { (self.title()) }
                 p { code { (words.join(" ")) } }
-                p .chips { span { (reach(self.network())) } }
+                @if let Some(network) = self.network() { p .chips { span { (reach(network)) } } }
                 p { "Begun " (started_at) " on " (self.machine()) "." }
                 @match self {
                     Self::Search(record) => (searches::found(record)),
                     Self::Sides(it) => (sides::found(&it.record)),
                     Self::Soak(log) => (soaks::found(log)),
+                    Self::Listen(log) => (listened::found(log)),
                 }
             }
         }
@@ -43,6 +45,7 @@ impl ExperimentResults {
             Self::Search(_) => format!("search-{n}"),
             Self::Sides(_) => format!("ab-{n}"),
             Self::Soak(_) => format!("soak-{n}"),
+            Self::Listen(_) => format!("listen-{n}"),
         }
     }
 
@@ -52,6 +55,7 @@ impl ExperimentResults {
             Self::Search(record) => searches::title(record),
             Self::Sides(_) => "Did this change help",
             Self::Soak(_) => "Was the path always there",
+            Self::Listen(_) => "What came in",
         }
     }
 
@@ -74,22 +78,24 @@ impl ExperimentResults {
                 None => log.header.machine.clone(),
                 Some(to) => format!("{} to {to}", log.header.machine),
             },
+            Self::Listen(log) => log.header.machine.clone(),
         }
     }
 
-    /// Returns what is between the ends.
-    pub(super) fn network(&self) -> Network {
+    /// Returns what is between the ends. `None`: not known, as the other end is no udpbench.
+    pub(super) fn network(&self) -> Option<Network> {
         let wire = match self {
             Self::Search(record) => record.header().wire.as_ref(),
             Self::Sides(_) => None,
-            Self::Soak(log) => return log.header.network(),
+            Self::Soak(log) => return Some(log.header.network()),
+            Self::Listen(_) => return None,
         };
         let is_veth = |link: &WireLink| link.local.interface.kind == InterfaceKind::Veth;
-        match wire {
+        Some(match wire {
             None => Network::Loopback,
             Some(wire) if wire.links.iter().any(is_veth) => Network::Veth,
             Some(_) => Network::Wire,
-        }
+        })
     }
 }
 

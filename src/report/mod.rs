@@ -9,7 +9,7 @@
 //! | `comparison` | differences between files, from [`crate::verdict::compare`] |
 //! | `changes` | charts and tables of changes with their verdicts |
 //! | `published` | published results of others, next to the sweeps of a suite |
-//! | `logs` | a section for each log other than a sweep: `searches` for a search, `sides` for an A/B comparison, `soaks` for a soak |
+//! | `logs` | a section for each log other than a sweep: `searches` for a search, `sides` for an A/B comparison, `soaks` for a soak, `listened` for a listener |
 //! | `latency` | round trips by engine and load |
 //! | `charts`, `dots` | throughput and CPU time, with losses |
 //! | `drift`, `shares`, `reasons`, `tables` | one section each |
@@ -33,6 +33,7 @@ mod drift;
 mod engines;
 mod fitness;
 mod latency;
+mod listened;
 mod logs;
 mod number;
 mod page;

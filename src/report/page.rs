@@ -120,7 +120,7 @@ impl<'a> Contents<'a> {
             && self
                 .others
                 .iter()
-                .all(|other| other.network() == Network::Loopback)
+                .all(|other| other.network() == Some(Network::Loopback))
     }
 
     /// Returns the table of contents and the sections.

@@ -33,14 +33,9 @@ pub(super) fn found(log: &SoakLog) -> Markup {
 
 fn picture(log: &SoakLog, events: &[&Event]) -> Markup {
     let seconds = log.elapsed_ns() as f64 / SECOND_NS;
-    let (unit, axis) = match seconds {
-        0.0..600.0 => (1.0, "seconds since the start"),
-        600.0..36_000.0 => (60.0, "minutes since the start"),
-        _ => (3600.0, "hours since the start"),
-    };
     let lane = |kind: Kind| {
         let of_kind = events.iter().filter(|event| event.kind == kind);
-        let place = |ns: u64| ns as f64 / SECOND_NS / unit;
+        let place = |ns: u64| ns as f64 / SECOND_NS;
         let parts = of_kind.map(|event| (place(event.start_ns), place(event.length_ns)));
         (kind.word(), parts.collect())
     };
@@ -50,8 +45,7 @@ fn picture(log: &SoakLog, events: &[&Event]) -> Markup {
         events.len()
     );
     let line = TimeLine {
-        length: seconds / unit,
-        axis,
+        seconds,
         lanes: &lanes,
         about: &about,
     };

@@ -1,7 +1,6 @@
 //! The log of a soak: JSON Lines, each written as soon as it is known. The first line is the [`Header`], each other one
 //! an [`Entry`].
 
-use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -9,13 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::event::Event;
 use super::minute::Minute;
 use crate::data::{Payload, Rate};
-use crate::error::UsageError;
 use crate::host::facts::InterfaceKind;
-use crate::results::log::First;
+use crate::results::log::{Entries, First};
 use crate::results::row::Network;
-use crate::sys::files::{self, Kind};
 use crate::term::duration::ns;
-use crate::term::escape;
 use crate::workload::Probing;
 
 /// Time after which a probe counts as lost, in nanoseconds.
@@ -119,43 +115,9 @@ pub struct Note {
 }
 
 /// A log that was read.
-#[derive(Clone, Debug)]
-pub struct SoakLog {
-    /// First line.
-    pub header: Header,
-    /// The other lines.
-    pub entries: Vec<Entry>,
-    /// Bytes of the file, and of its whole lines.
-    pub bytes: (u64, u64),
-}
+pub type SoakLog = Entries<Header, Entry>;
 
 impl SoakLog {
-    /// Reads a log. A last line that is cut off is left out.
-    ///
-    /// # Errors
-    /// Fails if the file cannot be read, or names the line that is wrong.
-    pub fn open(flag: &'static str, path: &Path) -> Result<Self, UsageError> {
-        let name = escape::name(path);
-        let wrong = |problem: String| UsageError::flag(flag, &name, problem);
-        let bytes = files::read_whole(path, Kind::File);
-        let bytes = bytes.map_err(|error| wrong(format!("cannot read it: {error}")))?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
-        let whole = whole.map_or(0, |at| at + 1);
-        let mut lines = bytes[..whole].split(|byte| *byte == b'\n');
-        let header = lines.next().and_then(Header::parse);
-        let header = header.ok_or_else(|| wrong("its first line is not a soak's".to_owned()))?;
-        let lines = (2..).zip(lines).filter(|(_, line)| !line.is_empty());
-        let entries = lines.map(|(number, line)| {
-            serde_json::from_slice(line)
-                .map_err(|error| wrong(format!("line {number}: {error}; restore it")))
-        });
-        Ok(Self {
-            header,
-            entries: entries.collect::<Result<_, _>>()?,
-            bytes: (bytes.len() as u64, whole as u64),
-        })
-    }
-
     /// Returns the events in the order of the log.
     pub fn events(&self) -> impl Iterator<Item = &Event> {
         self.entries.iter().filter_map(|entry| match entry {
@@ -204,23 +166,6 @@ impl Header {
             payload_bytes: u32::from(self.payload) as usize,
             timeout_ns: TIMEOUT_NS,
         }
-    }
-
-    fn parse(line: &[u8]) -> Option<Self> {
-        let mut line: serde_json::Value = serde_json::from_slice(line).ok()?;
-        serde_json::from_value(line.get_mut(Self::KEY)?.take()).ok()
-    }
-}
-
-impl Entry {
-    /// Returns the line, with a newline.
-    ///
-    /// # Errors
-    /// Fails if it cannot be written as JSON.
-    pub fn line(&self) -> anyhow::Result<Vec<u8>> {
-        let mut line = serde_json::to_vec(self)?;
-        line.push(b'\n');
-        Ok(line)
     }
 }
 

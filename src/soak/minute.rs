@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::one_way::{self, OneWayDelays};
 use crate::data::{BUCKETS, Histogram, bucket_of};
 use crate::workload::probe::{Fate, Outcome};
 
@@ -36,6 +37,34 @@ pub struct Minute {
     pub longest_ns: u64,
     /// Round-trip times.
     pub rtt: Histogram,
+    /// One-way delays. `None`: both ends are one host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_way: Option<OneWayDelays>,
+}
+
+/// Counts of times, in few buckets.
+#[derive(Debug)]
+pub(super) struct Counts(Vec<u64>);
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self(vec![0; BUCKETS])
+    }
+}
+
+impl Counts {
+    /// Counts a time.
+    pub(super) fn add(&mut self, ns: u64) {
+        let bucket = bucket_of(ns);
+        self.0[bucket - bucket % BUCKETS_AS_ONE + BUCKETS_AS_ONE / 2] += 1;
+    }
+
+    /// Returns the counts, and begins again.
+    pub(super) fn end(&mut self) -> Histogram {
+        let counts = Histogram::of_counts(self.0.iter().copied());
+        self.0.fill(0);
+        counts
+    }
 }
 
 /// Counter of outcomes by minute.
@@ -43,21 +72,32 @@ pub struct Minute {
 pub struct Minutes {
     gap_ns: f64,
     minute: Minute,
-    counts: Vec<u64>,
+    counts: Counts,
+    /// `None`: both ends are one host.
+    one_way: Option<one_way::Counter>,
 }
 
 impl Minutes {
-    /// Returns a counter of probes that are this far apart.
+    /// Returns a counter of probes that are this far apart, over loopback.
     pub fn new(gap_ns: f64) -> Self {
         Self {
             gap_ns,
             minute: Minute::default(),
-            counts: vec![0; BUCKETS],
+            counts: Counts::default(),
+            one_way: None,
         }
     }
 
-    /// Counts an outcome. Returns the minute before if it is over.
-    pub fn take(&mut self, outcome: &Outcome) -> Option<Minute> {
+    /// Counts one-way delays as well, between two hosts.
+    #[must_use]
+    pub fn with_one_way(mut self) -> Self {
+        self.one_way = Some(one_way::Counter::default());
+        self
+    }
+
+    /// Counts an outcome. Returns the minute before if it is over. `clock_error_us` is the bound of this host's clock, 0
+    /// if it is not known.
+    pub fn take(&mut self, outcome: &Outcome, clock_error_us: u32) -> Option<Minute> {
         let over = outcome.at_ns >= self.minute.start_ns + LENGTH_NS;
         let over = over.then(|| self.end(outcome.at_ns));
         let minute = &mut self.minute;
@@ -73,8 +113,10 @@ impl Minutes {
                 minute.sent += 1;
                 minute.returned += 1;
                 minute.longest_ns = minute.longest_ns.max(found.rtt_ns);
-                let bucket = bucket_of(found.rtt_ns);
-                self.counts[bucket - bucket % BUCKETS_AS_ONE + BUCKETS_AS_ONE / 2] += 1;
+                self.counts.add(found.rtt_ns);
+                if let Some(one_way) = &mut self.one_way {
+                    one_way.take(clock_error_us, &found);
+                }
             }
             Fate::Lost => minute.sent += 1,
             Fate::Refused(_) => minute.refused += 1,
@@ -94,8 +136,8 @@ impl Minutes {
             ..Minute::default()
         };
         let mut minute = std::mem::replace(&mut self.minute, next);
-        minute.rtt = Histogram::of_counts(self.counts.iter().copied());
-        self.counts.fill(0);
+        minute.rtt = self.counts.end();
+        minute.one_way = self.one_way.as_mut().map(one_way::Counter::end);
         minute
     }
 }
@@ -103,7 +145,7 @@ impl Minutes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::probe::{EchoState, Return};
+    use crate::workload::probe::{EchoState, OneWay, Return};
 
     #[test]
     fn every_outcome_is_in_one_minute() {
@@ -118,11 +160,12 @@ mod tests {
                 _ => Fate::Returned(Return {
                     rtt_ns: 80_000 + n,
                     echo: 0,
+                    one_way: OneWay::default(),
                     state: EchoState::default(),
                 }),
             };
             let at_ns = n * gap_ns;
-            found.extend(minutes.take(&Outcome { at_ns, fate }));
+            found.extend(minutes.take(&Outcome { at_ns, fate }, 0));
         }
         found.extend(minutes.finish());
         let lengths: Vec<u64> = found

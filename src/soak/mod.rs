@@ -11,6 +11,7 @@ pub mod finder;
 pub mod log;
 pub mod minute;
 pub mod notes;
+pub mod one_way;
 pub mod summary;
 
 /// Formats a time in the unit that suits it: `81 us`, `312 ms`, `4.2 s`, `4m 55s`.

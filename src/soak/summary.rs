@@ -2,11 +2,12 @@
 
 use super::event::{Event, Kind};
 use super::log::{Entry, Header, SoakLog};
+use super::one_way::OneWaySummary;
 use super::time_text;
 use crate::data::Histogram;
 use crate::term::digits::counted;
-use crate::term::escape;
 use crate::term::table::{Columns, Table};
+use crate::term::{escape, fold};
 
 /// Upper ends of the classes of silences, in nanoseconds, and their names.
 const CLASSES: [(u64, &str); 5] = [
@@ -35,6 +36,7 @@ pub struct Summary {
     unsent: u64,
     longest_rtt_ns: u64,
     rtt: Histogram,
+    one_way: OneWaySummary,
     /// Times that the other end's program was started again, and the sentence about the last time.
     restarts: u64,
     last_restart: String,
@@ -86,6 +88,7 @@ impl Summary {
             unsent: 0,
             longest_rtt_ns: 0,
             rtt: Histogram::default(),
+            one_way: OneWaySummary::default(),
             restarts: 0,
             last_restart: String::new(),
             is_cut_off: true,
@@ -107,6 +110,10 @@ impl Summary {
                 self.silent_ns += minute.unlisted_silent_ns;
                 self.longest_rtt_ns = self.longest_rtt_ns.max(minute.longest_ns);
                 self.rtt.add(&minute.rtt);
+                let rtt = minute.rtt.quantile(0.5).map(nanoseconds);
+                if let Some((one_way, rtt_ns)) = minute.one_way.as_ref().zip(rtt) {
+                    self.one_way.take(one_way, rtt_ns);
+                }
             }
             Entry::FarEndBack(note) => {
                 self.restarts += 1;
@@ -143,6 +150,7 @@ impl Summary {
         let lines = self.lines().into_iter();
         let lines = lines.map(|(name, line)| format!("{name:<11}{}", escape::line(&line)));
         let text = lines.collect::<Vec<_>>().join("\n") + "\n";
+        let text = fold::text(&text, width.into());
         let table = self.table();
         if table.is_empty() {
             return text;
@@ -196,6 +204,9 @@ impl Summary {
                 format!("median {p50}, 99th percentile {p99}, longest {longest}"),
             ));
         }
+        if header.to.is_some() {
+            lines.push(("one way", self.one_way.line(header.far_end())));
+        }
         match self.restarts {
             0 => {}
             1 => lines.push(("other end", self.last_restart.clone())),
@@ -242,6 +253,6 @@ impl Summary {
     clippy::cast_sign_loss,
     reason = "positive, and below 2^64"
 )]
-fn nanoseconds(ns: f64) -> u64 {
+pub(super) fn nanoseconds(ns: f64) -> u64 {
     ns as u64
 }

@@ -10,6 +10,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 use crate::data::HostAddress;
+use crate::host::clock;
 use crate::sys::host_id::HostId;
 use crate::sys::nic;
 use crate::workload::Echo;
@@ -37,7 +38,8 @@ pub struct EchoEnd {
 pub(super) fn start(address: HostAddress) -> anyhow::Result<EchoEnd> {
     let mut token = ProbeToken::default();
     File::open("/dev/urandom")?.read_exact(&mut token)?;
-    let bound = socket_address(address, 0).and_then(|address| Echo::bind(address, token));
+    let bound =
+        socket_address(address, 0).and_then(|address| Echo::bind(address, token, clock::watch()));
     let echo = bound.with_context(|| format!("cannot bind an echo to {address}"))?;
     let port = echo.address()?.port();
     let run = move || {

@@ -1,5 +1,7 @@
 //! Soaks: over loopback, and between two hosts with known faults, each of which has to be one event.
 
+mod one_way;
+
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -63,7 +65,7 @@ fn bad_input_is_refused_with_the_fix() {
     let place = Place::new();
     for (words, fix) in [
         ("--rate 300k", "use 1 to 200k"),
-        ("--payload 35", "from 36 to 65507"),
+        ("--payload 47", "from 48 to 65507"),
         ("--for 8", "write 8ms or 8s"),
         ("--for 1ms --rate 10", "not a single probe is due"),
         ("--address 10.0.0.1", "use udpbench wire USER@HOST soak"),
@@ -146,6 +148,10 @@ impl Watched<'_> {
             .args(words.split_whitespace())
             .current_dir(self.place.path("."));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A test may have a chronyc of its own there, for both ends.
+        let path = std::env::var("PATH").unwrap_or_default();
+        let place = self.place.path("");
+        command.env("PATH", format!("{}:{path}", place.display()));
         let child = command.spawn().expect("it starts");
         let log = self.place.path("soak.jsonl");
         wait_until("the log begins", || log.exists());

@@ -52,6 +52,15 @@ impl ArrivalClock {
         now.checked_sub(self.arrived_ns()?)
     }
 
+    /// Returns the arrival of the datagram that was read last, since 1970 in nanoseconds. `read_ns` is the time after
+    /// its reading, which is returned if the kernel tells no time before it.
+    ///
+    /// Costs a system call.
+    pub fn arrived_before(&self, read_ns: u64) -> u64 {
+        let arrived = self.arrived_ns();
+        arrived.filter(|ns| *ns <= read_ns).unwrap_or(read_ns)
+    }
+
     #[expect(unsafe_code, reason = "no wrapper knows SIOCGSTAMPNS")]
     fn arrived_ns(&self) -> Option<u64> {
         let mut stamp: [libc::c_long; 2] = [0; 2];

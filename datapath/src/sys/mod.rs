@@ -17,6 +17,7 @@ pub mod host_id;
 pub mod idle_states;
 pub mod interface_addresses;
 pub mod interrupt;
+pub mod kernel_clock;
 pub mod kernel_drops;
 pub mod kernel_log;
 pub mod limits;

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::probe::{self, EchoState, ProbeToken};
@@ -21,14 +23,19 @@ pub struct Echo {
     socket: UdpSocket,
     token: ProbeToken,
     arrival: Option<ArrivalClock>,
+    clock_error_us: Arc<AtomicU32>,
 }
 
 impl Echo {
-    /// Binds a socket to this address, for probes with this token.
+    /// Binds a socket to this address, for probes with this token. `clock_error_us`: see [`EchoState::clock_error_us`].
     ///
     /// # Errors
     /// Returns the error of the system call.
-    pub fn bind(address: SocketAddr, token: ProbeToken) -> io::Result<Self> {
+    pub fn bind(
+        address: SocketAddr,
+        token: ProbeToken,
+        clock_error_us: Arc<AtomicU32>,
+    ) -> io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
         buffers::set_receive(&socket, BUFFER_BYTES)?;
         buffers::set_send(&socket, BUFFER_BYTES)?;
@@ -38,6 +45,7 @@ impl Echo {
             socket,
             token,
             arrival,
+            clock_error_us,
         })
     }
 
@@ -77,11 +85,12 @@ impl Echo {
                 state.dropped = drops::socket_drops(&self.socket).unwrap_or(state.dropped);
             }
             next_number = number + 1;
-            let held_ns = self
-                .arrival
-                .as_ref()
-                .and_then(ArrivalClock::ns_since_arrival);
-            state.held_us = u32::try_from(held_ns.unwrap_or(0) / 1000).unwrap_or(u32::MAX);
+            let read_ns = clock::realtime_ns();
+            let arrival = self.arrival.as_ref();
+            state.arrived_ns = arrival.map_or(read_ns, |it| it.arrived_before(read_ns));
+            let held_us = (read_ns - state.arrived_ns) / 1000;
+            state.held_us = u32::try_from(held_us).unwrap_or(u32::MAX);
+            state.clock_error_us = self.clock_error_us.load(Ordering::Relaxed);
             probe::write_response(&mut memory, state);
             // The prober sees that it is missing.
             let _ = self.socket.send_to(&memory[..bytes], from);

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 /// Length of a token, in bytes.
 pub const TOKEN_BYTES: usize = 16;
 /// Shortest probe, in bytes.
-pub const PROBE_BYTES: usize = TOKEN_BYTES + 20;
+pub const PROBE_BYTES: usize = TOKEN_BYTES + 32;
 
 /// Random bytes that only the two ends know. An echo returns no other datagrams, and none is longer than its request.
 pub type ProbeToken = [u8; TOKEN_BYTES];
@@ -17,6 +17,8 @@ const NUMBER: usize = TOKEN_BYTES;
 const RECEIVED: usize = NUMBER + 8;
 const DROPPED: usize = RECEIVED + 4;
 const HELD_US: usize = DROPPED + 4;
+const ARRIVED: usize = HELD_US + 4;
+const CLOCK_ERROR: usize = ARRIVED + 8;
 
 /// State of an echo when it returned a probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +29,20 @@ pub struct EchoState {
     pub dropped: u32,
     /// Time from the arrival of the probe at its host to its return, in microseconds.
     pub held_us: u32,
+    /// Time of that arrival since 1970, by the clock of its host, in nanoseconds.
+    pub arrived_ns: u64,
+    /// Bound of that clock's error, in microseconds. 0: not known.
+    pub clock_error_us: u32,
+}
+
+/// One-way delays of a returned probe, in nanoseconds, each wrong by the difference of both hosts' clocks. With the time
+/// that the echo held the probe, they add up to the round trip.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OneWay {
+    /// From the prober to the echo's host.
+    pub forward_ns: i64,
+    /// From the echo to the prober's host.
+    pub back_ns: i64,
 }
 
 /// A returned probe.
@@ -37,6 +53,8 @@ pub struct Return {
     pub rtt_ns: u64,
     /// Identity of the echo: the first bytes of its token.
     pub echo: u32,
+    /// One-way delays by both clocks.
+    pub one_way: OneWay,
     /// State of the echo.
     pub state: EchoState,
 }
@@ -127,7 +145,9 @@ pub(super) fn write_request(memory: &mut [u8], token: &ProbeToken, number: u64) 
 pub(super) fn write_response(memory: &mut [u8], state: EchoState) {
     memory[RECEIVED..DROPPED].copy_from_slice(&state.received.to_be_bytes());
     memory[DROPPED..HELD_US].copy_from_slice(&state.dropped.to_be_bytes());
-    memory[HELD_US..PROBE_BYTES].copy_from_slice(&state.held_us.to_be_bytes());
+    memory[HELD_US..ARRIVED].copy_from_slice(&state.held_us.to_be_bytes());
+    memory[ARRIVED..CLOCK_ERROR].copy_from_slice(&state.arrived_ns.to_be_bytes());
+    memory[CLOCK_ERROR..PROBE_BYTES].copy_from_slice(&state.clock_error_us.to_be_bytes());
 }
 
 /// Returns the number of a probe. `None`: it has another token.
@@ -145,6 +165,8 @@ pub(super) fn read_state(datagram: &[u8]) -> Option<EchoState> {
         received: number(RECEIVED)?,
         dropped: number(DROPPED)?,
         held_us: number(HELD_US)?,
+        arrived_ns: u64::from_be_bytes(field(datagram, ARRIVED)?),
+        clock_error_us: number(CLOCK_ERROR)?,
     })
 }
 
@@ -165,6 +187,8 @@ mod tests {
             received: 5,
             dropped: 2,
             held_us: 30,
+            arrived_ns: 1 << 60,
+            clock_error_us: 4,
         };
         write_response(&mut memory, state);
         assert_eq!(read_number(&memory, &token), Some(1 << 40));

@@ -13,7 +13,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
 use super::echo::BUFFER_BYTES;
-use super::probe::{self, Batch, Fate, Outcome, ProbeToken, Return, Target};
+use super::probe::{self, Batch, Fate, OneWay, Outcome, ProbeToken, Return, Target};
 use crate::sys::arrival::ArrivalClock;
 use crate::sys::interrupt::StopRequested;
 use crate::sys::{buffers, clock, drops, priority};
@@ -207,7 +207,7 @@ impl Prober {
     }
 
     fn take_return(&mut self, bytes: usize) {
-        let now_ns = clock::monotonic_ns();
+        let (now_ns, read_ns) = (clock::monotonic_ns(), clock::realtime_ns());
         let datagram = &self.memory[..bytes];
         let number = probe::read_number(datagram, &self.token);
         let Some((number, state)) = number.zip(probe::read_state(datagram)) else {
@@ -223,15 +223,19 @@ impl Prober {
             return;
         };
         let all_ns = now_ns - sent_ns;
-        let waited_ns = self
-            .arrival
-            .as_ref()
-            .and_then(ArrivalClock::ns_since_arrival);
-        let rtt_ns = all_ns - waited_ns.unwrap_or(0).min(all_ns);
+        let arrival = self.arrival.as_ref();
+        let arrived_ns = arrival.map_or(read_ns, |it| it.arrived_before(read_ns));
+        let rtt_ns = all_ns - (read_ns - arrived_ns).min(all_ns);
+        let returned_ns = state.arrived_ns + 1000 * u64::from(state.held_us);
+        let one_way = OneWay {
+            forward_ns: difference(state.arrived_ns, arrived_ns.saturating_sub(rtt_ns)),
+            back_ns: difference(arrived_ns, returned_ns),
+        };
         let echo = probe::echo_of(&self.token);
         self.ring[place] = State::Known(Fate::Returned(Return {
             rtt_ns,
             echo,
+            one_way,
             state,
         }));
     }
@@ -265,6 +269,12 @@ impl Prober {
         // Errors (EINTR) only lead to the next turn of the loop.
         let _ = ppoll(&mut watched, Some(TimeSpec::from_duration(left)), None);
     }
+}
+
+/// Returns how much later the first time is.
+fn difference(one_ns: u64, other_ns: u64) -> i64 {
+    let size = i64::try_from(one_ns.abs_diff(other_ns)).unwrap_or(i64::MAX);
+    if one_ns >= other_ns { size } else { -size }
 }
 
 #[expect(

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::totals::{Outcome, utc};
+use super::totals::Outcome;
 use crate::data::listened::{Gap, Source};
 use crate::data::sequence::SequenceCounts;
+use crate::listen::row::utc;
 
 /// Returns the summary. What is not known or was not asked for is null.
 pub(super) fn summary(outcome: &Outcome) -> Value {

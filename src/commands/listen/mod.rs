@@ -2,7 +2,7 @@
 //! nothing.
 
 mod json;
-mod line;
+mod output;
 mod socket;
 mod summary;
 mod totals;
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 
-use self::line::{Line, Shown, csv_header, csv_row};
+use self::output::Output;
 use self::totals::{Outcome, Totals};
 use super::session::interrupted;
 use super::{interrupt_on_signals, say, show, show_to_reader, width};
@@ -26,7 +26,8 @@ use crate::cli::{ListenArgs, ListenShape};
 use crate::data::listened::ListenWindow;
 use crate::error::UsageError;
 use crate::host::program::{Interval, Observer, Program, Target};
-use crate::results::export::output_file::OutputFile;
+use crate::listen::row::Row;
+use crate::listen::table::Shown;
 use crate::results::export::to_stdout;
 use crate::sys::drop_reasons::DropReasons;
 use crate::sys::interrupt::Interrupt;
@@ -52,9 +53,8 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
     check_times(args)?;
     let interrupt = interrupt_on_signals()?;
     let opened = socket::open(args)?;
-    let output = args.output.as_deref();
-    let file = output.map(|path| OutputFile::create("--output", path));
-    let mut lines = Lines::new(args, opened.buffer_bytes, file.transpose()?)?;
+    let output = Output::create(args, &opened)?;
+    let mut lines = Lines::new(args, opened.buffer_bytes, output)?;
     let reasons = DropReasons::open();
     thread::sleep(UNTIL_STAMPS);
     lines.begin();
@@ -87,6 +87,7 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
         reasons: reasons.map(|it| dropped(&it)),
         buffer_bytes: opened.buffer_bytes,
     };
+    let written = lines.output.end(&json::summary(&outcome));
     match args.format {
         ListenShape::Json => {
             let text = serde_json::to_string_pretty(&json::summary(&outcome))?;
@@ -95,6 +96,7 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
         ListenShape::Table if lines.reader_is_gone => {}
         ListenShape::Table => show(&summary::text(&outcome, args))?,
     }
+    written?;
     Ok(if interrupt.signal().is_some() && !interrupt.is_ctrl_c() {
         interrupted(&interrupt).into()
     } else if outcome.totals.datagrams == 0 {
@@ -142,17 +144,17 @@ struct Lines {
     prints: bool,
     printed: u32,
     reader_is_gone: bool,
-    file: Option<OutputFile>,
+    output: Output,
     totals: Totals,
     seen: Interval,
     dropping: Interval,
 }
 
 impl Lines {
-    fn new(args: &ListenArgs, buffer_bytes: u32, file: Option<OutputFile>) -> anyhow::Result<Self> {
+    fn new(args: &ListenArgs, buffer_bytes: u32, output: Output) -> anyhow::Result<Self> {
         // The socket of this process is open, so that there is a program with a socket.
         let program = Program::find(Target::Pid(std::process::id()))?;
-        let mut lines = Self {
+        Ok(Self {
             observer: Observer::new(program),
             shown: Shown {
                 silences: args.gap.is_some(),
@@ -162,13 +164,11 @@ impl Lines {
             prints: args.format == ListenShape::Table,
             printed: 0,
             reader_is_gone: false,
-            file,
+            output,
             totals: Totals::default(),
             seen: Interval::default(),
             dropping: Interval::default(),
-        };
-        lines.append(&csv_header())?;
-        Ok(lines)
+        })
     }
 
     /// Forgets what the kernel has counted so far.
@@ -239,18 +239,18 @@ impl Lines {
             self.dropping.add(&seen);
         }
         self.totals.add(&window);
-        let line = Line::new(window, seen);
-        self.append(&csv_row(&line))?;
+        let row = Row::new(&window, &seen);
+        self.output.window(&row, &window.first_silences)?;
         if self.prints && !self.reader_is_gone {
             let is_due = self.printed == 0
                 || (io::stdout().is_terminal() && self.printed % LINES_PER_HEADER == 0);
             let width = width().into();
             let header = is_due.then(|| self.shown.header(width));
-            let text = header.unwrap_or_default() + &self.shown.line(&line, width);
+            let text = header.unwrap_or_default() + &self.shown.line(&row, width);
             self.reader_is_gone = !show_to_reader(&text)?;
             self.printed = self.printed.wrapping_add(1);
         }
-        Ok(line.window)
+        Ok(window)
     }
 
     /// Adds the window in which the run ended. One that had hardly begun has no line.
@@ -263,12 +263,5 @@ impl Lines {
             return Ok(());
         }
         self.add(window).map(drop)
-    }
-
-    fn append(&mut self, text: &str) -> anyhow::Result<()> {
-        match &mut self.file {
-            Some(file) => file.append(text.as_bytes()),
-            None => Ok(()),
-        }
     }
 }

@@ -103,15 +103,3 @@ impl Outcome {
         Some(self.end.ended_ns.saturating_sub(last))
     }
 }
-
-/// Formats a time since 1970 as UTC, with milliseconds.
-pub(super) fn utc(ns: u64) -> String {
-    let time = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(ns);
-    humantime::format_rfc3339_millis(time).to_string()
-}
-
-/// Formats the time of day, `12:34:56.789`, of a time since 1970.
-pub(super) fn time_of_day(ns: u64) -> String {
-    let utc = utc(ns);
-    utc.get(11..23).unwrap_or(&utc).to_owned()
-}

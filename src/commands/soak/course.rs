@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -10,7 +11,9 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::commands::{say, show};
+use crate::host::clock;
 use crate::results::export::output_file::OutputFile;
+use crate::results::log::entry_line;
 use crate::soak::event::Event;
 use crate::soak::far_end::{FarEnd, News};
 use crate::soak::finder::{Finder, Limits};
@@ -45,6 +48,8 @@ pub(super) struct Course {
     started: (SystemTime, Instant),
     finder: Finder,
     minutes: Minutes,
+    /// Bound of the error of this host's clock, in microseconds. 0: not known, or both ends are this host.
+    clock_error_us: Arc<AtomicU32>,
     notes: Notes,
     is_announced: bool,
     probes: u64,
@@ -67,6 +72,11 @@ impl Course {
             outage_ns: nanoseconds(header.outage),
             delay_ns: nanoseconds(header.delay),
         };
+        let minutes = Minutes::new(header.gap_ns());
+        let (minutes, clock_error_us) = match header.to {
+            None => (minutes, Arc::default()),
+            Some(_) => (minutes.with_one_way(), clock::watch()),
+        };
         let bar = ProgressBar::new_spinner();
         if quiet {
             bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -82,7 +92,8 @@ impl Course {
             base_ns: past.map_or(0, SoakLog::elapsed_ns),
             started: (SystemTime::now(), Instant::now()),
             finder: Finder::new(limits),
-            minutes: Minutes::new(header.gap_ns()),
+            minutes,
+            clock_error_us,
             notes: Notes::default(),
             is_announced: false,
             probes: 0,
@@ -163,8 +174,9 @@ impl Course {
     }
 
     fn take(&mut self, batch: &Batch) -> anyhow::Result<()> {
+        let clock_error_us = self.clock_error_us.load(Ordering::Relaxed);
         for outcome in &batch.outcomes {
-            if let Some(minute) = self.minutes.take(outcome) {
+            if let Some(minute) = self.minutes.take(outcome, clock_error_us) {
                 self.take_minute(minute)?;
             }
         }
@@ -246,7 +258,7 @@ impl Course {
 
     fn write(&mut self, entry: &Entry) -> anyhow::Result<()> {
         self.summary.take(entry);
-        self.file.append(&entry.line()?)
+        self.file.append(&entry_line(entry)?)
     }
 
     fn note(&self, text: String) -> Note {

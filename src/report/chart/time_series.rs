@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use super::scale::Scale;
 use super::svg::{Area, LABELS, line, picture, text};
+use super::time_line::time_unit;
 
 /// A chart of values over time.
 #[derive(Clone, Debug)]
@@ -34,9 +35,10 @@ impl TimeSeries<'_> {
     /// Draws the points and the line.
     pub(in crate::report) fn draw(&self) -> Markup {
         let last = self.points.iter().map(|point| point.0).fold(0.0, f64::max);
-        let seconds = Scale::linear([last]).up_to(last);
+        let (unit, name) = time_unit(last);
+        let time = Scale::linear([last / unit]).up_to(last / unit);
         let values = Scale::between(self.range.0, self.range.1);
-        let at = |&(x, y): &(f64, f64)| AREA.at(seconds.share(x), values.share(y));
+        let at = |&(x, y): &(f64, f64)| AREA.at(time.share(x / unit), values.share(y));
         // Rounded to whole pixels, so that thousands of windows in one pixel are drawn once.
         let pixels = self.points.iter().map(at);
         let mut pixels: Vec<_> = pixels.map(|(x, y)| (x.round(), y.round())).collect();
@@ -49,9 +51,9 @@ impl TimeSeries<'_> {
         });
         let parts = html! {
             (text((4.0, 10.0), self.axis))
-            (AREA.grid(&seconds.ticks(), &values.ticks()))
+            (AREA.grid(&time.ticks(), &values.ticks()))
             // On the left, where a phone shows it as well.
-            (text((AREA.left, AREA.bottom + 31.0), "seconds since the first window"))
+            (text((AREA.left, AREA.bottom + 31.0), &format!("{name} since the first window")))
             path .points d=(dots) {}
             (line("c2", self.line.iter().map(at)))
         };

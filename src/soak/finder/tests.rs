@@ -1,6 +1,6 @@
 use super::*;
 use crate::soak::event::{Kind, Place};
-use crate::workload::probe::EchoState;
+use crate::workload::probe::{EchoState, OneWay};
 
 const GAP_NS: u64 = 1_000_000;
 const LIMITS: Limits = Limits {
@@ -23,6 +23,7 @@ impl Path {
         Fate::Returned(Return {
             rtt_ns,
             echo,
+            one_way: OneWay::default(),
             state,
         })
     }

@@ -131,6 +131,7 @@ fn what_cannot_be_listened_to_is_refused_with_the_fix() {
         ("7502 --window 1ms", "use 10ms or more"),
         ("7502 --gap 0s", "use a time above 0"),
         ("7502 --gap 20", "has no unit"),
+        ("7502 -o lidar.json", "use a name in .jsonl for the log"),
     ] {
         let output = place.refuses(&format!("listen {options}"));
         let problem = stderr(&output);

@@ -2,6 +2,7 @@
 
 mod cli;
 mod groups;
+mod log;
 mod truth;
 
 use std::io::{BufRead, BufReader, Read};

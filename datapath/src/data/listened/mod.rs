@@ -17,6 +17,9 @@ pub use self::silences::{Bursts, Gap, Silences};
 pub use self::sizes::Sizes;
 pub use self::sources::{Source, Sources};
 
+/// Silences that a window and the run keep with their moments.
+const KEPT_SILENCES: usize = 20;
+
 /// A datagram that came.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard<'a> {
@@ -47,6 +50,8 @@ pub struct ListenWindow {
     pub sources: u32,
     /// Gaps of at least `--gap`.
     pub silences: u64,
+    /// The first 20 of these.
+    pub first_silences: Vec<Gap>,
     /// The longest gap that ended in it.
     pub longest_gap: Option<Gap>,
     /// Counts of numbered datagrams of all sources.
@@ -70,6 +75,7 @@ impl ListenWindow {
     pub fn new() -> Self {
         Self {
             gaps: vec![0; BUCKETS].into(),
+            first_silences: Vec::with_capacity(KEPT_SILENCES),
             ..Self::default()
         }
     }
@@ -83,7 +89,10 @@ impl ListenWindow {
     pub fn clear(&mut self) {
         let mut gaps = std::mem::take(&mut self.gaps);
         gaps.fill(0);
+        let mut first_silences = std::mem::take(&mut self.first_silences);
+        first_silences.clear();
         *self = Self {
+            first_silences,
             gaps,
             ..Self::default()
         };
@@ -143,7 +152,12 @@ impl Listened {
             };
             window.gaps[bucket_of(gap.ns)] += 1;
             window.longest_gap = Gap::longer(window.longest_gap, gap);
-            window.silences += u64::from(self.silences.enter_gap(gap));
+            if self.silences.enter_gap(gap) {
+                window.silences += 1;
+                if window.first_silences.len() < KEPT_SILENCES {
+                    window.first_silences.push(gap);
+                }
+            }
         }
         self.silences.enter_datagram(heard);
         let number = self.numbered.map(|numbered| numbered.read(heard.payload));

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Heard;
+use super::{Heard, KEPT_SILENCES};
 
 /// Time without an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -47,15 +47,12 @@ pub struct Bursts {
     pub most_bytes: u64,
 }
 
-/// Silences that are kept with their moments.
-const KEPT: usize = 20;
-
 impl Silences {
     pub(super) fn new(shortest_ns: Option<u64>) -> Self {
         Self {
             shortest_ns,
             count: 0,
-            longest: Vec::with_capacity(KEPT),
+            longest: Vec::with_capacity(KEPT_SILENCES),
             bursts: Bursts::default(),
             burst: (0, 0),
         }
@@ -78,7 +75,7 @@ impl Silences {
     }
 
     fn keep(&mut self, gap: Gap) {
-        if self.longest.len() < KEPT {
+        if self.longest.len() < KEPT_SILENCES {
             self.longest.push(gap);
             return;
         }

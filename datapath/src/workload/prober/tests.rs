@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::workload::echo::Echo;
-use crate::workload::probe::PROBE_BYTES;
+use crate::workload::probe::{OneWay, PROBE_BYTES};
 
 const PROBING: Probing = Probing {
     gap_ns: 1e6,
@@ -22,7 +22,9 @@ fn outcomes(prober: Prober) -> Vec<Outcome> {
 #[test]
 fn each_probe_has_one_outcome_in_the_order_of_their_numbers() {
     let token = [7; 16];
-    let echo = Echo::bind((Ipv4Addr::LOCALHOST, 0).into(), token).expect("loopback is up");
+    let error_us = Arc::new(7.into());
+    let echo = Echo::bind((Ipv4Addr::LOCALHOST, 0).into(), token, error_us);
+    let echo = echo.expect("loopback is up");
     let target = Arc::<Target>::default();
     target.set(echo.address().expect("it is bound"), token);
     std::thread::spawn(move || echo.run(Duration::from_secs(2)));
@@ -37,6 +39,21 @@ fn each_probe_has_one_outcome_in_the_order_of_their_numbers() {
     let unsent = found.iter().filter(|it| it.fate == Fate::Unsent);
     assert_eq!(returned.count() + unsent.count(), 100);
     assert!(target.heard_ns() > 0);
+    for Outcome { fate, .. } in &found {
+        let Fate::Returned(it) = fate else { continue };
+        let OneWay {
+            forward_ns,
+            back_ns,
+        } = it.one_way;
+        assert!(forward_ns > 0 && back_ns > 0, "{it:?}");
+        // Both ends have the same clock, and the time in the echo has microseconds.
+        let sum = forward_ns + back_ns + 1000 * i64::from(it.state.held_us);
+        assert!(
+            i64::try_from(it.rtt_ns).is_ok_and(|rtt| rtt == sum),
+            "{it:?}"
+        );
+        assert_eq!(it.state.clock_error_us, 7);
+    }
 }
 
 #[test]

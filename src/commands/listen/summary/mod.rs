@@ -5,10 +5,12 @@ mod sources;
 
 use std::iter;
 
-use super::totals::{Outcome, time_of_day};
+use super::totals::Outcome;
 use crate::cli::ListenArgs;
 use crate::commands::width;
 use crate::data::listened::Gap;
+use crate::listen::log::Silence;
+use crate::listen::row::{time_of_day, utc};
 use crate::results::export::table::number;
 use crate::term::digits::counted;
 use crate::term::duration;
@@ -119,7 +121,7 @@ fn milliseconds(ns: u64) -> String {
 }
 
 fn moment(gap: Gap) -> String {
-    format!("{} UTC", time_of_day(gap.began_ns))
+    format!("{} UTC", time_of_day(&utc(gap.began_ns)))
 }
 
 fn gaps(outcome: &Outcome) -> String {
@@ -172,7 +174,7 @@ fn silences(outcome: &Outcome, args: &ListenArgs) -> String {
     kept.sort_by_key(|gap| std::cmp::Reverse(gap.ns));
     kept.truncate(SHOWN_SILENCES);
     let kept = longest.into_iter().filter(|gap| kept.contains(gap));
-    lines.extend(kept.map(silence));
+    lines.extend(kept.map(|gap| Silence::from(gap).text()));
     let quiet_ns = outcome.quiet_end_ns();
     if let Some(ns) = quiet_ns.filter(|ns| u128::from(*ns) >= shortest.as_nanos()) {
         lines.push(format!("and the last {} before the end", milliseconds(ns)));
@@ -187,18 +189,6 @@ fn silences(outcome: &Outcome, args: &ListenArgs) -> String {
         bursts.count
     );
     entry("silences", &lines) + &entry("bursts", &[bursts])
-}
-
-/// Returns the moment and the length of a silence.
-fn silence(gap: Gap) -> String {
-    let (moment, ms) = (moment(gap), milliseconds(gap.ns));
-    match gap.dropped {
-        0 => format!("{moment} {ms}"),
-        1 => format!("{moment} {ms}, in which 1 datagram was dropped at the socket"),
-        dropped => {
-            format!("{moment} {ms}, in which {dropped} datagrams were dropped at the socket")
-        }
-    }
 }
 
 /// Formats a size in bytes with two or three digits.

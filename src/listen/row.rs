@@ -1,0 +1,127 @@
+//! A window as a row, for the CSV and the log.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::listened::ListenWindow;
+use crate::host::program::Interval;
+
+/// Counts of a window. The fields are the columns of the CSV.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Beginning in UTC, as in RFC 3339.
+    pub opened_at: String,
+    /// Length.
+    pub seconds: f64,
+    /// Datagrams that were read.
+    pub datagrams: u64,
+    /// Bytes of their payload.
+    pub bytes: u64,
+    /// Datagrams per second.
+    pub datagrams_per_second: f64,
+    /// Payload, in Mb/s.
+    pub mbps: f64,
+    /// Different sources, of those that are known by name.
+    pub sources: u32,
+    /// Median gap between arrivals. `None`: fewer than two came.
+    pub gap_p50_us: Option<f64>,
+    /// Gap than which 99 % are shorter.
+    pub gap_p99_us: Option<f64>,
+    /// The longest gap that ended in the window.
+    pub gap_max_us: Option<f64>,
+    /// Its beginning in UTC.
+    pub gap_max_began_at: Option<String>,
+    /// Gaps of at least `--gap`.
+    pub silences: u64,
+    /// Numbers that did not come. Below 0: late ones came.
+    pub missing_numbers: i64,
+    /// Datagrams after one with a higher number.
+    pub late_datagrams: u64,
+    /// Datagrams whose number had come before.
+    pub duplicates: u64,
+    /// New series of numbers.
+    pub restarts: u64,
+    /// Datagrams without a number where one is expected.
+    pub unnumbered: u64,
+    /// Datagrams that the socket dropped.
+    pub dropped_socket: u64,
+    /// Packets that found the backlog of a CPU full, for any program.
+    pub dropped_backlog: u64,
+    /// Datagrams that IP or UDP dropped, for any program.
+    pub dropped_protocols: u64,
+    /// Packets that the interface lost that lost most, for any program.
+    pub dropped_nic: u64,
+    /// The fullest receive queue that was seen, in bytes.
+    pub queued_bytes_max: u32,
+    /// CPU time of the receiving thread, in % of one CPU.
+    pub cpu_pct: f64,
+    /// CPU that received most packets from the network.
+    pub softirq_cpu: Option<usize>,
+}
+
+impl Row {
+    /// Returns the row of a window, and of what the kernel counted meanwhile.
+    pub fn new(window: &ListenWindow, seen: &Interval) -> Self {
+        let seconds = window.length_ns.max(1) as f64 / 1e9;
+        let gaps = window.gaps();
+        let gap_us = |share| gaps.quantile(share).map(|ns| rounded(ns / 1e3, 3));
+        let longest = window.longest_gap;
+        let sequence = &window.sequence;
+        Self {
+            opened_at: utc(window.opened_ns),
+            seconds: rounded(seconds, 6),
+            datagrams: window.datagrams,
+            bytes: window.bytes,
+            datagrams_per_second: rounded(window.datagrams as f64 / seconds, 3),
+            mbps: rounded(window.bytes as f64 * 8.0 / seconds / 1e6, 6),
+            sources: window.sources,
+            gap_p50_us: gap_us(0.5),
+            gap_p99_us: gap_us(0.99),
+            gap_max_us: longest.map(|gap| gap.ns as f64 / 1e3),
+            gap_max_began_at: longest.map(|gap| utc(gap.began_ns)),
+            silences: window.silences,
+            missing_numbers: sequence.missing,
+            late_datagrams: sequence.late,
+            duplicates: sequence.duplicates,
+            restarts: sequence.restarts,
+            unnumbered: window.unnumbered,
+            dropped_socket: window.socket_drops,
+            dropped_backlog: seen.backlog_drops,
+            dropped_protocols: seen.protocol_drops,
+            dropped_nic: seen.interface_drops.values().max().copied().unwrap_or(0),
+            queued_bytes_max: window.queued_bytes,
+            cpu_pct: rounded(100.0 * window.cpu_ns as f64 / (1e9 * seconds), 2),
+            softirq_cpu: seen.softirq_cpu().map(|(cpu, _)| cpu),
+        }
+    }
+
+    /// Returns the packets that the backlog, IP or UDP dropped, for any program.
+    pub fn dropped_kernel(&self) -> u64 {
+        self.dropped_backlog + self.dropped_protocols
+    }
+}
+
+fn rounded(value: f64, decimals: i32) -> f64 {
+    let scale = 10_f64.powi(decimals);
+    (value * scale).round() / scale
+}
+
+/// Formats a time since 1970 as UTC, with milliseconds.
+pub fn utc(ns: u64) -> String {
+    let time = UNIX_EPOCH + Duration::from_nanos(ns);
+    humantime::format_rfc3339_millis(time).to_string()
+}
+
+/// Returns the time of day, `12:34:56.789`, of a time in RFC 3339.
+pub fn time_of_day(utc: &str) -> &str {
+    utc.get(11..23).unwrap_or(utc)
+}
+
+/// Returns the seconds from one time in RFC 3339 to a later one. 0: a time is not valid, or earlier.
+pub fn seconds_between(earlier: &str, later: &str) -> f64 {
+    let parse = |text: &str| humantime::parse_rfc3339(text).ok();
+    let between = |(earlier, later): (SystemTime, SystemTime)| later.duration_since(earlier).ok();
+    let length = parse(earlier).zip(parse(later)).and_then(between);
+    length.unwrap_or_default().as_secs_f64()
+}

@@ -1,0 +1,154 @@
+//! The summary that follows from a log, whether or not it is complete.
+
+use serde_json::Value;
+
+use super::log::{ListenLog, Silence};
+use super::row::{Row, time_of_day};
+use crate::results::export::table::number;
+use crate::term::digits::counted;
+use crate::term::{escape, fold};
+
+/// Silences whose moments are listed.
+const LISTED: usize = 10;
+
+impl ListenLog {
+    /// Returns the text for people: the windows, and the lines of the summary. `width` is in terminal columns.
+    pub fn text(&self, width: u16) -> String {
+        let rows: Vec<&Row> = self.rows().collect();
+        let lines = self.lines().into_iter();
+        let lines = lines.map(|(name, line)| format!("{name:<10}{}\n", escape::line(&line)));
+        let table = self.shown().table(&rows);
+        let (table, width) = (&table, width.into());
+        let lines = fold::text(&lines.collect::<String>(), width);
+        table.header(width) + &table.body(width) + &lines
+    }
+
+    /// Returns the lines of the summary, each with its name.
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
+        let header = &self.header;
+        let cut_off = match self.ended() {
+            Some(_) => "",
+            None => "; the log ends before its end",
+        };
+        let mut lines = vec![
+            ("listened", format!("on {}{cut_off}", header.listens_on)),
+            ("came", self.came()),
+        ];
+        lines.extend(self.gaps().map(|text| ("gaps", text)));
+        if header.gap_ns.is_some() {
+            lines.push(("silences", self.all_silences()));
+            let mut longest: Vec<&Silence> = self.silences().collect();
+            longest.sort_by(|one, other| other.ms.total_cmp(&one.ms));
+            longest.truncate(LISTED);
+            longest.sort_by(|one, other| one.began_at.cmp(&other.began_at));
+            lines.extend(longest.into_iter().map(|it| ("", it.text())));
+        }
+        if header.is_numbered {
+            lines.push(("sequence", self.sequence()));
+        }
+        let [socket, backlog, protocols, nic] = [
+            self.sum(|row| row.dropped_socket),
+            self.sum(|row| row.dropped_backlog),
+            self.sum(|row| row.dropped_protocols),
+            self.sum(|row| row.dropped_nic),
+        ];
+        lines.push((
+            "drops",
+            format!(
+                "socket {socket}; for any program: backlog {backlog}, IP and UDP {protocols}, interfaces {nic}"
+            ),
+        ));
+        lines
+    }
+
+    fn sum(&self, of: fn(&Row) -> u64) -> u64 {
+        self.rows().map(of).sum()
+    }
+
+    fn came(&self) -> String {
+        let datagrams = self.sum(|row| row.datagrams);
+        let bytes = self.sum(|row| row.bytes);
+        let seconds: f64 = self.rows().map(|row| row.seconds).sum();
+        let per_second = |count: u64| count as f64 / seconds.max(1e-9);
+        format!(
+            "{} in {seconds:.1} s: {} per second, {} Mb/s of payload",
+            of("datagram", datagrams),
+            number(Some(per_second(datagrams)), 1),
+            number(Some(per_second(bytes) * 8.0 / 1e6), 2),
+        )
+    }
+
+    /// Returns the longest gap, and the others as far as the summary of the run tells them.
+    fn gaps(&self) -> Option<String> {
+        let length = |row: &&Row| row.gap_max_us.unwrap_or(-1.0);
+        let longest = self
+            .rows()
+            .max_by(|one, other| length(one).total_cmp(&length(other)))?;
+        let (us, began_at) = longest
+            .gap_max_us
+            .zip(longest.gap_max_began_at.as_deref())?;
+        let known = |path: &str| self.ended()?.pointer(path)?.as_f64();
+        let others = known("/gaps/p50_us").zip(known("/gaps/p99_us"));
+        let others = others.map(|(p50, p99)| {
+            let us = |value| number(Some(value), 1);
+            format!("p50 {} us, p99 {} us, ", us(p50), us(p99))
+        });
+        Some(format!(
+            "{}longest {} ms from {} UTC on",
+            others.unwrap_or_default(),
+            number(Some(us / 1e3), 3),
+            time_of_day(began_at)
+        ))
+    }
+
+    fn all_silences(&self) -> String {
+        let count = self.sum(|row| row.silences);
+        let shortest_ms = self.header.gap_ns.unwrap_or(0) as f64 / 1e6;
+        let longest = if self.silences().nth(LISTED).is_some() {
+            ", the longest of them at"
+        } else {
+            ""
+        };
+        format!("{count} of {shortest_ms} ms or longer{longest}")
+    }
+
+    fn sequence(&self) -> String {
+        let missing: i64 = self.rows().map(|row| row.missing_numbers).sum();
+        let [late, twice] = [
+            self.sum(|row| row.late_datagrams),
+            self.sum(|row| row.duplicates),
+        ];
+        let place = |path| self.ended()?.pointer(path).and_then(Value::as_u64);
+        let places =
+            place("/sequence/dropped_at_socket").zip(place("/sequence/lost_before_socket"));
+        let places = places.map(|(here, before)| {
+            format!(
+                "; {here} of the missing were dropped at the socket, {before} were lost before it"
+            )
+        });
+        format!(
+            "{} missing; {late} late, {twice} twice{}",
+            of("number", missing.unsigned_abs()),
+            places.unwrap_or_default()
+        )
+    }
+}
+
+impl Silence {
+    /// Returns the moment and the length.
+    pub fn text(&self) -> String {
+        let moment = time_of_day(&self.began_at);
+        let ms = number(Some(self.ms), 3);
+        match self.dropped {
+            0 => format!("{moment} UTC {ms} ms"),
+            1 => format!("{moment} UTC {ms} ms, in which 1 datagram was dropped at the socket"),
+            dropped => format!(
+                "{moment} UTC {ms} ms, in which {dropped} datagrams were dropped at the socket"
+            ),
+        }
+    }
+}
+
+fn of(noun: &str, count: u64) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), noun)
+}

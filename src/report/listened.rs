@@ -1,0 +1,79 @@
+//! Section of a listener: its datagrams per second, losses and silences over time, and the table of the terminal.
+
+use maud::{Markup, html};
+
+use super::chart::{TimeLine, TimeSeries, figure};
+use super::tables::table;
+use crate::listen::log::ListenLog;
+use crate::listen::row::Row;
+
+/// Windows in the table, at most. The log has all.
+const MAX_LISTED: usize = 1000;
+
+/// Returns the results of a listener.
+pub(super) fn found(log: &ListenLog) -> Markup {
+    let rows: Vec<&Row> = log.rows().collect();
+    let listed = &rows[..rows.len().min(MAX_LISTED)];
+    html! {
+        @for (name, line) in log.lines() { p { (name) " " (line) } }
+        @if !rows.is_empty() {
+            (rate(log, &rows))
+            (losses(log, &rows))
+            (table("Windows", &log.shown().table(listed)))
+        }
+        @if listed.len() < rows.len() {
+            p { "The table has the first " (MAX_LISTED) " of " (rows.len()) " windows; the log has all." }
+        }
+    }
+}
+
+fn rate(log: &ListenLog, rows: &[&Row]) -> Markup {
+    let point = |row: &&Row| (log.seconds_to(&row.opened_at), row.datagrams_per_second);
+    let points: Vec<(f64, f64)> = rows.iter().map(point).collect();
+    let most = points.iter().map(|point| point.1).fold(1.0, f64::max);
+    let picture = TimeSeries {
+        axis: "datagrams per second",
+        points: &points,
+        range: (0.0, most),
+        line: &[],
+        about: &format!("Points: datagrams per second in each window. The most is {most:.0}."),
+    };
+    figure("Datagrams per second", &picture.draw())
+}
+
+/// Draws when something was lost where, and when nothing came.
+fn losses(log: &ListenLog, rows: &[&Row]) -> Markup {
+    let windows = |lost: fn(&Row) -> bool| {
+        let with_some = rows.iter().filter(|row| lost(row));
+        let parts = with_some.map(|row| (log.seconds_to(&row.opened_at), row.seconds));
+        parts.collect::<Vec<_>>()
+    };
+    let silences = log.silences();
+    let silences = silences.map(|it| (log.seconds_to(&it.began_at), it.ms / 1e3));
+    let mut lanes = vec![
+        ("socket", windows(|row| row.dropped_socket > 0)),
+        ("kernel", windows(|row| row.dropped_kernel() > 0)),
+        ("nic", windows(|row| row.dropped_nic > 0)),
+    ];
+    if log.header.is_numbered {
+        lanes.insert(0, ("missing", windows(|row| row.missing_numbers > 0)));
+    }
+    if log.header.gap_ns.is_some() {
+        lanes.insert(0, ("silence", silences.collect()));
+    }
+    let last = rows
+        .last()
+        .map(|row| (log.seconds_to(&row.opened_at), row.seconds));
+    let line = TimeLine {
+        seconds: last.map_or(0.0, |(start, length)| start + length),
+        lanes: &lanes,
+        about: "Silences, and the windows in which numbers went missing or something was dropped, by place.",
+    };
+    html! {
+        p {
+            "Silences are drawn as they were, losses as the windows that had some. "
+            "Drops of kernel and nic are those of all programs."
+        }
+        (figure("Silences and losses over time", &line.draw()))
+    }
+}
