@@ -8,6 +8,7 @@
 //! clock per datagram.
 
 mod about;
+mod controls;
 pub(crate) mod counters;
 mod datagram_io;
 #[doc(hidden)]
@@ -21,6 +22,7 @@ mod wakeups;
 use std::any::Any;
 use std::future::Future;
 use std::io;
+use std::marker::PhantomData;
 use std::net::UdpSocket;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -31,6 +33,9 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 pub use self::about::{About, ManyEndpoints, Partner, Selection, Trains};
+pub use self::controls::{
+    Arrived, ControlMemory, ControlReader, Controls, NoControls, ReadControls,
+};
 #[doc(hidden)]
 pub use self::counters::{
     FlowCounts, FlowMeter, OffloadedRequests, OutsideCounts, Refusals, SharedCount,
@@ -168,22 +173,33 @@ pub struct ThreadArgs {
     pub pool: Option<Pool>,
 }
 
-/// Connected or unconnected sockets, chosen once per case as a type, outside every loop.
+/// Connected or unconnected sockets, with or without control messages: chosen once per case as a type, outside every
+/// loop.
 pub trait Addressing: Send + 'static {
     /// True if the sockets are connected (`send`/`recv`), false if not (`send_to`/`recv_from`).
     const CONNECTED: bool;
+    /// Reader of the control messages of each call.
+    type Controls: ReadControls;
 }
 
 /// Addressing of connected sockets: after `connect(2)`, calls carry no address. See [`Addressing`].
 pub enum Connected {}
 /// Addressing of unconnected sockets: each call names the destination or returns the source. See [`Addressing`].
 pub enum Unconnected {}
+/// Addressing of `A` by calls with control messages. See [`Addressing`].
+pub struct WithControls<A>(PhantomData<A>);
 
 impl Addressing for Connected {
     const CONNECTED: bool = true;
+    type Controls = NoControls;
 }
 impl Addressing for Unconnected {
     const CONNECTED: bool = false;
+    type Controls = NoControls;
+}
+impl<A: Addressing> Addressing for WithControls<A> {
+    const CONNECTED: bool = A::CONNECTED;
+    type Controls = ControlReader;
 }
 
 /// Worker threads shared by the bench threads of a run. Only their engine knows the type behind this.

@@ -38,7 +38,7 @@ impl Engine for Uring {
         let sending = endpoints.iter().filter(|_| options.direction.sends());
         let batches = sending
             .map(|endpoint| SendBatch::from_options::<A>(&options, endpoint))
-            .collect();
+            .collect::<io::Result<_>>()?;
         let sockets: Vec<UdpSocket> = endpoints
             .into_iter()
             .map(|endpoint| endpoint.socket.into())
