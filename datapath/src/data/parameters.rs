@@ -236,8 +236,8 @@ macro_rules! parameters {
                 cmsg: optional $crate::data::Cmsg {
                     flag "--cmsg", heading "Sockets", key "cmsg-{}", label ["{}"],
                     default |_board, _extent| vec![],
-                    applies |value, (sender, receiver)|
-                        value.changes_calls(sender.control_messages, receiver.control_messages)
+                    applies |value, (sender, receiver)| $crate::data::Cmsg::changes_calls(
+                        value, sender.control_messages, receiver.control_messages)
                 }
 
                 /// Worker threads of one tokio runtime for the whole case [default: 0]

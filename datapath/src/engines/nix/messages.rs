@@ -133,7 +133,10 @@ impl Source {
                 ipi6_addr: in6_addr {
                     s6_addr: own.ip().octets(),
                 },
-                #[allow(clippy::useless_conversion, reason = "its type differs between C libraries")]
+                #[allow(
+                    clippy::useless_conversion,
+                    reason = "its type differs between C libraries"
+                )]
                 ipi6_ifindex: own.scope_id().into(),
             }),
         }

@@ -10,9 +10,7 @@ use libc::{c_void, iovec, mmsghdr};
 
 use super::{empty_header, length};
 use crate::engine::payload::{Check, Origin};
-use crate::engine::{
-    Addressing, BatchCount, ControlMemory, IoOptions, NoControls, ReadControls,
-};
+use crate::engine::{Addressing, BatchCount, ControlMemory, IoOptions, NoControls, ReadControls};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
 use crate::sys::source_address::Source;
 
