@@ -93,8 +93,8 @@ fn datagrams_without_checksums_arrive() {
 #[test]
 fn control_messages_of_each_kind_are_cases_of_their_own_and_arrive_as_sent() {
     let place = Place::new();
-    let kinds = "none,pktinfo+ecn,timestamp";
-    let many = SHORT.replace("--rounds 5 --duration 50ms", "--rounds 1 --duration 20ms");
+    let kinds = "none,timestamp+pktinfo+ecn";
+    let many = SHORT.replace("50ms", "10ms");
     let rows = place.sweep(&format!(
         "{many} --engine mmsg,nix,gso-gro,zerocopy,std --ip v4,v6 --tos ef --cmsg {kinds} --verify"
     ));
@@ -112,7 +112,7 @@ fn control_messages_of_each_kind_are_cases_of_their_own_and_arrive_as_sent() {
         );
         found.push(row.label());
     }
-    for label in ["mmsg/32/pktinfo+ecn", "nix/timestamp", "gso>gro/timestamp", "std"] {
+    for label in ["mmsg/32", "nix/pktinfo+ecn+timestamp", "std"] {
         assert!(found.iter().any(|it| it == label), "{label} in {found:?}");
     }
     let std = rows.iter().filter(|row| row.sender == "std");
@@ -122,7 +122,7 @@ fn control_messages_of_each_kind_are_cases_of_their_own_and_arrive_as_sent() {
 
 #[test]
 fn control_messages_go_with_requests_and_in_both_directions() {
-    let many = SHORT.replace("--rounds 5 --duration 50ms", "--rounds 1 --duration 20ms");
+    let many = SHORT.replace("50ms", "10ms");
     for workload in ["rr", "bidir"] {
         let place = Place::new();
         let rows = place.sweep(&format!(

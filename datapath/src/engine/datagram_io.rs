@@ -13,6 +13,7 @@ use super::BatchCount;
 use super::controls::Controls;
 use super::null_endpoint::NullEndpoint;
 use super::payload::{Check, Fill};
+use crate::data::Cmsg;
 
 /// An object that sends and receives datagrams. It and its futures are `Send`, since `--tokio-workers` lets other
 /// threads run them.
@@ -193,6 +194,19 @@ impl IoOptions {
                 io::ErrorKind::InvalidInput,
                 "this engine serves one socket per thread",
             )),
+        }
+    }
+
+    /// Returns the control messages that received datagrams must have; none if nothing is received.
+    pub fn received_controls(&self) -> Controls {
+        let kinds = self.controls.kinds;
+        Controls {
+            kinds: if self.direction.receives() {
+                kinds
+            } else {
+                Cmsg::NONE
+            },
+            ..self.controls
         }
     }
 

@@ -8,6 +8,7 @@
 //! clock per datagram.
 
 mod about;
+mod addressing;
 mod controls;
 pub(crate) mod counters;
 mod datagram_io;
@@ -22,7 +23,6 @@ mod wakeups;
 use std::any::Any;
 use std::future::Future;
 use std::io;
-use std::marker::PhantomData;
 use std::net::UdpSocket;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -33,6 +33,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 pub use self::about::{About, ManyEndpoints, Partner, Selection, Trains};
+pub use self::addressing::{Addressing, Connected, Unconnected, WithControls};
 pub use self::controls::{
     Arrived, ControlMemory, ControlReader, Controls, NoControls, ReadControls,
 };
@@ -171,35 +172,6 @@ pub struct ThreadArgs {
     pub meter: Arc<Meter>,
     /// Worker threads that run the bench thread's loop. `None`: the bench thread runs it.
     pub pool: Option<Pool>,
-}
-
-/// Connected or unconnected sockets, with or without control messages: chosen once per case as a type, outside every
-/// loop.
-pub trait Addressing: Send + 'static {
-    /// True if the sockets are connected (`send`/`recv`), false if not (`send_to`/`recv_from`).
-    const CONNECTED: bool;
-    /// Reader of the control messages of each call.
-    type Controls: ReadControls;
-}
-
-/// Addressing of connected sockets: after `connect(2)`, calls carry no address. See [`Addressing`].
-pub enum Connected {}
-/// Addressing of unconnected sockets: each call names the destination or returns the source. See [`Addressing`].
-pub enum Unconnected {}
-/// Addressing of `A` by calls with control messages. See [`Addressing`].
-pub struct WithControls<A>(PhantomData<A>);
-
-impl Addressing for Connected {
-    const CONNECTED: bool = true;
-    type Controls = NoControls;
-}
-impl Addressing for Unconnected {
-    const CONNECTED: bool = false;
-    type Controls = NoControls;
-}
-impl<A: Addressing> Addressing for WithControls<A> {
-    const CONNECTED: bool = A::CONNECTED;
-    type Controls = ControlReader;
 }
 
 /// Worker threads shared by the bench threads of a run. Only their engine knows the type behind this.

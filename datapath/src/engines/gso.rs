@@ -84,7 +84,10 @@ impl Engine for Gro {
         options.apply_wait(&endpoint.socket)?;
         Ok(TrainIo {
             outgoing: Segments::new(&options, &endpoint)?,
-            incoming: CoalescedReceive::new::<A>(A::Controls::open(&endpoint.socket, &options)?),
+            incoming: CoalescedReceive::new::<A>(A::Controls::open(
+                &endpoint.socket,
+                options.received_controls(),
+            )?),
             socket: endpoint.socket.into(),
         })
     }

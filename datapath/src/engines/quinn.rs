@@ -57,7 +57,7 @@ impl Engine for QuinnUdp {
         let state = UdpSocketState::new((&endpoint.socket).into())?;
         let controls = options.controls;
         let source = controls.source(&endpoint.socket)?;
-        let reader = A::Controls::open(&endpoint.socket, &options)?;
+        let reader = A::Controls::open(&endpoint.socket, options.received_controls())?;
         let payload = options.payload();
         let segments = gso::that_fit(payload.len())
             .min(state.max_gso_segments())

@@ -43,7 +43,7 @@ impl<R: ReadControls> Messages<R> {
             source: options.controls.source(socket)?.map(Source::of),
             class,
             memory: ControlMemory::EMPTY,
-            reader: R::open(socket, options)?,
+            reader: R::open(socket, options.received_controls())?,
         })
     }
 

@@ -49,7 +49,7 @@ impl<R: ReadControls> ReceiveBatch<R> {
             0
         };
         let source_count = if A::CONNECTED { 0 } else { count };
-        let reader = R::open(socket, options)?;
+        let reader = R::open(socket, options.received_controls())?;
         Ok(Self::with_buffers(
             options.buffer_bytes,
             count,
@@ -59,6 +59,10 @@ impl<R: ReadControls> ReceiveBatch<R> {
     }
 
     /// Creates `count` buffers of `bytes_each` bytes, the first `source_count` of them with a source address.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "musl counts these few bytes in 32 bits"
+    )]
     fn with_buffers(bytes_each: usize, count: usize, source_count: usize, reader: R) -> Self {
         let buffers = FixedBuffer::new(vec![0; bytes_each * count]);
         let iovec = |n: usize| iovec {
@@ -151,7 +155,8 @@ impl<R: ReadControls> ReceiveBatch<R> {
     #[inline]
     #[allow(
         clippy::unnecessary_cast,
-        reason = "the type of the length differs between C libraries"
+        clippy::cast_possible_truncation,
+        reason = "musl counts these few bytes in 32 bits"
     )]
     fn read_controls(&mut self, received: usize) {
         let headers = &mut self.headers[..received];

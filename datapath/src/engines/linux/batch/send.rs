@@ -103,6 +103,10 @@ impl SendBatch {
     }
 
     /// Adds the bytes of control messages to each datagram.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "musl counts these few bytes in 32 bits"
+    )]
     fn with_controls(mut self, controls: Vec<u8>) -> Self {
         self.controls = FixedBuffer::new(controls);
         if !self.controls.is_empty() {

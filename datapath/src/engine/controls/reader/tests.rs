@@ -3,16 +3,12 @@
 use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
 
 use super::*;
-use crate::engine::{Direction, Endpoint};
+use crate::engine::controls::ECT_0;
 
 /// Returns a reader at a socket of loopback, which expects ECT(0).
 fn reader(kinds: Cmsg) -> ControlReader {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback is up");
-    let options = IoOptions {
-        controls: Controls::new(kinds, kinds, 0),
-        ..IoOptions::of(Vec::<Endpoint>::new(), Direction::Receives, 1)
-    };
-    ControlReader::open(&socket, &options).expect("Linux has all kinds")
+    ControlReader::open(&socket, Controls::new(kinds, kinds, 0)).expect("Linux has all kinds")
 }
 
 /// Returns the messages of a datagram to 127.0.0.1 with these ECN bits, which arrives now.
@@ -52,7 +48,7 @@ fn a_message_that_is_wrong_missing_or_cut_off_is_told() {
     assert_eq!(unasked, "right", "nobody asked for it");
     let cut = verdict(Cmsg::ALL, libc::MSG_CTRUNC, &all);
     assert!(cut.contains("cut off (MSG_CTRUNC)"), "{cut}");
-    let missing = verdict(Cmsg::ALL, 0, &all[..all.len() - 1]);
+    let missing = verdict(Cmsg::ALL, 0, &all[..all.len() - size_of::<usize>()]);
     assert!(missing.ends_with("no ecn"), "{missing}");
     let none = verdict(Cmsg::TIMESTAMP, 0, &[]);
     assert!(none.ends_with("no timestamp"), "{none}");
