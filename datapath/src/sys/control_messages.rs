@@ -29,7 +29,7 @@ pub struct ControlMessage<'a> {
 }
 
 /// Iterator over the control messages that recvmsg(2) wrote. It ends before a message that is cut off.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct ControlMessages<'a>(pub &'a [u8]);
 
 impl<'a> Iterator for ControlMessages<'a> {
