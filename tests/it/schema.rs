@@ -38,6 +38,7 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
             .to_owned(),
         "--workload rr --engine std --threads 2 --outstanding 4 --server-model pool -o waited.csv".to_owned(),
         "--workload bidir --engine epoll-level --threads 2 --flows 3 -o both.csv".to_owned(),
+        "--engine mmsg --threads 2 --cmsg pktinfo+ecn -o controls.csv".to_owned(),
     ] {
         ran(&place, &format!("{TINY} {arguments}"));
     }

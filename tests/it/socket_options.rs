@@ -1,7 +1,8 @@
 //! Socket options that are parameters: each is in the rows, and does what it says.
 
-use crate::common::{Place, rows};
-use udpbench::data::{Checksum, Train};
+use crate::common::{Place, rows, stderr};
+use udpbench::data::{Checksum, Cmsg, Train};
+use udpbench::engines;
 use udpbench::results::row::Status;
 
 const SHORT: &str =
@@ -91,4 +92,67 @@ fn datagrams_without_checksums_arrive() {
             row.reason
         );
     }
+}
+
+#[test]
+fn control_messages_of_each_kind_are_cases_of_their_own_and_arrive_as_sent() {
+    let place = Place::new();
+    let kinds = "none,timestamp+pktinfo+ecn";
+    let many = SHORT.replace("50ms", "10ms");
+    let rows = place.sweep(&format!(
+        "{many} --engine mmsg,nix,gso-gro,zerocopy,std --ip v4,v6 --tos ef --cmsg {kinds} --verify"
+    ));
+    let mut found = Vec::new();
+    for row in &rows {
+        if row.status == Status::Skipped {
+            eprintln!("SKIPPED: {}", row.reason);
+            continue;
+        }
+        assert_eq!(row.status, Status::Ok, "{} {}", row.label(), row.reason);
+        assert_eq!(row.unaccounted_packets, Some(0), "{}", row.label());
+        assert!(
+            row.received_packets > Some(0) && row.corrupted_packets == Some(0),
+            "{row:?}"
+        );
+        found.push(row.label());
+    }
+    for label in ["mmsg/32", "nix/pktinfo+ecn+timestamp", "std"] {
+        assert!(found.iter().any(|it| it == label), "{label} in {found:?}");
+    }
+    let std = rows.iter().filter(|row| row.sender == "std");
+    assert!(std.clone().all(|row| row.cmsg.is_none()));
+    place.has_them_made_again(&rows);
+}
+
+#[test]
+fn control_messages_go_with_requests_and_in_both_directions() {
+    let many = SHORT.replace("50ms", "10ms");
+    for workload in ["rr", "bidir"] {
+        let place = Place::new();
+        let rows = place.sweep(&format!(
+            "{many} --engine mmsg,nix --ip v4 --workload {workload} --cmsg pktinfo+ecn+timestamp"
+        ));
+        let with = rows.iter().filter(|row| row.cmsg == Some(Cmsg::ALL));
+        assert!(with.clone().count() >= 2, "{rows:?}");
+        for row in with {
+            assert_eq!(row.status, Status::Ok, "{} {}", row.label(), row.reason);
+        }
+    }
+}
+
+#[test]
+fn an_engine_that_cannot_read_a_kind_says_so() {
+    if engines::find("quinn-udp").is_none() {
+        return;
+    }
+    let place = Place::new();
+    let rows = place.sweep(&format!(
+        "{SHORT} --engine quinn-udp --ip v4 --cmsg ecn+timestamp"
+    ));
+    let row = rows.iter().find(|row| row.sender == "quinn-udp");
+    let reason = &row.expect("a row").reason;
+    let expected = "quinn-udp reads no other control messages than pktinfo+ecn";
+    assert!(reason.contains(expected), "{reason}");
+    let refused = stderr(&place.refuses("--engine mmsg --cmsg tos"));
+    assert!(refused.contains("joined by +"), "{refused}");
 }

@@ -4,6 +4,7 @@ pub(crate) mod accounting;
 mod axes;
 mod bounded;
 pub mod case;
+mod cmsg;
 mod destination;
 mod engine;
 mod histogram;
@@ -29,6 +30,7 @@ pub use self::accounting::{Accounting, Counts, MOST_PER_TRAIN, WindowAccounting}
 pub use self::axes::*;
 pub use self::bounded::Choice;
 pub use self::case::{BlockKey, Case};
+pub use self::cmsg::Cmsg;
 pub use self::destination::Destination;
 pub use self::engine::{EngineName, EnginePair, EngineProperties, Group};
 pub use self::histogram::{BUCKETS, Histogram, bucket_of};

@@ -228,6 +228,18 @@ macro_rules! parameters {
                     default |_board, _extent| vec![], applies |value, _| value != $crate::data::Checksum::On
                 }
 
+                /// Control messages of each datagram: none, pktinfo, ecn, timestamp, joined by + [default: none]
+                ///
+                /// For mmsg, nix, gso, gro, zerocopy and quinn-udp. Senders name their source address (pktinfo) and set
+                /// ECT(0) (ecn). Receivers read all kinds, and compare them with what was sent. A timestamp is for
+                /// receivers only
+                cmsg: optional $crate::data::Cmsg {
+                    flag "--cmsg", heading "Sockets", key "cmsg-{}", label ["{}"],
+                    default |_board, _extent| vec![],
+                    applies |value, (sender, receiver)| $crate::data::Cmsg::changes_calls(
+                        value, sender.control_messages, receiver.control_messages)
+                }
+
                 /// Worker threads of one tokio runtime for the whole case [default: 0]
                 ///
                 /// For the engines tokio and tokio-exhaustive, up to 256 [default: 0, a current-thread runtime per

@@ -179,6 +179,11 @@ impl Tos {
     /// Default of a new socket.
     pub const DEFAULT: Self = Self(0);
 
+    /// Returns the whole byte.
+    pub fn class(self) -> u8 {
+        self.0
+    }
+
     /// Returns the byte for setsockopt(2).
     pub fn byte(self) -> u32 {
         self.0.into()

@@ -1,6 +1,6 @@
 //! Description of an engine for its users, and the properties by which the plan decides.
 
-use crate::data::{EngineName, EngineProperties, Group, Train};
+use crate::data::{Cmsg, EngineName, EngineProperties, Group, Train};
 
 /// Description and properties of an engine.
 #[derive(Debug)]
@@ -18,6 +18,9 @@ pub struct About {
     pub sends_batches: bool,
     /// Whether a send call hands over a train that the kernel segments, which `--train` limits.
     pub trains: Trains,
+    /// Kinds of control messages that calls can carry (`--cmsg`). Their loops are added by
+    /// `Entry::with_controls`.
+    pub control_messages: Cmsg,
     /// True if `--batch` limits the datagrams per receive call.
     pub receives_batches: bool,
     /// True if the bench threads' loops can run on shared worker threads.
@@ -64,6 +67,7 @@ impl About {
         never_fragments: false,
         sends_batches: false,
         trains: Trains::Never,
+        control_messages: Cmsg::NONE,
         receives_batches: false,
         shares_workers: false,
         partner: Partner::Itself,

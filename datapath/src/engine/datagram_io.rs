@@ -10,8 +10,10 @@ use std::os::fd::OwnedFd;
 use socket2::SockRef;
 
 use super::BatchCount;
+use super::controls::Controls;
 use super::null_endpoint::NullEndpoint;
 use super::payload::{Check, Fill};
+use crate::data::Cmsg;
 
 /// An object that sends and receives datagrams. It and its futures are `Send`, since `--tokio-workers` lets other
 /// threads run them.
@@ -43,6 +45,14 @@ pub trait DatagramIo: Send {
     /// Returns the number of datagrams refused by the last call of [`DatagramIo::transmit`], which failed as a whole.
     fn packets_per_failure(&self) -> u64 {
         1
+    }
+
+    /// Tells whether all control messages that were received are as they were sent. Called once, after the loop.
+    ///
+    /// # Errors
+    /// Fails if one was missing, cut off or wrong. The trial then fails.
+    fn check_controls(&self) -> io::Result<()> {
+        Ok(())
     }
 
     /// Returns a remark on the run for the results row. Called once, after the loop.
@@ -142,6 +152,8 @@ pub struct IoOptions {
     pub batch: usize,
     /// Maximum number of datagrams per train, for engines that send trains. `usize::MAX`: as many as the kernel takes.
     pub train: usize,
+    /// Control messages of the calls, for engines that [carry](super::About::control_messages) them.
+    pub controls: Controls,
     /// True if a receive must not wait, but return `WouldBlock` or an empty batch. Only for engines that [support
     /// it](super::About::can_spin).
     pub spins: bool,
@@ -160,6 +172,7 @@ impl IoOptions {
             buffer_bytes: payload_bytes,
             batch: 1,
             train: usize::MAX,
+            controls: Controls::default(),
             spins: false,
             own_payloads: false,
         }
@@ -181,6 +194,19 @@ impl IoOptions {
                 io::ErrorKind::InvalidInput,
                 "this engine serves one socket per thread",
             )),
+        }
+    }
+
+    /// Returns the control messages that received datagrams must have; none if nothing is received.
+    pub fn received_controls(&self) -> Controls {
+        let kinds = self.controls.kinds;
+        Controls {
+            kinds: if self.direction.receives() {
+                kinds
+            } else {
+                Cmsg::NONE
+            },
+            ..self.controls
         }
     }
 

@@ -8,6 +8,8 @@
 //! clock per datagram.
 
 mod about;
+mod addressing;
+mod controls;
 pub(crate) mod counters;
 mod datagram_io;
 #[doc(hidden)]
@@ -31,6 +33,10 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 pub use self::about::{About, ManyEndpoints, Partner, Selection, Trains};
+pub use self::addressing::{Addressing, Connected, Unconnected, WithControls};
+pub use self::controls::{
+    Arrived, ControlMemory, ControlReader, Controls, NoControls, ReadControls,
+};
 #[doc(hidden)]
 pub use self::counters::{
     FlowCounts, FlowMeter, OffloadedRequests, OutsideCounts, Refusals, SharedCount,
@@ -166,24 +172,6 @@ pub struct ThreadArgs {
     pub meter: Arc<Meter>,
     /// Worker threads that run the bench thread's loop. `None`: the bench thread runs it.
     pub pool: Option<Pool>,
-}
-
-/// Connected or unconnected sockets, chosen once per case as a type, outside every loop.
-pub trait Addressing: Send + 'static {
-    /// True if the sockets are connected (`send`/`recv`), false if not (`send_to`/`recv_from`).
-    const CONNECTED: bool;
-}
-
-/// Addressing of connected sockets: after `connect(2)`, calls carry no address. See [`Addressing`].
-pub enum Connected {}
-/// Addressing of unconnected sockets: each call names the destination or returns the source. See [`Addressing`].
-pub enum Unconnected {}
-
-impl Addressing for Connected {
-    const CONNECTED: bool = true;
-}
-impl Addressing for Unconnected {
-    const CONNECTED: bool = false;
 }
 
 /// Worker threads shared by the bench threads of a run. Only their engine knows the type behind this.

@@ -37,15 +37,19 @@ pub struct Entry {
     /// Way in which one bench thread serves many sockets, and the function that runs such a thread.
     #[doc(hidden)]
     pub many_endpoints: (ManyEndpoints, BenchThread),
+    /// Function that runs a bench thread whose calls carry control messages (`--cmsg`), if they can.
+    #[doc(hidden)]
+    pub thread_with_controls: Option<BenchThread>,
     /// Program that sends and receives, if that is not done in this process.
     #[doc(hidden)]
     pub executable: Option<&'static Path>,
     /// Transports other than UDP that the engine supports.
     #[doc(hidden)]
     pub transports: &'static [Carrier],
-    /// Tests of the contract: of the engine, and of the one that serves many sockets in its stead.
+    /// Tests of the contract: of the engine, of the one that serves many sockets in its stead, and of the engine's
+    /// control messages.
     #[cfg(test)]
-    pub(super) keeps_contract: [fn(); 2],
+    pub(super) keeps_contract: [fn(); 3],
 }
 
 impl Entry {
@@ -60,10 +64,11 @@ impl Entry {
             queue_probe: E::queue_probe,
             thread: |program, connection, thread| workload::run::<E>(program, connection, thread),
             many_endpoints: (ManyEndpoints::No, refuse),
+            thread_with_controls: None,
             executable: None,
             transports: &[],
             #[cfg(test)]
-            keeps_contract: [testing::check_engine::<E>, || {}],
+            keeps_contract: [testing::check_engine::<E>, || {}, || {}],
         }
     }
 
@@ -76,10 +81,11 @@ impl Entry {
             queue_probe: |socket| Ok(Box::new(UdpProbe::new(socket)?)),
             thread: exec::run,
             many_endpoints: (ManyEndpoints::No, refuse),
+            thread_with_controls: None,
             executable: Some(path),
             transports: &[],
             #[cfg(test)]
-            keeps_contract: [|| {}, || {}],
+            keeps_contract: [|| {}, || {}, || {}],
         }
     }
 
@@ -90,7 +96,28 @@ impl Entry {
         Self {
             many_endpoints: (M::ABOUT.many_endpoints, workload::run_flows::<M>),
             #[cfg(test)]
-            keeps_contract: [self.keeps_contract[0], testing::check_engine::<M>],
+            keeps_contract: [
+                self.keeps_contract[0],
+                testing::check_engine::<M>,
+                self.keeps_contract[2],
+            ],
+            ..self
+        }
+    }
+
+    /// Adds support for control messages through `E`, the engine itself. Nothing is compiled for engines that have no
+    /// such support, and their calls and those of others without `--cmsg` stay as they are.
+    pub const fn with_controls<E: Engine>(self) -> Self {
+        Self {
+            thread_with_controls: Some(|program, connection, thread| {
+                workload::run_with_controls::<E>(program, connection, thread)
+            }),
+            #[cfg(test)]
+            keeps_contract: [
+                self.keeps_contract[0],
+                self.keeps_contract[1],
+                testing::check_controls::<E>,
+            ],
             ..self
         }
     }
@@ -106,6 +133,9 @@ impl Entry {
     pub fn thread_of(&self, case: &Case, serves_from_one: bool) -> Option<BenchThread> {
         if let Some(transport) = case.transport {
             return self.carrier(transport).map(|it| it.thread);
+        }
+        if case.cmsg.is_some() && self.thread_with_controls.is_some() {
+            return self.thread_with_controls;
         }
         let has_one = case.flows.is_none() || serves_from_one;
         Some(if has_one {

@@ -5,15 +5,16 @@ use std::io;
 use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
-use crate::data::Group;
+use crate::data::{Cmsg, Group};
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Endpoint, Engine, IoOptions, Partner, Remark,
-    Selection, ThreadArgs, Trains,
+    About, Addressing, BatchCount, DatagramIo, Endpoint, Engine, IoOptions, Partner, ReadControls,
+    Remark, Selection, ThreadArgs, Trains,
 };
 use crate::engines::linux::batch::ReceiveBatch;
 use crate::engines::linux::coalesced::CoalescedReceive;
 use crate::engines::linux::gso;
+use crate::engines::linux::message::send_message;
 
 const ONE_IS_NOTHING: &str = "gains by trains of datagrams, and a request is one: use std or mmsg";
 
@@ -28,10 +29,11 @@ impl Engine for Gso {
         group: Group::Offload,
         can_serve_requests: Err(ONE_IS_NOTHING),
         trains: Trains::Always,
+        control_messages: Cmsg::ALL,
         partner: Partner::ReceivedBy("mmsg"),
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = TrainIo<A, ReceiveBatch>;
+    type DatagramIo<A: Addressing> = TrainIo<A, ReceiveBatch<A::Controls>>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
@@ -41,7 +43,7 @@ impl Engine for Gso {
         let endpoint = options.only_endpoint()?;
         Ok(TrainIo {
             outgoing: Segments::new(&options, &endpoint)?,
-            incoming: ReceiveBatch::from_options::<A>(&options),
+            incoming: ReceiveBatch::from_options::<A>(&options, &endpoint.socket)?,
             socket: endpoint.socket.into(),
         })
     }
@@ -64,10 +66,11 @@ impl Engine for Gro {
         partner: Partner::SentBy("gso"),
         receives_aggregates: true,
         can_spin: true,
+        control_messages: Cmsg::ALL,
         selection: Selection::Default,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = TrainIo<A, CoalescedReceive>;
+    type DatagramIo<A: Addressing> = TrainIo<A, CoalescedReceive<A::Controls>>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
@@ -81,7 +84,10 @@ impl Engine for Gro {
         options.apply_wait(&endpoint.socket)?;
         Ok(TrainIo {
             outgoing: Segments::new(&options, &endpoint)?,
-            incoming: CoalescedReceive::new::<A>(),
+            incoming: CoalescedReceive::new::<A>(A::Controls::open(
+                &endpoint.socket,
+                options.received_controls(),
+            )?),
             socket: endpoint.socket.into(),
         })
     }
@@ -99,19 +105,29 @@ fn any_socket() -> io::Result<UdpSocket> {
 /// Receives many datagrams per call.
 pub(super) trait Receive: Send {
     fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<BatchCount>;
+
+    fn check_controls(&self) -> io::Result<()>;
 }
 
-impl Receive for ReceiveBatch {
+impl<R: ReadControls> Receive for ReceiveBatch<R> {
     #[inline]
     fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<BatchCount> {
         Self::receive(self, socket, check)
     }
+
+    fn check_controls(&self) -> io::Result<()> {
+        Self::check_controls(self)
+    }
 }
 
-impl Receive for CoalescedReceive {
+impl<R: ReadControls> Receive for CoalescedReceive<R> {
     #[inline]
     fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<BatchCount> {
         Self::receive(self, socket, check)
+    }
+
+    fn check_controls(&self) -> io::Result<()> {
+        Self::check_controls(self)
     }
 }
 
@@ -137,6 +153,10 @@ impl<A: Addressing, R: Receive> DatagramIo for TrainIo<A, R> {
         self.outgoing.count
     }
 
+    fn check_controls(&self) -> io::Result<()> {
+        self.incoming.check_controls()
+    }
+
     fn remark(&self) -> Remark {
         self.outgoing.remark()
     }
@@ -149,6 +169,8 @@ struct Segments<A> {
     payload_bytes: usize,
     count: u64,
     fell_back: bool,
+    /// Control messages of each call.
+    controls: Vec<u8>,
     addressing: PhantomData<A>,
 }
 
@@ -170,6 +192,11 @@ impl<A: Addressing> Segments<A> {
             payload: payload.repeat(count),
             count: count as u64,
             fell_back: false,
+            controls: if A::Controls::READS {
+                options.controls.outgoing(&endpoint.socket)?
+            } else {
+                Vec::new()
+            },
             addressing: PhantomData,
         })
     }
@@ -189,6 +216,10 @@ impl<A: Addressing> Segments<A> {
 
     #[inline]
     fn hand_over(&self, socket: &UdpSocket) -> io::Result<usize> {
+        if A::Controls::READS {
+            let peer = (!A::CONNECTED).then(|| self.peer.into());
+            return send_message(socket, &self.payload, peer.as_ref(), &self.controls, 0);
+        }
         if A::CONNECTED {
             socket.send(&self.payload)
         } else {

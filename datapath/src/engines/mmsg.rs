@@ -4,10 +4,11 @@ use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
 
-use crate::data::Group;
+use crate::data::{Cmsg, Group};
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Meter, Selection, ThreadArgs,
+    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Meter, ReadControls, Selection,
+    ThreadArgs,
 };
 use crate::engines::linux::batch::{ReceiveBatch, SendBatch, is_full};
 
@@ -21,35 +22,36 @@ impl Engine for Mmsg {
         sends_batches: true,
         receives_batches: true,
         can_spin: true,
+        control_messages: Cmsg::ALL,
         selection: Selection::Default,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = MmsgIo;
+    type DatagramIo<A: Addressing> = MmsgIo<A::Controls>;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.meter)))
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<MmsgIo> {
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<MmsgIo<A::Controls>> {
         let endpoint = options.only_endpoint()?;
         options.apply_wait(&endpoint.socket)?;
         Ok(MmsgIo {
-            outgoing: SendBatch::from_options::<A>(&options, &endpoint),
-            incoming: ReceiveBatch::from_options::<A>(&options),
+            outgoing: SendBatch::from_options::<A>(&options, &endpoint)?,
+            incoming: ReceiveBatch::from_options::<A>(&options, &endpoint.socket)?,
             socket: endpoint.socket.into(),
             meter: Arc::clone(&self.0),
         })
     }
 }
 
-pub(super) struct MmsgIo {
+pub(super) struct MmsgIo<R> {
     socket: UdpSocket,
     outgoing: SendBatch,
-    incoming: ReceiveBatch,
+    incoming: ReceiveBatch<R>,
     meter: Arc<Meter>,
 }
 
-impl DatagramIo for MmsgIo {
+impl<R: ReadControls> DatagramIo for MmsgIo<R> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         self.outgoing.prepare(fill);
@@ -60,5 +62,9 @@ impl DatagramIo for MmsgIo {
     #[inline]
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         self.incoming.receive(&self.socket, check)
+    }
+
+    fn check_controls(&self) -> io::Result<()> {
+        self.incoming.check_controls()
     }
 }

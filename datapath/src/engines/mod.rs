@@ -45,17 +45,17 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<null::Null>(),
     Entry::of::<std::Std>().over(stream::OF_STD),
     Entry::of::<socket2::Socket2>(),
-    Entry::of::<nix::Nix>(),
+    Entry::of::<nix::Nix>().with_controls::<nix::Nix>(),
     Entry::of::<spin::Spin>().with_many::<spin::Spin>(),
-    Entry::of::<mmsg::Mmsg>(),
+    Entry::of::<mmsg::Mmsg>().with_controls::<mmsg::Mmsg>(),
     #[cfg(all(feature = "uring", target_pointer_width = "64"))]
     Entry::of::<uring::Uring<linux::uring::SendRing>>()
         .with_many::<uring::Uring<linux::uring::SendRing>>(),
     #[cfg(all(feature = "uring", target_pointer_width = "64"))]
     Entry::of::<uring::Uring<linux::uring::ZeroCopySendRing>>(),
-    Entry::of::<gso::Gso>(),
-    Entry::of::<gso::Gro>(),
-    Entry::of::<zerocopy::ZeroCopy>(),
+    Entry::of::<gso::Gso>().with_controls::<gso::Gso>(),
+    Entry::of::<gso::Gro>().with_controls::<gso::Gro>(),
+    Entry::of::<zerocopy::ZeroCopy>().with_controls::<zerocopy::ZeroCopy>(),
     Entry::of::<readiness::Readiness<readiness::Poll>>()
         .with_many::<multiplex::Multiplex<multiplex::PollSelector>>(),
     Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Level>>>()
@@ -79,7 +79,7 @@ pub static BUILT_IN: &[Entry] = &[
     #[cfg(feature = "smol")]
     Entry::of::<smol::Smol>().with_many::<smol::Smol>(),
     #[cfg(feature = "quinn-udp")]
-    Entry::of::<quinn::QuinnUdp>(),
+    Entry::of::<quinn::QuinnUdp>().with_controls::<quinn::QuinnUdp>(),
 ];
 
 /// Name of `gso` with `gro` on the command line.
@@ -217,6 +217,7 @@ pub fn default_selection() -> impl Iterator<Item = &'static Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Cmsg;
 
     #[test]
     fn names_are_unique_and_the_reference_is_among_them() {
@@ -227,6 +228,14 @@ mod tests {
             );
         }
         assert_eq!(reference().name(), EngineName::REFERENCE);
+    }
+
+    #[test]
+    fn engines_with_control_messages_have_loops_for_them() {
+        for entry in BUILT_IN {
+            let can = entry.about.control_messages != Cmsg::NONE;
+            assert_eq!(entry.thread_with_controls.is_some(), can, "{entry}");
+        }
     }
 
     #[test]

@@ -3,21 +3,22 @@
 
 use std::future::Future;
 use std::io::{self, IoSliceMut};
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 
-use quinn_udp::{BATCH_SIZE, RecvMeta, UdpSocketState};
+use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, UdpSocketState};
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
 
 use super::readiness_policy::ReadinessPolicy;
 use super::tokio::adopt;
-use crate::data::Group;
+use crate::data::{Cmsg, Group};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Remark, ThreadArgs, Trains,
-    Waits, Wakeups, erased,
+    About, Addressing, Arrived, BatchCount, DatagramIo, Engine, IoOptions, ReadControls, Remark,
+    ThreadArgs, Trains, Waits, Wakeups, erased,
 };
 use crate::engines::linux::gso;
 
@@ -37,10 +38,12 @@ impl Engine for QuinnUdp {
         // BATCH_SIZE of the library.
         aggregates_per_call: 32,
         never_fragments: true,
+        // It reads no time stamps.
+        control_messages: Cmsg::SENT,
         one_thread: ReadinessPolicy::DRAIN.one_thread(),
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = QuinnIo;
+    type DatagramIo<A: Addressing> = QuinnIo<A::Controls>;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self {
@@ -49,9 +52,12 @@ impl Engine for QuinnUdp {
         })
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<QuinnIo> {
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<QuinnIo<A::Controls>> {
         let endpoint = options.only_endpoint()?;
         let state = UdpSocketState::new((&endpoint.socket).into())?;
+        let controls = options.controls;
+        let source = controls.source(&endpoint.socket)?;
+        let reader = A::Controls::open(&endpoint.socket, options.received_controls())?;
         let payload = options.payload();
         let segments = gso::that_fit(payload.len())
             .min(state.max_gso_segments())
@@ -75,6 +81,9 @@ impl Engine for QuinnUdp {
             peer: endpoint.peer_or_unspecified(),
             socket: adopt(&self.runtime, endpoint.socket.into())?,
             state,
+            source: source.map(|source| source.ip()),
+            ecn: controls.ecn().and_then(EcnCodepoint::from_bits),
+            reader,
             waits: Waits::new(&self.wakeups),
         })
     }
@@ -87,7 +96,7 @@ impl Engine for QuinnUdp {
 /// Maximum size of a GRO aggregate in bytes: one IP packet.
 const AGGREGATE_BYTES: usize = 65_535;
 
-pub(super) struct QuinnIo {
+pub(super) struct QuinnIo<R> {
     socket: UdpSocket,
     state: UdpSocketState,
     peer: std::net::SocketAddr,
@@ -98,10 +107,14 @@ pub(super) struct QuinnIo {
     buffers: Vec<u8>,
     metas: [RecvMeta; BATCH_SIZE],
     connected: bool,
+    /// Source address and ECN of each call, if it has control messages.
+    source: Option<IpAddr>,
+    ecn: Option<EcnCodepoint>,
+    reader: R,
     waits: Waits,
 }
 
-impl QuinnIo {
+impl<R: ReadControls> QuinnIo<R> {
     /// Switches to one datagram per call once the library has seen that trains cannot be segmented (EIO, EINVAL). The
     /// library leaves this to its user. Returns whether this call made the switch.
     #[cold]
@@ -120,10 +133,10 @@ impl QuinnIo {
     async fn hand_over(&mut self) -> io::Result<()> {
         let transmit = quinn_udp::Transmit {
             destination: self.peer,
-            ecn: None,
+            ecn: self.ecn.filter(|_| R::READS),
             contents: &self.payload,
             segment_size: Some(self.payload_bytes),
-            src_ip: None,
+            src_ip: self.source.filter(|_| R::READS),
         };
         let send = || self.state.try_send((&self.socket).into(), &transmit);
         let writable = self.socket.async_io(Interest::WRITABLE, send);
@@ -131,7 +144,7 @@ impl QuinnIo {
     }
 }
 
-impl DatagramIo for QuinnIo {
+impl<R: ReadControls> DatagramIo for QuinnIo<R> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
@@ -175,6 +188,13 @@ impl DatagramIo for QuinnIo {
             // An empty datagram has a stride of 0.
             moved.packets += meta.len.div_ceil(meta.stride.max(1)).max(1) as u64;
             moved.bytes += meta.len as u64;
+            if R::READS {
+                self.reader.compare(&Arrived {
+                    destination: meta.dst_ip,
+                    traffic_class: Some(meta.ecn.map_or(0, |ecn| ecn as u8)),
+                    at_ns: None,
+                });
+            }
             if C::READS_PAYLOAD {
                 let origin = Origin::of((!self.connected).then_some(meta.addr));
                 let datagrams = aggregate[..meta.len].chunks(meta.stride.max(1));
@@ -182,6 +202,10 @@ impl DatagramIo for QuinnIo {
             }
         }
         Ok(moved)
+    }
+
+    fn check_controls(&self) -> io::Result<()> {
+        self.reader.verdict()
     }
 
     fn remark(&self) -> Remark {

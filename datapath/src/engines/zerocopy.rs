@@ -7,11 +7,11 @@
 use std::io;
 use std::net::UdpSocket;
 
-use crate::data::Group;
+use crate::data::{Cmsg, Group};
 use crate::engine::payload::{Check, Fill, NoFill};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Partner, Remark, ThreadArgs,
-    Trains,
+    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, NoControls, Partner,
+    ReadControls, Remark, ThreadArgs, Trains,
 };
 use crate::engines::linux::batch::ReceiveBatch;
 use crate::engines::linux::gso;
@@ -29,16 +29,17 @@ impl Engine for ZeroCopy {
         ),
         trains: Trains::OnRequest,
         reads_error_queue: true,
+        control_messages: Cmsg::ALL,
         partner: Partner::ReceivedBy("mmsg"),
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = ZeroCopyIo;
+    type DatagramIo<A: Addressing> = ZeroCopyIo<A::Controls>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<ZeroCopyIo> {
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<ZeroCopyIo<A::Controls>> {
         let endpoint = options.only_endpoint()?;
         let payload = options.payload();
         let train = match endpoint.peer {
@@ -51,9 +52,15 @@ impl Engine for ZeroCopy {
             gso::cut(&endpoint.socket, payload.len())?;
         }
         let peer = (!A::CONNECTED).then(|| endpoint.peer_or_unspecified());
-        let incoming = ReceiveBatch::from_options::<A>(&options);
+        let incoming = ReceiveBatch::from_options::<A>(&options, &endpoint.socket)?;
+        let controls = if A::Controls::READS {
+            options.controls.outgoing(&endpoint.socket)?
+        } else {
+            Vec::new()
+        };
         Ok(ZeroCopyIo {
-            outgoing: ZeroCopyRing::new(endpoint.socket.into(), &payload.repeat(train), peer)?,
+            outgoing: ZeroCopyRing::new(endpoint.socket.into(), &payload.repeat(train), peer)?
+                .with_controls(controls),
             incoming,
             payload_bytes: payload.len(),
             train: train as u64,
@@ -73,7 +80,7 @@ fn completes() -> io::Result<()> {
     let (socket, receiver) = (bind()?, bind()?);
     socket.connect(receiver.local_addr()?)?;
     let mut ring = ZeroCopyRing::new(socket, &[0; 64], None)?;
-    ring.send(&NoFill)?;
+    ring.send::<NoControls>(&NoFill)?;
     if ring.settle() {
         Ok(())
     } else {
@@ -82,22 +89,22 @@ fn completes() -> io::Result<()> {
 }
 
 /// A socket that sends from a ring of buffers and receives in batches.
-pub(super) struct ZeroCopyIo {
+pub(super) struct ZeroCopyIo<R> {
     outgoing: ZeroCopyRing,
-    incoming: ReceiveBatch,
+    incoming: ReceiveBatch<R>,
     payload_bytes: usize,
     /// Datagrams per call.
     train: u64,
     fell_back: bool,
 }
 
-impl DatagramIo for ZeroCopyIo {
+impl<R: ReadControls> DatagramIo for ZeroCopyIo<R> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
-        let outcome = match self.outgoing.send(fill) {
+        let outcome = match self.outgoing.send::<R>(fill) {
             Err(error) if self.train > 1 && gso::is_no_offload(&error) => {
                 self.fall_back();
-                self.outgoing.send(fill)
+                self.outgoing.send::<R>(fill)
             }
             outcome => outcome,
         };
@@ -113,6 +120,10 @@ impl DatagramIo for ZeroCopyIo {
         self.train
     }
 
+    fn check_controls(&self) -> io::Result<()> {
+        self.incoming.check_controls()
+    }
+
     fn remark(&self) -> Remark {
         if self.fell_back {
             return Some(
@@ -123,7 +134,7 @@ impl DatagramIo for ZeroCopyIo {
     }
 }
 
-impl ZeroCopyIo {
+impl<R> ZeroCopyIo<R> {
     /// Switches to one datagram per call.
     #[cold]
     #[inline(never)]

@@ -9,6 +9,7 @@ pub mod buffers;
 pub mod busy;
 pub mod checksum;
 pub mod clock;
+pub mod control_messages;
 pub mod cpu_speed;
 pub mod drop_reasons;
 pub mod drops;

@@ -7,9 +7,10 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-use libc::{c_int, c_void, iovec, mmsghdr};
+use libc::{c_void, iovec, mmsghdr};
 use nix::sys::socket::{setsockopt, sockopt};
 
+use super::control_messages::ControlMessages;
 use super::source_address::Source;
 
 /// Buffers for the datagrams of one recvmmsg(2).
@@ -43,10 +44,6 @@ pub struct Stamped<'a> {
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 struct Control([u8; 128]);
-
-/// Kinds of the control message with the arrival: the old one and the one of 64 bits everywhere
-/// (`include/uapi/asm-generic/socket.h`).
-const TIMESTAMPNS: [c_int; 2] = [35, 64];
 
 /// Makes the kernel tell arrivals and drops with each datagram of a socket. Where it does not, they are missing.
 pub fn ask_for_stamps(socket: &UdpSocket) {
@@ -154,63 +151,13 @@ fn empty_header() -> mmsghdr {
 }
 
 /// Returns the arrival and the drops of control messages (cmsg(3)).
-fn read_control(mut control: &[u8]) -> (Option<u64>, Option<u32>) {
-    /// Bytes of a machine word, to which the kernel aligns messages and their contents.
-    const WORD: usize = size_of::<usize>();
-    /// Bytes of `struct cmsghdr` of the kernel: a word and two ints.
-    const HEADER: usize = (WORD + 8).next_multiple_of(WORD);
+fn read_control(control: &[u8]) -> (Option<u64>, Option<u32>) {
     let (mut arrived_ns, mut dropped) = (None, None);
-    while let Some((header, rest)) = control.split_first_chunk::<HEADER>() {
-        let length = header
-            .first_chunk()
-            .map_or(0, |it| usize::from_ne_bytes(*it));
-        let int = |at: usize| {
-            let bytes = header.get(at..).and_then(<[u8]>::first_chunk);
-            bytes.map_or(0, |it| c_int::from_ne_bytes(*it))
-        };
-        let (level, kind) = (int(WORD), int(WORD + 4));
-        let Some(contents) = length.checked_sub(HEADER).and_then(|it| rest.get(..it)) else {
-            break;
-        };
-        if level == libc::SOL_SOCKET && TIMESTAMPNS.contains(&kind) {
-            arrived_ns = read_time(contents);
-        } else if level == libc::SOL_SOCKET && kind == libc::SO_RXQ_OVFL {
-            dropped = contents.first_chunk().map(|it| u32::from_ne_bytes(*it));
-        }
-        control = rest
-            .get(contents.len().next_multiple_of(WORD)..)
-            .unwrap_or_default();
+    for message in ControlMessages(control) {
+        arrived_ns = message.arrived_ns().or(arrived_ns);
+        dropped = message.dropped_before().or(dropped);
     }
     (arrived_ns, dropped)
-}
-
-/// Reads a `timespec`, whose fields have 32 or 64 bits, as nanoseconds.
-fn read_time(bytes: &[u8]) -> Option<u64> {
-    let (seconds, ns) = match bytes.len() {
-        16 => {
-            let field = |at: usize| {
-                bytes
-                    .get(at..)?
-                    .first_chunk()
-                    .copied()
-                    .map(i64::from_ne_bytes)
-            };
-            (field(0)?, field(8)?)
-        }
-        8 => {
-            let field = |at: usize| {
-                bytes
-                    .get(at..)?
-                    .first_chunk()
-                    .copied()
-                    .map(i32::from_ne_bytes)
-            };
-            (field(0)?.into(), field(4)?.into())
-        }
-        _ => return None,
-    };
-    let (seconds, ns) = (u64::try_from(seconds).ok()?, u64::try_from(ns).ok()?);
-    Some(seconds * 1_000_000_000 + ns)
 }
 
 #[cfg(test)]

@@ -29,6 +29,9 @@ pub enum Point {
     Batch,
     /// A datagram without payload is a datagram.
     EmptyDatagram,
+    /// Calls carry the control messages of [`IoOptions::controls`](crate::engine::IoOptions::controls), and a wrong one
+    /// is told.
+    Controls,
     /// A signal ends a wait, with `Interrupted`.
     Interrupted,
     /// A receiver that spins never waits; another one waits.
@@ -50,6 +53,7 @@ impl fmt::Display for Point {
             Self::Count => "the count is what was moved",
             Self::Batch => "a call moves at most a batch",
             Self::EmptyDatagram => "a datagram may be empty",
+            Self::Controls => "control messages are sent and read",
             Self::Interrupted => "a signal ends a wait",
             Self::Spin => "only a receiver that spins does not wait",
             Self::Panic => "nothing panics",

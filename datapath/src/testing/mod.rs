@@ -18,9 +18,12 @@
 //! | `sending`, `receiving` | compare a call with what the peer received or sent |
 //! | `waiting` | waits that a datagram or a signal ends, and receivers that must not wait |
 //! | `answering` | requests and responses |
+//! | `controls` | control messages, of engines of this package |
 
 mod answering;
 mod bench;
+#[cfg(test)]
+mod controls;
 mod ends;
 mod finding;
 mod receiving;
@@ -56,6 +59,22 @@ pub fn check_engine<E: Engine>() {
         return;
     }
     let findings = findings::<E>();
+    assert!(findings.is_empty(), "{}", listed(E::ABOUT.name, &findings));
+}
+
+/// Tests that the calls of an engine carry control messages and tell wrong ones.
+///
+/// # Panics
+/// Panics with the list of findings, if there is any.
+#[cfg(test)]
+pub(crate) fn check_controls<E: Engine>() {
+    if let Err(why) = E::probe() {
+        eprintln!("SKIPPED: {} cannot run here: {why}", E::ABOUT.name);
+        return;
+    }
+    let mut bench = Bench::<E>::new(LIMIT);
+    controls::check(&mut bench);
+    let findings = bench.into_findings();
     assert!(findings.is_empty(), "{}", listed(E::ABOUT.name, &findings));
 }
 

@@ -65,7 +65,7 @@ use crate::data::Connection;
 use crate::engine::payload::{NoCheck, NoFill};
 use crate::engine::verify::{SequenceCheck, SequenceTracker, SequenceWriter};
 use crate::engine::{
-    Addressing, Connected, DatagramIo, Engine, IoOptions, Remark, Unconnected, erased,
+    Addressing, Connected, DatagramIo, Engine, IoOptions, Remark, Unconnected, WithControls, erased,
 };
 use crate::workload::context::ThreadContext;
 
@@ -81,6 +81,21 @@ pub fn run<E: Engine>(
     match program.connection().unwrap_or(connection) {
         Connection::Connected => work::<E, Connected>(program, thread),
         Connection::Unconnected => work::<E, Unconnected>(program, thread),
+    }
+}
+
+/// Runs one bench thread of engine `E` like [`run`], by calls with control messages (`--cmsg`).
+///
+/// # Errors
+/// Returns an error if opening fails, if an error persists in the loop, or if a control message was wrong.
+pub fn run_with_controls<E: Engine>(
+    program: Program,
+    connection: Connection,
+    thread: &ThreadContext,
+) -> io::Result<Remark> {
+    match program.connection().unwrap_or(connection) {
+        Connection::Connected => work::<E, WithControls<Connected>>(program, thread),
+        Connection::Unconnected => work::<E, WithControls<Unconnected>>(program, thread),
     }
 }
 
@@ -102,7 +117,7 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
                     run_erased(&engine, flood::send(&mut port, &mut writer, thread))?;
                 }
             }
-            Ok(port.remark())
+            remark(&port)
         }
         Program::Sink(Incoming {
             options, tracker, ..
@@ -115,7 +130,7 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
                     run_erased(&engine, flood::receive(&mut port, &mut check, thread))?;
                 }
             }
-            Ok(port.remark())
+            remark(&port)
         }
         Program::Turns(outgoing, incoming) => {
             let mut sender = open::<E, A>(&engine, outgoing.options)?;
@@ -124,6 +139,7 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
             let (tx, rx) = (&mut sender, &mut receiver);
             if let Some(contents) = only(outgoing.writers).zip(incoming.tracker) {
                 verify_turns(&engine, tx, rx, contents, thread)?;
+                receiver.check_controls()?;
                 return Ok(sender.remark());
             }
             let (fill, check) = (&mut NoFill, &mut NoCheck);
@@ -134,10 +150,17 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
             } else {
                 run_erased(&engine, loops)?;
             }
+            receiver.check_controls()?;
             Ok(sender.remark())
         }
         Program::Roles(options, roles) => take_role::<E, A>(&engine, options, roles, thread),
     }
+}
+
+/// Returns the remark on a run, unless a control message was wrong.
+fn remark(port: &impl DatagramIo) -> io::Result<Remark> {
+    port.check_controls()?;
+    Ok(port.remark())
 }
 
 /// Returns the element of the only endpoint.
@@ -160,7 +183,7 @@ fn take_role<E: Engine, A: Addressing>(
     let mut port = open::<E, A>(engine, options)?;
     thread.wait_at_start()?;
     run_erased(engine, requests::drive(&mut port, &mut role, thread))?;
-    Ok(port.remark())
+    remark(&port)
 }
 
 /// Calls [`Engine::open`]. Compiled once instead of inlined at each call, because opening is not timed.

@@ -6,7 +6,8 @@ use super::programs;
 use super::transport::cannot_carry;
 use super::{cannot_run, is_fragmented, threads_on_workers};
 use crate::data::{
-    Case, Checksum, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait, Workload,
+    Case, Checksum, Cmsg, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait,
+    Workload,
 };
 use crate::engine::ManyEndpoints;
 use crate::engines::{self, Engines, Entry};
@@ -121,7 +122,26 @@ pub(in crate::plan) fn can_run_nowhere(
             "the kernel segments only what has checksums: {sender} sends trains, unless with --train 1"
         ));
     }
+    if let Some(reason) = cannot_read_controls(case, (sender, receiver)) {
+        return Some(reason);
+    }
     too_few_workers(case, (sender, receiver)).or_else(|| exceeds_files(case, conditions))
+}
+
+/// Returns why an engine that receives cannot read all of the control messages, though it reads others.
+fn cannot_read_controls(case: &Case, (sender, receiver): Engines) -> Option<String> {
+    let kinds = case.cmsg?;
+    let at_sender = Some(sender).filter(|_| case.receives_at_both_ends());
+    let mut receive = at_sender.into_iter().chain([receiver]);
+    let reads_others = |entry: &&Entry| {
+        let known = entry.about.control_messages;
+        known != Cmsg::NONE && kinds.common(known) != kinds
+    };
+    let engine = receive.find(reads_others)?;
+    let known = engine.about.control_messages;
+    Some(format!(
+        "--cmsg {kinds}: {engine} reads no other control messages than {known}"
+    ))
 }
 
 /// Returns why a case has no address to send to, if it has none.

@@ -4,7 +4,7 @@
 use super::column::{Cell, Holds, cells, columns};
 use super::{Status, joined};
 use crate::data::{
-    Arrivals, Batch, Buffer, Checksum, Connection, Destination, Direction, Duplex, Flows, Ip,
+    Arrivals, Batch, Buffer, Checksum, Cmsg, Connection, Destination, Direction, Duplex, Flows, Ip,
     Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime, SharingKind,
     Spread, ThinkTime, Threads, Tos, Train, Transport, Wait, Workers, Workload,
 };
@@ -76,6 +76,8 @@ columns! {
         priority: Option<Priority>, "", Plan, Unusual, "0, or by `--tos`";
         /// `off`: datagrams have no UDP checksum (`--checksum`).
         checksum: Option<Checksum>, "", Plan, Unusual, "they have one";
+        /// Kinds of control messages that calls carry (`--cmsg`), as far as their engines can.
+        cmsg: Option<Cmsg>, "", Plan, Unusual, "none";
         /// Worker threads of the one tokio runtime that all bench threads share.
         tokio_workers: Option<Workers>, "", Plan, Unusual, "a runtime per thread, or none";
         /// `spin`: receivers poll instead of sleeping (`--wait`).
@@ -442,6 +444,6 @@ cells! {
     Decimals: f64;
     WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Train,
         Workers;
-    Text: Arrivals, Checksum, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel, ServiceTime, SharingKind, Spread, Status,
+    Text: Arrivals, Checksum, Cmsg, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel, ServiceTime, SharingKind, Spread, Status,
         ThinkTime, Tos, Transport, Wait, Workload;
 }

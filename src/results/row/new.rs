@@ -82,6 +82,7 @@ impl Row {
             train: case.train,
             priority: case.priority,
             checksum: case.checksum,
+            cmsg: case.cmsg,
             tokio_workers: case.tokio_workers,
             wait: case.wait,
             rcvbuf_requested_bytes: case.requested_rcvbuf(),

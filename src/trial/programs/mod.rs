@@ -11,9 +11,9 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::spec::{EndRole, Flow};
-use crate::data::{Batch, Case, Train, Verified, Wait};
+use crate::data::{Batch, Case, Tos, Train, Verified, Wait};
 use crate::engine::verify::SequenceTracker;
-use crate::engine::{Direction, Endpoint, FlowCounts, IoOptions};
+use crate::engine::{Controls, Direction, Endpoint, FlowCounts, IoOptions};
 use crate::engines::{Engines, Entry};
 use crate::workload::{DueTimes, Program};
 
@@ -125,6 +125,21 @@ impl ProgramBuilder<'_> {
         self.case.flows.map(|_| FlowCounts::new(flows))
     }
 
+    /// Returns the control messages of the threads that run `engine`. The other end may run another one.
+    fn controls(&self, engine: &Entry) -> Controls {
+        let kinds = self.case.cmsg.unwrap_or_default();
+        let (sender, receiver) = self.engines;
+        let other = if engine == sender { receiver } else { sender };
+        let kinds_sent = kinds.common(other.about.control_messages);
+        let controls = Controls::new(kinds, kinds_sent, self.case.tos.map_or(0, Tos::class));
+        Controls {
+            arriving_ecn: controls
+                .arriving_ecn
+                .filter(|_| self.case.direction.is_none()),
+            ..controls
+        }
+    }
+
     fn options(&self, endpoints: Vec<Endpoint>, direction: Direction, engine: &Entry) -> IoOptions {
         let (case, verifies) = (self.case, self.trackers.received.is_some());
         let payload_bytes = case.payload.bytes();
@@ -133,6 +148,7 @@ impl ProgramBuilder<'_> {
             buffer_bytes: payload_bytes + usize::from(verifies),
             batch: case.batch.map_or(1, Batch::count),
             train: case.train.map_or(usize::MAX, Train::count),
+            controls: self.controls(engine),
             // Two threads that share a socket have to wait in the same way.
             spins: (direction.receives() || case.receives_at_both_ends())
                 && case.wait == Some(Wait::Spin)

@@ -10,15 +10,18 @@ use libc::{c_int, c_void, iovec, mmsghdr};
 use super::batch::empty_header;
 use super::fixed_buffer::FixedBuffer;
 use crate::engine::payload::{Check, Origin};
-use crate::engine::{Addressing, BatchCount};
+use crate::engine::{Addressing, BatchCount, ControlMemory, NoControls, ReadControls};
 use crate::sys::source_address::Source;
 
 /// A buffer for one GRO aggregate and for the control message with its segment size.
-pub struct CoalescedReceive {
+pub struct CoalescedReceive<R = NoControls> {
     /// The header points into the buffers below.
     header: mmsghdr,
     buffer: FixedBuffer<u8>,
     control: FixedBuffer<Control>,
+    /// Memory for that message and others. Empty if there are no others.
+    controls: FixedBuffer<ControlMemory>,
+    reader: R,
     /// Kept alive for the header.
     _iovec: FixedBuffer<iovec>,
     /// Source address. `None`: the socket is connected.
@@ -27,7 +30,7 @@ pub struct CoalescedReceive {
 
 #[expect(unsafe_code, reason = "a raw header holds pointers")]
 // SAFETY: the pointers lead to memory that `self` owns.
-unsafe impl Send for CoalescedReceive {}
+unsafe impl<R: Send> Send for CoalescedReceive<R> {}
 
 /// Memory for the control message of UDP_GRO, an `int` (udp(7)).
 #[repr(C)]
@@ -42,9 +45,16 @@ struct Control {
 /// Maximum size of a GRO aggregate in bytes: one IP packet.
 const MOST_BYTES: usize = 65_535;
 
-impl CoalescedReceive {
+impl<R: ReadControls> CoalescedReceive<R> {
+    /// Length of the memory for control messages, in bytes.
+    const CONTROL_BYTES: usize = if R::READS {
+        ControlMemory::BYTES
+    } else {
+        size_of::<Control>()
+    };
+
     /// Creates the buffer. On unconnected sockets it also receives the source address.
-    pub fn new<A: Addressing>() -> Self {
+    pub fn new<A: Addressing<Controls = R>>(reader: R) -> Self {
         let buffer = FixedBuffer::new(vec![0; MOST_BYTES]);
         let iovec = FixedBuffer::one(iovec {
             iov_base: buffer.at(0).cast::<c_void>(),
@@ -57,7 +67,13 @@ impl CoalescedReceive {
         let mut header = empty_header();
         header.msg_hdr.msg_iov = iovec.at(0);
         header.msg_hdr.msg_iovlen = 1;
-        header.msg_hdr.msg_control = control.at(0).cast::<c_void>();
+        let controls = vec![ControlMemory::EMPTY; usize::from(R::READS)];
+        let controls = FixedBuffer::new(controls);
+        header.msg_hdr.msg_control = if R::READS {
+            controls.at(0).cast::<c_void>()
+        } else {
+            control.at(0).cast::<c_void>()
+        };
         if let Some(source) = &source {
             header.msg_hdr.msg_name = source.at(0).cast::<c_void>();
             header.msg_hdr.msg_namelen = Source::BYTES;
@@ -66,6 +82,8 @@ impl CoalescedReceive {
             header,
             buffer,
             control,
+            controls,
+            reader,
             _iovec: iovec,
             source,
         }
@@ -87,7 +105,7 @@ impl CoalescedReceive {
     ) -> io::Result<BatchCount> {
         let header = &mut self.header.msg_hdr;
         // The kernel overwrote the length at the last call, with 0 if there was no control message.
-        header.msg_controllen = size_of::<Control>() as _;
+        header.msg_controllen = Self::CONTROL_BYTES as _;
         #[expect(unsafe_code, reason = "the call takes a raw header")]
         // SAFETY: the header points to memory that `self` owns, that does not move and that has the stated lengths;
         // any bytes are valid there (recvmsg(2)).
@@ -96,10 +114,23 @@ impl CoalescedReceive {
         Ok(self.check_and_count(bytes, check))
     }
 
+    /// Tells whether all control messages are as they were sent: see [`ReadControls::verdict`].
+    ///
+    /// # Errors
+    /// Fails if one was missing, cut off or wrong.
+    pub fn check_controls(&self) -> io::Result<()> {
+        self.reader.verdict()
+    }
+
     /// Checks and counts the datagrams in the first `bytes` of the buffer.
     #[inline]
-    fn check_and_count<C: Check>(&self, bytes: usize, check: &mut C) -> BatchCount {
-        let segment_bytes = self.segment_bytes().unwrap_or(bytes.max(1));
+    fn check_and_count<C: Check>(&mut self, bytes: usize, check: &mut C) -> BatchCount {
+        let segment_bytes = if R::READS {
+            self.read_controls()
+        } else {
+            self.segment_bytes()
+        };
+        let segment_bytes = segment_bytes.unwrap_or(bytes.max(1));
         if C::READS_PAYLOAD {
             // All segments but the last have that size (udp(7)).
             let datagrams = self.buffer[..bytes].chunks(segment_bytes);
@@ -109,6 +140,20 @@ impl CoalescedReceive {
         // An empty datagram counts as one.
         let packets = bytes.div_ceil(segment_bytes).max(1);
         BatchCount::of(packets as u64, bytes as u64)
+    }
+
+    /// Reads all control messages. Returns the segment size in bytes, as [`CoalescedReceive::segment_bytes`].
+    #[inline]
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "the type of the length differs between C libraries"
+    )]
+    fn read_controls(&mut self) -> Option<usize> {
+        let header = &self.header.msg_hdr;
+        let length = (header.msg_controllen as usize).min(ControlMemory::BYTES);
+        let messages = &self.controls[0].0[..length];
+        let segment_bytes = self.reader.read(header.msg_flags, messages);
+        segment_bytes.filter(|&bytes| bytes > 0)
     }
 
     /// Returns the segment size in bytes. `None`: a single datagram was received.
@@ -131,7 +176,7 @@ mod tests {
     use crate::engines::linux::gso;
 
     /// Returns the lengths of the datagrams shown to the check, and the count.
-    fn shown(aggregate: &CoalescedReceive, bytes: usize) -> (Vec<usize>, BatchCount) {
+    fn shown(aggregate: &mut CoalescedReceive, bytes: usize) -> (Vec<usize>, BatchCount) {
         let mut seen = Collected::default();
         let moved = aggregate.check_and_count(bytes, &mut seen);
         (seen.0.iter().map(Vec::len).collect(), moved)
@@ -139,7 +184,7 @@ mod tests {
 
     /// Returns a buffer with the kernel's control message for segments of `segment_bytes`.
     fn aggregate_of(segment_bytes: c_int) -> CoalescedReceive {
-        let mut aggregate = CoalescedReceive::new::<Unconnected>();
+        let mut aggregate = CoalescedReceive::new::<Unconnected>(NoControls);
         let header = &mut aggregate.header.msg_hdr;
         header.msg_controllen = size_of::<Control>() as _;
         let control = header.msg_control.cast::<Control>();
@@ -155,26 +200,26 @@ mod tests {
 
     #[test]
     fn the_last_datagram_of_an_aggregate_may_be_shorter() {
-        let aggregate = Box::new(aggregate_of(300));
+        let mut aggregate = Box::new(aggregate_of(300));
         assert_eq!(
-            shown(&aggregate, 1000),
+            shown(&mut aggregate, 1000),
             (vec![300, 300, 300, 100], BatchCount::of(4, 1000))
         );
         assert_eq!(
-            shown(&aggregate, 600),
+            shown(&mut aggregate, 600),
             (vec![300, 300], BatchCount::of(2, 600))
         );
-        assert_eq!(shown(&aggregate, 7), (vec![7], BatchCount::of(1, 7)));
+        assert_eq!(shown(&mut aggregate, 7), (vec![7], BatchCount::of(1, 7)));
     }
 
     #[test]
     fn without_a_control_message_there_is_one_datagram() {
-        let aggregate = CoalescedReceive::new::<Connected>();
+        let mut aggregate = CoalescedReceive::new::<Connected>(NoControls);
         assert_eq!(
-            shown(&aggregate, 1000),
+            shown(&mut aggregate, 1000),
             (vec![1000], BatchCount::of(1, 1000))
         );
-        assert_eq!(shown(&aggregate, 0).1, BatchCount::of(1, 0));
+        assert_eq!(shown(&mut aggregate, 0).1, BatchCount::of(1, 0));
     }
 
     #[test]
@@ -194,7 +239,7 @@ mod tests {
             .send_to(&[7; 1000], address)
             .expect("loopback takes it");
         let mut seen = Collected::default();
-        let mut aggregate = CoalescedReceive::new::<Unconnected>();
+        let mut aggregate = CoalescedReceive::new::<Unconnected>(NoControls);
         let moved = aggregate
             .receive(&receiver, &mut seen)
             .expect("it is there");

@@ -1,7 +1,9 @@
+use std::ffi::c_int;
+
 use nix::sys::socket::sockopt::RcvBuf;
 
 use super::*;
-use crate::sys::clock;
+use crate::sys::{clock, control_messages};
 
 fn pair(address: &str) -> Option<(UdpSocket, UdpSocket)> {
     let receiver = UdpSocket::bind(address).ok()?;
@@ -59,12 +61,8 @@ fn control_messages_that_are_cut_off_or_of_others_are_passed_over() {
     assert_eq!(read_control(&[]), (None, None));
     assert_eq!(read_control(&[1; 40]), (None, None));
     let message = |level: c_int, kind: c_int, contents: &[u8]| {
-        let length = size_of::<usize>() + 8 + contents.len();
-        let mut bytes = length.to_ne_bytes().to_vec();
-        bytes.extend(level.to_ne_bytes());
-        bytes.extend(kind.to_ne_bytes());
-        bytes.extend(contents);
-        bytes.resize(bytes.len().next_multiple_of(size_of::<usize>()), 0);
+        let mut bytes = Vec::new();
+        control_messages::push(&mut bytes, level, kind, contents);
         bytes
     };
     let time = [3_i64.to_ne_bytes(), 7_i64.to_ne_bytes()].concat();

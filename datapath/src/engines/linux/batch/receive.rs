@@ -1,22 +1,22 @@
 //! Receives with recvmmsg(2): many datagrams per call into preallocated buffers, on unconnected sockets with their
-//! source addresses.
+//! source addresses, with `--cmsg` also with their control messages.
 
 use std::io;
 use std::net::UdpSocket;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::ptr;
 
 use libc::{c_void, iovec, mmsghdr};
 
 use super::{empty_header, length};
 use crate::engine::payload::{Check, Origin};
-use crate::engine::{Addressing, BatchCount, IoOptions};
+use crate::engine::{Addressing, BatchCount, ControlMemory, IoOptions, NoControls, ReadControls};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
 use crate::sys::source_address::Source;
 
 /// Buffers for the datagrams of one recvmmsg(2).
-pub struct ReceiveBatch {
-    /// The headers point into the three buffers below.
+pub struct ReceiveBatch<R = NoControls> {
+    /// The headers point into the buffers below.
     headers: FixedBuffer<mmsghdr>,
     bytes_each: usize,
     /// Payloads, one after the other.
@@ -25,26 +25,45 @@ pub struct ReceiveBatch {
     _iovecs: FixedBuffer<iovec>,
     /// Source addresses. Empty on connected sockets.
     sources: FixedBuffer<Source>,
+    /// Memory for control messages. Empty if there are none.
+    controls: FixedBuffer<ControlMemory>,
+    reader: R,
 }
 
 #[expect(unsafe_code, reason = "raw headers hold pointers")]
 // SAFETY: the pointers lead to memory that `self` owns.
-unsafe impl Send for ReceiveBatch {}
+unsafe impl<R: Send> Send for ReceiveBatch<R> {}
 
-impl ReceiveBatch {
+impl<R: ReadControls> ReceiveBatch<R> {
     /// Creates the buffers for one call; none if nothing is received.
-    pub fn from_options<A: Addressing>(options: &IoOptions) -> Self {
+    ///
+    /// # Errors
+    /// Fails if the socket has no such control messages.
+    pub fn from_options<A: Addressing<Controls = R>>(
+        options: &IoOptions,
+        socket: &impl AsFd,
+    ) -> io::Result<Self> {
         let count = if options.direction.receives() {
             options.batch
         } else {
             0
         };
         let source_count = if A::CONNECTED { 0 } else { count };
-        Self::with_buffers(options.buffer_bytes, count, source_count)
+        let reader = R::open(socket, options.received_controls())?;
+        Ok(Self::with_buffers(
+            options.buffer_bytes,
+            count,
+            source_count,
+            reader,
+        ))
     }
 
     /// Creates `count` buffers of `bytes_each` bytes, the first `source_count` of them with a source address.
-    fn with_buffers(bytes_each: usize, count: usize, source_count: usize) -> Self {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "musl counts these few bytes in 32 bits"
+    )]
+    fn with_buffers(bytes_each: usize, count: usize, source_count: usize, reader: R) -> Self {
         let buffers = FixedBuffer::new(vec![0; bytes_each * count]);
         let iovec = |n: usize| iovec {
             iov_base: buffers.at(n * bytes_each).cast::<c_void>(),
@@ -52,6 +71,8 @@ impl ReceiveBatch {
         };
         let iovecs = FixedBuffer::new((0..count).map(iovec).collect::<Vec<_>>());
         let sources = FixedBuffer::new(vec![Source::EMPTY; source_count]);
+        let controls = vec![ControlMemory::EMPTY; if R::READS { count } else { 0 }];
+        let controls = FixedBuffer::new(controls);
         let header = |n: usize| {
             let mut header = empty_header();
             header.msg_hdr.msg_iov = iovecs.at(n);
@@ -59,6 +80,10 @@ impl ReceiveBatch {
             if n < source_count {
                 header.msg_hdr.msg_name = sources.at(n).cast::<c_void>();
                 header.msg_hdr.msg_namelen = Source::BYTES;
+            }
+            if R::READS {
+                header.msg_hdr.msg_control = controls.at(n).cast::<c_void>();
+                header.msg_hdr.msg_controllen = ControlMemory::BYTES as _;
             }
             header
         };
@@ -68,6 +93,8 @@ impl ReceiveBatch {
             buffers,
             _iovecs: iovecs,
             sources,
+            controls,
+            reader,
         }
     }
 
@@ -99,9 +126,20 @@ impl ReceiveBatch {
         Ok(self.check_and_count(received, check))
     }
 
+    /// Tells whether all control messages are as they were sent: see [`ReadControls::verdict`].
+    ///
+    /// # Errors
+    /// Fails if one was missing, cut off or wrong.
+    pub fn check_controls(&self) -> io::Result<()> {
+        self.reader.verdict()
+    }
+
     /// Checks and counts the datagrams in the first `received` buffers.
     #[inline]
-    fn check_and_count<C: Check>(&self, received: usize, check: &mut C) -> BatchCount {
+    fn check_and_count<C: Check>(&mut self, received: usize, check: &mut C) -> BatchCount {
+        if R::READS {
+            self.read_controls(received);
+        }
         let headers = &self.headers[..received];
         if C::READS_PAYLOAD {
             for (n, header) in headers.iter().enumerate() {
@@ -113,6 +151,22 @@ impl ReceiveBatch {
         let bytes = headers.iter().map(|header| u64::from(header.msg_len)).sum();
         BatchCount::of(received as u64, bytes)
     }
+    /// Reads the control messages of the first `received` datagrams, and prepares their headers for the next call.
+    #[inline]
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::cast_possible_truncation,
+        reason = "musl counts these few bytes in 32 bits"
+    )]
+    fn read_controls(&mut self, received: usize) {
+        let headers = &mut self.headers[..received];
+        for (header, memory) in headers.iter_mut().zip(self.controls.iter()) {
+            let header = &mut header.msg_hdr;
+            let length = (header.msg_controllen as usize).min(ControlMemory::BYTES);
+            self.reader.read(header.msg_flags, &memory.0[..length]);
+            header.msg_controllen = ControlMemory::BYTES as _;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -122,7 +176,7 @@ mod tests {
 
     #[test]
     fn empty_datagrams_are_checked_and_counted() {
-        let batch = ReceiveBatch::with_buffers(0, 4, 0);
+        let mut batch = ReceiveBatch::with_buffers(0, 4, 0, NoControls);
         let mut seen = Collected::default();
         assert_eq!(batch.check_and_count(2, &mut seen), BatchCount::of(2, 0));
         assert_eq!(seen.0, [Vec::new(), Vec::new()] as [Vec<u8>; 2]);
@@ -130,7 +184,7 @@ mod tests {
 
     #[test]
     fn datagrams_written_through_the_headers_are_checked() {
-        let batch = Box::new(ReceiveBatch::with_buffers(8, 4, 4));
+        let mut batch = Box::new(ReceiveBatch::with_buffers(8, 4, 4, NoControls));
         for (n, letter) in (0_u32..3).zip(*b"abc") {
             #[expect(unsafe_code, reason = "writes through the pointers, like the kernel")]
             // SAFETY: the batch lives, and each of its buffers has 8 bytes.

@@ -9,18 +9,20 @@ use socket2::{SockAddr, SockAddrStorage, SockRef};
 
 use super::{empty_header, length};
 use crate::engine::payload::Fill;
-use crate::engine::{Addressing, BatchCount, BatchOutcome, Endpoint, IoOptions};
+use crate::engine::{Addressing, BatchCount, BatchOutcome, Endpoint, IoOptions, ReadControls};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
 use crate::sys::socket_queues;
 
 /// Datagrams to send in one call.
 pub struct SendBatch {
-    /// The headers point into the three buffers below.
+    /// The headers point into the buffers below.
     headers: FixedBuffer<mmsghdr>,
     bytes_each: u64,
     payloads: FixedBuffer<u8>,
     iovecs: FixedBuffer<iovec>,
     peer: Option<FixedBuffer<SockAddrStorage>>,
+    /// Control messages, the same for all datagrams. Empty: none.
+    controls: FixedBuffer<u8>,
 }
 
 #[expect(unsafe_code, reason = "raw headers hold pointers")]
@@ -29,7 +31,13 @@ unsafe impl Send for SendBatch {}
 
 impl SendBatch {
     /// Creates the datagrams that one call sends to the peer of an endpoint; none if nothing is sent.
-    pub fn from_options<A: Addressing>(options: &IoOptions, endpoint: &Endpoint) -> Self {
+    ///
+    /// # Errors
+    /// Fails if control messages need the socket's address and it has none.
+    pub fn from_options<A: Addressing>(
+        options: &IoOptions,
+        endpoint: &Endpoint,
+    ) -> io::Result<Self> {
         let peer = (!A::CONNECTED).then(|| endpoint.peer_or_unspecified());
         let payload = options.payload();
         let count = if options.direction.sends() {
@@ -37,12 +45,17 @@ impl SendBatch {
         } else {
             0
         };
-        Self::new(
+        let batch = Self::new(
             payload.repeat(if options.own_payloads { count } else { 1 }),
             payload.len(),
             count,
             peer,
-        )
+        );
+        if A::Controls::READS {
+            let controls = options.controls.outgoing(&endpoint.socket)?;
+            return Ok(batch.with_controls(controls));
+        }
+        Ok(batch)
     }
 
     /// Creates `count` datagrams of `bytes_each` bytes, to `peer` or, if `None`, to the peer of a connected socket.
@@ -85,7 +98,24 @@ impl SendBatch {
             payloads,
             iovecs,
             peer,
+            controls: FixedBuffer::new([]),
         }
+    }
+
+    /// Adds the bytes of control messages to each datagram.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "musl counts these few bytes in 32 bits"
+    )]
+    fn with_controls(mut self, controls: Vec<u8>) -> Self {
+        self.controls = FixedBuffer::new(controls);
+        if !self.controls.is_empty() {
+            for header in self.headers.iter_mut() {
+                header.msg_hdr.msg_control = self.controls.at(0).cast::<c_void>();
+                header.msg_hdr.msg_controllen = self.controls.len() as _;
+            }
+        }
+        self
     }
 
     /// Returns the number of datagrams.
@@ -109,9 +139,9 @@ impl SendBatch {
         })
     }
 
-    /// Returns whether each datagram names its destination.
-    pub fn names_peer(&self) -> bool {
-        self.peer.is_some()
+    /// Returns whether each datagram names its destination or has control messages, for which sendmsg(2) is needed.
+    pub fn needs_message(&self) -> bool {
+        self.peer.is_some() || !self.controls.is_empty()
     }
 
     /// Prepares the payloads and the destination of the next batch.

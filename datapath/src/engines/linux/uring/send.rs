@@ -37,7 +37,7 @@ impl SendRing {
         let batch = |endpoint| SendBatch::from_options::<A>(options, endpoint);
         let outgoing = (0..)
             .zip(endpoints)
-            .map(|(n, endpoint)| Outgoing::new(n, batch(endpoint)));
+            .map(|(n, endpoint)| Outgoing::new(n, batch(endpoint)?));
         Ok(Self {
             ring,
             under_way: 0,
@@ -74,9 +74,9 @@ impl SendRing {
 impl Outgoing {
     fn new(endpoint: u32, batch: SendBatch) -> io::Result<Self> {
         let length = u32::try_from(batch.bytes_each()).map_err(io::Error::other)?;
-        let (socket, names_peer) = (Fixed(endpoint), batch.names_peer());
+        let (socket, needs_message) = (Fixed(endpoint), batch.needs_message());
         let request = |(message, payload)| {
-            if names_peer {
+            if needs_message {
                 opcode::SendMsg::new(socket, message).build()
             } else {
                 opcode::Send::new(socket, payload, length).build()

@@ -15,7 +15,9 @@ use socket2::{SockAddr, SockRef};
 
 pub use self::completed::Completed;
 use self::error_queue::{ErrorQueue, Message};
+use crate::engine::ReadControls;
 use crate::engine::payload::Fill;
+use crate::engines::linux::message::send_message;
 use crate::sys::switch::switch_on;
 
 /// `SO_ZEROCOPY` (include/uapi/asm-generic/socket.h), which libc lacks.
@@ -54,6 +56,8 @@ pub struct ZeroCopyRing {
     socket: UdpSocket,
     /// Destination. `None`: the socket is connected.
     peer: Option<SockAddr>,
+    /// Control messages of each call.
+    controls: Vec<u8>,
     /// All buffers. The first one starts at `start`, the others follow each `stride` bytes.
     memory: Vec<u8>,
     start: usize,
@@ -88,6 +92,7 @@ impl ZeroCopyRing {
         Ok(Self {
             socket,
             peer: peer.map(SockAddr::from),
+            controls: Vec::new(),
             memory,
             start,
             stride,
@@ -97,6 +102,13 @@ impl ZeroCopyRing {
             until_read: 1,
             queue: ErrorQueue::default(),
         })
+    }
+
+    /// Sets the bytes of the control messages, for calls of [`ZeroCopyRing::send`] with control messages.
+    #[must_use]
+    pub fn with_controls(mut self, controls: Vec<u8>) -> Self {
+        self.controls = controls;
+        self
     }
 
     /// Returns the socket.
@@ -120,7 +132,7 @@ impl ZeroCopyRing {
     /// # Errors
     /// Returns the error of the system call.
     #[inline]
-    pub fn send(&mut self, fill: &impl Fill) -> io::Result<usize> {
+    pub fn send<R: ReadControls>(&mut self, fill: &impl Fill) -> io::Result<usize> {
         self.until_read -= 1;
         if self.until_read == 0 {
             self.read_in_time()?;
@@ -133,7 +145,7 @@ impl ZeroCopyRing {
         let datagram = start..start + self.bytes;
         fill.fill(&mut self.memory[datagram.clone()]);
         loop {
-            match self.hand_over(&self.memory[datagram.clone()]) {
+            match self.hand_over::<R>(&self.memory[datagram.clone()]) {
                 Ok(sent) => {
                     // The kernel does not number calls that send nothing.
                     if sent > 0 {
@@ -167,7 +179,11 @@ impl ZeroCopyRing {
     }
 
     #[inline]
-    fn hand_over(&self, datagram: &[u8]) -> io::Result<usize> {
+    fn hand_over<R: ReadControls>(&self, datagram: &[u8]) -> io::Result<usize> {
+        if R::READS {
+            let (peer, controls) = (self.peer.as_ref(), &self.controls);
+            return send_message(&self.socket, datagram, peer, controls, libc::MSG_ZEROCOPY);
+        }
         let socket = SockRef::from(&self.socket);
         match &self.peer {
             None => socket.send_with_flags(datagram, libc::MSG_ZEROCOPY),

@@ -1,0 +1,182 @@
+//! Compares control messages with what was sent.
+
+use std::ffi::c_int;
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+
+use super::{Arrived, Controls, ECN_BITS, ReadControls, own_address};
+use crate::data::Cmsg;
+use crate::sys::clock;
+use crate::sys::control_messages::{self, ControlMessages};
+
+/// Largest time by which the clock may be set back during a trial without making arrivals wrong, in nanoseconds.
+const CLOCK_STEP_NS: u64 = 3_600_000_000_000;
+
+/// A [`ReadControls`] that compares each message with what was sent.
+#[derive(Debug)]
+pub struct ControlReader {
+    kinds: Cmsg,
+    /// Own address of the socket. `None`: any.
+    own: Option<IpAddr>,
+    ecn: Option<u8>,
+    /// Earliest arrival that is right, in nanoseconds since 1970.
+    earliest_ns: u64,
+    /// Datagrams and aggregates with something wrong.
+    wrong: u64,
+    first: Option<Fault>,
+}
+
+/// What was wrong with the messages of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    CutOff,
+    Missing(Cmsg),
+    Destination(IpAddr),
+    Ecn(u8),
+    Arrival(u64),
+}
+
+impl ReadControls for ControlReader {
+    const READS: bool = true;
+
+    fn open(socket: &impl AsFd, expected: Controls) -> io::Result<Self> {
+        let kinds = expected.kinds;
+        let own = own_address(socket)?.ip();
+        request(socket, own, kinds)?;
+        Ok(Self {
+            kinds,
+            own: Some(own).filter(|own| !own.is_unspecified()),
+            ecn: expected.arriving_ecn,
+            earliest_ns: clock::realtime_ns().saturating_sub(CLOCK_STEP_NS),
+            wrong: 0,
+            first: None,
+        })
+    }
+
+    #[inline]
+    fn read(&mut self, flags: c_int, messages: &[u8]) -> Option<usize> {
+        let mut arrived = Arrived::default();
+        let mut segment_bytes = None;
+        for message in ControlMessages(messages) {
+            if let Some(ip) = message.destination() {
+                arrived.destination = Some(ip);
+            } else if let Some(class) = message.traffic_class() {
+                arrived.traffic_class = Some(class);
+            } else if let Some(ns) = message.arrived_ns() {
+                arrived.at_ns = Some(ns);
+            } else if let Some(bytes) = message.segment_bytes() {
+                segment_bytes = Some(bytes);
+            }
+        }
+        if flags & libc::MSG_CTRUNC == 0 {
+            self.compare(&arrived);
+        } else {
+            self.cut_off();
+        }
+        segment_bytes
+    }
+
+    #[inline]
+    fn compare(&mut self, arrived: &Arrived) {
+        let kinds = self.kinds;
+        let is_destination = |it| self.own.is_none_or(|own| own == it);
+        let is_ecn = |it| self.ecn.is_none_or(|ecn| ecn == it & ECN_BITS);
+        let is_arrival = |it| it >= self.earliest_ns;
+        let is_right = (!kinds.has(Cmsg::PKTINFO)
+            || arrived.destination.is_some_and(is_destination))
+            && (!kinds.has(Cmsg::ECN) || arrived.traffic_class.is_some_and(is_ecn))
+            && (!kinds.has(Cmsg::TIMESTAMP) || arrived.at_ns.is_some_and(is_arrival));
+        if !is_right {
+            self.note(self.fault_of(arrived));
+        }
+    }
+
+    #[cold]
+    fn cut_off(&mut self) {
+        self.note(Fault::CutOff);
+    }
+
+    fn verdict(&self) -> io::Result<()> {
+        let Some(first) = self.first else {
+            return Ok(());
+        };
+        let expected = match (first, self.own, self.ecn) {
+            (Fault::Destination(_), Some(own), _) => format!(" instead of {own}"),
+            (Fault::Ecn(_), _, Some(ecn)) => format!(" instead of {ecn:02b}"),
+            _ => String::new(),
+        };
+        Err(io::Error::other(format!(
+            "--cmsg {}: messages of {} receives were wrong, the first one: {first}{expected}",
+            self.kinds, self.wrong
+        )))
+    }
+}
+
+impl ControlReader {
+    /// Returns what is wrong, if messages are not as they were sent.
+    #[cold]
+    fn fault_of(&self, arrived: &Arrived) -> Fault {
+        let is_missing = [
+            (Cmsg::PKTINFO, arrived.destination.is_none()),
+            (Cmsg::ECN, arrived.traffic_class.is_none()),
+            (Cmsg::TIMESTAMP, arrived.at_ns.is_none()),
+        ];
+        let mut missing = is_missing.iter().filter(|(_, is_missing)| *is_missing);
+        if let Some((kind, _)) = missing.find(|(kind, _)| self.kinds.has(*kind)) {
+            return Fault::Missing(*kind);
+        }
+        let is_own = |it: &IpAddr| self.own.is_none_or(|own| own == *it);
+        let is_sent = |it: &u8| self.ecn.is_none_or(|ecn| ecn == *it);
+        let destination = arrived.destination.filter(|it| !is_own(it));
+        let ecn = arrived.traffic_class.map(|class| class & ECN_BITS);
+        match (destination, ecn.filter(|it| !is_sent(it))) {
+            (Some(ip), _) if self.kinds.has(Cmsg::PKTINFO) => Fault::Destination(ip),
+            (_, Some(ecn)) if self.kinds.has(Cmsg::ECN) => Fault::Ecn(ecn),
+            _ => Fault::Arrival(arrived.at_ns.unwrap_or(0)),
+        }
+    }
+
+    fn note(&mut self, fault: Fault) {
+        self.wrong += 1;
+        self.first.get_or_insert(fault);
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CutOff => write!(f, "cut off (MSG_CTRUNC)"),
+            Self::Missing(kind) => write!(f, "no {kind}"),
+            Self::Destination(ip) => write!(f, "the destination {ip}"),
+            Self::Ecn(ecn) => write!(f, "the ECN bits {ecn:02b}"),
+            Self::Arrival(ns) => write!(f, "the arrival {ns} ns after 1970"),
+        }
+    }
+}
+
+/// Requests kinds of control messages at a socket with the address `own`.
+fn request(socket: &impl AsFd, own: IpAddr, kinds: Cmsg) -> io::Result<()> {
+    let lacks = |kind: Cmsg| {
+        move |error: io::Error| {
+            io::Error::other(format!("--cmsg {kind}: the kernel lacks it: {error}"))
+        }
+    };
+    if kinds.has(Cmsg::PKTINFO) {
+        let requested = control_messages::request_destinations(socket, own);
+        requested.map_err(lacks(Cmsg::PKTINFO))?;
+    }
+    if kinds.has(Cmsg::ECN) {
+        let requested = control_messages::request_traffic_classes(socket, own);
+        requested.map_err(lacks(Cmsg::ECN))?;
+    }
+    if kinds.has(Cmsg::TIMESTAMP) {
+        let requested = control_messages::request_arrivals(socket);
+        requested.map_err(lacks(Cmsg::TIMESTAMP))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

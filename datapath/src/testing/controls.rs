@@ -1,0 +1,143 @@
+//! Control messages: what a call sends with a datagram, and that a receiver tells wrong ones.
+
+use std::io::IoSliceMut;
+use std::os::fd::AsRawFd;
+
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
+use socket2::SockRef;
+
+use super::bench::{self, BYTES, Bench, Outcome, Stage};
+use super::ends::{Ends, Family, Peer};
+use super::sending::{self, Recorded};
+use super::{Finding, Point, receives, receiving, sends};
+use crate::data::Cmsg;
+use crate::engine::{
+    Addressing, Connected, Controls, DatagramIo, Direction, Engine, IoOptions, Unconnected,
+    WithControls,
+};
+use crate::sys::control_messages;
+
+/// ECN bits that a call sets: ECT(0).
+const ECT_0: u8 = 0b10;
+
+/// Checks each kind alone and all that the engine knows.
+pub(super) fn check<E: Engine>(bench: &mut Bench<E>) {
+    let known = E::ABOUT.control_messages;
+    for kinds in [known, Cmsg::PKTINFO, Cmsg::ECN, Cmsg::TIMESTAMP] {
+        let kinds = kinds.common(known);
+        if kinds == Cmsg::NONE {
+            continue;
+        }
+        for family in [Family::V4, Family::V6] {
+            exchange::<E, WithControls<Connected>>(bench, family, kinds);
+            exchange::<E, WithControls<Unconnected>>(bench, family, kinds);
+        }
+    }
+}
+
+fn exchange<E: Engine, A: Addressing>(bench: &mut Bench<E>, family: Family, kinds: Cmsg) {
+    let ends = |direction| {
+        let ends = Ends::new::<A>(family, 1)?;
+        let when = format!("{}, --cmsg {kinds}", ends.when(direction));
+        Some((ends, when))
+    };
+    if sends::<E>() {
+        if let Some((ends, when)) = ends(Direction::Sends) {
+            bench.check(when, move |stage| sends_kinds::<E, A>(ends, kinds, stage));
+        }
+    }
+    if receives::<E>() {
+        if let Some((ends, when)) = ends(Direction::Receives) {
+            bench.check(when, move |stage| reads_kinds::<E, A>(ends, kinds, stage));
+        }
+    }
+}
+
+fn options(ends: &mut Ends, kinds: Cmsg, direction: Direction) -> IoOptions {
+    let endpoints = std::mem::take(&mut ends.endpoints);
+    IoOptions {
+        controls: Controls::new(kinds, kinds, 0),
+        ..bench::options(endpoints, direction)
+    }
+}
+
+/// Sends, and compares the traffic class and the source at the peer.
+fn sends_kinds<E: Engine, A: Addressing>(mut ends: Ends, kinds: Cmsg, stage: &Stage) -> Outcome {
+    let engine = bench::start_with::<E>(&std::sync::Arc::default(), &stage.meter)?;
+    let options = options(&mut ends, kinds, Direction::Sends);
+    let mut io = bench::open::<E, A>(&engine, options)?;
+    let peer = &ends.peers[0];
+    let requested = control_messages::request_traffic_classes(&peer.socket, peer.ours.ip());
+    requested.expect("Linux tells traffic classes");
+    let moved = sending::transmit(&engine, &mut io, 0, &Recorded::to(None), stage)?;
+    let expected = if kinds.has(Cmsg::ECN) { ECT_0 } else { 0 };
+    for _ in 0..moved.packets {
+        let (class, source) = taken(peer);
+        if class != Some(expected) {
+            let found = format!("a datagram has the traffic class {class:?} instead of {expected}");
+            return Err(Finding::new(Point::Controls, found));
+        }
+        if source != Some(SockaddrStorage::from(peer.ours)) {
+            let found = format!("a datagram is from {source:?} instead of {}", peer.ours);
+            return Err(Finding::new(Point::Controls, found));
+        }
+    }
+    Ok(())
+}
+
+/// Receives a datagram at the peer. Returns its traffic class and its source.
+fn taken(peer: &Peer) -> (Option<u8>, Option<SockaddrStorage>) {
+    let (mut room, mut memory) = ([0; 2 * BYTES], [0; 256]);
+    let mut buffers = [IoSliceMut::new(&mut room)];
+    let (socket, flags) = (peer.socket.as_raw_fd(), MsgFlags::MSG_DONTWAIT);
+    let Ok(message) =
+        recvmsg::<SockaddrStorage>(socket, &mut buffers, Some(&mut memory[..]), flags)
+    else {
+        return (None, None);
+    };
+    let class = message.cmsgs().ok().and_then(|mut messages| {
+        messages.find_map(|it| match it {
+            ControlMessageOwned::Ipv4Tos(class) => Some(class),
+            ControlMessageOwned::Ipv6TClass(class) => u8::try_from(class).ok(),
+            _ => None,
+        })
+    });
+    (class, message.address)
+}
+
+/// Receives datagrams with ECT(0), which is right, and then one without, which is not.
+fn reads_kinds<E: Engine, A: Addressing>(mut ends: Ends, kinds: Cmsg, stage: &Stage) -> Outcome {
+    let engine = bench::start_with::<E>(&std::sync::Arc::default(), &stage.meter)?;
+    let options = options(&mut ends, kinds, Direction::Receives);
+    let mut io = bench::open::<E, A>(&engine, options)?;
+    let peer = &ends.peers[0];
+    mark(peer, if kinds.has(Cmsg::ECN) { ECT_0 } else { 0 });
+    receiving::check::<E, A>(&engine, &mut io, peer, stage)?;
+    if let Err(error) = io.check_controls() {
+        let found = format!("control messages were right, and check_controls says: {error}");
+        return Err(Finding::new(Point::Controls, found));
+    }
+    mark(peer, 0b01);
+    peer.send(&[1; BYTES]);
+    let mut seen = receiving::Seen::default();
+    while seen.0.is_empty() {
+        receiving::receive(&engine, &mut io, &mut seen, stage)?;
+    }
+    if kinds.has(Cmsg::ECN) == io.check_controls().is_err() {
+        Ok(())
+    } else {
+        let found = "check_controls did not tell that ECN was wrong, if and only if it is read";
+        Err(Finding::new(Point::Controls, found))
+    }
+}
+
+/// Sets the traffic class of the peer's datagrams.
+fn mark(peer: &Peer, class: u8) {
+    let socket = SockRef::from(&peer.socket);
+    let marked = if peer.ours.is_ipv4() {
+        socket.set_tos_v4(class.into())
+    } else {
+        socket.set_tclass_v6(class.into())
+    };
+    marked.expect("Linux sets traffic classes");
+}
