@@ -56,6 +56,7 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
         train: Vec::new(),
         priority: Vec::new(),
         checksum: Vec::new(),
+        busy_poll: Vec::new(),
         tokio_workers: Vec::new(),
         wait: Vec::new(),
         rcvbuf: vec![Buffer::DEFAULT],

@@ -39,7 +39,7 @@ use crate::sys::host_id::HostId;
 use crate::term::duration::ns;
 
 /// Version of the protocol, increased with each change of the messages.
-pub const PROTOCOL: u32 = 19;
+pub const PROTOCOL: u32 = 20;
 
 /// Longest body, in bytes. The longest message lists the flows of a case, at most 157 B each: there is room for
 /// 100,000.

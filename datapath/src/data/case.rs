@@ -157,6 +157,7 @@ impl Case {
             train: self.train.filter(|_| self.transport.is_none()),
             priority: self.priority.filter(|_| self.transport.is_none()),
             checksum: self.checksum.filter(|_| self.transport.is_none()),
+            busy_poll: self.busy_poll.filter(|_| self.transport.is_none()),
             sharing: self.sharing.filter(|_| self.block().receivers_share()),
             duplex: self
                 .duplex

@@ -30,7 +30,7 @@ use std::task::{Context, Poll, Waker};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
-pub use self::about::{About, ManyEndpoints, Partner, Selection, Trains};
+pub use self::about::{About, BusyPolling, ManyEndpoints, Partner, Selection, Trains};
 #[doc(hidden)]
 pub use self::counters::{
     FlowCounts, FlowMeter, OffloadedRequests, OutsideCounts, Refusals, SharedCount,

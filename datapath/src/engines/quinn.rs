@@ -16,7 +16,7 @@ use super::tokio::adopt;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Remark, ThreadArgs, Trains,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, Remark, ThreadArgs, Trains,
     Waits, Wakeups, erased,
 };
 use crate::engines::linux::gso;
@@ -34,6 +34,7 @@ impl Engine for QuinnUdp {
         can_serve_requests: Err("gains by trains of datagrams, and a request is one: use tokio"),
         trains: Trains::Always,
         receives_aggregates: true,
+        busy_polling: BusyPolling::OF_LIBRARY,
         // BATCH_SIZE of the library.
         aggregates_per_call: 32,
         never_fragments: true,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ManyEndpoints, Meter, ThreadArgs,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, ManyEndpoints, Meter, ThreadArgs,
 };
 use crate::engines::linux::batch::SendBatch;
 use crate::engines::linux::uring::{self, ReceiveRing, SendRing};
@@ -23,6 +23,7 @@ impl Engine for Uring {
         group: Group::Batch,
         sends_batches: true,
         prefetches: true,
+        busy_polling: BusyPolling::Uring,
         can_spin: true,
         many_endpoints: ManyEndpoints::OneIo,
         ..About::PLAIN

@@ -7,6 +7,7 @@ pub mod affinity;
 pub mod arrival;
 pub mod buffers;
 pub mod busy;
+pub mod busy_poll;
 pub mod checksum;
 pub mod clock;
 pub mod cpu_speed;

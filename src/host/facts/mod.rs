@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::Ip;
 use crate::sys::files::Root;
 use crate::sys::power::PowerMeter;
+use crate::sys::busy_poll::Refusals;
 use crate::sys::real_time::Throttling;
 use crate::sys::{drops, limits, real_time};
 use crate::term::cpu_list;
@@ -61,6 +62,8 @@ pub struct Host {
     pub rt_throttling: Option<Throttling>,
     /// True if this process may lock its memory. `None`: unknown.
     pub locks_memory: Option<bool>,
+    /// Why sockets, epoll instances and rings cannot busy-poll, if they cannot.
+    pub busy_poll: Refusals,
     /// CPU time that the control groups grant this process, in CPUs' worth. `None`: no limit is visible.
     pub cpu_quota: Option<f64>,
     /// The emulator or hypervisor of the machine. `None`: none is visible.
@@ -135,6 +138,7 @@ impl Host {
             most_rt_priority: real_time::most_priority(),
             rt_throttling: Throttling::read(root),
             locks_memory: Some(real_time::may_lock_memory()),
+            busy_poll: Refusals::read(),
             cpu_quota: cgroup::quota(root),
             virtualization: virtualization::read(root, &compatible),
             machine: kernel::machine(root),

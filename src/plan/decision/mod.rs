@@ -1,6 +1,7 @@
 //! Decides which cases run, on which CPUs, and with which warnings.
 
 mod across;
+mod busy_poll;
 mod flows;
 mod link_mtu;
 mod programs;
@@ -38,7 +39,8 @@ impl Decision {
             Ok(engines) => engines,
             Err(reason) => return Self::Skip(reason),
         };
-        if let Some(reason) = refusal(case, engines, conditions) {
+        let refused = refusal(case, engines, conditions);
+        if let Some(reason) = refused.or_else(|| busy_poll::refusal(case, engines, conditions)) {
             return Self::Skip(reason);
         }
         let (placement, fallbacks) = match placement(case, conditions) {
@@ -49,6 +51,7 @@ impl Decision {
             return Self::Skip(reason);
         }
         let mut warnings = warnings(case, engines, conditions, &placement);
+        warnings.extend(busy_poll::warning(case, engines, conditions));
         warnings.extend(real_time::warning(case, conditions));
         warnings.extend(fallbacks);
         Self::Run(placement, warnings)

@@ -4,7 +4,7 @@
 use super::column::{Cell, Holds, cells, columns};
 use super::{Status, joined};
 use crate::data::{
-    Arrivals, Batch, Buffer, Checksum, Connection, Destination, Direction, Duplex, Flows, Ip,
+    Arrivals, Batch, Buffer, BusyPoll, Checksum, Connection, Destination, Direction, Duplex, Flows, Ip,
     Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime, SharingKind,
     Spread, ThinkTime, Threads, Tos, Train, Transport, Wait, Workers, Workload,
 };
@@ -76,6 +76,12 @@ columns! {
         priority: Option<Priority>, "", Plan, Unusual, "0, or by `--tos`";
         /// `off`: datagrams have no UDP checksum (`--checksum`).
         checksum: Option<Checksum>, "", Plan, Unusual, "they have one";
+        /// Time for which receivers busy-poll before they sleep (`--busy-poll`).
+        busy_poll: Option<BusyPoll>, "", Plan, Unusual, "off";
+        /// What had that time when it was read back: `socket`, `socket+epoll`, `socket+uring`.
+        busy_poll_by: String, "", Run, Never, "no `busy_poll`, no window";
+        /// Share of the receiving sockets that a NAPI delivered to, at the end; where 0, `busy_poll` had no effect.
+        busy_poll_napi_pct: Option<f64>, "%", Run, Never, "no `busy_poll`, no window";
         /// Worker threads of the one tokio runtime that all bench threads share.
         tokio_workers: Option<Workers>, "", Plan, Unusual, "a runtime per thread, or none";
         /// `spin`: receivers poll instead of sleeping (`--wait`).
@@ -442,6 +448,6 @@ cells! {
     Decimals: f64;
     WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Train,
         Workers;
-    Text: Arrivals, Checksum, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel, ServiceTime, SharingKind, Spread, Status,
+    Text: Arrivals, BusyPoll, Checksum, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel, ServiceTime, SharingKind, Spread, Status,
         ThinkTime, Tos, Transport, Wait, Workload;
 }
