@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::fd::OwnedFd;
 
 use anyhow::Context;
 use nix::errno::Errno;
@@ -9,8 +10,8 @@ use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{Ipv4RecvErr, Ipv6RecvErr, Priority as SetPriority};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::data::{Case, Checksum, Connection, Ip, Priority, Sharing, Tos};
-use crate::sys::{buffers, busy_poll, checksum};
+use crate::data::{Case, Checksum, Connection, Ip, Priority, Sharing, Spread, Tos};
+use crate::sys::{buffers, busy_poll, checksum, incoming_cpu};
 
 /// Minimum receive buffer of a socket, in bytes, however many sockets share a receiver's buffer: seven datagrams of
 /// 1500 B, or one of any length.
@@ -117,6 +118,26 @@ fn share(socket: &Socket, sharing: Sharing) -> anyhow::Result<()> {
             .context("cannot set SO_REUSEADDR"),
         Sharing::Separate => Ok(()),
     }
+}
+
+/// Has each receiver take the packets that its own CPU handles, if the case asks for it. Only after the probes, which
+/// come from the coordinator thread's CPU.
+///
+/// # Errors
+/// Fails if a system call fails.
+pub(super) fn prefer_own_cpus(
+    case: &Case,
+    receivers: &[OwnedFd],
+    cpus: &[Option<usize>],
+) -> anyhow::Result<()> {
+    if case.sharing != Some(Sharing::Reuseport(Spread::Cpu)) {
+        return Ok(());
+    }
+    for (socket, cpu) in receivers.iter().zip(cpus) {
+        let cpu = cpu.context("--spread cpu needs receivers on CPUs")?;
+        incoming_cpu::prefer(socket, cpu).context("cannot set SO_INCOMING_CPU")?;
+    }
+    Ok(())
 }
 
 /// Makes a sender's socket with its own source port.

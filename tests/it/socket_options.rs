@@ -1,8 +1,10 @@
 //! Socket options that are parameters: each is in the rows, and does what it says.
 
-use crate::common::{Place, rows};
-use udpbench::data::{Checksum, Train};
+use crate::common::{Place, rows, samples, stderr, stdout};
+use udpbench::data::{Checksum, Side, Train};
+use udpbench::host::facts::Host;
 use udpbench::results::row::Status;
+use udpbench::sys::files::Root;
 
 const SHORT: &str =
     "--threads 2 --payload 300 --connection connected --rounds 5 --duration 50ms --soak 0s";
@@ -87,4 +89,54 @@ fn datagrams_without_checksums_arrive() {
             row.reason
         );
     }
+}
+
+#[test]
+fn each_receiver_takes_the_packets_of_its_cpu() {
+    let place = Place::new();
+    let host = Host::read(&Root::default());
+    let four = SHORT.replace(
+        "--threads 2",
+        "--threads 4 --engine std --ip v4 --spread cpu --rate 2k",
+    );
+    if let Some(why) = &host.incoming_cpu_refusal {
+        let rows = place.sweep(&four);
+        assert!(rows.iter().any(|row| row.reason == *why), "{rows:?}");
+        return;
+    }
+    let has_rps = host
+        .lo_rps_cpus
+        .as_ref()
+        .is_some_and(|cpus| !cpus.is_empty());
+    let [first, second, ..] = host.pinnable_cpus[..] else {
+        return;
+    };
+    if has_rps {
+        return;
+    }
+    // Both senders are on the CPU of one receiver. With the hash, the other one would get half of the flows.
+    let output = place.run(&format!(
+        "{four} --no-reference --pin {first},{first}:{first},{second} -o out.csv"
+    ));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let windows = samples(&place.path("out.jsonl"));
+    assert!(!windows.is_empty());
+    for thread in windows.iter().flat_map(|window| &window.threads) {
+        let is_first = thread.cpu == u32::try_from(first).ok();
+        if thread.side == Side::Receiver {
+            assert_eq!(thread.received_packets > 0, is_first, "{thread:?}");
+        }
+    }
+}
+
+#[test]
+fn receivers_without_a_cpu_or_without_company_take_no_packets_by_cpu() {
+    let place = Place::new();
+    let four = "--threads 4 --payload 300 --engine std --ip v4 --spread cpu --pin none";
+    let plan = stdout(&place.run(&format!("plan {four}")));
+    let is_refused = plan.contains("--spread cpu needs receivers on CPUs: leave out --pin none");
+    assert!(is_refused || plan.contains("use --spread even"), "{plan}");
+    let output = place.refuses(&format!("{SHORT} --engine std --spread cpu"));
+    let fix = "--spread cpu: several receivers have to share the port: use --threads 4";
+    assert!(stderr(&output).contains(fix), "{}", stderr(&output));
 }

@@ -92,7 +92,9 @@ mod tests {
             let poll = text.parse::<BusyPoll>().expect(text);
             assert_eq!(poll.to_string(), text);
         }
-        for text in ["", "0us", "on", "50", "999ns", "1500ns", "11ms", "1s", "-1us"] {
+        for text in [
+            "", "0us", "on", "50", "999ns", "1500ns", "11ms", "1s", "-1us",
+        ] {
             let fix = text.parse::<BusyPoll>().expect_err(text);
             assert!(fix.contains("1us to 10ms"), "{fix}");
         }

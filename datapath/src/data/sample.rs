@@ -5,7 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Accounting, BusyPolled, DirectionCounts, Pacing, RoundTrips, Verified, WindowAccounting};
+use crate::data::{
+    Accounting, BusyPolled, DirectionCounts, Pacing, RoundTrips, Verified, WindowAccounting,
+};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle_states::IdleTimes;
 use crate::sys::run_queue::CpuTaken;

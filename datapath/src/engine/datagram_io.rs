@@ -146,8 +146,8 @@ pub struct IoOptions {
     /// True if a receive must not wait, but return `WouldBlock` or an empty batch. Only for engines that [support
     /// it](super::About::can_spin).
     pub spins: bool,
-    /// Time for which the engine's own epoll instance or ring busy-polls. `None`: it does not, or the end only sends. The
-    /// sockets poll already.
+    /// Time for which the engine's own epoll instance or ring busy-polls. `None`: it does not, or the end only sends.
+    /// The sockets poll already.
     pub busy_poll: Option<BusyPoll>,
     /// True if each datagram of a call needs its own memory, since they differ (`--verify`).
     pub own_payloads: bool,

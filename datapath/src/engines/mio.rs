@@ -15,8 +15,8 @@ use super::readiness_policy::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Direction, Engine, IoOptions, Selection,
-    ThreadArgs,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Direction, Engine, IoOptions,
+    Selection, ThreadArgs,
 };
 use crate::sys::busy_poll;
 

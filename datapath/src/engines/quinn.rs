@@ -16,8 +16,8 @@ use super::tokio::adopt;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, Remark, ThreadArgs, Trains,
-    Waits, Wakeups, erased,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, Remark, ThreadArgs,
+    Trains, Waits, Wakeups, erased,
 };
 use crate::engines::linux::gso;
 

@@ -14,7 +14,8 @@ use super::std::StdIo;
 use crate::data::{BusyPoll, Group};
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, Selection, ThreadArgs,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, Selection,
+    ThreadArgs,
 };
 use crate::sys::busy_poll;
 

@@ -12,8 +12,8 @@ use async_io::Async;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, ManyEndpoints, ThreadArgs, Waits,
-    Wakeups,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, ManyEndpoints,
+    ThreadArgs, Waits, Wakeups,
 };
 
 pub(super) struct Smol(Arc<Wakeups>);

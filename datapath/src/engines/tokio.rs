@@ -20,8 +20,8 @@ use super::readiness_policy::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, Loop, ManyEndpoints, Pool,
-    PoolArgs, Selection, Spawner, ThreadArgs, Waits, Wakeups, erased,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, Loop, ManyEndpoints,
+    Pool, PoolArgs, Selection, Spawner, ThreadArgs, Waits, Wakeups, erased,
 };
 use crate::engines::lent_future;
 

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, ManyEndpoints, Meter, ThreadArgs,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, ManyEndpoints,
+    Meter, ThreadArgs,
 };
 use crate::engines::linux::batch::SendBatch;
 use crate::engines::linux::uring::{self, ReceiveRing, SendRing};

@@ -20,8 +20,11 @@ const SO_BUSY_POLL_BUDGET: c_int = 70;
 /// Operation of io_uring_register(2) since Linux 6.9.
 const IORING_REGISTER_NAPI: c_int = 27;
 
-/// Packets that one look may take: as many as an interrupt takes (NAPI_POLL_WEIGHT), and the most that an epoll instance
-/// gets without CAP_NET_ADMIN. An io_uring has a budget of its own, 8.
+/// Count of structures, or of entries of a ring.
+const ONE: c_long = 1;
+
+/// Packets that one look may take: as many as an interrupt takes (NAPI_POLL_WEIGHT), and the most that an epoll
+/// instance gets without CAP_NET_ADMIN. An io_uring has a budget of its own, 8.
 const BUDGET: u8 = 64;
 
 /// Has a socket poll for `us` microseconds in each call that would wait for a datagram, and once in one that would not.
@@ -75,8 +78,6 @@ pub fn of_epoll(instance: &impl AsRawFd, us: u16) -> io::Result<()> {
         prefer: u8,
         pad: u8,
     }
-    const SET: u64 = 0x4008_8A01;
-    const GET: u64 = 0x8008_8A02;
     let asked = Parameters {
         us: us.into(),
         budget: BUDGET.into(),
@@ -85,13 +86,12 @@ pub fn of_epoll(instance: &impl AsRawFd, us: u16) -> io::Result<()> {
     };
     let mut kept = Parameters::default();
     let fd = instance.as_raw_fd();
-    // The type of a request differs between C libraries.
     #[expect(unsafe_code, reason = "no wrapper knows these requests")]
     // SAFETY: the kernel reads 8 bytes for the first request and writes 8 for the second (the size is in their
     // numbers), which is the size of `Parameters`, at valid addresses.
     let done = unsafe {
-        libc::ioctl(fd, SET as _, &raw const asked) == 0
-            && libc::ioctl(fd, GET as _, &raw mut kept) == 0
+        libc::ioctl(fd, libc::EPIOCSPARAMS, &raw const asked) == 0
+            && libc::ioctl(fd, libc::EPIOCGPARAMS, &raw mut kept) == 0
     };
     match (done, kept == asked) {
         (true, true) => Ok(()),
@@ -130,7 +130,7 @@ pub fn of_ring(ring: &impl AsRawFd, us: u16) -> io::Result<()> {
                 c_long::from(ring.as_raw_fd()),
                 c_long::from(IORING_REGISTER_NAPI),
                 &raw mut napi,
-                1 as c_long,
+                ONE,
             )
         };
         if done == 0 {
@@ -168,10 +168,16 @@ impl Refusals {
         Self {
             socket: try_socket().err().map(|error| why_no_socket(&error)),
             epoll: try_epoll().err().map(|error| {
-                format!("an epoll instance polls from Linux 6.9 on (EPIOCSPARAMS: {error}): use another --engine, such as std")
+                format!(
+                    "an epoll instance polls from Linux 6.9 on (EPIOCSPARAMS: {error}): use another \
+                     --engine, such as std"
+                )
             }),
             ring: try_ring().err().map(|error| {
-                format!("an io_uring polls from Linux 6.9 on (IORING_REGISTER_NAPI: {error}): use another --engine, such as std")
+                format!(
+                    "an io_uring polls from Linux 6.9 on (IORING_REGISTER_NAPI: {error}): use another \
+                     --engine, such as std"
+                )
             }),
         }
     }
@@ -204,15 +210,14 @@ fn try_ring() -> io::Result<()> {
     /// `struct io_uring_params` of include/uapi/linux/io_uring.h, of which only zeros are needed.
     const PARAMETERS_BYTES: usize = 120;
     let mut parameters = [0_u64; PARAMETERS_BYTES / 8];
-    #[expect(unsafe_code, reason = "io_uring_setup(2) has no wrapper without the engine")]
+    #[expect(
+        unsafe_code,
+        reason = "io_uring_setup(2) has no wrapper without the engine"
+    )]
     // SAFETY: the kernel reads and writes 120 bytes at an address that is valid and aligned. A result from 0 on is a
     // new descriptor that nobody else owns.
     let ring = unsafe {
-        let fd = libc::syscall(
-            libc::SYS_io_uring_setup,
-            1 as c_long,
-            parameters.as_mut_ptr(),
-        );
+        let fd = libc::syscall(libc::SYS_io_uring_setup, ONE, parameters.as_mut_ptr());
         match c_int::try_from(fd) {
             Ok(fd) if fd >= 0 => OwnedFd::from_raw_fd(fd),
             _ => return Err(io::Error::last_os_error()),

@@ -16,6 +16,7 @@ pub mod drops;
 pub mod files;
 pub mod host_id;
 pub mod idle_states;
+pub mod incoming_cpu;
 pub mod interface_addresses;
 pub mod interrupt;
 pub mod kernel_drops;

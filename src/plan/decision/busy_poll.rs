@@ -95,13 +95,16 @@ mod tests {
             ..no_epoll()
         };
         let case = |engines: &str, more: &str| format!("{engines}/2t/300B/connected/v4{more}");
-        let polls = case("std:epoll-level", "/poll-50us");
+        let polls = case("std:epoll-level", "/busy-50us");
         assert_eq!(refused(&polls, no_epoll()), why("old"));
         assert_eq!(refused(&polls, no_socket()), why("no permission"));
         assert_eq!(refused(&case("std:epoll-level", ""), no_socket()), None);
         // Only a client of the same engine receives, too.
         let sends = "epoll-level:std";
-        assert_eq!(refused(&case(sends, "/poll-50us"), no_epoll()), None);
-        assert_eq!(refused(&case(sends, "/poll-50us/rr"), no_epoll()), why("old"));
+        assert_eq!(refused(&case(sends, "/busy-50us"), no_epoll()), None);
+        assert_eq!(
+            refused(&case(sends, "/busy-50us/rr"), no_epoll()),
+            why("old")
+        );
     }
 }

@@ -3,6 +3,7 @@
 mod across;
 mod busy_poll;
 mod flows;
+mod incoming_cpu;
 mod link_mtu;
 mod programs;
 mod real_time;
@@ -47,11 +48,16 @@ impl Decision {
             Ok(placed) => placed,
             Err(reason) => return Self::Skip(reason),
         };
-        if let Some(reason) = real_time::refusal(case, conditions, &placement) {
+        let refused = real_time::refusal(case, conditions, &placement);
+        let refused =
+            refused.or_else(|| incoming_cpu::refusal(case, engines, conditions, &placement));
+        if let Some(reason) = refused {
             return Self::Skip(reason);
         }
         let mut warnings = warnings(case, engines, conditions, &placement);
         warnings.extend(busy_poll::warning(case, engines, conditions));
+        let by_cpu = incoming_cpu::warning(case, conditions, &placement);
+        warnings.extend(by_cpu.map(str::to_owned));
         warnings.extend(real_time::warning(case, conditions));
         warnings.extend(fallbacks);
         Self::Run(placement, warnings)

@@ -4,7 +4,9 @@ use crate::data::{BusyPolled, Sample};
 
 /// Returns what was found in all windows together. `None`: nothing was to poll.
 fn all(samples: &[Sample]) -> Option<BusyPolled> {
-    let found = samples.iter().filter_map(|sample| sample.busy_polled.clone());
+    let found = samples
+        .iter()
+        .filter_map(|sample| sample.busy_polled.clone());
     found.reduce(|mut all, one| {
         all.add(&one);
         all
@@ -54,13 +56,19 @@ mod tests {
         };
         let both = [PolledBy::Epoll, PolledBy::Socket];
         let half = [polled(&both, 2), polled(&both, 0)];
-        assert_eq!((by(&half), napi_pct(&half)), ("socket+epoll".to_owned(), Some(50.0)));
+        assert_eq!(
+            (by(&half), napi_pct(&half)),
+            ("socket+epoll".to_owned(), Some(50.0))
+        );
         assert_eq!(no_effect(&half), None);
         let loopback = [polled(&both, 0)];
         assert!(no_effect(&loopback).is_some_and(|why| why.contains("no NAPI")));
         let undone = [polled(&[], 2)];
         assert!(no_effect(&undone).is_some_and(|why| why.contains("otherwise")));
         let off = [window(1)];
-        assert_eq!((by(&off), napi_pct(&off), no_effect(&off)), (String::new(), None, None));
+        assert_eq!(
+            (by(&off), napi_pct(&off), no_effect(&off)),
+            (String::new(), None, None)
+        );
     }
 }

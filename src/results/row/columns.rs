@@ -4,8 +4,8 @@
 use super::column::{Cell, Holds, cells, columns};
 use super::{Status, joined};
 use crate::data::{
-    Arrivals, Batch, Buffer, BusyPoll, Checksum, Connection, Destination, Direction, Duplex, Flows, Ip,
-    Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime, SharingKind,
+    Arrivals, Batch, Buffer, BusyPoll, Checksum, Connection, Destination, Direction, Duplex, Flows,
+    Ip, Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime, SharingKind,
     Spread, ThinkTime, Threads, Tos, Train, Transport, Wait, Workers, Workload,
 };
 
@@ -122,7 +122,7 @@ columns! {
         server_model: Option<ServerModel>, "", Plan, Unusual, "`flood`, `bidir`";
         /// How several receivers share the port: `reuseport`, `reuseaddr`, `separate`.
         sharing: Option<SharingKind>, "", Plan, Unusual, "1 receiver, `flows`";
-        /// How flows are spread over receivers: `even`, `hash`, `bpf`.
+        /// How flows are spread over receivers: `even`, `hash`, `bpf`, `cpu`.
         spread: Option<Spread>, "", Plan, Unusual, "1 receiver, no `reuseport`";
         /// CPUs of the senders, `>`, CPUs of the receivers, such as `2,1>3,0`; with 1 thread its CPU; or `none`.
         pin: String, "", Plan, Never, "skipped";
@@ -448,6 +448,6 @@ cells! {
     Decimals: f64;
     WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Train,
         Workers;
-    Text: Arrivals, BusyPoll, Checksum, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel, ServiceTime, SharingKind, Spread, Status,
-        ThinkTime, Tos, Transport, Wait, Workload;
+    Text: Arrivals, BusyPoll, Checksum, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel, ServiceTime, SharingKind, Spread,
+        Status, ThinkTime, Tos, Transport, Wait, Workload;
 }

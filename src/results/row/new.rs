@@ -8,8 +8,8 @@ use super::pacing::{self, Gaps};
 use super::round_trips::{self, Latencies};
 use super::rounding::{decimals, milliseconds};
 use super::{
-    Environment, Machine, Row, RowInput, Status, counters_by_name, doubts, earlier, preempted,
-    busy_polled, residual, sensor_readings, status,
+    Environment, Machine, Row, RowInput, Status, busy_polled, counters_by_name, doubts, earlier,
+    preempted, residual, sensor_readings, status,
 };
 use crate::data::{Case, Outstanding, Sharing};
 

@@ -6,8 +6,8 @@ use super::contamination::Windows;
 use super::derived::Speeds;
 use super::round_trips::Latencies;
 use super::{
-    Environment, Outcome, RowInput, Status, busy_polled, derived, doubts, milliseconds, on_the_way, pacing,
-    refusals, sensor_readings,
+    Environment, Outcome, RowInput, Status, busy_polled, derived, doubts, milliseconds, on_the_way,
+    pacing, refusals, sensor_readings,
 };
 use crate::data::{Case, Sample, Sharing, Side, ThreadSample};
 use crate::stats;
