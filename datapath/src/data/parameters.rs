@@ -230,8 +230,8 @@ macro_rules! parameters {
 
                 /// Busy polling of receivers, such as 50us: off, 1us to 10ms [default: off]
                 ///
-                /// Asks the interface for packets for that time before a receive sleeps. Needs CAP_NET_ADMIN, and has no
-                /// effect over loopback (docs/LATENCY.md)
+                /// Asks the interface for packets for that time before a receive sleeps. Needs CAP_NET_ADMIN, and has
+                /// no effect over loopback (docs/LATENCY.md)
                 busy_poll: optional $crate::data::BusyPoll {
                     flag "--busy-poll", heading "Sockets", key "busy-{}", label ["busy-{}"],
                     default |_board, _extent| vec![],

@@ -4,7 +4,8 @@ use std::ffi::c_int;
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsFd;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use socket2::{Domain, Socket, Type};
 
@@ -46,44 +47,49 @@ pub fn probe() -> Result<(), String> {
     }
 }
 
-/// Sends datagrams from several ports to either of two sockets, and returns whether all arrived there. A datagram that
-/// another CPU may have handled shows nothing.
+/// Sends datagrams from several ports to two sockets that prefer this CPU in turn, and returns whether none of them
+/// ended at the other one. A datagram that another CPU may have handled shows nothing, and neither does one that is late.
 fn chooses_by_cpu() -> io::Result<bool> {
-    /// Ports of the senders for each socket: all of them end there by chance in one of 256 kernels that hash.
-    const SENDERS: usize = 4;
-    const SOCKETS: usize = 2;
+    /// All end at the right socket by chance in one of 256 kernels that hash.
+    const TURNS: u8 = 8;
     let first = in_a_group((Ipv4Addr::LOCALHOST, 0))?;
     let port = first.local_addr()?.port();
-    let group: [UdpSocket; SOCKETS] = [first, in_a_group((Ipv4Addr::LOCALHOST, port))?];
-    for chosen in 0..SOCKETS {
-        for _ in 0..SENDERS {
-            let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-            let cpu = nix::sched::sched_getcpu()?;
-            for (n, socket) in group.iter().enumerate() {
-                // The other socket prefers a CPU that is not this one.
-                prefer(socket, if n == chosen { cpu } else { cpu + 1 })?;
-            }
-            sender.send_to(&[0], (Ipv4Addr::LOCALHOST, port))?;
-            let stayed = nix::sched::sched_getcpu()? == cpu;
-            let arrived = group[chosen].recv(&mut [0]).is_ok();
-            if stayed && !arrived {
-                return Ok(false);
-            }
+    let group = [first, in_a_group((Ipv4Addr::LOCALHOST, port))?];
+    for turn in 0..TURNS {
+        let chosen = usize::from(turn % 2);
+        let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let cpu = nix::sched::sched_getcpu()?;
+        prefer(&group[chosen], cpu)?;
+        prefer(&group[1 - chosen], cpu + 1)?;
+        sender.send_to(&[turn], (Ipv4Addr::LOCALHOST, port))?;
+        let stayed = nix::sched::sched_getcpu()? == cpu;
+        if stayed && taken_by(&group, turn) == Some(1 - chosen) {
+            return Ok(false);
         }
-        // Emptied for the next turn.
-        group.iter().for_each(|socket| {
-            let _ = socket.set_nonblocking(true);
-            while socket.recv(&mut [0]).is_ok() {}
-            let _ = socket.set_nonblocking(false);
-        });
     }
     Ok(true)
+}
+
+/// Returns the index of the socket at which the datagram of a turn arrives, after waiting for 20 ms at most.
+fn taken_by(group: &[UdpSocket], turn: u8) -> Option<usize> {
+    let deadline = Instant::now() + Duration::from_millis(20);
+    while Instant::now() < deadline {
+        let has_it = |socket: &UdpSocket| {
+            let mut datagram = [0];
+            socket.recv(&mut datagram).is_ok() && datagram == [turn]
+        };
+        if let Some(found) = group.iter().position(has_it) {
+            return Some(found);
+        }
+        thread::yield_now();
+    }
+    None
 }
 
 fn in_a_group(address: (Ipv4Addr, u16)) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::IPV4, Type::DGRAM, None)?;
     socket.set_reuse_port(true)?;
-    socket.set_read_timeout(Some(Duration::from_millis(20)))?;
+    socket.set_nonblocking(true)?;
     socket.bind(&std::net::SocketAddr::from(address).into())?;
     Ok(socket.into())
 }

@@ -448,6 +448,6 @@ cells! {
     Decimals: f64;
     WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Train,
         Workers;
-    Text: Arrivals, BusyPoll, Checksum, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel, ServiceTime, SharingKind, Spread,
-        Status, ThinkTime, Tos, Transport, Wait, Workload;
+    Text: Arrivals, BusyPoll, Checksum, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel, ServiceTime,
+        SharingKind, Spread, Status, ThinkTime, Tos, Transport, Wait, Workload;
 }
