@@ -48,7 +48,8 @@ pub fn probe() -> Result<(), String> {
 }
 
 /// Sends datagrams from several ports to two sockets that prefer this CPU in turn, and returns whether none of them
-/// ended at the other one. A datagram that another CPU may have handled shows nothing, and neither does one that is late.
+/// ended at the other one. A datagram that another CPU may have handled shows nothing, and neither does one that is
+/// late.
 fn chooses_by_cpu() -> io::Result<bool> {
     /// All end at the right socket by chance in one of 256 kernels that hash.
     const TURNS: u8 = 8;
