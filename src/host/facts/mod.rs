@@ -63,6 +63,7 @@ pub struct Host {
     /// True if this process may lock its memory. `None`: unknown.
     pub locks_memory: Option<bool>,
     /// Why sockets, epoll instances and rings cannot busy-poll, if they cannot.
+    #[serde(default)]
     pub busy_poll: Refusals,
     /// Why the kernel does not choose among receivers of a port by their CPUs. `None`: it does, or RPS hides it.
     pub incoming_cpu_refusal: Option<String>,
