@@ -57,9 +57,10 @@ macro_rules! define {
                 hide_possible_values = true, conflicts_with = "resume")]
             pub sharing: Option<Vec<SharingKind>>,
 
-            /// How reuseport assigns flows to receivers: even, hash, bpf [default: even]
+            /// How reuseport assigns flows to receivers: even, hash, bpf, cpu [default: even]
             ///
-            /// even: the same number each, verified. hash: by the kernel. bpf: by a BPF program
+            /// even: the same number each, verified. hash: by the kernel. bpf: by a BPF program. cpu: to the
+            /// receiver on the CPU that handles the packet (SO_INCOMING_CPU)
             #[arg(long, help_heading = "Sockets", value_name = "LIST", value_delimiter = ',', value_parser = parser!(Spread),
                 hide_possible_values = true, conflicts_with = "resume")]
             pub spread: Option<Vec<Spread>>,

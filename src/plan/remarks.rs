@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Axes, Decision, Plan};
-use crate::data::{EngineName, Wait};
+use crate::data::{BusyPoll, EngineName, Wait};
 
 /// Warnings that are shown at the start of a run. `udpbench plan` shows all.
 pub(super) const MOST_SHOWN: usize = 4;
@@ -49,6 +49,15 @@ impl Plan {
 }
 
 impl Axes {
+    /// Returns a line about busy polling over loopback. `None`: it was not asked for.
+    pub fn nothing_to_poll(&self) -> Option<String> {
+        let mut asked = self.busy_poll.iter().filter(|&&poll| poll != BusyPoll::OFF);
+        let poll = asked.next()?;
+        Some(format!(
+            "--busy-poll {poll} has no effect over loopback, which has no NAPI to poll: measure with udpbench wire"
+        ))
+    }
+
     /// Returns a line that names the receivers that cannot do what `--wait spin` asks. `None`: all can, or it was not
     /// asked.
     pub fn unable_to_spin(&self) -> Option<String> {

@@ -57,6 +57,7 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
         priority: Vec::new(),
         checksum: Vec::new(),
         cmsg: Vec::new(),
+        busy_poll: Vec::new(),
         tokio_workers: Vec::new(),
         wait: Vec::new(),
         rcvbuf: vec![Buffer::DEFAULT],

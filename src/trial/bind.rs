@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::fd::OwnedFd;
 
 use anyhow::Context;
 use nix::errno::Errno;
@@ -9,8 +10,8 @@ use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{Ipv4RecvErr, Ipv6RecvErr, Priority as SetPriority};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::data::{Case, Checksum, Connection, Ip, Priority, Sharing, Tos};
-use crate::sys::{buffers, checksum};
+use crate::data::{Case, Checksum, Connection, Ip, Priority, Sharing, Spread, Tos};
+use crate::sys::{buffers, busy_poll, checksum, incoming_cpu};
 
 /// Minimum receive buffer of a socket, in bytes, however many sockets share a receiver's buffer: seven datagrams of
 /// 1500 B, or one of any length.
@@ -80,6 +81,7 @@ pub(super) fn receivers(case: &Case, ports: &mut Ports) -> anyhow::Result<Vec<Ud
             checksum::accept_none(&socket, case.ip.loopback())
                 .context("cannot accept datagrams without a checksum")?;
         }
+        busy_poll(&socket, case)?;
         if case.is_full_duplex() {
             prepare_to_send(&socket, case).context("cannot prepare a receiver to send")?;
         }
@@ -118,6 +120,26 @@ fn share(socket: &Socket, sharing: Sharing) -> anyhow::Result<()> {
     }
 }
 
+/// Has each receiver take the packets that its own CPU handles, if the case asks for it. Only after the probes, which
+/// come from the coordinator thread's CPU.
+///
+/// # Errors
+/// Fails if a system call fails.
+pub(super) fn prefer_own_cpus(
+    case: &Case,
+    receivers: &[OwnedFd],
+    cpus: &[Option<usize>],
+) -> anyhow::Result<()> {
+    if case.sharing != Some(Sharing::Reuseport(Spread::Cpu)) {
+        return Ok(());
+    }
+    for (socket, cpu) in receivers.iter().zip(cpus) {
+        let cpu = cpu.context("--spread cpu needs receivers on CPUs")?;
+        incoming_cpu::prefer(socket, cpu).context("cannot set SO_INCOMING_CPU")?;
+    }
+    Ok(())
+}
+
 /// Makes a sender's socket with its own source port.
 ///
 /// # Errors
@@ -127,6 +149,7 @@ pub(super) fn sender(case: &Case, peer: SocketAddr, ports: &mut Ports) -> io::Re
     prepare_to_send(&socket, case)?;
     if case.receives_at_both_ends() {
         set_receive_buffer(&socket, case, case.flows_each())?;
+        busy_poll(&socket, case)?;
     }
     ports.bind(&socket)?;
     if case.connection == Connection::Connected {
@@ -141,6 +164,18 @@ fn set_receive_buffer(socket: &Socket, case: &Case, sockets: usize) -> io::Resul
     let asked = case.rcvbuf.bytes();
     let each = asked / sockets.max(1);
     buffers::set_receive(socket, each.max(LEAST_RCVBUF.min(asked)))
+}
+
+/// Has a socket that receives busy-poll, if the case asks for it.
+///
+/// # Errors
+/// Fails if a system call fails: for want of a permission, which the plan knows.
+fn busy_poll(socket: &Socket, case: &Case) -> io::Result<()> {
+    let Some(poll) = case.busy_poll else {
+        return Ok(());
+    };
+    let set = busy_poll::of_socket(socket, poll.us);
+    set.map_err(|error| io::Error::new(error.kind(), format!("--busy-poll {poll}: {error}")))
 }
 
 /// Sets the options of a sending socket: send buffer, traffic class, priority, checksums, error reports.

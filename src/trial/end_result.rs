@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Counts, Pacing, RoundTrips, ThreadSample, Verified};
+use crate::data::{BusyPolled, Counts, Pacing, RoundTrips, ThreadSample, Verified};
 use crate::sys::host_id::HostId;
 use crate::sys::idle_states::IdleTimes;
 use crate::sys::kernel_drops::Discarded;
@@ -63,6 +63,8 @@ pub struct EndResult {
     pub round_trips: Option<RoundTrips>,
     /// Pacing of all senders that flood at a rate. `None`: this end has none.
     pub pacing: Option<Pacing>,
+    /// What busy-polled at this end. `None`: nothing was to.
+    pub busy_polled: Option<BusyPolled>,
     /// See [`Sample::flow_packets`](crate::data::Sample::flow_packets).
     pub flow_packets: Vec<u64>,
     /// Result of looking at the datagrams, if they were verified.

@@ -57,6 +57,10 @@ pub(super) fn sample(case: &Case, (sender, receiver): Engines, ends: &[EndResult
         }),
         round_trips: each().find_map(|end| end.round_trips.clone()),
         pacing: pacing(ends),
+        busy_polled: (each().filter_map(|end| end.busy_polled.clone())).reduce(|mut all, one| {
+            all.add(&one);
+            all
+        }),
         flow_packets: each()
             .map(|end| end.flow_packets.clone())
             .find(|packets| !packets.is_empty())

@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 
+use super::bind;
 use super::connections::Connections;
 use super::end_sockets::{EndSockets, into_sides};
 use super::path_watch::PathWatch;
@@ -91,6 +92,7 @@ impl<'a> PreparedEnd<'a> {
         let buffers = sockets.buffers()?;
         let (receivers, senders) =
             into_sides(sockets, &case, part, flows).context("cannot assemble the threads")?;
+        bind::prefer_own_cpus(&case, &receivers, &spec.placement.receivers)?;
         let trackers = if spec.verifies {
             Trackers::of(&case)
         } else {

@@ -241,6 +241,7 @@ impl RunningEnd<'_> {
             idle_times,
             round_trips: self.round_trips(),
             pacing: self.pacing(),
+            busy_polled: (self.case.busy_poll).map(|asked| self.probes.busy_polled(asked)),
             flow_packets: (closing.flow_packets.iter().zip(&opening.flow_packets))
                 .map(|(now, before)| now - before)
                 .collect(),

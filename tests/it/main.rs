@@ -8,6 +8,7 @@ mod bench_threads;
 mod bidir;
 mod boards;
 mod broken;
+mod busy_poll;
 mod check;
 mod common;
 mod compare;

@@ -59,6 +59,10 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     place.run(&format!(
         "{TINY} --engine std --threads 2 --sched fifo:1 --mlock on --workload rr -o real.csv"
     ));
+    ran(
+        &place,
+        &format!("{TINY} --engine epoll-level,uring --threads 2 --busy-poll 20us -o polled.csv"),
+    );
     if engines::find("tokio").is_some() {
         let arguments = "--engine tokio --threads 2 --tokio-workers 2 -o workers.csv";
         ran(&place, &format!("{TINY} {arguments}"));

@@ -1,9 +1,11 @@
 //! Socket options that are parameters: each is in the rows, and does what it says.
 
-use crate::common::{Place, rows, stderr};
-use udpbench::data::{Checksum, Cmsg, Train};
+use crate::common::{Place, rows, samples, stderr, stdout};
+use udpbench::data::{Checksum, Cmsg, Side, Train};
 use udpbench::engines;
+use udpbench::host::facts::Host;
 use udpbench::results::row::Status;
+use udpbench::sys::files::Root;
 
 const SHORT: &str =
     "--threads 2 --payload 300 --connection connected --rounds 5 --duration 50ms --soak 0s";
@@ -155,4 +157,55 @@ fn an_engine_that_cannot_read_a_kind_says_so() {
     assert!(reason.contains(expected), "{reason}");
     let refused = stderr(&place.refuses("--engine mmsg --cmsg tos"));
     assert!(refused.contains("joined by +"), "{refused}");
+}
+
+#[test]
+fn each_receiver_takes_the_packets_of_its_cpu() {
+    let place = Place::new();
+    let host = Host::read(&Root::default());
+    let four = SHORT.replace(
+        "--threads 2",
+        "--threads 4 --engine std --ip v4 --spread cpu --rate 2k",
+    );
+    if let Some(why) = &host.incoming_cpu_refusal {
+        let rows = place.sweep(&four);
+        assert!(rows.iter().any(|row| row.reason == *why), "{rows:?}");
+        return;
+    }
+    let has_rps = host
+        .lo_rps_cpus
+        .as_ref()
+        .is_some_and(|cpus| !cpus.is_empty());
+    let [first, second, ..] = host.pinnable_cpus[..] else {
+        return;
+    };
+    if has_rps {
+        return;
+    }
+    // Both senders are on the CPU of one receiver. With the hash, the other one would get half of the flows.
+    let output = place.run(&format!(
+        "{four} --no-reference --pin {first},{first}:{first},{second} -o out.csv"
+    ));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let windows = samples(&place.path("out.jsonl"));
+    let received_on = |cpu: usize| -> u64 {
+        let threads = windows.iter().flat_map(|window| &window.threads);
+        let threads = threads.filter(|it| it.side == Side::Receiver);
+        let threads = threads.filter(|it| it.cpu == u32::try_from(cpu).ok());
+        threads.map(|it| it.received_packets).sum()
+    };
+    assert!(received_on(first) > 0, "{windows:?}");
+    assert_eq!(received_on(second), 0, "{windows:?}");
+}
+
+#[test]
+fn receivers_without_a_cpu_or_without_company_take_no_packets_by_cpu() {
+    let place = Place::new();
+    let four = "--threads 4 --payload 300 --engine std --ip v4 --spread cpu --pin none";
+    let plan = stdout(&place.run(&format!("plan {four}")));
+    let is_refused = plan.contains("--spread cpu needs receivers on CPUs: leave out --pin none");
+    assert!(is_refused || plan.contains("use --spread even"), "{plan}");
+    let output = place.refuses(&format!("{SHORT} --engine std --spread cpu"));
+    let fix = "--spread cpu: several receivers have to share the port: use --threads 4";
+    assert!(stderr(&output).contains(fix), "{}", stderr(&output));
 }

@@ -158,6 +158,7 @@ impl Case {
             priority: self.priority.filter(|_| self.transport.is_none()),
             checksum: self.checksum.filter(|_| self.transport.is_none()),
             cmsg: self.cmsg.filter(|_| self.transport.is_none()),
+            busy_poll: self.busy_poll.filter(|_| self.transport.is_none()),
             sharing: self.sharing.filter(|_| self.block().receivers_share()),
             duplex: self
                 .duplex

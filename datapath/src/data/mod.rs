@@ -3,6 +3,7 @@
 pub(crate) mod accounting;
 mod axes;
 mod bounded;
+mod busy_poll;
 pub mod case;
 mod cmsg;
 mod destination;
@@ -29,6 +30,7 @@ mod workload;
 pub use self::accounting::{Accounting, Counts, MOST_PER_TRAIN, WindowAccounting};
 pub use self::axes::*;
 pub use self::bounded::Choice;
+pub use self::busy_poll::{BusyPoll, BusyPolled, PolledBy};
 pub use self::case::{BlockKey, Case};
 pub use self::cmsg::Cmsg;
 pub use self::destination::Destination;

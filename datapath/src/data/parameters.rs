@@ -240,6 +240,16 @@ macro_rules! parameters {
                         value, sender.control_messages, receiver.control_messages)
                 }
 
+                /// Busy polling of receivers, such as 50us: off, 1us to 10ms [default: off]
+                ///
+                /// Asks the interface for packets for that time before a receive sleeps. Needs CAP_NET_ADMIN, and has
+                /// no effect over loopback (docs/LATENCY.md)
+                busy_poll: optional $crate::data::BusyPoll {
+                    flag "--busy-poll", heading "Sockets", key "busy-{}", label ["busy-{}"],
+                    default |_board, _extent| vec![],
+                    applies |value, (_, receiver)| value != $crate::data::BusyPoll::OFF && receiver.moves_datagrams
+                }
+
                 /// Worker threads of one tokio runtime for the whole case [default: 0]
                 ///
                 /// For the engines tokio and tokio-exhaustive, up to 256 [default: 0, a current-thread runtime per

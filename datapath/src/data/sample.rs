@@ -5,7 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Accounting, DirectionCounts, Pacing, RoundTrips, Verified, WindowAccounting};
+use crate::data::{
+    Accounting, BusyPolled, DirectionCounts, Pacing, RoundTrips, Verified, WindowAccounting,
+};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle_states::IdleTimes;
 use crate::sys::run_queue::CpuTaken;
@@ -57,6 +59,9 @@ pub struct Sample {
     /// Accuracy of the pacing in the window. `None`: senders send at full speed, or send requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<Pacing>,
+    /// What busy-polled. `None`: nothing was to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy_polled: Option<BusyPolled>,
     /// Datagrams, or responses, received over each flow in the window, in the order of the flows. Empty if each thread
     /// has one flow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -61,7 +61,10 @@ impl Sharing {
 
     /// Returns whether all receivers are meant to get the same number of flows.
     pub fn is_even(self) -> bool {
-        !matches!(self, Self::Reuseport(Spread::Hash) | Self::Reuseaddr)
+        !matches!(
+            self,
+            Self::Reuseport(Spread::Hash | Spread::Cpu) | Self::Reuseaddr
+        )
     }
 }
 
@@ -113,6 +116,9 @@ choice! {
         Hash "hash",
         /// By a program in the kernel that knows each flow's receiver (SO_ATTACH_REUSEPORT_CBPF).
         Bpf "bpf",
+        /// To the receiver on the CPU that handles the packet (SO_INCOMING_CPU); by the kernel's hash where there is
+        /// none.
+        Cpu "cpu",
     }
 }
 

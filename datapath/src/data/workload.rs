@@ -233,7 +233,7 @@ const UNITS: [(&str, u64); 4] = [
 ];
 
 /// Parses a whole number with a unit, such as `50us`, to nanoseconds.
-fn ns_of(text: &str) -> Option<u64> {
+pub(super) fn ns_of(text: &str) -> Option<u64> {
     UNITS.iter().find_map(|(unit, times)| {
         let digits = text.strip_suffix(unit)?;
         let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -243,7 +243,7 @@ fn ns_of(text: &str) -> Option<u64> {
 }
 
 /// Formats a time in the largest unit that gives a whole number.
-fn text_of(ns: u64) -> String {
+pub(super) fn text_of(ns: u64) -> String {
     let mut units = UNITS.iter().rev();
     let (unit, times) = units
         .find(|(_, times)| ns % times == 0)

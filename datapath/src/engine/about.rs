@@ -38,6 +38,8 @@ pub struct About {
     pub prefetches: bool,
     /// Way in which one thread serves many sockets.
     pub many_endpoints: ManyEndpoints,
+    /// What polls for the receiver with `--busy-poll`.
+    pub busy_polling: BusyPolling,
     /// True if the receiver can run without waiting (`--wait spin`): see
     /// [`IoOptions::spins`](super::IoOptions::spins).
     pub can_spin: bool,
@@ -76,6 +78,7 @@ impl About {
         aggregates_per_call: 1,
         prefetches: false,
         many_endpoints: ManyEndpoints::No,
+        busy_polling: BusyPolling::Socket,
         can_spin: false,
         always_spins: false,
         selection: Selection::OnRequest,
@@ -130,6 +133,25 @@ pub enum Partner {
     ReceivedBy(&'static str),
     /// The engine of this name sends. The engine itself only receives.
     SentBy(&'static str),
+}
+
+/// What polls for a receiver with `--busy-poll`, besides its socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BusyPolling {
+    /// Nothing is needed: calls that receive wait in the socket, or never.
+    Socket,
+    /// An epoll instance of the engine, which the engine sets as
+    /// [`IoOptions::busy_poll`](super::IoOptions::busy_poll) says.
+    Epoll,
+    /// An io_uring of the engine, which the engine sets in the same way.
+    Uring,
+    /// Nothing that the engine can set, though it waits elsewhere than in the socket: where.
+    OutOfReach(&'static str),
+}
+
+impl BusyPolling {
+    /// Wait in a library's own epoll instance.
+    pub const OF_LIBRARY: Self = Self::OutOfReach("in an epoll instance of its library");
 }
 
 /// Whether send calls hand over trains that the kernel segments.

@@ -13,7 +13,7 @@ use super::BatchCount;
 use super::controls::Controls;
 use super::null_endpoint::NullEndpoint;
 use super::payload::{Check, Fill};
-use crate::data::Cmsg;
+use crate::data::{BusyPoll, Cmsg};
 
 /// An object that sends and receives datagrams. It and its futures are `Send`, since `--tokio-workers` lets other
 /// threads run them.
@@ -157,6 +157,9 @@ pub struct IoOptions {
     /// True if a receive must not wait, but return `WouldBlock` or an empty batch. Only for engines that [support
     /// it](super::About::can_spin).
     pub spins: bool,
+    /// Time for which the engine's own epoll instance or ring busy-polls. `None`: it does not, or the end only sends.
+    /// The sockets poll already.
+    pub busy_poll: Option<BusyPoll>,
     /// True if each datagram of a call needs its own memory, since they differ (`--verify`).
     pub own_payloads: bool,
 }
@@ -174,6 +177,7 @@ impl IoOptions {
             train: usize::MAX,
             controls: Controls::default(),
             spins: false,
+            busy_poll: None,
             own_payloads: false,
         }
     }

@@ -32,7 +32,7 @@ use std::task::{Context, Poll, Waker};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
-pub use self::about::{About, ManyEndpoints, Partner, Selection, Trains};
+pub use self::about::{About, BusyPolling, ManyEndpoints, Partner, Selection, Trains};
 pub use self::addressing::{Addressing, Connected, Unconnected, WithControls};
 pub use self::controls::{
     Arrived, ControlMemory, ControlReader, Controls, NoControls, ReadControls,

@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 
+use crate::sys::busy_poll::{self, SocketState};
 use crate::sys::drops::{queued_bytes, socket_drops};
 use crate::sys::socket_queues;
 
@@ -23,6 +24,11 @@ pub trait QueueProbe {
 
     /// Returns whether the receive queue is known to be empty; `false` if that is unknown.
     fn is_empty(&self) -> bool;
+
+    /// Returns how the socket busy-polls. `None`: it cannot, or the kernel does not say.
+    fn busy_poll(&self) -> Option<SocketState> {
+        None
+    }
 
     /// Discards the datagrams left in the receive queue, and returns their number. Called after the receivers have
     /// stopped.
@@ -82,6 +88,10 @@ impl QueueProbe for UdpProbe {
 
     fn is_empty(&self) -> bool {
         queued_bytes(&self.socket).is_ok_and(|bytes| bytes == 0)
+    }
+
+    fn busy_poll(&self) -> Option<SocketState> {
+        busy_poll::state(&self.socket).ok()
     }
 
     fn discard_unread(&self) -> u64 {

@@ -15,8 +15,10 @@ use super::readiness_policy::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Direction, Engine, IoOptions, Selection, ThreadArgs,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Direction, Engine, IoOptions,
+    Selection, ThreadArgs,
 };
+use crate::sys::busy_poll;
 
 /// One datagram per event, then re-armed: behaves like level-triggered readiness.
 pub(super) enum Level {}
@@ -31,6 +33,7 @@ pub(super) enum Once {}
 const ABOUT: About = About {
     group: Group::Readiness,
     selection: Selection::Default,
+    busy_polling: BusyPolling::Epoll,
     ..About::PLAIN
 };
 
@@ -102,11 +105,15 @@ impl<V: Variant> Engine for Mio<V> {
         let socket = std::net::UdpSocket::from(endpoint.socket);
         socket.set_nonblocking(true)?;
         let socket = UdpSocket::from_std(socket);
+        let reactor = Reactor::new::<V>(socket, options.direction)?;
+        if let Some(poll) = options.busy_poll {
+            busy_poll::of_epoll(&reactor.poll, poll.us)?;
+        }
         Ok(MioIo {
             payload: options.payload(),
             buffer: options.buffer(),
             peer,
-            reactor: Reactor::new::<V>(socket, options.direction)?,
+            reactor,
             marker: PhantomData,
         })
     }

@@ -17,10 +17,12 @@ use super::linux::poll_set::PollSet;
 use super::readiness::{self, Interest};
 use super::readiness_policy::Variant;
 use super::std::StdIo;
+use crate::data::BusyPoll;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
     About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ManyEndpoints, ThreadArgs,
 };
+use crate::sys::busy_poll;
 
 /// Maximum number of events per wait.
 const EVENTS: usize = 256;
@@ -34,6 +36,10 @@ pub(super) trait Selector: Send + Sized + 'static {
         sockets: impl Iterator<Item = &'a UdpSocket>,
         interest: Interest,
     ) -> io::Result<Self>;
+    /// Has the waits busy-poll.
+    fn busy_poll(&self, _poll: BusyPoll) -> io::Result<()> {
+        Ok(())
+    }
     /// Waits until at least one socket is ready, and calls `is_ready` with the index of each.
     fn wait(&mut self, is_ready: impl FnMut(usize)) -> io::Result<()>;
     /// Requests another event for a socket that may still be ready.
@@ -91,6 +97,10 @@ where
         })
     }
 
+    fn busy_poll(&self, poll: BusyPoll) -> io::Result<()> {
+        busy_poll::of_epoll(&self.instance.0, poll.us)
+    }
+
     fn wait(&mut self, mut is_ready: impl FnMut(usize)) -> io::Result<()> {
         let count = self.instance.wait(&mut self.events, EpollTimeout::NONE)?;
         for event in &self.events[..count] {
@@ -134,6 +144,10 @@ impl<V: Variant> Selector for MioSelector<V> {
         })
     }
 
+    fn busy_poll(&self, poll: BusyPoll) -> io::Result<()> {
+        busy_poll::of_epoll(&self.poll, poll.us)
+    }
+
     fn wait(&mut self, mut is_ready: impl FnMut(usize)) -> io::Result<()> {
         self.poll.poll(&mut self.events, None)?;
         for event in &self.events {
@@ -173,13 +187,16 @@ impl<S: Selector> Engine for Multiplex<S> {
         }
         let (sends, receives) = (options.direction.sends(), options.direction.receives());
         let calls = StdIo::new(&options, endpoints)?;
+        let readable = receives.then(|| Ready::<S>::new(&calls, Interest::Readable));
+        let readable = readable.transpose()?;
+        if let Some((readable, poll)) = readable.as_ref().zip(options.busy_poll) {
+            readable.selector.busy_poll(poll)?;
+        }
         Ok(Multiplexed {
             writable: sends
                 .then(|| Ready::new(&calls, Interest::Writable))
                 .transpose()?,
-            readable: receives
-                .then(|| Ready::new(&calls, Interest::Readable))
-                .transpose()?,
+            readable,
             calls,
         })
     }

@@ -17,8 +17,8 @@ use super::tokio::adopt;
 use crate::data::{Cmsg, Group};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Arrived, BatchCount, DatagramIo, Engine, IoOptions, ReadControls, Remark,
-    ThreadArgs, Trains, Waits, Wakeups, erased,
+    About, Addressing, Arrived, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions,
+    ReadControls, Remark, ThreadArgs, Trains, Waits, Wakeups, erased,
 };
 use crate::engines::linux::gso;
 
@@ -35,6 +35,7 @@ impl Engine for QuinnUdp {
         can_serve_requests: Err("gains by trains of datagrams, and a request is one: use tokio"),
         trains: Trains::Always,
         receives_aggregates: true,
+        busy_polling: BusyPolling::OF_LIBRARY,
         // BATCH_SIZE of the library.
         aggregates_per_call: 32,
         never_fragments: true,

@@ -11,11 +11,13 @@ use nix::sys::epoll::{self, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeo
 
 use super::readiness_policy::{ReadinessPolicy, Variant};
 use super::std::StdIo;
-use crate::data::Group;
+use crate::data::{BusyPoll, Group};
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Selection, ThreadArgs,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, Selection,
+    ThreadArgs,
 };
+use crate::sys::busy_poll;
 
 /// Event to wait for.
 #[derive(Clone, Copy)]
@@ -28,6 +30,10 @@ pub(super) enum Interest {
 pub(super) trait Waiter: Variant + Send + Sized {
     /// Prepares to wait for `socket`, which the caller keeps open. `None`: this direction is not used.
     fn new(socket: Option<&UdpSocket>, interest: Interest) -> io::Result<Self>;
+    /// Has the waits busy-poll.
+    fn busy_poll(&self, _poll: BusyPoll) -> io::Result<()> {
+        Ok(())
+    }
     /// Waits until the socket is ready.
     fn wait(&mut self, socket: &UdpSocket) -> io::Result<()>;
 }
@@ -45,6 +51,7 @@ impl Variant for Poll {
     const ABOUT: About = About {
         name: "poll",
         summary: "poll(2), one datagram per wait",
+        busy_polling: BusyPolling::OutOfReach("in poll(2)"),
         ..ABOUT
     };
     const POLICY: ReadinessPolicy = ReadinessPolicy::ONE;
@@ -95,6 +102,7 @@ impl Variant for Epoll<Level> {
     const ABOUT: About = About {
         name: "epoll-level",
         summary: "epoll(7), level-triggered, one datagram per event",
+        busy_polling: BusyPolling::Epoll,
         ..ABOUT
     };
     const POLICY: ReadinessPolicy = ReadinessPolicy::ONE;
@@ -104,6 +112,7 @@ impl Variant for Epoll<Edge> {
     const ABOUT: About = About {
         name: "epoll-drain",
         summary: "epoll(7), edge-triggered, each event drained until WouldBlock",
+        busy_polling: BusyPolling::Epoll,
         ..ABOUT
     };
     const POLICY: ReadinessPolicy = ReadinessPolicy::DRAIN;
@@ -124,6 +133,10 @@ where
             events: [EpollEvent::empty()],
             trigger: PhantomData,
         })
+    }
+
+    fn busy_poll(&self, poll: BusyPoll) -> io::Result<()> {
+        busy_poll::of_epoll(&self.instance.0, poll.us)
     }
 
     #[inline]
@@ -154,9 +167,13 @@ impl<W: Waiter> Engine for Readiness<W> {
         let calls = StdIo::new(&options, vec![endpoint])?;
         let sends = direction.sends().then_some(calls.socket(0));
         let receives = direction.receives().then_some(calls.socket(0));
+        let readable: Readied<W> = Readied::new(receives, Interest::Readable)?;
+        if let Some(poll) = options.busy_poll {
+            readable.waiter.busy_poll(poll)?;
+        }
         Ok(Waiting {
             writable: Readied::new(sends, Interest::Writable)?,
-            readable: Readied::new(receives, Interest::Readable)?,
+            readable,
             calls,
         })
     }

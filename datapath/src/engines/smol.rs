@@ -12,8 +12,8 @@ use async_io::Async;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ManyEndpoints, ThreadArgs, Waits,
-    Wakeups,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, ManyEndpoints,
+    ThreadArgs, Waits, Wakeups,
 };
 
 pub(super) struct Smol(Arc<Wakeups>);
@@ -24,6 +24,7 @@ impl Engine for Smol {
         summary: "async-io, the reactor of smol, every send and recv awaited",
         group: Group::Async,
         many_endpoints: ManyEndpoints::IoEach,
+        busy_polling: BusyPolling::OF_LIBRARY,
         ..About::PLAIN
     };
     type DatagramIo<A: Addressing> = SmolIo<A>;

@@ -20,8 +20,8 @@ use super::readiness_policy::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Loop, ManyEndpoints, Pool,
-    PoolArgs, Selection, Spawner, ThreadArgs, Waits, Wakeups, erased,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, Loop, ManyEndpoints,
+    Pool, PoolArgs, Selection, Spawner, ThreadArgs, Waits, Wakeups, erased,
 };
 use crate::engines::lent_future;
 
@@ -34,6 +34,7 @@ const ABOUT: About = About {
     group: Group::Async,
     shares_workers: true,
     many_endpoints: ManyEndpoints::IoEach,
+    busy_polling: BusyPolling::OF_LIBRARY,
     spawns_blocking: true,
     ..About::PLAIN
 };

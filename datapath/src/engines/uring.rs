@@ -11,8 +11,8 @@ use std::sync::Arc;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, BatchCount, BatchOutcome, DatagramIo, Endpoint, Engine, IoOptions,
-    ManyEndpoints, Meter, Partner, Remark, ThreadArgs,
+    About, Addressing, BatchCount, BatchOutcome, BusyPolling, DatagramIo, Endpoint, Engine,
+    IoOptions, ManyEndpoints, Meter, Partner, Remark, ThreadArgs,
 };
 use crate::engines::linux::uring::{self, ReceiveRing, SendRing, ZeroCopySendRing};
 
@@ -38,6 +38,7 @@ impl Outgoing for SendRing {
         group: Group::Batch,
         sends_batches: true,
         prefetches: true,
+        busy_polling: BusyPolling::Uring,
         can_spin: true,
         many_endpoints: ManyEndpoints::OneIo,
         ..About::PLAIN

@@ -30,7 +30,7 @@ use message_io::network::{Endpoint, NetEvent, SendStatus};
 use nix::sys::epoll::{Epoll, EpollCreateFlags};
 use udpbench::engine::payload::{Check, Fill, Origin};
 use udpbench::engine::{
-    self, About, Addressing, BatchCount, Connected, DatagramIo, Engine, Group, IoOptions, Meter,
+    self, About, Addressing, BatchCount, BusyPolling, Connected, DatagramIo, Engine, Group, IoOptions, Meter,
     Tally, ThreadArgs, Unconnected, block_wakeups,
 };
 
@@ -49,6 +49,7 @@ impl<T: Adapter> Engine for MessageIo<T> {
         name: "message-io",
         summary: "message-io, over mio, each event drained",
         group: Group::Readiness,
+        busy_polling: BusyPolling::OF_LIBRARY,
         ..About::PLAIN
     };
     type DatagramIo<A: Addressing> = MessageIoSocket<T>;

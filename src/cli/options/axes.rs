@@ -30,6 +30,7 @@ macro_rules! define {
                 reference: !args.measuring.no_reference,
             };
             fits_a_datagram(&axes)?;
+            shares_a_port(&axes)?;
             Ok(axes)
         }
     };
@@ -99,6 +100,17 @@ fn fits_a_datagram(axes: &Axes) -> Result<(), UsageError> {
         )),
         _ => Ok(()),
     }
+}
+
+/// Returns an error if receivers are to be chosen by CPU, and never share a port.
+fn shares_a_port(axes: &Axes) -> Result<(), UsageError> {
+    let by_cpu = axes.sharings.contains(&Sharing::Reuseport(Spread::Cpu));
+    let has_several = axes.threads.iter().any(|threads| threads.receivers() > 1);
+    if by_cpu && !has_several {
+        let fix = "several receivers have to share the port: use --threads 4 or more";
+        return Err(UsageError::flag("--spread", &Spread::Cpu, fix));
+    }
+    Ok(())
 }
 
 /// Returns the first value as text.

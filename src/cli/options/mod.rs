@@ -142,12 +142,14 @@ impl Request {
             cooldown: board.cooldown.filter(|_| !args.measuring.quick),
             seed: args.measuring.seed.unwrap_or_else(|| fastrand::u32(..)),
         };
-        let advice = axes.advice().filter(|_| across.is_none());
+        let advice = [axes.advice(), axes.nothing_to_poll()];
+        let advice = advice.into_iter().flatten();
+        let advice = advice.filter(|_| across.is_none());
         Ok(Self {
             host: bench.host,
             detected,
             plan,
-            advice: advice.into_iter().chain(axes.unable_to_spin()).collect(),
+            advice: advice.chain(axes.unable_to_spin()).collect(),
             schedule,
             wire: across.cloned(),
         })

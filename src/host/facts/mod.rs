@@ -18,10 +18,11 @@ use std::net::UdpSocket;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Ip;
+use crate::sys::busy_poll::Refusals;
 use crate::sys::files::Root;
 use crate::sys::power::PowerMeter;
 use crate::sys::real_time::Throttling;
-use crate::sys::{drops, limits, real_time};
+use crate::sys::{drops, incoming_cpu, limits, real_time};
 use crate::term::cpu_list;
 
 pub use self::cpu::Cpu;
@@ -61,6 +62,11 @@ pub struct Host {
     pub rt_throttling: Option<Throttling>,
     /// True if this process may lock its memory. `None`: unknown.
     pub locks_memory: Option<bool>,
+    /// Why sockets, epoll instances and rings cannot busy-poll, if they cannot.
+    #[serde(default)]
+    pub busy_poll: Refusals,
+    /// Why the kernel does not choose among receivers of a port by their CPUs. `None`: it does, or RPS hides it.
+    pub incoming_cpu_refusal: Option<String>,
     /// CPU time that the control groups grant this process, in CPUs' worth. `None`: no limit is visible.
     pub cpu_quota: Option<f64>,
     /// The emulator or hypervisor of the machine. `None`: none is visible.
@@ -135,6 +141,8 @@ impl Host {
             most_rt_priority: real_time::most_priority(),
             rt_throttling: Throttling::read(root),
             locks_memory: Some(real_time::may_lock_memory()),
+            busy_poll: Refusals::read(),
+            incoming_cpu_refusal: incoming_cpu_refusal(root),
             cpu_quota: cgroup::quota(root),
             virtualization: virtualization::read(root, &compatible),
             machine: kernel::machine(root),
@@ -192,6 +200,12 @@ impl Host {
         let cpus: Vec<usize> = self.cpus.iter().map(|cpu| cpu.id).collect();
         cpu_list::join(&cpus, ",")
     }
+}
+
+fn incoming_cpu_refusal(root: &Root) -> Option<String> {
+    // With RPS, other CPUs may handle the datagrams of the probe.
+    let has_rps = network::rps_cpus(root, "lo").is_some_and(|cpus| !cpus.is_empty());
+    incoming_cpu::probe().err().filter(|_| !has_rps)
 }
 
 fn loopback_problem(ip: Ip) -> Option<String> {

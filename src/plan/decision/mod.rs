@@ -1,7 +1,9 @@
 //! Decides which cases run, on which CPUs, and with which warnings.
 
 mod across;
+mod busy_poll;
 mod flows;
+mod incoming_cpu;
 mod link_mtu;
 mod programs;
 mod real_time;
@@ -38,17 +40,24 @@ impl Decision {
             Ok(engines) => engines,
             Err(reason) => return Self::Skip(reason),
         };
-        if let Some(reason) = refusal(case, engines, conditions) {
+        let refused = refusal(case, engines, conditions);
+        if let Some(reason) = refused.or_else(|| busy_poll::refusal(case, engines, conditions)) {
             return Self::Skip(reason);
         }
         let (placement, fallbacks) = match placement(case, conditions) {
             Ok(placed) => placed,
             Err(reason) => return Self::Skip(reason),
         };
-        if let Some(reason) = real_time::refusal(case, conditions, &placement) {
+        let refused = real_time::refusal(case, conditions, &placement);
+        let refused =
+            refused.or_else(|| incoming_cpu::refusal(case, engines, conditions, &placement));
+        if let Some(reason) = refused {
             return Self::Skip(reason);
         }
         let mut warnings = warnings(case, engines, conditions, &placement);
+        warnings.extend(busy_poll::warning(case, engines, conditions));
+        let by_cpu = incoming_cpu::warning(case, conditions, &placement);
+        warnings.extend(by_cpu.map(str::to_owned));
         warnings.extend(real_time::warning(case, conditions));
         warnings.extend(fallbacks);
         Self::Run(placement, warnings)

@@ -4,9 +4,9 @@
 use super::column::{Cell, Holds, cells, columns};
 use super::{Status, joined};
 use crate::data::{
-    Arrivals, Batch, Buffer, Checksum, Cmsg, Connection, Destination, Direction, Duplex, Flows, Ip,
-    Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime, SharingKind,
-    Spread, ThinkTime, Threads, Tos, Train, Transport, Wait, Workers, Workload,
+    Arrivals, Batch, Buffer, BusyPoll, Checksum, Cmsg, Connection, Destination, Direction, Duplex,
+    Flows, Ip, Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime,
+    SharingKind, Spread, ThinkTime, Threads, Tos, Train, Transport, Wait, Workers, Workload,
 };
 
 // A sentence; name: type, unit, what it covers, when a CSV has it by default, when it is empty.
@@ -78,6 +78,12 @@ columns! {
         checksum: Option<Checksum>, "", Plan, Unusual, "they have one";
         /// Kinds of control messages that calls carry (`--cmsg`), as far as their engines can.
         cmsg: Option<Cmsg>, "", Plan, Unusual, "none";
+        /// Time for which receivers busy-poll before they sleep (`--busy-poll`).
+        busy_poll: Option<BusyPoll>, "", Plan, Unusual, "off";
+        /// What had that time when it was read back: `socket`, `socket+epoll`, `socket+uring`.
+        busy_poll_by: String, "", Run, Never, "no `busy_poll`, no window";
+        /// Share of the receiving sockets that a NAPI delivered to, at the end; where 0, `busy_poll` had no effect.
+        busy_poll_napi_pct: Option<f64>, "%", Run, Never, "no `busy_poll`, no window";
         /// Worker threads of the one tokio runtime that all bench threads share.
         tokio_workers: Option<Workers>, "", Plan, Unusual, "a runtime per thread, or none";
         /// `spin`: receivers poll instead of sleeping (`--wait`).
@@ -118,7 +124,7 @@ columns! {
         server_model: Option<ServerModel>, "", Plan, Unusual, "`flood`, `bidir`";
         /// How several receivers share the port: `reuseport`, `reuseaddr`, `separate`.
         sharing: Option<SharingKind>, "", Plan, Unusual, "1 receiver, `flows`";
-        /// How flows are spread over receivers: `even`, `hash`, `bpf`.
+        /// How flows are spread over receivers: `even`, `hash`, `bpf`, `cpu`.
         spread: Option<Spread>, "", Plan, Unusual, "1 receiver, no `reuseport`";
         /// CPUs of the senders, `>`, CPUs of the receivers, such as `2,1>3,0`; with 1 thread its CPU; or `none`.
         pin: String, "", Plan, Never, "skipped";
@@ -444,6 +450,6 @@ cells! {
     Decimals: f64;
     WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Train,
         Workers;
-    Text: Arrivals, Checksum, Cmsg, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel, ServiceTime, SharingKind, Spread, Status,
+    Text: Arrivals, BusyPoll, Checksum, Cmsg, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel, ServiceTime, SharingKind, Spread, Status,
         ThinkTime, Tos, Transport, Wait, Workload;
 }

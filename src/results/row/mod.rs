@@ -2,6 +2,7 @@
 //!
 //! `columns.rs` defines the columns, `new.rs` computes their values.
 
+mod busy_polled;
 pub(crate) mod column;
 mod columns;
 mod contamination;

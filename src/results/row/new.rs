@@ -8,8 +8,8 @@ use super::pacing::{self, Gaps};
 use super::round_trips::{self, Latencies};
 use super::rounding::{decimals, milliseconds};
 use super::{
-    Environment, Machine, Row, RowInput, Status, counters_by_name, doubts, earlier, preempted,
-    residual, sensor_readings, status,
+    Environment, Machine, Row, RowInput, Status, busy_polled, counters_by_name, doubts, earlier,
+    preempted, residual, sensor_readings, status,
 };
 use crate::data::{Case, Outstanding, Sharing};
 
@@ -83,6 +83,9 @@ impl Row {
             priority: case.priority,
             checksum: case.checksum,
             cmsg: case.cmsg,
+            busy_poll: case.busy_poll,
+            busy_poll_by: busy_polled::by(samples),
+            busy_poll_napi_pct: busy_polled::napi_pct(samples).map(decimals::<1>),
             tokio_workers: case.tokio_workers,
             wait: case.wait,
             rcvbuf_requested_bytes: case.requested_rcvbuf(),

@@ -6,8 +6,8 @@ use super::contamination::Windows;
 use super::derived::Speeds;
 use super::round_trips::Latencies;
 use super::{
-    Environment, Outcome, RowInput, Status, derived, doubts, milliseconds, on_the_way, pacing,
-    refusals, sensor_readings,
+    Environment, Outcome, RowInput, Status, busy_polled, derived, doubts, milliseconds, on_the_way,
+    pacing, refusals, sensor_readings,
 };
 use crate::data::{Case, Sample, Sharing, Side, ThreadSample};
 use crate::stats;
@@ -157,6 +157,7 @@ pub(super) fn warnings(
     warnings.extend(unlike_a_longer_run(input));
     warnings.extend(doubts::overload(input.case, samples));
     warnings.extend(on_the_way::warnings(input));
+    warnings.extend(busy_polled::no_effect(samples));
     warnings.extend(pacing::shortfall(input.case, input.engines.sender, samples));
     warnings.extend(latencies.warnings());
     warnings.extend(idle_threads(input));

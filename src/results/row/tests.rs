@@ -73,6 +73,7 @@ pub(crate) fn window(round: u32) -> Sample {
         },
         round_trips: None,
         pacing: None,
+        busy_polled: None,
         flow_packets: Vec::new(),
         verified: None,
     }

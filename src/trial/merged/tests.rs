@@ -45,6 +45,7 @@ fn end(host: &str, side: Side) -> EndResult {
         idle_times: IdleTimes::default(),
         round_trips: None,
         pacing: None,
+        busy_polled: None,
         flow_packets: Vec::new(),
         verified: None,
     }

@@ -153,6 +153,7 @@ impl ProgramBuilder<'_> {
             spins: (direction.receives() || case.receives_at_both_ends())
                 && case.wait == Some(Wait::Spin)
                 && engine.about.can_spin,
+            busy_poll: case.busy_poll.filter(|_| direction.receives()),
             own_payloads: verifies,
             ..IoOptions::of(endpoints, direction, payload_bytes)
         }

@@ -55,6 +55,7 @@ fn window(case: &Case, received_packets: u64) -> Sample {
         idle_times: IdleTimes::default(),
         round_trips: None,
         pacing: None,
+        busy_polled: None,
         flow_packets: Vec::new(),
         verified: None,
     }

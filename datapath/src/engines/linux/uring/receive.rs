@@ -14,6 +14,7 @@ use super::{cancel_all, enter, register, ring};
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchOutcome, Endpoint, IoOptions};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
+use crate::sys::busy_poll;
 use crate::sys::source_address::{self, Source};
 
 /// Multishot receives, with buffers of which the kernel takes one per datagram.
@@ -56,6 +57,9 @@ impl ReceiveRing {
         let pool = Pool::new(endpoints.len(), options.buffer_bytes.max(1) + besides)?;
         let ring = ring(8, 2 * usize::from(pool.count))?;
         register(&ring, endpoints)?;
+        if let Some(poll) = options.busy_poll {
+            busy_poll::of_ring(&ring, poll.us)?;
+        }
         pool.register(&ring)?;
         let request = |endpoint: u32| {
             let request = match &header {

@@ -1,0 +1,263 @@
+//! Busy polling: the one who waits for a socket asks the interface for packets itself, instead of sleeping until an
+//! interrupt (Documentation/networking/napi.rst of Linux).
+//!
+//! A packet is found by the NAPI that delivered the one before: a queue of an interface. Loopback has none.
+
+use std::ffi::{c_int, c_long};
+use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+use serde::{Deserialize, Serialize};
+
+use super::switch::{number_of, set_number};
+
+/// Options of asm-generic/socket.h, which libc lacks for some C libraries.
+const SO_BUSY_POLL: c_int = 46;
+const SO_INCOMING_NAPI_ID: c_int = 56;
+const SO_PREFER_BUSY_POLL: c_int = 69;
+const SO_BUSY_POLL_BUDGET: c_int = 70;
+/// Operation of io_uring_register(2) since Linux 6.9.
+const IORING_REGISTER_NAPI: c_int = 27;
+
+/// Count of structures, or of entries of a ring.
+const ONE: c_long = 1;
+
+/// Packets that one look may take: as many as an interrupt takes (NAPI_POLL_WEIGHT), and the most that an epoll
+/// instance gets without CAP_NET_ADMIN. An io_uring has a budget of its own, 8.
+const BUDGET: u8 = 64;
+
+/// Has a socket poll for `us` microseconds in each call that would wait for a datagram, and once in one that would not.
+///
+/// # Errors
+/// Returns the error of a system call: `PermissionDenied` without CAP_NET_ADMIN.
+pub fn of_socket(socket: &impl AsFd, us: u16) -> io::Result<()> {
+    let set = |name, number| set_number(socket, libc::SOL_SOCKET, name, number);
+    set(SO_BUSY_POLL, us.into())?;
+    set(SO_PREFER_BUSY_POLL, 1)?;
+    set(SO_BUSY_POLL_BUDGET, BUDGET.into())
+}
+
+/// State of a socket. The budget cannot be read back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SocketState {
+    /// Time in microseconds; 0 if it does not poll, or does not prefer that to interrupts.
+    pub us: u16,
+    /// True if a NAPI delivered its last datagram.
+    pub has_napi: bool,
+}
+
+/// Reads the state of a socket.
+///
+/// # Errors
+/// Returns the error of getsockopt(2).
+pub fn state(socket: &impl AsFd) -> io::Result<SocketState> {
+    let number = |name| number_of(socket, libc::SOL_SOCKET, name);
+    let us = if number(SO_PREFER_BUSY_POLL)? == 1 {
+        number(SO_BUSY_POLL)?
+    } else {
+        0
+    };
+    Ok(SocketState {
+        us: u16::try_from(us).unwrap_or(0),
+        has_napi: number(SO_INCOMING_NAPI_ID)? != 0,
+    })
+}
+
+/// Has an epoll instance poll for `us` microseconds in each wait, for the sockets in it that poll.
+///
+/// # Errors
+/// Fails before Linux 6.9, or if the instance keeps another time.
+pub fn of_epoll(instance: &impl AsRawFd, us: u16) -> io::Result<()> {
+    /// `struct epoll_params` of include/uapi/linux/eventpoll.h.
+    #[repr(C)]
+    #[derive(Default, PartialEq)]
+    struct Parameters {
+        us: u32,
+        budget: u16,
+        prefer: u8,
+        pad: u8,
+    }
+    let asked = Parameters {
+        us: us.into(),
+        budget: BUDGET.into(),
+        prefer: 1,
+        pad: 0,
+    };
+    let mut kept = Parameters::default();
+    let fd = instance.as_raw_fd();
+    #[expect(unsafe_code, reason = "no wrapper knows these requests")]
+    // SAFETY: the kernel reads 8 bytes for the first request and writes 8 for the second (the size is in their
+    // numbers), which is the size of `Parameters`, at valid addresses.
+    let done = unsafe {
+        libc::ioctl(fd, libc::EPIOCSPARAMS, &raw const asked) == 0
+            && libc::ioctl(fd, libc::EPIOCGPARAMS, &raw mut kept) == 0
+    };
+    match (done, kept == asked) {
+        (true, true) => Ok(()),
+        (true, false) => Err(io::Error::other("the kernel keeps other EPIOCSPARAMS")),
+        (false, _) => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Has an io_uring poll for `us` microseconds in each wait, for the sockets that its requests wait for.
+///
+/// # Errors
+/// Fails before Linux 6.9, or if the ring keeps another time.
+pub fn of_ring(ring: &impl AsRawFd, us: u16) -> io::Result<()> {
+    /// `struct io_uring_napi` of include/uapi/linux/io_uring.h. All zeros after `prefer`: as the ring finds sockets.
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    struct Napi {
+        us: u32,
+        prefer: u8,
+        zeros: [u8; 3],
+        reserved: u64,
+    }
+    let asked = Napi {
+        us: us.into(),
+        prefer: 1,
+        zeros: [0; 3],
+        reserved: 0,
+    };
+    let register = || {
+        let mut napi = asked;
+        #[expect(unsafe_code, reason = "no wrapper knows this operation")]
+        // SAFETY: the kernel reads and writes one `io_uring_napi` at a valid address.
+        let done = unsafe {
+            libc::syscall(
+                libc::SYS_io_uring_register,
+                c_long::from(ring.as_raw_fd()),
+                c_long::from(IORING_REGISTER_NAPI),
+                &raw mut napi,
+                ONE,
+            )
+        };
+        if done == 0 {
+            Ok(napi)
+        } else {
+            Err(io::Error::last_os_error())
+        }
+    };
+    register()?;
+    // A registration returns what was registered before.
+    let kept = register()?;
+    if (kept.us, kept.prefer) == (asked.us, asked.prefer) {
+        Ok(())
+    } else {
+        Err(io::Error::other(
+            "the kernel keeps another IORING_REGISTER_NAPI",
+        ))
+    }
+}
+
+/// Reasons why sockets, epoll instances and rings cannot poll on a machine, if they cannot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusals {
+    /// Why sockets cannot, without which nothing can.
+    pub socket: Option<String>,
+    /// Why epoll instances cannot.
+    pub epoll: Option<String>,
+    /// Why rings cannot.
+    pub ring: Option<String>,
+}
+
+impl Refusals {
+    /// Finds the reasons of this machine, by trying.
+    pub fn read() -> Self {
+        Self {
+            socket: try_socket().err().map(|error| why_no_socket(&error)),
+            epoll: try_epoll().err().map(|error| {
+                format!(
+                    "an epoll instance polls from Linux 6.9 on (EPIOCSPARAMS: {error}): use another \
+                     --engine, such as std"
+                )
+            }),
+            ring: try_ring().err().map(|error| {
+                format!(
+                    "an io_uring polls from Linux 6.9 on (IORING_REGISTER_NAPI: {error}): use another \
+                     --engine, such as std"
+                )
+            }),
+        }
+    }
+}
+
+fn why_no_socket(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EPERM) => "--busy-poll needs CAP_NET_ADMIN: use sudo, or sudo setcap cap_net_admin=ep \
+                              PATH-OF-udpbench; in a container, grant it (docker run --cap-add NET_ADMIN)"
+            .to_owned(),
+        _ => format!(
+            "this kernel cannot do --busy-poll (SO_BUSY_POLL, SO_PREFER_BUSY_POLL: {error}): it needs Linux 5.11 with \
+             CONFIG_NET_RX_BUSY_POLL"
+        ),
+    }
+}
+
+fn try_socket() -> io::Result<()> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    of_socket(&socket, 1)?;
+    state(&socket).map(drop)
+}
+
+fn try_epoll() -> io::Result<()> {
+    use nix::sys::epoll::{Epoll, EpollCreateFlags};
+    of_epoll(&Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?.0, 1)
+}
+
+fn try_ring() -> io::Result<()> {
+    /// `struct io_uring_params` of include/uapi/linux/io_uring.h, of which only zeros are needed.
+    const PARAMETERS_BYTES: usize = 120;
+    let mut parameters = [0_u64; PARAMETERS_BYTES / 8];
+    #[expect(
+        unsafe_code,
+        reason = "io_uring_setup(2) has no wrapper without the engine"
+    )]
+    // SAFETY: the kernel reads and writes 120 bytes at an address that is valid and aligned. A result from 0 on is a
+    // new descriptor that nobody else owns.
+    let ring = unsafe {
+        let fd = libc::syscall(libc::SYS_io_uring_setup, ONE, parameters.as_mut_ptr());
+        match c_int::try_from(fd) {
+            Ok(fd) if fd >= 0 => OwnedFd::from_raw_fd(fd),
+            _ => return Err(io::Error::last_os_error()),
+        }
+    };
+    of_ring(&ring, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_keeps_what_it_was_told_unless_that_is_refused_in_words() {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback works");
+        match (of_socket(&socket, 70), Refusals::read().socket) {
+            (Ok(()), None) => {
+                let expected = SocketState {
+                    us: 70,
+                    has_napi: false,
+                };
+                assert_eq!(state(&socket).expect("it can be read"), expected);
+            }
+            (Err(_), Some(why)) => assert!(why.contains("--busy-poll"), "{why}"),
+            (set, refused) => panic!("{set:?}, but {refused:?}"),
+        }
+    }
+
+    #[test]
+    fn a_missing_permission_is_another_reason_than_an_old_kernel() {
+        let why = |errno| why_no_socket(&io::Error::from_raw_os_error(errno));
+        assert!(why(libc::EPERM).contains("CAP_NET_ADMIN: use sudo"));
+        assert!(why(libc::ENOPROTOOPT).contains("Linux 5.11"));
+        assert!(!why(libc::ENOPROTOOPT).contains("sudo"));
+    }
+
+    #[test]
+    fn only_epoll_instances_and_rings_take_their_time() {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback works");
+        assert!(of_epoll(&socket, 1).is_err());
+        assert!(of_ring(&socket, 1).is_err());
+    }
+}

@@ -1,0 +1,55 @@
+//! Receivers that take the packets of their CPUs (`--spread cpu`).
+
+use crate::data::{Case, Sharing, Spread};
+use crate::engines::Engines;
+use crate::host::placement::Placement;
+use crate::plan::Conditions;
+
+fn is_asked(case: &Case) -> bool {
+    case.sharing == Some(Sharing::Reuseport(Spread::Cpu))
+}
+
+/// Returns why receivers cannot take the packets of their CPUs, if they are to and cannot.
+pub(super) fn refusal(
+    case: &Case,
+    (_, receiver): Engines,
+    conditions: &Conditions,
+    placement: &Placement,
+) -> Option<String> {
+    if !is_asked(case) {
+        return None;
+    }
+    let remote = conditions.remote.filter(|_| !case.remote_sends());
+    let host = remote.map_or(conditions.host, |remote| &remote.wire.host);
+    if let Some(reason) = &host.incoming_cpu_refusal {
+        return Some(reason.clone());
+    }
+    if receiver.runs_on_workers(case) {
+        return Some("--spread cpu needs receivers on CPUs: leave out --tokio-workers".to_owned());
+    }
+    placement.receivers.contains(&None).then(|| {
+        "--spread cpu needs receivers on CPUs: leave out --pin none, or name one for each thread"
+            .to_owned()
+    })
+}
+
+/// Returns what may mislead about such a case.
+pub(super) fn warning(
+    case: &Case,
+    conditions: &Conditions,
+    placement: &Placement,
+) -> Option<&'static str> {
+    if !is_asked(case) {
+        return None;
+    }
+    let is_on_a_sender = |cpu| placement.senders.contains(cpu);
+    let handles_its_own = placement.receivers.iter().any(is_on_a_sender);
+    let has_rps = |cpus: &Vec<usize>| !cpus.is_empty();
+    let rps = conditions.host.lo_rps_cpus.as_ref().is_some_and(has_rps);
+    Some(if conditions.remote.is_none() && !handles_its_own && !rps {
+        "over loopback the sender's CPU handles its packets, and no receiver is on one: the kernel's hash assigns the \
+         flows; see --pin"
+    } else {
+        "the CPU that handles a packet decides where it goes: some receivers may get none"
+    })
+}
