@@ -1,5 +1,5 @@
-//! The engine `nix`: blocking calls of the nix crate. With `--cmsg` its sendmsg and recvmsg, of which the former allocates
-//! memory for the control messages in each call.
+//! The engine `nix`: blocking calls of the nix crate. With `--cmsg` its sendmsg and recvmsg, of which the former
+//! allocates memory for the control messages in each call.
 
 mod messages;
 
