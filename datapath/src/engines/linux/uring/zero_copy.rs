@@ -230,9 +230,8 @@ fn lock(ring: &IoUring, memory: &FixedBuffer<u8>, start: usize, bytes: usize) ->
 fn too_little(bytes: usize) -> String {
     let limit = getrlimit(Resource::RLIMIT_MEMLOCK).map_or(0, |(soft, _)| soft);
     format!(
-        "the kernel refuses to lock {} kB of buffers, as the limit is {} kB for all threads: sudo setcap \
-         cap_ipc_lock=ep PATH-OF-udpbench, or raise memlock in /etc/security/limits.conf (ulimit -l unlimited), or \
-         use sudo",
+        "the kernel refuses to lock {} kB of buffers, as the limit is {} kB for all threads: use sudo, or sudo setcap \
+         cap_ipc_lock=ep PATH-OF-udpbench, or raise memlock in /etc/security/limits.conf (ulimit -l unlimited)",
         bytes.div_ceil(1024),
         limit / 1024
     )
