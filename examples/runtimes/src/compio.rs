@@ -1,0 +1,112 @@
+//! The engine `compio`: a runtime over io_uring, to which buffers are lent.
+//!
+//! The library allocates each operation.
+
+use std::io;
+use std::marker::PhantomData;
+use std::mem;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use compio::BufResult;
+use compio::net::UdpSocket;
+use compio::runtime::Runtime;
+use send_wrapper::SendWrapper;
+use udpbench::engine::payload::{Check, Fill};
+use udpbench::engine::{
+    About, Addressing, BatchCount, DatagramIo, Engine, Group, IoOptions, ManyEndpoints, Selection,
+    ThreadArgs, Wakeups,
+};
+
+use crate::incoming::{Incoming, Received};
+
+/// compio, with a runtime per bench thread.
+pub struct Compio {
+    runtime: Runtime,
+    wakeups: Arc<Wakeups>,
+}
+
+impl Engine for Compio {
+    const ABOUT: About = About {
+        name: "compio",
+        summary: "compio over io_uring, every send and recv awaited",
+        group: Group::Async,
+        many_endpoints: ManyEndpoints::IoEach,
+        selection: Selection::Default,
+        ..About::PLAIN
+    };
+    type DatagramIo<A: Addressing> = CompioSocket<A>;
+
+    fn start(brief: &ThreadArgs) -> io::Result<Self> {
+        Ok(Self {
+            runtime: Runtime::new()?,
+            wakeups: Arc::clone(&brief.wakeups),
+        })
+    }
+
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<CompioSocket<A>> {
+        let endpoint = options.only_endpoint()?;
+        let peer = endpoint.peer_or_unspecified();
+        let adopt = || UdpSocket::from_std(endpoint.socket.into());
+        let socket = Rc::new(self.runtime.enter(adopt)?);
+        Ok(CompioSocket {
+            peer,
+            payload: options.payload(),
+            incoming: Incoming::new(&socket, options.buffer(), &self.wakeups, receive::<A>),
+            socket: SendWrapper::new(socket),
+            addressing: PhantomData,
+        })
+    }
+
+    fn probe() -> Result<(), String> {
+        let runtime = Runtime::new();
+        runtime.map(drop).map_err(|error| error.to_string())
+    }
+
+    fn run<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
+        self.runtime.block_on(future)
+    }
+}
+
+/// A socket of compio.
+pub struct CompioSocket<A> {
+    socket: SendWrapper<Rc<UdpSocket>>,
+    peer: SocketAddr,
+    payload: Vec<u8>,
+    incoming: Incoming,
+    addressing: PhantomData<A>,
+}
+
+impl<A: Addressing> DatagramIo for CompioSocket<A> {
+    /// Waits for room even if it is interrupted: a send that was begun cannot be taken back.
+    #[inline]
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+        fill.fill(&mut self.payload);
+        let payload = mem::take(&mut self.payload);
+        let BufResult(sent, payload) = if A::CONNECTED {
+            SendWrapper::new(self.socket.send(payload)).await
+        } else {
+            let to = fill.destination().unwrap_or(self.peer);
+            SendWrapper::new(self.socket.send_to(payload, to)).await
+        };
+        self.payload = payload;
+        sent.map(BatchCount::one)
+    }
+
+    #[inline]
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+        self.incoming.next(check).await
+    }
+}
+
+async fn receive<A: Addressing>(socket: Rc<UdpSocket>, buffer: Vec<u8>) -> Received {
+    if A::CONNECTED {
+        let BufResult(received, buffer) = socket.recv(buffer).await;
+        (received.map(|bytes| (bytes, None)), buffer)
+    } else {
+        let BufResult(received, buffer) = socket.recv_from(buffer).await;
+        let received = received.map(|(bytes, source)| (bytes, Some(source)));
+        (received, buffer)
+    }
+}

@@ -1,0 +1,110 @@
+//! The engine `glommio`: an executor over three io_urings.
+//!
+//! Its sockets try a plain non-blocking call first, and hand over to a ring what would block. The ring receives into
+//! memory of the library, which copies the datagram. `recv` asks for the peer's address first: a call more.
+
+use std::io;
+use std::marker::PhantomData;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use glommio::net::UdpSocket;
+use glommio::{LocalExecutor, LocalExecutorBuilder, Placement};
+use send_wrapper::SendWrapper;
+use udpbench::engine::payload::{Check, Fill};
+use udpbench::engine::{
+    About, Addressing, BatchCount, DatagramIo, Engine, Group, IoOptions, ManyEndpoints, Selection,
+    ThreadArgs, Wakeups,
+};
+
+use crate::incoming::{Incoming, Received};
+
+/// glommio, with an executor per bench thread, which udpbench has placed.
+pub struct Glommio {
+    executor: LocalExecutor,
+    wakeups: Arc<Wakeups>,
+}
+
+impl Engine for Glommio {
+    const ABOUT: About = About {
+        name: "glommio",
+        summary: "glommio, every send and recv awaited: a plain call, then io_uring",
+        group: Group::Async,
+        many_endpoints: ManyEndpoints::IoEach,
+        selection: Selection::Default,
+        ..About::PLAIN
+    };
+    type DatagramIo<A: Addressing> = GlommioSocket<A>;
+
+    fn start(brief: &ThreadArgs) -> io::Result<Self> {
+        Ok(Self {
+            executor: LocalExecutorBuilder::new(Placement::Unbound).make()?,
+            wakeups: Arc::clone(&brief.wakeups),
+        })
+    }
+
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<GlommioSocket<A>> {
+        let endpoint = options.only_endpoint()?;
+        let peer = endpoint.peer_or_unspecified();
+        let socket = std::net::UdpSocket::from(endpoint.socket);
+        let adopt = async { UdpSocket::from(socket2::Socket::from(socket)) };
+        let socket = Rc::new(self.executor.run(adopt));
+        Ok(GlommioSocket {
+            peer,
+            payload: options.payload(),
+            incoming: Incoming::new(&socket, options.buffer(), &self.wakeups, receive::<A>),
+            socket: SendWrapper::new(socket),
+            addressing: PhantomData,
+        })
+    }
+
+    fn probe() -> Result<(), String> {
+        let executor = LocalExecutorBuilder::new(Placement::Unbound).make();
+        executor.map(drop).map_err(|error| error.to_string())
+    }
+
+    fn run<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
+        self.executor.run(future)
+    }
+}
+
+/// A socket of glommio.
+pub struct GlommioSocket<A> {
+    socket: SendWrapper<Rc<UdpSocket>>,
+    peer: SocketAddr,
+    payload: Vec<u8>,
+    incoming: Incoming,
+    addressing: PhantomData<A>,
+}
+
+impl<A: Addressing> DatagramIo for GlommioSocket<A> {
+    /// Waits for room even if it is interrupted: a send that was begun cannot be taken back.
+    #[inline]
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+        fill.fill(&mut self.payload);
+        let sent = if A::CONNECTED {
+            SendWrapper::new(self.socket.send(&self.payload)).await?
+        } else {
+            let to = fill.destination().unwrap_or(self.peer);
+            SendWrapper::new(self.socket.send_to(&self.payload, to)).await?
+        };
+        Ok(BatchCount::one(sent))
+    }
+
+    #[inline]
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+        self.incoming.next(check).await
+    }
+}
+
+async fn receive<A: Addressing>(socket: Rc<UdpSocket>, mut buffer: Vec<u8>) -> Received {
+    let received = if A::CONNECTED {
+        let received = socket.recv(&mut buffer).await;
+        received.map(|bytes| (bytes, None))
+    } else {
+        let received = socket.recv_from(&mut buffer).await;
+        received.map(|(bytes, source)| (bytes, Some(source)))
+    };
+    (received.map_err(io::Error::from), buffer)
+}

@@ -1,0 +1,28 @@
+//! The whole program with these engines.
+
+use udpbench::data::EngineName;
+use udpbench::results::row::Status;
+
+use crate::common::{Place, rows, stderr};
+use crate::engines_under_test;
+
+/// One thread sends and receives in turn; two are a sender and a receiver, or a client and a server.
+#[test]
+fn floods_and_round_trips_are_measured_and_verified() {
+    let runnable = engines_under_test().filter(|entry| entry.probe().is_ok());
+    let names: Vec<EngineName> = runnable.map(|entry| entry.name()).collect();
+    let list: Vec<&str> = names.iter().map(EngineName::as_str).collect();
+    let place = Place::new();
+    for workload in ["flood --threads 1,2,3", "rr --threads 2", "bidir --threads 2"] {
+        let output = place.run(&format!(
+            "--engine {} --workload {workload} --verify --payload 300 --rounds 5 --duration 20ms --warmup 1ms \
+             --soak 0s -o out.csv --overwrite",
+            list.join(",")
+        ));
+        assert!(output.status.success(), "{}", stderr(&output));
+        for row in rows(&place.path("out.csv")) {
+            assert_eq!(row.status, Status::Ok, "{row:?}");
+            assert!(row.verified_packets > Some(0), "{row:?}");
+        }
+    }
+}
