@@ -50,10 +50,18 @@ impl Engine for Glommio {
         let socket = std::net::UdpSocket::from(endpoint.socket);
         let adopt = async { UdpSocket::from(socket2::Socket::from(socket)) };
         let socket = Rc::new(self.executor.run(adopt));
+        let mut buffer = options.buffer();
+        // The library panics if it has to wait with an empty one.
+        buffer.resize(buffer.len().max(1), 0);
+        // Its `recv` fails on the socket of a receiver with several senders, which is never connected.
+        let incoming = match socket.peer_addr() {
+            Ok(_) => Incoming::new(&socket, buffer, &self.wakeups, receive),
+            Err(_) => Incoming::new(&socket, buffer, &self.wakeups, receive_from),
+        };
         Ok(GlommioSocket {
             peer,
             payload: options.payload(),
-            incoming: Incoming::new(&socket, options.buffer(), &self.wakeups, receive::<A>),
+            incoming,
             socket: SendWrapper::new(socket),
             addressing: PhantomData,
         })
@@ -98,13 +106,14 @@ impl<A: Addressing> DatagramIo for GlommioSocket<A> {
     }
 }
 
-async fn receive<A: Addressing>(socket: Rc<UdpSocket>, mut buffer: Vec<u8>) -> Received {
-    let received = if A::CONNECTED {
-        let received = socket.recv(&mut buffer).await;
-        received.map(|bytes| (bytes, None))
-    } else {
-        let received = socket.recv_from(&mut buffer).await;
-        received.map(|(bytes, source)| (bytes, Some(source)))
-    };
+async fn receive(socket: Rc<UdpSocket>, mut buffer: Vec<u8>) -> Received {
+    let received = socket.recv(&mut buffer).await;
+    let received = received.map(|bytes| (bytes, None));
+    (received.map_err(io::Error::from), buffer)
+}
+
+async fn receive_from(socket: Rc<UdpSocket>, mut buffer: Vec<u8>) -> Received {
+    let received = socket.recv_from(&mut buffer).await;
+    let received = received.map(|(bytes, source)| (bytes, Some(source)));
     (received.map_err(io::Error::from), buffer)
 }

@@ -1,6 +1,5 @@
 //! What udpbench expects of an engine.
 
-use udpbench::Entry;
 use udpbench::testing::check_engine;
 use udpbench_runtimes::{Compio, Glommio, Monoio};
 
