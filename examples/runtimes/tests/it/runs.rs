@@ -1,5 +1,6 @@
 //! The whole program with these engines.
 
+use udpbench::Entry;
 use udpbench::data::EngineName;
 use udpbench::results::row::Status;
 
@@ -10,7 +11,7 @@ use crate::engines_under_test;
 #[test]
 fn floods_and_round_trips_are_measured_and_verified() {
     let runnable = engines_under_test().filter(|entry| entry.probe().is_ok());
-    let names: Vec<EngineName> = runnable.map(|entry| entry.name()).collect();
+    let names: Vec<EngineName> = runnable.map(Entry::name).collect();
     let list: Vec<&str> = names.iter().map(EngineName::as_str).collect();
     let list = list.join(",");
     let place = Place::new();
