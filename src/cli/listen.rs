@@ -220,7 +220,8 @@ More examples:
   udpbench listen 239.1.1.1:5004 --interface eth0
   udpbench listen 5004 --group 232.1.1.1 --source 10.0.0.7
   udpbench listen '[fe80::1%eth0]:7400'        a link-local address of this host
-  udpbench listen 7502 --rcvbuf 4M -o lidar.jsonl, then udpbench report lidar.jsonl
+  udpbench listen 7502 --rcvbuf 4M -o lidar.jsonl
+  udpbench report lidar.jsonl
 
 Method:
   A thread receives up to 64 datagrams per call. It never sends anything; to join a group, the kernel does.

@@ -182,7 +182,9 @@ mod tests {
 
     fn line(minutes: &[OneWayDelays]) -> String {
         let mut summary = OneWaySummary::default();
-        minutes.iter().for_each(|it| summary.take(it, 200_000));
+        for minute in minutes {
+            summary.take(minute, 200_000);
+        }
         summary.line("board")
     }
 

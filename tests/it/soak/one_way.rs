@@ -7,7 +7,7 @@ use udpbench::soak::log::Entry;
 
 use super::{Watched, log};
 use crate::common::lab::Lab;
-use crate::common::{Place, assert_code, stdout};
+use crate::common::{Place, assert_code, stdout, words};
 use crate::wire::script;
 
 #[test]
@@ -28,7 +28,7 @@ fn one_way_delays_are_those_of_the_wire_with_the_bounds_of_both_clocks() -> io::
     assert_code(&output, 0);
     let shown = stdout(&output);
     assert!(
-        shown.contains("; each +-1.0 ms, the bounds of both clocks\n"),
+        words(&shown).contains("; each +-1.0 ms, the bounds of both clocks"),
         "{shown}"
     );
     let log = log(&place.path("soak.jsonl"));
