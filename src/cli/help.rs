@@ -141,9 +141,9 @@ const DEFAULTS: [(&str, &str, &str); 30] = [
     ("wire", "address", "the one that ssh has reached"),
 ];
 
-/// Arranges the help of a command and of its subcommands. `path` is how the command is typed, without the program's
-/// name.
-pub(super) fn arranged(command: Command, path: &str) -> Command {
+/// Arranges the help of a command and of those of its subcommands whose names `is_wanted` accepts. `path` is how the
+/// command is typed, without the program's name.
+pub(super) fn arranged(command: Command, path: &str, is_wanted: &dyn Fn(&str) -> bool) -> Command {
     let mut args: Vec<Arg> = command.get_arguments().cloned().collect();
     // clap shows the headings in the order of their first options.
     args.sort_by_key(|arg| {
@@ -160,8 +160,11 @@ pub(super) fn arranged(command: Command, path: &str) -> Command {
         }
     };
     command.mut_subcommands(|subcommand| {
+        if !is_wanted(subcommand.get_name()) {
+            return subcommand;
+        }
         let path = format!("{path} {}", subcommand.get_name());
-        arranged(subcommand, path.trim_start())
+        arranged(subcommand, path.trim_start(), is_wanted)
     })
 }
 

@@ -31,7 +31,7 @@ mod words;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::data::Buffer;
 use crate::experiment::suite;
@@ -77,7 +77,7 @@ pub struct Cli {
 
 impl CommandFactory for Cli {
     fn command() -> clap::Command {
-        help::arranged(Self::augment_args(clap::Command::new("udpbench")), "")
+        help::arranged(Self::plain(), "", &|_| true)
     }
 
     fn command_for_update() -> clap::Command {
@@ -85,16 +85,34 @@ impl CommandFactory for Cli {
     }
 }
 
-impl Parser for Cli {}
+impl Parser for Cli {
+    fn try_parse_from<I, T>(words: I) -> Result<Self, clap::Error>
+    where
+        I: IntoIterator<Item = T>,
+        T: Into<OsString> + Clone,
+    {
+        let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+        let matches = Self::command_for(&words).try_get_matches_from(&words)?;
+        Self::from_arg_matches(&matches)
+    }
+}
 
 impl Cli {
     /// Returns the definition that parses these words. Its help is brief if they ask for `-h`.
+    ///
+    /// Only the help of commands among the words is arranged, as all of it is nine tenths of the program's start.
     fn command_for(words: &[OsString]) -> clap::Command {
-        if words.iter().any(|word| word == "-h") {
-            help::brief(Self::command())
+        let is_typed = |name: &str| words.iter().any(|word| word == name);
+        let command = help::arranged(Self::plain(), "", &is_typed);
+        if is_typed("-h") {
+            help::brief(command)
         } else {
-            Self::command()
+            command
         }
+    }
+
+    fn plain() -> clap::Command {
+        Self::augment_args(clap::Command::new("udpbench"))
     }
 }
 
@@ -301,5 +319,23 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_of_a_command_that_is_typed_is_that_of_the_whole_definition() {
+        fn check(command: &clap::Command, path: &[&str]) {
+            let mut words = vec![OsString::from("udpbench")];
+            words.extend(path.iter().map(OsString::from));
+            let mut typed = Cli::command_for(&words);
+            for name in path {
+                typed = typed.find_subcommand(name).expect("a subcommand").clone();
+            }
+            let long = |command: &clap::Command| command.clone().render_long_help().to_string();
+            assert_eq!(long(&typed), long(command), "{path:?}");
+            for subcommand in command.get_subcommands() {
+                check(subcommand, &[path, &[subcommand.get_name()]].concat());
+            }
+        }
+        check(&Cli::command(), &[]);
     }
 }

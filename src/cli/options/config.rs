@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, FromArgMatches, Parser};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -113,7 +113,7 @@ fn with(mut words: Vec<OsString>, added: Vec<String>) -> Result<Cli, clap::Error
 
 /// Returns whether an option says what is measured, or how.
 fn has_plan(typed: &ArgMatches) -> bool {
-    let command = Cli::command();
+    let command = Cli::command_for(&[]);
     let mut names = options(&command, &GROUPS).filter_map(Arg::get_long);
     names.any(|name| is_typed(typed, name))
 }
@@ -130,7 +130,7 @@ fn repeated_from(name: &str, cli: &Cli) -> anyhow::Result<Option<Vec<String>>> {
     let program = OsString::from("udpbench");
     let words = std::iter::once(program).chain(words.into_iter().map(OsString::from));
     let words = cli::spread(words.collect::<Vec<OsString>>());
-    let matches = Cli::command().try_get_matches_from(words)?;
+    let matches = Cli::command_for(&words).try_get_matches_from(&words)?;
     let theirs = Cli::from_arg_matches(&matches)?;
     let kind = |cli: &Cli| match &cli.command {
         Some(cli::Command::Latency(_)) => "latency",
@@ -144,7 +144,7 @@ fn repeated_from(name: &str, cli: &Cli) -> anyhow::Result<Option<Vec<String>>> {
     let Some((typed, _)) = of_sweep(&matches, &theirs) else {
         return Ok(None);
     };
-    let command = Cli::command();
+    let command = Cli::command_for(&[]);
     let options = options(&command, &GROUPS).filter(|option| option.get_long() != Some("seed"));
     let repeated = options.filter_map(|option| {
         let name = option.get_long().filter(|name| is_typed(typed, name))?;
@@ -172,7 +172,7 @@ fn of_sweep<'a>(matches: &'a ArgMatches, cli: &'a Cli) -> Option<(&'a ArgMatches
 /// Returns an error if parameters are given with `--suite`: a suite sets them itself. clap's own error would list every
 /// parameter.
 fn refuse_parameters(suite: &str, typed: &ArgMatches) -> Result<(), UsageError> {
-    let command = Cli::command();
+    let command = Cli::command_for(&[]);
     let mut names = options(&command, &[PARAMETERS]).filter_map(Arg::get_long);
     match names.find(|name| is_typed(typed, name)) {
         Some(name) => {
@@ -234,7 +234,7 @@ impl Config {
             let shown = text.lines().nth(line - 1).unwrap_or_default();
             UsageError::file(name, line, &format!("{}: {shown:?}", error.message()))
         })?;
-        let command = Cli::command();
+        let command = Cli::command_for(&[]);
         let entry = |(key, value): (&Spanned<DeString>, &Spanned<DeValue>)| {
             let line = line_of(key.span().start);
             let option = key.get_ref().to_string();
