@@ -9,7 +9,6 @@ use serde_json::Value;
 use udpbench::experiment::find::header::Header;
 use udpbench::results::log::{Event, Log};
 
-use super::alone;
 use crate::common::{Place, assert_code, stderr, stdout, wait_until};
 
 /// Roughly, and soon.
@@ -32,7 +31,6 @@ fn rows(json: &str) -> Vec<Value> {
 
 #[test]
 fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_the_same() {
-    let _alone = alone();
     let place = Place::new();
     let output = place.run(&format!(
         "find lossless {SHORT} -o log.jsonl -q --format json"
@@ -73,7 +71,6 @@ fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_t
 
 #[test]
 fn both_bounds_are_tried_again_after_a_pause() {
-    let _alone = alone();
     let place = Place::new();
     let words = SHORT.replace("--recheck 0s", "--recheck 1s");
     let output = place.run(&format!("find lossless {words} -q -o log.jsonl"));
@@ -89,7 +86,6 @@ fn both_bounds_are_tried_again_after_a_pause() {
 
 #[test]
 fn a_search_that_is_interrupted_or_killed_goes_on_where_it_was() {
-    let _alone = alone();
     for (signal, code) in [(Signal::SIGINT, Some(130)), (Signal::SIGKILL, None)] {
         let place = Place::new();
         let mut command = place.udpbench(&format!("find lossless {SHORT} -o log.jsonl"));
@@ -119,7 +115,6 @@ fn a_search_that_is_interrupted_or_killed_goes_on_where_it_was() {
 
 #[test]
 fn a_case_that_has_no_more_time_says_its_bounds_so_far_and_how_to_go_on() {
-    let _alone = alone();
     let place = Place::new();
     let words = SHORT.replace("--sum 300ms", "--sum 60s");
     let output = place.run(&format!(
@@ -135,7 +130,6 @@ fn a_case_that_has_no_more_time_says_its_bounds_so_far_and_how_to_go_on() {
 
 #[test]
 fn a_case_that_cannot_be_is_no_answer_and_says_why() {
-    let _alone = alone();
     let place = Place::new();
     // One thread cannot sleep until it is to send, and receive.
     let words = SHORT.replace("--threads 2", "--threads 1,2");
@@ -184,7 +178,6 @@ fn what_makes_no_sense_is_refused_with_the_fix_and_leaves_nothing() {
 
 #[test]
 fn a_log_that_is_full_or_contradicts_itself_is_said_to_be() {
-    let _alone = alone();
     let place = Place::new();
     // No file may grow beyond so many blocks: what a full disk does, without one.
     let script = format!(
@@ -222,7 +215,6 @@ fn a_log_that_is_full_or_contradicts_itself_is_said_to_be() {
 
 #[test]
 fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
-    let _alone = alone();
     let place = Place::new();
     let words = "--engine std --threads 2 --ip v4 --connection connected --board generic --warmup 5ms --trial 20ms";
     let output = place.run(&format!(
@@ -274,69 +266,7 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
 }
 
 #[test]
-fn trains_are_tried_until_more_brings_nothing_and_the_log_says_the_same_again() {
-    let _alone = alone();
-    let place = Place::new();
-    // Three of these datagrams fit a train.
-    let words = "--engine gso,std --threads 2 --payload 20000 --ip v4 --connection connected --board generic";
-    let output = place.run(&format!(
-        "find knee {words} --warmup 5ms --trial 10ms --rounds 16 -q -o log.jsonl --format json"
-    ));
-    let text = stdout(&output);
-    let rows = rows(&text);
-    let [gso, std] = &rows[..] else {
-        panic!("{text}");
-    };
-    assert_eq!(
-        (&gso["parameter"], &gso["measured"]),
-        (&"train".into(), &"speed".into())
-    );
-    assert_eq!(gso["is_finished"], true, "{gso}");
-    let number = |name: &str| {
-        gso[name]
-            .as_u64()
-            .unwrap_or_else(|| panic!("{name}: {gso}"))
-    };
-    let (low, knee) = (number("knee_packets_low"), number("knee_packets"));
-    let high = number("knee_packets_high");
-    assert!(
-        1 <= low && low <= knee && knee <= high && high <= 3,
-        "{gso}"
-    );
-    assert_eq!(number("trials"), trials(&log(&place, "log.jsonl")) as u64);
-    let reason = std["reason"].as_str();
-    assert!(
-        reason.is_some_and(|it| it.starts_with("one datagram per call")),
-        "{std}"
-    );
-
-    let again = place.run("find knee --resume log.jsonl -q --format json");
-    assert_eq!(stdout(&again), text);
-    let table = stdout(&place.run("find knee --resume log.jsonl -q"));
-    assert!(
-        table.contains("gso>mmsg/32, 20000 B") && table.contains("k/s by train: 1 "),
-        "{table}"
-    );
-    assert!(table.lines().all(|line| line.len() <= 100), "{table}");
-
-    for (words, said) in [
-        ("--batch 8", "the search chooses it"),
-        ("--train 8", "the search chooses it"),
-        ("--workload rr", "this search is of floods"),
-        ("--rate 20k", "a search has rates of its own"),
-        ("--threshold 0%", "--threshold"),
-        ("--rounds 3", "use a number from 16 to"),
-    ] {
-        let output = place.run(&format!("find knee {words}"));
-        let errors = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
-        assert!(errors.contains(said), "{words}: {errors}");
-    }
-}
-
-#[test]
 fn silences_are_gone_through_and_the_log_says_the_same_again() {
-    let _alone = alone();
     let place = Place::new();
     let words = "--ip v4 --connection connected --board generic --warmup 5ms --trial 20ms --silence 1ms,5ms";
     let output = place.run(&format!("find idle {words} -q -o log.jsonl --format json"));
@@ -375,7 +305,6 @@ fn silences_are_gone_through_and_the_log_says_the_same_again() {
 
 #[test]
 fn the_longest_train_is_as_long_as_the_receive_buffer_holds_where_the_server_is_slow() {
-    let _alone = alone();
     let place = Place::new();
     let words = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic --rcvbuf 32k \
                  --workload rr --service 200us --pause 60ms --trial 120ms --sum 240ms --width 2%";
@@ -387,8 +316,13 @@ fn the_longest_train_is_as_long_as_the_receive_buffer_holds_where_the_server_is_
     // Before Linux 4.12 nobody says what a datagram takes up.
     if let Some(held) = row["buffers_hold_packets"].as_f64() {
         let longest = row["longest_train_packets"].as_f64().expect("a train");
-        // Beside other tests a train may be held up, and the server takes some out meanwhile.
-        assert!((0.8 * held..2.0 * held).contains(&longest), "{row}");
+        // Beside other tests a train may be held up, and the server takes some out meanwhile. Where other programs took
+        // the CPU of the server, the search says that longer trains may pass.
+        let is_disturbed = row["doubt"]
+            .as_str()
+            .is_some_and(|it| it.contains("other programs"));
+        let least = if is_disturbed { 0.1 } else { 0.8 };
+        assert!((least * held..2.0 * held).contains(&longest), "{row}");
     }
     let again = place.run("find burst --resume log.jsonl -q --format json");
     assert_eq!(stdout(&again), text);
@@ -429,7 +363,6 @@ fn a_search_says_at_its_start_how_long_it_takes_and_names_engines_not_keys() {
     assert!(!more.contains("to search more"), "{more}");
     assert_eq!(place.files(), Vec::<String>::new());
 
-    let _alone = alone();
     let words = SHORT.replace("--threads 2", "--threads 1,2");
     let output = place.run(&format!("find lossless {words} -o log.jsonl"));
     let (table, said) = (stdout(&output), stderr(&output));
@@ -453,7 +386,6 @@ fn a_search_says_at_its_start_how_long_it_takes_and_names_engines_not_keys() {
 
 #[test]
 fn a_search_without_a_rate_yet_says_so_and_how_to_go_on() {
-    let _alone = alone();
     let place = Place::new();
     let words = SHORT.replace("--sum 300ms", "--sum 60s --goal 99%");
     let output = place.run(&format!(

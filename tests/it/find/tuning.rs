@@ -102,7 +102,6 @@ fn without_yes_nothing_is_touched_and_it_is_shown_what_would_be() {
 
 #[test]
 fn settings_are_as_before_after_a_search_whose_log_says_the_same_again() {
-    let _alone = alone();
     let place = machine();
     let output = place.run(&format!(
         "{SOON} --yes --setting rps,governor,control -o log.jsonl --format json"
@@ -150,7 +149,6 @@ fn settings_are_as_before_after_a_search_whose_log_says_the_same_again() {
 
 #[test]
 fn a_second_search_says_who_was_first_and_changes_nothing() {
-    let _alone = alone();
     let place = machine();
     let mut first = in_the_middle(&place, "-o log.jsonl");
     let second = place.run(&format!("{SOON} --yes --setting rps -o second.jsonl"));
@@ -177,7 +175,6 @@ fn a_second_search_says_who_was_first_and_changes_nothing() {
 
 #[test]
 fn settings_are_as_before_however_it_ends_and_the_search_goes_on() {
-    let _alone = alone();
     for (ending, code) in [
         (Signal::SIGINT, Some(130)),
         (Signal::SIGTERM, Some(143)),
@@ -235,7 +232,6 @@ fn remote_host() -> (Place, &'static str) {
 
 #[test]
 fn settings_of_another_host_are_tried_there_and_put_back() {
-    let _alone = alone();
     let (place, remote) = remote_host();
     // None of this machine is touched.
     let soon = format!("{} {remote}", SOON.replace("--root root", "--root none"));
@@ -258,7 +254,6 @@ fn settings_of_another_host_are_tried_there_and_put_back() {
 
 #[test]
 fn settings_of_another_host_are_locked_there_and_put_back_by_its_watchdog() {
-    let _alone = alone();
     let (place, remote) = remote_host();
     let mut first = in_the_middle(&place, &format!("{remote} -o log.jsonl"));
     let second = place.run(&format!("{SOON} {remote} --yes -o second.jsonl"));
@@ -285,7 +280,6 @@ fn settings_of_another_host_are_locked_there_and_put_back_by_its_watchdog() {
 
 #[test]
 fn without_its_watchdog_it_changes_nothing_more_and_puts_back_what_it_has() {
-    let _alone = alone();
     let place = machine();
     let child = in_the_middle(&place, "-o log.jsonl");
     let watchdog = watchdog_of(child.id()).expect("it has one");
@@ -317,7 +311,6 @@ fn watchdog_of(parent: u32) -> Option<i32> {
 
 #[test]
 fn what_cannot_be_set_or_is_set_by_others_is_left_out_with_the_reason() {
-    let _alone = alone();
     let place = machine();
     fs::write(place.path(RPS), "3\n").expect("written");
     fs::write(place.path(GOVERNOR), "performance\n").expect("written");

@@ -5,37 +5,50 @@ use serde_json::Value;
 use super::alone;
 use crate::common::lab::{Builder, End, Lab};
 use crate::common::{Place, program, stderr, stdout};
+use crate::wire::script;
 
 /// Largest relative error of a search.
 const WITHIN: f64 = 0.03;
+/// Searches of which one must be right where other tests run beside it.
+const TRIES: usize = 3;
 /// Bytes of a datagram that carries 300, on veth: with the headers of UDP, IPv4 and Ethernet.
 const FRAME_BYTES: f64 = 342.0;
 
 /// A search for a rate between the ends of a lab: its only row. `None`: there is no lab to be had.
 fn found(lab: Builder, words: &str) -> Option<Value> {
-    let rows = search(&lab.start()?, &format!("lossless --payload 300 {words}"));
+    Some(found_in(&lab.start()?, words))
+}
+
+fn found_in(lab: &Lab, words: &str) -> Value {
+    let rows = search(lab, &format!("lossless --engine std --payload 300 {words}"));
     let [row] = &rows[..] else {
         panic!("{rows:?}");
     };
-    Some(row.clone())
+    row.clone()
 }
 
 /// The payloads at which something jumps.
 fn jumps(lab: &Lab, words: &str) -> Vec<u64> {
-    let rows = search(lab, &format!("cliff {words}"));
+    let rows = search(lab, &format!("cliff --engine std {words}"));
     let jumps = rows.iter().filter_map(|row| row["jump_at_bytes"].as_u64());
     jumps.collect()
 }
 
-fn search(lab: &Lab, words: &str) -> Vec<Value> {
+/// Runs a search from end to end. Each trial starts an agent, which ssh would take longer for than the trial lasts.
+pub(super) fn search(lab: &Lab, words: &str) -> Vec<Value> {
     let place = Place::new();
     let udpbench = program();
     let program = udpbench.get_program().to_str().expect("UTF-8");
+    let far = lab.far(program);
+    let far = far.get_program().to_str().expect("UTF-8");
+    let enter = script(&place, "enter", &format!("shift; exec {far} \"$@\""));
+    let address = lab.ipv4(End::Far);
     let mut command = lab.near(program);
-    let ssh = format!("ssh -F {}", lab.ssh_config().display());
-    command.args(["wire", "board", "--rsh", &ssh, "--agent", program]);
-    let common = "--engine std --direction up --pin 0:1 -q -o log.jsonl --format json";
-    let all = format!("find {words} {common}");
+    command.args(["wire", "board", "--agent", program, "--rsh"]);
+    command.arg(enter);
+    let all = format!(
+        "find {words} --address {address} --direction up --pin 0:1 -q -o log.jsonl --format json"
+    );
     command.args(all.split_whitespace());
     let output = command.current_dir(place.path(".")).output();
     let output = output.expect("it can be started");
@@ -77,31 +90,40 @@ fn off(truth: f64, row: &Value) -> f64 {
 }
 
 #[test]
-fn what_a_token_bucket_and_a_wire_bear_is_found_and_where_the_rest_dies() {
-    let _alone = alone();
+fn what_a_token_bucket_bears_is_found_and_where_the_rest_dies() {
     // What its queue holds has not died yet.
-    let of_the_bucket = ["qdisc", "queue on the way"];
-    for ((truth, lab), places) in [
-        (bucket(2000.0, 0.02), &of_the_bucket[..]),
-        (police(2000.0, 0.02), &["path"]),
-    ] {
-        // Beside other tests, threads are held up, and more trials than half may lose something: how near it comes on a quiet
-        // machine is tested below.
-        let Some(row) = found(
-            lab,
-            "--trial 200ms --sum 1s --width 4% --exceed 80% --recheck 0s",
-        ) else {
+    assert_found_roughly(bucket(2000.0, 0.02), &["qdisc", "queue on the way"]);
+}
+
+#[test]
+fn what_a_wire_bears_is_found_and_where_the_rest_dies() {
+    assert_found_roughly(police(2000.0, 0.02), &["path"]);
+}
+
+/// Beside other tests, threads are held up, and more trials than half may lose something: how near it comes on a quiet
+/// machine is tested below. A search that is wrong is wrong each time; one that was held up is not.
+fn assert_found_roughly((truth, lab): (f64, Builder), places: &[&str]) {
+    let Some(lab) = lab.start() else {
+        return;
+    };
+    let words = "--trial 200ms --sum 1s --width 4% --exceed 80% --recheck 0s";
+    let tried = (0..TRIES).map(|_| found_in(&lab, words));
+    let is_right = |row: &Value| {
+        let place = row["limiting_place"].as_str().expect("text");
+        places.contains(&place) && (-0.5..0.2).contains(&off(truth, row))
+    };
+    let mut wrong = Vec::new();
+    for row in tried {
+        if is_right(&row) {
             return;
-        };
-        let gave_way = row["limiting_place"].as_str().expect("text");
-        assert!(places.contains(&gave_way), "{row}");
-        assert!((-0.5..0.2).contains(&off(truth, &row)), "{truth}: {row}");
+        }
+        wrong.push(row);
     }
+    panic!("{truth}: {wrong:?}");
 }
 
 #[test]
 fn the_byte_from_which_on_requests_are_delayed_is_found() {
-    let _alone = alone();
     let lab = Lab::builder().test_wire("count size 16-; a>b delay size 124- by 2ms");
     let Some(lab) = lab.start() else {
         return;
@@ -111,14 +133,16 @@ fn the_byte_from_which_on_requests_are_delayed_is_found() {
 
 /// The silences from which on something is different: (before, at), in nanoseconds.
 fn steps(lab: &Lab, words: &str) -> Vec<(u64, u64)> {
-    let rows = search(lab, &format!("idle --ip v4 --connection connected {words}"));
+    let rows = search(
+        lab,
+        &format!("idle --engine std --ip v4 --connection connected {words}"),
+    );
     let step = |row: &Value| Some((row["step_before_ns"].as_u64()?, row["step_at_ns"].as_u64()?));
     rows.iter().filter_map(step).collect()
 }
 
 #[test]
 fn the_silence_after_which_a_wire_drops_the_first_datagram_is_found() {
-    let _alone = alone();
     let lab = Lab::builder().test_wire("count size 64; a>b drop silence 30ms");
     let Some(lab) = lab.start() else {
         return;
@@ -194,8 +218,7 @@ fn trains_are_as_long_as_the_sizes_of_buffers_say_within_5_percent() {
     assert_eq!(rows.len(), 4, "{rows:?}");
     rows.iter().for_each(is_as_predicted);
     // A send buffer that is smaller than the queue would hold the sender back.
-    let words =
-        "burst --payload 300 --ip v4 --connection connected --sndbuf 4M --pause 250ms --sum 2s";
+    let words = "burst --engine std --payload 300 --ip v4 --connection connected --sndbuf 4M --pause 250ms --sum 2s";
     for bucket in [
         "10mbit burst 5000 limit 34200",
         "10mbit burst 10000 limit 136800",
