@@ -181,9 +181,6 @@ fn slower(place: &Place, words: impl Fn(u32) -> String) -> Output {
 fn slower_than_the_baseline_is_exit_code_3() {
     let place = measured();
     falsify(&place);
-    let few = SWEEP
-        .replace("null,std,nix", "std,nix")
-        .replace("26,1460", "26");
     for how in [
         "-o after-N.csv",
         "-q -o quiet-N.csv",
@@ -191,7 +188,7 @@ fn slower_than_the_baseline_is_exit_code_3() {
     ] {
         let output = slower(&place, |n| {
             format!(
-                "{few} --against before {}",
+                "{SWEEP} --against before {}",
                 how.replace('N', &n.to_string())
             )
         });
