@@ -30,8 +30,8 @@ use message_io::network::{Endpoint, NetEvent, SendStatus};
 use nix::sys::epoll::{Epoll, EpollCreateFlags};
 use udpbench::engine::payload::{Check, Fill, Origin};
 use udpbench::engine::{
-    self, About, Addressing, BatchCount, BusyPolling, Connected, DatagramIo, Engine, Group, IoOptions, Meter,
-    Tally, ThreadArgs, Unconnected, block_wakeups,
+    self, About, Addressing, BatchCount, BusyPolling, Connected, DatagramIo, Engine, Group,
+    IoOptions, Meter, Tally, ThreadArgs, Unconnected, block_wakeups,
 };
 
 use crate::logged_errno;

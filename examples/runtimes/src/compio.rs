@@ -15,8 +15,8 @@ use compio::runtime::Runtime;
 use send_wrapper::SendWrapper;
 use udpbench::engine::payload::{Check, Fill};
 use udpbench::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, Group, IoOptions, ManyEndpoints, Selection,
-    ThreadArgs, Wakeups,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, Group, IoOptions,
+    ManyEndpoints, Selection, ThreadArgs, Wakeups,
 };
 
 use crate::incoming::{Incoming, Received};
@@ -32,6 +32,7 @@ impl Engine for Compio {
         name: "compio",
         summary: "compio over io_uring, every send and recv awaited",
         group: Group::Async,
+        busy_polling: BusyPolling::OutOfReach("in an io_uring of its library"),
         many_endpoints: ManyEndpoints::IoEach,
         selection: Selection::Default,
         ..About::PLAIN

@@ -14,8 +14,8 @@ use glommio::{LocalExecutor, LocalExecutorBuilder, Placement};
 use send_wrapper::SendWrapper;
 use udpbench::engine::payload::{Check, Fill};
 use udpbench::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, Group, IoOptions, ManyEndpoints, Selection,
-    ThreadArgs, Wakeups,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, Group, IoOptions,
+    ManyEndpoints, Selection, ThreadArgs, Wakeups,
 };
 
 use crate::incoming::{Incoming, Received};
@@ -31,6 +31,7 @@ impl Engine for Glommio {
         name: "glommio",
         summary: "glommio, every send and recv awaited: a plain call, then io_uring",
         group: Group::Async,
+        busy_polling: BusyPolling::OutOfReach("in an io_uring of its library"),
         many_endpoints: ManyEndpoints::IoEach,
         selection: Selection::Default,
         ..About::PLAIN
