@@ -131,16 +131,13 @@ impl CompareArgs {
     /// # Errors
     /// Fails if one cannot tell them apart.
     pub fn sides(&self) -> Result<[&[PathBuf]; 2], UsageError> {
-        let mut files = self.before.iter().chain(&self.after);
-        let mut seen = HashSet::new();
         // Twice the same run is no more evidence, and never differs from itself.
-        if let Some(path) = files.find(|path| {
-            !seen.insert(
-                path.canonicalize()
-                    .ok()
-                    .unwrap_or_else(|| path.to_path_buf()),
-            )
-        }) {
+        let mut seen = HashSet::new();
+        let mut is_seen = |path: &&PathBuf| {
+            let file = path.canonicalize().unwrap_or_else(|_| (*path).clone());
+            !seen.insert(file)
+        };
+        if let Some(path) = self.before.iter().chain(&self.after).find(&mut is_seen) {
             let problem = "this file is given twice; give each run once";
             return Err(UsageError::flag(
                 "compare",
