@@ -2,15 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::counts::Counts;
 use super::one_way::{self, OneWayDelays};
-use crate::data::{BUCKETS, Histogram, bucket_of};
+use crate::data::Histogram;
 use crate::workload::probe::{Fate, Outcome};
 
 /// Length, in nanoseconds.
 const LENGTH_NS: u64 = 60_000_000_000;
-/// Buckets of the histogram that are counted as one, so that a minute takes up few kilobytes: no bucket is wider than
-/// 1/32 of its times.
-const BUCKETS_AS_ONE: usize = 4;
 
 /// Counts of a minute, or of its part at the end. Times are in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,31 +38,6 @@ pub struct Minute {
     /// One-way delays. `None`: both ends are one host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_way: Option<OneWayDelays>,
-}
-
-/// Counts of times, in few buckets.
-#[derive(Debug)]
-pub(super) struct Counts(Vec<u64>);
-
-impl Default for Counts {
-    fn default() -> Self {
-        Self(vec![0; BUCKETS])
-    }
-}
-
-impl Counts {
-    /// Counts a time.
-    pub(super) fn add(&mut self, ns: u64) {
-        let bucket = bucket_of(ns);
-        self.0[bucket - bucket % BUCKETS_AS_ONE + BUCKETS_AS_ONE / 2] += 1;
-    }
-
-    /// Returns the counts, and begins again.
-    pub(super) fn end(&mut self) -> Histogram {
-        let counts = Histogram::of_counts(self.0.iter().copied());
-        self.0.fill(0);
-        counts
-    }
 }
 
 /// Counter of outcomes by minute.

@@ -5,6 +5,7 @@
 //! the kernel says meanwhile, and [`far_end`] keeps the echo at the other end running. Only [`notes`] and [`far_end`]
 //! touch the system.
 
+mod counts;
 pub mod event;
 pub mod far_end;
 pub mod finder;
@@ -31,6 +32,15 @@ pub fn time_text(ns: u64) -> String {
             humantime::format_duration(seconds).to_string()
         }
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positive, and below 2^64"
+)]
+fn nanoseconds(ns: f64) -> u64 {
+    ns as u64
 }
 
 #[cfg(test)]

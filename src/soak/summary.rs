@@ -3,7 +3,7 @@
 use super::event::{Event, Kind};
 use super::log::{Entry, Header, SoakLog};
 use super::one_way::OneWaySummary;
-use super::time_text;
+use super::{nanoseconds, time_text};
 use crate::data::Histogram;
 use crate::term::digits::counted;
 use crate::term::table::{Columns, Table};
@@ -246,13 +246,4 @@ impl Summary {
         let all = silences.chain(names.into_iter().zip(self.others));
         all.filter(|(_, tally)| tally.number > 0).collect()
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "positive, and below 2^64"
-)]
-pub(super) fn nanoseconds(ns: f64) -> u64 {
-    ns as u64
 }

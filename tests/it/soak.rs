@@ -126,9 +126,9 @@ impl Watched<'_> {
         let program = program.get_program().to_str().expect("UTF-8");
         let far = self.lab.far("x");
         let enter = far.get_program().to_str().expect("UTF-8");
-        // The third agent is on a host that has another boot id.
+        // The third agent is on a host that has another boot id. It boots for longer than --outage.
         fs::write(self.place.path("boot"), "another\n").expect("a new file");
-        let boot = "mount --bind boot /proc/sys/kernel/random/boot_id && exec \"$@\"";
+        let boot = "sleep 0.2; mount --bind boot /proc/sys/kernel/random/boot_id && exec \"$@\"";
         let lines = format!(
             "echo $$ >>pids\nshift\n[ $(wc -l <pids) != 3 ] || exec {enter} unshare --mount sh -c '{boot}' sh \"$@\"\n\
              exec {enter} \"$@\""
