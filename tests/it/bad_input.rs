@@ -68,6 +68,8 @@ fn each_is_refused_with_its_place_its_value_and_its_fix() {
         "--accept-changes",
         "plan --resume out.jsonl",
         "frobnicate",
+        "wire board --payload 26 find lossless",
+        "wire board latency --rsh rsh",
     ];
     // The CPUs of this machine are its own; on 32 bits there is no engine `uring`.
     let filters = vec![(r"usable: .*", "usable: (CPUS)"), ("uring, ", "")];

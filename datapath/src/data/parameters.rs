@@ -230,7 +230,7 @@ macro_rules! parameters {
 
                 /// Control messages of each datagram: none, pktinfo, ecn, timestamp, joined by + [default: none]
                 ///
-                /// For mmsg, nix, gso, gro, zerocopy and quinn-udp. Senders name their source address (pktinfo) and set
+                /// In floods of mmsg, gso, gro, zerocopy and quinn-udp. Senders name their source address (pktinfo) and set
                 /// ECT(0) (ecn). Receivers read all kinds, and compare them with what was sent. A timestamp is for
                 /// receivers only
                 cmsg: optional $crate::data::Cmsg {

@@ -45,7 +45,7 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<null::Null>(),
     Entry::of::<std::Std>().over(stream::OF_STD),
     Entry::of::<socket2::Socket2>(),
-    Entry::of::<nix::Nix>().with_controls::<nix::Nix>(),
+    Entry::of::<nix::Nix>(),
     Entry::of::<spin::Spin>().with_many::<spin::Spin>(),
     Entry::of::<mmsg::Mmsg>().with_controls::<mmsg::Mmsg>(),
     #[cfg(all(feature = "uring", target_pointer_width = "64"))]

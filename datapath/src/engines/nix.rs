@@ -1,7 +1,4 @@
-//! The engine `nix`: blocking calls of the nix crate. With `--cmsg` its sendmsg and recvmsg, of which the former
-//! allocates memory for the control messages in each call.
-
-mod messages;
+//! The engine `nix`: blocking calls of the nix crate.
 
 use std::io;
 use std::marker::PhantomData;
@@ -10,12 +7,9 @@ use std::os::fd::AsRawFd;
 
 use nix::sys::socket::{MsgFlags, SockaddrStorage, recv, recvfrom, send, sendto};
 
-use self::messages::Messages;
-use crate::data::{Cmsg, Group};
+use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ReadControls, ThreadArgs,
-};
+use crate::engine::{About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ThreadArgs};
 
 pub(super) struct Nix;
 
@@ -24,7 +18,6 @@ impl Engine for Nix {
         name: "nix",
         summary: "blocking nix: send, recv, sendto, recvfrom, one call per datagram",
         group: Group::Blocking,
-        control_messages: Cmsg::ALL,
         ..About::PLAIN
     };
     type DatagramIo<A: Addressing> = NixIo<A>;
@@ -36,7 +29,6 @@ impl Engine for Nix {
     fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<NixIo<A>> {
         let endpoint = options.only_endpoint()?;
         Ok(NixIo {
-            messages: Messages::open(&endpoint.socket, &options)?,
             peer: endpoint.peer_or_unspecified().into(),
             socket: endpoint.socket.into(),
             payload: options.payload(),
@@ -46,12 +38,11 @@ impl Engine for Nix {
     }
 }
 
-pub(super) struct NixIo<A: Addressing> {
+pub(super) struct NixIo<A> {
     socket: UdpSocket,
     peer: SockaddrStorage,
     payload: Vec<u8>,
     buffer: Vec<u8>,
-    messages: Messages<A::Controls>,
     addressing: PhantomData<A>,
 }
 
@@ -60,11 +51,7 @@ impl<A: Addressing> DatagramIo for NixIo<A> {
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let socket = self.socket.as_raw_fd();
-        let sent = if A::Controls::READS {
-            let to = fill.destination().map(SockaddrStorage::from);
-            let to = (!A::CONNECTED).then(|| to.as_ref().unwrap_or(&self.peer));
-            self.messages.send(socket, &self.payload, to)?
-        } else if A::CONNECTED {
+        let sent = if A::CONNECTED {
             send(socket, &self.payload, MsgFlags::empty())?
         } else {
             let to = fill.destination().map(SockaddrStorage::from);
@@ -77,13 +64,7 @@ impl<A: Addressing> DatagramIo for NixIo<A> {
     #[inline]
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let socket = self.socket.as_raw_fd();
-        if A::Controls::READS {
-            let (received, source) = self.messages.receive(socket, &mut self.buffer)?;
-            let source = source.filter(|_| !A::CONNECTED);
-            let origin = || Origin::of(source.as_ref().and_then(address));
-            check.check_received(received, &self.buffer, origin);
-            Ok(BatchCount::one(received))
-        } else if A::CONNECTED {
+        if A::CONNECTED {
             let received = recv(socket, &mut self.buffer, MsgFlags::empty())?;
             check.check_received(received, &self.buffer, || Origin::PEER);
             Ok(BatchCount::one(received))
@@ -98,10 +79,6 @@ impl<A: Addressing> DatagramIo for NixIo<A> {
                 Err(errno) => Err(errno.into()),
             }
         }
-    }
-
-    fn check_controls(&self) -> io::Result<()> {
-        self.messages.check()
     }
 }
 

@@ -65,7 +65,8 @@ use crate::data::Connection;
 use crate::engine::payload::{NoCheck, NoFill};
 use crate::engine::verify::{SequenceCheck, SequenceTracker, SequenceWriter};
 use crate::engine::{
-    Addressing, Connected, DatagramIo, Engine, IoOptions, Remark, Unconnected, WithControls, erased,
+    Addressing, Connected, DatagramIo, Engine, IoOptions, ReadControls, Remark, Unconnected,
+    WithControls, erased,
 };
 use crate::workload::context::ThreadContext;
 
@@ -84,7 +85,7 @@ pub fn run<E: Engine>(
     }
 }
 
-/// Runs one bench thread of engine `E` like [`run`], by calls with control messages (`--cmsg`).
+/// Runs one bench thread of a flood like [`run`], by calls with control messages (`--cmsg`).
 ///
 /// # Errors
 /// Returns an error if opening fails, if an error persists in the loop, or if a control message was wrong.
@@ -107,6 +108,10 @@ pub fn run_with_controls<E: Engine>(
 fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> io::Result<Remark> {
     let engine = E::start(&thread.brief())?;
     match program {
+        // Refused by the plan. So their loops are not compiled a second time.
+        Program::Turns(..) | Program::Roles(..) if A::Controls::READS => {
+            Err(io::ErrorKind::Unsupported.into())
+        }
         Program::Flood(Outgoing { options, writers }) => {
             let writer = only(writers);
             let mut port = open::<E, A>(&engine, options)?;
@@ -139,7 +144,6 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
             let (tx, rx) = (&mut sender, &mut receiver);
             if let Some(contents) = only(outgoing.writers).zip(incoming.tracker) {
                 verify_turns(&engine, tx, rx, contents, thread)?;
-                receiver.check_controls()?;
                 return Ok(sender.remark());
             }
             let (fill, check) = (&mut NoFill, &mut NoCheck);
@@ -150,7 +154,6 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
             } else {
                 run_erased(&engine, loops)?;
             }
-            receiver.check_controls()?;
             Ok(sender.remark())
         }
         Program::Roles(options, roles) => take_role::<E, A>(&engine, options, roles, thread),
@@ -183,7 +186,7 @@ fn take_role<E: Engine, A: Addressing>(
     let mut port = open::<E, A>(engine, options)?;
     thread.wait_at_start()?;
     run_erased(engine, requests::drive(&mut port, &mut role, thread))?;
-    remark(&port)
+    Ok(port.remark())
 }
 
 /// Calls [`Engine::open`]. Compiled once instead of inlined at each call, because opening is not timed.

@@ -66,6 +66,7 @@ pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     let words = cli::spread(words);
     let matches = Cli::command_for(&words).try_get_matches_from(&words)?;
     let cli = Cli::from_arg_matches(&matches)?;
+    refuse_early(&matches)?;
     let parsed = |cli, config, note: Option<String>| Parsed { cli, config, note };
     let Some((typed, args)) = of_sweep(&matches, &cli) else {
         return Ok(parsed(cli, None, None));
@@ -178,6 +179,28 @@ fn refuse_parameters(suite: &str, typed: &ArgMatches) -> Result<(), UsageError> 
         Some(name) => {
             let fix = format!("a suite says itself what varies: leave out --{name}");
             Err(UsageError::flag("--suite", &suite, fix))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns an error if an option of the sweep stands before what `wire` measures instead of it. Options that say how the
+/// other host is reached do stand there.
+fn refuse_early(matches: &ArgMatches) -> Result<(), UsageError> {
+    let wire = matches.subcommand().filter(|(name, _)| *name == "wire");
+    let instead = wire.and_then(|(_, typed)| Some((typed, typed.subcommand()?.0)));
+    let Some((typed, what)) = instead else {
+        return Ok(());
+    };
+    let command = Cli::command_for(&[]);
+    let reach: Vec<&str> = options(&command, &["RemoteArgs"])
+        .filter_map(Arg::get_long)
+        .collect();
+    let mut names = command.get_arguments().filter_map(Arg::get_long);
+    match names.find(|name| is_typed(typed, name) && !reach.contains(name)) {
+        Some(name) => {
+            let fix = format!("write it behind {what}");
+            Err(UsageError::flag("wire", &format!("--{name}"), fix))
         }
         None => Ok(()),
     }

@@ -122,26 +122,25 @@ pub(in crate::plan) fn can_run_nowhere(
             "the kernel segments only what has checksums: {sender} sends trains, unless with --train 1"
         ));
     }
-    if let Some(reason) = cannot_read_controls(case, (sender, receiver)) {
+    if let Some(reason) = cannot_have_controls(case, receiver) {
         return Some(reason);
     }
     too_few_workers(case, (sender, receiver)).or_else(|| exceeds_files(case, conditions))
 }
 
-/// Returns why an engine that receives cannot read all of the control messages, though it reads others.
-fn cannot_read_controls(case: &Case, (sender, receiver): Engines) -> Option<String> {
+/// Returns why datagrams cannot have the control messages of a case, whose engines know some of them.
+fn cannot_have_controls(case: &Case, receiver: &Entry) -> Option<String> {
     let kinds = case.cmsg?;
-    let at_sender = Some(sender).filter(|_| case.receives_at_both_ends());
-    let mut receive = at_sender.into_iter().chain([receiver]);
-    let reads_others = |entry: &&Entry| {
-        let known = entry.about.control_messages;
-        known != Cmsg::NONE && kinds.common(known) != kinds
-    };
-    let engine = receive.find(reads_others)?;
-    let known = engine.about.control_messages;
-    Some(format!(
-        "--cmsg {kinds}: {engine} reads no other control messages than {known}"
-    ))
+    if case.workload.is_some() || case.is_paced() || case.threads.is_alone() {
+        return Some(
+            "control messages go with a flood: leave out --workload and --rate, and use --threads 2"
+                .to_owned(),
+        );
+    }
+    let known = receiver.about.control_messages;
+    let reads_others = known != Cmsg::NONE && kinds.common(known) != kinds;
+    reads_others
+        .then(|| format!("--cmsg {kinds}: {receiver} reads no other control messages than {known}"))
 }
 
 /// Returns why a case has no address to send to, if it has none.

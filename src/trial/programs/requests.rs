@@ -8,7 +8,7 @@ use std::sync::Arc;
 use socket2::SockRef;
 
 use super::{ProgramBuilder, number_of};
-use crate::data::{Cmsg, Connection};
+use crate::data::Connection;
 use crate::engine::{Direction, Endpoint, FlowCounts, FlowMeter, ManyEndpoints};
 use crate::engines::Entry;
 use crate::workload::{
@@ -144,10 +144,8 @@ impl ProgramBuilder<'_> {
     /// one datagram at a time.
     fn sampler(&self, engine: &Entry, endpoints: &[Endpoint]) -> Option<WakeupSampler> {
         let first = endpoints.first().filter(|_| !engine.about.prefetches)?;
-        // With time stamps in control messages, the socket keeps none for the sampler.
-        let has_stamps = self.case.cmsg.is_some_and(|it| it.has(Cmsg::TIMESTAMP));
         let is_udp = self.case.transport.is_none();
-        (is_udp && !has_stamps).then(|| WakeupSampler::of(&first.socket))?
+        is_udp.then(|| WakeupSampler::of(&first.socket))?
     }
 }
 
