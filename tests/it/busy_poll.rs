@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 use crate::common::{Place, program, rows, stderr, stdout};
 use udpbench::data::BusyPoll;
+use udpbench::engines;
 use udpbench::results::row::{Row, Status};
 use udpbench::sys::busy_poll::Refusals;
 
@@ -15,8 +16,9 @@ const SHORT: &str = "--no-reference --threads 2 --payload 100 --ip v4 --connecti
 #[test]
 fn a_row_says_what_polled_and_that_loopback_has_nothing_to_poll() {
     let place = Place::new();
+    let uring = engines::find("uring").map_or("", |_| ",uring");
     let output = place.run(&format!(
-        "{SHORT} --engine std,epoll-level,mio-level,poll,uring --busy-poll off,50us -o out.csv"
+        "{SHORT} --engine std,epoll-level,mio-level,poll{uring} --busy-poll off,50us -o out.csv"
     ));
     let refusals = Refusals::read();
     let rows = rows(&place.path("out.csv"));
