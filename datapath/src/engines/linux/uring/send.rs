@@ -45,7 +45,7 @@ impl SendRing {
         })
     }
 
-    /// Sends a batch and waits until the kernel has [taken](complete) all of it.
+    /// Sends a batch and waits until the kernel has taken all of it.
     ///
     /// # Errors
     /// Returns the error of the ring. Fails with `Interrupted` if a signal came before the first datagram was sent.

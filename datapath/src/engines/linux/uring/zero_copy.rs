@@ -115,7 +115,7 @@ impl ZeroCopySendRing {
         })
     }
 
-    /// Fills the next batch, sends it, and waits until the kernel has [taken](complete) all of it. Waits for its
+    /// Fills the next batch, sends it, and waits until the kernel has taken all of it. Waits for its
     /// notifications before, if the kernel still reads it.
     ///
     /// # Errors
