@@ -4,6 +4,7 @@ mod open;
 
 use self::open::Open;
 use super::event::Event;
+use super::whole;
 use crate::workload::probe::{Batch, Fate, Outcome, Return};
 
 /// Faults that are closer than this are one event, in nanoseconds.
@@ -269,15 +270,6 @@ impl Finder {
         open.event.due = whole((length_ns as f64 / self.limits.gap_ns).round());
         Some(open.into_event())
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "positive, and far below 2^64"
-)]
-fn whole(number: f64) -> u64 {
-    number as u64
 }
 
 /// Returns the median. Changes the order.

@@ -37,10 +37,10 @@ pub fn time_text(ns: u64) -> String {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "positive, and below 2^64"
+    reason = "positive, and far below 2^64"
 )]
-fn nanoseconds(ns: f64) -> u64 {
-    ns as u64
+fn whole(number: f64) -> u64 {
+    number as u64
 }
 
 #[cfg(test)]

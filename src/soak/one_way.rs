@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
-use super::{nanoseconds, time_text};
+use super::{time_text, whole};
 use crate::data::Histogram;
 use crate::workload::probe::Return;
 
@@ -145,7 +145,7 @@ fn quantiles(times: &Histogram) -> String {
     let text = |share| {
         times
             .quantile(share)
-            .map_or_else(String::new, |ns| time_text(nanoseconds(ns)))
+            .map_or_else(String::new, |ns| time_text(whole(ns)))
     };
     format!("median {}, 99th percentile {}", text(0.5), text(0.99))
 }

@@ -3,7 +3,7 @@
 use super::event::{Event, Kind};
 use super::log::{Entry, Header, SoakLog};
 use super::one_way::OneWaySummary;
-use super::{nanoseconds, time_text};
+use super::{time_text, whole};
 use crate::data::Histogram;
 use crate::term::digits::counted;
 use crate::term::table::{Columns, Table};
@@ -110,7 +110,7 @@ impl Summary {
                 self.silent_ns += minute.unlisted_silent_ns;
                 self.longest_rtt_ns = self.longest_rtt_ns.max(minute.longest_ns);
                 self.rtt.add(&minute.rtt);
-                let rtt = minute.rtt.quantile(0.5).map(nanoseconds);
+                let rtt = minute.rtt.quantile(0.5).map(whole);
                 if let Some((one_way, rtt_ns)) = minute.one_way.as_ref().zip(rtt) {
                     self.one_way.take(one_way, rtt_ns);
                 }
@@ -197,7 +197,7 @@ impl Summary {
             format!("{lost} of {all} probes ({share:.4} %){more}"),
         ));
         if let Some((p50, p99)) = self.rtt.quantile(0.5).zip(self.rtt.quantile(0.99)) {
-            let [p50, p99] = [p50, p99].map(|ns| time_text(nanoseconds(ns)));
+            let [p50, p99] = [p50, p99].map(|ns| time_text(whole(ns)));
             let longest = time_text(self.longest_rtt_ns);
             lines.push((
                 "round trip",
@@ -232,7 +232,7 @@ impl Summary {
         if number == 0 {
             return format!("{share:.4} % of the time: no silence");
         }
-        let between = time_text(nanoseconds((measured - silent).max(0.0) / number as f64));
+        let between = time_text(whole((measured - silent).max(0.0) / number as f64));
         let longest = time_text(self.longest_silence_ns);
         let silences = counted(usize::try_from(number).unwrap_or(usize::MAX), "silence");
         format!(

@@ -67,9 +67,7 @@ impl Outgoing for ZeroCopySendRing {
         name: "uring-zerocopy",
         summary: "sender: io_uring, --batch sends per call from registered memory; uring receives",
         many_endpoints: ManyEndpoints::No,
-        can_serve_requests: Err(
-            "sends from memory that is free only later, which a single request gains nothing by: use uring",
-        ),
+        can_serve_requests: Err("gains by many sends on the way, and a request is one: use uring"),
         partner: Partner::ReceivedBy("uring"),
         ..SendRing::ABOUT
     };

@@ -25,7 +25,7 @@ impl Engine for ZeroCopy {
         summary: "sender: MSG_ZEROCOPY, the kernel sends from the program's memory; mmsg receives",
         group: Group::Offload,
         can_serve_requests: Err(
-            "sends from memory that is free only later, which a single request gains nothing by: use std or mmsg",
+            "gains by many sends on the way, and a request is one: use std or mmsg",
         ),
         trains: Trains::OnRequest,
         reads_error_queue: true,
