@@ -1,11 +1,14 @@
 //! Section of all numbers: as tables, and as downloadable CSV.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, PreEscaped, html};
 
 use super::number;
+use crate::results::export::csv::{encode, texts};
 use crate::results::export::table::blocks;
 use crate::results::files::Results;
-use crate::results::row::Row;
+use crate::results::row::{Column, Holds, Over, Row};
 use crate::term::table::Table;
 
 /// Returns a table of the terminal as HTML.
@@ -75,7 +78,8 @@ fn buttons(n: usize, file: &Results) -> Markup {
 pub(super) fn data(files: &[Results]) -> Markup {
     html! {
         @for (n, file) in files.iter().enumerate() {
-            @let text = serde_json::to_string(&csv(&file.rows)).unwrap_or_default();
+            @let csv = encode(&file.rows).unwrap_or_default();
+            @let text = serde_json::to_string(&String::from_utf8_lossy(&csv)).unwrap_or_default();
             script type="application/json" id={ "rows-" (n) } {
                 (PreEscaped(text.replace('<', "\\u003c")))
             }
@@ -83,87 +87,50 @@ pub(super) fn data(files: &[Results]) -> Markup {
     }
 }
 
-/// Returns the rows as CSV, in the format of a sweep.
-fn csv<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for row in rows {
-        // Writing to memory cannot fail, and every row has the same columns.
-        let _ = writer.serialize(row);
-    }
-    let bytes = writer.into_inner().unwrap_or_default();
-    String::from_utf8(bytes).unwrap_or_default()
-}
-
-/// The cells of the rows, in the format of the CSV.
-struct Cells {
-    header: csv::StringRecord,
-    rows: Vec<csv::StringRecord>,
-}
-
-/// Range of the columns that identify the case, from the first to before the second. The key in the first column of
-/// the CSV contains the same information.
-const OF_THE_CASE: [&str; 2] = ["engine", "pin"];
-/// Columns that are shown elsewhere: reasons have a section of their own.
-const SAID_ELSEWHERE: [&str; 2] = ["case", "reason"];
+/// The cells of the rows by column name, as texts.
+struct Cells(Vec<BTreeMap<String, String>>);
 
 impl Cells {
-    /// Reads the cells of the rows, sorted for comparison. The CSV keeps the order of the file.
+    /// Returns the cells, sorted for comparison. The CSV keeps the order of the file.
     fn of(rows: &[Row]) -> Self {
         let mut rows: Vec<&Row> = rows.iter().collect();
         rows.sort_by_cached_key(|row| (row.block(), row.label(), row.connection));
-        let text = csv(rows);
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        Self {
-            header: reader.headers().cloned().unwrap_or_default(),
-            rows: reader.into_records().flatten().collect(),
+        Self(rows.into_iter().map(texts).collect())
+    }
+
+    /// Returns whether a column has the same value in all of several rows.
+    fn is_constant(&self, column: &Column) -> bool {
+        let mut values = self.0.iter().map(|row| row.get(column.name));
+        let first = values.next();
+        self.0.len() > 1 && values.all(|value| Some(value) == first)
+    }
+
+    fn constant(&self) -> impl Iterator<Item = &'static Column> {
+        Column::ALL.iter().filter(|column| self.is_constant(column))
+    }
+
+    /// Returns the columns that distinguish rows and are not shown elsewhere: the key of the case has the settings of
+    /// the plan, and reasons have a section of their own.
+    fn varying(&self) -> impl Iterator<Item = &'static Column> {
+        let is_said = move |column: &Column| column.over == Over::Plan || column.name == "reason";
+        let varies = move |column: &&Column| !is_said(column) && !self.is_constant(column);
+        Column::ALL.iter().filter(varies)
+    }
+}
+
+/// Returns the text of a cell. For warnings, which are sentences, their number.
+fn shown(row: &BTreeMap<String, String>, column: &Column) -> String {
+    match row.get(column.name).map_or("", String::as_str) {
+        text if column.holds == Holds::Texts && !text.is_empty() => {
+            text.split("; ").count().to_string()
         }
-    }
-
-    fn name(&self, column: usize) -> &str {
-        self.header.get(column).unwrap_or_default()
-    }
-
-    /// Returns the columns with the same value in all rows.
-    fn constant(&self) -> Vec<usize> {
-        if self.rows.len() < 2 {
-            return Vec::new();
-        }
-        let first = self.rows.first();
-        let cell = |column| first.and_then(|row| row.get(column));
-        let same = |column: &usize| {
-            self.rows
-                .iter()
-                .all(|row| row.get(*column) == cell(*column))
-        };
-        (0..self.header.len()).filter(same).collect()
-    }
-
-    /// Returns the columns that distinguish rows and are not shown elsewhere.
-    fn varying(&self) -> Vec<usize> {
-        let constant = self.constant();
-        let place = |name: &str| (0..self.header.len()).find(|&column| self.name(column) == name);
-        let [first, end] = OF_THE_CASE.map(|name| place(name).unwrap_or_default());
-        let tells = |column: &usize| {
-            let is_said =
-                SAID_ELSEWHERE.contains(&self.name(*column)) || (first..end).contains(column);
-            !constant.contains(column) && !is_said
-        };
-        (0..self.header.len()).filter(tells).collect()
-    }
-
-    /// Returns the text of a cell. For warnings, which are sentences, their number.
-    fn shown(&self, row: &csv::StringRecord, column: usize) -> String {
-        let text = row.get(column).unwrap_or_default();
-        if self.name(column) == "warnings" && !text.is_empty() {
-            return text.split("; ").count().to_string();
-        }
-        text.to_owned()
+        text => text.to_owned(),
     }
 }
 
 fn differing(cells: &Cells) -> Markup {
-    let columns = cells.varying();
-    let rows = number::counted(cells.rows.len(), "row");
+    let columns: Vec<&Column> = cells.varying().collect();
+    let rows = number::counted(cells.0.len(), "row");
     html! {
         details .screen {
             summary { "Columns that differ: " (rows) ", " (number::counted(columns.len(), "column")) }
@@ -175,15 +142,15 @@ fn differing(cells: &Cells) -> Markup {
                     thead {
                         tr {
                             th scope="col" { "case" }
-                            @for &column in &columns { th scope="col" { (cells.name(column)) } }
+                            @for column in &columns { th scope="col" { (column.name) } }
                         }
                     }
                     tbody {
-                        @for row in &cells.rows {
+                        @for row in &cells.0 {
                             // HTML does not need these end tags, and large sweeps have 20,000 cells.
                             tr;
-                            th scope="row" { (row.get(0).unwrap_or_default()) }
-                            @for &column in &columns { td; (cells.shown(row, column)) }
+                            th scope="row" { (row["case"]) }
+                            @for column in &columns { td; (shown(row, column)) }
                         }
                     }
                 }
@@ -193,8 +160,8 @@ fn differing(cells: &Cells) -> Markup {
 }
 
 fn common(cells: &Cells) -> Markup {
-    let columns = cells.constant();
-    let Some(row) = cells.rows.first().filter(|_| cells.rows.len() > 1) else {
+    let columns: Vec<&Column> = cells.constant().collect();
+    let Some(row) = cells.0.first().filter(|_| !columns.is_empty()) else {
         return html! {};
     };
     html! {
@@ -207,8 +174,8 @@ fn common(cells: &Cells) -> Markup {
                     tbody {
                         @for column in columns {
                             tr {
-                                th scope="row" { (cells.name(column)) }
-                                td { (row.get(column).unwrap_or_default()) }
+                                th scope="row" { (column.name) }
+                                td { (row[column.name]) }
                             }
                         }
                     }

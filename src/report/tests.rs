@@ -127,6 +127,28 @@ fn the_rows_in_the_page_are_the_csv() {
 }
 
 #[test]
+fn spreadsheets_compute_nothing_in_a_downloaded_csv() {
+    let formula = Row {
+        board: "=HYPERLINK(1)".to_owned(),
+        ..ordinary_row()
+    };
+    assert!(page_of(vec![formula]).contains(",'=HYPERLINK(1),"));
+}
+
+#[test]
+fn the_table_of_differing_columns_has_the_case_and_its_speeds() {
+    let faster = Row {
+        case: "faster".to_owned(),
+        received_pps: Some(1e6),
+        ..ordinary_row()
+    };
+    let page = page_of(vec![ordinary_row(), faster]);
+    let (_, table) = page.split_once("<table class=\"rows\">").expect("a table");
+    assert!(table.contains("<th scope=\"col\">case</th><th scope=\"col\">received_pps</th></tr>"));
+    assert!(table.contains("<th scope=\"row\">faster</th><td>1000000.0"));
+}
+
+#[test]
 fn a_number_that_is_not_ok_is_seen_at_once() {
     let open = Row {
         unaccounted_packets: Some(-3),

@@ -37,6 +37,7 @@ use crate::data::HostAddress;
 use crate::host::tuning::{Setting, Tuning, Wanted};
 use crate::sys::host_id::HostId;
 use crate::term::duration::ns;
+use crate::term::json;
 
 /// Version of the protocol, increased with each change of the messages.
 pub const PROTOCOL: u32 = 20;
@@ -309,7 +310,7 @@ fn read_up_to(input: &mut impl Read, bytes: usize, into: &mut Vec<u8>) -> anyhow
 }
 
 pub(super) fn decode<T: DeserializeOwned>(body: &[u8]) -> anyhow::Result<T> {
-    serde_json::from_slice(body).context("a message is not what was expected")
+    json::parse(body).context("a message is not what was expected")
 }
 
 fn too_long(bytes: impl Display) -> String {

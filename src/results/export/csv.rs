@@ -73,7 +73,11 @@ pub(super) fn lines(
     Ok(text)
 }
 
-fn fields(row: &impl Serialize) -> anyhow::Result<Map<String, Value>> {
+/// Returns the cells of a row by column name, as JSON values.
+///
+/// # Errors
+/// Fails if a value cannot be written as JSON.
+pub(crate) fn fields(row: &impl Serialize) -> anyhow::Result<Map<String, Value>> {
     match serde_json::to_value(row)? {
         Value::Object(fields) => Ok(fields),
         _ => anyhow::bail!("a row has no columns"),

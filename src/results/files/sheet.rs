@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::{decimal_mark, validation};
 use crate::data::Case;
@@ -40,8 +40,8 @@ struct Sheet<'a> {
 
 struct Column {
     name: String,
-    /// Type of the values. Columns that are unknown to udpbench hold texts.
-    holds: Holds,
+    /// Column of a row. `None`: unknown to udpbench.
+    known: Option<&'static row::Column>,
 }
 
 /// Parses the rows of a file in which every line is complete, and the columns that it has. Missing columns are
@@ -165,12 +165,12 @@ impl<'a> Sheet<'a> {
                 .columns
                 .iter()
                 .zip(record)
-                .filter(|(column, cell)| column.holds.is_number() && !cell.trim().is_empty());
+                .filter(|(column, cell)| column.holds().is_number() && !cell.trim().is_empty());
             numbers.map(|(column, cell)| decimal_mark::Cell {
                 at: *at,
                 column: &column.name,
                 text: cell.trim(),
-                has_decimals: column.holds == Holds::Decimals,
+                has_decimals: column.holds() == Holds::Decimals,
             })
         });
         decimal_mark::decimal_mark(cells, self.separator).map_err(|(cell, problem)| {
@@ -191,21 +191,14 @@ impl<'a> Sheet<'a> {
         let Some(case) = Case::of_key(key) else {
             return Err(self.cell(at, "case", format!("{key:?} is no key of a case")));
         };
-        let known = export::csv::texts(&Row::of_case(&case));
-        let (mut header, mut record) = (self.header.clone(), record.clone());
-        for name in &self.missing {
-            header.push_field(name);
-            record.push_field(known.get(*name).map_or("", String::as_str));
-        }
-        record.deserialize(Some(&header)).map_err(|error| {
-            let why = match error.kind() {
-                csv::ErrorKind::Deserialize { err, .. } => err.kind().to_string(),
-                _ => error.to_string(),
-            };
-            let mut cells = self.columns.iter().zip(&record);
-            match cells.find(|(column, cell)| !column.takes(cell)) {
-                Some((column, cell)) => self.cell(at, &column.name, format!("{cell:?}: {why}")),
-                None => self.refused(at, &why),
+        let mut fields = export::csv::fields(&Row::of_case(&case)).unwrap_or_default();
+        let cells = self.columns.iter().zip(record);
+        fields.extend(cells.map(|(column, cell)| (column.name.clone(), column.value(cell))));
+        serde_json::from_value(fields.into()).map_err(|error| {
+            let mut cells = self.columns.iter().zip(record);
+            match cells.find(|(column, cell)| !takes(&column.name, column.value(cell))) {
+                Some((column, cell)) => self.cell(at, &column.name, format!("{cell:?}: {error}")),
+                None => self.refused(at, &error.to_string()),
             }
         })
     }
@@ -232,31 +225,47 @@ impl<'a> Sheet<'a> {
 
 impl Column {
     fn new(name: &str) -> Self {
-        let column = row::Column::ALL.iter().find(|column| column.name == name);
-        let holds = column.map_or(Holds::Text, |column| column.holds);
         Self {
             name: name.to_owned(),
-            holds,
+            known: row::Column::ALL.iter().find(|column| column.name == name),
         }
     }
 
-    fn takes(&self, cell: &str) -> bool {
-        let value = match self.holds {
-            _ if cell.is_empty() => return true,
-            holds if holds.is_number() => serde_json::from_str(cell).unwrap_or_default(),
-            _ => Value::from(cell),
+    /// Type of the values. Columns that are unknown to udpbench hold texts.
+    fn holds(&self) -> Holds {
+        self.known.map_or(Holds::Text, |column| column.holds)
+    }
+
+    /// Returns the value of a cell in the notation of udpbench. What is no number stays a text, which no number takes.
+    fn value(&self, cell: &str) -> Value {
+        let number = match self.holds() {
+            Holds::WholeNumbers => whole_number(cell),
+            Holds::Decimals => cell.parse().ok().and_then(Number::from_f64),
+            Holds::Text | Holds::Texts => None,
         };
-        takes(&self.name, value)
+        match (number, self.known) {
+            (Some(number), _) => number.into(),
+            (None, Some(column)) if cell.is_empty() && column.may_be_null => Value::Null,
+            (None, _) => cell.into(),
+        }
     }
 
     /// Returns the cell in the notation of udpbench.
     fn plain(&self, cell: &str, mark: char) -> String {
-        if self.holds.is_number() {
+        if self.holds().is_number() {
             cell.trim().replace(mark, ".")
         } else {
             export::csv::unguard_formula(cell).to_owned()
         }
     }
+}
+
+fn whole_number(text: &str) -> Option<Number> {
+    let negative = || text.parse::<i64>().map(Number::from);
+    text.parse::<u64>()
+        .map(Number::from)
+        .or_else(|_| negative())
+        .ok()
 }
 
 /// Returns whether a row accepts a value in a column. serde reports a wrong value before it reports the missing

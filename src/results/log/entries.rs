@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::First;
 use crate::error::UsageError;
 use crate::sys::files::{self, Kind};
-use crate::term::escape;
+use crate::term::{escape, json};
 
 /// A log that was read.
 #[derive(Clone, Debug)]
@@ -41,8 +41,7 @@ impl<H: First, E: DeserializeOwned> Entries<H, E> {
             header.ok_or_else(|| wrong(format!("its first line is not that of {}", H::WHAT)))?;
         let lines = (2..).zip(lines).filter(|(_, line)| !line.is_empty());
         let entries = lines.map(|(number, line)| {
-            serde_json::from_slice(line)
-                .map_err(|error| wrong(format!("line {number}: {error}; restore it")))
+            json::parse(line).map_err(|error| wrong(format!("line {number}: {error}; restore it")))
         });
         Ok(Self {
             header,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Event, FORMAT, First, Header};
 use crate::error::UsageError;
 use crate::sys::files::{self, Kind};
-use crate::term::text_file;
+use crate::term::{json, text_file};
 
 /// Content of a log: its first line, which describes the plan, and its events. The default is the log of a sweep.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl<H: First> Log<H> {
         let first = first(lines.next().unwrap_or_default());
         let header = first.map_err(|problem| UsageError::file(name, 1, &problem))?;
         let line = |(number, line): (usize, &[u8])| {
-            serde_json::from_slice(line).map_err(|error| {
+            json::parse(line).map_err(|error| {
                 let problem = problem::<H>(line, &error);
                 UsageError::file(name, number, &problem)
             })

@@ -448,8 +448,8 @@ columns! {
 
 cells! {
     Decimals: f64;
-    WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Train,
+    WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Tos, Train,
         Workers;
-    Text: Arrivals, BusyPoll, Checksum, Cmsg, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel, ServiceTime, SharingKind, Spread, Status,
-        ThinkTime, Tos, Transport, Wait, Workload;
+    Text: Arrivals, BusyPoll, Checksum, Cmsg, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel,
+        ServiceTime, SharingKind, Spread, Status, ThinkTime, Transport, Wait, Workload;
 }

@@ -14,6 +14,7 @@ use super::watchdog::{Order, WatchdogAnswer};
 use crate::host::tuning::{Location, Setting, Tuning};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::term::json;
 use crate::trial::spawned::THIS_PROGRAM;
 
 /// Name of the hidden command that runs the watchdog.
@@ -199,7 +200,7 @@ impl ChangedSettings {
         }
         let mut line = String::new();
         self.answers.read_line(&mut line)?;
-        let answer = serde_json::from_str(&line).context("the watchdog has ended")?;
+        let answer = json::parse(line.as_bytes()).context("the watchdog has ended")?;
         if !expected.contains(&answer) {
             anyhow::bail!("the watchdog answers {answer:?}");
         }

@@ -19,6 +19,7 @@ use crate::host::tuning::Setting;
 use crate::sys::files::Root;
 use crate::sys::interrupt;
 use crate::term::duration::ns;
+use crate::term::json;
 
 /// Order to the watchdog, one line each.
 #[derive(Debug, Serialize, Deserialize)]
@@ -126,7 +127,7 @@ impl ToPutBack {
         if !line.ends_with(b"\n") {
             return Ok(None);
         }
-        serde_json::from_slice(&line)
+        json::parse(&line)
             .context("the watchdog got a line that is not an order")
             .map(Some)
     }
