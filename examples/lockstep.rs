@@ -1,9 +1,10 @@
 //! The fixed schedule of `scripts/instructions.py`, which runs this under valgrind's callgrind: one thread sends
 //! a burst and receives it, again and again, with the loop and the engine of the product.
 //!
-//!     lockstep ENGINE    connected, unconnected, and over each other transport that it goes over: three threads
-//!                        each, of which the first is for whatever a process does only once; per thread what it
-//!                        went over and the datagrams it received
+//!     lockstep ENGINE    connected, unconnected, both with control messages if it carries them (`--cmsg`), and over
+//!                        each other transport that it goes over: three threads each, of which the first is for
+//!                        whatever a process does only once; per thread what it went over and the datagrams it
+//!                        received
 //!     lockstep --list    every engine of this build, a tab, and why it cannot run here, if it cannot
 //!
 //! callgrind, told to collect in [`thread`] only and to dump its count after it, writes a dump per thread. The
@@ -24,9 +25,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use udpbench::data::{Batch, Connection, Transport};
 use udpbench::engine::null_endpoint::NullEndpoint;
-use udpbench::engine::{Direction, Endpoint, IoOptions, Meter};
+use udpbench::engine::{Controls, Direction, Endpoint, IoOptions, Meter};
 use udpbench::engines::stream::shake_hands;
-use udpbench::engines::{self, Carrier, Entry};
+use udpbench::engines::{self, BenchThread, Carrier, Entry};
 use udpbench::workload::context::{Control, ThreadContext};
 use udpbench::workload::{Incoming, Outgoing, Program};
 
@@ -70,11 +71,15 @@ fn move_datagrams(entry: &'static Entry) -> anyhow::Result<()> {
     // An engine that only sends or only receives runs with its partner.
     let (sender, receiver) = entry.pair();
     let entry = engines::together(sender, receiver).unwrap_or(entry);
-    let over_udp = [Connection::Connected, Connection::Unconnected].map(Over::Udp);
-    for over in over_udp
+    let connections = [Connection::Connected, Connection::Unconnected];
+    let with_controls = entry
+        .thread_with_controls
+        .map(|thread| connections.map(|connection| Over::UdpWithControls(connection, thread)));
+    let over = connections
+        .map(Over::Udp)
         .into_iter()
-        .chain(entry.transports.iter().map(Over::Other))
-    {
+        .chain(with_controls.into_iter().flatten());
+    for over in over.chain(entry.transports.iter().map(Over::Other)) {
         let run = |fewest| {
             let received = move_at_least(fewest, entry, over);
             let received = received.with_context(|| format!("{entry}, {over}"))?;
@@ -92,6 +97,8 @@ fn move_datagrams(entry: &'static Entry) -> anyhow::Result<()> {
 #[derive(Clone, Copy)]
 enum Over {
     Udp(Connection),
+    /// With all kinds of control messages that the engine carries.
+    UdpWithControls(Connection, BenchThread),
     Other(&'static Carrier),
 }
 
@@ -99,6 +106,7 @@ impl fmt::Display for Over {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Udp(connection) => connection.fmt(f),
+            Self::UdpWithControls(connection, _) => write!(f, "{connection}+cmsg"),
             Self::Other(carrier) => carrier.transport.fmt(f),
         }
     }
@@ -107,7 +115,7 @@ impl fmt::Display for Over {
 /// Runs a thread until it has received so many datagrams, and returns how many it has.
 fn move_at_least(packets: u64, entry: &'static Entry, over: Over) -> anyhow::Result<u64> {
     let (control, meter) = (Arc::new(Control::default()), Arc::new(Meter::default()));
-    let program = program(over).context("cannot make two sockets")?;
+    let program = program(entry, over).context("cannot make two sockets")?;
     // All are here.
     control.start_barrier.open();
     let thread = thread::spawn({
@@ -134,9 +142,15 @@ fn move_at_least(packets: u64, entry: &'static Entry, over: Over) -> anyhow::Res
     Ok(meter.received.read().packets)
 }
 
-fn options(direction: Direction, endpoint: Endpoint, null: NullEndpoint) -> IoOptions {
+fn options(
+    direction: Direction,
+    endpoint: Endpoint,
+    null: NullEndpoint,
+    controls: Controls,
+) -> IoOptions {
     IoOptions {
         batch: Batch::DEFAULT.count(),
+        controls,
         ..IoOptions::of(
             vec![Endpoint { null, ..endpoint }],
             direction,
@@ -155,6 +169,7 @@ fn run_thread(
 ) -> io::Result<()> {
     let run = match over {
         Over::Udp(connection) => (entry.thread)(program, connection, context),
+        Over::UdpWithControls(connection, thread) => thread(program, connection, context),
         Over::Other(carrier) => (carrier.thread)(program, Connection::Connected, context),
     };
     run.map(drop)
@@ -163,7 +178,7 @@ fn run_thread(
 /// Both ends of a flow, the sender's first.
 fn endpoints(over: Over) -> io::Result<(Endpoint, Endpoint)> {
     let transport = match over {
-        Over::Udp(connection) => {
+        Over::Udp(connection) | Over::UdpWithControls(connection, _) => {
             let bind = || UdpSocket::bind("127.0.0.1:0");
             let (sender, receiver) = (bind()?, bind()?);
             let peer = receiver.local_addr()?;
@@ -203,8 +218,15 @@ fn endpoints(over: Over) -> io::Result<(Endpoint, Endpoint)> {
     ))
 }
 
-fn program(over: Over) -> io::Result<Program> {
+fn program(entry: &Entry, over: Over) -> io::Result<Program> {
     let (sender, receiver) = endpoints(over)?;
+    let controls = match over {
+        Over::UdpWithControls(..) => {
+            let kinds = entry.about.control_messages;
+            Controls::new(kinds, kinds, 0)
+        }
+        _ => Controls::default(),
+    };
     let out = NullEndpoint::default();
     let incoming = NullEndpoint {
         incoming: vec![Arc::clone(&out.out)],
@@ -213,11 +235,11 @@ fn program(over: Over) -> io::Result<Program> {
     // A burst fits any receive buffer: what is sent comes.
     Ok(Program::Turns(
         Outgoing {
-            options: options(Direction::Sends, sender, out),
+            options: options(Direction::Sends, sender, out, controls),
             writers: Vec::new(),
         },
         Incoming {
-            options: options(Direction::Receives, receiver, incoming),
+            options: options(Direction::Receives, receiver, incoming, controls),
             tracker: None,
             flows: None,
         },

@@ -4,8 +4,8 @@ receive, and holds them against the budgets in scripts/instructions.csv. A count
 no noise: what a change of the program costs shows at once, on a busy machine too.
 
 valgrind's callgrind runs examples/lockstep.rs: one thread sends a burst and receives it, in the loop
-and with the engines of the product, over UDP, connected and not, and over each other transport that the
-engine goes over. What the kernel does is not counted. Needs valgrind and cargo.
+and with the engines of the product, over UDP, connected and not, with control messages if the engine
+carries them, and over each other transport that it goes over. What the kernel does is not counted. Needs valgrind and cargo.
 """
 
 import argparse
@@ -195,7 +195,7 @@ def total(dump):
 
 
 def print_table(figures, table):
-    line = "{:18}  {:11}  {:>12}  {:>8}  {:>9}".format
+    line = "{:18}  {:16}  {:>12}  {:>8}  {:>9}".format
     print(line("engine", "connection", "instructions", "budget", "deviation"))
     for engine, counted in figures.items():
         for connection, figure in counted.get("figures", {}).items():

@@ -109,9 +109,7 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
     let engine = E::start(&thread.brief())?;
     match program {
         // Refused by the plan. So their loops are not compiled a second time.
-        Program::Turns(..) | Program::Roles(..) if A::Controls::READS => {
-            Err(io::ErrorKind::Unsupported.into())
-        }
+        Program::Roles(..) if A::Controls::READS => Err(io::ErrorKind::Unsupported.into()),
         Program::Flood(Outgoing { options, writers }) => {
             let writer = only(writers);
             let mut port = open::<E, A>(&engine, options)?;
@@ -148,12 +146,13 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
             }
             let (fill, check) = (&mut NoFill, &mut NoCheck);
             let loops = turns::send_and_receive(tx, rx, fill, check, thread);
-            // The plan refuses such cases. They run only to count their instructions.
+            // The plan refuses the other cases. They run only to count their instructions.
             if E::ABOUT.one_thread.is_ok() {
                 engine.run(loops)?;
             } else {
                 run_erased(&engine, loops)?;
             }
+            receiver.check_controls()?;
             Ok(sender.remark())
         }
         Program::Roles(options, roles) => take_role::<E, A>(&engine, options, roles, thread),
