@@ -12,7 +12,7 @@ The C side has its own clock, counters, threads and windows, and is no program f
 Noise is drift, and drift that is slower than the alternation cancels. So a pair is made of several short
 sub-runs, C and udpbench alternating and taking turns in going first; a side's value is the median of its
 sub-runs, and the pair's ratio is udpbench's value over C's. Pairs of all techniques and payloads are
-interleaved, too. What cannot run here (no liburing, no io_uring) is named and left out.
+interleaved, too. What cannot run here (no io_uring) is named and left out.
 """
 
 import argparse
@@ -50,7 +50,7 @@ NUMBERS = [
     ("--window-ms", 12, "how long each is open"),
     ("--warmup-ms", 20, "traffic before each"),
     ("--rcvbuf", 4 << 20, "bytes to ask for as SO_RCVBUF; over TCP always 128 KiB"),
-    ("--batch", 32, "datagrams per call of mmsg and uring"),
+    ("--batch", 32, "datagrams per call of mmsg, uring and uring-zerocopy"),
 ]
 # Named as udpbench's columns and as what flood.c prints: per datagram received, sent, received.
 COSTS = ["cpu_ns_per_packet", "sender_cpu_ns_per_packet", "receiver_cpu_ns_per_packet"]

@@ -3,7 +3,7 @@
 //
 // One thread sends, one receives, over 127.0.0.1; how, the two files say that are included below:
 //
-//     gcc -O3 -pthread -DSENDER='"sendmmsg.h"' -DRECEIVER='"recvmmsg.h"' flood.c -o flood   # uring*: -luring
+//     gcc -O3 -pthread -DSENDER='"sendmmsg.h"' -DRECEIVER='"recvmmsg.h"' flood.c -o flood
 //     gcc ... -DCONNECTION=TCP -DSENDER='"send_stream.h"' -DRECEIVER='"recv_stream.h"'   # or UNIX_STREAM
 //     gcc ... -DCONNECTION=UNIX_DGRAM -DSENDER='"write.h"' -DRECEIVER='"recv.h"'
 //     ./flood --payload 300 --sender-cpu 1 --receiver-cpu 0
@@ -43,36 +43,7 @@ enum { BROKEN = 1, BAD_INPUT = 2, CANNOT_RUN_HERE = 3 };
 
 #include "options.h"
 #include "sockets.h"
-
-// What a technique's half is given: a bound socket, connected unless the half defines UNCONNECTED.
-struct end {
-    int fd;
-    struct sockaddr_in peer;
-    size_t payload_bytes;
-    unsigned batch; // datagrams that one call may move, where it can move several
-};
-
-// What one call moved.
-struct burst {
-    uint64_t packets, bytes;
-};
-
-// What is sent, or received into. Not zeros, which the kernel might back with one shared page.
-static char *new_buffer(size_t bytes)
-{
-    char *buffer = malloc(bytes + 1);
-    if (!buffer)
-        err(BROKEN, "no memory for a buffer");
-    return memset(buffer, 0xA5, bytes + 1);
-}
-
-// What a receive moved that failed and set errno.
-static struct burst no_burst(const char *call)
-{
-    if (errno != EINTR)
-        err(BROKEN, "%s", call);
-    return (struct burst){ 0 };
-}
+#include "half.h"
 
 // struct sender; open_sender(), send_burst(), close_sender(), all on the sender's own thread. CUTS, if the
 // kernel gets a burst in one piece.

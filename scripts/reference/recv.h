@@ -1,14 +1,6 @@
 // recv(2): one datagram a call.
 
-struct receiver {
-    struct end end;
-    char *buffer;
-};
-
-static void open_receiver(struct receiver *receiver, const struct end *end)
-{
-    *receiver = (struct receiver){ .end = *end, .buffer = new_buffer(end->payload_bytes) };
-}
+#include "receiver.h"
 
 static inline struct burst receive_burst(struct receiver *receiver)
 {
@@ -16,9 +8,4 @@ static inline struct burst receive_burst(struct receiver *receiver)
     if (received < 0)
         return no_burst("recv");
     return (struct burst){ .packets = 1, .bytes = received };
-}
-
-static void close_receiver(struct receiver *receiver)
-{
-    free(receiver->buffer);
 }

@@ -1,15 +1,6 @@
 // recv(2) on a stream: into room for the rest of one message.
 
-struct receiver {
-    struct end end;
-    char *buffer;
-    size_t filled;
-};
-
-static void open_receiver(struct receiver *receiver, const struct end *end)
-{
-    *receiver = (struct receiver){ .end = *end, .buffer = new_buffer(end->payload_bytes) };
-}
+#include "receiver.h"
 
 static inline struct burst receive_burst(struct receiver *receiver)
 {
@@ -24,9 +15,4 @@ static inline struct burst receive_burst(struct receiver *receiver)
         return (struct burst){ 0 };
     receiver->filled = 0;
     return (struct burst){ .packets = 1, .bytes = bytes };
-}
-
-static void close_receiver(struct receiver *receiver)
-{
-    free(receiver->buffer);
 }

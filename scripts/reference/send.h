@@ -1,14 +1,6 @@
 // send(2): one datagram a call, on a connected socket.
 
-struct sender {
-    struct end end;
-    char *buffer;
-};
-
-static void open_sender(struct sender *sender, const struct end *end)
-{
-    *sender = (struct sender){ .end = *end, .buffer = new_buffer(end->payload_bytes) };
-}
+#include "sender.h"
 
 static inline struct burst send_burst(struct sender *sender)
 {
@@ -16,9 +8,4 @@ static inline struct burst send_burst(struct sender *sender)
     if (sent < 0)
         err(BROKEN, "send");
     return (struct burst){ .packets = 1, .bytes = sent };
-}
-
-static void close_sender(struct sender *sender)
-{
-    free(sender->buffer);
 }

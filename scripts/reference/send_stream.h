@@ -1,15 +1,6 @@
 // send(2) on a stream: one message a call, gone on with where a call took only a part of it.
 
-struct sender {
-    struct end end;
-    char *buffer;
-    size_t gone;
-};
-
-static void open_sender(struct sender *sender, const struct end *end)
-{
-    *sender = (struct sender){ .end = *end, .buffer = new_buffer(end->payload_bytes) };
-}
+#include "sender.h"
 
 static inline struct burst send_burst(struct sender *sender)
 {
@@ -22,9 +13,4 @@ static inline struct burst send_burst(struct sender *sender)
         return (struct burst){ 0 };
     sender->gone = 0;
     return (struct burst){ .packets = 1, .bytes = bytes };
-}
-
-static void close_sender(struct sender *sender)
-{
-    free(sender->buffer);
 }

@@ -2,15 +2,7 @@
 
 #define UNCONNECTED
 
-struct sender {
-    struct end end;
-    char *buffer;
-};
-
-static void open_sender(struct sender *sender, const struct end *end)
-{
-    *sender = (struct sender){ .end = *end, .buffer = new_buffer(end->payload_bytes) };
-}
+#include "sender.h"
 
 static inline struct burst send_burst(struct sender *sender)
 {
@@ -20,9 +12,4 @@ static inline struct burst send_burst(struct sender *sender)
     if (sent < 0)
         err(BROKEN, "sendto");
     return (struct burst){ .packets = 1, .bytes = sent };
-}
-
-static void close_sender(struct sender *sender)
-{
-    free(sender->buffer);
 }

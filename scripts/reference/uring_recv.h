@@ -8,40 +8,44 @@ enum { BUFFERS = 64, BUFFER_GROUP = 0 };
 
 struct receiver {
     struct end end;
-    struct io_uring ring;
-    struct io_uring_buf_ring *pool;
+    struct ring ring;
+    struct io_uring_buf *pool;
+    uint16_t given; // buffers so far, modulo 2^16
     char *buffers;
     size_t buffer_bytes;
     bool is_armed;
 };
 
-// The kernel sees it after io_uring_buf_ring_advance().
-static inline void give_back(struct receiver *receiver, unsigned buffer, unsigned offset)
+// The kernel sees it after show_buffers().
+static inline void give_back(struct receiver *receiver, unsigned buffer)
 {
-    char *memory = receiver->buffers + buffer * receiver->buffer_bytes;
-    int mask = io_uring_buf_ring_mask(BUFFERS);
-    io_uring_buf_ring_add(receiver->pool, memory, receiver->buffer_bytes, buffer, mask, offset);
+    struct io_uring_buf *slot = &receiver->pool[receiver->given++ % BUFFERS];
+    slot->addr = (uintptr_t)receiver->buffers + buffer * receiver->buffer_bytes;
+    slot->len = receiver->buffer_bytes;
+    slot->bid = buffer; // the last field stays: in the first slot, it is the ring's tail
+}
+
+static inline void show_buffers(struct receiver *receiver)
+{
+    _Atomic uint16_t *tail = (void *)&receiver->pool[0].resv;
+    atomic_store_explicit(tail, receiver->given, memory_order_release);
 }
 
 static void open_pool(struct receiver *receiver)
 {
     receiver->buffers = new_buffer(BUFFERS * receiver->buffer_bytes);
-    void *pool;
-    if (posix_memalign(&pool, sysconf(_SC_PAGESIZE), BUFFERS * sizeof(struct io_uring_buf)) != 0)
-        err(BROKEN, "no memory for a ring of buffers");
-    receiver->pool = pool;
-    io_uring_buf_ring_init(receiver->pool);
+    size_t bytes = BUFFERS * sizeof *receiver->pool;
+    receiver->pool = memset(new_pages(bytes), 0, bytes);
     struct io_uring_buf_reg registration = {
-        .ring_addr = (uintptr_t)pool,
+        .ring_addr = (uintptr_t)receiver->pool,
         .ring_entries = BUFFERS,
         .bgid = BUFFER_GROUP,
     };
-    errno = -io_uring_register_buf_ring(&receiver->ring, &registration, 0);
-    if (errno)
+    if (register_with(&receiver->ring, IORING_REGISTER_PBUF_RING, &registration, 1) < 0)
         err(CANNOT_RUN_HERE, "a ring of provided buffers, which needs Linux 5.19");
     for (unsigned n = 0; n < BUFFERS; n++)
-        give_back(receiver, n, n);
-    io_uring_buf_ring_advance(receiver->pool, BUFFERS);
+        give_back(receiver, n);
+    show_buffers(receiver);
 }
 
 static void open_receiver(struct receiver *receiver, const struct end *end)
@@ -54,10 +58,14 @@ static void open_receiver(struct receiver *receiver, const struct end *end)
 
 static void arm(struct receiver *receiver)
 {
-    struct io_uring_sqe *request = io_uring_get_sqe(&receiver->ring);
-    io_uring_prep_recv_multishot(request, SOCKET, NULL, 0, 0);
-    request->flags |= IOSQE_FIXED_FILE | IOSQE_BUFFER_SELECT;
-    request->buf_group = BUFFER_GROUP;
+    struct io_uring_sqe request = {
+        .opcode = IORING_OP_RECV,
+        .flags = IOSQE_FIXED_FILE | IOSQE_BUFFER_SELECT,
+        .ioprio = IORING_RECV_MULTISHOT,
+        .fd = SOCKET,
+        .buf_group = BUFFER_GROUP,
+    };
+    push(&receiver->ring, &request, 1);
     receiver->is_armed = true;
 }
 
@@ -65,18 +73,14 @@ static inline struct burst receive_burst(struct receiver *receiver)
 {
     if (!receiver->is_armed)
         arm(receiver);
-    int submitted = io_uring_submit_and_wait(&receiver->ring, 1);
-    if (submitted < 0) {
-        errno = -submitted;
+    if (submit_and_wait(&receiver->ring, 1) < 0)
         return no_burst("io_uring_enter");
-    }
     struct burst burst = { 0 };
-    struct io_uring_cqe *completion;
-    unsigned head, completions = 0, used = 0;
-    io_uring_for_each_cqe(&receiver->ring, head, completion) {
-        completions++;
+    unsigned ready = ready_completions(&receiver->ring);
+    for (unsigned n = 0; n < ready; n++) {
+        const struct io_uring_cqe *completion = completion_at(&receiver->ring, n);
         if (completion->flags & IORING_CQE_F_BUFFER)
-            give_back(receiver, completion->flags >> IORING_CQE_BUFFER_SHIFT, used++);
+            give_back(receiver, completion->flags >> IORING_CQE_BUFFER_SHIFT);
         if (!(completion->flags & IORING_CQE_F_MORE))
             receiver->is_armed = false; // for want of a buffer
         if (completion->res >= 0) {
@@ -85,14 +89,14 @@ static inline struct burst receive_burst(struct receiver *receiver)
         } else if (completion->res != -ENOBUFS)
             errx(BROKEN, "receive: %s", strerror(-completion->res));
     }
-    io_uring_buf_ring_advance(receiver->pool, used);
-    io_uring_cq_advance(&receiver->ring, completions);
+    show_buffers(receiver);
+    drop_completions(&receiver->ring, ready);
     return burst;
 }
 
 static void close_receiver(struct receiver *receiver)
 {
-    io_uring_queue_exit(&receiver->ring);
+    close_ring(&receiver->ring);
     free(receiver->pool);
     free(receiver->buffers);
 }

@@ -5,42 +5,42 @@
 struct sender {
     struct end end;
     char *buffer;
-    struct io_uring ring;
+    struct ring ring;
+    struct io_uring_sqe requests[MAX_BATCH]; // prepared once
 };
 
 static void open_sender(struct sender *sender, const struct end *end)
 {
     *sender = (struct sender){ .end = *end, .buffer = new_buffer(end->payload_bytes) };
     open_ring(&sender->ring, end->fd, end->batch, end->batch);
+    for (unsigned n = 0; n < end->batch; n++)
+        sender->requests[n] = (struct io_uring_sqe){
+            .opcode = IORING_OP_SEND,
+            .flags = IOSQE_FIXED_FILE,
+            .fd = SOCKET,
+            .addr = (uintptr_t)sender->buffer,
+            .len = end->payload_bytes,
+        };
 }
 
 static inline struct burst send_burst(struct sender *sender)
 {
-    const struct end *end = &sender->end;
-    for (unsigned n = 0; n < end->batch; n++) {
-        struct io_uring_sqe *request = io_uring_get_sqe(&sender->ring); // the queue is empty: there is room
-        io_uring_prep_send(request, SOCKET, sender->buffer, end->payload_bytes, 0);
-        request->flags |= IOSQE_FIXED_FILE;
+    push(&sender->ring, sender->requests, sender->end.batch);
+    if (submit_and_wait(&sender->ring, sender->end.batch) < 0)
+        err(BROKEN, "io_uring_enter");
+    struct burst burst = { .packets = ready_completions(&sender->ring) };
+    for (unsigned n = 0; n < burst.packets; n++) {
+        int sent = completion_at(&sender->ring, n)->res;
+        if (sent < 0)
+            errx(BROKEN, "send: %s", strerror(-sent));
+        burst.bytes += sent;
     }
-    int submitted = io_uring_submit_and_wait(&sender->ring, end->batch);
-    if (submitted < 0)
-        errx(BROKEN, "io_uring_enter: %s", strerror(-submitted));
-    struct burst burst = { 0 };
-    struct io_uring_cqe *completion;
-    unsigned head, completions = 0;
-    io_uring_for_each_cqe(&sender->ring, head, completion) {
-        completions++;
-        if (completion->res < 0)
-            errx(BROKEN, "send: %s", strerror(-completion->res));
-        burst.packets++;
-        burst.bytes += completion->res;
-    }
-    io_uring_cq_advance(&sender->ring, completions);
+    drop_completions(&sender->ring, burst.packets);
     return burst;
 }
 
 static void close_sender(struct sender *sender)
 {
-    io_uring_queue_exit(&sender->ring);
+    close_ring(&sender->ring);
     free(sender->buffer);
 }

@@ -1,14 +1,6 @@
 // write(2): one datagram a call, as std's UnixDatagram has it. It may take longer than send(2).
 
-struct sender {
-    struct end end;
-    char *buffer;
-};
-
-static void open_sender(struct sender *sender, const struct end *end)
-{
-    *sender = (struct sender){ .end = *end, .buffer = new_buffer(end->payload_bytes) };
-}
+#include "sender.h"
 
 static inline struct burst send_burst(struct sender *sender)
 {
@@ -16,9 +8,4 @@ static inline struct burst send_burst(struct sender *sender)
     if (sent < 0)
         err(BROKEN, "write");
     return (struct burst){ .packets = 1, .bytes = sent };
-}
-
-static void close_sender(struct sender *sender)
-{
-    free(sender->buffer);
 }

@@ -4,7 +4,9 @@
 #include <linux/errqueue.h>
 #include <poll.h>
 
-enum { MOST_BUFFERS = 256, FEWEST_BUFFERS = 16, PAGE_BYTES = 4096, MOST_RING_BYTES = 1 << 20 };
+#include "zerocopy_memory.h"
+
+enum { FEWEST_BUFFERS = 16 };
 
 struct sender {
     struct end end;
@@ -20,17 +22,10 @@ static void open_sender(struct sender *sender, const struct end *end)
     int on = 1;
     if (setsockopt(end->fd, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) < 0)
         err(CANNOT_RUN_HERE, "SO_ZEROCOPY, which needs Linux 5.0");
-    *sender = (struct sender){ .end = *end, .stride = 1, .buffers = MOST_BUFFERS };
-    while (sender->stride < end->payload_bytes && sender->stride < PAGE_BYTES)
-        sender->stride *= 2;
-    if (end->payload_bytes > PAGE_BYTES)
-        sender->stride = (end->payload_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-    while (sender->buffers > FEWEST_BUFFERS && sender->buffers * sender->stride > MOST_RING_BYTES)
+    *sender = (struct sender){ .end = *end, .stride = stride_of(end->payload_bytes), .buffers = MOST_BUFFERS };
+    while (sender->buffers > FEWEST_BUFFERS && sender->buffers * sender->stride > MOST_MEMORY_BYTES)
         sender->buffers /= 2;
-    size_t bytes = sender->buffers * sender->stride;
-    if (posix_memalign((void **)&sender->ring, PAGE_BYTES, bytes))
-        errx(BROKEN, "no memory for the ring");
-    memset(sender->ring, 0xA5, bytes);
+    sender->ring = new_pages(sender->buffers * sender->stride);
 }
 
 // Frees the buffers of one message of the error queue: usually of all calls since the last one. False if there is none.

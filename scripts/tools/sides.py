@@ -22,7 +22,7 @@ class Technique:
     receiver: str
     connection: str = "connected"
     batches: bool = False
-    libraries: tuple = ()
+    uses_io_uring: bool = False
     transport: str = "udp"
     # Buffers of both ends. The kernel's choice for TCP grows for half a second, each time to another size, and
     # what a message costs with it.
@@ -36,7 +36,8 @@ TECHNIQUES = [
     Technique("gso", "gso", "gso.h", "recvmmsg.h", batches=True),
     Technique("gso-gro", "gso-gro", "gso.h", "gro.h"),
     Technique("zerocopy", "zerocopy", "zerocopy.h", "recvmmsg.h", batches=True),
-    Technique("uring", "uring", "uring_send.h", "uring_recv.h", batches=True, libraries=("uring",)),
+    Technique("uring", "uring", "uring_send.h", "uring_recv.h", batches=True, uses_io_uring=True),
+    Technique("uring-zerocopy", "uring-zerocopy", "uring_zerocopy.h", "uring_recv.h", batches=True, uses_io_uring=True),
     Technique("std-unix-dgram", "std", "write.h", "recv.h", transport="unix-dgram"),
     Technique("std-unix-stream", "std", "send_stream.h", "recv_stream.h", transport="unix-stream"),
     Technique("std-tcp", "std", "send_stream.h", "recv_stream.h", transport="tcp", buffer_bytes=128 << 10),
@@ -53,9 +54,8 @@ def c_program(technique):
 
 def build_c(technique):
     compiler = os.environ.get("CC", "gcc")
-    for library in technique.libraries:
-        if not has_header(compiler, f"lib{library}.h"):
-            raise CannotRun(f"the compiler finds no lib{library}.h; Debian has it in lib{library}-dev")
+    if technique.uses_io_uring and not defines(compiler, "linux/io_uring.h", "IORING_SEND_ZC_REPORT_USAGE"):
+        raise CannotRun("the compiler finds no linux/io_uring.h of Linux 6.2; Debian has it in linux-libc-dev")
     program = c_program(technique)
     program.parent.mkdir(parents=True, exist_ok=True)
     source = ROOT / "scripts" / "reference" / "flood.c"
@@ -63,15 +63,16 @@ def build_c(technique):
     command += [f'-DRECEIVER="{technique.receiver}"', source, "-o", program]
     if technique.transport != "udp":
         command.append(f"-DCONNECTION={technique.transport.upper().replace('-', '_')}")
-    output_of(command + [f"-l{library}" for library in technique.libraries])
+    output_of(command)
 
 
-def has_header(compiler, header):
-    command = [compiler, "-E", "-include", header, "-x", "c", os.devnull]
+def defines(compiler, header, macro):
+    command = [compiler, "-E", "-dM", "-include", header, "-x", "c", os.devnull]
     try:
-        return subprocess.run(command, capture_output=True).returncode == 0
+        done = subprocess.run(command, capture_output=True, text=True)
     except OSError:
         return True  # building will say that there is no compiler
+    return f"#define {macro} " in done.stdout
 
 
 def output_of(command, stderr=subprocess.PIPE, reason=lambda stdout: "", skip=None, **options):
