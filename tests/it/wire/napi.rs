@@ -22,7 +22,8 @@ fn polling() -> Vec<(&'static str, &'static str)> {
     match refusals.epoll {
         Some(why) => eprintln!("SKIPPED: {why}"),
         None => {
-            engines.extend(["epoll-level", "epoll-drain"].map(|engine| (engine, "socket+epoll")))
+            let by = "socket+epoll";
+            engines.extend([("epoll-level", by), ("epoll-drain", by)]);
         }
     }
     let uring = engines::find("uring");
