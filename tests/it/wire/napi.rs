@@ -19,12 +19,11 @@ fn polling() -> Vec<(&'static str, &'static str)> {
         return Vec::new();
     }
     let mut engines = vec![("std", "socket"), ("mmsg", "socket")];
-    match refusals.epoll {
-        Some(why) => eprintln!("SKIPPED: {why}"),
-        None => {
-            let by = "socket+epoll";
-            engines.extend([("epoll-level", by), ("epoll-drain", by)]);
-        }
+    if let Some(why) = refusals.epoll {
+        eprintln!("SKIPPED: {why}");
+    } else {
+        let by = "socket+epoll";
+        engines.extend([("epoll-level", by), ("epoll-drain", by)]);
     }
     let uring = engines::find("uring");
     match (uring, refusals.ring) {
