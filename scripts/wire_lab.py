@@ -29,6 +29,7 @@ examples:
   scripts/wire_lab.py --mtu 1400 -- ip -s link
   scripts/wire_lab.py --tbf "20mbit burst 10kb limit 30kb" --at far -- ./measure
   scripts/wire_lab.py --test-wire "count size 300-; a>b drop 3,5-7; b>a delay all by 2ms" -- ./measure
+  scripts/wire_lab.py --napi -- ./measure --busy-poll 50us
   scripts/wire_lab.py --serve                               for programs: names as JSON; ends with standard input
 
 In the environment of the command: WIRE_LAB_SSH_CONFIG (for ssh -F, with the hosts board and, over IPv6, board6),
@@ -82,6 +83,7 @@ def arguments():
     )
     queue.add_argument("--htb", metavar="RATE", help="a class of HTB at one end, as tc-htb(8) has it")
     add("--at", choices=["near", "far"], default="near", help="which end --tbf and --htb are at [default: near]")
+    add("--napi", action="store_true", help="interfaces deliver by NAPI, as network cards do: one can busy-poll them")
     add("--test-wire", metavar="RULES", help="join the ends by the test wire, with these rules, which may be empty")
     add("--test-wire-program", type=Path, metavar="FILE", help="[default: cargo builds it]")
     add("--report", type=Path, metavar="FILE", help="what the test wire did [default: standard error]")
@@ -94,6 +96,8 @@ def arguments():
         parser.error(f"--mtu {args.mtu}: from 1280, the least for IPv6, to 65521, the most of a TAP device")
     if args.serve and args.command:
         parser.error("--serve runs no command: leave one of them out")
+    if args.napi and args.test_wire is not None:
+        parser.error("--napi: the test wire's interfaces have none: leave out --test-wire, or --napi")
     if args.report and args.test_wire is None:
         parser.error("--report: only the test wire writes one: add --test-wire RULES, or leave it out")
     if args.test_wire_program and not os.access(args.test_wire_program, os.X_OK):
@@ -108,6 +112,8 @@ def run_in(room, args):
     wire = Veth(near, far) if args.test_wire is None else TestWire(args.test_wire_program, args.test_wire, near, far)
     for end in [near, far]:
         end.set_up(args.mtu)
+        if args.napi:
+            cable.deliver_by_napi(end)
     queue_end = near if args.at == "near" else far
     if args.tbf:
         cable.token_bucket(queue_end, args.tbf.split())

@@ -2,6 +2,8 @@
 
 import json
 import subprocess
+import sys
+from pathlib import Path
 
 from tools.command import Broken
 from tools.wire.ends import INTERFACE, Skipped
@@ -76,6 +78,11 @@ def build(repository):
     # Cargo's own word on where it is: CARGO_TARGET_DIR or a configuration may move it.
     found = [json.loads(line).get("executable") for line in done.stdout.splitlines()]
     return next(path for path in found if path)
+
+
+def deliver_by_napi(end):
+    """Has what comes in there, and what it sends, delivered by NAPI (Linux 5.13)."""
+    end.run(sys.executable, Path(__file__).with_name("features.py"), INTERFACE)
 
 
 def token_bucket(end, words):

@@ -9,6 +9,7 @@ use super::gains::Gains;
 use super::measure::{By, Measure};
 use super::{BoardRanking, Earlier};
 use super::{table, technique};
+use crate::data::Workload;
 use crate::results::row::Network;
 use crate::verdict::quality::Grade;
 
@@ -213,8 +214,17 @@ pub(super) fn only_on_a_wire(
     let list = |flag: &str, values: Vec<String>| {
         (!values.is_empty()).then(|| format!("{flag} {}", values.join(",")))
     };
+    let is_latency = board.circumstances.is_some();
+    let workloads = blocks.iter().map(|block| block.workload);
+    let workloads = workloads.map(|it| it.unwrap_or(Workload::Flood));
+    let workloads: BTreeSet<_> = workloads.collect();
+    let is_plain = is_latency || workloads == BTreeSet::from([Workload::Flood]);
+    let workloads = workloads.iter().filter(|_| !is_plain);
+    let times = technique::busy_polls(told).into_iter();
     let options = [
         Some(technique::options(told)).filter(|options| !options.is_empty()),
+        list("--workload", workloads.map(ToString::to_string).collect()),
+        list("--busy-poll", times.map(str::to_owned).collect()),
         list(
             "--threads",
             threads.iter().map(ToString::to_string).collect(),
@@ -225,11 +235,7 @@ pub(super) fn only_on_a_wire(
         ),
     ];
     let options: Vec<String> = options.into_iter().flatten().collect();
-    let latency = if board.circumstances.is_some() {
-        "latency "
-    } else {
-        ""
-    };
+    let latency = if is_latency { "latency " } else { "" };
     vec![
         format!("{place} the order may differ{why}. Measure there first:"),
         format!("udpbench wire HOST {latency}{}", options.join(" ")),

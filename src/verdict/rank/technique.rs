@@ -85,6 +85,15 @@ pub(super) fn options(labels: &BTreeSet<&str>) -> String {
     }
 }
 
+/// Returns the values of `--busy-poll` that measure these labels and, beside them, `off`. Empty if none polls.
+pub(super) fn busy_polls<'l>(labels: &BTreeSet<&'l str>) -> Vec<&'l str> {
+    let values = labels.iter().flat_map(|label| label.split('/').skip(1));
+    let times = values.filter_map(|value| value.strip_prefix("busy-"));
+    let times: BTreeSet<&str> = times.collect();
+    let off = times.first().map(|_| "off");
+    off.into_iter().chain(times.iter().copied()).collect()
+}
+
 /// Returns what to type for an engine.
 fn argument(name: &str) -> String {
     engines::find(name).map_or_else(|| name.to_owned(), Entry::argument)
@@ -132,5 +141,12 @@ mod tests {
         }
         let told = BTreeSet::from(["std", "mmsg/32", "gso>gro", "gso>mmsg/32"]);
         assert_eq!(options(&told), "--engine gso-gro,mmsg,std");
+    }
+
+    #[test]
+    fn who_polls_is_set_beside_who_does_not() {
+        let told = BTreeSet::from(["mmsg/32/busy-50us", "std"]);
+        assert_eq!(busy_polls(&told), ["off", "50us"]);
+        assert!(busy_polls(&BTreeSet::from(["mmsg/32"])).is_empty());
     }
 }

@@ -57,6 +57,12 @@ impl Builder {
         self.with("--mtu", &bytes.to_string())
     }
 
+    /// Interfaces that deliver by NAPI, which a socket can busy-poll.
+    pub fn napi(mut self) -> Self {
+        self.0.push("--napi".to_owned());
+        self
+    }
+
     /// A token bucket at one end: `20mbit`, or more of what tc-tbf(8) has.
     pub fn tbf(self, end: End, rate: &str) -> Self {
         self.with("--tbf", rate).at(end)

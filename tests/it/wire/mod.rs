@@ -12,6 +12,7 @@ mod firewall;
 )]
 #[path = "../../../examples/test_wire/judge/mod.rs"]
 mod judge;
+mod napi;
 mod on;
 mod places;
 mod reach;

@@ -167,3 +167,31 @@ fn every_ending_says_what_a_careful_engineer_would() {
     insta::assert_snapshot!(all);
     assert!(longest <= 17, "{longest} lines");
 }
+
+#[test]
+fn the_command_for_a_cable_asks_for_what_was_compared() {
+    let polls = |row: Row, times: f64| Row {
+        case: format!("{}/busy-50us", row.case),
+        busy_poll: "50us".parse().ok(),
+        ratio_to_std: row.ratio_to_std.map(|ratio| ratio * times),
+        cpu_ratio_to_std: row.cpu_ratio_to_std.map(|ratio| ratio / times),
+        ..row
+    };
+    let requests = ["std", "mmsg"].map(|engine| measured(engine, 26, 1.0, 0.0));
+    let rows = requests.into_iter().flat_map(|row| {
+        let row = Row {
+            workload: crate::data::Workload::Rr,
+            ..row
+        };
+        [row.clone(), polls(row, 4.0)]
+    });
+    let rows = rows.map(|row| Row {
+        case: format!("{}/rr", row.case),
+        ..row
+    });
+    let text = ending(&rows.collect::<Vec<_>>());
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let command = "udpbench wire HOST --engine mmsg,std --workload rr --busy-poll off,50us \
+                   --threads 2 --payload 26";
+    assert!(words.join(" ").contains(command), "{text}");
+}
