@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::choices::{Choices, half_in_words, is_unknown, names, needs_spare_cpus};
+use super::choices::{Choices, half_in_words, is_unknown, listed, names, needs_spare_cpus};
 use super::gain::Gain;
 use super::gains::Gains;
 use super::measure::{By, Measure};
@@ -183,6 +183,8 @@ pub(super) fn hint(board: &BoardRanking) -> Option<String> {
     Some(format!("A hint only: the run was poor, {reason}"))
 }
 
+const OF_LATENCY: [&str; 2] = ["--rate", "--workload"];
+
 /// Returns the warning that loopback cannot show everything, with the command that measures these engines between two
 /// hosts. Empty if they were measured over a wire.
 pub(super) fn only_on_a_wire(
@@ -230,8 +232,17 @@ pub(super) fn only_on_a_wire(
     } else {
         ""
     };
+    // `latency` chooses its workload and rates itself.
+    let is_chosen = |flag: &&str| board.circumstances.is_some() && OF_LATENCY.contains(flag);
+    let others = board.other_options.iter().copied();
+    let others: Vec<&str> = others.filter(|flag| !is_chosen(flag)).collect();
+    let others = if others.is_empty() {
+        String::new()
+    } else {
+        format!(", with {} as here", listed(&others, "and"))
+    };
     vec![
-        format!("{place} the order may differ{why}. Measure there first:"),
+        format!("{place} the order may differ{why}. Measure there first{others}:"),
         format!("udpbench wire HOST {latency}{}", options.join(" ")),
     ]
 }
