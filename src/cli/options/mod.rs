@@ -10,7 +10,7 @@ mod resume_check;
 pub mod suite;
 pub mod watch;
 pub mod wire;
-mod without_effect;
+pub mod without_effect;
 
 use std::time::Duration;
 

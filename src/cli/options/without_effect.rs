@@ -36,7 +36,7 @@ macro_rules! define {
         case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
     ) => {
         /// Returns a line for each option of `given` that changes no case of `plan`.
-        pub(super) fn of(given: &ParameterArgs, plan: &Plan) -> Vec<String> {
+        pub fn of(given: &ParameterArgs, plan: &Plan) -> Vec<String> {
             let lines = [
                 $(line!($case_kind plan, given.$case, |case: &Case| case.$case.is_some(),
                     attribute!(flag { $($of_case)* }), attribute!(applies { $($of_case)* })),)*
