@@ -1,6 +1,7 @@
 //! Options that were typed and change no case of a plan. A table then looks as if they made no difference.
 //!
-//! `--wait` has a line of its own, which names the engines: [`Axes::unable_to_spin`](crate::plan::Axes::unable_to_spin).
+//! `--wait` has a line of its own, which names the engines:
+//! [`Axes::unable_to_spin`](crate::plan::Axes::unable_to_spin).
 
 use std::fmt::Display;
 

@@ -72,9 +72,9 @@ pub(super) fn notes(record: &Record) -> String {
                 let (name, call) = (names.name(&case.case), search.call().name());
                 let _ = writeln!(
                     notes,
-                    "\n{name}: with --{call} {value}, {loss_pct:.0} % of what was sent was lost: the receivers or the path are \
-                     the limit there, not the calls of the senders. Another --receiver may move the knee; find lossless \
-                     --{call} {value} shows the rate that arrives whole."
+                    "\n{name}: with --{call} {value}, {loss_pct:.0} % of what was sent was lost: the receivers or the \
+                     path are the limit there, not the calls of the senders. Another --receiver may move the knee; \
+                     find lossless --{call} {value} shows the rate that arrives whole."
                 );
             }
         }
