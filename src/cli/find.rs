@@ -71,6 +71,11 @@ impl FindCommand {
         }
     }
 
+    /// Returns the parameters that were typed.
+    pub fn given(&self) -> &ParameterArgs {
+        of_any!(self, args => &args.parameters)
+    }
+
     /// Returns the parameters of the cases.
     pub fn parameters(&mut self) -> &mut ParameterArgs {
         of_any!(self, args => &mut args.parameters)

@@ -10,7 +10,7 @@ use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::start_time::now;
 use super::{run, say, show_answers, tuning, width};
-use crate::cli::options;
+use crate::cli::options::{self, without_effect};
 use crate::cli::peer::{Peer, Words};
 use crate::cli::{FindArgs, FindCommand};
 use crate::error::UsageError;
@@ -78,6 +78,9 @@ pub(super) fn search_on(
     };
     if !output.quiet && output.resume.is_none() {
         say(&searches_text(&record));
+        for advice in without_effect::of(what.given(), &record.header().plan) {
+            say(&format!("advice: {advice}"));
+        }
         record
             .header()
             .plan

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::remote_host::RemoteHost;
 use super::{about, interrupt_on_signals};
 use crate::cli::options::suite::{expected_time, parts, requests, searches};
-use crate::cli::options::{Request, find};
+use crate::cli::options::{Request, find, without_effect};
 use crate::cli::{FindCommand, PlanArgs, PlanCommand};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
@@ -93,6 +93,9 @@ fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
     }
     if !names.shared().is_empty() {
         writeln!(out, "in all: {}", names.shared())?;
+    }
+    for advice in without_effect::of(what.given(), &record.header().plan) {
+        writeln!(out, "advice: {advice}")?;
     }
     if let Some(more) = find::how_to_search_more(what) {
         writeln!(out, "{more}")?;

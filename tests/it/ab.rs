@@ -221,6 +221,10 @@ fn what_cannot_be_is_refused_before_there_is_a_log() {
             "-- check",
             "a side has the options of a sweep, and no command",
         ),
+        (
+            "--a=--train=8 --b=--train=16 -- --engine std",
+            "--a \"--train=8\" and --b \"--train=16\" measure the same",
+        ),
         ("-- --payload 65508", "65508"),
         ("--rounds 5", "5"),
         ("--threshold 2", "write 2%"),

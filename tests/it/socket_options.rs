@@ -31,6 +31,66 @@ fn trains_of_each_length_are_cases_of_their_own() {
 }
 
 #[test]
+fn an_option_that_changes_no_case_is_said_to() {
+    let place = Place::new();
+    let plan_of = |options: &str| {
+        let (search, options) = match options.split_once("find lossless ") {
+            Some((_, options)) => ("find lossless", options),
+            None => ("", options),
+        };
+        format!("plan {search} --board generic --threads 2 {options}")
+    };
+    let unused = |options: &str| {
+        let plan = stdout(&place.run(&plan_of(options)));
+        let lines = plan.lines().filter_map(|line| {
+            let (option, _) = line.split_once(" changes nothing in these cases")?;
+            option.strip_prefix("advice: ").map(str::to_owned)
+        });
+        lines.collect::<Vec<String>>()
+    };
+    for (options, said) in [
+        ("--engine std --train 8", "--train 8"),
+        ("--engine std,tokio --batch 8,16", "--batch 8"),
+        ("--engine std --cmsg none,ecn", "--cmsg ecn"),
+        ("--engine mmsg --workload rr --batch 8", "--batch 8"),
+        ("--engine std --tokio-workers 0,2", "--tokio-workers 2"),
+        ("--engine std --spread hash", "--spread hash"),
+        (
+            "--engine std --transport tcp --checksum off",
+            "--checksum off",
+        ),
+        ("--engine std --transport tcp --priority 3", "--priority 3"),
+        ("find lossless --engine std --cmsg ecn", "--cmsg ecn"),
+    ] {
+        assert_eq!(unused(options), [said], "{options}");
+    }
+    for options in [
+        "--engine std",
+        "--engine std,mmsg,gso --batch 8 --train 8 --cmsg ecn",
+        "--engine std --checksum on --priority 0 --cmsg none --busy-poll off --spread even",
+        "--engine std --checksum off --priority 3",
+    ] {
+        assert_eq!(unused(options), [""; 0], "{options}");
+    }
+    let said = "zerocopy cannot gain over loopback";
+    for (engines, has) in [
+        ("std,gso", false),
+        ("std,uring-zerocopy", true),
+        ("zerocopy", true),
+    ] {
+        let plan = place.run(&format!(
+            "plan --board generic --threads 2 --engine {engines}"
+        ));
+        let is_unbuilt = !plan.status.success();
+        assert!(
+            is_unbuilt || stdout(&plan).contains(said) == has,
+            "{}",
+            stdout(&plan)
+        );
+    }
+}
+
+#[test]
 fn zero_copy_sends_single_datagrams_trains_or_batches_and_tells_that_loopback_copied() {
     let place = Place::new();
     place.run(&format!(

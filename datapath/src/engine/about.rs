@@ -30,6 +30,8 @@ pub struct About {
     /// True if the receiver may get several datagrams as one GRO aggregate. The kernel counts the drop of an aggregate
     /// as one.
     pub receives_aggregates: bool,
+    /// True if the kernel may send from the program's memory, without a copy.
+    pub sends_without_copy: bool,
     /// True if the sender reads its socket's error queue, which nobody else may then read.
     pub reads_error_queue: bool,
     /// Maximum number of GRO aggregates per receive call.
@@ -74,6 +76,7 @@ impl About {
         shares_workers: false,
         partner: Partner::Itself,
         receives_aggregates: false,
+        sends_without_copy: false,
         reads_error_queue: false,
         aggregates_per_call: 1,
         prefetches: false,

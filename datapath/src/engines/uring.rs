@@ -65,6 +65,7 @@ impl Outgoing for SendRing {
 impl Outgoing for ZeroCopySendRing {
     const ABOUT: About = About {
         name: "uring-zerocopy",
+        sends_without_copy: true,
         summary: "sender: io_uring, --batch sends per call from registered memory; uring receives",
         many_endpoints: ManyEndpoints::No,
         can_serve_requests: Err("gains by many sends on the way, and a request is one: use uring"),

@@ -28,6 +28,7 @@ impl Engine for ZeroCopy {
             "gains by many sends on the way, and a request is one: use std or mmsg",
         ),
         trains: Trains::OnRequest,
+        sends_without_copy: true,
         reads_error_queue: true,
         control_messages: Cmsg::ALL,
         partner: Partner::ReceivedBy("mmsg"),
@@ -69,7 +70,14 @@ impl Engine for ZeroCopy {
     }
 
     fn probe() -> Result<(), String> {
-        completes().map_err(|error| format!("no MSG_ZEROCOPY for UDP (Linux 5.0): {error}"))
+        completes().map_err(|error| match error.raw_os_error() {
+            Some(libc::ENOMEM) => {
+                "the kernel has no memory for its completions, or locks none: see sysctl \
+                                   net.core.optmem_max (20480 or more) and ulimit -l"
+                    .to_owned()
+            }
+            _ => format!("no MSG_ZEROCOPY for UDP (Linux 5.0): {error}"),
+        })
     }
 }
 

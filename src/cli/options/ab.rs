@@ -55,6 +55,9 @@ pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::R
 
 fn check(header: &Header) -> Result<(), UsageError> {
     let refused = |problem: String| UsageError::flag("ab", "", problem);
+    if let Some(problem) = differ_in_words_only(&header.a, &header.b) {
+        return Err(refused(problem));
+    }
     let pairs = pairs(&header.a, &header.b).map_err(refused)?;
     match pairs.iter().find_map(Pair::refusal) {
         Some(reason) if pairs.iter().all(|pair| pair.refusal().is_some()) => {
@@ -62,6 +65,21 @@ fn check(header: &Header) -> Result<(), UsageError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the reason why a comparison is refused whose sides have other options, and measure the same.
+fn differ_in_words_only(a: &Setup, b: &Setup) -> Option<String> {
+    let parts = |side: &Setup| {
+        let measured = format!("{:?} {:?}", side.settings, side.plan);
+        (side.program.clone(), side.before.clone(), measured)
+    };
+    (a.options != b.options && parts(a) == parts(b)).then(|| {
+        let (a, b) = (a.options.join(" "), b.options.join(" "));
+        format!(
+            "--a \"{a}\" and --b \"{b}\" measure the same in these cases: choose engines or a workload on which they \
+             have an effect, or leave both out"
+        )
+    })
 }
 
 fn own(args: &AbArgs, side: Side) -> Vec<String> {

@@ -10,6 +10,7 @@ mod resume_check;
 pub mod suite;
 pub mod watch;
 pub mod wire;
+pub mod without_effect;
 
 use std::time::Duration;
 
@@ -142,9 +143,14 @@ impl Request {
             cooldown: board.cooldown.filter(|_| !args.measuring.quick),
             seed: args.measuring.seed.unwrap_or_else(|| fastrand::u32(..)),
         };
-        let advice = [axes.advice(), axes.nothing_to_poll()];
+        let advice = [
+            axes.advice(),
+            axes.nothing_to_poll(),
+            axes.copied_nevertheless(),
+        ];
         let advice = advice.into_iter().flatten();
         let advice = advice.filter(|_| across.is_none());
+        let advice = advice.chain(without_effect::of(&args.parameters, &plan));
         Ok(Self {
             host: bench.host,
             detected,

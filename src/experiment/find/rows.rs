@@ -152,6 +152,7 @@ fn knee(search: &Knee, asked: KneeQuestion) -> Value {
             "knee_packets_low": found.map(|found| found.range.0),
             "knee_packets_high": found.map(|found| found.range.1),
             "knee_ns": found.map(|found| rounded(found.ns, 10.0)),
+            "knee_loss_pct": found.and_then(|found| search.loss_pct(found.knee)).map(|pct| rounded(pct, 100.0)),
         }),
         gain("over_one", found.and_then(|found| found.over_one)),
         json!({ "beyond_packets": beyond.map(|gain| gain.at) }),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::choices::{Choices, half_in_words, is_unknown, names, needs_spare_cpus};
+use super::choices::{Choices, half_in_words, is_unknown, listed, names, needs_spare_cpus};
 use super::gain::Gain;
 use super::gains::Gains;
 use super::measure::{By, Measure};
@@ -236,8 +236,18 @@ pub(super) fn only_on_a_wire(
     ];
     let options: Vec<String> = options.into_iter().flatten().collect();
     let latency = if is_latency { "latency " } else { "" };
+    // `latency` chooses its rates itself.
+    let others = board.other_options.iter().copied();
+    let others: Vec<&str> = others
+        .filter(|flag| !is_latency || *flag != "--rate")
+        .collect();
+    let others = if others.is_empty() {
+        String::new()
+    } else {
+        format!(", with {} as here", listed(&others, "and"))
+    };
     vec![
-        format!("{place} the order may differ{why}. Measure there first:"),
+        format!("{place} the order may differ{why}. Measure there first{others}:"),
         format!("udpbench wire HOST {latency}{}", options.join(" ")),
     ]
 }

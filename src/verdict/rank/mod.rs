@@ -19,6 +19,7 @@ mod estimate;
 mod gain;
 mod gains;
 mod measure;
+mod other_options;
 mod remarks;
 mod row_group;
 mod shared_cpus;
@@ -26,7 +27,7 @@ mod soonest;
 pub mod table;
 mod technique;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::answer::Answer;
 pub use self::averaged::{Averaged, Conditions};
@@ -102,6 +103,8 @@ pub struct BoardRanking {
     earlier: Vec<Earlier>,
     /// True if values are averaged over several runs.
     has_repeats: bool,
+    /// Options of the cases beside engines, threads and payloads.
+    other_options: BTreeSet<&'static str>,
     /// True if some rows have a given rate.
     pub has_given_rates: bool,
     /// Remarks on rows that were left out and on rows that may mislead.
@@ -146,6 +149,7 @@ impl BoardRanking {
             quality,
             earlier: eligible.rows().filter_map(Earlier::of).collect(),
             has_repeats: eligible.has_repeats(),
+            other_options: other_options::of(eligible.rows().map(|row| row.case.as_str())),
             has_given_rates,
             overloaded: eligible.overloaded.clone(),
             circumstances,

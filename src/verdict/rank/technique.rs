@@ -63,6 +63,7 @@ pub(super) fn options(labels: &BTreeSet<&str>) -> String {
     let all = labels.iter().filter_map(|label| match engines(label)[..] {
         ["gso", "gro"] => Some("gso-gro".to_owned()),
         [engine] => Some(argument(engine)),
+        [sender, receiver] => typed_for_both(sender, receiver),
         _ => None,
     });
     let all: BTreeSet<String> = all.collect();
@@ -92,6 +93,18 @@ pub(super) fn busy_polls<'l>(labels: &BTreeSet<&'l str>) -> Vec<&'l str> {
     let times: BTreeSet<&str> = times.collect();
     let off = times.first().map(|_| "off");
     off.into_iter().chain(times.iter().copied()).collect()
+}
+
+/// Returns the engine that `--engine` turns into this pair. `None`: only `--sender` and `--receiver` do.
+fn typed_for_both(sender: &str, receiver: &str) -> Option<String> {
+    let mut ends = [sender, receiver].into_iter();
+    let engine = ends.find(|name| {
+        engines::find(name).is_some_and(|entry| {
+            let (sends, receives) = entry.pair();
+            (sends.about.name, receives.about.name) == (sender, receiver)
+        })
+    })?;
+    Some(argument(engine))
 }
 
 /// Returns what to type for an engine.
@@ -124,10 +137,11 @@ mod tests {
             ("tokio/w4", Technique::OneCall, "--engine tokio"),
             ("mmsg/32", Technique::Batches, "--engine mmsg"),
             ("gso>gro", Technique::Offload, "--engine gso-gro"),
+            ("gso>mmsg/32", Technique::Offload, "--engine gso"),
             (
-                "gso>mmsg/32",
-                Technique::Offload,
-                "--sender gso --receiver mmsg",
+                "uring-zerocopy>uring/32",
+                Technique::Batches,
+                "--engine uring-zerocopy",
             ),
             (
                 "std>mmsg/32",
@@ -140,7 +154,7 @@ mod tests {
             assert_eq!(options(&BTreeSet::from([label])), typed);
         }
         let told = BTreeSet::from(["std", "mmsg/32", "gso>gro", "gso>mmsg/32"]);
-        assert_eq!(options(&told), "--engine gso-gro,mmsg,std");
+        assert_eq!(options(&told), "--engine gso,gso-gro,mmsg,std");
     }
 
     #[test]

@@ -56,6 +56,11 @@ fn trains_are_tried_until_more_brings_nothing_and_the_log_says_the_same_again() 
     };
     assert_found(gso, "speed");
     assert_eq!(gso["trials"], samples(&place).len(), "{gso}");
+    let loss_pct = gso["knee_loss_pct"].as_f64();
+    assert!(
+        loss_pct.is_some_and(|pct| (0.0..=100.0).contains(&pct)),
+        "{gso}"
+    );
     let reason = std["reason"].as_str();
     assert!(
         reason.is_some_and(|it| it.starts_with("one datagram per call")),
@@ -70,6 +75,9 @@ fn trains_are_tried_until_more_brings_nothing_and_the_log_says_the_same_again() 
         "{table}"
     );
     assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+
+    let plan = stdout(&place.run("plan find knee --engine gso --payload 40000"));
+    assert!(plan.contains("use a smaller --payload"), "{plan}");
 
     for (words, said) in [
         ("--batch 8", "the search chooses it"),

@@ -16,8 +16,10 @@ use crate::plan::Decision;
 const USUAL: &str = "udpbench --engine mmsg,gso --threads 2 --payload 1460";
 
 /// Reason for cases that are not searched.
-const ONE_PER_CALL: &str =
-    "one datagram per call: this search is for batches (mmsg, uring) and trains (gso, quinn-udp)";
+const ONE_PER_CALL: &str = "one datagram per call: this search is for batches (mmsg, uring, uring-zerocopy) and trains \
+                            (gso, quinn-udp, zerocopy)";
+/// The same for cases whose payload allows no train.
+const NO_TRAIN_FITS: &str = "one datagram per call: no second one fits a train (65507 B): use a smaller --payload, of 1 B or more";
 
 pub(super) fn header(
     args: &SearchArgs<KneeArgs>,
@@ -37,7 +39,11 @@ pub(super) fn header(
         for planned in &mut block.cases {
             planned.case = searched(&planned.case);
             if Call::of(&planned.case).1 == 1 && planned.runs() {
-                planned.verdict = Decision::Skip(ONE_PER_CALL.to_owned());
+                let reason = match planned.case.train {
+                    Some(_) => NO_TRAIN_FITS,
+                    None => ONE_PER_CALL,
+                };
+                planned.verdict = Decision::Skip(reason.to_owned());
             }
         }
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Next;
 use super::cliff::nanoseconds;
-use crate::data::{Batch, Case, Sample};
+use crate::data::{Batch, Case, Sample, WindowAccounting};
 use crate::results::row::cpu_ns_per_packet;
 use crate::stats;
 use crate::stats::signed_rank::SignedRank;
@@ -23,6 +23,9 @@ pub use self::judge::Gain;
 
 mod call;
 mod judge;
+
+/// Loss from which on the receivers or the path limit the speed, and no longer the calls of the senders, in percent.
+const LOSSY_PCT: f64 = 1.0;
 
 /// Question of a search for a knee.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,6 +77,8 @@ pub struct Knee {
     /// Logarithms of nanoseconds per datagram, by round and position. `None`: unknown.
     rounds: Vec<Vec<Option<f64>>>,
     current: Vec<Option<f64>>,
+    /// Datagrams lost and sent, by position.
+    lost_of_sent: Vec<(u64, u64)>,
     /// Positions that are still to be measured in this round, the next one last.
     left: Vec<usize>,
     /// Lowest position that may be the knee.
@@ -93,6 +98,7 @@ impl Knee {
             call,
             rounds: Vec::new(),
             current: vec![None; values.len()],
+            lost_of_sent: vec![(0, 0); values.len()],
             left: Vec::new(),
             lowest: 0,
             open: (1..values.len()).collect(),
@@ -112,10 +118,20 @@ impl Knee {
 
     /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
+        self.count(sample.account());
         self.note(match self.asked.by {
             By::Speed => nanoseconds(sample),
             By::Cpu => cpu_ns_per_packet(sample).unwrap_or(f64::NAN),
         });
+    }
+
+    /// Adds the datagrams of a trial, before its result.
+    pub(super) fn count(&mut self, accounting: WindowAccounting) {
+        if let Some(position) = self.left.last() {
+            let (lost, sent) = &mut self.lost_of_sent[*position];
+            *lost += accounting.lost();
+            *sent += accounting.sent;
+        }
     }
 
     /// Adds the result of a trial, in nanoseconds per datagram. NaN: unknown.
@@ -172,6 +188,21 @@ impl Knee {
         let of_all =
             values.filter_map(|(position, value)| Some((*value, self.median_ns(position)?)));
         of_all.collect()
+    }
+
+    /// Returns the part of the datagrams of a value that was lost, in percent. `None`: nothing was sent.
+    pub fn loss_pct(&self, value: u16) -> Option<f64> {
+        let position = self.values.iter().position(|it| *it == value)?;
+        let (lost, sent) = self.lost_of_sent[position];
+        (sent > 0).then(|| 100.0 * lost as f64 / sent as f64)
+    }
+
+    /// Returns the smallest value from the knee on of whose datagrams [`LOSSY_PCT`] or more were lost, and that part.
+    pub fn lossy(&self) -> Option<(u16, f64)> {
+        let knee = self.found()?.knee;
+        let larger = self.values.iter().filter(|value| **value >= knee);
+        let mut losses = larger.filter_map(|value| Some((*value, self.loss_pct(*value)?)));
+        losses.find(|(_, loss_pct)| *loss_pct >= LOSSY_PCT)
     }
 
     /// Returns the estimated position of the knee, and of the best larger value. `None`: a gain is unknown.

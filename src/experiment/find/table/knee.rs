@@ -1,5 +1,7 @@
 //! Table of a search for a knee.
 
+use std::fmt::Write as _;
+
 use super::super::knee::{Found, Gain, Knee, KneeQuestion};
 use super::super::{Record, Search};
 use super::{or_dash, searched};
@@ -59,6 +61,25 @@ pub(super) fn legend(asked: KneeQuestion) -> String {
          100 searches. gain over 1: of the knee. gain beyond: of the best larger number over the knee.\n",
         asked.threshold_pct
     )
+}
+
+/// Returns a note about each search whose senders are not the limit.
+pub(super) fn notes(record: &Record) -> String {
+    let (names, mut notes) = (record.names(), String::new());
+    for case in record.cases() {
+        if let Search::Knee(search) = &case.search {
+            if let Some((value, loss_pct)) = search.lossy() {
+                let (name, call) = (names.name(&case.case), search.call().name());
+                let _ = writeln!(
+                    notes,
+                    "\n{name}: with --{call} {value}, {loss_pct:.0} % of what was sent was lost: the receivers or the \
+                     path are the limit there, not the calls of the senders. Another --receiver may move the knee; \
+                     find lossless --{call} {value} shows the rate that arrives whole."
+                );
+            }
+        }
+    }
+    notes
 }
 
 fn knee(found: &Found) -> String {

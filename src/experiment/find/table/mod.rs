@@ -205,6 +205,7 @@ fn notes(record: &Record) -> String {
         }
     }
     notes += &lossless::notes(record);
+    notes += &knee::notes(record);
     let repeated: u64 = record.cases().iter().map(|case| case.repeated).sum();
     if repeated > 0 {
         let _ = writeln!(

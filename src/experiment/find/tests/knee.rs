@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::super::knee::{Found, Knee, KneeQuestion};
 use super::{SEARCHES, normal};
-use crate::data::Case;
+use crate::data::{Case, WindowAccounting};
 use crate::verdict::judge::By;
 
 /// Noise of a window, as a fraction.
@@ -163,6 +163,28 @@ fn a_trial_without_a_result_is_left_out_and_without_any_there_is_no_knee() {
     };
     assert_eq!(knee(|trial| trial % 7 == 0), Some((4, (4, 4))));
     assert_eq!(knee(|_| true), None);
+}
+
+#[test]
+fn the_first_value_that_loses_datagrams_from_the_knee_on_is_known() {
+    let case = Case::of_key("gso:mmsg/2t/1460B/connected/v4/batch32/segments8").expect("a key");
+    let lossy = |loses: fn(u16) -> bool| {
+        let mut search = Knee::new(case, question());
+        while let Some(next) = search.next() {
+            let train = u16::from(next.case.train.expect("a train"));
+            search.count(WindowAccounting {
+                sent: 1000,
+                received: if loses(train) { 600 } else { 999 },
+                ..WindowAccounting::default()
+            });
+            search.note(if train == 1 { 2000.0 } else { 1000.0 });
+        }
+        assert_eq!(search.found().map(|found| found.knee), Some(2));
+        search.lossy()
+    };
+    assert_eq!(lossy(|_| false), None);
+    assert_eq!(lossy(|train| train == 1), None);
+    assert_eq!(lossy(|train| train > 2), Some((4, 40.0)));
 }
 
 #[test]

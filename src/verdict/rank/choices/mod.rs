@@ -4,7 +4,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) use self::words::{half_in_words, lowered, names};
+pub(super) use self::words::{half_in_words, listed, lowered, names};
 use super::estimate::RISK;
 use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};

@@ -239,7 +239,7 @@ pub(in crate::verdict::rank) fn names(engines: &BTreeSet<&str>, and: &str) -> St
 }
 
 /// Joins words as in `a, b and c`.
-fn listed(words: &[&str], and: &str) -> String {
+pub(in crate::verdict::rank) fn listed(words: &[&str], and: &str) -> String {
     match words.split_last() {
         Some((last, others)) if !others.is_empty() => {
             format!("{} {and} {last}", others.join(", "))

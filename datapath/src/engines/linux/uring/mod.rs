@@ -15,6 +15,7 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use io_uring::types::CancelBuilder;
 use io_uring::{IoUring, Probe, cqueue, opcode};
+use nix::sys::resource::{Resource, getrlimit};
 
 pub use self::receive::ReceiveRing;
 pub use self::send::SendRing;
@@ -26,8 +27,11 @@ use crate::engine::{BatchOutcome, Endpoint};
 /// # Errors
 /// Returns the reason why it does not: an old kernel, `kernel.io_uring_disabled`, or a container's seccomp filter.
 pub fn probe() -> Result<(), String> {
-    let ring = ring(8, 8).map_err(|error| {
-        format!("io_uring_setup: {error} (Linux before 6.1, kernel.io_uring_disabled, or seccomp)")
+    let ring = ring(8, 8).map_err(|error| match error.raw_os_error() {
+        None => error.to_string(),
+        Some(_) => format!(
+            "io_uring_setup: {error} (Linux before 6.1, kernel.io_uring_disabled, or seccomp)"
+        ),
     })?;
     let mut probe = Probe::new();
     let asked = ring.submitter().register_probe(&mut probe);
@@ -47,12 +51,30 @@ pub fn probe() -> Result<(), String> {
 
 fn ring(submissions: usize, completions: usize) -> io::Result<IoUring> {
     let size = |count: usize| u32::try_from(count.next_power_of_two()).unwrap_or(u32::MAX);
-    IoUring::builder()
+    let ring = IoUring::builder()
         .setup_single_issuer()
         .setup_defer_taskrun()
         .setup_clamp()
         .setup_cqsize(size(completions.max(submissions)))
-        .build(size(submissions))
+        .build(size(submissions));
+    ring.map_err(|error| locked_memory(error, "a ring of io_uring"))
+}
+
+/// Replaces ENOMEM by a text that names the limit of locked memory, and what to do.
+#[cold]
+fn locked_memory(error: io::Error, what: &str) -> io::Error {
+    if error.raw_os_error() != Some(libc::ENOMEM) {
+        return error;
+    }
+    let limit = getrlimit(Resource::RLIMIT_MEMLOCK).map_or(0, |(soft, _)| soft);
+    io::Error::new(
+        error.kind(),
+        format!(
+            "the kernel refuses to lock {what}, as the limit is {} kB for all threads: use sudo, or sudo setcap \
+             cap_ipc_lock=ep PATH-OF-udpbench, or raise memlock in /etc/security/limits.conf (ulimit -l unlimited)",
+            limit / 1024
+        ),
+    )
 }
 
 /// Registers the sockets of all endpoints. The socket of endpoint n becomes [`Fixed`](io_uring::types::Fixed) file n.

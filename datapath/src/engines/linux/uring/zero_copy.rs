@@ -12,11 +12,10 @@ use std::time::Instant;
 use io_uring::types::{Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 use libc::{iovec, sockaddr};
-use nix::sys::resource::{Resource, getrlimit};
 use socket2::{SockAddr, SockAddrStorage};
 
 use self::notifications::{Batches, Place};
-use super::{cancel_all, complete, register, ring};
+use super::{cancel_all, complete, locked_memory, register, ring};
 use crate::engine::payload::{Fill, NoFill};
 use crate::engine::{Addressing, BatchOutcome, Direction, Endpoint, IoOptions, Unconnected};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
@@ -219,22 +218,8 @@ fn lock(ring: &IoUring, memory: &FixedBuffer<u8>, start: usize, bytes: usize) ->
     #[expect(unsafe_code, reason = "the kernel keeps the address")]
     // SAFETY: the range is within the memory, which outlives the ring or is left behind.
     let registered = unsafe { ring.submitter().register_buffers(&[buffer]) };
-    registered.map_err(|error| match error.raw_os_error() {
-        Some(libc::ENOMEM) => io::Error::new(error.kind(), too_little(bytes)),
-        _ => error,
-    })
-}
-
-/// Says that the kernel locks no more memory, and what to do.
-#[cold]
-fn too_little(bytes: usize) -> String {
-    let limit = getrlimit(Resource::RLIMIT_MEMLOCK).map_or(0, |(soft, _)| soft);
-    format!(
-        "the kernel refuses to lock {} kB of buffers, as the limit is {} kB for all threads: use sudo, or sudo setcap \
-         cap_ipc_lock=ep PATH-OF-udpbench, or raise memlock in /etc/security/limits.conf (ulimit -l unlimited)",
-        bytes.div_ceil(1024),
-        limit / 1024
-    )
+    let what = || format!("{} kB of buffers", bytes.div_ceil(1024));
+    registered.map_err(|error| locked_memory(error, &what()))
 }
 
 /// Checks that SEND_ZC works on this machine: sends a datagram over loopback and takes its notification.

@@ -223,7 +223,11 @@ fn the_memory_is_about_a_mebibyte_and_holds_two_batches_at_least() {
 
 #[test]
 fn a_refusal_to_lock_memory_names_the_limit_and_the_fix() {
-    let text = too_little(3 << 20);
+    let text = locked_memory(
+        io::Error::from_raw_os_error(libc::ENOMEM),
+        "3072 kB of buffers",
+    )
+    .to_string();
     assert!(
         text.contains("lock 3072 kB") && text.contains("ulimit -l"),
         "{text}"
