@@ -109,13 +109,20 @@ impl Cells {
         Column::ALL.iter().filter(|column| self.is_constant(column))
     }
 
-    /// Returns the columns that distinguish rows and are not shown elsewhere: the key of the case has the settings of
-    /// the plan, and reasons have a section of their own.
+    /// Returns the columns that distinguish rows and are not shown elsewhere.
     fn varying(&self) -> impl Iterator<Item = &'static Column> {
-        let is_said = move |column: &Column| column.over == Over::Plan || column.name == "reason";
-        let varies = move |column: &&Column| !is_said(column) && !self.is_constant(column);
+        let varies = move |column: &&Column| !is_elsewhere(column) && !self.is_constant(column);
         Column::ALL.iter().filter(varies)
     }
+}
+
+/// Returns whether a column is shown elsewhere: the key of the case has the settings of the plan, tables have intervals,
+/// and reasons have a section of their own.
+fn is_elsewhere(column: &Column) -> bool {
+    let is_bound = ["_low", "_high"]
+        .iter()
+        .any(|end| column.name.ends_with(end));
+    is_bound || column.over == Over::Plan || column.name == "reason"
 }
 
 /// Returns the text of a cell. For warnings, which are sentences, their number.
