@@ -96,7 +96,8 @@ pub enum Group {
     Readiness,
     /// Futures on a runtime.
     Async,
-    /// Segmentation offload: the kernel splits (GSO) and coalesces (GRO) datagrams.
+    /// Segmentation offload: the kernel splits (GSO) and coalesces (GRO) datagrams. Zero copy: the NIC reads them from
+    /// the program's memory.
     Offload,
     /// Programs in any language, each a process per bench thread (`--engine exec:PROGRAM`).
     Program,

@@ -65,6 +65,7 @@ impl Outgoing for SendRing {
 impl Outgoing for ZeroCopySendRing {
     const ABOUT: About = About {
         name: "uring-zerocopy",
+        group: Group::Offload,
         sends_without_copy: true,
         summary: "sender: io_uring, --batch sends per call from registered memory; uring receives",
         many_endpoints: ManyEndpoints::No,

@@ -202,7 +202,7 @@ pub(super) fn only_on_a_wire(
     let averaged = board.averaged_by(measure);
     let mut places = averaged.flat_map(|one| &one.standing.places);
     let why = if places.any(|place| is_unknown(board, place)) {
-        ", above all for offload, which only a network segments"
+        ", above all for offload, which gains only there"
     } else {
         ""
     };

@@ -12,7 +12,8 @@ pub(crate) enum Technique {
     OneCall,
     /// Many datagrams per call; each datagram still passes the network stack by itself.
     Batches,
-    /// Many datagrams pass the network stack as one. Something behind the stack segments or joins them.
+    /// Many datagrams pass the network stack as one, and something behind it segments or joins them. Or a NIC reads
+    /// them from the program's memory.
     Offload,
     /// An engine that this build does not know.
     Unknown,
@@ -140,7 +141,7 @@ mod tests {
             ("gso>mmsg/32", Technique::Offload, "--engine gso"),
             (
                 "uring-zerocopy>uring/32",
-                Technique::Batches,
+                Technique::Offload,
                 "--engine uring-zerocopy",
             ),
             (
