@@ -108,6 +108,7 @@ fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
 pub(super) fn searches_text(record: &Record) -> String {
     let (time, most) = record.expected_time();
     let searches = match record.searches() {
+        0 => return "0 searches".to_owned(),
         1 => "1 search".to_owned(),
         many => format!("{many} searches"),
     };

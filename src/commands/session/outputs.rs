@@ -346,13 +346,18 @@ impl Outputs {
 /// the command.
 ///
 /// # Errors
-/// Fails if the file exists already or cannot be written.
+/// Fails if the path is named as rows are, if the file exists already or if it cannot be written.
 pub(crate) fn create_log(
     path: Option<&Path>,
     name: (&str, &str, &str),
     header: &impl First,
 ) -> anyhow::Result<(OutputFile, PathBuf)> {
     let (board, started_at, command) = name;
+    if let Some(path) = path.filter(|path| matches!(Format::of_name(path), Ok(Some(_)))) {
+        let fix =
+            "this command writes a log: use a name in .jsonl; udpbench summarize makes rows of it";
+        return Err(UsageError::flag("--output", &path.display(), fix).into());
+    }
     if let Some(remark) = clock_remark(started_at) {
         say(&remark);
     }
