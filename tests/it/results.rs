@@ -50,6 +50,7 @@ fn every_row_reads_and_its_key_names_its_axes() {
     let files: Vec<PathBuf> = kept("csv").into_iter().filter(is_of_udpbench).collect();
     assert!(!files.is_empty());
     let programs = include_str!("../../suites/languages.toml");
+    let runtimes = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/runtimes/src");
     for path in files {
         let rows = rows(&path);
         assert!(!rows.is_empty(), "{}", path.display());
@@ -66,7 +67,9 @@ fn every_row_reads_and_its_key_names_its_axes() {
             for engine in [&row.sender, &row.receiver] {
                 let absent = engines::why_not_built(engine).is_some();
                 let is_program = programs.contains(&format!("exec:target/languages/{engine}"));
-                let is_known = absent || is_program || engines::find(engine).is_some();
+                let is_runtime = runtimes.join(format!("{engine}.rs")).exists();
+                let is_known =
+                    absent || is_program || is_runtime || engines::find(engine).is_some();
                 assert!(is_known, "{key}: {engine}");
             }
             let speaks = matches!(row.status, Status::Ok | Status::Interrupted);

@@ -68,8 +68,9 @@ impl Answer {
         hints.extend(never_sleep(board, first));
         hints.extend(left_out(board));
         let told = gains.iter().map(|gain| gain.engine.as_str());
-        let told = told.chain(best.iter().copied());
-        hints.extend(only_on_a_wire(board, first, &told.collect()));
+        let told = told.chain(best.iter().copied()).collect();
+        hints.extend(polls(&told));
+        hints.extend(only_on_a_wire(board, first, &told));
         Self {
             said: said(board, &choices, engines.len() - unknown.len()),
             gains,
@@ -178,6 +179,12 @@ pub(super) fn never_sleep(board: &BoardRanking, measure: Measure) -> Option<Stri
     (!engines.is_empty()).then_some(what)
 }
 
+/// Returns the remark that busy polling is not free, if one of these labels polls. At full speed hardly anybody waits.
+fn polls(told: &BTreeSet<&str>) -> Option<String> {
+    let what = "Busy polling takes CPU time while nothing comes: udpbench latency shows how much at your load";
+    (!technique::busy_polls(told).is_empty()).then(|| what.to_owned())
+}
+
 pub(super) fn hint(board: &BoardRanking) -> Option<String> {
     let is_poor = board.quality.grade == Grade::Poor;
     let reason = board.quality.reasons.first().filter(|_| is_poor)?;
@@ -234,20 +241,22 @@ pub(super) fn only_on_a_wire(
             payloads.iter().map(ToString::to_string).collect(),
         ),
     ];
-    let options: Vec<String> = options.into_iter().flatten().collect();
-    let latency = if is_latency { "latency " } else { "" };
     // `latency` chooses its rates itself.
-    let others = board.other_options.iter().copied();
-    let others: Vec<&str> = others
-        .filter(|flag| !is_latency || *flag != "--rate")
-        .collect();
-    let others = if others.is_empty() {
+    let is_chosen = |flag: &str| is_latency && flag == "--rate";
+    let same = board.other_options.same.iter();
+    let same = same.filter(|(flag, _)| !is_chosen(flag));
+    let same = same.map(|(flag, value)| format!("{flag} {value}"));
+    let options: Vec<String> = options.into_iter().flatten().chain(same).collect();
+    let latency = if is_latency { "latency " } else { "" };
+    let varied = board.other_options.varied.iter().copied();
+    let varied: Vec<&str> = varied.filter(|flag| !is_chosen(flag)).collect();
+    let varied = if varied.is_empty() {
         String::new()
     } else {
-        format!(", with {} as here", listed(&others, "and"))
+        format!(", with {} as here", listed(&varied, "and"))
     };
     vec![
-        format!("{place} the order may differ{why}. Measure there first{others}:"),
+        format!("{place} the order may differ{why}. Measure there first{varied}:"),
         format!("udpbench wire HOST {latency}{}", options.join(" ")),
     ]
 }

@@ -27,7 +27,7 @@ mod soonest;
 pub mod table;
 mod technique;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 pub use self::answer::Answer;
 pub use self::averaged::{Averaged, Conditions};
@@ -36,6 +36,7 @@ use self::eligible::Overloaded;
 pub use self::estimate::Reading;
 pub use self::gain::Gain;
 pub use self::measure::{By, Measure, Unit};
+use self::other_options::OtherOptions;
 pub use self::row_group::{Asked, RowGroup};
 pub use self::shared_cpus::SharedCpus;
 use self::soonest::Circumstances;
@@ -104,7 +105,7 @@ pub struct BoardRanking {
     /// True if values are averaged over several runs.
     has_repeats: bool,
     /// Options of the cases beside engines, threads and payloads.
-    other_options: BTreeSet<&'static str>,
+    other_options: OtherOptions,
     /// True if some rows have a given rate.
     pub has_given_rates: bool,
     /// Remarks on rows that were left out and on rows that may mislead.
@@ -149,7 +150,7 @@ impl BoardRanking {
             quality,
             earlier: eligible.rows().filter_map(Earlier::of).collect(),
             has_repeats: eligible.has_repeats(),
-            other_options: other_options::of(eligible.rows().map(|row| row.case.as_str())),
+            other_options: OtherOptions::of(eligible.rows().map(|row| row.case.as_str())),
             has_given_rates,
             overloaded: eligible.overloaded.clone(),
             circumstances,

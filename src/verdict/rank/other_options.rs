@@ -1,11 +1,11 @@
-//! Options of the cases that a command to measure elsewhere does not name.
+//! Options of the cases that a command to measure elsewhere needs, beside engines, threads and payloads.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::parameters::{attribute, parameters};
 use crate::data::{Batch, Case, Sharing, SharingKind, Spread};
 
-/// Options that the command has, and those for one place only.
+/// Options that the command has anyway, and those for one place only.
 const NAMED: [&str; 5] = [
     "--threads",
     "--payload",
@@ -14,13 +14,22 @@ const NAMED: [&str; 5] = [
     "--busy-poll",
 ];
 
-/// Expands to whether a case has a value other than the default. A `required` parameter always has one.
-macro_rules! is_set {
+/// Options other than the default.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OtherOptions {
+    /// Options with the same value in all cases, with that value.
+    pub same: BTreeMap<&'static str, String>,
+    /// Options with several values, of which one may be the default.
+    pub varied: BTreeSet<&'static str>,
+}
+
+/// Expands to the value of a parameter, if it is not the default. A `required` parameter always has one.
+macro_rules! set {
     (required $value:expr) => {
-        false
+        None
     };
     (optional $value:expr) => {
-        $value.is_some()
+        $value.as_ref().map(ToString::to_string)
     };
 }
 
@@ -29,32 +38,47 @@ macro_rules! define {
         block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
         case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
     ) => {
-        /// Returns the options that a case has beside its engines, threads and payload.
-        fn options(case: &Case) -> impl Iterator<Item = &'static str> {
+        /// Returns each option, and its value unless it is the default.
+        fn options(case: &Case) -> Vec<(&'static str, Option<String>)> {
             let case = Case {
                 batch: case.batch.filter(|batch| *batch != Batch::DEFAULT),
                 ..*case
             };
+            let sharing = case.sharing.map(Sharing::kind);
+            let sharing = sharing.filter(|kind| *kind != SharingKind::Reuseport);
             let spread = case.sharing.and_then(Sharing::spread);
-            let all = [
-                $((attribute!(flag { $($of_block)* }), is_set!($block_kind case.$block)),)*
-                $((attribute!(flag { $($of_case)* }), is_set!($case_kind case.$case)),)*
-                ("--sharing", case.sharing.is_some_and(|it| it.kind() != SharingKind::Reuseport)),
-                ("--spread", spread.is_some_and(|spread| spread != Spread::Even)),
-            ];
-            let set = all.into_iter().filter(|(flag, is_set)| *is_set && !NAMED.contains(flag));
-            set.map(|(flag, _)| flag)
+            let spread = spread.filter(|spread| *spread != Spread::Even);
+            vec![
+                $((attribute!(flag { $($of_block)* }), set!($block_kind case.$block)),)*
+                $((attribute!(flag { $($of_case)* }), set!($case_kind case.$case)),)*
+                ("--sharing", sharing.map(|kind| kind.to_string())),
+                ("--spread", spread.map(|spread| spread.to_string())),
+            ]
         }
     };
 }
 parameters!(define);
 
-/// Returns the options of these cases beside their engines, threads and payloads, each once.
-pub(super) fn of<'a>(keys: impl Iterator<Item = &'a str>) -> BTreeSet<&'static str> {
-    let cases = keys.filter_map(Case::of_key);
-    cases
-        .flat_map(|case| options(&case).collect::<Vec<_>>())
-        .collect()
+impl OtherOptions {
+    /// Returns the options of the cases with these keys.
+    pub(super) fn of<'a>(keys: impl Iterator<Item = &'a str>) -> Self {
+        let mut values: BTreeMap<&str, BTreeSet<Option<String>>> = BTreeMap::new();
+        for (flag, value) in keys
+            .filter_map(Case::of_key)
+            .flat_map(|case| options(&case))
+        {
+            values.entry(flag).or_default().insert(value);
+        }
+        let mut all = Self::default();
+        for (flag, mut values) in values.into_iter().filter(|(flag, _)| !NAMED.contains(flag)) {
+            match (values.len(), values.pop_last()) {
+                (1, Some(Some(value))) => _ = all.same.insert(flag, value),
+                (1, _) => {}
+                _ => _ = all.varied.insert(flag),
+            }
+        }
+        all
+    }
 }
 
 #[cfg(test)]
@@ -68,12 +92,19 @@ mod tests {
             "gso:mmsg/2t/1460B/connected/v4/batch32/segments8",
             "mmsg:mmsg/4t/1460B/connected/v4/batch8/cmsg-ecn/tcp/cpu",
         ];
-        let named = |keys: &[&str]| Vec::from_iter(of(keys.iter().copied()));
+        let named = |keys: &[&str]| {
+            let all = OtherOptions::of(keys.iter().copied());
+            let same = all
+                .same
+                .into_iter()
+                .map(|(flag, value)| format!("{flag} {value}"));
+            let varied = all.varied.into_iter().map(str::to_owned);
+            Vec::from_iter(same.chain(varied))
+        };
         assert!(named(&keys[..1]).is_empty());
         assert_eq!(named(&keys[..2]), ["--train"]);
-        assert_eq!(
-            named(&keys),
-            ["--batch", "--cmsg", "--spread", "--train", "--transport"]
-        );
+        assert_eq!(named(&keys[1..2]), ["--train 8"]);
+        let all = ["--batch", "--cmsg", "--spread", "--train", "--transport"];
+        assert_eq!(named(&keys), all);
     }
 }

@@ -194,4 +194,6 @@ fn the_command_for_a_cable_asks_for_what_was_compared() {
     let command = "udpbench wire HOST --engine mmsg,std --workload rr --busy-poll off,50us \
                    --threads 2 --payload 26";
     assert!(words.join(" ").contains(command), "{text}");
+    let price = "Busy polling takes CPU time while nothing comes";
+    assert!(words.join(" ").contains(price), "{text}");
 }
