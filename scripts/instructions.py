@@ -5,7 +5,8 @@ no noise: what a change of the program costs shows at once, on a busy machine to
 
 valgrind's callgrind runs examples/lockstep.rs: one thread sends a burst and receives it, in the loop
 and with the engines of the product, over UDP, connected and not, with control messages if the engine
-carries them, and over each other transport that it goes over. What the kernel does is not counted. Needs valgrind and cargo.
+carries them, and over each other transport that it goes over. What the kernel does is not counted.
+Needs valgrind and cargo.
 """
 
 import argparse

@@ -99,7 +99,7 @@ mod tests {
                 .into_iter()
                 .map(|(flag, value)| format!("{flag} {value}"));
             let varied = all.varied.into_iter().map(str::to_owned);
-            Vec::from_iter(same.chain(varied))
+            same.chain(varied).collect::<Vec<_>>()
         };
         assert!(named(&keys[..1]).is_empty());
         assert_eq!(named(&keys[..2]), ["--train"]);
