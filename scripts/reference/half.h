@@ -13,8 +13,6 @@ struct burst {
     uint64_t packets, bytes;
 };
 
-enum { PAGE_BYTES = 4096 };
-
 // What is sent, or received into. Not zeros, which the kernel might back with one shared page.
 static char *new_buffer(size_t bytes)
 {
@@ -28,7 +26,7 @@ static char *new_buffer(size_t bytes)
 static inline void *new_pages(size_t bytes)
 {
     void *pages;
-    errno = posix_memalign(&pages, PAGE_BYTES, bytes);
+    errno = posix_memalign(&pages, sysconf(_SC_PAGESIZE), bytes);
     if (errno)
         err(BROKEN, "no memory for a buffer");
     return memset(pages, 0xA5, bytes);

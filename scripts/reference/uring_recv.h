@@ -9,7 +9,7 @@ enum { BUFFERS = 64, BUFFER_GROUP = 0 };
 struct receiver {
     struct end end;
     struct ring ring;
-    struct io_uring_buf *pool;
+    struct io_uring_buf_ring *pool;
     uint16_t given; // buffers so far, modulo 2^16
     char *buffers;
     size_t buffer_bytes;
@@ -19,22 +19,22 @@ struct receiver {
 // The kernel sees it after show_buffers().
 static inline void give_back(struct receiver *receiver, unsigned buffer)
 {
-    struct io_uring_buf *slot = &receiver->pool[receiver->given++ % BUFFERS];
+    struct io_uring_buf *slot = &receiver->pool->bufs[receiver->given++ % BUFFERS];
     slot->addr = (uintptr_t)receiver->buffers + buffer * receiver->buffer_bytes;
     slot->len = receiver->buffer_bytes;
-    slot->bid = buffer; // the last field stays: in the first slot, it is the ring's tail
+    slot->bid = buffer; // the last field stays: that of the first slot is the ring's tail
 }
 
 static inline void show_buffers(struct receiver *receiver)
 {
-    _Atomic uint16_t *tail = (void *)&receiver->pool[0].resv;
+    _Atomic uint16_t *tail = (void *)&receiver->pool->tail;
     atomic_store_explicit(tail, receiver->given, memory_order_release);
 }
 
 static void open_pool(struct receiver *receiver)
 {
     receiver->buffers = new_buffer(BUFFERS * receiver->buffer_bytes);
-    size_t bytes = BUFFERS * sizeof *receiver->pool;
+    size_t bytes = BUFFERS * sizeof(struct io_uring_buf);
     receiver->pool = memset(new_pages(bytes), 0, bytes);
     struct io_uring_buf_reg registration = {
         .ring_addr = (uintptr_t)receiver->pool,

@@ -73,15 +73,15 @@ fn an_option_that_changes_no_case_is_said_to() {
         assert_eq!(unused(options), [""; 0], "{options}");
     }
     let said = "zerocopy cannot gain over loopback";
-    for (engines, has) in [
+    for (named, has) in [
         ("std,gso", false),
         ("std,uring-zerocopy", true),
         ("zerocopy", true),
     ] {
         let plan = place.run(&format!(
-            "plan --board generic --threads 2 --engine {engines}"
+            "plan --board generic --threads 2 --engine {named}"
         ));
-        let is_unbuilt = !plan.status.success();
+        let is_unbuilt = named.contains("uring") && engines::find("uring").is_none();
         assert!(
             is_unbuilt || stdout(&plan).contains(said) == has,
             "{}",
@@ -200,10 +200,7 @@ fn an_engine_that_cannot_read_a_kind_says_so() {
     let expected = "quinn-udp reads no other control messages than pktinfo+ecn";
     assert!(reason.contains(expected), "{reason}");
     let asked = stdout(&place.run("plan --engine mmsg --workload rr --cmsg ecn"));
-    assert!(
-        asked.contains("control messages go with a flood"),
-        "{asked}"
-    );
+    assert!(asked.contains("control messages need a flood"), "{asked}");
     let refused = stderr(&place.refuses("--engine mmsg --cmsg tos"));
     assert!(refused.contains("joined by +"), "{refused}");
 }

@@ -11,11 +11,11 @@ impl EngineProperties {
     pub fn known(name: EngineName) -> Option<Self> {
         let group = match name.as_str() {
             "std" | "socket2" | "nix" | "spin" => Group::Blocking,
-            "mmsg" | "uring" | "uring-zerocopy" => Group::Batch,
+            "mmsg" | "uring" => Group::Batch,
             "poll" | "epoll-level" | "epoll-drain" | "message-io" | "mio-level"
             | "mio-exhaustive" | "mio-eager" | "mio-once" => Group::Readiness,
             "tokio" | "tokio-exhaustive" | "smol" => Group::Async,
-            "gso" | "gro" | "zerocopy" | "quinn-udp" => Group::Offload,
+            "gso" | "gro" | "zerocopy" | "uring-zerocopy" | "quinn-udp" => Group::Offload,
             "null" => Group::Harness,
             _ => return None,
         };

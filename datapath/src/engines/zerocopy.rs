@@ -72,8 +72,8 @@ impl Engine for ZeroCopy {
     fn probe() -> Result<(), String> {
         completes().map_err(|error| match error.raw_os_error() {
             Some(libc::ENOMEM) => {
-                "the kernel has no memory for its completions, or locks none: see sysctl \
-                                   net.core.optmem_max (20480 or more) and ulimit -l"
+                "no memory for completions, or too few lockable pages: raise sysctl \
+                                   net.core.optmem_max (20480 or more) or ulimit -l"
                     .to_owned()
             }
             _ => format!("no MSG_ZEROCOPY for UDP (Linux 5.0): {error}"),

@@ -108,7 +108,7 @@ pub fn run_with_controls<E: Engine>(
 fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> io::Result<Remark> {
     let engine = E::start(&thread.brief())?;
     match program {
-        // Refused by the plan. So their loops are not compiled a second time.
+        // Refused by the plan, so their loops are not compiled.
         Program::Roles(..) if A::Controls::READS => Err(io::ErrorKind::Unsupported.into()),
         Program::Flood(Outgoing { options, writers }) => {
             let writer = only(writers);

@@ -81,7 +81,7 @@ def build(repository):
 
 
 def deliver_by_napi(end):
-    """Has what comes in there, and what it sends, delivered by NAPI (Linux 5.13)."""
+    """Turns GRO on and TSO off there, so that packets arrive by NAPI (Linux 5.13)."""
     end.run(sys.executable, Path(__file__).with_name("features.py"), INTERFACE)
 
 

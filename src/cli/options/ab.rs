@@ -55,7 +55,7 @@ pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::R
 
 fn check(header: &Header) -> Result<(), UsageError> {
     let refused = |problem: String| UsageError::flag("ab", "", problem);
-    if let Some(problem) = differ_in_words_only(&header.a, &header.b) {
+    if let Some(problem) = measure_the_same(&header.a, &header.b) {
         return Err(refused(problem));
     }
     let pairs = pairs(&header.a, &header.b).map_err(refused)?;
@@ -68,7 +68,7 @@ fn check(header: &Header) -> Result<(), UsageError> {
 }
 
 /// Returns the reason why a comparison is refused whose sides have other options, and measure the same.
-fn differ_in_words_only(a: &Setup, b: &Setup) -> Option<String> {
+fn measure_the_same(a: &Setup, b: &Setup) -> Option<String> {
     let parts = |side: &Setup| {
         let measured = format!("{:?} {:?}", side.settings, side.plan);
         (side.program.clone(), side.before.clone(), measured)

@@ -58,7 +58,7 @@ fn line<T: Copy + Display>(
 ) -> Option<String> {
     let mut given = given?.iter().copied();
     let value = given.find(|value| applies(*value, (&ABLE, &ABLE)))?;
-    said(plan, flag, value, has)
+    line_about(plan, flag, value, has)
 }
 
 fn sharing(given: &ParameterArgs, plan: &Plan) -> Option<String> {
@@ -69,14 +69,14 @@ fn sharing(given: &ParameterArgs, plan: &Plan) -> Option<String> {
         .flatten()
         .find(|it| **it != Spread::Even);
     if let Some(spread) = spread {
-        return said(plan, "--spread", spread, has);
+        return line_about(plan, "--spread", spread, has);
     }
     let mut sharing = given.sharing.iter().flatten();
     let sharing = sharing.find(|it| **it != SharingKind::Reuseport)?;
-    said(plan, "--sharing", sharing, has)
+    line_about(plan, "--sharing", sharing, has)
 }
 
-fn said(
+fn line_about(
     plan: &Plan,
     flag: &str,
     value: impl Display,

@@ -133,8 +133,8 @@ fn cannot_have_controls(case: &Case, receiver: &Entry) -> Option<String> {
     let kinds = case.cmsg?;
     if case.workload.is_some() || case.is_paced() || case.threads.is_alone() {
         return Some(
-            "control messages go with a flood at full speed: leave out --cmsg, or latency, --workload and --rate, and \
-             use --threads 2"
+            "control messages need a flood at full speed: leave out --cmsg; or use --threads 2, no latency, --workload \
+             or --rate"
                 .to_owned(),
         );
     }

@@ -203,7 +203,9 @@ pub(super) fn only_on_a_wire(
         Network::Veth => "Over a cable",
         Network::Loopback => "Between two hosts",
     };
-    if told.is_empty() {
+    // Nothing but datagrams goes between hosts.
+    let mut groups = board.groups.iter();
+    if told.is_empty() || groups.any(|ranking| ranking.group.block.transport.is_some()) {
         return Vec::new();
     }
     let averaged = board.averaged_by(measure);
@@ -213,6 +215,31 @@ pub(super) fn only_on_a_wire(
     } else {
         ""
     };
+    let latency = if board.circumstances.is_some() {
+        "latency "
+    } else {
+        ""
+    };
+    let varied = board.other_options.varied.iter().copied();
+    let varied: Vec<&str> = varied
+        .filter(|flag| !is_chosen_by_latency(board, flag))
+        .collect();
+    let varied = if varied.is_empty() {
+        String::new()
+    } else {
+        format!(", with {} as here", listed(&varied, "and"))
+    };
+    vec![
+        format!("{place} the order may differ{why}. Measure there first{varied}:"),
+        format!(
+            "udpbench wire HOST {latency}{}",
+            options(board, told).join(" ")
+        ),
+    ]
+}
+
+/// Returns the options of the command that measures these engines elsewhere.
+fn options(board: &BoardRanking, told: &BTreeSet<&str>) -> Vec<String> {
     let blocks = board.groups.iter().map(|ranking| ranking.group.block);
     let blocks: Vec<_> = blocks.collect();
     let payloads: BTreeSet<_> = blocks.iter().map(|block| block.payload).collect();
@@ -241,22 +268,13 @@ pub(super) fn only_on_a_wire(
             payloads.iter().map(ToString::to_string).collect(),
         ),
     ];
-    // `latency` chooses its rates itself.
-    let is_chosen = |flag: &str| is_latency && flag == "--rate";
     let same = board.other_options.same.iter();
-    let same = same.filter(|(flag, _)| !is_chosen(flag));
+    let same = same.filter(|(flag, _)| !is_chosen_by_latency(board, flag));
     let same = same.map(|(flag, value)| format!("{flag} {value}"));
-    let options: Vec<String> = options.into_iter().flatten().chain(same).collect();
-    let latency = if is_latency { "latency " } else { "" };
-    let varied = board.other_options.varied.iter().copied();
-    let varied: Vec<&str> = varied.filter(|flag| !is_chosen(flag)).collect();
-    let varied = if varied.is_empty() {
-        String::new()
-    } else {
-        format!(", with {} as here", listed(&varied, "and"))
-    };
-    vec![
-        format!("{place} the order may differ{why}. Measure there first{varied}:"),
-        format!("udpbench wire HOST {latency}{}", options.join(" ")),
-    ]
+    options.into_iter().flatten().chain(same).collect()
+}
+
+/// Returns whether the search `latency`, by which the rows were made, chooses the values of an option itself.
+fn is_chosen_by_latency(board: &BoardRanking, flag: &str) -> bool {
+    board.circumstances.is_some() && flag == "--rate"
 }

@@ -18,8 +18,8 @@ const USUAL: &str = "udpbench --engine mmsg,gso --threads 2 --payload 1460";
 /// Reason for cases that are not searched.
 const ONE_PER_CALL: &str = "one datagram per call: this search is for batches (mmsg, uring, uring-zerocopy) and trains \
                             (gso, quinn-udp, zerocopy)";
-/// The same for cases whose payload allows no train.
-const NO_TRAIN_FITS: &str = "one datagram per call: no second one fits a train (65507 B): use a smaller --payload, of 1 B or more";
+/// Reason for cases whose payload allows no train.
+const NO_TRAIN_FITS: &str = "no train of two: trains have 65507 B at most, and no empty datagrams; use a smaller --payload, above 0";
 
 pub(super) fn header(
     args: &SearchArgs<KneeArgs>,

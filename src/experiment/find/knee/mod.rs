@@ -198,8 +198,9 @@ impl Knee {
     }
 
     /// Returns the smallest value from the knee on of whose datagrams [`LOSSY_PCT`] or more were lost, and that part.
+    /// `None`: there is none, or CPU time is compared, which no receiver limits.
     pub fn lossy(&self) -> Option<(u16, f64)> {
-        let knee = self.found()?.knee;
+        let knee = self.found().filter(|_| self.asked.by == By::Speed)?.knee;
         let larger = self.values.iter().filter(|value| **value >= knee);
         let mut losses = larger.filter_map(|value| Some((*value, self.loss_pct(*value)?)));
         losses.find(|(_, loss_pct)| *loss_pct >= LOSSY_PCT)

@@ -74,7 +74,7 @@ pub(super) fn notes(record: &Record) -> String {
                     notes,
                     "\n{name}: with --{call} {value}, {loss_pct:.0} % of what was sent was lost: the receivers or the \
                      path are the limit there, not the calls of the senders. Another --receiver may move the knee; \
-                     find lossless --{call} {value} shows the rate that arrives whole."
+                     udpbench find lossless --{call} {value} shows the rate that arrives whole."
                 );
             }
         }

@@ -197,3 +197,20 @@ fn the_command_for_a_cable_asks_for_what_was_compared() {
     let price = "Busy polling takes CPU time while nothing comes";
     assert!(words.join(" ").contains(price), "{text}");
 }
+
+#[test]
+fn no_command_is_given_for_messages_that_do_not_go_between_hosts() {
+    let rows = |transport: &str| {
+        let row = |engine: &str, times: f64| Row {
+            case: format!("{engine}:{engine}/2t/300B/connected/v4{transport}"),
+            transport: transport
+                .trim_start_matches('/')
+                .parse()
+                .unwrap_or_default(),
+            ..measured(engine, 300, times, 0.0)
+        };
+        ending(&[row("std", 1.0), row("tokio", 1.5)])
+    };
+    assert!(rows("").contains("udpbench wire HOST"));
+    assert!(!rows("/unix-dgram").contains("udpbench wire HOST"));
+}
