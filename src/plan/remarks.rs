@@ -49,8 +49,18 @@ impl Plan {
 }
 
 impl Axes {
+    /// Returns the lines of advice that hold over loopback alone.
+    pub fn advice_over_loopback(&self) -> Vec<String> {
+        let lines = [
+            self.advice(),
+            self.nothing_to_poll(),
+            self.copied_nevertheless(),
+        ];
+        lines.into_iter().flatten().collect()
+    }
+
     /// Returns a line about busy polling over loopback. `None`: it was not asked for.
-    pub fn nothing_to_poll(&self) -> Option<String> {
+    fn nothing_to_poll(&self) -> Option<String> {
         let mut asked = self.busy_poll.iter().filter(|&&poll| poll != BusyPoll::OFF);
         let poll = asked.next()?;
         Some(format!(
@@ -59,7 +69,7 @@ impl Axes {
     }
 
     /// Returns a line about senders whose datagrams loopback copies after all. `None`: there are none.
-    pub fn copied_nevertheless(&self) -> Option<String> {
+    fn copied_nevertheless(&self) -> Option<String> {
         let mut senders = self.engines.iter().map(|(sender, _)| sender);
         let sender = senders.find(|sender| sender.about.sends_without_copy)?;
         Some(format!(

@@ -4,7 +4,7 @@ mod open;
 
 use self::open::Open;
 use super::event::Event;
-use super::whole;
+use crate::stats::whole;
 use crate::workload::probe::{Batch, Fate, Outcome, Return};
 
 /// Faults that are closer than this are one event, in nanoseconds.

@@ -34,15 +34,6 @@ pub fn time_text(ns: u64) -> String {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "positive, and far below 2^64"
-)]
-fn whole(number: f64) -> u64 {
-    number as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::time_text;

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
-use super::{time_text, whole};
+use super::time_text;
 use crate::data::Histogram;
+use crate::stats::whole;
 use crate::workload::probe::Return;
 
 /// Clocks and one-way delays of a minute.

@@ -3,8 +3,9 @@
 use super::event::{Event, Kind};
 use super::log::{Entry, Header, SoakLog};
 use super::one_way::OneWaySummary;
-use super::{time_text, whole};
+use super::time_text;
 use crate::data::Histogram;
+use crate::stats::whole;
 use crate::term::digits::counted;
 use crate::term::table::{Columns, Table};
 use crate::term::{escape, fold};

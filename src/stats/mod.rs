@@ -109,6 +109,16 @@ pub fn error_of_estimate(deviation: f64, n: f64) -> f64 {
     FRAC_PI_3.sqrt() * deviation / n.sqrt()
 }
 
+/// Returns a number without its decimals; 0 for negative ones.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturates at both ends"
+)]
+pub fn whole(number: f64) -> u64 {
+    number as u64
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

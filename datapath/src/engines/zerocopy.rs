@@ -71,15 +71,15 @@ impl Engine for ZeroCopy {
 
     fn probe() -> Result<(), String> {
         completes().map_err(|error| match error.raw_os_error() {
-            Some(libc::ENOMEM) => {
-                "no memory for completions, or too few lockable pages: raise sysctl \
-                                   net.core.optmem_max (20480 or more) or ulimit -l"
-                    .to_owned()
-            }
+            Some(libc::ENOMEM) => TOO_LITTLE_MEMORY.to_owned(),
             _ => format!("no MSG_ZEROCOPY for UDP (Linux 5.0): {error}"),
         })
     }
 }
+
+/// Reason why there is no zero copy where the kernel has no memory for it.
+const TOO_LITTLE_MEMORY: &str = "no memory for completions, or too few lockable pages: raise sysctl \
+                                 net.core.optmem_max (20480 or more) or ulimit -l";
 
 /// Sends a datagram over loopback and takes its completion. Some emulations of Linux ignore the flag; a sender would
 /// wait for ever.

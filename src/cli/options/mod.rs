@@ -143,19 +143,15 @@ impl Request {
             cooldown: board.cooldown.filter(|_| !args.measuring.quick),
             seed: args.measuring.seed.unwrap_or_else(|| fastrand::u32(..)),
         };
-        let advice = [
-            axes.advice(),
-            axes.nothing_to_poll(),
-            axes.copied_nevertheless(),
-        ];
-        let advice = advice.into_iter().flatten();
-        let advice = advice.filter(|_| across.is_none());
-        let advice = advice.chain(without_effect::of(&args.parameters, &plan));
+        let of_loopback = axes.advice_over_loopback().into_iter();
+        let of_loopback = of_loopback.filter(|_| across.is_none());
+        let unused = without_effect::of(&args.parameters, &plan);
+        let advice = of_loopback.chain(unused).chain(axes.unable_to_spin());
         Ok(Self {
             host: bench.host,
             detected,
+            advice: advice.collect(),
             plan,
-            advice: advice.chain(axes.unable_to_spin()).collect(),
             schedule,
             wire: across.cloned(),
         })

@@ -2,6 +2,7 @@
 
 use crate::data::{Sample, Side, ThreadSample};
 use crate::results::row::preempted;
+use crate::stats::whole;
 
 /// Share of a window from which on a thread that ran or was runnable counts as busy. A busy thread could do no more.
 const BUSY: f64 = 0.9;
@@ -100,15 +101,6 @@ impl TrialOutcome {
             ns.filter(|_| is_its_cpu)
         })
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a count"
-)]
-fn whole(packets: f64) -> u64 {
-    packets as u64
 }
 
 fn share(part: u64, whole: u64) -> f64 {

@@ -1,5 +1,6 @@
 //! Reading of result files: rows from a CSV, or rows computed again from raw samples.
 
+mod column;
 mod decimal_mark;
 mod sheet;
 #[cfg(test)]

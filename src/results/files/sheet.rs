@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
-use serde_json::{Map, Number, Value};
 
+use super::column::Column;
 use super::{decimal_mark, validation};
 use crate::data::Case;
 use crate::error::UsageError;
@@ -36,12 +36,6 @@ struct Sheet<'a> {
     text: &'a str,
     /// Records, each with the byte offset in the text at which it begins.
     records: Vec<(usize, StringRecord)>,
-}
-
-struct Column {
-    name: String,
-    /// Column of a row. `None`: unknown to udpbench.
-    known: Option<&'static row::Column>,
 }
 
 /// Parses the rows of a file in which every line is complete, and the columns that it has. Missing columns are
@@ -196,7 +190,7 @@ impl<'a> Sheet<'a> {
         fields.extend(cells.map(|(column, cell)| (column.name.clone(), column.value(cell))));
         serde_json::from_value(fields.into()).map_err(|error| {
             let mut cells = self.columns.iter().zip(record);
-            match cells.find(|(column, cell)| !takes(&column.name, column.value(cell))) {
+            match cells.find(|(column, cell)| !column.takes(cell)) {
                 Some((column, cell)) => self.cell(at, &column.name, format!("{cell:?}: {error}")),
                 None => self.refused(at, &error.to_string()),
             }
@@ -221,59 +215,6 @@ impl<'a> Sheet<'a> {
     fn line(&self, at: usize) -> usize {
         line_at(self.text.as_bytes(), at)
     }
-}
-
-impl Column {
-    fn new(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            known: row::Column::ALL.iter().find(|column| column.name == name),
-        }
-    }
-
-    /// Type of the values. Columns that are unknown to udpbench hold texts.
-    fn holds(&self) -> Holds {
-        self.known.map_or(Holds::Text, |column| column.holds)
-    }
-
-    /// Returns the value of a cell in the notation of udpbench. What is no number stays a text, which no number takes.
-    fn value(&self, cell: &str) -> Value {
-        let number = match self.holds() {
-            Holds::WholeNumbers => whole_number(cell),
-            Holds::Decimals => cell.parse().ok().and_then(Number::from_f64),
-            Holds::Text | Holds::Texts => None,
-        };
-        match (number, self.known) {
-            (Some(number), _) => number.into(),
-            (None, Some(column)) if cell.is_empty() && column.may_be_null => Value::Null,
-            (None, _) => cell.into(),
-        }
-    }
-
-    /// Returns the cell in the notation of udpbench.
-    fn plain(&self, cell: &str, mark: char) -> String {
-        if self.holds().is_number() {
-            cell.trim().replace(mark, ".")
-        } else {
-            export::csv::unguard_formula(cell).to_owned()
-        }
-    }
-}
-
-fn whole_number(text: &str) -> Option<Number> {
-    let negative = || text.parse::<i64>().map(Number::from);
-    text.parse::<u64>()
-        .map(Number::from)
-        .or_else(|_| negative())
-        .ok()
-}
-
-/// Returns whether a row accepts a value in a column. serde reports a wrong value before it reports the missing
-/// other columns.
-fn takes(column: &str, value: Value) -> bool {
-    let row = Map::from_iter([(column.to_owned(), value)]);
-    let error = serde_json::from_value::<Row>(Value::Object(row)).err();
-    error.is_some_and(|error| error.to_string().starts_with("missing field"))
 }
 
 /// Returns the separator of the cells in the header.
