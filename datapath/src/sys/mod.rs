@@ -24,6 +24,7 @@ pub mod kernel_clock;
 pub mod kernel_drops;
 pub mod kernel_log;
 pub mod limits;
+pub mod messages;
 pub mod multicast;
 mod netlink;
 pub mod nic;

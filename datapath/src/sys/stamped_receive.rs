@@ -2,15 +2,14 @@
 //! the socket before it.
 
 use std::io;
-use std::mem;
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsRawFd;
 use std::ptr;
 
 use libc::{c_void, iovec, mmsghdr};
 use nix::sys::socket::{setsockopt, sockopt};
 
 use super::control_messages::ControlMessages;
+use super::messages;
 use super::source_address::Source;
 
 /// Buffers for the datagrams of one recvmmsg(2).
@@ -64,7 +63,7 @@ impl StampedBatch {
             sources: vec![Source::EMPTY; count],
             controls: vec![Control([0; 128]); count],
             iovecs: vec![no_iovec; count],
-            headers: vec![empty_header(); count],
+            headers: vec![messages::zeroed(); count],
         }
     }
 
@@ -79,22 +78,15 @@ impl StampedBatch {
     /// Returns the error of the system call: `EAGAIN` if there are none.
     pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         self.write_headers();
-        let count = libc::c_uint::try_from(self.headers.len()).map_err(io::Error::other)?;
         // MSG_TRUNC: the length is that of the datagram, even if it does not fit (udp(7)).
         let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
+        let (headers, count) = (self.headers.as_mut_ptr(), self.headers.len());
         #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
         // SAFETY: the count is that of the headers. They point to memory that `self` owns, that does not move during
         // the call and that has the stated lengths; any bytes are valid there (recvmmsg(2)).
-        let received = unsafe {
-            libc::recvmmsg(
-                socket.as_raw_fd(),
-                self.headers.as_mut_ptr(),
-                count,
-                flags as _,
-                ptr::null_mut(),
-            )
-        };
-        usize::try_from(received).map_err(|_| io::Error::last_os_error())
+        unsafe {
+            messages::receive_many(socket, headers, count, flags)
+        }
     }
 
     #[allow(
@@ -138,15 +130,6 @@ impl StampedBatch {
             arrived_ns,
             dropped_before,
         }
-    }
-}
-
-/// Returns a header of zeros. A literal is not possible, since musl's type has private padding.
-fn empty_header() -> mmsghdr {
-    #[expect(unsafe_code, reason = "padding differs between C libraries")]
-    // SAFETY: the structure holds integers and pointers, for which zeros are valid.
-    unsafe {
-        mem::zeroed()
     }
 }
 

@@ -3,14 +3,13 @@
 use std::io;
 use std::mem;
 use std::net::UdpSocket;
-use std::os::fd::AsRawFd;
 
 use libc::{c_int, c_void, iovec, mmsghdr};
 
-use super::batch::empty_header;
 use super::fixed_buffer::FixedBuffer;
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchCount, ControlMemory, NoControls, ReadControls};
+use crate::sys::messages;
 use crate::sys::source_address::Source;
 
 /// A buffer for one GRO aggregate and for the control message with its segment size.
@@ -64,7 +63,7 @@ impl<R: ReadControls> CoalescedReceive<R> {
         // SAFETY: the structure holds integers only.
         let control: FixedBuffer<Control> = FixedBuffer::one(unsafe { mem::zeroed() });
         let source = (!A::CONNECTED).then(|| FixedBuffer::one(Source::EMPTY));
-        let mut header = empty_header();
+        let mut header = messages::zeroed();
         header.msg_hdr.msg_iov = iovec.at(0);
         header.msg_hdr.msg_iovlen = 1;
         let controls = vec![ControlMemory::EMPTY; usize::from(R::READS)];
@@ -109,8 +108,7 @@ impl<R: ReadControls> CoalescedReceive<R> {
         #[expect(unsafe_code, reason = "the call takes a raw header")]
         // SAFETY: the header points to memory that `self` owns, that does not move and that has the stated lengths;
         // any bytes are valid there (recvmsg(2)).
-        let received = unsafe { libc::recvmsg(socket.as_raw_fd(), header, 0) };
-        let bytes = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
+        let bytes = unsafe { messages::receive_one(socket, header) }?;
         Ok(self.check_and_count(bytes, check))
     }
 

@@ -3,15 +3,14 @@
 
 use std::io;
 use std::net::UdpSocket;
-use std::os::fd::{AsFd, AsRawFd};
-use std::ptr;
+use std::os::fd::AsFd;
 
 use libc::{c_void, iovec, mmsghdr};
 
-use super::{empty_header, length};
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchCount, ControlMemory, IoOptions, NoControls, ReadControls};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
+use crate::sys::messages;
 use crate::sys::source_address::Source;
 
 /// Buffers for the datagrams of one recvmmsg(2).
@@ -74,7 +73,7 @@ impl<R: ReadControls> ReceiveBatch<R> {
         let controls = vec![ControlMemory::EMPTY; if R::READS { count } else { 0 }];
         let controls = FixedBuffer::new(controls);
         let header = |n: usize| {
-            let mut header = empty_header();
+            let mut header = messages::zeroed();
             header.msg_hdr.msg_iov = iovecs.at(n);
             header.msg_hdr.msg_iovlen = 1;
             if n < source_count {
@@ -114,15 +113,9 @@ impl<R: ReadControls> ReceiveBatch<R> {
         // SAFETY: the count is that of the headers. They point to memory that `self` owns, that does not move and
         // that has the stated lengths; any bytes are valid there (recvmmsg(2)).
         let received = unsafe {
-            libc::recvmmsg(
-                socket.as_raw_fd(),
-                self.headers.at(0),
-                length(&self.headers),
-                libc::MSG_WAITFORONE as _,
-                ptr::null_mut(),
-            )
-        };
-        let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
+            let (headers, count) = (self.headers.at(0), self.headers.len());
+            messages::receive_many(socket, headers, count, libc::MSG_WAITFORONE)
+        }?;
         Ok(self.check_and_count(received, check))
     }
 

@@ -2,16 +2,14 @@
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsRawFd;
 
 use libc::{c_void, iovec, mmsghdr, msghdr};
 use socket2::{SockAddr, SockAddrStorage, SockRef};
 
-use super::{empty_header, length};
 use crate::engine::payload::Fill;
 use crate::engine::{Addressing, BatchCount, BatchOutcome, Endpoint, IoOptions, ReadControls};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
-use crate::sys::socket_queues;
+use crate::sys::{messages, socket_queues};
 
 /// Datagrams to send in one call.
 pub struct SendBatch {
@@ -83,7 +81,7 @@ impl SendBatch {
         let peer_bytes = peer.as_ref().map_or(0, SockAddr::len);
         let peer = peer.map(|peer| FixedBuffer::one(peer.as_storage()));
         let header = |n: usize| {
-            let mut header = empty_header();
+            let mut header = messages::zeroed();
             header.msg_hdr.msg_iov = iovecs.at(if iovecs.len() == 1 { 0 } else { n });
             header.msg_hdr.msg_iovlen = 1;
             if let Some(peer) = &peer {
@@ -175,15 +173,8 @@ impl SendBatch {
         #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
         // SAFETY: the count is that of the headers. They point to memory that `self` owns and that does not move. The
         // kernel reads this memory and writes only `msg_len` of each header (sendmmsg(2)).
-        let sent = unsafe {
-            libc::sendmmsg(
-                socket.as_raw_fd(),
-                self.headers.at(0),
-                length(&self.headers),
-                0,
-            )
-        };
-        let sent = u64::try_from(sent).map_err(|_| io::Error::last_os_error())?;
+        let sent = unsafe { messages::send_many(socket, self.headers.at(0), self.headers.len()) }?;
+        let sent = sent as u64;
         Ok(BatchOutcome {
             moved: BatchCount::of(sent, sent * self.bytes_each),
             failed: u32::from(sent < self.count() as u64),

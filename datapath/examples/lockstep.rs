@@ -1,0 +1,370 @@
+//! Fixed numbers of datagrams for an observer outside the program: `scripts/instructions.py` runs this under valgrind's
+//! callgrind, `scripts/system_calls.py` under strace. It has the loops and engines of the product.
+//!
+//!     lockstep ENGINE flood N    one thread sends a burst and receives it, again and again
+//!     lockstep ENGINE rr N       a client and a server, one request at a time
+//!     lockstep ENGINE paced N    a sender at a fixed rate, and a receiver
+//!     lockstep --list            every engine of this build, its summary, and why it cannot run here, if it cannot;
+//!                                between tabs
+//!
+//! Each goes over connected and unconnected sockets, the first one also with control messages if the engine carries
+//! them (`--cmsg`), and over each other transport. Each has three runs, the last one of N datagrams or more, the
+//! others of a tenth. The first is for whatever a process does only once. The last two differ in nothing but how often the loop went round, so all else cancels in the
+//! difference. After each run a line says what it went over, and the numbers of datagrams that the
+//! last thread received and the first one sent.
+//!
+//! callgrind, told to collect in [`run_thread`] only and to dump its count after it, writes a dump per thread.
+
+use std::env;
+use std::fmt;
+use std::io;
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::process::exit;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use udpbench_datapath::data::{Arrivals, Batch, Connection, Transport};
+use udpbench_datapath::engine::null_endpoint::NullEndpoint;
+use udpbench_datapath::engine::{Controls, Direction, Endpoint, IoOptions, Meter};
+use udpbench_datapath::engines::stream::shake_hands;
+use udpbench_datapath::engines::{self, BenchThread, Carrier, Entry};
+use udpbench_datapath::sys::wakeup;
+use udpbench_datapath::workload::context::{Control, ThreadContext};
+use udpbench_datapath::workload::{
+    Client, DueTimes, Incoming, Numbering, Outgoing, PacedFlood, Program, Role, Rotation, Server,
+};
+
+/// The last run has this many times the datagrams of the others. An engine that moves a thousand datagrams before
+/// anybody looks at its count overshoots all.
+const MANY_TIMES: u64 = 10;
+/// Segmentation offload takes 128 of them per call, as many as the kernel allows.
+const PAYLOAD_BYTES: usize = 300;
+/// Ten times what the slowest engine needs under callgrind: tungstenite clears 64 KiB for each read.
+const DEADLINE: Duration = Duration::from_secs(300);
+
+/// Time between two datagrams of a paced flood. Even under an observer a receiver is back at its wait before
+/// the next one.
+const GAP_NS: f64 = 1_000_000.0;
+
+fn main() -> anyhow::Result<()> {
+    wakeup::install()?;
+    let words: Vec<String> = env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--list"] => list(),
+        [name, workload, packets] => match (engines::find(name), packets.parse()) {
+            (None, _) => refuse(&format!("{name} is no engine of this build; see --list")),
+            (_, Err(_)) => refuse(&format!("{packets} is no number of datagrams")),
+            (Some(entry), Ok(packets)) => {
+                move_datagrams(entry, Workload::parse(workload), packets)?;
+            }
+        },
+        _ => refuse("name an engine, a workload and a number of datagrams; see --list"),
+    }
+    Ok(())
+}
+
+fn refuse(why: &str) -> ! {
+    eprintln!("error: {why}");
+    exit(2)
+}
+
+fn list() {
+    for entry in engines::all() {
+        let why_not = entry.probe().err().unwrap_or_default();
+        println!("{entry}\t{}\t{why_not}", entry.about.summary);
+    }
+}
+
+/// What the threads of a run do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Workload {
+    /// One thread sends and receives in turn.
+    Turns,
+    /// A client sends a request after each response.
+    Requests,
+    /// One thread sends at a fixed rate, another one receives.
+    Paced,
+}
+
+impl Workload {
+    fn parse(text: &str) -> Self {
+        match text {
+            "flood" => Self::Turns,
+            "rr" => Self::Requests,
+            "paced" => Self::Paced,
+            other => refuse(&format!("{other} is no workload: flood, rr or paced")),
+        }
+    }
+}
+
+fn move_datagrams(entry: &'static Entry, workload: Workload, packets: u64) -> anyhow::Result<()> {
+    if workload == Workload::Requests && entry.about.can_serve_requests.is_err() {
+        return Ok(());
+    }
+    // An engine that only sends or only receives runs with its partner.
+    let (sender, receiver) = entry.pair();
+    let entry = engines::together(sender, receiver).unwrap_or(entry);
+    let connections = [Connection::Connected, Connection::Unconnected];
+    let udp = connections.map(Over::Udp).into_iter();
+    let others = if workload == Workload::Turns {
+        let with_controls = entry
+            .thread_with_controls
+            .map(|thread| connections.map(|connection| Over::UdpWithControls(connection, thread)));
+        let transports = entry.transports.iter().map(Over::Other);
+        with_controls
+            .into_iter()
+            .flatten()
+            .chain(transports)
+            .collect()
+    } else {
+        Vec::new()
+    };
+    for over in udp.chain(others) {
+        let run = |fewest| {
+            let moved = move_at_least(fewest, entry, over, workload);
+            let (sent, received) = moved.with_context(|| format!("{entry}, {over}"))?;
+            println!("{over} {received} {sent}");
+            anyhow::Ok(received)
+        };
+        run(packets / MANY_TIMES)?;
+        let few = run(packets / MANY_TIMES)?;
+        run(packets.max(few * MANY_TIMES))?;
+    }
+    Ok(())
+}
+
+/// Transport of the datagrams.
+#[derive(Clone, Copy)]
+enum Over {
+    Udp(Connection),
+    /// With all kinds of control messages that the engine carries.
+    UdpWithControls(Connection, BenchThread),
+    Other(&'static Carrier),
+}
+
+impl fmt::Display for Over {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Udp(connection) => connection.fmt(f),
+            Self::UdpWithControls(connection, _) => write!(f, "{connection}+cmsg"),
+            Self::Other(carrier) => carrier.transport.fmt(f),
+        }
+    }
+}
+
+/// Runs threads until the last one has received so many datagrams. Returns the datagrams that the first one sent and
+/// the last one received.
+fn move_at_least(
+    packets: u64,
+    entry: &'static Entry,
+    over: Over,
+    workload: Workload,
+) -> anyhow::Result<(u64, u64)> {
+    let control = Arc::new(Control::default());
+    let programs = programs(entry, over, workload).context("cannot make two sockets")?;
+    // All are here.
+    control.start_barrier.open();
+    let start = |program| {
+        let meter = Arc::new(Meter::default());
+        let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
+        let thread = thread::spawn(move || run_thread(entry, program, over, &Arc::new(context)));
+        (meter, thread)
+    };
+    let threads: Vec<_> = programs.into_iter().map(start).collect();
+    let received = || {
+        threads
+            .last()
+            .map_or(0, |(meter, _)| meter.received.read().packets)
+    };
+    let started = Instant::now();
+    while !threads.iter().all(|(_, thread)| thread.is_finished()) {
+        if received() >= packets {
+            // In turns this flag alone, so that the loop always ends in one place.
+            if workload != Workload::Turns {
+                control.stop_sending();
+                threads.iter().for_each(|(meter, _)| interrupt(meter));
+            }
+            if workload == Workload::Turns || threads[0].0.done_sending.load(Ordering::Acquire) {
+                control.stop_receiving();
+            }
+        }
+        ensure!(
+            started.elapsed() < DEADLINE,
+            "of {packets} datagrams only {} came within {DEADLINE:?}",
+            received()
+        );
+        thread::sleep(Duration::from_millis(1));
+    }
+    let moved = (threads[0].0.sent.read(), received());
+    for (_, thread) in threads {
+        match thread.join() {
+            Ok(outcome) => outcome.context("the thread failed")?,
+            Err(_) => bail!("the thread panicked"),
+        }
+    }
+    Ok(moved)
+}
+
+/// Ends whatever a thread waits for.
+fn interrupt(meter: &Meter) {
+    match meter.tid.load(Ordering::Relaxed) {
+        0 => {}
+        tid => wakeup::interrupt(tid),
+    }
+    meter.wakeups.interrupt();
+}
+
+fn options(
+    direction: Direction,
+    endpoint: Endpoint,
+    null: NullEndpoint,
+    controls: Controls,
+) -> IoOptions {
+    IoOptions {
+        batch: Batch::DEFAULT.count(),
+        controls,
+        ..IoOptions::of(
+            vec![Endpoint { null, ..endpoint }],
+            direction,
+            PAYLOAD_BYTES,
+        )
+    }
+}
+
+/// Function that callgrind counts, by its name.
+#[inline(never)]
+fn run_thread(
+    entry: &Entry,
+    program: Program,
+    over: Over,
+    context: &Arc<ThreadContext>,
+) -> io::Result<()> {
+    let tid = nix::unistd::gettid().as_raw();
+    context.meter.tid.store(tid, Ordering::Relaxed);
+    let run = match over {
+        Over::Udp(connection) => (entry.thread)(program, connection, context),
+        Over::UdpWithControls(connection, thread) => thread(program, connection, context),
+        Over::Other(carrier) => (carrier.thread)(program, Connection::Connected, context),
+    };
+    run.map(drop)
+}
+
+/// Both ends of a flow, the sender's first.
+fn endpoints(over: Over) -> io::Result<(Endpoint, Endpoint)> {
+    let transport = match over {
+        Over::Udp(connection) | Over::UdpWithControls(connection, _) => {
+            let bind = || UdpSocket::bind("127.0.0.1:0");
+            let (sender, receiver) = (bind()?, bind()?);
+            let peer = receiver.local_addr()?;
+            if connection == Connection::Connected {
+                sender.connect(peer)?;
+                receiver.connect(sender.local_addr()?)?;
+            }
+            return Ok((
+                Endpoint::of(sender, Some(peer)),
+                Endpoint::of(receiver, None),
+            ));
+        }
+        Over::Other(carrier) => carrier.transport,
+    };
+    let ends: (OwnedFd, OwnedFd) = if transport.is_unix() {
+        if transport.keeps_messages() {
+            let (near, far) = UnixDatagram::pair()?;
+            (near.into(), far.into())
+        } else {
+            let (near, far) = UnixStream::pair()?;
+            (near.into(), far.into())
+        }
+    } else {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let near = TcpStream::connect(listener.local_addr()?)?;
+        let (far, _) = listener.accept()?;
+        if transport == Transport::Websocket {
+            shake_hands(&near, &far)?;
+        }
+        // What is sent is to come before the next is.
+        near.set_nodelay(true)?;
+        (near.into(), far.into())
+    };
+    Ok((
+        Endpoint::of_client(ends.0, None),
+        Endpoint::of(ends.1, None),
+    ))
+}
+
+/// Returns the programs of the threads, that of the receiver last.
+fn programs(entry: &Entry, over: Over, workload: Workload) -> io::Result<Vec<Program>> {
+    let (sender, receiver) = endpoints(over)?;
+    let controls = match over {
+        Over::UdpWithControls(..) => {
+            let kinds = entry.about.control_messages;
+            Controls::new(kinds, kinds, 0)
+        }
+        _ => Controls::default(),
+    };
+    let out = NullEndpoint::default();
+    let incoming = NullEndpoint {
+        incoming: vec![Arc::clone(&out.out)],
+        ..NullEndpoint::default()
+    };
+    let Over::Udp(connection) = over else {
+        return Ok(vec![in_turn((sender, out), (receiver, incoming), controls)]);
+    };
+    let one = |direction, endpoint, null| IoOptions {
+        batch: 1,
+        ..options(direction, endpoint, null, controls)
+    };
+    let incoming_part = |options| Incoming {
+        options,
+        tracker: None,
+        flows: None,
+    };
+    Ok(match workload {
+        Workload::Turns => vec![in_turn((sender, out), (receiver, incoming), controls)],
+        Workload::Requests => {
+            let client = Client::new(Numbering::new(0, None), (1, 1), Arc::default());
+            let server = Role::Server(Server::new(None, None), connection);
+            vec![
+                Program::Roles(
+                    one(Direction::Both, sender, out),
+                    vec![Role::Client(client)],
+                ),
+                Program::Roles(one(Direction::Both, receiver, incoming), vec![server]),
+            ]
+        }
+        Workload::Paced => {
+            let schedule = DueTimes::new(GAP_NS, Arrivals::Even);
+            let flood = PacedFlood::new(0, Rotation::of(1, Vec::new()), schedule, None);
+            let sender = options(Direction::Sends, sender, out, controls);
+            let receiver = options(Direction::Receives, receiver, incoming, controls);
+            vec![
+                Program::Roles(sender, vec![Role::Flood(flood)]),
+                Program::Sink(incoming_part(receiver)),
+            ]
+        }
+    })
+}
+
+/// Returns the program of one thread that sends and receives. A burst fits any receive buffer: what is sent comes.
+fn in_turn(
+    (sender, out): (Endpoint, NullEndpoint),
+    (receiver, incoming): (Endpoint, NullEndpoint),
+    controls: Controls,
+) -> Program {
+    Program::Turns(
+        Outgoing {
+            options: options(Direction::Sends, sender, out, controls),
+            writers: Vec::new(),
+        },
+        Incoming {
+            options: options(Direction::Receives, receiver, incoming, controls),
+            tracker: None,
+            flows: None,
+        },
+    )
+}
