@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic;
 use std::sync::Mutex;
 
-use super::Entry;
+use super::{Entry, exec};
 
 impl Entry {
     /// Checks that the engine can run: see [`crate::engine::Engine::probe`]. A panic of its library counts as a
@@ -13,6 +13,9 @@ impl Entry {
     /// # Errors
     /// Returns the reason why the engine cannot run.
     pub fn probe(&self) -> Result<(), String> {
+        if let Some(path) = self.executable {
+            return exec::probe(path);
+        }
         // The panic hook belongs to the whole process. Without the lock, two threads that silence it at once would
         // leave it silent.
         static HOOK: Mutex<()> = Mutex::new(());
