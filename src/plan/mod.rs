@@ -103,14 +103,17 @@ impl Plan {
         programs.try_for_each(|(name, path)| exec::add(Some(name), path).map(drop))
     }
 
-    /// Returns the first program of a case that cannot be started on the host of its threads, and why.
-    pub fn missing_program(&self, conditions: &Conditions) -> Option<(&'static Entry, String)> {
+    /// Returns the first program of a case that cannot be started on the host of its threads, where, and why.
+    pub fn missing_program(
+        &self,
+        conditions: &Conditions,
+    ) -> Option<(&'static Entry, &'static str, String)> {
         let refused = self.cases().filter_map(|planned| {
             let engines = engines::of(&planned.case).ok()?;
             refused_engine(&planned.case, engines, conditions)
         });
         let mut programs = refused.filter(|it| it.entry.executable.is_some());
-        programs.next().map(|it| (it.entry, it.problem))
+        programs.next().map(|it| (it.entry, it.place, it.reason))
     }
 
     /// Returns the properties of the engine with this name, if the plan has it.

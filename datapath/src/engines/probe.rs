@@ -13,12 +13,12 @@ impl Entry {
     /// # Errors
     /// Returns the reason why the engine cannot run.
     pub fn probe(&self) -> Result<(), String> {
-        if let Some(path) = self.executable {
-            return exec::probe(path);
-        }
         // The panic hook belongs to the whole process. Without the lock, two threads that silence it at once would
         // leave it silent.
         static HOOK: Mutex<()> = Mutex::new(());
+        if let Some(path) = self.executable {
+            return exec::probe(path);
+        }
         let silenced = HOOK.lock();
         let hook = panic::take_hook();
         panic::set_hook(Box::new(|_| ()));

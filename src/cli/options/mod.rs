@@ -129,7 +129,9 @@ impl Request {
             remote: peer.and_then(Peer::remote),
         };
         let plan = Plan::new(&axes, &conditions);
-        if let Some((program, problem)) = plan.missing_program(&conditions) {
+        if let Some((program, place, reason)) = plan.missing_program(&conditions) {
+            let place = bench.peer.map_or(place, |_| "there");
+            let problem = format!("cannot run {place}: {reason}");
             return Err(UsageError::flag("--engine", &program.argument(), problem));
         }
         let schedule = Schedule {

@@ -88,21 +88,24 @@ fn placement(case: &Case, conditions: &Conditions) -> Result<(Placement, Vec<Str
 pub(super) struct Refused {
     /// The engine.
     pub(super) entry: &'static Entry,
-    /// Where it cannot run, and the reason.
-    pub(super) problem: String,
+    /// Where it cannot run.
+    pub(super) place: &'static str,
+    /// The reason.
+    pub(super) reason: String,
 }
 
 /// Returns the first of these engines that cannot run at a place.
 fn cannot_run(
     engines: &[&'static Entry],
     refusals: &[(&'static Entry, String)],
-    place: &str,
+    place: &'static str,
 ) -> Option<Refused> {
     let mut refusals = refusals.iter();
     let (entry, reason) = refusals.find(|(refused, _)| engines.contains(refused))?;
     Some(Refused {
         entry,
-        problem: format!("cannot run {place}: {reason}"),
+        place,
+        reason: reason.clone(),
     })
 }
 

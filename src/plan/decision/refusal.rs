@@ -24,8 +24,13 @@ pub(super) fn refusal(
     let between =
         (conditions.remote.as_ref()).and_then(|remote| across::refusal(case, engines, remote));
     let at_hosts = between.or_else(|| {
-        let Refused { entry, problem } = refused_engine(case, engines, conditions)?;
-        Some(format!("{entry} {problem}"))
+        let refused = refused_engine(case, engines, conditions)?;
+        let Refused {
+            entry,
+            place,
+            reason,
+        } = refused;
+        Some(format!("{entry} cannot run {place}: {reason}"))
     });
     if let Some(reason) = at_hosts.or_else(|| can_run_nowhere(case, engines, conditions)) {
         return Some(reason);
