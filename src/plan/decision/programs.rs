@@ -9,7 +9,8 @@ pub(super) fn refusal(case: &Case, (sender, receiver): Engines) -> Option<String
     let program = [sender, receiver].into_iter().find(is_program)?;
     if case.mlock == Some(Mlock::On) {
         return Some(format!(
-            "{program} is a program, whose memory no other process can lock: leave out --mlock, and have it call mlockall"
+            "{program} is a program, whose memory no other process can lock: leave out --mlock, and have it call \
+             mlockall"
         ));
     }
     if case.threads.is_alone() {

@@ -124,8 +124,8 @@ fn shared_cpu(threads: &[Thread], host: &Host) -> Option<String> {
     let cpus = host.cpus.len();
     (cpus > 0 && needed(on(None)) > cpus.saturating_sub(pinned.len())).then(|| {
         format!(
-            "real-time threads that never sleep would keep others off the {cpus} CPUs: use fewer --threads, or leave out \
-             --sched"
+            "real-time threads that never sleep would keep others off the {cpus} CPUs: use fewer --threads, or \
+             leave out --sched"
         )
     })
 }
