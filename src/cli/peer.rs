@@ -93,9 +93,9 @@ impl Peer {
         board: &str,
     ) -> Result<Self, UsageError> {
         let detected = board::choose(board, &facts.host)?;
-        let known = |name: &str| engines::all().find(|entry| entry.name().as_str() == name);
         let refusals = facts.engine_refusals.iter();
-        let refusals = refusals.filter_map(|(name, reason)| Some((known(name)?, reason.clone())));
+        let refusals =
+            refusals.filter_map(|(name, reason)| Some((engines::find(name)?, reason.clone())));
         let wire = Wire {
             to: to.to_owned(),
             links,

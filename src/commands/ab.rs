@@ -51,6 +51,10 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
                 .map(|path| path.to_string_lossy().into_owned())
         }),
     };
+    if log.is_none() {
+        // The hosts then say whether they have the programs.
+        options::ab::check_sides(args)?;
+    }
     let mut others = Vec::new();
     for program in &programs {
         others.extend(on(

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::axes::Axes;
 pub use self::decision::Decision;
-use self::decision::can_run_nowhere;
+use self::decision::{can_run_nowhere, refused_engine};
 pub use self::schedule::{Meter, REST_SHARE, Schedule, Settings, Until};
 pub use self::wire::{Between, LinkEnd, RemoteHostTexts, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties};
@@ -101,6 +101,19 @@ impl Plan {
         let programs = self.engines.iter();
         let mut programs = programs.filter_map(|it| Some((it.name, it.executable.as_ref()?)));
         programs.try_for_each(|(name, path)| exec::add(Some(name), path).map(drop))
+    }
+
+    /// Returns the first program of a case that cannot be started on the host of its threads, where, and why.
+    pub fn missing_program(
+        &self,
+        conditions: &Conditions,
+    ) -> Option<(&'static Entry, &'static str, String)> {
+        let refused = self.cases().filter_map(|planned| {
+            let engines = engines::of(&planned.case).ok()?;
+            refused_engine(&planned.case, engines, conditions)
+        });
+        let mut programs = refused.filter(|it| it.entry.executable.is_some());
+        programs.next().map(|it| (it.entry, it.place, it.reason))
     }
 
     /// Returns the properties of the engine with this name, if the plan has it.

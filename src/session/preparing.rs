@@ -10,6 +10,7 @@ use crate::plan::REST_SHARE;
 use crate::results::log::Event;
 use crate::trial::NoSample;
 use crate::trial::agents::{Agents, End};
+use crate::trial::power_command::PowerCommand;
 use crate::trial::spec::TrialSpec;
 
 /// Returns the soak of this length.
@@ -37,10 +38,8 @@ impl Session<'_, '_> {
             None => self.agents[0].idle_power(length, self.interrupt)?,
         };
         let Some(idle) = idle else {
-            let why = match self.power_command {
-                Some(meter) if meter.has_ended() => "--power-command has ended",
-                _ => "the meter cannot be read",
-            };
+            let ended = self.power_command.and_then(PowerCommand::ended);
+            let why = ended.unwrap_or_else(|| "the meter cannot be read".to_owned());
             self.journal.show_wait(&format!("no idle power: {why}"));
             return Ok(());
         };

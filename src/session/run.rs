@@ -79,6 +79,7 @@ pub fn run(
         agents: &mut resources.agents,
         command: resources.command,
         power_command: resources.power_command,
+        told_no_power: false,
         interrupt: resources.interrupt,
         journal,
     };
@@ -107,6 +108,8 @@ pub(super) struct Session<'a, 'm> {
     pub(super) agents: &'a mut [Agents<'m>],
     command: &'a dyn Fn(Side, &str) -> anyhow::Result<()>,
     pub(super) power_command: Option<&'a PowerCommand>,
+    /// True once it was told that the power command has ended.
+    pub(super) told_no_power: bool,
     pub(super) interrupt: &'a Interrupt,
     pub(super) journal: &'a mut dyn Journal,
 }
@@ -253,6 +256,7 @@ impl<'m> Session<'_, 'm> {
             None => self.run_once(trial),
             Some(tuning) => self.run_with_setting(trial, tuning)?,
         };
+        self.tell_end_of_power_command();
         let power_uw = |sample: &Sample| match self.power_command {
             Some(meter) => {
                 let window = Duration::from_nanos(sample.window_ns);
@@ -266,6 +270,16 @@ impl<'m> Session<'_, 'm> {
             power_uw: power_uw(&sample),
             ..sample
         }))
+    }
+
+    /// Tells once that the power is not known any more. The rows say how many windows lack it.
+    fn tell_end_of_power_command(&mut self) {
+        let ended = self.power_command.and_then(PowerCommand::ended);
+        if let Some(why) = ended.filter(|_| !self.told_no_power) {
+            self.told_no_power = true;
+            self.journal
+                .show_wait(&format!("warning: no power from now on: {why}"));
+        }
     }
 
     fn run_once(&mut self, trial: &Trial) -> Measured {

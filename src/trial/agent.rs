@@ -22,6 +22,7 @@ use super::spawned;
 use super::spec::TrialSpec;
 use crate::VERSION;
 use crate::data::Sample;
+use crate::engines::exec;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupted, StopRequested};
 
@@ -252,12 +253,16 @@ impl Agent {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// Returns the facts about the agent's host.
+    /// Returns the facts about the agent's host, also about the programs that this process knows as engines.
     ///
     /// # Errors
     /// Fails if the agent is gone.
     pub fn facts(&mut self) -> anyhow::Result<RemoteFacts> {
-        self.call(&Request::Facts)
+        let programs = exec::all().into_iter();
+        let programs = programs.filter_map(|it| Some((it.name(), it.executable?.to_owned())));
+        self.call(&Request::Facts {
+            programs: programs.collect(),
+        })
     }
 
     /// Has the agent end whatever it does, and restart as a new process.

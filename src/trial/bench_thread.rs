@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 
-use crate::data::{Sched, Side, ThreadSample};
+use crate::data::{Side, ThreadSample};
 use crate::engine::{FlowCounts, Meter, Remark, Tally};
 use crate::sys::cpu_speed::{self, CpuSpeed};
+use crate::sys::real_time::{self, Class};
 use crate::sys::run_queue::RunQueueWait;
-use crate::sys::{clock, real_time, wakeup};
+use crate::sys::{clock, wakeup};
 use crate::workload::context::{Control, ThreadContext};
 use crate::workload::{PaceMeter, RoundTripMeter};
 
@@ -190,16 +191,15 @@ fn pin_to(id: usize) -> bool {
 ///
 /// # Errors
 /// Fails if it is not permitted.
-pub(super) fn schedule(sched: Sched) -> io::Result<()> {
-    let (class, priority) = sched.class();
+pub(super) fn set_class(class: Class, priority: u8) -> io::Result<()> {
     real_time::set_class(class, priority)
-        .map_err(|error| io::Error::new(error.kind(), format!("--sched {sched}: {error}")))
+        .map_err(|error| io::Error::new(error.kind(), format!("--sched: {error}")))
 }
 
 /// Runs a bench thread: pins it, runs its program, and measures the speed of its CPU.
 pub(super) fn live(
     run: impl FnOnce(&Arc<ThreadContext>) -> io::Result<Remark>,
-    (cpu, sched): (Option<usize>, Option<Sched>),
+    cpu: Option<usize>,
     control: &Control,
     context: &Arc<ThreadContext>,
 ) -> io::Result<ThreadOutcome> {
@@ -216,8 +216,10 @@ pub(super) fn live(
         let pinned = pin_to(cpu);
         context.meter.pinned.store(pinned, Ordering::Relaxed);
     }
-    if let Some(sched) = sched {
-        schedule(sched)?;
+    if let Some((class, priority)) = context.class() {
+        // A thread whose loop a program runs only watches the program, on the same CPU. It has to be able to end it.
+        let is_above = context.executable().is_some() && class != Class::Other;
+        set_class(class, priority + u8::from(is_above))?;
     }
     let tid = nix::unistd::gettid().as_raw();
     context.meter.tid.store(tid, Ordering::Relaxed);

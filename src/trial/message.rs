@@ -21,6 +21,7 @@
 use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -33,14 +34,14 @@ use super::noise::expect_magic;
 use super::spec::{Flow, TrialSpec};
 use super::token::Token;
 use crate::VERSION;
-use crate::data::HostAddress;
+use crate::data::{EngineName, HostAddress};
 use crate::host::tuning::{Setting, Tuning, Wanted};
 use crate::sys::host_id::HostId;
 use crate::term::duration::ns;
 use crate::term::json;
 
 /// Version of the protocol, increased with each change of the messages.
-pub const PROTOCOL: u32 = 20;
+pub const PROTOCOL: u32 = 21;
 
 /// Longest body, in bytes. The longest message lists the flows of a case, at most 157 B each: there is room for
 /// 100,000.
@@ -65,7 +66,10 @@ pub struct Hello {
 #[serde(rename_all = "snake_case")]
 pub enum Request {
     /// Return the facts about the host.
-    Facts,
+    Facts {
+        /// Programs that may be engines there, each with its name.
+        programs: Vec<(EngineName, PathBuf)>,
+    },
     /// Return the temperature of the hottest CPU sensor, in millidegrees Celsius.
     HottestMillic,
     /// Measure the idle power of the host, for this time in nanoseconds, and return it if the host has a meter.
@@ -152,7 +156,7 @@ impl Request {
     /// Returns the name of the request for messages to people.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Facts => "facts",
+            Self::Facts { .. } => "facts",
             Self::HottestMillic => "hottest_millic",
             Self::IdlePower(_) => "idle_power",
             Self::Truesizes(_) => "truesizes",

@@ -25,6 +25,10 @@ const LONGEST_INTERVAL: Duration = Duration::from_millis(550);
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Time that the command has to end by itself.
 const TIME_TO_END: Duration = Duration::from_millis(500);
+/// Longest line, in bytes, with its end.
+const LONGEST_LINE: u64 = 256;
+/// Most lines in a second.
+const MOST_LINES: u32 = 1000;
 /// Poll interval while something is waited for.
 const LOOK: Duration = Duration::from_millis(10);
 /// Intervals that a window needs: the first reading in it may be of the time before.
@@ -38,14 +42,15 @@ pub struct PowerCommand {
     interval: Duration,
 }
 
-/// Everything that the command has printed.
+/// What the command has printed.
 #[derive(Debug, Default)]
 struct Output {
     /// Time of arrival in milliseconds since 1970-01-01 UTC, and microwatts.
     readings: Vec<(u64, u64)>,
     /// First line that is no power.
     nonsense: Option<String>,
-    has_ended: bool,
+    /// The time after which nothing more is read, and why, once that is so.
+    ended: Option<(u64, String)>,
 }
 
 impl Output {
@@ -60,6 +65,9 @@ impl Output {
 }
 
 impl PowerCommand {
+    const FIX: &str =
+        "have it print watts until it is killed, a short line each, no more than 1000 a second";
+
     /// Starts the command of these settings, if they have one.
     ///
     /// # Errors
@@ -118,12 +126,12 @@ impl PowerCommand {
     ) -> Result<Result<Duration, String>, Interrupted> {
         let since = Instant::now();
         loop {
-            let (readings, nonsense, has_ended) = {
+            let (readings, nonsense, ended) = {
                 let output = self.output();
                 (
                     output.readings.clone(),
                     output.nonsense.clone(),
-                    output.has_ended,
+                    output.ended.clone(),
                 )
             };
             if let Some(line) = nonsense {
@@ -132,11 +140,19 @@ impl PowerCommand {
                 );
                 return Ok(Err(problem));
             }
+            if let Some((_, why)) = ended {
+                return Ok(Err(format!("{why}: {}", Self::FIX)));
+            }
             if let [(first, _), .., (last, _)] = readings[..] {
                 if readings.len() >= FIRST_READINGS {
                     let gaps = u32::try_from(readings.len() - 1).unwrap_or(u32::MAX);
                     let mean = Duration::from_millis(last.saturating_sub(first)) / gaps;
-                    return Ok(if mean > LONGEST_INTERVAL {
+                    return Ok(if mean.is_zero() {
+                        Err(format!(
+                            "it prints several lines in a millisecond: {}",
+                            Self::FIX
+                        ))
+                    } else if mean > LONGEST_INTERVAL {
                         Err(format!(
                             "it prints every {:.1} s: have it print twice a second at least",
                             mean.as_secs_f64()
@@ -145,12 +161,6 @@ impl PowerCommand {
                         Ok(mean)
                     });
                 }
-            }
-            if has_ended {
-                return Ok(Err(format!(
-                    "it ended after {} lines: have it print watts until it is killed",
-                    readings.len()
-                )));
             }
             if since.elapsed() > PATIENCE {
                 return Ok(Err(format!(
@@ -167,7 +177,7 @@ impl PowerCommand {
     }
 
     /// Returns the mean power in a window, in microwatts, by the readings that arrived in it. The time of the window's
-    /// opening is in milliseconds since 1970-01-01 UTC. `None`: there are none.
+    /// opening is in milliseconds since 1970-01-01 UTC. `None`: there are none, or the command ended in the window.
     pub fn mean_uw(&self, opened_unix_ms: u64, window: Duration) -> Option<u64> {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let (from, to) = (
@@ -175,7 +185,9 @@ impl PowerCommand {
             opened_unix_ms.saturating_add(ms(self.interval)),
             opened_unix_ms.saturating_add(ms(window)),
         );
-        mean(&self.output().readings, from, to)
+        let output = self.output();
+        let is_whole = output.ended.as_ref().is_none_or(|(at, _)| *at > to);
+        mean(&output.readings, from, to).filter(|_| is_whole)
     }
 
     /// Measures the idle power for `length` in all, or longer if the meter is slow.
@@ -202,9 +214,10 @@ impl PowerCommand {
         Ok(IdlePower::of(&slices))
     }
 
-    /// Returns whether the command has ended.
-    pub fn has_ended(&self) -> bool {
-        self.output().has_ended
+    /// Returns why no more watts come, once there is a reason, and the fix.
+    pub fn ended(&self) -> Option<String> {
+        let (_, why) = self.output().ended.clone()?;
+        Some(format!("{FLAG}: {why}: {}", Self::FIX))
     }
 }
 
@@ -235,25 +248,53 @@ fn mean(readings: &[(u64, u64)], from: u64, to: u64) -> Option<u64> {
     (count > 0).then(|| sum / count)
 }
 
-/// Reads all lines of the command.
+/// Reads the lines of the command until it ends, or prints so much that reading it would use a CPU of the bench
+/// threads.
 fn collect(lines: impl Read, output: &Mutex<Output>) {
-    for line in BufReader::new(lines).split(b'\n').map_while(Result::ok) {
-        let at = unix_ms(SystemTime::now());
-        let line = String::from_utf8_lossy(&line);
-        let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-        match microwatts(&line) {
-            Some(uw) => output.add(at, uw),
-            None if line.trim().is_empty() => {}
-            None => {
-                let line = line.trim().chars().take(40).collect();
-                output.nonsense.get_or_insert(line);
-            }
+    let mut lines = BufReader::new(lines);
+    let mut count = 0;
+    // Start of a second, and lines in it.
+    let (mut second, mut in_second) = (Instant::now(), 0);
+    let ended = loop {
+        let mut line = Vec::new();
+        match lines
+            .by_ref()
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line)
+        {
+            Ok(0) | Err(_) => break format!("it ended after {count} lines"),
+            Ok(_) => {}
+        }
+        if line.len() as u64 == LONGEST_LINE {
+            break format!("it printed a line of {LONGEST_LINE} B or more");
+        }
+        if second.elapsed() >= Duration::from_secs(1) {
+            (second, in_second) = (Instant::now(), 0);
+        }
+        (count, in_second) = (count + 1, in_second + 1);
+        if in_second > MOST_LINES {
+            break format!("it printed more than {MOST_LINES} lines in a second");
+        }
+        read(
+            &line,
+            &mut output.lock().unwrap_or_else(PoisonError::into_inner),
+        );
+    };
+    let at = unix_ms(SystemTime::now());
+    output.lock().unwrap_or_else(PoisonError::into_inner).ended = Some((at, ended));
+}
+
+/// Reads a line of the command.
+fn read(line: &[u8], output: &mut Output) {
+    let line = String::from_utf8_lossy(line);
+    match microwatts(&line) {
+        Some(uw) => output.add(unix_ms(SystemTime::now()), uw),
+        None if line.trim().is_empty() => {}
+        None => {
+            let line = line.trim().chars().take(40).collect();
+            output.nonsense.get_or_insert(line);
         }
     }
-    output
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .has_ended = true;
 }
 
 /// Parses watts, such as `3.14` or `3.14 W`.

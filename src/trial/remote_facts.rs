@@ -1,12 +1,13 @@
 //! Facts about another host that the controller needs before it makes a plan.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::idle_counters;
-use crate::data::Buffer;
-use crate::engines;
+use crate::data::{Buffer, EngineName};
+use crate::engines::{self, exec};
 use crate::host::board;
 use crate::host::check::{Finding, Subject};
 use crate::host::facts::{Host, Interface};
@@ -43,9 +44,14 @@ pub struct RemoteFacts {
 }
 
 impl RemoteFacts {
-    /// Reads the facts about this host.
-    pub fn read(root: &Root) -> Self {
+    /// Reads the facts about this host. `programs` are engines that the controller knows and this process may not.
+    ///
+    /// # Errors
+    /// Fails if this process knows another engine by the name of a program.
+    pub fn read(root: &Root, programs: &[(EngineName, PathBuf)]) -> anyhow::Result<Self> {
+        exec::add_all(programs).map_err(anyhow::Error::msg)?;
         let refused = engines::all()
+            .chain(exec::all())
             .filter_map(|entry| Some((entry.name().to_string(), entry.probe().err()?)));
         let host = Host::read(root);
         let addresses = interface_addresses::with_interfaces();
@@ -56,7 +62,7 @@ impl RemoteFacts {
             .into_iter()
             .filter_map(|name| Interface::read(root, name));
         let interfaces: Vec<Interface> = interfaces.collect();
-        Self {
+        Ok(Self {
             drops_of_others: idle_counters::drops_of_others(&interfaces),
             no_drop_reasons: DropReasons::open().err(),
             interfaces,
@@ -69,7 +75,7 @@ impl RemoteFacts {
                 .and_then(|text| ssh_connection(&text)),
             engine_refusals: refused.collect(),
             steering_refusal: reuseport_bpf::probe().err(),
-        }
+        })
     }
 }
 

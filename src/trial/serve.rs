@@ -21,6 +21,7 @@ use super::pulse::{LastHeard, Output, Pulse};
 use super::remote_facts::RemoteFacts;
 use super::spawned::{self, THIS_PROGRAM};
 use super::{echo_end, end_steps};
+use crate::engines::exec;
 use crate::host::tuning::Lock;
 use crate::sys::files::Root;
 use crate::sys::{drops, power, temperature};
@@ -72,7 +73,10 @@ pub fn serve(
         .name("trials".to_owned())
         .spawn(move || obey_all(conversation, local))
         .context("cannot start a thread")?;
-    if listen(input, &last_heard, &send)? == Next::Restart {
+    let next = listen(input, &last_heard, &send);
+    // The kernel ends the programs of this process's threads, but not what they have started.
+    exec::end_all();
+    if next? == Next::Restart {
         // No other thread writes meanwhile, so no message is cut off.
         return output.with(|_| restart(root));
     }
@@ -113,6 +117,7 @@ fn restart(root: &Root) -> anyhow::Result<()> {
 /// Ends an agent whose controller is on another host and has been silent.
 fn end_process() {
     eprintln!("the other end was not heard of for 3 s: the agent ends");
+    exec::end_all();
     std::process::exit(1);
 }
 
@@ -133,7 +138,9 @@ fn obey(
     local: &mut LocalTrials,
 ) -> anyhow::Result<()> {
     match request {
-        Request::Facts => conversation.answer(&RemoteFacts::read(local.root())),
+        Request::Facts { programs } => {
+            conversation.answer(&RemoteFacts::read(local.root(), &programs)?)
+        }
         Request::HottestMillic => conversation.answer(&temperature::hottest_millic(local.root())),
         Request::IdlePower(length) => {
             conversation.answer(&power::idle_power(local.root(), length, |pause| {

@@ -51,9 +51,7 @@ impl TrialSpec {
     /// # Errors
     /// Fails if this build lacks one of the engines, or knows another one by the name of a program.
     pub(super) fn engines(&self) -> anyhow::Result<Engines> {
-        for (name, path) in &self.programs {
-            engines::exec::add(Some(*name), path).map_err(anyhow::Error::msg)?;
-        }
+        engines::exec::add_all(&self.programs).map_err(anyhow::Error::msg)?;
         engines::of(&self.case).map_err(anyhow::Error::msg)
     }
 

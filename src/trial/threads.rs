@@ -102,11 +102,11 @@ impl BenchThreads {
                 let meter = Arc::clone(&meter);
                 let ended = Ended(Arc::clone(&self.ended));
                 let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
-                let context = Arc::new(context.on(pool).by(entry.executable));
+                let context = Arc::new(context.on(pool).by(entry.executable, sched));
                 move || {
                     let _ended = ended;
                     let run = |context: &Arc<ThreadContext>| run(program, connection, context);
-                    bench_thread::live(run, (cpu, sched), &control, &context)
+                    bench_thread::live(run, cpu, &control, &context)
                 }
             })
             .with_context(|| format!("cannot start thread {}", self.all.len() + 1))?;

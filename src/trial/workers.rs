@@ -11,7 +11,7 @@ use nix::unistd::{Pid, gettid};
 
 use super::bench_thread;
 use super::spec::EndRole;
-use crate::data::Case;
+use crate::data::{Case, Sched};
 use crate::engine::{Meter, Pool, PoolArgs, Remark};
 use crate::engines::{Engines, Entry};
 use crate::host::placement::Placement;
@@ -53,7 +53,7 @@ pub(super) fn start(
     let meters: Vec<Arc<Meter>> = (0..count.count()).map(|_| Arc::default()).collect();
     let (arrive, arrivals) = mpsc::channel();
     let cpus = cpus(case, (sender, receiver), placement);
-    let sched = case.sched;
+    let class = case.sched.map(Sched::class);
     let at_start = {
         let (next, meters) = (AtomicUsize::new(0), meters.clone());
         move || {
@@ -64,7 +64,7 @@ pub(super) fn start(
                 cpus.is_some_and(|cpus| sched_setaffinity(Pid::from_raw(0), &cpus).is_ok());
             meter.pinned.store(pinned, Ordering::Relaxed);
             // The plan has checked that it is permitted.
-            let _ = sched.map(bench_thread::schedule);
+            let _ = class.map(|(class, priority)| bench_thread::set_class(class, priority));
             meter.tid.store(gettid().as_raw(), Ordering::Relaxed);
             // Sending fails only if the receiver is gone because a worker could not be started.
             let _ = arrive.send(());

@@ -139,6 +139,24 @@ fn a_command_may_print_the_watts() {
 }
 
 #[test]
+fn a_command_that_ends_leaves_the_power_unknown_and_is_named() {
+    let place = Place::new();
+    let mut command = place.udpbench(&RUN.replace("600ms", "2500ms"));
+    // It ends once the first window is in the log.
+    let meter = "until grep -qs '\"window\"' out.jsonl; do echo 3.14; sleep 0.02; done";
+    let output = command.args(["--power-command", meter]).output();
+    let output = output.expect("the program starts");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let row = rows(&place.path("out.csv")).pop().expect("a row");
+    assert_eq!((row.power_w, row.energy_nj_per_packet), (None, None));
+    let warning = "the power is unknown: --power-command gave none in ";
+    let is_named = row.warnings.iter().any(|it| it.contains(warning));
+    assert!(is_named, "{:?}", row.warnings);
+    let told = "no power from now on: --power-command: it ended after";
+    assert!(stderr(&output).contains(told), "{}", stderr(&output));
+}
+
+#[test]
 fn a_command_that_prints_no_watts_is_refused_before_a_file_is_created() {
     let place = Place::new();
     let mut command = place.udpbench(RUN);

@@ -100,3 +100,51 @@ fn a_case_that_would_stop_the_machine_is_skipped_and_throttling_is_a_warning() {
     let warning = "RT throttling stops threads that never sleep for 50 of each 1000 ms";
     assert!(throttled.contains(warning), "{throttled}");
 }
+
+#[test]
+fn real_time_threads_that_never_sleep_are_skipped_where_others_need_their_cpu() {
+    if real_time::most_priority().is_none() {
+        return;
+    }
+    let place = Place::new();
+    let status = place.path("root/proc/self");
+    fs::create_dir_all(&status).expect("writable");
+    fs::write(status.join("status"), "Cpus_allowed_list:\t0-1\n").expect("writable");
+    let root = place.path("root").display().to_string();
+    let plan = |arguments: &str| {
+        let output = place.run(&format!(
+            "plan --sched rr:5 --ip v4 --root {root} {arguments}"
+        ));
+        let text = stdout(&output) + &stderr(&output);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let starves = "real-time threads that never sleep would keep others off";
+    for (arguments, place) in [
+        (
+            "--engine std --threads 2 --pin 1:1 --wait spin --workload rr",
+            "CPU 1",
+        ),
+        ("--engine std --threads 2 --pin 1:1", "CPU 1"),
+        (
+            "--engine std --threads 2 --pin 0:1 --workload bidir",
+            "CPU 0",
+        ),
+        ("--engine std --threads 4 --pin none", "the 2 CPUs"),
+    ] {
+        let text = plan(arguments);
+        assert!(
+            text.contains(&format!("{starves} {place}")),
+            "{arguments}: {text}"
+        );
+    }
+    for arguments in [
+        "--engine std --threads 2 --pin 1:1 --workload rr",
+        "--engine std --threads 2 --pin 0:1 --wait spin --workload rr",
+        "--engine std --threads 2 --pin 1:1 --rate 1k",
+        "--engine std --threads 2 --pin none",
+        "--engine std --threads 1 --pin none",
+    ] {
+        let text = plan(arguments);
+        assert!(!text.contains(starves), "{arguments}: {text}");
+    }
+}

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic;
 use std::sync::Mutex;
 
-use super::Entry;
+use super::{Entry, exec};
 
 impl Entry {
     /// Checks that the engine can run: see [`crate::engine::Engine::probe`]. A panic of its library counts as a
@@ -16,6 +16,9 @@ impl Entry {
         // The panic hook belongs to the whole process. Without the lock, two threads that silence it at once would
         // leave it silent.
         static HOOK: Mutex<()> = Mutex::new(());
+        if let Some(path) = self.executable {
+            return exec::probe(path);
+        }
         let silenced = HOOK.lock();
         let hook = panic::take_hook();
         panic::set_hook(Box::new(|_| ()));

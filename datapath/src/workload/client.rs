@@ -211,7 +211,7 @@ impl Fill for Client {
         if let Some(mut next) = self.next.take() {
             next.counts = self.meter.is_open();
             if next.counts {
-                self.meter.sent_request();
+                self.meter.sent_requests(1);
             }
             self.requests[self.place_of(next.number)] = next;
             self.free.pop();
@@ -228,7 +228,7 @@ impl Check for Client {
         let now = clock::monotonic_ns();
         let number = self.numbering.read(datagram, origin);
         let Some(place) = number.and_then(|number| self.place_waiting_for(number)) else {
-            self.meter.late();
+            self.meter.late(1);
             return;
         };
         let request = &mut self.requests[place];

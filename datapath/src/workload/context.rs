@@ -11,8 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::start_barrier::StartBarrier;
+use crate::data::Sched;
 use crate::engine::payload::Fill;
 use crate::engine::{BatchCount, Meter, Pool, Tally, ThreadArgs, is_to_be_made_again};
+use crate::sys::real_time::Class;
 
 /// State that the bench threads of one run share: the start barrier and the two stop flags.
 #[derive(Debug, Default)]
@@ -52,6 +54,8 @@ pub struct ThreadContext {
     pool: Option<Pool>,
     /// Program that runs the thread's loop in a process of its own.
     executable: Option<&'static Path>,
+    /// Scheduling class of the loop, wherever it runs.
+    sched: Option<Sched>,
     /// Number of the thread's loops. `sending`: number of its loops that still send.
     loops: AtomicUsize,
     sending: AtomicUsize,
@@ -76,6 +80,7 @@ impl ThreadContext {
             control,
             pool: None,
             executable: None,
+            sched: None,
             loops: AtomicUsize::new(1),
             sending: AtomicUsize::new(1),
             faults: Mutex::default(),
@@ -92,9 +97,18 @@ impl ThreadContext {
         Self { pool, ..self }
     }
 
-    /// Sets the program that runs its loop.
-    pub fn by(self, executable: Option<&'static Path>) -> Self {
-        Self { executable, ..self }
+    /// Sets the program that runs its loop, and the scheduling class of that loop.
+    pub fn by(self, executable: Option<&'static Path>, sched: Option<Sched>) -> Self {
+        Self {
+            executable,
+            sched,
+            ..self
+        }
+    }
+
+    /// Returns the scheduling class of its loop, and the priority. `None`: that of the process.
+    pub fn class(&self) -> Option<(Class, u8)> {
+        self.sched.map(Sched::class)
     }
 
     /// Returns the program that runs its loop, if it is not a loop of this process.

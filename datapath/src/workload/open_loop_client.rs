@@ -81,7 +81,7 @@ impl Fill for Pacer {
     fn sent(&mut self, _packets: u64) {
         self.number += 1;
         if self.counts {
-            self.meter.sent_request();
+            self.meter.sent_requests(1);
         }
         self.schedule.went(1);
     }
@@ -135,7 +135,7 @@ impl Check for Collector {
         let number = self.numbering.read(datagram, origin);
         let outstanding = number.and_then(|number| self.in_flight.take(number, now));
         let Some((due_ns, counts)) = outstanding else {
-            self.meter.late();
+            self.meter.late(1);
             return;
         };
         if counts {

@@ -46,10 +46,10 @@ impl RoundTripMeter {
         self.is_open.load(Ordering::Relaxed)
     }
 
-    /// Counts a request of the window that was sent.
+    /// Counts requests of the window that were sent.
     #[inline]
-    pub(crate) fn sent_request(&self) {
-        count(&self.requests, 1);
+    pub(crate) fn sent_requests(&self, requests: u64) {
+        count(&self.requests, requests);
     }
 
     /// Counts a response to a request of the window that arrived in time, after `ns` nanoseconds.
@@ -64,9 +64,9 @@ impl RoundTripMeter {
         count(&self.wakeups[bucket_of(ns)], 1);
     }
 
-    /// Counts a datagram that no request waits for.
-    pub(crate) fn late(&self) {
-        count(&self.late, 1);
+    /// Counts datagrams that no request waits for.
+    pub(crate) fn late(&self, datagrams: u64) {
+        count(&self.late, datagrams);
     }
 
     /// Opens the window: it begins with the next request.
@@ -110,13 +110,13 @@ mod tests {
         assert!(!meter.is_open());
         meter.open_window();
         assert!(meter.is_open());
-        (0..4).for_each(|_| meter.sent_request());
+        (0..4).for_each(|_| meter.sent_requests(1));
         meter.close_window();
         assert!(!meter.is_open());
         for ns in [1000, 1000, 3000] {
             meter.answered(ns);
         }
-        meter.late();
+        meter.late(1);
         meter.woken(700);
         let found = meter.round_trips();
         assert_eq!((found.times.count(), found.sum_ns), (3, 5000));

@@ -91,8 +91,30 @@ fn own(args: &AbArgs, side: Side) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
+/// Checks the words of both sides. Afterwards this process knows the programs that they name as engines.
+///
+/// # Errors
+/// Fails if an option is wrong.
+pub fn check_sides(args: &AbArgs) -> anyhow::Result<()> {
+    [Side::A, Side::B]
+        .into_iter()
+        .try_for_each(|side| parse(args, side).map(drop))
+}
+
 /// Turns a side's options into a request.
 fn request(args: &AbArgs, side: Side, peer: Option<&Peer>) -> anyhow::Result<Request> {
+    let mut run = parse(args, side)?;
+    let measuring = &mut run.measuring;
+    measuring.rounds = Some(args.rounds.rounds);
+    measuring.seed = Some(args.rounds.seed.unwrap_or_else(|| fastrand::u32(..)));
+    measuring.duration = measuring.duration.or(Some(DEFAULT_DURATION));
+    measuring.warmup = measuring.warmup.or(Some(DEFAULT_WARMUP));
+    measuring.no_reference = true;
+    Ok(Request::between(&run, peer)?)
+}
+
+/// Parses the words of a side.
+fn parse(args: &AbArgs, side: Side) -> anyhow::Result<RunArgs> {
     let name = std::iter::once("udpbench".to_owned());
     let words = name
         .chain(args.sides.both.iter().cloned())
@@ -102,15 +124,8 @@ fn request(args: &AbArgs, side: Side, peer: Option<&Peer>) -> anyhow::Result<Req
         let fix = "a side has the options of a sweep, and no command";
         return Err(UsageError::flag("ab", &side, fix).into());
     }
-    let mut run = cli.run;
-    refuse(&run)?;
-    let measuring = &mut run.measuring;
-    measuring.rounds = Some(args.rounds.rounds);
-    measuring.seed = Some(args.rounds.seed.unwrap_or_else(|| fastrand::u32(..)));
-    measuring.duration = measuring.duration.or(Some(DEFAULT_DURATION));
-    measuring.warmup = measuring.warmup.or(Some(DEFAULT_WARMUP));
-    measuring.no_reference = true;
-    Ok(Request::between(&run, peer)?)
+    refuse(&cli.run)?;
+    Ok(cli.run)
 }
 
 /// Returns an error for options that belong to `ab` itself or have no meaning for a side.

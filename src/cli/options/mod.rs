@@ -17,7 +17,7 @@ use std::time::Duration;
 pub use self::resume_check::{Again, again};
 use crate::cli::peer::{Peer, Share};
 use crate::cli::{self, MeasuringArgs, RunArgs};
-use crate::engines::{self, Entry};
+use crate::engines::{self, Entry, exec};
 use crate::error::UsageError;
 use crate::host::board::{self, ChosenBoard};
 use crate::host::facts::Host;
@@ -120,17 +120,20 @@ impl Request {
             .iter()
             .flat_map(|&(sender, receiver)| [sender, receiver]);
         let reference = axes.reference.then(engines::reference);
-        let plan = Plan::new(
-            &axes,
-            &Conditions {
-                host,
-                board,
-                pin: &pin,
-                steering_refusal: bench.steering_refusal.as_deref(),
-                engine_refusals: &bench.engine_refusals(asked.chain(reference)),
-                remote: peer.and_then(Peer::remote),
-            },
-        );
+        let conditions = Conditions {
+            host,
+            board,
+            pin: &pin,
+            steering_refusal: bench.steering_refusal.as_deref(),
+            engine_refusals: &bench.engine_refusals(asked.chain(reference)),
+            remote: peer.and_then(Peer::remote),
+        };
+        let plan = Plan::new(&axes, &conditions);
+        if let Some((program, place, reason)) = plan.missing_program(&conditions) {
+            let place = bench.peer.map_or(place, |_| "there");
+            let problem = format!("cannot run {place}: {reason}");
+            return Err(UsageError::flag("--engine", &program.argument(), problem));
+        }
         let schedule = Schedule {
             settings,
             rounds,
@@ -286,7 +289,8 @@ impl<'a> Bench<'a> {
             return peer.engine_refusals.clone();
         }
         let asked: Vec<&Entry> = asked.collect();
-        let wanted = engines::all().filter(|entry| asked.contains(entry));
+        let known = engines::all().chain(exec::all());
+        let wanted = known.filter(|entry| asked.contains(entry));
         let refusal = |entry: &'static Entry| Some((entry, entry.probe().err()?));
         wanted.filter_map(refusal).collect()
     }

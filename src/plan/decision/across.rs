@@ -1,6 +1,6 @@
 //! Cases between two hosts: the ones that cannot run, and the CPUs of the threads.
 
-use super::{cannot_run, link_mtu, sharing_cpus};
+use super::{Refused, cannot_run, link_mtu, sharing_cpus};
 use crate::data::{Case, Direction, Ip, Workload};
 use crate::engines::Engines;
 use crate::host::board::Board;
@@ -17,12 +17,7 @@ struct Side<'a> {
 }
 
 /// Returns why a case does not run between these hosts.
-pub(super) fn refusal(
-    case: &Case,
-    engines: Engines,
-    conditions: &Conditions,
-    remote: &Remote,
-) -> Option<String> {
+pub(super) fn refusal(case: &Case, engines: Engines, remote: &Remote) -> Option<String> {
     if case.threads.is_alone() {
         return Some("one thread cannot be on two hosts: use --threads 2".to_owned());
     }
@@ -45,9 +40,18 @@ pub(super) fn refusal(
             return Some(format!("{} {reason}", engines.0));
         }
     }
+    None
+}
+
+/// Returns the first engine of a case that cannot run on the host of its threads.
+pub(super) fn refused_engine(
+    case: &Case,
+    (sender, receiver): Engines,
+    conditions: &Conditions,
+    remote: &Remote,
+) -> Option<Refused> {
     let (sending, receiving) = by_half(case, conditions.engine_refusals, remote.engine_refusals);
     let (from, to) = by_half(case, "here", "there");
-    let (sender, receiver) = engines;
     let both = case.receives_at_both_ends();
     cannot_run(&[sender], sending, from)
         .or_else(|| cannot_run(&[receiver], receiving, to))
@@ -150,9 +154,14 @@ pub(super) fn warnings(
         link.into_iter()
             .flat_map(|link| link_mtu::warnings(case, link)),
     );
-    let is_one_machine = link.is_some_and(|link| link.local.interface.kind == InterfaceKind::Veth);
-    warnings.extend(on_one_cpu(placement).filter(|_| is_one_machine));
+    warnings.extend(on_one_cpu(placement).filter(|_| is_one_machine(case, remote)));
     warnings
+}
+
+/// Returns whether both ends are network namespaces of this machine.
+pub(super) fn is_one_machine(case: &Case, remote: &Remote) -> bool {
+    let link = remote.wire.link(case);
+    link.is_some_and(|link| link.local.interface.kind == InterfaceKind::Veth)
 }
 
 /// Returns a warning if senders and receivers have a CPU in common. `None`: they have not.

@@ -50,6 +50,8 @@ impl Decision {
         };
         let refused = real_time::refusal(case, conditions, &placement);
         let refused =
+            refused.or_else(|| real_time::starvation(case, engines, conditions, &placement));
+        let refused =
             refused.or_else(|| incoming_cpu::refusal(case, engines, conditions, &placement));
         if let Some(reason) = refused {
             return Self::Skip(reason);
@@ -82,15 +84,41 @@ fn placement(case: &Case, conditions: &Conditions) -> Result<(Placement, Vec<Str
     })
 }
 
-/// Returns the first of these engines that cannot run at a place, with the reason.
+/// An engine of a case that cannot run on the host of its threads.
+pub(super) struct Refused {
+    /// The engine.
+    pub(super) entry: &'static Entry,
+    /// Where it cannot run.
+    pub(super) place: &'static str,
+    /// The reason.
+    pub(super) reason: String,
+}
+
+/// Returns the first of these engines that cannot run at a place.
 fn cannot_run(
     engines: &[&'static Entry],
     refusals: &[(&'static Entry, String)],
-    place: &str,
-) -> Option<String> {
+    place: &'static str,
+) -> Option<Refused> {
     let mut refusals = refusals.iter();
     let (entry, reason) = refusals.find(|(refused, _)| engines.contains(refused))?;
-    Some(format!("{entry} cannot run {place}: {reason}"))
+    Some(Refused {
+        entry,
+        place,
+        reason: reason.clone(),
+    })
+}
+
+/// Returns the first engine of a case that cannot run on the host of its threads.
+pub(super) fn refused_engine(
+    case: &Case,
+    engines: Engines,
+    conditions: &Conditions,
+) -> Option<Refused> {
+    match &conditions.remote {
+        Some(remote) => across::refused_engine(case, engines, conditions, remote),
+        None => cannot_run(&[engines.0, engines.1], conditions.engine_refusals, "here"),
+    }
 }
 
 /// Returns a warning if more threads are busy than there are CPUs for them.

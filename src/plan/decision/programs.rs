@@ -1,12 +1,18 @@
 //! Cases that programs (`--engine exec:PROGRAM`) do not run: their protocol has no words for them.
 
-use crate::data::{Case, Workload};
+use crate::data::{Case, Mlock, Workload};
 use crate::engines::{Engines, Entry};
 
 /// Returns why a case cannot run with a program, if it cannot.
 pub(super) fn refusal(case: &Case, (sender, receiver): Engines) -> Option<String> {
     let is_program = |entry: &&Entry| entry.executable.is_some();
     let program = [sender, receiver].into_iter().find(is_program)?;
+    if case.mlock == Some(Mlock::On) {
+        return Some(format!(
+            "{program} is a program, whose memory no other process can lock: leave out --mlock, and have it call \
+             mlockall"
+        ));
+    }
     if case.threads.is_alone() {
         return Some(format!(
             "{program} is a program, which sends or receives, not both: use --threads 2"

@@ -4,7 +4,7 @@ use super::across;
 use super::flows::{cannot_serve, exceeds_files};
 use super::programs;
 use super::transport::cannot_carry;
-use super::{cannot_run, is_fragmented, threads_on_workers};
+use super::{Refused, is_fragmented, refused_engine, threads_on_workers};
 use crate::data::{
     Case, Checksum, Cmsg, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait,
     Workload,
@@ -21,10 +21,17 @@ pub(super) fn refusal(
     conditions: &Conditions,
 ) -> Option<String> {
     let engines = (sender, receiver);
-    let at_hosts = match &conditions.remote {
-        Some(remote) => across::refusal(case, engines, conditions, remote),
-        None => cannot_run(&[sender, receiver], conditions.engine_refusals, "here"),
-    };
+    let between =
+        (conditions.remote.as_ref()).and_then(|remote| across::refusal(case, engines, remote));
+    let at_hosts = between.or_else(|| {
+        let refused = refused_engine(case, engines, conditions)?;
+        let Refused {
+            entry,
+            place,
+            reason,
+        } = refused;
+        Some(format!("{entry} cannot run {place}: {reason}"))
+    });
     if let Some(reason) = at_hosts.or_else(|| can_run_nowhere(case, engines, conditions)) {
         return Some(reason);
     }

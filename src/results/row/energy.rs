@@ -22,7 +22,12 @@ pub(super) struct Energy {
 impl Energy {
     /// Estimates them. `idle` has the idle powers before the first window, and after the last one if it was measured by
     /// then.
+    ///
+    /// Nothing is known if a window lacks its power: a case is compared with others by all of its windows.
     pub(super) fn of(samples: &[Sample], idle: &[IdlePower]) -> Self {
+        if unmetered(samples) > 0 {
+            return Self::default();
+        }
         let watts = |sample: &Sample| Some(sample.power_uw? as f64 / 1e6);
         let powers: Vec<f64> = samples.iter().filter_map(watts).collect();
         let power_w = stats::estimate(&powers);
@@ -48,6 +53,23 @@ impl Energy {
             nj_per_packet: nj_per_packet.map(|(energy, reach)| widened(energy, reach)),
         }
     }
+}
+
+/// Returns a warning if the power of a window is not known, although the run has a meter.
+pub(super) fn warning(samples: &[Sample], meter: Option<&str>) -> Option<String> {
+    let (meter, without) = (meter?, unmetered(samples));
+    (without > 0).then(|| {
+        format!(
+            "the power is unknown: {meter} gave none in {without} of {} windows",
+            samples.len()
+        )
+    })
+}
+
+/// Returns the number of windows whose power is not known.
+fn unmetered(samples: &[Sample]) -> usize {
+    let without = samples.iter().filter(|sample| sample.power_uw.is_none());
+    without.count()
 }
 
 /// Returns the idle power and the reach of its 95 % interval, in watts: the error of the means, or half of the drift
@@ -120,6 +142,18 @@ mod tests {
             ..IDLE
         };
         assert!((reach_w(&[IDLE, later]) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_window_without_its_power_leaves_the_power_of_the_case_unknown_and_a_warning_says_why() {
+        let samples = [metered(1, 7_000_000), window(2), window(3)];
+        let energy = Energy::of(&samples, &[IDLE]);
+        assert!(energy.power_w.is_none() && energy.nj_per_packet.is_none());
+        let said = warning(&samples, Some("--power-command"));
+        let expected = "the power is unknown: --power-command gave none in 2 of 3 windows";
+        assert_eq!(said.as_deref(), Some(expected));
+        assert_eq!(warning(&samples[..1], Some("--power-command")), None);
+        assert_eq!(warning(&samples, None), None);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use super::contamination::Windows;
 use super::derived::Speeds;
 use super::round_trips::Latencies;
 use super::{
-    Environment, Outcome, RowInput, Status, busy_polled, derived, doubts, milliseconds, on_the_way,
-    pacing, refusals, sensor_readings,
+    Environment, Outcome, RowInput, Status, busy_polled, derived, doubts, energy, milliseconds,
+    on_the_way, pacing, refusals, sensor_readings,
 };
 use crate::data::{Case, Sample, Sharing, Side, ThreadSample};
 use crate::stats;
@@ -18,13 +18,6 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
         Outcome::Skipped(reason) => return (Status::Skipped, reason.clone()),
         Outcome::Failed(reason) => return (Status::Failed, reason.clone()),
         Outcome::Complete(_) | Outcome::Interrupted(_) => {}
-    }
-    // Look at the whole run: a receiver that fell asleep in the warm-up left no datagram of the window unread.
-    if unread(input) > 0 && !comes_late(input) {
-        let why = input.engines.receiver.starves.as_deref();
-        let why = why.unwrap_or("the receiver slept on a queue that was not empty");
-        let reason = format!("starved and left datagrams unread: {why}");
-        return (Status::Failed, reason);
     }
     // Look at each window: over several windows, missing and unexpected datagrams could cancel.
     let unaccounted = input
@@ -42,6 +35,13 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
             "packet counts do not add up in {windows} window{plural}: {} datagrams unaccounted for",
             datagrams.sum::<u64>()
         );
+        return (Status::Failed, reason);
+    }
+    // Look at the whole run: a receiver that fell asleep in the warm-up left no datagram of the window unread.
+    if unread(input) > 0 && !comes_late(input) {
+        let why = input.engines.receiver.starves.as_deref();
+        let why = why.unwrap_or("the receiver slept on a queue that was not empty");
+        let reason = format!("starved and left datagrams unread: {why}");
         return (Status::Failed, reason);
     }
     if let Some(reason) = dead(input.case, input.samples) {
@@ -189,6 +189,7 @@ pub(super) fn warnings(
     if !samples.is_empty() {
         let at_start = &environment.cpu_speeds;
         let from_c = environment.throttles_from_c;
+        warnings.extend(energy::warning(samples, input.meter.as_deref()));
         warnings.extend(sensor_readings::warnings(samples, at_start, from_c));
         warnings.extend(environment.unfit.iter().cloned());
     }

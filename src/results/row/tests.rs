@@ -236,12 +236,17 @@ fn ratios_are_taken_within_a_round() {
 fn a_starved_or_faulty_case_has_counts_but_no_speed() {
     let mut starved = six();
     starved[0].accounting.unread = 1;
+    starved[0].accounting.at_end.received -= 1;
+    // A sender that counts too little may leave datagrams unread, too.
+    let mut uncounted = starved.clone();
+    uncounted[0].accounting.unread = 100;
     let mut faulty = six();
     // Missing datagrams in one window and unexpected ones in another must not cancel.
     faulty[0].accounting.at_end.received -= 1;
     faulty[1].accounting.at_end.received += 1;
     for (samples, reason) in [
         (starved, "starved"),
+        (uncounted, "packet counts do not add up in 1 window"),
         (faulty, "packet counts do not add up in 2 windows"),
     ] {
         let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));

@@ -45,6 +45,46 @@ fn a_command_that_is_no_meter_is_refused_with_the_fix() {
 }
 
 #[test]
+fn a_command_that_prints_too_much_is_refused_at_once_and_not_read_any_more() {
+    for (command, problem) in [
+        ("cat /dev/zero", "it printed a line of 256 B or more"),
+        ("yes 3.14", " lines in a "),
+    ] {
+        let text = refusal(command, 1000);
+        assert!(text.contains(problem), "{command}: {text}");
+        assert!(text.contains("no more than 1000 a second"), "{text}");
+    }
+    let output = Mutex::default();
+    collect("3.14\n".repeat(5000).as_bytes(), &output);
+    let output = output.into_inner().expect("no panic");
+    assert_eq!(output.readings.len(), 1000);
+    let (_, why) = output.ended.expect("a reason");
+    assert_eq!(why, "it printed more than 1000 lines in a second");
+}
+
+#[test]
+fn a_command_that_ends_leaves_no_power_of_the_window_in_which_it_did() {
+    let meter = start(
+        "for n in 1 2 3 4 5 6; do echo 3.5; sleep 0.02; done",
+        10_000,
+    );
+    let meter = meter.expect("a meter");
+    while meter.ended().is_none() {
+        thread::sleep(LOOK);
+    }
+    let readings = meter.output().readings.clone();
+    let (first, last) = (readings[0].0, readings[5].0);
+    let within = Duration::from_millis(last - first);
+    assert_eq!(meter.mean_uw(first, within), Some(3_500_000));
+    assert_eq!(meter.mean_uw(first, within + Duration::from_secs(60)), None);
+    let why = meter.ended().expect("it has ended");
+    assert!(
+        why.starts_with("--power-command: it ended after 6 lines: have it"),
+        "{why}"
+    );
+}
+
+#[test]
 fn a_window_has_to_be_long_enough_for_the_meter() {
     let steady = "while :; do echo 3.5; sleep 0.02; done";
     let text = refusal(steady, 10);
@@ -56,5 +96,5 @@ fn a_window_has_to_be_long_enough_for_the_meter() {
         idle.map(|idle| (idle.mean_uw, idle.error_uw)),
         Some((3_500_000, 0))
     );
-    assert!(!meter.has_ended());
+    assert_eq!(meter.ended(), None);
 }

@@ -1,4 +1,5 @@
 /* Programs that do something wrong, each by the name of its file. */
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,9 +34,24 @@ int main(int argc, char **argv)
                 pause();
         return 0;
     }
+    if (is_called(me, "tells-its-class")) {
+        struct sched_param with;
+        sched_getparam(0, &with);
+        return printf("class %d, priority %d\n", sched_getscheduler(0), with.sched_priority), 3;
+    }
     if (is_called(me, "closes-its-output"))
         fclose(stdout), fclose(stderr), close(1), close(2);
     udpbench_wait(page);
+    if (is_called(me, "forks-late") && fork() == 0)
+        for (;;)
+            pause();
+    if (is_called(me, "leaves-a-daemon") && fork() == 0) {
+        setsid();
+        if (fork() == 0)
+            for (;;)
+                pause();
+        _exit(0);
+    }
     if (is_called(me, "crashes"))
         raise(SIGSEGV);
     if (is_called(me, "talks-much"))
@@ -58,6 +74,10 @@ int main(int argc, char **argv)
         if (is_called(me, "writes-garbage"))
             for (size_t at = 0; at < 56; at++)
                 ((volatile uint8_t *)&page->packets)[at] = (uint8_t)rand();
+        else if (is_called(me, "lies-hugely"))
+            page->packets += 0xf0000000u, page->bytes = page->packets * page->payload, page->answered = page->packets;
+        else if (is_called(me, "counts-ahead"))
+            udpbench_count(page, 5000, 5000 * page->payload);
         else if (is_called(me, "lies"))
             udpbench_count(page, 1000, 1000 * page->payload);
     }

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use udpbench::results::row::{Row, Status};
+use udpbench::sys::real_time;
 
 use crate::common::{Place, assert_code, kills, rows, stderr, stdout, windows};
 
@@ -135,30 +136,95 @@ fn each_misbehaviour_is_a_row_with_its_reason_and_leaves_nothing_behind() {
             "has-company",
             "started other processes: a script has to exec its program",
         ),
+        (
+            "forks-late",
+            "started other processes: a script has to exec its program",
+        ),
+        (
+            "leaves-a-daemon",
+            "started other processes: a script has to exec its program",
+        ),
         ("forgets-bytes", "counted 0 B in "),
         ("ignores-the-end", "did not end within 2 s after `stop`"),
         ("closes-its-output", "nothing was sent"),
         ("talks-much", "nothing was sent"),
     ];
     let place = place_with(&reasons.map(|(name, _)| name));
-    fs::write(place.path("text"), "no program").expect("a new file");
     let engines = reasons.map(|(name, _)| format!("exec:./{name}")).join(",");
     let output = place.run(&format!(
-        "--engine {engines},exec:./text,exec:./absent,exec:./plain --threads 2 -o out.csv {SHORT}"
+        "--engine {engines},exec:./plain --threads 2 -o out.csv {SHORT}"
     ));
     assert_code(&output, 1);
     let rows = rows(&place.path("out.csv"));
-    let others = [
-        ("text", "text: Permission denied"),
-        ("absent", "absent: No such file or directory"),
-    ];
-    for (name, reason) in reasons.into_iter().chain(others) {
+    for (name, reason) in reasons {
         let row = row_of(&rows, name);
         assert_eq!(row.status, Status::Failed, "{row:?}");
         assert!(row.reason.contains(reason), "{name}: {}", row.reason);
     }
     assert_eq!(row_of(&rows, "plain").status, Status::Ok);
     assert_none_left(&place);
+}
+
+#[test]
+fn a_counter_that_lies_hugely_fails_before_anything_is_made_of_it() {
+    let place = place_with(&["lies-hugely", "counts-ahead"]);
+    let grew = "published counts that went back, or grew beyond all limits";
+    for (arguments, reason) in [
+        ("--engine exec:./lies-hugely", grew),
+        ("--engine exec:./lies-hugely --verify", grew),
+        ("--engine exec:./lies-hugely --workload rr", grew),
+        (
+            "--sender exec:./counts-ahead --receiver std --verify",
+            "before `slots_ready` let it send them",
+        ),
+        (
+            "--sender std --receiver exec:./counts-ahead --verify",
+            "without waiting for `slots_ready`",
+        ),
+    ] {
+        // A window that is not waited for.
+        let output = place.run(&format!(
+            "{arguments} --threads 2 --no-reference --payload 300 --rounds 5 --duration 500s --soak 0s -o out.csv"
+        ));
+        assert_code(&output, 1);
+        for row in rows(&place.path("out.csv")) {
+            assert!(row.reason.contains(reason), "{arguments}: {}", row.reason);
+        }
+        fs::remove_file(place.path("out.csv")).expect("it was made");
+        fs::remove_file(place.path("out.jsonl")).expect("it was made");
+    }
+    assert_none_left(&place);
+}
+
+#[test]
+fn a_program_with_a_real_time_priority_does_not_keep_off_the_thread_that_ends_it() {
+    let Some(cpu) = last_cpu().filter(|_| real_time::most_priority().is_some()) else {
+        return;
+    };
+    let place = place_with(&["ignores-the-end", "tells-its-class"]);
+    for (name, reason) in [
+        ("tells-its-class", "class 1, priority 5"),
+        ("ignores-the-end", "did not end within 2 s after `stop`"),
+    ] {
+        let output = place.run(&format!(
+            "--workload rr --sender exec:./{name} --receiver std --sched fifo:5 --pin {cpu}:{cpu} --no-reference \
+             --threads 2 -o {name}.csv {SHORT}"
+        ));
+        assert_code(&output, 1);
+        let rows = rows(&place.path(&format!("{name}.csv")));
+        let found = &row_of(&rows, name).reason;
+        assert!(found.contains(reason), "{found}");
+    }
+    assert_none_left(&place);
+}
+
+/// Returns the last CPU that this process may use.
+fn last_cpu() -> Option<usize> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|it| it.strip_prefix("Cpus_allowed_list:"))?;
+    line.trim().rsplit([',', '-']).next()?.parse().ok()
 }
 
 /// It takes 20 s: two windows of a program that is never ready.
@@ -206,6 +272,64 @@ fn a_kill_at_any_moment_leaves_no_process_and_no_row_behind() {
 }
 
 #[test]
+fn a_kill_of_the_controller_ends_what_its_programs_have_started() {
+    for name in ["forks-late", "leaves-a-daemon"] {
+        let place = place_with(&[name]);
+        let arguments = "--threads 2 --payload 300 --duration 500s --rounds 5 --soak 0s -o out.csv";
+        let mut command = place.udpbench(&format!(
+            "--engine exec:./{name} --no-reference {arguments}"
+        ));
+        let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut udpbench = quiet.spawn().expect("it starts");
+        // Two programs, and what they have started.
+        while running_in(&place).len() < 4 {
+            thread::sleep(Duration::from_millis(10));
+        }
+        udpbench.kill().expect("it can be killed");
+        udpbench.wait().expect("it was killed");
+        assert_none_left(&place);
+    }
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_refused_wherever_it_is_named() {
+    let place = place_with(&[]);
+    fs::write(place.path("text"), "no program").expect("a new file");
+    fs::create_dir(place.path("folder")).expect("a new directory");
+    let absent = "absent: cannot run here: No such file or directory";
+    for (arguments, problem) in [
+        ("--engine std,exec:./absent --threads 2", absent),
+        ("plan --engine std,exec:./absent --threads 2", absent),
+        ("--sender exec:./absent --receiver std --threads 2", absent),
+        ("--sender std --receiver exec:./absent --threads 2", absent),
+        ("latency --engine exec:./absent", absent),
+        ("find lossless --engine exec:./absent", absent),
+        (
+            "--engine exec:./text --threads 2",
+            "text: cannot run here: it is not executable: chmod +x",
+        ),
+        (
+            "--engine exec:./folder --threads 2",
+            "folder: cannot run here: it is a directory",
+        ),
+    ] {
+        let output = place.run(arguments);
+        assert_code(&output, 2);
+        assert!(
+            stderr(&output).contains(problem),
+            "{arguments}: {}",
+            stderr(&output)
+        );
+    }
+    let output = place.shell(
+        "$udpbench ab --a '--engine std' --b '--engine exec:./absent' --rounds 6 -o ab.jsonl -- --threads 2",
+    );
+    assert_code(&output, 2);
+    assert!(stderr(&output).contains(absent), "{}", stderr(&output));
+    assert_eq!(place.files(), ["folder", "plain", "text"]);
+}
+
+#[test]
 fn what_a_program_cannot_do_is_skipped_with_the_reason() {
     let place = place_with(&[]);
     let skipped = |arguments: &str, reason: &str| {
@@ -245,6 +369,12 @@ fn what_a_program_cannot_do_is_skipped_with_the_reason() {
         "not both: use --threads 2",
     );
     skipped("--engine exec:./plain --flows 4", "plain");
+    if real_time::may_lock_memory() {
+        skipped(
+            "--engine exec:./plain --mlock on",
+            "whose memory no other process can lock",
+        );
+    }
 }
 
 #[test]

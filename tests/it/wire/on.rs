@@ -78,6 +78,46 @@ fn searches_latency_and_comparisons_run_there_too() {
 }
 
 #[test]
+fn a_program_that_the_remote_host_lacks_is_refused_before_anything_is_measured() {
+    let place = Place::new();
+    script(&place, "enter", "shift; exec \"$@\"");
+    let on = format!("--on board --rsh ./enter --agent {}", udpbench());
+    let problem = "absent: cannot run there: No such file or directory";
+    for words in [
+        "--engine std,exec:./absent --threads 2",
+        "latency --engine exec:./absent",
+        "find lossless --engine exec:./absent",
+        "ab --a '--engine std' --b '--engine exec:./absent' -o ab.jsonl",
+    ] {
+        let output = place.shell(&format!("$udpbench {words} {on}"));
+        assert_code(&output, 2);
+        assert!(
+            stderr(&output).contains(problem),
+            "{words}: {}",
+            stderr(&output)
+        );
+    }
+    assert_eq!(place.files(), ["enter"]);
+    let Some(lab) = Lab::builder().start() else {
+        return;
+    };
+    for (words, place_of_it) in [("", "there"), ("--direction down", "here")] {
+        let ssh = format!("ssh -F {}", lab.ssh_config().display());
+        let mut command = lab.near(&udpbench());
+        command.args(["wire", "board", "--rsh", &ssh, "--agent", &udpbench()]);
+        command.args(["--sender", "std", "--receiver", "exec:./absent"]);
+        command
+            .args(words.split_whitespace())
+            .current_dir(place.path("."));
+        let output = command.output().expect("it can be started");
+        assert_code(&output, 2);
+        let problem = format!("absent: cannot run {place_of_it}: No such file");
+        assert!(stderr(&output).contains(&problem), "{}", stderr(&output));
+    }
+    assert_eq!(place.files(), ["enter"]);
+}
+
+#[test]
 fn what_was_broken_off_goes_on_with_the_words_that_it_said() {
     let place = Place::new();
     let enter = script(&place, "enter", "shift; exec \"$@\"");

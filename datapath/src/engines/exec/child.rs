@@ -4,11 +4,14 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -20,6 +23,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::{Pid, getppid, pipe2};
 
 use crate::sys::processes;
+use crate::sys::real_time::{self, Class};
 
 /// Descriptors of the program: its socket and the page.
 const SOCKET: i32 = 3;
@@ -28,11 +32,48 @@ const PAGE: i32 = 4;
 /// Most of the program's last output that a message quotes, in bytes.
 const QUOTED_BYTES: usize = 400;
 
-/// A running process. Dropping it kills its process group.
+/// Environment variable that all processes of a program inherit, also those that leave its process group. Its value
+/// begins with this process's own, and differs between programs.
+const MARK: &str = "UDPBENCH_PROGRAM";
+
+/// Lock for the start of a program.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Kills all processes of all programs, and lets no other program start in this process, which is about to end.
+pub fn end_all() {
+    // Never opened again: a trial may still be starting its programs.
+    mem::forget(ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
+    kill_marked(&mark_of_this_process());
+}
+
+/// Kills the processes whose mark begins like this, until there are none.
+fn kill_marked(mark: &str) {
+    /// A program that starts others faster than they are killed is not waited for.
+    const TRIES: usize = 100;
+    for _ in 0..TRIES {
+        let mut marked = processes::with_variable(MARK, mark).peekable();
+        if marked.peek().is_none() {
+            return;
+        }
+        for pid in marked {
+            let _ = signal::kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Returns the beginning of the marks of this process's programs. A number alone could be that of an earlier process.
+fn mark_of_this_process() -> String {
+    static RANDOM: LazyLock<u64> = LazyLock::new(|| fastrand::u64(..));
+    format!("{}-{:x}.", process::id(), *RANDOM)
+}
+
+/// A running process. Dropping it kills it, and all processes that it has started.
 #[derive(Debug)]
 pub(super) struct Child {
     path: PathBuf,
     process: process::Child,
+    mark: String,
     /// Its standard output and standard error, until it closes both.
     output: Option<File>,
     /// The end of its output so far.
@@ -41,11 +82,19 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts the program in a process group of its own, which the kernel kills when this thread ends.
+    /// Starts the program in a process group of its own. The kernel kills it when this thread ends. It runs in this
+    /// scheduling class, which is never above this thread's.
     ///
     /// # Errors
     /// Fails if the program cannot be executed. The message names it.
-    pub(super) fn start(path: &Path, socket: BorrowedFd, page: BorrowedFd) -> io::Result<Self> {
+    pub(super) fn start(
+        path: &Path,
+        [socket, page]: [BorrowedFd; 2],
+        class: Option<(Class, u8)>,
+    ) -> io::Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let mark = format!("{}{count}.", mark_of_this_process());
         let wrong = |error: io::Error| {
             let message = format!("cannot start {}: {error}", path.display());
             io::Error::new(error.kind(), message)
@@ -57,14 +106,14 @@ impl Child {
             .stdin(Stdio::null())
             .stdout(into.try_clone()?)
             .stderr(into)
+            .env(MARK, &mark)
             .process_group(0);
         let given = [(socket.as_raw_fd(), SOCKET), (page.as_raw_fd(), PAGE)];
         let parent = Pid::this();
         // SAFETY: the closure makes system calls only, all of them async-signal-safe, and allocates nothing.
-        unsafe { command.pre_exec(move || prepare(given, parent)) };
+        unsafe { command.pre_exec(move || prepare(given, parent, class)) };
         let process = {
             // Otherwise std's own pipe to the child might be one of the descriptors that are replaced there.
-            static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
             let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
             let _taken = [reserve(socket)?, reserve(socket)?];
             command.spawn().map_err(wrong)?
@@ -72,6 +121,7 @@ impl Child {
         Ok(Self {
             path: path.to_owned(),
             process,
+            mark,
             output: Some(output.into()),
             said: Vec::new(),
             status: None,
@@ -104,10 +154,9 @@ impl Child {
         self.status.is_some() || !matches!(state, Ok(WaitStatus::StillAlive) | Err(Errno::EINTR))
     }
 
-    /// Returns whether other processes belong to the group: their CPU time is not that of this one, and they would
-    /// outlive it.
+    /// Returns whether the program has started other processes that run: their CPU time is not that of this one.
     pub(super) fn has_company(&self) -> bool {
-        processes::group(self.pid()).any(|pid| pid != self.pid())
+        processes::with_variable(MARK, &self.mark).any(|pid| pid != self.pid())
     }
 
     /// Waits until the process has ended, for `most` at most. Returns whether it has.
@@ -128,7 +177,7 @@ impl Child {
         let _ = signal::kill(Pid::from_raw(self.pid()), Signal::SIGTERM);
     }
 
-    /// Kills whatever is left of the process group, and returns how the process ended.
+    /// Kills whatever is left of the program, and returns how its process ended.
     pub(super) fn finish(&mut self) -> io::Result<ExitStatus> {
         if let Some(status) = self.status {
             return Ok(status);
@@ -136,6 +185,7 @@ impl Child {
         // Before it is waited for: afterwards its ID may be another process's.
         let _ = signal::killpg(Pid::from_raw(self.pid()), Signal::SIGKILL);
         let status = self.process.wait()?;
+        kill_marked(&self.mark);
         self.listen();
         self.status = Some(status);
         Ok(status)
@@ -197,7 +247,10 @@ fn reserve(any: BorrowedFd) -> io::Result<OwnedFd> {
 
 /// Runs in the new process, before the program does: puts the descriptors in their places, and ties the process to the
 /// life of the thread that starts it.
-fn prepare(given: [(i32, i32); 2], parent: Pid) -> io::Result<()> {
+fn prepare(given: [(i32, i32); 2], parent: Pid, class: Option<(Class, u8)>) -> io::Result<()> {
+    if let Some((class, priority)) = class {
+        real_time::set_class(class, priority)?;
+    }
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
     if getppid() != parent {
         // The parent ended before the line above.

@@ -34,8 +34,12 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Takes what the program has published since the last call, and gives it what it sends next.
-    pub(super) fn exchange(&mut self, page: &Page, now: &Published) {
+    /// Takes what the program has published since the last call, and gives it what it sends next. So no call takes
+    /// longer than all slots and all round-trip times do, whatever was published.
+    ///
+    /// # Errors
+    /// Returns what the program did if it used slots that it must not use yet.
+    pub(super) fn exchange(&mut self, page: &Page, now: &Published) -> Result<(), &'static str> {
         if let Some(meter) = &self.bench.round_trips {
             self.count_round_trips(meter, page, now);
         }
@@ -47,10 +51,13 @@ impl<'a> Contents<'a> {
     }
 
     /// Fills the slots that the program has used up.
-    fn fill(&mut self, page: &Page, used: u64) {
+    fn fill(&mut self, page: &Page, used: u64) -> Result<(), &'static str> {
         let Some(writer) = &mut self.writer else {
-            return;
+            return Ok(());
         };
+        if used > self.slots {
+            return Err("counted datagrams before `slots_ready` let it send them");
+        }
         self.datagram.resize(self.bench.options.payload_bytes, 0);
         let end = used + Page::slots();
         while self.slots < end {
@@ -60,21 +67,24 @@ impl<'a> Contents<'a> {
             self.slots += 1;
         }
         page.publish_slots(self.slots);
+        Ok(())
     }
 
     /// Checks the datagrams that the program has put into slots.
-    fn check(&mut self, page: &Page, received: u64) {
+    fn check(&mut self, page: &Page, received: u64) -> Result<(), &'static str> {
         let Some(tracker) = &self.bench.tracker else {
-            return;
+            return Ok(());
         };
-        // Slots that were overwritten are lost, which verification reports.
-        self.slots = self.slots.max(received.saturating_sub(Page::slots()));
+        if received - self.slots > Page::slots() {
+            return Err("counted datagrams without waiting for `slots_ready`");
+        }
         while self.slots < received {
             page.read_slot(self.slots, &mut self.datagram);
             tracker.enter(&self.datagram, Origin::PEER);
             self.slots += 1;
         }
         page.publish_slots(self.slots);
+        Ok(())
     }
 
     /// Counts the round trips since the last look. Those at an edge of the window belong to it by the time of the look.
@@ -82,18 +92,18 @@ impl<'a> Contents<'a> {
         let is_open = meter.is_open();
         // A request without a response so far may still get one: the last one.
         let given_up = now.packets.saturating_sub(now.answered + 1);
-        for _ in self.given_up..given_up {
-            if is_open {
-                meter.sent_request();
-            }
+        if is_open {
+            meter.sent_requests(given_up.saturating_sub(self.given_up));
         }
         self.given_up = self.given_up.max(given_up);
-        for n in self.answered..now.answered {
+        // Those before are overwritten.
+        let oldest = now.answered.saturating_sub(Page::round_trips());
+        for n in self.answered.max(oldest)..now.answered {
             let Some(ns) = page.round_trip_ns(n, now.answered) else {
                 continue;
             };
             if is_open {
-                meter.sent_request();
+                meter.sent_requests(1);
                 meter.answered(ns);
             }
             if let Some(tracker) = &self.bench.tracker {
@@ -102,9 +112,7 @@ impl<'a> Contents<'a> {
             }
         }
         self.answered = now.answered;
-        for _ in self.late..now.late {
-            meter.late();
-        }
+        meter.late(now.late - self.late);
         self.late = now.late;
     }
 }

@@ -21,9 +21,11 @@ use nix::sys::socket::sockopt::UdpGroSegment;
 use socket2::SockRef;
 
 use self::child::Child;
+pub use self::child::end_all;
 use self::contents::Contents;
 use self::page::Page;
-pub use self::programs::{add, find};
+pub(super) use self::programs::probe;
+pub use self::programs::{add, add_all, all, find};
 use self::shared::Shared;
 use self::task::{Published, Role, Task};
 use crate::data::{Batch, Connection};
@@ -57,8 +59,8 @@ pub(super) fn run(
     let path = thread.executable().ok_or(io::ErrorKind::InvalidInput)?;
     let bench = Bench::new(program, connection)?;
     let shared = Arc::new(Shared::new(&bench.task())?);
-    let socket = bench.endpoint.socket.as_fd();
-    let mut child = Child::start(path, socket, shared.page.file())?;
+    let given = [bench.endpoint.socket.as_fd(), shared.page.file()];
+    let mut child = Child::start(path, given, thread.class())?;
     get_ready(&mut child, &shared.page)?;
     refuse_company(&mut child)?;
     let delivered = Delivered::read(&bench);
@@ -81,7 +83,10 @@ pub(super) fn run(
     };
     while !is_stopped() {
         shared.publish(&thread.meter);
-        contents.exchange(&shared.page, &shared.counts());
+        shared
+            .check()
+            .and_then(|()| contents.exchange(&shared.page, &shared.counts()))
+            .map_err(|did| child.error(did))?;
         if child.wait(look) {
             return Err(child.error("ended during the trial"));
         }
@@ -89,13 +94,13 @@ pub(super) fn run(
     refuse_company(&mut child)?;
     let ended = end(&mut child, bench.role, &shared.page);
     shared.publish(&thread.meter);
-    contents.exchange(&shared.page, &shared.counts());
+    let exchanged = shared
+        .check()
+        .and_then(|()| contents.exchange(&shared.page, &shared.counts()));
     if bench.role.initiates() {
         thread.done_sending();
     }
-    if shared.is_wrong() {
-        return Err(child.error("published counts that went back, or grew beyond all limits"));
-    }
+    exchanged.map_err(|did| child.error(did))?;
     ended?;
     if let Some(wrong) = bench.wrong_bytes(&shared.counts()) {
         return Err(child.error(&wrong));

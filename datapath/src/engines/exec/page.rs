@@ -199,6 +199,11 @@ impl Page {
         (answered - n <= ROUND_TRIPS).then_some(ns.into())
     }
 
+    /// Returns the number of round-trip times that the page has room for.
+    pub(super) fn round_trips() -> u64 {
+        ROUND_TRIPS
+    }
+
     /// Returns the number of slots.
     pub(super) fn slots() -> u64 {
         SLOTS

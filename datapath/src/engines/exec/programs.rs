@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use nix::unistd::{AccessFlags, access};
+
 use crate::data::{EngineName, Group};
 use crate::engine::{About, Selection};
 use crate::engines::Entry;
@@ -50,6 +52,15 @@ pub fn add(name: Option<EngineName>, path: &Path) -> Result<&'static Entry, Stri
     }
 }
 
+/// Remembers programs that have names.
+///
+/// # Errors
+/// Fails as [`add`] does.
+pub fn add_all(programs: &[(EngineName, PathBuf)]) -> Result<(), String> {
+    let mut programs = programs.iter();
+    programs.try_for_each(|(name, path)| add(Some(*name), path).map(drop))
+}
+
 /// Returns the engine with this name, if it is a program.
 pub fn find(name: &str) -> Option<&'static Entry> {
     let programs = programs();
@@ -57,6 +68,25 @@ pub fn find(name: &str) -> Option<&'static Entry> {
         .iter()
         .copied()
         .find(|entry| entry.about.name == name)
+}
+
+/// Returns all programs.
+pub fn all() -> Vec<&'static Entry> {
+    programs().clone()
+}
+
+/// Checks that a program can be started on this host, without starting it.
+///
+/// # Errors
+/// Returns the reason why it cannot.
+pub(in crate::engines) fn probe(path: &Path) -> Result<(), String> {
+    match path.metadata() {
+        Err(error) => Err(error.to_string()),
+        Ok(file) if file.is_dir() => Err("it is a directory".to_owned()),
+        Ok(_) => {
+            access(path, AccessFlags::X_OK).map_err(|_| "it is not executable: chmod +x".to_owned())
+        }
+    }
 }
 
 fn programs() -> MutexGuard<'static, Vec<&'static Entry>> {

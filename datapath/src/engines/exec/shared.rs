@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use super::page::Page;
 use super::task::{Published, Role, Task};
@@ -13,7 +14,8 @@ use crate::engine::{Meter, OutsideCounts, Tally};
 pub(super) struct Shared {
     pub(super) page: Page,
     role: Role,
-    last: Mutex<Published>,
+    /// The counts, and the time of the look.
+    last: Mutex<(Published, Instant)>,
     /// True once the program has published counts that cannot be right.
     is_wrong: AtomicBool,
 }
@@ -23,27 +25,34 @@ impl Shared {
         Ok(Self {
             page: Page::new(task)?,
             role: task.role,
-            last: Mutex::default(),
+            last: Mutex::new((Published::default(), Instant::now())),
             is_wrong: AtomicBool::default(),
         })
     }
 
     /// Returns the counts when they were published last.
     pub(super) fn counts(&self) -> Published {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Returns whether the program has published counts that cannot be right.
-    pub(super) fn is_wrong(&self) -> bool {
-        self.is_wrong.load(Ordering::Relaxed)
+    /// Checks that the program has not published counts that cannot be right.
+    ///
+    /// # Errors
+    /// Returns what it did.
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        if self.is_wrong.load(Ordering::Relaxed) {
+            return Err("published counts that went back, or grew beyond all limits");
+        }
+        Ok(())
     }
 }
 
 impl OutsideCounts for Shared {
     fn publish(&self, meter: &Meter) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.page.published();
-        if !now.can_follow(&last) {
+        let mut looked = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let (now, at) = (self.page.published(), Instant::now());
+        let (last, then) = *looked;
+        if !now.can_follow(&last, at.saturating_duration_since(then)) {
             self.is_wrong.store(true, Ordering::Relaxed);
         }
         if self.is_wrong.load(Ordering::Relaxed) {
@@ -70,6 +79,6 @@ impl OutsideCounts for Shared {
                 meter.sent.publish(now.answered + now.refused);
             }
         }
-        *last = now;
+        *looked = (now, at);
     }
 }

@@ -1,6 +1,7 @@
 //! What a program is told before it starts, and what it counts.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 /// Task of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +49,11 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// Returns whether these counts can come after `before`: none goes back, and none has grown by more than 2^32.
-    pub(super) fn can_follow(&self, before: &Self) -> bool {
+    /// Returns whether these counts can come `elapsed` after `before`: none goes back, and none has grown by more than
+    /// one a nanosecond, and a batch that was counted at once. No CPU is that fast.
+    pub(super) fn can_follow(&self, before: &Self, elapsed: Duration) -> bool {
+        const AT_ONCE: u128 = 1 << 16;
+        let most = elapsed.as_nanos() + AT_ONCE;
         let fields = |it: &Self| {
             [
                 it.packets,
@@ -61,6 +65,27 @@ impl Published {
             ]
         };
         let mut grown = fields(self).into_iter().zip(fields(before));
-        grown.all(|(now, then)| now >= then && u32::try_from(now - then).is_ok())
+        grown.all(|(now, then)| now >= then && u128::from(now - then) <= most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_that_go_back_or_that_no_cpu_is_fast_enough_for_cannot_follow() {
+        let counts = |packets| Published {
+            packets,
+            bytes: 300 * packets,
+            ..Published::default()
+        };
+        let can_follow = |now, then, elapsed| {
+            counts(now).can_follow(&counts(then), Duration::from_millis(elapsed))
+        };
+        assert!(can_follow(1024, 0, 0), "a batch between two looks");
+        assert!(can_follow(10_000_000, 0, 100), "100 Mpps");
+        assert!(!can_follow(5, 100, 100));
+        assert!(!can_follow(0xf000_0000, 0, 100));
     }
 }
