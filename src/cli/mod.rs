@@ -172,11 +172,11 @@ pub enum Command {
     /// Checks this host: each problem with its fix
     ///
     /// The exit code is 1 if a problem would invalidate a run.
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// Lists the engines, and which of them can run on this host
-    Engines,
+    Engines(EnginesArgs),
     /// Lists board profiles, shows one, detects this board, or drafts a new one
-    Boards(BoardsArgs),
+    Boards(Box<BoardsArgs>),
     /// Lists suites, which are named lists of sweeps (--suite), or shows one
     Suites(SuitesArgs),
     /// Writes the results of a run in another format, or computes them again from its log
@@ -222,6 +222,17 @@ pub struct CheckArgs {
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
+    /// The host that is checked.
+    #[command(flatten)]
+    pub remote: RemoteArgs,
+}
+
+/// The options of `engines`.
+#[derive(Args, Debug)]
+pub struct EnginesArgs {
+    /// The host on which they would run.
+    #[command(flatten)]
+    pub remote: RemoteArgs,
 }
 
 /// The options of `boards`.
@@ -242,6 +253,9 @@ pub struct BoardsArgs {
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
+    /// The host that is detected.
+    #[command(flatten)]
+    pub remote: RemoteArgs,
 }
 
 /// The options of `suites`.

@@ -196,6 +196,14 @@ impl Width {
     }
 }
 
+/// Returns the width of standard output, in columns, if it is a terminal or `COLUMNS` says it.
+fn known_width() -> Option<u16> {
+    match Width::of(&Term::stdout()) {
+        Width::Known(columns) => Some(columns),
+        Width::Usual => None,
+    }
+}
+
 /// Returns the width of tables on standard output, in columns: the terminal's width. In a pipe, such as to `less`, it
 /// is `COLUMNS`, else the width of the terminal at standard error, else 100.
 pub fn width() -> u16 {
