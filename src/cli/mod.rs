@@ -61,7 +61,7 @@ pub use self::soak::SoakArgs;
 pub use self::tuning::{PutBackArgs, TuningArgs};
 pub use self::watch::WatchArgs;
 pub use self::wire::{WireArgs, WireCommand};
-pub use self::words::{words, words_as_text};
+pub use self::words::{as_typed, words, words_as_text};
 
 /// Measures which UDP socket API or event loop is fastest on this board, and what it loses and costs
 #[derive(Args, Debug)]
