@@ -8,7 +8,7 @@ use std::process::Output;
 use super::rsh::script;
 use crate::common::lab::{End, Lab};
 use crate::common::pages::root;
-use crate::common::{Place, assert_code, program, stderr, stdout};
+use crate::common::{Place, assert_code, program, stderr, stdout, words};
 use crate::shown_commands::{code_lines, inline_codes};
 
 /// Added to what measures: shorter, and on a CPU for each end.
@@ -105,8 +105,12 @@ fn measures(command: &str) -> bool {
 fn printed(said: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in said.lines() {
-        // The command of an answer may be longer than a line.
-        let goes_on = lines.last().is_some_and(|it| it.contains("udpbench wire "));
+        // A command may be longer than a line.
+        let is_long = |it: &String| {
+            let mut long = ["udpbench wire ", "udpbench summarize "].iter();
+            long.any(|command| it.contains(command))
+        };
+        let goes_on = lines.last().is_some_and(is_long);
         if goes_on && line.starts_with("   ") {
             let last = lines.last_mut().expect("it goes on");
             *last += &format!(" {}", line.trim_start());
@@ -267,7 +271,7 @@ fn check_boards_engines_and_plan_tell_of_the_host_of_on() {
     assert_code(&nowhere, 1);
     let said = stderr(&nowhere);
     assert!(said.contains("there is no udpbench in its PATH"), "{said}");
-    assert!(said.contains("let --deploy copy it"), "{said}");
+    assert!(words(&said).contains("let --deploy copy it"), "{said}");
 
     let there = desk
         .place
