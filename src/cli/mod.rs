@@ -209,6 +209,7 @@ pub enum Command {
 
 /// The options of `check`.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "What")]
 pub struct CheckArgs {
     /// Board profile: auto, a name, or the path of a TOML file
     #[arg(long, value_name = "BOARD", default_value = "auto", value_parser = Name(board::names), hide_possible_values = true)]
@@ -237,6 +238,7 @@ pub struct EnginesArgs {
 
 /// The options of `boards`.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "What")]
 pub struct BoardsArgs {
     /// Shows this profile
     #[arg(value_parser = Name(board::names), hide_possible_values = true)]
