@@ -66,7 +66,7 @@ fn run() -> ExitCode {
         Some(Command::Check(args)) => commands::check::run(args),
         Some(Command::PutBack(args)) => commands::tuning::put_back(args),
         Some(Command::Files(args)) => commands::files::run(args),
-        Some(Command::Engines) => commands::engines::run(),
+        Some(Command::Engines(args)) => commands::engines::run(args),
         Some(Command::Boards(args)) => commands::boards::run(args),
         Some(Command::Suites(args)) => commands::suites::run(args),
         Some(Command::Summarize(args)) => commands::summarize::run(args),

@@ -14,7 +14,7 @@ pub const HEADINGS: [&str; 7] = [
 ];
 
 /// Options that `-h` shows, by command. A command that is not listed shows all.
-const COMMON: [(&str, &str); 13] = [
+const COMMON: [(&str, &str); 16] = [
     (
         "",
         "engine threads payload pin duration quick full on output",
@@ -63,12 +63,15 @@ const COMMON: [(&str, &str); 13] = [
     ),
     (
         "plan",
-        "engine workload suite payload rate connection ip duration rounds full quick threads pin details",
+        "engine workload suite payload rate connection ip on duration rounds full quick threads pin details",
     ),
     (
         "ab",
         "a b before-a before-b on rounds decide by details output resume",
     ),
+    ("check", "board rcvbuf interface on deploy"),
+    ("boards", "detect new capture on deploy"),
+    ("engines", "on deploy"),
 ];
 
 /// Options that a command has in common with others and that cannot do anything in it, nor in the commands below it.

@@ -61,7 +61,7 @@ pub use self::soak::SoakArgs;
 pub use self::tuning::{PutBackArgs, TuningArgs};
 pub use self::watch::WatchArgs;
 pub use self::wire::{WireArgs, WireCommand};
-pub use self::words::{words, words_as_text};
+pub use self::words::{as_typed, words, words_as_text};
 
 /// Measures which UDP socket API or event loop is fastest on this board, and what it loses and costs
 #[derive(Args, Debug)]
@@ -172,11 +172,11 @@ pub enum Command {
     /// Checks this host: each problem with its fix
     ///
     /// The exit code is 1 if a problem would invalidate a run.
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// Lists the engines, and which of them can run on this host
-    Engines,
+    Engines(EnginesArgs),
     /// Lists board profiles, shows one, detects this board, or drafts a new one
-    Boards(BoardsArgs),
+    Boards(Box<BoardsArgs>),
     /// Lists suites, which are named lists of sweeps (--suite), or shows one
     Suites(SuitesArgs),
     /// Writes the results of a run in another format, or computes them again from its log
@@ -209,6 +209,7 @@ pub enum Command {
 
 /// The options of `check`.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "What")]
 pub struct CheckArgs {
     /// Board profile: auto, a name, or the path of a TOML file
     #[arg(long, value_name = "BOARD", default_value = "auto", value_parser = Name(board::names), hide_possible_values = true)]
@@ -222,10 +223,22 @@ pub struct CheckArgs {
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
+    /// The host that is checked.
+    #[command(flatten)]
+    pub remote: RemoteArgs,
+}
+
+/// The options of `engines`.
+#[derive(Args, Debug)]
+pub struct EnginesArgs {
+    /// The host on which they would run.
+    #[command(flatten)]
+    pub remote: RemoteArgs,
 }
 
 /// The options of `boards`.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "What")]
 pub struct BoardsArgs {
     /// Shows this profile
     #[arg(value_parser = Name(board::names), hide_possible_values = true)]
@@ -242,6 +255,9 @@ pub struct BoardsArgs {
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
+    /// The host that is detected.
+    #[command(flatten)]
+    pub remote: RemoteArgs,
 }
 
 /// The options of `suites`.

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
 
-use crate::cli::ParameterArgs;
+use crate::cli::{ParameterArgs, as_typed};
 use crate::data::{Destination, HostAddress, InterfaceName, is_link_local};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
@@ -41,6 +41,29 @@ impl Words {
             before_subcommand: format!("{} ", wire.words()),
             after_subcommand: String::new(),
         }
+    }
+
+    /// Returns a text whose commands check and measure the remote host, and with which a shell finds this program.
+    pub fn in_commands(&self, text: &str) -> String {
+        /// A command to another host, whose name the text cannot know.
+        const WIRE: &str = "udpbench wire HOST --deploy ";
+        const CHECK: &str = "udpbench check";
+        let (before, after) = (&self.before_subcommand, self.after_subcommand.trim_end());
+        let reach = before.strip_prefix("wire ").unwrap_or(before).trim_end();
+        let mut text = text.to_owned();
+        if let Some(reach) = after.strip_prefix("--on ") {
+            text = text.replace(WIRE, &format!("udpbench wire {reach} "));
+            for command in [CHECK, "udpbench find lossless", "udpbench latency"] {
+                text = text.replace(command, &format!("{command} {after}"));
+            }
+        } else if !reach.is_empty() {
+            text = text.replace(CHECK, &format!("{CHECK} and {CHECK} --on {reach}"));
+            for command in ["find lossless", "latency"] {
+                let to_host = format!("udpbench wire {reach} {command}");
+                text = text.replace(&format!("udpbench {command}"), &to_host);
+            }
+        }
+        as_typed(&text).into_owned()
     }
 }
 
@@ -307,4 +330,29 @@ fn source_towards(address: HostAddress) -> std::io::Result<IpAddr> {
     let socket = UdpSocket::bind((any, 0))?;
     socket.connect(to)?;
     Ok(socket.local_addr()?.ip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_of_a_text_are_for_the_host_of_the_run() {
+        let text = "udpbench check, or udpbench wire HOST --deploy latency --ip v4, udpbench find lossless (x)";
+        assert_eq!(Words::default().in_commands(text), text);
+        let on = Words {
+            after_subcommand: "--on pi@board --deploy ".to_owned(),
+            ..Words::default()
+        };
+        let expected = "udpbench check --on pi@board --deploy, or udpbench wire pi@board --deploy latency --ip v4, \
+                        udpbench find lossless --on pi@board --deploy (x)";
+        assert_eq!(on.in_commands(text), expected);
+        let wire = Words {
+            before_subcommand: "wire board --deploy ".to_owned(),
+            ..Words::default()
+        };
+        let expected = "udpbench check and udpbench check --on board --deploy, mend; udpbench wire board --deploy find lossless";
+        let text = "udpbench check, mend; udpbench find lossless";
+        assert_eq!(wire.in_commands(text), expected);
+    }
 }

@@ -7,7 +7,6 @@ use clap::Args;
 use crate::term::shell;
 
 const RSH: &str = "ssh";
-const AGENT: &str = "udpbench";
 
 /// Another host, and how it is reached.
 #[derive(Args, Clone, Debug)]
@@ -26,14 +25,11 @@ pub struct RemoteArgs {
     #[arg(long, value_name = "COMMAND", default_value = RSH, env = "UDPBENCH_RSH", hide_env_values = true, value_parser = command)]
     pub rsh: String,
 
-    /// Path of udpbench on the other host [default: the one on its PATH]
-    #[arg(
-        long,
-        value_name = "PATH",
-        default_value = AGENT,
-        hide_default_value = true
-    )]
-    pub agent: String,
+    /// Path of udpbench on the other host
+    ///
+    /// Without it, the one on its PATH, else what --deploy copied there, else ~/udpbench. The same version comes first
+    #[arg(long, value_name = "PATH")]
+    pub agent: Option<String>,
 
     /// Copies udpbench to the other host first
     ///
@@ -62,8 +58,8 @@ impl RemoteArgs {
         if self.rsh != RSH {
             add("--rsh", &self.rsh);
         }
-        if self.agent != AGENT {
-            add("--agent", &self.agent);
+        if let Some(agent) = &self.agent {
+            add("--agent", agent);
         }
         if let Some(binary) = &self.binary {
             add("--binary", &binary.to_string_lossy());
@@ -87,7 +83,7 @@ impl RemoteArgs {
                 "--rsh",
                 self.rsh != RSH && std::env::var_os("UDPBENCH_RSH").is_none(),
             ),
-            ("--agent", self.agent != AGENT),
+            ("--agent", self.agent.is_some()),
             ("--deploy", self.deploy),
             ("--drop-reasons", self.drop_reasons),
         ];

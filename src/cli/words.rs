@@ -1,7 +1,18 @@
 //! The words of this program's command line.
 
+use std::borrow::Cow;
 use std::env;
 use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use super::Cli;
+use crate::term::shell;
+
+/// The program's name in texts.
+const NAME: &str = "udpbench";
 
 /// Returns the words of the command line, the program's name first. `cargo bench` adds `--bench` as the last one, which is
 /// left out.
@@ -16,6 +27,52 @@ pub fn words_as_text() -> Vec<String> {
     text.collect()
 }
 
+/// Returns a text whose commands begin with the program as it was typed, such as `./udpbench`, if a shell would not find
+/// it by its name.
+pub fn as_typed(text: &str) -> Cow<'_, str> {
+    static TYPED: LazyLock<Option<String>> = LazyLock::new(typed);
+    match &*TYPED {
+        Some(program) => started_by(program, text).into(),
+        None => text.into(),
+    }
+}
+
+/// Returns the path by which this program was started. `None`: its name is enough.
+fn typed() -> Option<String> {
+    let typed = PathBuf::from(env::args_os().next()?);
+    let is_path = typed.parent().is_some_and(|it| it != Path::new(""));
+    if !is_path || typed.file_name() != Some(NAME.as_ref()) {
+        return None;
+    }
+    let id = |file: &Path| fs::metadata(file).ok().map(|it| (it.dev(), it.ino()));
+    let directories = env::var_os("PATH").unwrap_or_default();
+    let mut named = env::split_paths(&directories).map(|directory| directory.join(NAME));
+    let is_found = named
+        .find_map(|file| id(&file))
+        .is_some_and(|found| Some(found) == id(&typed));
+    (!is_found).then(|| shell::path(&typed))
+}
+
+/// Puts `program` in the place of the name of this program in each command of a text.
+fn started_by(program: &str, text: &str) -> String {
+    let command = Cli::plain();
+    let is_command = |word: &str| {
+        let mut all = command.get_subcommands();
+        word.starts_with("--") || all.any(|it| it.get_name() == word)
+    };
+    let mut parts = text.split(NAME);
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for rest in parts {
+        let is_word = whole.is_empty() || whole.ends_with([' ', '\n', '`', '(']);
+        let next = rest.strip_prefix(' ').unwrap_or_default();
+        let next = next.split(|it: char| !(it == '-' || it.is_ascii_alphanumeric()));
+        let is_typed = is_word && next.take(1).any(is_command);
+        whole += if is_typed { program } else { NAME };
+        whole += rest;
+    }
+    whole
+}
+
 fn without_cargos(mut words: Vec<OsString>) -> Vec<OsString> {
     if words.len() > 1 && words.last().is_some_and(|last| last == "--bench") {
         words.pop();
@@ -26,6 +83,23 @@ fn without_cargos(mut words: Vec<OsString>) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_begin_with_the_program_as_it_was_typed_and_prose_stays() {
+        for (text, expected) in [
+            ("udpbench report a.jsonl", "./udpbench report a.jsonl"),
+            (
+                "stop it (udpbench check); udpbench 0.1.0",
+                "stop it (./udpbench check); udpbench 0.1.0",
+            ),
+            ("use: udpbench --resume x", "use: ./udpbench --resume x"),
+            ("/bin/udpbench check", "/bin/udpbench check"),
+            ("udpbench watches, udpbench", "udpbench watches, udpbench"),
+        ] {
+            assert_eq!(started_by("./udpbench", text), expected);
+            assert_eq!(as_typed(text), text, "a test has another name");
+        }
+    }
 
     #[test]
     fn what_cargo_bench_adds_is_left_out() {

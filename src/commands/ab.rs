@@ -122,7 +122,7 @@ fn on(
 ) -> anyhow::Result<Option<RemoteHost>> {
     let mut options = options.clone();
     if let Some(program) = program.filter(|_| options.on.is_some()) {
-        program.clone_into(&mut options.agent);
+        options.agent = Some(program.to_owned());
         options.deploy = false;
     }
     RemoteHost::on(&options, "auto", is_quiet, interrupt)

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use super::remote_host::run_there;
 use super::{say, show, show_file, width};
 use crate::cli::BoardsArgs;
 use crate::host::board::{self, Board, ChosenBoard};
@@ -15,8 +16,11 @@ use crate::term::table::Columns;
 /// Lists the profiles, shows one, detects the board, drafts a profile, or captures the host.
 ///
 /// # Errors
-/// Fails if the name is unknown or standard output cannot be written.
+/// Fails if the name is unknown, if standard output cannot be written, or if the host of `--on` cannot be asked.
 pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
+    if let Some(code) = run_there(&args.remote, &words(args))? {
+        return Ok(code);
+    }
     let root = Root::new(&args.root);
     if args.detect {
         let mut out = String::new();
@@ -33,6 +37,20 @@ pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
         show(&list(&board::all()?))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the command line for another host.
+fn words(args: &BoardsArgs) -> Vec<String> {
+    let flags = [
+        ("--detect", args.detect),
+        ("--new", args.new),
+        ("--capture", args.capture),
+    ];
+    let flags = flags.iter().filter(|(_, is_set)| *is_set);
+    let flags = flags.map(|(flag, _)| (*flag).to_owned());
+    let name = args.name.iter().cloned();
+    let command = ["boards".to_owned()].into_iter();
+    command.chain(flags).chain(name).collect()
 }
 
 /// Returns a draft profile of this host. Remarks go to standard error, so that standard output can be redirected to a

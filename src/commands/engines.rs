@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use super::remote_host::run_there;
+use crate::cli::EnginesArgs;
 use crate::engine::Selection;
 use crate::engines::{self, Entry};
 use crate::term::table::Columns;
@@ -9,8 +11,11 @@ use crate::term::table::Columns;
 /// Prints a table of all engines, including those left out of this build.
 ///
 /// # Errors
-/// Fails if standard output cannot be written.
-pub fn run() -> anyhow::Result<ExitCode> {
+/// Fails if standard output cannot be written, or if the host of `--on` cannot be asked.
+pub fn run(args: &EnginesArgs) -> anyhow::Result<ExitCode> {
+    if let Some(code) = run_there(&args.remote, &["engines".to_owned()])? {
+        return Ok(code);
+    }
     let built = engines::all().map(row);
     let left_out = engines::not_built();
     let left_out = left_out.map(|(name, reason)| [name, "", "no", reason].map(str::to_owned));

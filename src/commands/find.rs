@@ -103,9 +103,10 @@ pub(super) fn search_on(
         power_command: None,
         interrupt,
     };
-    let show = |record: &Record, _: &Progress, agents: &mut [Agents]| {
+    let show = |record: &Record, progress: &Progress, agents: &mut [Agents]| {
         let is_as_before = tuning::check_after(what, record, &mut agents[0].settings());
-        let table = || table::draw(record, width());
+        let words = &progress.outputs.words;
+        let table = || words.in_commands(&table::draw(record, width()));
         show_answers(shape, table, || rows::rows(record))?;
         is_as_before
     };

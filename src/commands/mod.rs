@@ -42,7 +42,8 @@ use anyhow::Context;
 use console::Term;
 use serde_json::Value;
 
-use crate::cli::Shape;
+use crate::cli::peer::Words;
+use crate::cli::{Shape, as_typed};
 use crate::error::UsageError;
 use crate::results::export::table::WIDTH;
 use crate::results::export::{to_stdout, written_to_stdout};
@@ -96,9 +97,13 @@ fn advice(rows: &[Row]) -> Vec<String> {
 }
 
 /// Draws each machine's answer, `room` columns wide. With several machines, the name of each precedes its answer.
-fn drawn_answers(rows: &[Row], room: usize) -> String {
+/// `words` reach the remote host.
+fn drawn_answers(rows: &[Row], words: &Words, room: usize) -> String {
     let answers = answers(rows).into_iter();
-    let text = answers.map(|(machine, answer)| {
+    let text = answers.map(|(machine, mut answer)| {
+        for line in answer.said.iter_mut().chain(&mut answer.hints) {
+            *line = words.in_commands(line);
+        }
         let name = machine.map_or_else(String::new, |name| format!("{name}:\n"));
         fold::text(&name, room) + &answer.draw(room)
     });
@@ -151,6 +156,7 @@ fn interrupt_on_signals() -> anyhow::Result<Interrupt> {
 /// line is wrapped at words. Elsewhere it stays whole.
 pub fn say(line: &str) {
     let line = escape::line(line);
+    let line = as_typed(&line);
     let line = Width::of(&Term::stderr()).fold(&line);
     let _ = writeln!(io::stderr(), "{line}");
 }
@@ -196,6 +202,14 @@ impl Width {
     }
 }
 
+/// Returns the width of standard output, in columns, if it is a terminal or `COLUMNS` says it.
+fn known_width() -> Option<u16> {
+    match Width::of(&Term::stdout()) {
+        Width::Known(columns) => Some(columns),
+        Width::Usual => None,
+    }
+}
+
 /// Returns the width of tables on standard output, in columns: the terminal's width. In a pipe, such as to `less`, it
 /// is `COLUMNS`, else the width of the terminal at standard error, else 100.
 pub fn width() -> u16 {
@@ -223,7 +237,10 @@ pub fn show(text: &str) -> anyhow::Result<()> {
 /// Fails if standard output cannot be written for another reason than a closed pipe.
 fn show_in_colours(text: &str) -> anyhow::Result<()> {
     let mut out = AutoStream::auto(io::stdout());
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out
+        .write_all(as_typed(text).as_bytes())
+        .and_then(|()| out.flush())
+    {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         shown => written_to_stdout(shown),
     }
@@ -257,7 +274,7 @@ fn show_file(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// Fails if standard output cannot be written for another reason than a closed pipe.
 fn show_to_reader(text: &str) -> anyhow::Result<bool> {
-    print(&Width::of(&Term::stdout()).fold(&escape::text(text)))
+    print(&Width::of(&Term::stdout()).fold(&as_typed(&escape::text(text))))
 }
 
 fn print(text: &str) -> anyhow::Result<bool> {

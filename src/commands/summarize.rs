@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::cli::peer::Words;
 use crate::cli::{Shape, SummarizeArgs};
 use crate::error::UsageError;
 use crate::experiment::register::ExperimentResults;
@@ -74,7 +75,7 @@ fn draw(rows: &[Row]) -> String {
     let rows: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
     let (table, answers) = (
         table::draw(&rows, super::width()),
-        super::drawn_answers(&rows, super::width().into()),
+        super::drawn_answers(&rows, &Words::default(), super::width().into()),
     );
     let quality = fold::text(
         &format!("quality  {}\n", Quality::of(&rows)),

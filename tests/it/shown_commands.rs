@@ -100,7 +100,7 @@ fn a_command_that_is_none_is_found() {
 }
 
 /// Lines of code, each with those that continue it.
-fn code_lines(page: &str) -> Vec<String> {
+pub(crate) fn code_lines(page: &str) -> Vec<String> {
     let mut is_fenced = false;
     let mut lines: Vec<String> = Vec::new();
     let mut goes_on = false;
@@ -125,7 +125,7 @@ fn code_lines(page: &str) -> Vec<String> {
 }
 
 /// Returns the texts between backquotes, also across the end of a line.
-fn inline_codes(page: &str) -> Vec<String> {
+pub(crate) fn inline_codes(page: &str) -> Vec<String> {
     let prose: Vec<&str> = page
         .lines()
         .filter(|line| !line.starts_with("    "))

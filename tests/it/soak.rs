@@ -16,7 +16,7 @@ use udpbench::soak::event::{Event, Kind, Place as Where};
 use udpbench::soak::log::{Entry, SoakLog};
 
 use crate::common::lab::{End, Lab};
-use crate::common::{Place, assert_code, program, stderr, stdout, wait_until};
+use crate::common::{Place, assert_code, path_with_program, program, stderr, stdout, wait_until};
 use crate::wire::script;
 
 fn log(path: &Path) -> SoakLog {
@@ -149,7 +149,7 @@ impl Watched<'_> {
             .current_dir(self.place.path("."));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         // A test may have a chronyc of its own there, for both ends.
-        let path = std::env::var("PATH").unwrap_or_default();
+        let path = path_with_program();
         let place = self.place.path("");
         command.env("PATH", format!("{}:{path}", place.display()));
         let child = command.spawn().expect("it starts");

@@ -21,7 +21,7 @@ use crate::trial::spawned::THIS_PROGRAM;
 const REMOTE_DIRECTORY: &str = concat!(".cache/udpbench/", env!("CARGO_PKG_VERSION"));
 
 /// `cd` to the home directory, or to `/data/local/tmp` if it is not writable (Android).
-const CD_HOME: &str = r#"cd "${HOME:-.}" 2>/dev/null; [ -w . ] || cd /data/local/tmp 2>/dev/null
+pub(super) const CD_HOME: &str = r#"cd "${HOME:-.}" 2>/dev/null; [ -w . ] || cd /data/local/tmp 2>/dev/null
 "#;
 
 /// Script that prints the directory, the CPU name of `uname -m`, and the checksum of the file that is there (nothing
@@ -212,12 +212,12 @@ fn display_path(binary: &Path) -> String {
 }
 
 /// Returns the path of the copy on the remote host, below the directory of [`CD_HOME`].
-fn remote_path() -> String {
+pub(super) fn remote_path() -> String {
     format!("{REMOTE_DIRECTORY}/{}", program_name())
 }
 
 /// Returns the file name of this program: udpbench, or that of another crate's program with engines of its own.
-fn program_name() -> String {
+pub(super) fn program_name() -> String {
     let own = std::env::current_exe().ok();
     let name = own.as_deref().and_then(Path::file_name);
     name.map_or_else(

@@ -1,12 +1,15 @@
 //! The remote host of `wire` and `--on`: starts its agent and reads its host facts.
 
 mod deploy;
+mod program;
 mod rsh;
+mod there;
 
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
 
+use self::program::RemoteProgram;
 use self::rsh::Rsh;
 use super::say;
 use crate::cli::peer::Peer;
@@ -24,6 +27,8 @@ use crate::trial::agents::Agents;
 use crate::trial::remote_facts::RemoteFacts;
 use crate::trial::spawned::{THIS_PROGRAM, wait_or_kill};
 
+pub(super) use self::there::run_there;
+
 /// A connected remote host: its agent, and what is known about it.
 pub(super) struct RemoteHost {
     pub(super) agent: Agent,
@@ -36,8 +41,7 @@ pub(super) struct Reach {
     /// Host in messages.
     to: String,
     rsh: Rsh,
-    /// Path of udpbench there.
-    program: String,
+    program: RemoteProgram,
 }
 
 impl Reach {
@@ -46,8 +50,7 @@ impl Reach {
     /// # Errors
     /// Fails if the host cannot be reached or has no udpbench of this version.
     pub(super) fn start_patient(&self, asked: &StopRequested) -> anyhow::Result<Agent> {
-        let words = [&*self.program, "agent"];
-        let (shown, command) = (self.rsh.shown(&words), self.rsh.run(&words));
+        let (shown, command) = self.program.agent(&self.rsh);
         Agent::start_patient(&self.to, &shown, command, asked)
     }
 }
@@ -97,19 +100,9 @@ impl RemoteHost {
         is_quiet: bool,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Option<Self>> {
-        let Some(to) = &options.on else {
-            return match options.typed() {
-                Some(option) => {
-                    let fix = "it is for another host: add --on HOST, or write it behind wire HOST";
-                    Err(UsageError::flag("udpbench", option, fix).into())
-                }
-                None => Ok(None),
-            };
+        let Some(to) = host_of_on(options)? else {
+            return Ok(None);
         };
-        if options.drop_reasons {
-            let fix = "it is for two hosts: use it with wire HOST, or leave it out";
-            return Err(UsageError::flag("udpbench", "--drop-reasons", fix).into());
-        }
         let (agent, facts, reach) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::alone(to, facts, board)?;
         peer.words.after_subcommand = format!("--on {}{} ", shell::word(to), options.shown());
@@ -118,6 +111,25 @@ impl RemoteHost {
         }
         Ok(Some(Self { agent, peer, reach }))
     }
+}
+
+/// Returns the host of `--on`. `None` without it.
+///
+/// # Errors
+/// Fails if another option for a remote host is given without `--on`, and for `--drop-reasons`.
+fn host_of_on(options: &RemoteArgs) -> Result<Option<&str>, UsageError> {
+    let Some(to) = &options.on else {
+        let fix = "it is for another host: add --on HOST, or write it behind wire HOST";
+        let refused = options
+            .typed()
+            .map(|option| UsageError::flag("udpbench", option, fix));
+        return refused.map_or(Ok(None), Err);
+    };
+    if options.drop_reasons {
+        let fix = "it is for two hosts: use it with wire HOST, or leave it out";
+        return Err(UsageError::flag("udpbench", "--drop-reasons", fix));
+    }
+    Ok(Some(to))
 }
 
 /// Runs a shell script on the host of `--on`, or on this host without `--on`.
@@ -220,15 +232,9 @@ fn start_agent(
 ) -> anyhow::Result<(Agent, RemoteFacts, Reach)> {
     let start = || {
         let rsh = Rsh::new(&options.rsh, to);
-        let program = if options.deploy {
-            let copied = deploy::deploy(&rsh, options, to, interrupt);
-            copied.with_context(|| format!("cannot copy udpbench to {to}"))?
-        } else {
-            options.agent.clone()
-        };
-        let words = [&*program, "agent"];
-        let agent =
-            Agent::start_remote(to, &rsh.shown(&words), rsh.run(&words), &interrupt.asked());
+        let program = RemoteProgram::new(options, &rsh, to, interrupt)?;
+        let (shown, command) = program.agent(&rsh);
+        let agent = Agent::start_remote(to, &shown, command, &interrupt.asked());
         let mut agent = agent.with_context(|| format!("cannot measure with {to}"))?;
         let facts = agent.facts()?;
         let to = to.to_owned();

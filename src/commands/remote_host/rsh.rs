@@ -1,12 +1,12 @@
 //! The command that runs programs on the remote host (`--rsh`): ssh, `docker exec` or the like.
 
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 
 use anyhow::{Context, bail};
 
-use crate::sys::interrupt::Interrupt;
+use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::shell;
 use crate::trial::spawned::wait_or_kill;
 
@@ -51,8 +51,30 @@ impl Rsh {
         input: Stdio,
         interrupt: &Interrupt,
     ) -> anyhow::Result<String> {
-        // The first word identifies the command. The other words may be whole scripts.
-        let shown = self.shown(&words[..words.len().min(1)]);
+        let (status, said) = self.output(words, input, interrupt)?;
+        if !status.success() {
+            let shown = self.shown_in_short(words);
+            bail!("`{shown}` ended with {status}: what it said is above");
+        }
+        Ok(said)
+    }
+
+    /// Returns the first word as text for messages. It identifies the command; the other words may be whole scripts.
+    fn shown_in_short(&self, words: &[&str]) -> String {
+        self.shown(&words[..words.len().min(1)])
+    }
+
+    /// Runs `words` on the remote host and returns how they ended, and their standard output.
+    ///
+    /// # Errors
+    /// Fails if the command cannot be started or a signal asks this program to end.
+    pub(super) fn output(
+        &self,
+        words: &[&str],
+        input: Stdio,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<(ExitStatus, String)> {
+        let shown = self.shown_in_short(words);
         let mut command = self.run(words);
         let started = command.stdin(input).stdout(Stdio::piped()).spawn();
         let mut child = started.with_context(|| format!("cannot start `{shown}`"))?;
@@ -63,11 +85,11 @@ impl Rsh {
             output.read_to_end(&mut said).map(|_| said)
         });
         let status = wait_or_kill(child, interrupt)?;
-        if !status.success() {
-            bail!("`{shown}` ended with {status}: what it said is above");
+        if interrupt.signal().is_some() {
+            bail!(Interrupted);
         }
         let said = reader.join().ok().context("the reader broke")??;
-        Ok(String::from_utf8_lossy(&said).into_owned())
+        Ok((status, String::from_utf8_lossy(&said).into_owned()))
     }
 
     /// Returns whether a shell on the remote host splits words again, as with ssh. Such a shell turns `''` into an

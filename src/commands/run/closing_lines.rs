@@ -57,9 +57,10 @@ pub(super) fn of(
         let label = if n == 0 { "next" } else { "" };
         format!("{label:<9}{what}")
     }));
-    let lines = fold::text(&format!("{}\n", lines.join("\n")), room);
+    let lines = outputs.words.in_commands(&lines.join("\n"));
+    let lines = fold::text(&format!("{lines}\n"), room);
     let answers = match purpose {
-        Purpose::Choice => drawn_answers(rows, room),
+        Purpose::Choice => drawn_answers(rows, &outputs.words, room),
         Purpose::Comparison { .. } => String::new(),
     };
     format!("\n{answers}{lines}")

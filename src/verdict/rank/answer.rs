@@ -232,7 +232,7 @@ pub(super) fn only_on_a_wire(
     vec![
         format!("{place} the order may differ{why}. Measure there first{varied}:"),
         format!(
-            "udpbench wire HOST {latency}{}",
+            "udpbench wire HOST --deploy {latency}{}",
             options(board, told).join(" ")
         ),
     ]

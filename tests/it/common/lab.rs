@@ -17,6 +17,7 @@ use nix::sched::{CloneFlags, setns};
 use serde_json::Value;
 
 use super::pages::root;
+use super::path_with_program;
 
 /// Exit code of the script without permission to make namespaces.
 const SKIPPED: i32 = 77;
@@ -135,7 +136,7 @@ impl Lab {
 
     fn at(&self, end: End, program: &str) -> Command {
         let mut command = Command::new(self.name(end, "enter"));
-        command.arg(program);
+        command.arg(program).env("PATH", path_with_program());
         command
     }
 

@@ -33,9 +33,18 @@ pub const LONG_SWEEP: &str = "--full --engine null --no-reference --ip v4 --soak
                           1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20";
 
 /// Returns the command of the program. With `CARGO_TARGET_<TRIPLE>_RUNNER`, an emulator runs it, as cargo runs the
-/// tests.
+/// tests. It is in its `PATH`, so texts name it without its path.
 pub fn program() -> Command {
-    Command::cargo_bin(crate::PROGRAM).expect("cargo has built it")
+    let mut command = Command::cargo_bin(crate::PROGRAM).expect("cargo has built it");
+    command.env("PATH", path_with_program());
+    command
+}
+
+/// Returns a `PATH` that has the program first.
+pub fn path_with_program() -> String {
+    let program = assert_cmd::cargo::cargo_bin(crate::PROGRAM);
+    let directory = program.parent().expect("a directory").display();
+    format!("{directory}:{}", std::env::var("PATH").unwrap_or_default())
 }
 
 /// A temporary working directory, removed at the end.
@@ -100,7 +109,8 @@ impl Place {
         let mut shell = Command::new("sh");
         shell
             .args(["-c", script])
-            .env("udpbench", words.join(OsStr::new(" ")));
+            .env("udpbench", words.join(OsStr::new(" ")))
+            .env("PATH", path_with_program());
         shell.current_dir(self.0.path()).output().expect("a shell")
     }
 

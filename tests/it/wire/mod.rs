@@ -2,6 +2,7 @@
 //! message if the user may not create namespaces.
 
 mod accounting;
+mod commands;
 mod full_queue;
 // The rules of the test wire, whose tests need no lab.
 mod ends;

@@ -157,9 +157,9 @@ fn quality_and_next(record: &Record, names: &Names) -> String {
     let fixes = grades.iter().filter_map(|(quality, _)| quality.why());
     let is_offload = |(case, _): (&Searched, _)| case.case.sender.to_string().contains("gso");
     let cable = if cases(record).any(is_offload) {
-        "over a cable the rates differ, most of all of gso: udpbench wire HOST find lossless"
+        "over a cable the rates differ, most of all of gso: udpbench wire HOST --deploy find lossless"
     } else {
-        "over a cable the rates differ: udpbench wire HOST find lossless"
+        "over a cable the rates differ: udpbench wire HOST --deploy find lossless"
     };
     let cable = record.header().wire.is_none().then_some(cable);
     lines(&mut text, "next", fixes.map(|(_, fix)| fix).chain(cable));

@@ -191,7 +191,7 @@ fn the_command_for_a_cable_asks_for_what_was_compared() {
     });
     let text = ending(&rows.collect::<Vec<_>>());
     let words: Vec<&str> = text.split_whitespace().collect();
-    let command = "udpbench wire HOST --engine mmsg,std --workload rr --busy-poll off,50us \
+    let command = "udpbench wire HOST --deploy --engine mmsg,std --workload rr --busy-poll off,50us \
                    --threads 2 --payload 26";
     assert!(words.join(" ").contains(command), "{text}");
     let price = "Busy polling takes CPU time while nothing comes";
