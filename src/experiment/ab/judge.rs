@@ -19,7 +19,7 @@ pub fn judge(record: &Record, question: Question) -> Judgement {
     let (series, cases) = run
         .map(|(measured, pair)| {
             let series = Series::of(measured.differences(question.by));
-            (series, case(pair, measured, question))
+            (series, case(pair, measured, question, record.rounds_to_blame()))
         })
         .unzip();
     let rounds = Rounds {
@@ -51,13 +51,8 @@ impl Evidence for Rounds {
     }
 }
 
-fn case(pair: &Pair, measured: &Measured, question: Question) -> Case {
-    let verdict = match &measured.failures {
-        [None, None] => Verdict::Unclear,
-        [None, Some(reason)] => Verdict::Broken(reason.clone()),
-        [Some(reason), None] => Verdict::NotComparable(format!("fails in A: {reason}")),
-        [Some(reason), Some(_)] => Verdict::NotComparable(format!("fails in both: {reason}")),
-    };
+fn case(pair: &Pair, measured: &Measured, question: Question, to_blame: usize) -> Case {
+    let verdict = measured.verdict_on_failures(to_blame).unwrap_or(Verdict::Unclear);
     let [a, b] = [pair.a, pair.b].map(|planned| parts::of_case(&planned.case));
     let common = |number: usize| a[number].filter(|_| a[number] == b[number]);
     Case {

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use super::header::Header;
 use super::pairs::{pairs, runnable};
 use super::{Pair, Side};
-use crate::data::Sample;
 use crate::results::log::{Event, Expected, Of};
 use crate::results::row;
-use crate::verdict::judge::By;
+use crate::verdict::judge::{By, Verdict};
 
 /// Header and results so far of a comparison.
 #[derive(Clone, Debug)]
@@ -20,13 +19,26 @@ pub struct Record {
 /// Results of a pair so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
-    /// Figures of A and B by round, from 1.
-    rounds: BTreeMap<u32, [Option<Figures>; 2]>,
+    /// Windows of A and B by round, from 1.
+    rounds: BTreeMap<u32, [Option<Outcome>; 2]>,
     /// Windows that were measured twice.
     pub(super) repeated: usize,
-    /// Reasons why the case of A and the case of B failed.
-    pub(super) failures: [Option<String>; 2],
 }
+
+/// Figures of a window, or why there are none.
+type Outcome = Result<Figures, Failure>;
+
+/// Failure of a side in a round.
+#[derive(Clone, Debug)]
+struct Failure {
+    reason: String,
+    other_programs: Option<String>,
+}
+
+/// Rounds in which one side has to fail, and the other must not, until the side is the reason and not chance. If every
+/// window failed with the same probability, chance would do that in one of a million cases at most (0.25^10). A
+/// comparison of fewer rounds needs all of its rounds.
+const ROUNDS_TO_BLAME: u32 = 10;
 
 /// Figures of a window.
 #[derive(Clone, Copy, Debug)]
@@ -51,12 +63,19 @@ impl Record {
     /// Adds a round of a pair in which A has the value 1 and B has `of_b`.
     #[cfg(test)]
     pub(super) fn put(&mut self, pair: usize, round: u32, of_b: f64) {
-        let figures = |value| Figures {
-            received_pps: Some(value),
-            cpu_ns_per_packet: Some(value.recip()),
+        self.put_side(Side::A, pair, round, 1.0);
+        self.put_side(Side::B, pair, round, of_b);
+    }
+
+    /// Adds a window of a side of a pair, of this speed.
+    #[cfg(test)]
+    pub(super) fn put_side(&mut self, side: Side, pair: usize, round: u32, speed: f64) {
+        let figures = Figures {
+            received_pps: Some(speed),
+            cpu_ns_per_packet: Some(speed.recip()),
         };
-        let sides = [Some(figures(1.0)), Some(figures(of_b))];
-        self.pairs[pair].rounds.insert(round, sides);
+        let put = self.put_outcome(side, pair, round, Ok(figures));
+        put.expect("a round that it has not");
     }
 
     /// Returns the header of the log.
@@ -70,6 +89,11 @@ impl Record {
         pairs(&self.header.a, &self.header.b).unwrap_or_default()
     }
 
+    /// Returns the number of rounds after which a side that always fails is to blame.
+    pub(super) fn rounds_to_blame(&self) -> usize {
+        ROUNDS_TO_BLAME.min(self.header.most_rounds()) as usize
+    }
+
     pub(super) fn measured(&self) -> &[Measured] {
         &self.pairs
     }
@@ -77,7 +101,7 @@ impl Record {
     /// Returns the number of windows measured.
     pub fn windows(&self) -> u64 {
         let rounds = self.pairs.iter().flat_map(|pair| pair.rounds.values());
-        rounds.flatten().flatten().count() as u64
+        rounds.flatten().filter(|side| is_measured(side)).count() as u64
     }
 
     /// Returns the number of rounds of the pair that has the most.
@@ -86,7 +110,7 @@ impl Record {
             let both = pair
                 .rounds
                 .iter()
-                .filter(|(_, sides)| sides.iter().all(Option::is_some));
+                .filter(|(_, sides)| sides.iter().all(is_measured));
             both.map(|(round, _)| *round).next_back()
         };
         self.pairs
@@ -105,34 +129,12 @@ impl Record {
         record
     }
 
-    /// Returns whether a side of a pair has its window of a round.
-    pub(super) fn has_window(&self, pair: usize, round: u32, side: Side) -> bool {
+    /// Returns whether a side of a pair has its window of a round, or failed in it.
+    pub(super) fn has_outcome(&self, pair: usize, round: u32, side: Side) -> bool {
         let rounds = &self.pairs[pair].rounds;
         rounds
             .get(&round)
             .is_some_and(|sides| sides[side as usize].is_some())
-    }
-
-    /// Returns whether a case of a pair failed on either side.
-    pub(super) fn has_failed(&self, pair: usize) -> bool {
-        self.pairs[pair].failures.iter().any(Option::is_some)
-    }
-
-    /// Returns whether a window is still to be measured. If the other side of the pair failed, one window is measured
-    /// to learn whether both sides fail.
-    pub(super) fn is_wanted(&self, pair: usize, round: u32, side: Side) -> bool {
-        let measured = &self.pairs[pair];
-        match (
-            &measured.failures[side as usize],
-            &measured.failures[side.other() as usize],
-        ) {
-            (Some(_), _) => false,
-            (None, Some(_)) => measured
-                .rounds
-                .values()
-                .all(|sides| sides[side as usize].is_none()),
-            (None, None) => !self.has_window(pair, round, side),
-        }
     }
 
     /// Adds an event of the log.
@@ -144,15 +146,28 @@ impl Record {
             Event::Window(window) => {
                 let sample = &window.sample;
                 let (side, pair) = self.place(window.side, &sample.case)?;
-                self.window(side, pair, sample)?;
+                let figures = Figures {
+                    received_pps: row::received_pps(sample),
+                    cpu_ns_per_packet: row::cpu_ns_per_packet(sample),
+                };
+                self.put_outcome(side, pair, sample.round, Ok(figures))?;
             }
             Event::Repeated { of, .. } => {
                 let (_, pair) = self.place(of.side, &of.case)?;
                 self.pairs[pair].repeated += 1;
             }
-            Event::Failed { of, reason, .. } => {
+            Event::Failed {
+                of,
+                round,
+                reason,
+                other_programs,
+            } => {
+                let failure = Failure {
+                    reason: reason.clone(),
+                    other_programs: other_programs.clone(),
+                };
                 let (side, pair) = self.place(of.side, &of.case)?;
-                self.pairs[pair].failures[side as usize] = Some(reason.clone());
+                self.put_outcome(side, pair, *round, Err(failure))?;
             }
             Event::Interrupted { .. } => {}
             Event::Settled { .. }
@@ -189,17 +204,19 @@ impl Record {
         }
     }
 
-    fn window(&mut self, side: Side, number: usize, sample: &Sample) -> Result<(), String> {
-        let (round, most) = (sample.round, self.header.most_rounds());
+    fn put_outcome(
+        &mut self,
+        side: Side,
+        number: usize,
+        round: u32,
+        outcome: Outcome,
+    ) -> Result<(), String> {
+        let most = self.header.most_rounds();
         if round == 0 || round > most {
             return Err(format!("round {round}, but there are rounds 1 to {most}"));
         }
         let sides = self.pairs[number].rounds.entry(round).or_default();
-        let figures = Figures {
-            received_pps: row::received_pps(sample),
-            cpu_ns_per_packet: row::cpu_ns_per_packet(sample),
-        };
-        match sides[side as usize].replace(figures) {
+        match sides[side as usize].replace(outcome) {
             None => Ok(()),
             Some(_) => Err(format!("round {round} of pair {number} twice in {side}")),
         }
@@ -231,8 +248,8 @@ impl Record {
 impl Measured {
     /// Returns the logarithm of B over A, by round.
     pub(super) fn differences(&self, by: By) -> BTreeMap<u32, f64> {
-        let value = |figures: &Option<Figures>| {
-            let figures = figures.as_ref()?;
+        let value = |outcome: &Option<Outcome>| {
+            let figures = outcome.as_ref()?.as_ref().ok()?;
             let value = match by {
                 By::Speed => figures.received_pps,
                 By::Cpu => figures.cpu_ns_per_packet,
@@ -240,7 +257,7 @@ impl Measured {
             value.filter(|&value| value > 0.0)
         };
         let rounds = self.rounds.iter();
-        let difference = |(round, [a, b]): (&u32, &[Option<Figures>; 2])| {
+        let difference = |(round, [a, b]): (&u32, &[Option<Outcome>; 2])| {
             Some((*round, (value(b)? / value(a)?).ln()))
         };
         rounds.filter_map(difference).collect()
@@ -248,15 +265,87 @@ impl Measured {
 
     /// Returns the middle of the values of a side.
     pub(super) fn middle(&self, side: Side, by: By) -> Option<f64> {
-        let sides = self
-            .rounds
-            .values()
-            .filter_map(|sides| sides[side as usize]);
-        let values = sides.filter_map(|figures| match by {
-            By::Speed => figures.received_pps,
-            By::Cpu => figures.cpu_ns_per_packet,
+        let values = self.outcomes(side).filter_map(|outcome| match by {
+            By::Speed => outcome.as_ref().ok()?.received_pps,
+            By::Cpu => outcome.as_ref().ok()?.cpu_ns_per_packet,
         });
         let values: Vec<f64> = values.collect();
         crate::stats::estimate(&values).map(|estimate| estimate.middle)
     }
+
+    /// Returns whether more rounds would change nothing about the verdict on failures. `to_blame`: see
+    /// [`Record::rounds_to_blame`].
+    pub(super) fn is_decided(&self, to_blame: usize) -> bool {
+        let is_one_blamed = self.blamed(to_blame).is_some();
+        let fails = |side: &Side| self.failures(*side) > 0;
+        let fails_now_and_then = |side: &Side| self.fails_now_and_then(*side);
+        is_one_blamed || Side::BOTH.iter().all(fails) || Side::BOTH.iter().any(fails_now_and_then)
+    }
+
+    /// Returns the verdict on a pair with failures. `None`: there are none.
+    ///
+    /// On a busy machine, windows of either side fail now and then, and the case is unmeasured.
+    pub(super) fn verdict_on_failures(&self, to_blame: usize) -> Option<Verdict> {
+        let failed = Side::BOTH.into_iter().find_map(|side| {
+            let mut outcomes = self.outcomes(side);
+            let failure = outcomes.find_map(|outcome| outcome.as_ref().err())?;
+            Some((side, &failure.reason))
+        });
+        let (side, reason) = failed?;
+        match self.blamed(to_blame) {
+            Some(Side::B) => return Some(Verdict::Broken(reason.clone())),
+            Some(Side::A) => return Some(Verdict::NotComparable(format!("fails in A: {reason}"))),
+            None => {}
+        }
+        let of = self.outcomes(side).count();
+        let failed = format!("{side} failed in {} of {of} rounds: {reason}", self.failures(side));
+        let works = |side: &Side| self.failures(*side) < self.outcomes(*side).count();
+        Some(match self.other_programs() {
+            Some(programs) => {
+                Verdict::Unmeasured(format!("the machine was too busy: {programs}; {failed}"))
+            }
+            None if Side::BOTH.iter().any(works) => Verdict::Unmeasured(failed),
+            None => Verdict::NotComparable(format!("fails in both: {reason}")),
+        })
+    }
+
+    /// Returns the side that failed in so many rounds, and always, while the other never did, that it is the reason.
+    fn blamed(&self, to_blame: usize) -> Option<Side> {
+        let is_enough = |side: &Side| self.outcomes(*side).count() >= to_blame;
+        let is_to_blame = |side: &Side| {
+            let always = self.failures(*side) == self.outcomes(*side).count();
+            always && self.failures(side.other()) == 0
+        };
+        let are_enough = Side::BOTH.iter().all(is_enough);
+        Side::BOTH
+            .into_iter()
+            .find(|side| are_enough && is_to_blame(side))
+    }
+
+    /// Returns whether a side failed, but not in every round.
+    fn fails_now_and_then(&self, side: Side) -> bool {
+        let failures = self.failures(side);
+        failures > 0 && failures < self.outcomes(side).count()
+    }
+
+    /// Returns the number of rounds in which a side failed.
+    pub(super) fn failures(&self, side: Side) -> usize {
+        self.outcomes(side).filter(|it| it.is_err()).count()
+    }
+
+    /// Returns the other programs that used CPU time when a window failed.
+    fn other_programs(&self) -> Option<&str> {
+        let outcomes = Side::BOTH.into_iter().flat_map(|side| self.outcomes(side));
+        let mut failures = outcomes.filter_map(|outcome| outcome.as_ref().err());
+        failures.find_map(|failure| failure.other_programs.as_deref())
+    }
+
+    fn outcomes(&self, side: Side) -> impl Iterator<Item = &Outcome> {
+        let rounds = self.rounds.values();
+        rounds.filter_map(move |sides| sides[side as usize].as_ref())
+    }
+}
+
+fn is_measured(side: &Option<Outcome>) -> bool {
+    side.as_ref().is_some_and(Result::is_ok)
 }

@@ -296,9 +296,12 @@ impl Judgement {
         engines.chain(cases).any(Verdict::is_bad)
     }
 
-    /// Returns whether each engine is surely not worse than before by more than the threshold.
+    /// Returns whether each engine is surely not worse than before by more than the threshold, and each case that works
+    /// was measured.
     pub fn is_surely_not_worse(&self) -> bool {
+        let is_unmeasured = |case: &Case| matches!(case.answer.verdict, Verdict::Unmeasured(_));
         !self.engines.is_empty()
+            && !self.cases.iter().any(is_unmeasured)
             && self
                 .engines
                 .iter()
