@@ -6,7 +6,7 @@ use super::header::Header;
 use super::pairs::{pairs, runnable};
 use super::{Pair, Side};
 use crate::results::log::{Event, Expected, Of};
-use crate::results::row;
+use crate::results::row::{self, preempted};
 use crate::verdict::judge::{By, Verdict};
 
 /// Header and results so far of a comparison.
@@ -45,6 +45,8 @@ const ROUNDS_TO_BLAME: u32 = 10;
 struct Figures {
     received_pps: Option<f64>,
     cpu_ns_per_packet: Option<f64>,
+    /// True if other programs took CPU time from it.
+    is_disturbed: bool,
 }
 
 impl Record {
@@ -70,9 +72,20 @@ impl Record {
     /// Adds a window of a side of a pair, of this speed.
     #[cfg(test)]
     pub(super) fn put_side(&mut self, side: Side, pair: usize, round: u32, speed: f64) {
+        self.put_window((side, pair, round), speed, false);
+    }
+
+    #[cfg(test)]
+    pub(super) fn put_window(
+        &mut self,
+        (side, pair, round): (Side, usize, u32),
+        speed: f64,
+        is_disturbed: bool,
+    ) {
         let figures = Figures {
             received_pps: Some(speed),
             cpu_ns_per_packet: Some(speed.recip()),
+            is_disturbed,
         };
         let put = self.put_outcome(side, pair, round, Ok(figures));
         put.expect("a round that it has not");
@@ -102,6 +115,19 @@ impl Record {
     pub fn windows(&self) -> u64 {
         let rounds = self.pairs.iter().flat_map(|pair| pair.rounds.values());
         rounds.flatten().filter(|side| is_measured(side)).count() as u64
+    }
+
+    /// Returns the number of windows that other programs disturbed.
+    pub(super) fn disturbed_windows(&self) -> u64 {
+        let rounds = self.pairs.iter().flat_map(|pair| pair.rounds.values());
+        let windows = rounds.flatten().flatten().flatten();
+        windows.filter(|figures| figures.is_disturbed).count() as u64
+    }
+
+    /// Returns whether the machine was busy: other programs disturbed 3 of 10 windows or more.
+    pub(super) fn is_of_busy_machine(&self) -> bool {
+        let disturbed = self.disturbed_windows();
+        disturbed > 0 && 10 * disturbed >= 3 * self.windows()
     }
 
     /// Returns the number of rounds of the pair that has the most.
@@ -149,6 +175,7 @@ impl Record {
                 let figures = Figures {
                     received_pps: row::received_pps(sample),
                     cpu_ns_per_packet: row::cpu_ns_per_packet(sample),
+                    is_disturbed: preempted::disturbs(preempted::share_of_one(sample), sample),
                 };
                 self.put_outcome(side, pair, sample.round, Ok(figures))?;
             }
@@ -298,14 +325,20 @@ impl Measured {
             None => {}
         }
         let of = self.outcomes(side).count();
-        let failed = format!("{side} failed in {} of {of} rounds: {reason}", self.failures(side));
-        let works = |side: &Side| self.failures(*side) < self.outcomes(*side).count();
+        let failed = format!(
+            "{side} failed in {} of {of} rounds: {reason}",
+            self.failures(side)
+        );
+        let always_fails =
+            |side: &Side| self.failures(*side) > 0 && !self.fails_now_and_then(*side);
         Some(match self.other_programs() {
             Some(programs) => {
                 Verdict::Unmeasured(format!("the machine was too busy: {programs}; {failed}"))
             }
-            None if Side::BOTH.iter().any(works) => Verdict::Unmeasured(failed),
-            None => Verdict::NotComparable(format!("fails in both: {reason}")),
+            None if Side::BOTH.iter().all(always_fails) => {
+                Verdict::NotComparable(format!("fails in both: {reason}"))
+            }
+            None => Verdict::Unmeasured(failed),
         })
     }
 

@@ -54,8 +54,12 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
         format!("{skipped} of {all} cases skipped: {reason}")
     });
     let repeated: usize = record.measured().iter().map(|pair| pair.repeated).sum();
-    let repeated =
-        (repeated > 0).then(|| format!("measured twice: {}; the log says why", counted(repeated, "window")));
+    let repeated = (repeated > 0).then(|| {
+        format!(
+            "measured twice: {}; the log says why",
+            counted(repeated, "window")
+        )
+    });
     let more = judgement.engines.iter().filter_map(|engine| {
         let rounds = more_rounds(record, judgement, &engine.label)?;
         let each =
@@ -66,7 +70,15 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
             duration::about(each * rounds)
         ))
     });
-    let notes = reasons.chain(skipped).chain(repeated).chain(more);
+    let busy = record.is_of_busy_machine().then(|| {
+        format!(
+            "other programs took CPU time in {} of {} windows: a change is called only if it is a hundred times surer",
+            record.disturbed_windows(),
+            record.windows()
+        )
+    });
+    let notes = busy.into_iter().chain(reasons).chain(skipped);
+    let notes = notes.chain(repeated).chain(more);
     let notes: String = notes.map(|note| note + "\n").collect();
     if notes.is_empty() {
         notes
