@@ -333,12 +333,12 @@ impl Measured {
             |side: &Side| self.failures(*side) > 0 && !self.fails_now_and_then(*side);
         Some(match self.other_programs() {
             Some(programs) => {
-                Verdict::Unmeasured(format!("the machine was too busy: {programs}; {failed}"))
+                Verdict::Undecided(format!("the machine was too busy: {programs}; {failed}"))
             }
             None if Side::BOTH.iter().all(always_fails) => {
                 Verdict::NotComparable(format!("fails in both: {reason}"))
             }
-            None => Verdict::Unmeasured(failed),
+            None => Verdict::Undecided(failed),
         })
     }
 

@@ -206,14 +206,14 @@ fn only_a_side_that_always_fails_while_the_other_never_does_is_to_blame() {
     course(&mut record, 4, &[[None, None], [None, no]]);
     course(&mut record, 5, &[[None, no], [no, None]]);
     let not_comparable = |why: &str| Verdict::NotComparable(why.to_owned());
-    let unmeasured = |why: &str| Verdict::Unmeasured(why.to_owned());
+    let undecided = |why: &str| Verdict::Undecided(why.to_owned());
     let verdicts = [
         Verdict::Broken("no".to_owned()),
         not_comparable("fails in A: no"),
         not_comparable("fails in both: no"),
-        unmeasured("B failed in 9 of 9 rounds: no"),
-        unmeasured("B failed in 1 of 2 rounds: no"),
-        unmeasured("A failed in 1 of 2 rounds: no"),
+        undecided("B failed in 9 of 9 rounds: no"),
+        undecided("B failed in 1 of 2 rounds: no"),
+        undecided("A failed in 1 of 2 rounds: no"),
     ];
     for (pair, expected) in verdicts.iter().enumerate() {
         assert_eq!(verdict(&record, pair), *expected, "{pair}");
@@ -240,7 +240,7 @@ fn a_case_that_a_busy_machine_kept_from_running_is_unclear_and_says_who_was_in_t
     let nothing = "nothing was received in a window";
     fail(&mut record, (Side::B, 0, 2), nothing, Some(busy));
     let why = format!("the machine was too busy: {busy}; B failed in 1 of 2 rounds: {nothing}");
-    assert_eq!(verdict(&record, 0), Verdict::Unmeasured(why));
+    assert_eq!(verdict(&record, 0), Verdict::Undecided(why));
     let judgement = judged(&record);
     let mut engines = judgement.engines.iter();
     assert!(engines.all(|engine| engine.whole.verdict == Verdict::Same));

@@ -92,7 +92,7 @@ fn quota(subject: &Subject) -> Option<Finding> {
 const OTHERS_CPUS: f64 = 0.2;
 const MOST_NAMED: usize = 2;
 /// Beginning of what is seen of other programs.
-pub(super) const OTHER_PROGRAMS: &str = "other programs use ";
+pub const OTHER_PROGRAMS: &str = "other programs use ";
 
 /// Finds other programs that use CPU time now, of `cpus` CPUs. The load average is no evidence: it includes the past of
 /// this program.

@@ -11,6 +11,7 @@ mod power_and_heat;
 use serde::{Deserialize, Serialize};
 
 pub use self::interface::{Cause, cause};
+pub use self::machine::OTHER_PROGRAMS;
 use crate::data::Buffer;
 use crate::host::board::Board;
 use crate::host::facts::{self, Host, Interface};
@@ -138,7 +139,7 @@ pub fn other_programs(root: &Root) -> Option<Finding> {
 /// Returns the finding about other programs, if it is one of these.
 pub fn other_programs_in(findings: Vec<Finding>) -> Option<Finding> {
     let mut findings = findings.into_iter();
-    findings.find(|finding| finding.seen.starts_with(machine::OTHER_PROGRAMS))
+    findings.find(|finding| finding.seen.starts_with(OTHER_PROGRAMS))
 }
 
 /// Returns the findings about interfaces alone, without the rest of the host.
