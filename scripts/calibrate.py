@@ -94,7 +94,7 @@ def arguments():
     add("--session", type=int, metavar="N", help="make the trials of this session")
     add("--by", choices=WORDS, default="speed", help="what `compare` judges [default: speed]")
     add("--table", type=Path, metavar="FILE", help="write the table to this CSV file, too")
-    add("--udpbench", type=Path, metavar="FILE", help="take this binary; for ab and compare, of a build with --features calibration")
+    add("--udpbench", type=Path, metavar="FILE", help="take this binary; not for busy: --features calibration")
     add("--quick", action="store_true", help="a tiny plan, in a directory that goes away")
     args = parser.parse_args()
     if args.udpbench and not os.access(args.udpbench, os.X_OK):
