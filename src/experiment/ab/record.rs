@@ -105,7 +105,7 @@ impl Record {
     /// Returns the number of windows measured.
     pub fn windows(&self) -> u64 {
         let rounds = self.pairs.iter().flat_map(|pair| pair.rounds.values());
-        rounds.flatten().filter(|side| is_measured(side)).count() as u64
+        rounds.flatten().flatten().flatten().count() as u64
     }
 
     /// Returns the number of windows that other programs disturbed.
@@ -127,7 +127,7 @@ impl Record {
             let both = pair
                 .rounds
                 .iter()
-                .filter(|(_, sides)| sides.iter().all(is_measured));
+                .filter(|(_, sides)| matches!(sides, [Some(Ok(_)), Some(Ok(_))]));
             both.map(|(round, _)| *round).next_back()
         };
         self.pairs
@@ -296,8 +296,4 @@ impl Measured {
         let rounds = self.rounds.values();
         rounds.filter_map(move |sides| sides[side as usize].as_ref())
     }
-}
-
-fn is_measured(side: &Option<Outcome>) -> bool {
-    side.as_ref().is_some_and(Result::is_ok)
 }
