@@ -4,11 +4,12 @@
 Goes through a plan that is written down before, in an order shuffled by its seed and cut into sessions.
 
   ab        trials of a build against itself, and trials in which one case of B is slower by a known delay per datagram
+  busy      trials of `ab` of a build against itself, beside programs that take its CPUs
   compare   groups of sweeps: a baseline, and passes in which the senders of one engine are slower by a known delay,
             compared as `--against` compares them. Baselines against each other are for false alarms
 
 What is there is not measured again; the table is of all that is there. The delay is in no ordinary build: this script
-builds one with the feature `calibration`, in a separate place. Needs cargo.
+builds one with the feature `calibration`, in a separate place. `busy` has an ordinary build. Needs cargo.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from pathlib import Path
 from tools import ROOT
 from tools.binary import built
 from tools.calibration.ab import Pairs
+from tools.calibration.busy import Busy
 from tools.calibration.compare import WORDS, Sweeps
 from tools.command import run
 
@@ -30,6 +32,7 @@ EXAMPLES = """\
 examples:
   scripts/calibrate.py ab --output trials --session 1
   scripts/calibrate.py ab --output trials                       the table of what is there
+  scripts/calibrate.py busy --output busy --session 1           results also in busy/trials.csv, a line per trial
   scripts/calibrate.py compare --output sweeps --table compare.csv    the same, as a file
   scripts/calibrate.py compare --output sweeps --by cpu         the same sweeps, judged by CPU time
   scripts/calibrate.py ab --quick                               does the script work? No figures to rely on
@@ -38,13 +41,13 @@ Leave the machine alone meanwhile: a session takes half an hour or more. Ctrl-C 
 
 exit codes: 0 done, 1 something broke, 2 bad input, 130 Ctrl-C"""
 
-KINDS = {"ab": Pairs, "compare": Sweeps}
+KINDS = {"ab": Pairs, "busy": Busy, "compare": Sweeps}
 
 
 def main():
     args = arguments()
     # Not in target/dist: it must not be taken for a program to measure with.
-    udpbench = args.udpbench or built("dist", "--features", "calibration", directory=ROOT / "target/calibration")
+    udpbench = args.udpbench or built("dist", *KINDS[args.of].FEATURES, directory=ROOT / "target/calibration")
     with tempfile.TemporaryDirectory() as scratch:
         trials = KINDS[args.of](udpbench.resolve(), args.output or Path(scratch), args.plan)
         for name, kind, session in trials.order():
@@ -86,12 +89,12 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, formatter_class=raw)
     add = parser.add_argument
     add("of", choices=KINDS, help="what is calibrated")
-    add("--plan", type=Path, metavar="FILE", help="[default: tools/calibration/ab.toml or compare.toml]")
+    add("--plan", type=Path, metavar="FILE", help="[default: tools/calibration/ab.toml, busy.toml or compare.toml]")
     add("--output", type=Path, metavar="DIR", help="where the logs of all trials go, and are kept")
     add("--session", type=int, metavar="N", help="make the trials of this session")
     add("--by", choices=WORDS, default="speed", help="what `compare` judges [default: speed]")
     add("--table", type=Path, metavar="FILE", help="write the table to this CSV file, too")
-    add("--udpbench", type=Path, metavar="FILE", help="take this binary, of a build with --features calibration")
+    add("--udpbench", type=Path, metavar="FILE", help="take this binary; not for busy: --features calibration")
     add("--quick", action="store_true", help="a tiny plan, in a directory that goes away")
     args = parser.parse_args()
     if args.udpbench and not os.access(args.udpbench, os.X_OK):

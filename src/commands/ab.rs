@@ -11,7 +11,7 @@ use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::start_time::now;
-use super::{interrupt_on_signals, say, show_answers, width};
+use super::{interrupt_on_signals, run, say, show_answers, width};
 use crate::cli::options;
 use crate::cli::peer::Words;
 use crate::cli::{AbArgs, RemoteArgs};
@@ -76,8 +76,12 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
     }
     let mut progress = Progress::new(outputs, args.output.quiet, comparison.work());
     let header = comparison.header().clone();
+    let mut agents = agents(&header, &mut others, interrupt);
+    if !args.output.quiet && !comparison.is_complete() {
+        run::warn(agents[0].other_programs().as_slice());
+    }
     let resources = Resources {
-        agents: agents(&header, &mut others, interrupt).into(),
+        agents: agents.into(),
         command: &|side, command| {
             let done = run_script(&args.remote, command, interrupt);
             done.with_context(|| format!("the command before {side}, {command:?}, failed"))

@@ -76,6 +76,9 @@ pub(super) fn search_on(
         let outputs = Outputs::log_of(output.output.as_deref(), name, &header)?;
         (Record::new(header), outputs)
     };
+    if !output.quiet && !record.is_complete() {
+        run::warn(agents.other_programs().as_slice());
+    }
     if !output.quiet && output.resume.is_none() {
         say(&searches_text(&record));
         for advice in without_effect::of(what.given(), &record.header().plan) {

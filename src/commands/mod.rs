@@ -35,7 +35,6 @@ pub mod wire;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Duration;
 
 use anstream::AutoStream;
 use anyhow::Context;
@@ -50,6 +49,7 @@ use crate::results::export::{to_stdout, written_to_stdout};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 use crate::sys::interrupt::Interrupt;
+use crate::term::duration::about;
 use crate::term::escape;
 use crate::term::fold;
 use crate::verdict::quality::Quality;
@@ -134,12 +134,6 @@ pub fn not_built(command: &'static str, value: &str, feature: &str) -> UsageErro
     let fix = "use one that was built with it";
     let problem = format!("this udpbench was built without the feature {feature}; {fix}");
     UsageError::flag(command, value, problem)
-}
-
-/// Formats a time as in `about 1m 20s`, rounded down to whole seconds and at least 1 s.
-fn about(time: Duration) -> String {
-    let seconds = Duration::from_secs(time.as_secs().max(1));
-    format!("about {}", humantime::format_duration(seconds))
 }
 
 /// Installs the handlers of Ctrl-C and other termination signals, and returns the flag that they set. Call it before

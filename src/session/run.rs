@@ -229,7 +229,7 @@ impl<'m> Session<'_, 'm> {
         Ok(self.emit(&event)?)
     }
 
-    /// Logs that a case failed. It has no more trials.
+    /// Logs that a trial failed. In a comparison, the log also names the programs that may be the reason.
     ///
     /// # Errors
     /// Returns an error if the cause is not the case: the remote host is gone. A trial that changes a setting is
@@ -240,10 +240,13 @@ impl<'m> Session<'_, 'm> {
         if may_be_lost && self.agents_of(trial).remote_is_lost(interrupt)? {
             return Err(End::Lost(reason));
         }
+        let is_of_comparison = trial.of.side.is_some();
+        let other_programs = is_of_comparison.then(|| self.agents_of(trial).other_programs());
         Ok(self.emit(&Event::Failed {
             of: trial.of.clone(),
             round: trial.round,
             reason,
+            other_programs: other_programs.flatten().map(|finding| finding.seen),
         })?)
     }
 

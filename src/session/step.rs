@@ -74,7 +74,8 @@ pub struct Trial {
     pub tuning: Option<Tuning>,
     /// True if the trial runs in processes of its own.
     pub is_alone: bool,
-    /// True if the log says that the trial was measured once and has to be repeated.
+    /// True if one more fault is enough: the log says that the trial was measured once and has to be repeated, or that
+    /// earlier rounds failed.
     pub is_repeated: bool,
     /// Text of the progress display while it runs.
     pub told: String,

@@ -31,6 +31,12 @@ pub fn text(duration: Duration) -> String {
         .replace(' ', "")
 }
 
+/// Returns a time as in `about 1m 20s`, rounded down to whole seconds and at least 1 s.
+pub fn about(time: Duration) -> String {
+    let seconds = Duration::from_secs(time.as_secs().max(1));
+    format!("about {}", humantime::format_duration(seconds))
+}
+
 /// Serialization of a duration as whole nanoseconds, for files.
 pub(crate) mod ns {
     use std::time::Duration;

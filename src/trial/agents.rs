@@ -18,6 +18,7 @@ use super::running_end::unix_ms;
 use super::spec::TrialSpec;
 use super::{NoSample, across, longest_payload};
 use crate::data::{Direction, Sample};
+use crate::host::check::{self, Finding};
 use crate::plan::WireLink;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted, StopRequested};
@@ -243,6 +244,15 @@ impl<'a> Agents<'a> {
     pub fn version(&mut self) -> anyhow::Result<String> {
         let (local, _) = self.both()?;
         Ok(local.version().to_owned())
+    }
+
+    /// Observes which other programs use CPU time where trials run: see [`check::other_programs`]. `None`: they use
+    /// little, or the agent is gone.
+    pub(crate) fn other_programs(&mut self) -> Option<Finding> {
+        match &mut self.local {
+            Local::ThisHost { root, .. } => check::other_programs(root),
+            Local::OtherHost(agent) => check::other_programs_in(agent.facts().ok()?.findings),
+        }
     }
 
     /// Returns the temperature of the hottest CPU sensor, in millidegrees Celsius. `None`: there is no sensor, or the

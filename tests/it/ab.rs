@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use crate::common::{Place, assert_code, stderr, stdout, wait_until};
+use crate::exec::place_with;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -256,4 +257,49 @@ fn what_cannot_be_is_refused_before_there_is_a_log() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("give both as many values of each option"));
     assert_eq!(place.files(), ["chatty"]);
+}
+
+/// Writes an executable shell script.
+fn write_script(place: &Place, name: &str, script: &str) {
+    fs::write(place.path(name), format!("#!/bin/sh\n{script}\n")).expect("written");
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(place.path(name), executable).expect("it is there");
+}
+
+#[test]
+fn what_fails_now_and_then_on_both_sides_is_unclear_and_never_broken() {
+    let place = place_with(&[]);
+    // Of each sixteen starts, the last eight end at once.
+    let script = "echo >>starts\n[ $(($(wc -l <starts) % 16)) -lt 8 ] || exit 3\nexec ./plain";
+    write_script(&place, "unsteady", script);
+    let options = "--engine exec:unsteady=./unsteady --threads 2 --payload 300 --duration 1s";
+    let (code, text, errors) = compare(&place, &format!("--rounds 6 -o ab.jsonl -- {options}"));
+    assert_eq!(code, Some(4), "{text}{errors}");
+    assert!(
+        text.contains("unclear: ") && text.contains(" failed in 1 of "),
+        "{text}"
+    );
+    let again = compare(&place, "--resume ab.jsonl");
+    assert_eq!((again.0, again.1), (code, text));
+}
+
+#[test]
+fn what_fails_in_each_round_of_b_alone_is_broken() {
+    let place = Place::new();
+    write_script(&place, "gone", "exit 3");
+    let sides = "--a=--engine=null --b=--engine=exec:gone=./gone";
+    let options = "--rounds 6 -o ab.jsonl -- --threads 2 --payload 1";
+    let (code, text, errors) = compare(&place, &format!("{sides} {options}"));
+    let log = log(&place, "ab.jsonl");
+    let failures = |of_side: Side| {
+        let is_of_side =
+            |event: &&Event| matches!(event, Event::Failed { of, .. } if of.side == Some(of_side));
+        log.lines.iter().filter(is_of_side).count()
+    };
+    // On a machine that is busy enough, a window of A may be empty.
+    let is_broken = failures(Side::A) == 0;
+    let expected = if is_broken { 3 } else { 4 };
+    assert_eq!(code, Some(expected), "{text}{errors}");
+    assert_eq!(text.contains("broken: "), is_broken, "{text}");
+    assert!(!is_broken || failures(Side::B) == 6);
 }

@@ -5,6 +5,7 @@ import json
 import random
 import re
 import subprocess
+from typing import ClassVar
 
 from tools.command import Broken
 from tools.intervals import Rate
@@ -15,6 +16,9 @@ PILOT = 1000
 
 class Trials:
     """Trials of one binary by one plan, by name, in a directory."""
+
+    # Options of the build.
+    FEATURES: ClassVar = ("--features", "calibration")
 
     def __init__(self, udpbench, directory, plan):
         self.udpbench = udpbench

@@ -167,16 +167,18 @@ impl Comparison {
     /// Returns whether the next round measures a pair.
     fn is_measured(&self, pair: usize) -> bool {
         let refusal = self.record.pairs()[pair].refusal().is_some();
-        !refusal && !self.record.has_failed(pair) && !self.told.contains(&pair)
+        let measured = &self.record.measured()[pair];
+        let is_decided = measured.is_decided(self.record.rounds_to_blame());
+        !refusal && !is_decided && !self.told.contains(&pair)
     }
 
-    /// Returns whether each pair that this round measures has both windows.
+    /// Returns whether each pair that this round measures was tried on both sides.
     fn is_over(&self, round: u32) -> bool {
         let mut pairs = (0..self.record.pairs().len()).filter(|&pair| self.is_measured(pair));
         pairs.all(|pair| {
             Side::BOTH
                 .iter()
-                .all(|&side| self.record.has_window(pair, round, side))
+                .all(|&side| self.record.has_outcome(pair, round, side))
         })
     }
 
@@ -193,7 +195,7 @@ impl Comparison {
     /// Returns the remaining steps of these pairs on one side.
     fn of_side(&self, side: Side, pairs: &[usize]) -> VecDeque<Step> {
         let is_wanted = |&&pair: &&usize| {
-            !self.told.contains(&pair) && self.record.is_wanted(pair, self.round, side)
+            self.is_measured(pair) && !self.record.has_outcome(pair, self.round, side)
         };
         let trials = pairs.iter().filter(is_wanted);
         let trials: Vec<Step> = trials.filter_map(|&pair| self.trial(side, pair)).collect();
@@ -211,6 +213,7 @@ impl Comparison {
         Some(Step::Trial(Box::new(Trial {
             of: self.record.name(side, pair),
             round: self.round,
+            is_repeated: self.record.measured()[pair].failures(side) > 0,
             ..Trial::new(case, spec, format!("{side}: {}", case.key()))
         })))
     }

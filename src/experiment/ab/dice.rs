@@ -71,7 +71,11 @@ fn setup(keys: &[String]) -> Setup {
 }
 
 pub(super) fn record(looks: u32) -> Record {
-    let setup = setup(&keys());
+    record_of(&keys(), looks)
+}
+
+pub(super) fn record_of(keys: &[String], looks: u32) -> Record {
+    let setup = setup(keys);
     let header = Header {
         format: crate::results::log::FORMAT,
         command_line: Vec::new(),
@@ -94,7 +98,7 @@ pub(super) struct Dice(pub(super) fastrand::Rng);
 
 impl Dice {
     /// Returns a normal random number (Box & Muller, Ann. Math. Stat. 29 (1958) 610-611).
-    fn normal(&mut self, deviation: f64) -> f64 {
+    pub(super) fn normal(&mut self, deviation: f64) -> f64 {
         let radius = (-2.0 * (1.0 - self.0.f64()).ln()).sqrt();
         deviation * radius * (std::f64::consts::TAU * self.0.f64()).cos()
     }

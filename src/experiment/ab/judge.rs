@@ -10,6 +10,11 @@ use crate::verdict::judge::{
     Answer, Case, Change, Changes, Evidence, Judgement, Question, Threshold, Verdict, parts,
 };
 
+/// Factor by which errors are rarer on a busy machine. Where it is quiet, no change below the threshold looks like one
+/// of 2 % and more, so false calls are rarer than [`ERROR_RATE`](crate::verdict::judge::ERROR_RATE). Where windows
+/// scatter by half of their value, nothing but this rate prevents false calls.
+const CAUTION: u32 = 100;
+
 /// Judges all cases, engines and parts.
 pub fn judge(record: &Record, question: Question) -> Judgement {
     let looks = record.header().until.map_or(1, |until| until.looks);
@@ -19,7 +24,10 @@ pub fn judge(record: &Record, question: Question) -> Judgement {
     let (series, cases) = run
         .map(|(measured, pair)| {
             let series = Series::of(measured.differences(question.by));
-            (series, case(pair, measured, question))
+            (
+                series,
+                case(pair, measured, question, record.rounds_to_blame()),
+            )
         })
         .unzip();
     let rounds = Rounds {
@@ -27,7 +35,12 @@ pub fn judge(record: &Record, question: Question) -> Judgement {
         confidence: 1.0 - (1.0 - CONFIDENCE) / f64::from(looks),
         threshold: question.threshold,
     };
-    crate::verdict::judge::judge(question, cases, looks, &rounds)
+    let caution = if record.is_of_busy_machine() {
+        CAUTION
+    } else {
+        1
+    };
+    crate::verdict::judge::judge(question, cases, looks * caution, &rounds)
 }
 
 /// Rounds of all cases.
@@ -51,13 +64,10 @@ impl Evidence for Rounds {
     }
 }
 
-fn case(pair: &Pair, measured: &Measured, question: Question) -> Case {
-    let verdict = match &measured.failures {
-        [None, None] => Verdict::Unclear,
-        [None, Some(reason)] => Verdict::Broken(reason.clone()),
-        [Some(reason), None] => Verdict::NotComparable(format!("fails in A: {reason}")),
-        [Some(reason), Some(_)] => Verdict::NotComparable(format!("fails in both: {reason}")),
-    };
+fn case(pair: &Pair, measured: &Measured, question: Question, to_blame: usize) -> Case {
+    let verdict = measured
+        .verdict_on_failures(to_blame)
+        .unwrap_or(Verdict::Unclear);
     let [a, b] = [pair.a, pair.b].map(|planned| parts::of_case(&planned.case));
     let common = |number: usize| a[number].filter(|_| a[number] == b[number]);
     Case {

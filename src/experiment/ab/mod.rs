@@ -10,10 +10,11 @@
 //! | write the question into the first line of the log | `header` |
 //! | keep the windows of the log | `record` |
 //! | choose the order of a round and the next step | `order`, `comparison` |
-//! | judge each case, engine and part | `judge`, round by round (`series`) |
+//! | judge each case, engine and part | `judge`, round by round (`series`); cases that failed: `failures` |
 //! | show the results | `table`, `rows` |
 
 mod comparison;
+mod failures;
 pub mod header;
 mod judge;
 mod order;

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use super::header::Header;
 use super::pairs::{pairs, runnable};
 use super::{Pair, Side};
-use crate::data::Sample;
 use crate::results::log::{Event, Expected, Of};
-use crate::results::row;
+use crate::results::row::{self, preempted};
 use crate::verdict::judge::By;
 
 /// Header and results so far of a comparison.
@@ -20,19 +19,30 @@ pub struct Record {
 /// Results of a pair so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
-    /// Figures of A and B by round, from 1.
-    rounds: BTreeMap<u32, [Option<Figures>; 2]>,
+    /// Windows of A and B by round, from 1.
+    rounds: BTreeMap<u32, [Option<Outcome>; 2]>,
     /// Windows that were measured twice.
     pub(super) repeated: usize,
-    /// Reasons why the case of A and the case of B failed.
-    pub(super) failures: [Option<String>; 2],
+}
+
+/// Figures of a window, or why there are none.
+pub(super) type Outcome = Result<Figures, Failure>;
+
+/// Failure of a side in a round.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    pub(super) reason: String,
+    /// Other programs that used CPU time when it failed.
+    pub(super) other_programs: Option<String>,
 }
 
 /// Figures of a window.
 #[derive(Clone, Copy, Debug)]
-struct Figures {
+pub(super) struct Figures {
     received_pps: Option<f64>,
     cpu_ns_per_packet: Option<f64>,
+    /// True if other programs took CPU time from it.
+    is_disturbed: bool,
 }
 
 impl Record {
@@ -51,12 +61,30 @@ impl Record {
     /// Adds a round of a pair in which A has the value 1 and B has `of_b`.
     #[cfg(test)]
     pub(super) fn put(&mut self, pair: usize, round: u32, of_b: f64) {
-        let figures = |value| Figures {
-            received_pps: Some(value),
-            cpu_ns_per_packet: Some(value.recip()),
+        self.put_side(Side::A, pair, round, 1.0);
+        self.put_side(Side::B, pair, round, of_b);
+    }
+
+    /// Adds a window of a side of a pair, of this speed.
+    #[cfg(test)]
+    pub(super) fn put_side(&mut self, side: Side, pair: usize, round: u32, speed: f64) {
+        self.put_window((side, pair, round), speed, false);
+    }
+
+    #[cfg(test)]
+    pub(super) fn put_window(
+        &mut self,
+        (side, pair, round): (Side, usize, u32),
+        speed: f64,
+        is_disturbed: bool,
+    ) {
+        let figures = Figures {
+            received_pps: Some(speed),
+            cpu_ns_per_packet: Some(speed.recip()),
+            is_disturbed,
         };
-        let sides = [Some(figures(1.0)), Some(figures(of_b))];
-        self.pairs[pair].rounds.insert(round, sides);
+        let put = self.put_outcome(side, pair, round, Ok(figures));
+        put.expect("a round that it has not");
     }
 
     /// Returns the header of the log.
@@ -77,7 +105,20 @@ impl Record {
     /// Returns the number of windows measured.
     pub fn windows(&self) -> u64 {
         let rounds = self.pairs.iter().flat_map(|pair| pair.rounds.values());
-        rounds.flatten().flatten().count() as u64
+        rounds.flatten().flatten().flatten().count() as u64
+    }
+
+    /// Returns the number of windows that other programs disturbed.
+    pub(super) fn disturbed_windows(&self) -> u64 {
+        let rounds = self.pairs.iter().flat_map(|pair| pair.rounds.values());
+        let windows = rounds.flatten().flatten().flatten();
+        windows.filter(|figures| figures.is_disturbed).count() as u64
+    }
+
+    /// Returns whether the machine was busy: other programs disturbed 3 of 10 windows or more.
+    pub(super) fn is_of_busy_machine(&self) -> bool {
+        let disturbed = self.disturbed_windows();
+        disturbed > 0 && 10 * disturbed >= 3 * self.windows()
     }
 
     /// Returns the number of rounds of the pair that has the most.
@@ -86,7 +127,7 @@ impl Record {
             let both = pair
                 .rounds
                 .iter()
-                .filter(|(_, sides)| sides.iter().all(Option::is_some));
+                .filter(|(_, sides)| matches!(sides, [Some(Ok(_)), Some(Ok(_))]));
             both.map(|(round, _)| *round).next_back()
         };
         self.pairs
@@ -105,34 +146,12 @@ impl Record {
         record
     }
 
-    /// Returns whether a side of a pair has its window of a round.
-    pub(super) fn has_window(&self, pair: usize, round: u32, side: Side) -> bool {
+    /// Returns whether a side of a pair has its window of a round, or failed in it.
+    pub(super) fn has_outcome(&self, pair: usize, round: u32, side: Side) -> bool {
         let rounds = &self.pairs[pair].rounds;
         rounds
             .get(&round)
             .is_some_and(|sides| sides[side as usize].is_some())
-    }
-
-    /// Returns whether a case of a pair failed on either side.
-    pub(super) fn has_failed(&self, pair: usize) -> bool {
-        self.pairs[pair].failures.iter().any(Option::is_some)
-    }
-
-    /// Returns whether a window is still to be measured. If the other side of the pair failed, one window is measured
-    /// to learn whether both sides fail.
-    pub(super) fn is_wanted(&self, pair: usize, round: u32, side: Side) -> bool {
-        let measured = &self.pairs[pair];
-        match (
-            &measured.failures[side as usize],
-            &measured.failures[side.other() as usize],
-        ) {
-            (Some(_), _) => false,
-            (None, Some(_)) => measured
-                .rounds
-                .values()
-                .all(|sides| sides[side as usize].is_none()),
-            (None, None) => !self.has_window(pair, round, side),
-        }
     }
 
     /// Adds an event of the log.
@@ -144,15 +163,29 @@ impl Record {
             Event::Window(window) => {
                 let sample = &window.sample;
                 let (side, pair) = self.place(window.side, &sample.case)?;
-                self.window(side, pair, sample)?;
+                let figures = Figures {
+                    received_pps: row::received_pps(sample),
+                    cpu_ns_per_packet: row::cpu_ns_per_packet(sample),
+                    is_disturbed: preempted::disturbs(preempted::share_of_one(sample), sample),
+                };
+                self.put_outcome(side, pair, sample.round, Ok(figures))?;
             }
             Event::Repeated { of, .. } => {
                 let (_, pair) = self.place(of.side, &of.case)?;
                 self.pairs[pair].repeated += 1;
             }
-            Event::Failed { of, reason, .. } => {
+            Event::Failed {
+                of,
+                round,
+                reason,
+                other_programs,
+            } => {
+                let failure = Failure {
+                    reason: reason.clone(),
+                    other_programs: other_programs.clone(),
+                };
                 let (side, pair) = self.place(of.side, &of.case)?;
-                self.pairs[pair].failures[side as usize] = Some(reason.clone());
+                self.put_outcome(side, pair, *round, Err(failure))?;
             }
             Event::Interrupted { .. } => {}
             Event::Settled { .. }
@@ -189,17 +222,19 @@ impl Record {
         }
     }
 
-    fn window(&mut self, side: Side, number: usize, sample: &Sample) -> Result<(), String> {
-        let (round, most) = (sample.round, self.header.most_rounds());
+    fn put_outcome(
+        &mut self,
+        side: Side,
+        number: usize,
+        round: u32,
+        outcome: Outcome,
+    ) -> Result<(), String> {
+        let most = self.header.most_rounds();
         if round == 0 || round > most {
             return Err(format!("round {round}, but there are rounds 1 to {most}"));
         }
         let sides = self.pairs[number].rounds.entry(round).or_default();
-        let figures = Figures {
-            received_pps: row::received_pps(sample),
-            cpu_ns_per_packet: row::cpu_ns_per_packet(sample),
-        };
-        match sides[side as usize].replace(figures) {
+        match sides[side as usize].replace(outcome) {
             None => Ok(()),
             Some(_) => Err(format!("round {round} of pair {number} twice in {side}")),
         }
@@ -231,8 +266,8 @@ impl Record {
 impl Measured {
     /// Returns the logarithm of B over A, by round.
     pub(super) fn differences(&self, by: By) -> BTreeMap<u32, f64> {
-        let value = |figures: &Option<Figures>| {
-            let figures = figures.as_ref()?;
+        let value = |outcome: &Option<Outcome>| {
+            let figures = outcome.as_ref()?.as_ref().ok()?;
             let value = match by {
                 By::Speed => figures.received_pps,
                 By::Cpu => figures.cpu_ns_per_packet,
@@ -240,7 +275,7 @@ impl Measured {
             value.filter(|&value| value > 0.0)
         };
         let rounds = self.rounds.iter();
-        let difference = |(round, [a, b]): (&u32, &[Option<Figures>; 2])| {
+        let difference = |(round, [a, b]): (&u32, &[Option<Outcome>; 2])| {
             Some((*round, (value(b)? / value(a)?).ln()))
         };
         rounds.filter_map(difference).collect()
@@ -248,15 +283,17 @@ impl Measured {
 
     /// Returns the middle of the values of a side.
     pub(super) fn middle(&self, side: Side, by: By) -> Option<f64> {
-        let sides = self
-            .rounds
-            .values()
-            .filter_map(|sides| sides[side as usize]);
-        let values = sides.filter_map(|figures| match by {
-            By::Speed => figures.received_pps,
-            By::Cpu => figures.cpu_ns_per_packet,
+        let values = self.outcomes(side).filter_map(|outcome| match by {
+            By::Speed => outcome.as_ref().ok()?.received_pps,
+            By::Cpu => outcome.as_ref().ok()?.cpu_ns_per_packet,
         });
         let values: Vec<f64> = values.collect();
         crate::stats::estimate(&values).map(|estimate| estimate.middle)
+    }
+
+    /// Returns the windows and failures of a side, by round.
+    pub(super) fn outcomes(&self, side: Side) -> impl Iterator<Item = &Outcome> {
+        let rounds = self.rounds.values();
+        rounds.filter_map(move |sides| sides[side as usize].as_ref())
     }
 }

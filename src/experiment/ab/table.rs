@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::header::{Header, Setup};
 use super::{Record, Side};
-use crate::term::fold;
+use crate::term::digits::counted;
+use crate::term::{duration, fold};
 use crate::verdict::judge::table::{Detail, counts, tables};
 use crate::verdict::judge::{Judgement, Verdict, table};
 
@@ -42,8 +43,9 @@ fn described(side: Side, setup: &Setup) -> String {
 /// longer unclear engines need.
 pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
     let reasons = judgement.cases.iter().filter_map(|case| {
-        let reason = case.answer.verdict.reason()?;
-        Some(format!("{}: {reason}", case.key))
+        let verdict = &case.answer.verdict;
+        let word = verdict.word(judgement.question.by);
+        Some(format!("{}: {word}: {}", case.key, verdict.reason()?))
     });
     let pairs = record.pairs();
     let skipped: Vec<&str> = pairs.iter().filter_map(|pair| pair.refusal()).collect();
@@ -52,19 +54,31 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
         format!("{skipped} of {all} cases skipped: {reason}")
     });
     let repeated: usize = record.measured().iter().map(|pair| pair.repeated).sum();
-    let repeated =
-        (repeated > 0).then(|| format!("{repeated} windows were measured twice: the log says why"));
+    let repeated = (repeated > 0).then(|| {
+        format!(
+            "measured twice: {}; the log says why",
+            counted(repeated, "window")
+        )
+    });
     let more = judgement.engines.iter().filter_map(|engine| {
         let rounds = more_rounds(record, judgement, &engine.label)?;
         let each =
             record.header().a.settings.time_per_window() * 2 * windows_of(record, &engine.label);
-        let minutes = (each * rounds).as_secs_f64() / 60.0;
         Some(format!(
-            "{} is unclear: some {rounds} rounds more would tell, {minutes:.0} min",
-            engine.label
+            "{} is unclear: some {rounds} rounds more would tell, {}",
+            engine.label,
+            duration::about(each * rounds)
         ))
     });
-    let notes = reasons.chain(skipped).chain(repeated).chain(more);
+    let busy = record.is_of_busy_machine().then(|| {
+        format!(
+            "other programs took CPU time in {} of {} windows: a change is called only if it is a hundred times surer",
+            record.disturbed_windows(),
+            record.windows()
+        )
+    });
+    let notes = busy.into_iter().chain(reasons).chain(skipped);
+    let notes = notes.chain(repeated).chain(more);
     let notes: String = notes.map(|note| note + "\n").collect();
     if notes.is_empty() {
         notes

@@ -297,6 +297,7 @@ impl Record {
                 of: self.name(number, tried),
                 round: 0,
                 reason: "there is no such setting".to_owned(),
+                other_programs: None,
             })));
         }
         let changed = tuning.map_or_else(String::new, |tuning| {

@@ -229,6 +229,7 @@ impl Sweep {
             of: Of::case(case),
             round: 0,
             reason: reason.clone(),
+            other_programs: None,
         };
         (!self.replay.has_failed(case)).then(|| Step::Note(Box::new(failed)))
     }
@@ -353,6 +354,7 @@ mod tests {
             of: Of::case(&case()),
             round: trial.round,
             reason: "it broke".to_owned(),
+            other_programs: None,
         };
         assert_eq!(course(&mut sweep, failed), ["begin", "trial 1", "note"]);
         assert!(sweep.is_complete());

@@ -2,6 +2,7 @@
 
 use super::{Finding, Subject};
 use crate::VERSION;
+use crate::sys::busy::Busy;
 use crate::sys::files::parse_cpu_list;
 use crate::term::cpu_list::{join, ranges};
 
@@ -11,7 +12,7 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
         emulated(subject),
         foreign_binary(subject),
         quota(subject),
-        busy(subject),
+        other_programs(&subject.busy, subject.host.cpus.len()),
         offline(subject),
         forbidden(subject),
         masked(subject),
@@ -90,19 +91,19 @@ fn quota(subject: &Subject) -> Option<Finding> {
 /// CPUs in use by others from which on there is a finding. A machine needs less than this for itself.
 const OTHERS_CPUS: f64 = 0.2;
 const MOST_NAMED: usize = 2;
+/// Beginning of what is seen of other programs.
+pub const OTHER_PROGRAMS: &str = "other programs use ";
 
-/// Finds other programs that use CPU time now. The load average is no evidence: it includes the past of this program.
-fn busy(subject: &Subject) -> Option<Finding> {
-    let cpus: f64 = subject.busy.iter().map(|process| process.cpus).sum();
-    let named = subject.busy.iter().take(MOST_NAMED);
+/// Finds other programs that use CPU time now, of `cpus` CPUs. The load average is no evidence: it includes the past of
+/// this program.
+pub(super) fn other_programs(busy: &[Busy], cpus: usize) -> Option<Finding> {
+    let used: f64 = busy.iter().map(|process| process.cpus).sum();
+    let named = busy.iter().take(MOST_NAMED);
     let named = named.map(|one| format!("{} (pid {}) {:.2}", one.name, one.pid, one.cpus));
-    (cpus >= OTHERS_CPUS).then(|| {
+    (used >= OTHERS_CPUS).then(|| {
+        let named = named.collect::<Vec<String>>().join(", ");
         Finding::invalid(
-            format!(
-                "other programs use {cpus:.1} of {} CPUs now: {}",
-                subject.host.cpus.len(),
-                named.collect::<Vec<String>>().join(", ")
-            ),
+            format!("{OTHER_PROGRAMS}{used:.1} of {cpus} CPUs now: {named}"),
             "they take CPU time and cache from the bench threads",
             "stop them, or wait until they end",
         )

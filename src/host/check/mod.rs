@@ -11,9 +11,10 @@ mod power_and_heat;
 use serde::{Deserialize, Serialize};
 
 pub use self::interface::{Cause, cause};
+pub use self::machine::OTHER_PROGRAMS;
 use crate::data::Buffer;
 use crate::host::board::Board;
-use crate::host::facts::{Host, Interface};
+use crate::host::facts::{self, Host, Interface};
 use crate::sys::busy::{self, Busy};
 use crate::sys::files::Root;
 use crate::sys::sensors;
@@ -128,6 +129,17 @@ impl<'a> Subject<'a> {
         gravest_first.extend(notes);
         gravest_first
     }
+}
+
+/// Observes for 200 ms which other programs use the CPUs. `None`: together they use little.
+pub fn other_programs(root: &Root) -> Option<Finding> {
+    machine::other_programs(&busy::now(root), facts::usable(root).len())
+}
+
+/// Returns the finding about other programs, if it is one of these.
+pub fn other_programs_in(findings: Vec<Finding>) -> Option<Finding> {
+    let mut findings = findings.into_iter();
+    findings.find(|finding| finding.seen.starts_with(OTHER_PROGRAMS))
 }
 
 /// Returns the findings about interfaces alone, without the rest of the host.

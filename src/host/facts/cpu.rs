@@ -52,7 +52,7 @@ pub(super) fn offline(root: &Root) -> Vec<usize> {
 }
 
 /// Returns the CPUs in `Cpus_allowed_list`: the online CPUs that the affinity mask and cpusets allow.
-pub(super) fn usable(root: &Root) -> Vec<Cpu> {
+pub(in crate::host) fn usable(root: &Root) -> Vec<Cpu> {
     let status = root.text("proc/self/status").unwrap_or_default();
     let allowed = status
         .lines()

@@ -26,6 +26,7 @@ use crate::sys::{drops, incoming_cpu, limits, real_time};
 use crate::term::cpu_list;
 
 pub use self::cpu::Cpu;
+pub(super) use self::cpu::usable;
 pub use self::interface::{Interface, InterfaceKind};
 pub use self::network::{Conntrack, Nic};
 pub use self::power::CpufreqPolicy;

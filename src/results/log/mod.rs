@@ -91,7 +91,8 @@ pub enum Event {
         /// Counts of the window, if it was measured. They are in no row.
         sample: Option<Box<Sample>>,
     },
-    /// A case, or a setting in it, could not be measured and is not tried again.
+    /// A case, or a setting in it, could not be measured and is not tried again. In a comparison: a window, and later
+    /// rounds try again.
     Failed {
         /// The case, or the setting in it.
         #[serde(flatten)]
@@ -100,6 +101,9 @@ pub enum Event {
         round: u32,
         /// Reason.
         reason: String,
+        /// Other programs that used CPU time at that moment. Only in comparisons.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        other_programs: Option<String>,
     },
     /// A block is complete, and its rows are final.
     BlockEnded {

@@ -93,6 +93,7 @@ impl Replay {
                 of: Of { case, .. },
                 reason,
                 round,
+                ..
             } => {
                 let most_rounds = self.header.schedule.most_rounds();
                 let measured = self.running(case)?;

@@ -11,13 +11,6 @@ use super::{Environment, preempted, sensor_readings};
 use crate::data::Sample;
 use crate::stats::Estimate;
 
-/// A window is disturbed if a thread was preempted for more than this fraction of it. Judgement: undisturbed windows
-/// differ by about as much (`cv_pct` of 1 to 7 on an x86-64 virtual machine).
-const MAX_PREEMPTED: f64 = 0.05;
-/// A window is disturbed if a sender that never slept used less than this fraction of its CPU. Decides if the kernel
-/// does not count preempted time.
-const MIN_SENDER_CPU: f64 = 0.97;
-
 /// Windows of a case, and their pairs with windows of the reference.
 pub(super) struct Windows<'a> {
     all: Vec<Window<'a>>,
@@ -129,10 +122,7 @@ impl<'a> Windows<'a> {
 fn mark_disturbed<'a>(samples: &'a [Sample], preempted_shares: &[Option<f64>]) -> Vec<Window<'a>> {
     let window = |(sample, share): (&'a Sample, &Option<f64>)| Window {
         sample,
-        is_disturbed: match share {
-            Some(share) => *share > MAX_PREEMPTED,
-            None => preempted::busy_sender_share(sample).is_some_and(|used| used < MIN_SENDER_CPU),
-        },
+        is_disturbed: preempted::disturbs(*share, sample),
     };
     samples.iter().zip(preempted_shares).map(window).collect()
 }

@@ -41,6 +41,7 @@ pub use self::load::Load;
 pub use self::machine::{Machine, Network};
 pub use self::outcome::{EndedBy, Interruption, Outcome, Status};
 pub(crate) use self::rounding::milliseconds;
+pub(crate) use self::status::may_be_starved;
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -14,6 +14,21 @@ const LONGEST_SWITCH_NS: f64 = 20_000.0;
 /// were measured, because small boards are several times slower.
 const USUAL_SWITCH_NS: f64 = 5_000.0;
 
+/// A window is disturbed if a thread was preempted for more than this fraction of it. Judgement: undisturbed windows
+/// differ by about as much (`cv_pct` of 1 to 7 on an x86-64 virtual machine).
+const MAX_PREEMPTED: f64 = 0.05;
+/// A window is disturbed if a sender that never slept used less than this fraction of its CPU. Decides if the kernel
+/// does not count preempted time.
+const MIN_SENDER_CPU: f64 = 0.97;
+
+/// Returns whether a window is disturbed. `share`: its preempted time, as a fraction.
+pub(crate) fn disturbs(share: Option<f64>, sample: &Sample) -> bool {
+    match share {
+        Some(share) => share > MAX_PREEMPTED,
+        None => busy_sender_share(sample).is_some_and(|used| used < MIN_SENDER_CPU),
+    }
+}
+
 /// Returns for each window the preempted time of the most preempted thread, as a fraction of the window. `None`: not
 /// counted by the kernel.
 pub(super) fn shares(samples: &[Sample]) -> Vec<Option<f64>> {
@@ -106,7 +121,7 @@ fn shortest_switch_ns(samples: &[Sample], thread: usize) -> f64 {
 
 /// Returns the smallest fraction that the bench threads used of a CPU with a sender that never slept. For kernels
 /// that do not count preempted time. With IRQ_TIME_ACCOUNTING, softirq time is not included.
-pub(super) fn busy_sender_share(sample: &Sample) -> Option<f64> {
+fn busy_sender_share(sample: &Sample) -> Option<f64> {
     // Workers may have run on any CPU.
     if sample
         .threads

@@ -55,6 +55,17 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
     }
 }
 
+/// Returns whether threads that other programs kept from running may be why a case failed. `reason`: that of its row.
+pub(crate) fn may_be_starved(reason: &str) -> bool {
+    let of_starved = [
+        "nothing was ",
+        "nothing sent ",
+        "starved ",
+        "the agent: no answer ",
+    ];
+    of_starved.iter().any(|start| reason.starts_with(start))
+}
+
 /// Returns the datagrams found in the queues after the receivers had ended.
 fn unread(input: &RowInput) -> u64 {
     input

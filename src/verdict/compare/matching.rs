@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::host::check;
 use crate::results::files::Results;
-use crate::results::row::{Row, Status};
+use crate::results::row::{self, Row, Status};
 use crate::term::digits::counted;
 
 /// Rows of two sides, by case.
@@ -20,6 +21,8 @@ pub(super) enum Matched<'a> {
     Measured([Vec<&'a Row>; 2]),
     /// Measured before, failed after. The text is the reason.
     Broken([&'a Row; 2], String),
+    /// Measured before; failed in a run after, but the machine may be the reason. The text says why.
+    Undecided([&'a Row; 2], String),
     /// Ambiguous case with several rows in a file: the first row, and the reason.
     Several(&'a Row, String),
 }
@@ -38,10 +41,14 @@ impl<'a> Matching<'a> {
                 }
             }
         }
+        let rows = sides[1].iter().flat_map(|results| &results.rows);
+        let mut warnings = rows.flat_map(|row| &row.warnings);
+        let busy = warnings.find(|warning| warning.contains(check::OTHER_PROGRAMS));
+        let busy = busy.map(String::as_str);
         let mut cases = Vec::new();
         let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
         for rows in by_case.values() {
-            match matched(rows) {
+            match matched(rows, busy) {
                 Ok(matched) => cases.push(matched),
                 Err(why) => *left_out.entry(why).or_default() += 1,
             }
@@ -65,16 +72,16 @@ impl<'a> Matched<'a> {
     pub(super) fn row(&self) -> &'a Row {
         match self {
             Self::Measured([before, _]) => before[0],
-            Self::Broken([row, _], _) | Self::Several(row, _) => row,
+            Self::Broken([row, _], _) | Self::Undecided([row, _], _) | Self::Several(row, _) => row,
         }
     }
 }
 
-/// Matches the rows of a case, by side and file.
+/// Matches the rows of a case, by side and file. `busy`: the other programs that used CPU time in a run after.
 ///
 /// # Errors
 /// Returns an error if there is nothing to compare, and says why.
-fn matched<'a>(rows: &[Vec<Vec<&'a Row>>; 2]) -> Result<Matched<'a>, String> {
+fn matched<'a>(rows: &[Vec<Vec<&'a Row>>; 2], busy: Option<&str>) -> Result<Matched<'a>, String> {
     for (side, files) in SIDES.iter().zip(rows) {
         if let Some(several) = files.iter().find(|rows| rows.len() > 1) {
             let count = several.len();
@@ -102,13 +109,27 @@ fn matched<'a>(rows: &[Vec<Vec<&'a Row>>; 2]) -> Result<Matched<'a>, String> {
         };
         return Err(format!("{before} {place}"));
     }
-    if let Some(broken) = after.iter().find(|row| status(row) == Status::Failed) {
+    let failed = after.iter().filter(|row| status(row) == Status::Failed);
+    let failed: Vec<&Row> = failed.copied().collect();
+    if let Some(broken) = failed.first() {
         let reason = if broken.reason.is_empty() {
             NOTHING_CAME
         } else {
             &broken.reason
         };
-        return Ok(Matched::Broken([before[0], broken], reason.to_owned()));
+        let two = [before[0], broken];
+        let (failures, runs) = (failed.len(), after.len());
+        return Ok(match busy.filter(|_| row::may_be_starved(reason)) {
+            Some(programs) => {
+                let why = format!("the machine was too busy AFTER: {programs}; {reason}");
+                Matched::Undecided(two, why)
+            }
+            None if failures < runs => {
+                let why = format!("failed in {failures} of {runs} runs AFTER: {reason}");
+                Matched::Undecided(two, why)
+            }
+            None => Matched::Broken(two, reason.to_owned()),
+        });
     }
     match after.iter().find(|row| status(row) != Status::Ok) {
         Some(row) => Err(format!("{} {}", status(row), SIDES[1])),

@@ -178,7 +178,9 @@ fn case(matched: &Matched, by: By, verdict: Verdict) -> Case {
     };
     let values = match matched {
         Matched::Measured([before, after]) => [middle(before), middle(after)],
-        Matched::Broken([before, _], _) => [value(before, by), None],
+        Matched::Broken([before, _], _) | Matched::Undecided([before, _], _) => {
+            [value(before, by), None]
+        }
         Matched::Several(..) => [None, None],
     };
     Case {
@@ -207,6 +209,7 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
                 None => Verdict::Broken(reason.clone()),
             });
         }
+        Matched::Undecided(_, why) => return Err(Verdict::Undecided(why.clone())),
         Matched::Measured(rows) => rows,
     };
     let first = matched.row();

@@ -296,9 +296,11 @@ impl Judgement {
         engines.chain(cases).any(Verdict::is_bad)
     }
 
-    /// Returns whether each engine is surely not worse than before by more than the threshold.
+    /// Returns whether each engine is surely not worse than before by more than the threshold, and no case is undecided.
     pub fn is_surely_not_worse(&self) -> bool {
+        let is_undecided = |case: &Case| matches!(case.answer.verdict, Verdict::Undecided(_));
         !self.engines.is_empty()
+            && !self.cases.iter().any(is_undecided)
             && self
                 .engines
                 .iter()

@@ -13,6 +13,8 @@ pub enum Verdict {
     Same,
     /// Possible change: the interval is too wide to tell.
     Unclear,
+    /// Possible change that more of the same would not tell, with the reason, such as a busy machine.
+    Undecided(String),
     /// Failure of a case that worked before, with the reason.
     Broken(String),
     /// Results that must not or cannot be compared, with the reason.
@@ -28,7 +30,7 @@ impl Verdict {
             (Self::Worse, By::Speed) => "slower",
             (Self::Worse, By::Cpu) => "dearer",
             (Self::Same, _) => "same",
-            (Self::Unclear, _) => "unclear",
+            (Self::Unclear | Self::Undecided(_), _) => "unclear",
             (Self::Broken(_), _) => "broken",
             (Self::NotComparable(_), _) => "not comparable",
         }
@@ -37,7 +39,9 @@ impl Verdict {
     /// Returns the reason, if the verdict has one.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Broken(reason) | Self::NotComparable(reason) => Some(reason),
+            Self::Broken(reason) | Self::Undecided(reason) | Self::NotComparable(reason) => {
+                Some(reason)
+            }
             _ => None,
         }
     }

@@ -24,7 +24,7 @@ fn compile(source: &str, into: &Path) {
 }
 
 /// Returns a place with the programs `plain`, which does all right, and these that do not.
-fn place_with(misbehaving: &[&str]) -> Place {
+pub(crate) fn place_with(misbehaving: &[&str]) -> Place {
     let place = Place::new();
     compile("examples/languages/c/plain.c", &place.path("plain"));
     if !misbehaving.is_empty() {

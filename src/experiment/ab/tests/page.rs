@@ -75,6 +75,7 @@ fn what_was_typed_is_shown_and_is_never_markup() {
         of: record.name(Side::B, 0),
         round: 1,
         reason: hostile.to_owned(),
+        other_programs: None,
     };
     record.take(&failed).expect("it can fail");
     let page = page(record);
@@ -85,7 +86,7 @@ fn what_was_typed_is_shown_and_is_never_markup() {
         .replace('"', "&quot;");
     let pasted = pasted.replace('<', "&lt;").replace('>', "&gt;");
     assert!(page.contains(&format!("udpbench {pasted}")), "{pasted}");
-    for text in ["./b", "9", "--rcvbuf ", "sysctl ", "connected/v4: "] {
+    for text in ["./b", "9", "--rcvbuf ", "sysctl ", "in 1 of 1 rounds: "] {
         assert!(page.contains(&format!("{text}{shown}")), "{text}");
     }
     for mark in ["<script", "</script", "<!--"] {

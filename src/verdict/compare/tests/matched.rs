@@ -149,3 +149,40 @@ fn a_case_counts_only_if_it_is_in_every_file() {
     let found = of(std::slice::from_ref(&both), &[both.clone(), one]);
     assert_eq!(found.remarks[0], "1 case not in every file");
 }
+
+#[test]
+fn what_fails_in_one_of_two_runs_after_is_undecided() {
+    let failed = Row {
+        status: Status::Failed,
+        reason: "the sender failed".to_owned(),
+        ..row("mio-level", 0.9)
+    };
+    let run = |row: Row| results("b", vec![row]);
+    let before = [run(row("mio-level", 0.9))];
+    let after = [run(row("mio-level", 0.9)), run(failed)];
+    let found = compare([&before, &after], Question::default());
+    let why = "failed in 1 of 2 runs AFTER: the sender failed".to_owned();
+    assert_eq!(
+        found.judgement.cases[0].answer.verdict,
+        Verdict::Undecided(why)
+    );
+    assert!(!found.is_worse() && found.is_inconclusive());
+}
+
+#[test]
+fn what_starves_on_a_busy_machine_is_undecided_and_what_breaks_on_it_is_broken() {
+    let busy = "other programs use 2.9 of 2 CPUs now: sh (pid 7) 0.98";
+    let failed = |reason: &str| Row {
+        status: Status::Failed,
+        reason: reason.to_owned(),
+        warnings: vec![busy.to_owned()],
+        ..row("mio-level", 0.9)
+    };
+    let verdict = |reason| verdict_of(row("mio-level", 0.9), failed(reason));
+    for reason in ["nothing was received", "the agent: no answer within 30 s"] {
+        let why = format!("the machine was too busy AFTER: {busy}; {reason}");
+        assert_eq!(verdict(reason), Verdict::Undecided(why));
+    }
+    let reason = "the sender failed: Message too long (os error 90)";
+    assert_eq!(verdict(reason), Verdict::Broken(reason.to_owned()));
+}
