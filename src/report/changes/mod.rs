@@ -182,7 +182,7 @@ fn sign(verdict: &Verdict) -> &'static str {
         Verdict::Better => "▲",
         Verdict::Worse => "▼",
         Verdict::Same => "●",
-        Verdict::Unclear => "○",
+        Verdict::Unclear | Verdict::Undecided(_) => "○",
         Verdict::Broken(_) => "✖",
         Verdict::NotComparable(_) => "–",
     }
@@ -193,7 +193,7 @@ fn class_number(verdict: &Verdict) -> u8 {
     match verdict {
         Verdict::Better => 3,
         Verdict::Worse | Verdict::Broken(_) => 8,
-        Verdict::Same | Verdict::Unclear | Verdict::NotComparable(_) => 7,
+        Verdict::Same | Verdict::Unclear | Verdict::Undecided(_) | Verdict::NotComparable(_) => 7,
     }
 }
 

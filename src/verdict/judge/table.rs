@@ -133,7 +133,9 @@ fn style(verdict: &Verdict) -> Style {
     match verdict {
         Verdict::Worse | Verdict::Broken(_) => AnsiColor::Red.on_default().bold(),
         Verdict::Better => AnsiColor::Green.on_default().bold(),
-        Verdict::Unclear | Verdict::NotComparable(_) => AnsiColor::Yellow.on_default(),
+        Verdict::Unclear | Verdict::Undecided(_) | Verdict::NotComparable(_) => {
+            AnsiColor::Yellow.on_default()
+        }
         Verdict::Same => Style::new(),
     }
 }

@@ -13,6 +13,9 @@ pub enum Verdict {
     Same,
     /// Possible change: the interval is too wide to tell.
     Unclear,
+    /// Possible change that more of the same would not tell, with the reason: it may be another engine's, or nothing
+    /// shows by how much results differ by chance.
+    Undecided(String),
     /// Failure of a case that worked before, with the reason.
     Broken(String),
     /// Results that must not or cannot be compared, with the reason.
@@ -28,7 +31,7 @@ impl Verdict {
             (Self::Worse, By::Speed) => "slower",
             (Self::Worse, By::Cpu) => "dearer",
             (Self::Same, _) => "same",
-            (Self::Unclear, _) => "unclear",
+            (Self::Unclear | Self::Undecided(_), _) => "unclear",
             (Self::Broken(_), _) => "broken",
             (Self::NotComparable(_), _) => "not comparable",
         }
@@ -37,7 +40,9 @@ impl Verdict {
     /// Returns the reason, if the verdict has one.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Broken(reason) | Self::NotComparable(reason) => Some(reason),
+            Self::Broken(reason) | Self::NotComparable(reason) | Self::Undecided(reason) => {
+                Some(reason)
+            }
             _ => None,
         }
     }
@@ -50,6 +55,11 @@ impl Verdict {
     /// Returns whether the verdict is worse or broken.
     pub fn is_bad(&self) -> bool {
         matches!(self, Self::Worse | Self::Broken(_))
+    }
+
+    /// Returns whether the verdict is unclear, with a reason or without.
+    pub fn is_unclear(&self) -> bool {
+        matches!(self, Self::Unclear | Self::Undecided(_))
     }
 
     /// Returns whether there was something to judge: every verdict but `NotComparable`.
