@@ -18,13 +18,14 @@ from tools.command import run
 from tools.intervals import Rate
 from tools.simulation import rows
 from tools.simulation.judging import Verdict, verdict
-from tools.simulation.machine import KINDS, Machine
-from tools.simulation.patterns import PATTERNS
+from tools.simulation.machine import FEW, KINDS, Machine
+from tools.simulation.patterns import PATTERNS, PLACES, few
 
 EXAMPLES = """\
 examples:
   scripts/simulate.py                                  200 comparisons of each pattern, 15 rounds: some minutes
   scripts/simulate.py --pattern "std 10 %"             some patterns, by their names
+  scripts/simulate.py --engines 2 3 6                  one of few engines is 10 % slower: nowhere, everywhere, in a part
   scripts/simulate.py --keep DIR --comparisons 1       and keeps the files
 
 exit codes: 0 done, 1 something broke, 2 bad input, 130 Ctrl-C"""
@@ -33,12 +34,12 @@ exit codes: 0 done, 1 something broke, 2 bad input, 130 Ctrl-C"""
 def main():
     args = arguments()
     print(f"{args.comparisons} comparisons each, {args.rounds} rounds, seed {args.seed}")
-    print(f"{'':42}  " + "  ".join(f"{name:>19}" for name in Verdict._fields))
+    print(f"{'':62}  " + "  ".join(f"{name:>19}" for name in Verdict._fields))
     with tempfile.TemporaryDirectory() as scratch:
         directory = args.keep or Path(scratch)
         for pattern in args.patterns:
             counted = count(pattern, directory, args)
-            print(f"{pattern!s:42}  " + "  ".join(f"{shown(rate):>19}" for rate in counted), flush=True)
+            print(f"{pattern!s:62}  " + "  ".join(f"{shown(rate):>19}" for rate in counted), flush=True)
     return 0
 
 
@@ -52,12 +53,16 @@ def arguments():
     add("--rounds", type=int, default=15, metavar="N", help="windows of each case [default: 15]")
     add("--seed", type=int, default=1, metavar="N", help="of the dice [default: 1]")
     add("--pattern", action="append", metavar="TEXT", help="only patterns whose names hold this [default: all]")
+    add("--engines", type=int, nargs="+", choices=FEW, metavar="N", help="other patterns: sweeps of so few engines")
+    add("--where", nargs="+", choices=PLACES, default=[*PLACES], help="with --engines: where one is slower [default: all]")
+    add("--slower", choices=FEW[2], default="mio-level", help="with --engines: which [default: mio-level]")
     add("--keep", type=Path, metavar="DIR", help="where files go, and stay")
     args = parser.parse_args()
     if not os.access(args.udpbench, os.X_OK):
         parser.error(f"--udpbench {args.udpbench}: there is no such program; cargo build --release makes it")
     args.udpbench = args.udpbench.resolve()
-    args.patterns = [one for one in PATTERNS if any(text in str(one) for text in args.pattern or [""])]
+    patterns = few(args.engines, args.where, args.slower) if args.engines else PATTERNS
+    args.patterns = [one for one in patterns if any(text in str(one) for text in args.pattern or [""])]
     if args.keep:
         args.keep.mkdir(parents=True, exist_ok=True)
     return args
@@ -75,7 +80,7 @@ def compared(pattern, number, directory, args):
     """One comparison: sweeps as they are, and sweeps in which the engine is slower."""
     # A seed of its own: the comparison is the same whatever else is run.
     dice = random.Random(f"{args.seed} {pattern} {number}")
-    machine = Machine(dice, KINDS[pattern.noise], pattern.shape)
+    machine = Machine(dice, KINDS[pattern.noise], pattern.shape, pattern.engines)
     name = "".join(letter if letter.isalnum() else "-" for letter in str(pattern))
     files = [directory / f"{name}-{number:03}-{side}.csv" for side in ["base", "base.2", "first", "second"]]
 

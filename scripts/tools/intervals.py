@@ -1,5 +1,6 @@
 """Medians and rates, and what chance leaves of them."""
 
+import functools
 import math
 import statistics
 from typing import NamedTuple
@@ -68,6 +69,7 @@ def bisect(is_below):
     return low
 
 
+@functools.cache
 def signed_rank_beyond(n):
     """The number of means of two of n values that lie beyond each end of the interval; 0 below 6 values
     (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, section 3.3)."""

@@ -1,16 +1,19 @@
 //! `udpbench compare`: compares saved runs before a change with those after it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::session::Outcome;
 use super::{open, show_answers, width};
 use crate::cli::CompareArgs;
 use crate::error::UsageError;
+use crate::results::baselines;
 use crate::results::files::Results;
+use crate::term::{fold, shell};
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge;
+use crate::verdict::judge::Engine;
 use crate::verdict::judge::table::Detail;
 
 /// Compares and prints the answers.
@@ -19,7 +22,8 @@ use crate::verdict::judge::table::Detail;
 /// Fails if a file cannot be read or has no case to compare.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let shape = args.asked.form.shape()?;
-    let [before, after] = args.sides()?;
+    let sides = args.sides()?;
+    let [before, after] = sides;
     let opened = |paths: &[PathBuf]| {
         paths
             .iter()
@@ -29,7 +33,10 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let (before, after) = (opened(before)?, opened(after)?);
     let comparison = compare([&before, &after], args.asked.question());
     refuse_nothing(&comparison, before.iter().chain(&after))?;
-    let table = || draw(&comparison, Detail::of(args.asked.details), width());
+    let table = || {
+        let next = next(&comparison, sides);
+        draw(&comparison, Detail::of(args.asked.details), width()) + &next
+    };
     let rows = || {
         let [before, after] = comparison.names.each_ref().map(|names| names.join(" "));
         let shared = serde_json::json!({ "before": before, "after": after });
@@ -41,6 +48,47 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     };
     show_answers(shape, table, rows)?;
     Ok(outcome(&comparison, args.asked.accept.is_some()).into())
+}
+
+/// Returns what can tell what this comparison cannot. Empty: there is nothing, or no need.
+fn next(comparison: &Comparison, sides: [&[PathBuf]; 2]) -> String {
+    let engines = &comparison.judgement.engines;
+    let is_alone = engines.len() == 1;
+    if comparison.is_worse() {
+        String::new()
+    } else if is_alone || engines.iter().any(Engine::is_unattributed) {
+        let advice = "next  udpbench ab BEFORE AFTER (two programs, or two states) measures each engine against itself; \
+                      or measure another engine, too, in all runs\n";
+        fold::text(advice, width().into())
+    } else if let ([before], [after]) = (sides[0], sides[1])
+        && engines.iter().any(|engine| !engine.is_testable())
+    {
+        let names = (2..).map(|run| after.with_extension(format!("{run}.csv")));
+        let mut free =
+            names.filter(|path| !path.exists() && !path.with_extension("jsonl").exists());
+        let again = shell::path(&free.next().unwrap_or_default());
+        let [before_name, after] = [before, after].map(|path| shell::path(path));
+        let measure = match repeated(before) {
+            Some(command) => format!("{command} --against {before_name} --output {again}"),
+            None => format!("measure again, with the same options and --output {again}"),
+        };
+        // Commands are not folded: they are there to be pasted.
+        format!("next  {measure}\n      udpbench compare {before_name} -- {after} {again}\n")
+    } else {
+        String::new()
+    }
+}
+
+/// Returns the command that, with `--against`, measures the same as a run. `None`: its log is gone, or it was no sweep
+/// on this machine.
+fn repeated(results: &Path) -> Option<&'static str> {
+    let words = baselines::words(results)?;
+    match words.first().map(String::as_str) {
+        Some("latency") => Some("udpbench latency"),
+        Some("run") => Some("udpbench"),
+        Some(word) if !word.starts_with('-') => None,
+        _ => Some("udpbench"),
+    }
 }
 
 /// Returns the outcome of a comparison. `accept`: an open question is no failure.

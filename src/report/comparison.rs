@@ -35,14 +35,14 @@ fn in_short(comparison: &Comparison) -> String {
     let Judgement {
         question, engines, ..
     } = &comparison.judgement;
-    let is_any = |kind: &Verdict| engines.iter().any(|engine| engine.whole.verdict == *kind);
+    let is_any = |is: fn(&Verdict) -> bool| engines.iter().any(|engine| is(&engine.whole.verdict));
     let [_, better, worse] = question.by.words();
     let margin = question.threshold.percent();
     let text = if comparison.is_worse() {
         format!("something is {worse}")
-    } else if is_any(&Verdict::Better) {
+    } else if is_any(|verdict| *verdict == Verdict::Better) {
         format!("something is {better}, nothing is surely {worse}")
-    } else if is_any(&Verdict::Unclear) || engines.is_empty() {
+    } else if is_any(Verdict::is_unclear) || engines.is_empty() {
         "no sure change".to_owned()
     } else {
         format!("no change of more than {margin} %")

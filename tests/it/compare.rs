@@ -88,6 +88,36 @@ fn a_change_that_cannot_be_told_is_4_unless_that_is_accepted() {
     assert_eq!(code, Some(0));
 }
 
+/// README's and the help's `--threads 4 --payload 1460`: one block.
+#[test]
+fn two_runs_with_one_payload_are_unclear_and_the_printed_commands_measure_again() {
+    let place = Place::new();
+    for name in ["before", "after"] {
+        assert_code(&place.run(&format!("{SWEEP} --payload 2 -o {name}.csv")), 0);
+    }
+    let (code, text, errors) = code_of(&place, "compare before.csv after.csv");
+    assert_eq!(code, Some(4), "{text}{errors}");
+    assert!(
+        text.contains("unclear: one block, and one sweep on a side"),
+        "{text}"
+    );
+    let commands = text.lines().filter_map(|line| line.split_once("udpbench "));
+    let commands: Vec<&str> = commands.map(|(_, command)| command).collect();
+    let expected = [
+        "--against before.csv --output after.2.csv",
+        "compare before.csv -- after.csv after.2.csv",
+    ];
+    assert_eq!(commands, expected, "{text}");
+    for command in commands {
+        let (code, text, errors) = code_of(&place, command);
+        assert!(
+            [Some(0), Some(3), Some(4)].contains(&code),
+            "{command}: {errors}"
+        );
+        assert!(text.contains("null"), "{text}");
+    }
+}
+
 #[test]
 fn a_threshold_above_the_change_makes_it_0() {
     let place = place_with(0.8);

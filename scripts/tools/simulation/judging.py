@@ -9,6 +9,7 @@ from tools.command import Broken
 
 CHANGED = ["faster", "slower"]
 THRESHOLD_PCT = 2
+UNATTRIBUTED = "which of them"
 
 
 class Verdict(NamedTuple):
@@ -21,6 +22,8 @@ class Verdict(NamedTuple):
     alarm: bool
     # The exit code is 0.
     passed: bool
+    # An engine is unclear, since nobody can say which one changed.
+    unattributed: bool
     second: bool
 
 
@@ -38,6 +41,7 @@ def verdict(udpbench, base, passes, pattern):
         blamed=bool(right) and named == right,
         alarm=bool(named - right),
         passed=code == 0,
+        unattributed=any(row["kind"] == "engine" and UNATTRIBUTED in row["reason"] for row in rows),
         second=second,
     )
 

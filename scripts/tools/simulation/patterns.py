@@ -12,11 +12,13 @@ class Pattern(NamedTuple):
     values: tuple = ()
     shape: str = "default"
     noise: str = "usual"
+    engines: int = 6
 
     def __str__(self):
         what = f"{self.engine} {self.percent:g} %" if self.percent else "nothing"
         where = f" {self.parameter} {'+'.join(map(str, self.values))}" if self.parameter else ""
-        return f"{self.shape}: {what}{where}, {self.noise}"
+        few = f", {self.engines} engines" if self.engines < 6 or self.shape == "full on four CPUs" else ""
+        return f"{self.shape}: {what}{where}, {self.noise}{few}"
 
     def speed(self, case):
         """The speed of this case, as a ratio to its old one."""
@@ -47,3 +49,21 @@ PATTERNS = [
     Pattern(10, parameter="payload", values=(300,), shape="full"),
     Pattern(10, "std", shape="full"),
 ]
+
+# Where an engine is slower: by how many percent, and in which cases.
+PLACES = {
+    "nowhere": (0, "", ()),
+    "everywhere": (10, "", ()),
+    "payload": (10, "payload", (26,)),
+    "threads": (10, "threads", (4,)),
+}
+
+
+def few(engines, places, slower):
+    """Patterns of sweeps of few engines. The default sweep has one thread count."""
+    for count in engines:
+        for shape in ["full on four CPUs", "default"]:
+            for place in places:
+                percent, parameter, values = PLACES[place]
+                if (shape, place) != ("default", "threads"):
+                    yield Pattern(percent, slower, parameter, values, shape, engines=count)

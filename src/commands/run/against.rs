@@ -115,7 +115,7 @@ impl Base {
         let reason = if !suspects.is_empty() {
             let suspects = suspects.join(", ");
             format!("one cannot tell whether these are slower by {threshold} or more: {suspects}")
-        } else if engines.any(|engine| engine.whole.change.is_none()) {
+        } else if engines.any(|engine| !engine.is_testable()) {
             "one cannot judge every engine".to_owned()
         } else {
             return false;

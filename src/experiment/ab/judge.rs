@@ -2,6 +2,8 @@
 //!
 //! The value of an engine in a round is the mean of its cases, weighted: a case that scatters less weighs more.
 
+use std::collections::BTreeSet;
+
 use super::record::Measured;
 use super::series::{self, Series};
 use super::{Pair, Record, Side};
@@ -51,7 +53,7 @@ struct Rounds {
 }
 
 impl Evidence for Rounds {
-    fn changes(&self, _changed: &[&str]) -> Changes<'_> {
+    fn changes(&self, _changed: &BTreeSet<usize>) -> Changes<'_> {
         Box::new(|cases| {
             let series: Vec<&Series> = cases.iter().map(|&case| &self.series[case]).collect();
             let rounds: Vec<f64> = series::mean(&series).into_values().collect();

@@ -53,7 +53,7 @@ fn track(by: By, row: &Row) -> Option<Track> {
             Verdict::Worse => Shape::Tip,
             _ => Shape::Circle,
         },
-        filled: *verdict != Verdict::Unclear,
+        filled: !verdict.is_unclear(),
     };
     let interval = Drawn::Interval {
         low: 100.0 * change.low,

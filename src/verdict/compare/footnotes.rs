@@ -1,40 +1,43 @@
 //! Remarks below the tables, for facts that their numbers do not show.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Comparison;
+use crate::term::digits::counted;
 use crate::verdict::judge::Verdict;
 use crate::verdict::judge::percent::percent;
 
 /// Returns the remarks, each once.
 pub(crate) fn lines(comparison: &Comparison) -> Vec<String> {
-    let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let judgement = &comparison.judgement;
-    let cases = judgement
-        .cases
-        .iter()
-        .map(|case| ("cases", &case.answer.verdict));
-    let engines = judgement
-        .engines
-        .iter()
-        .map(|engine| ("engines", &engine.whole.verdict));
-    for (kind, verdict) in cases.chain(engines) {
-        let what = match (verdict, kind) {
-            (Verdict::Broken(_), _) => "broken",
-            (_, "cases") => "not judged",
-            _ => "engines not judged",
-        };
-        if let Some(reason) = verdict.reason() {
-            *reasons.entry((what, reason)).or_default() += 1;
+    let engines = judgement.engines.iter().map(|engine| &engine.whole.verdict);
+    let cases = judgement.cases.iter().map(|case| &case.answer.verdict);
+    let kinds = [
+        ("engine", engines.collect::<Vec<_>>()),
+        ("case", cases.collect()),
+    ];
+    let mut lines: Vec<String> = Vec::new();
+    let mut said: BTreeSet<&str> = BTreeSet::new();
+    for (noun, verdicts) in kinds {
+        let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for verdict in verdicts {
+            let what = match verdict {
+                Verdict::Broken(_) => "broken",
+                Verdict::Undecided(_) => "unclear",
+                _ => "not judged",
+            };
+            if let Some(reason) = verdict.reason().filter(|reason| !said.contains(reason)) {
+                *reasons.entry((what, reason)).or_default() += 1;
+            }
         }
+        said.extend(reasons.keys().map(|(_, reason)| *reason));
+        let reasons = reasons.into_iter();
+        lines.extend(
+            reasons.map(|((what, reason), count)| {
+                format!("{} {what}: {reason}", counted(count, noun))
+            }),
+        );
     }
-    let reasons = reasons.into_iter();
-    let mut lines: Vec<String> = reasons
-        .map(|((what, reason), count)| match (what, count) {
-            ("engines not judged", 1) => format!("1 engine not judged: {reason}"),
-            _ => format!("{count} {what}: {reason}"),
-        })
-        .collect();
     lines.extend(comparison.remarks.iter().cloned());
     lines.extend(comparison.machine.map(|change| {
         let change = percent(change);

@@ -19,7 +19,6 @@ use std::collections::BTreeSet;
 
 use self::matching::{Matched, Matching};
 use self::sweeps::{Measured, Sweeps};
-use crate::data::EngineName;
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 use crate::stats;
@@ -73,7 +72,6 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
     let missing = missing(sides[0], &measured);
     let is_one_missing = !missing.is_empty();
     remarks.extend(missing);
-    remarks.extend(measure_of_two(&mut measured));
     let (mut cases, measured): (Vec<Case>, Vec<Measured>) = measured.into_iter().unzip();
     cases.extend(others);
     let sweeps = Sweeps::new(measured, sides.map(<[Results]>::len), question.threshold);
@@ -81,9 +79,9 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
     let changed = judgement
         .engines
         .iter()
-        .filter(|engine| engine.whole.verdict.is_news());
-    let changed: Vec<&str> = changed.map(|engine| engine.label.as_str()).collect();
-    let machine = stats::median(sweeps.machine(&changed).into_values().collect());
+        .filter(|engine| engine.whole.verdict.is_news() || engine.is_unattributed());
+    let changed: BTreeSet<&str> = changed.map(|engine| engine.label.as_str()).collect();
+    let machine = stats::median(sweeps.machine_without(&changed));
     Comparison {
         names: sides.map(|files| files.iter().map(|file| file.name.clone()).collect()),
         machine: machine.map(f64::exp_m1),
@@ -143,31 +141,6 @@ fn missing(before: &[Results], measured: &[(Case, Measured)]) -> Vec<String> {
     missing
         .map(|label| format!("{label} is judged in no case"))
         .collect()
-}
-
-/// With two engines, one of them is the measure of the other: `std`, or the first. Gives it a verdict that says so.
-fn measure_of_two(measured: &mut [(Case, Measured)]) -> Option<String> {
-    let labels: BTreeSet<String> = measured
-        .iter()
-        .map(|(case, _)| case.label.clone())
-        .collect();
-    let [first, second]: [String; 2] = Vec::from_iter(labels).try_into().ok()?;
-    let is_std = second == EngineName::REFERENCE.as_str();
-    let (measure, other) = if is_std {
-        (second, first)
-    } else {
-        (first, second)
-    };
-    for (case, _) in measured
-        .iter_mut()
-        .filter(|(case, _)| case.label == measure)
-    {
-        case.answer.verdict = Verdict::NotComparable("the measure of the other engine".to_owned());
-    }
-    Some(format!(
-        "{other} is measured by {measure} alone, so a change of {measure} looks like one of {other}: a third engine in \
-         all runs tells them apart"
-    ))
 }
 
 fn case(matched: &Matched, by: By, verdict: Verdict) -> Case {

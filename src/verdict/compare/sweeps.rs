@@ -9,14 +9,17 @@
 //! - **Scatter**, by thread count, as threads that share CPUs scatter many times more: with two sweeps or more on each
 //!   side, that of the sweeps of a side around their mean. Otherwise, also that of the cases of an engine around their
 //!   common change, where the change may depend on each parameter that has enough blocks.
+//! - **Who changed** is asked by `rivals`.
 //! - **Errors** of cases of one block are correlated as they were found to be, and average out between blocks. A tenth of
 //!   the machine's change is added, as it does not meet all engines alike.
 
-use std::collections::BTreeMap;
+mod rivals;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::{BlockKey, Threads};
 use crate::stats;
-use crate::verdict::judge::{Change, Changes, Evidence, Parts, Threshold};
+use crate::verdict::judge::{Change, Changes, Doubts, Evidence, Parts, Threshold};
 
 /// Logarithms of a case in all sweeps.
 #[derive(Clone, Debug)]
@@ -68,46 +71,63 @@ impl Sweeps {
         }
     }
 
-    /// Returns the change of the machine in each block: the median change of the engines that have not changed
-    /// themselves, as a logarithm.
-    pub(super) fn machine(&self, changed: &[&str]) -> BTreeMap<BlockKey, f64> {
-        let change = |number: &usize| {
-            let [before, after] = &self.cases[*number].logs;
-            mean(after.iter().copied()) - mean(before.iter().copied())
-        };
+    /// Returns the change of the machine in each block without engines with these labels, as a logarithm.
+    pub(super) fn machine_without(&self, changed: &BTreeSet<&str>) -> Vec<f64> {
+        let is_changed = |number: &usize| changed.contains(self.cases[*number].label.as_str());
+        let changed = (0..self.cases.len()).filter(is_changed).collect();
+        self.machine(&changed).into_values().collect()
+    }
+
+    /// Returns the change of the machine in each block: the median change of the cases that have not changed themselves,
+    /// by engine, as a logarithm. Blocks without such cases are left out.
+    fn machine(&self, changed: &BTreeSet<usize>) -> BTreeMap<BlockKey, f64> {
         let of_block = |engines: &BTreeMap<String, Vec<usize>>| {
             let others = others(engines, "", changed).into_iter();
-            let changes = others.map(|cases| mean(cases.iter().map(change)));
-            stats::median(changes.collect()).unwrap_or_default()
+            let changes = others.map(|cases| self.moved(&cases));
+            stats::median(changes.collect())
         };
         let blocks = self.blocks.iter();
         blocks
-            .map(|(block, engines)| (*block, of_block(engines)))
+            .filter_map(|(block, engines)| Some((*block, of_block(engines)?)))
             .collect()
+    }
+
+    /// Returns the mean change of cases with the machine, as a logarithm.
+    fn moved(&self, cases: &[usize]) -> f64 {
+        let change = |&number: &usize| {
+            let [before, after] = &self.cases[number].logs;
+            mean(after.iter().copied()) - mean(before.iter().copied())
+        };
+        mean(cases.iter().map(change))
     }
 
     /// Returns the logarithms of each case without the machine, on both sides, around the middle of the case. `None`:
     /// its block has no other engine.
-    fn without_machine(&self, changed: &[&str]) -> Vec<Option<[Vec<f64>; 2]>> {
+    fn without_machine(&self, changed: &BTreeSet<usize>) -> Vec<Option<[Vec<f64>; 2]>> {
         let mut all = vec![None; self.cases.len()];
         for engines in self.blocks.values() {
             for (label, cases) in engines {
-                let others: Vec<&Vec<usize>> = others(engines, label, changed);
+                let others = others(engines, label, changed);
                 if others.is_empty() {
                     continue;
                 }
-                for &number in cases {
-                    let side = |side: usize| {
-                        let sweep = |sweep: usize| {
-                            let machine = others.iter().map(|cases| {
-                                mean(cases.iter().map(|&other| self.centred(other, side, sweep)))
-                            });
-                            let machine = common(machine);
-                            self.centred(number, side, sweep) - machine
-                        };
-                        (0..self.counts[side]).map(sweep).collect()
+                let side = |side: usize| {
+                    let sweep = |sweep: usize| {
+                        common(others.iter().map(|cases| {
+                            mean(cases.iter().map(|&other| self.centred(other, side, sweep)))
+                        }))
                     };
-                    all[number] = Some([side(0), side(1)]);
+                    (0..self.counts[side]).map(sweep).collect::<Vec<f64>>()
+                };
+                let machine = [side(0), side(1)];
+                for &number in cases {
+                    let without = |side: usize| {
+                        let machine = machine[side].iter().enumerate();
+                        machine
+                            .map(|(sweep, machine)| self.centred(number, side, sweep) - machine)
+                            .collect()
+                    };
+                    all[number] = Some([without(0), without(1)]);
                 }
             }
         }
@@ -134,19 +154,23 @@ impl Sweeps {
     }
 }
 
-/// Returns the cases of the other engines in a block that have not changed. If all have, returns those of all others for
-/// an engine that has changed itself, and none for one that has not: nothing measures it.
-fn others<'a>(
-    engines: &'a BTreeMap<String, Vec<usize>>,
+/// Returns the cases of the other engines in a block that have not changed. If all have, returns those of all others
+/// for an engine that has changed itself, and none for one that has not: nothing measures it.
+fn others(
+    engines: &BTreeMap<String, Vec<usize>>,
     label: &str,
-    changed: &[&str],
-) -> Vec<&'a Vec<usize>> {
+    changed: &BTreeSet<usize>,
+) -> Vec<Vec<usize>> {
+    let is_unchanged = |case: &usize| !changed.contains(case);
     let others = engines.iter().filter(|(other, _)| *other != label);
-    let is_unchanged = |other: &str| !changed.contains(&other);
-    let unchanged = others.clone().filter(|(other, _)| is_unchanged(other));
-    let unchanged: Vec<&Vec<usize>> = unchanged.map(|(_, cases)| cases).collect();
-    if unchanged.is_empty() && !is_unchanged(label) {
-        return others.map(|(_, cases)| cases).collect();
+    let unchanged = others.clone().map(|(_, cases)| {
+        let cases = cases.iter().copied();
+        cases.filter(is_unchanged).collect::<Vec<usize>>()
+    });
+    let unchanged: Vec<Vec<usize>> = unchanged.filter(|cases| !cases.is_empty()).collect();
+    let own = engines.get(label);
+    if unchanged.is_empty() && own.is_some_and(|own| !own.iter().all(is_unchanged)) {
+        return others.map(|(_, cases)| cases.clone()).collect();
     }
     unchanged
 }
@@ -167,6 +191,8 @@ struct Scatter {
     freedom: f64,
     /// Mean variance by the windows of the sweeps.
     within: f64,
+    /// True if nothing shows the scatter but the engines of one block, as if none of them had changed.
+    is_guess: bool,
 }
 
 impl Scatter {
@@ -208,12 +234,24 @@ struct Fit<'a> {
 }
 
 impl Fit<'_> {
+    /// Returns those of some cases that something measures.
+    fn measured(&self, cases: &[usize]) -> Vec<usize> {
+        let cases = cases.iter().copied();
+        cases
+            .filter(|&number| self.logs[number].is_some())
+            .collect()
+    }
+
+    /// Returns the mean change of those cases that something measures.
     fn change(&self, cases: &[usize]) -> Option<Change> {
         let Self {
             sweeps, scatter, ..
         } = self;
-        let logs = cases.iter().map(|&number| self.logs[number].as_ref());
-        let logs: Vec<&[Vec<f64>; 2]> = logs.collect::<Option<_>>()?;
+        let cases = self.measured(cases);
+        let logs = cases
+            .iter()
+            .filter_map(|&number| self.logs[number].as_ref());
+        let logs: Vec<&[Vec<f64>; 2]> = logs.collect();
         let sides = [0, 1].map(|side| {
             let sweep = |sweep: usize| mean(logs.iter().map(|logs| logs[side][sweep]));
             (0..sweeps.counts[side]).map(sweep).collect::<Vec<f64>>()
@@ -221,7 +259,7 @@ impl Fit<'_> {
         let [before, after] = sides.each_ref().map(|side| mean(side.iter().copied()));
         let log = after - before;
         let mut blocks: BTreeMap<BlockKey, Vec<f64>> = BTreeMap::new();
-        for &number in cases {
+        for &number in &cases {
             let case = &sweeps.cases[number];
             let variance = scatter.get(&case.block.threads)?.variance(case.within);
             blocks.entry(case.block).or_default().push(variance);
@@ -250,22 +288,28 @@ impl Fit<'_> {
             freedom = freedom.min(MOST_FREEDOM_OF_ONE);
         }
         let variance = variance_of_one * sweeps.of_a_difference();
-        let moved = mean(blocks.keys().map(|block| self.machine[block]));
-        let error = (variance + (UNEVEN * moved).powi(2)).sqrt();
-        Change::by_student(log, error, freedom, sweeps.threshold)
+        let moved = blocks.keys().filter_map(|block| self.machine.get(block));
+        let moved = UNEVEN * mean(moved.copied());
+        let moved = if moved.is_finite() { moved } else { 0.0 };
+        let error = variance.sqrt().hypot(moved);
+        let change = Change::by_student(log, error, freedom, sweeps.threshold)?;
+        let is_guess = blocks.keys().any(|block| scatter[&block.threads].is_guess);
+        Some(if is_guess {
+            change.untestable()
+        } else {
+            change
+        })
     }
 }
 
 impl Evidence for Sweeps {
-    fn changes(&self, changed: &[&str]) -> Changes<'_> {
-        let logs = self.without_machine(changed);
-        let fit = Fit {
-            sweeps: self,
-            scatter: self.scatter(&logs),
-            logs,
-            machine: self.machine(changed),
-        };
+    fn changes(&self, changed: &BTreeSet<usize>) -> Changes<'_> {
+        let fit = self.fit(changed);
         Box::new(move |cases| fit.change(cases))
+    }
+
+    fn doubts(&self, changed: &BTreeSet<usize>, risk: f64) -> Doubts<'_> {
+        self.doubts_of(changed, risk)
     }
 
     fn obstacle(&self, cases: &[usize]) -> String {
@@ -279,6 +323,22 @@ impl Evidence for Sweeps {
 }
 
 impl Sweeps {
+    fn fit(&self, changed: &BTreeSet<usize>) -> Fit<'_> {
+        let logs = self.without_machine(changed);
+        Fit {
+            sweeps: self,
+            scatter: self.scatter(&logs),
+            logs,
+            machine: self.machine(changed),
+        }
+    }
+
+    /// Returns the fit in which no case of an engine measures others.
+    fn without(&self, label: &str, changed: &BTreeSet<usize>) -> Fit<'_> {
+        let its = (0..self.cases.len()).filter(|&number| self.cases[number].label == label);
+        self.fit(&changed.iter().copied().chain(its).collect())
+    }
+
     /// Returns the scatter from sweep to sweep, by thread count. Thread counts without a degree of freedom are left
     /// out.
     fn scatter(&self, logs: &[Option<[Vec<f64>; 2]>]) -> BTreeMap<Threads, Scatter> {
@@ -317,6 +377,26 @@ impl Sweeps {
             found.within = mean(cases().map(|&number| self.cases[number].within));
         }
         scatter.retain(|_, found| found.freedom >= 1.0 && found.variances > 0.0);
+        for (block, engines) in &self.blocks {
+            let known = engines
+                .values()
+                .flatten()
+                .filter_map(|&number| logs[number].as_ref());
+            if engines.len() > 1 && !scatter.contains_key(&block.threads) {
+                let change = |sides: &[Vec<f64>; 2]| {
+                    mean(sides[1].iter().copied()) - mean(sides[0].iter().copied())
+                };
+                let scale = self.of_a_difference().sqrt();
+                let left: Vec<f64> = known.map(|sides| change(sides) / scale).collect();
+                let mut guess = Scatter {
+                    freedom: engines.len() as f64 - 1.0,
+                    is_guess: true,
+                    ..Scatter::default()
+                };
+                guess.add(&left, 1.0);
+                scatter.insert(block.threads, guess);
+            }
+        }
         scatter
     }
 

@@ -206,7 +206,7 @@ fn cpu_time_is_the_dearer_the_higher() {
 }
 
 #[test]
-fn one_block_of_one_run_says_nothing_and_two_runs_do() {
+fn one_block_of_one_run_is_unclear_and_two_runs_tell() {
     let block = |seed, speed| {
         let speed = move |name: &str, _| if name == "nix" { speed } else { 1.0 };
         let mut one = sweep("one", 1, seed, speed);
@@ -215,13 +215,16 @@ fn one_block_of_one_run_says_nothing_and_two_runs_do() {
         one
     };
     let found = against(block(1, 1.0), block(2, 0.8));
-    let reason = engine(&found, "nix")
-        .whole
-        .verdict
-        .reason()
-        .map(str::to_owned);
-    assert!(reason.is_some_and(|reason| reason.starts_with("one block")));
-    assert!(found.is_inconclusive());
+    let nix = &engine(&found, "nix").whole;
+    let reason = nix.verdict.reason().unwrap_or_default();
+    assert!(
+        reason.starts_with("one block, and one sweep on a side"),
+        "{reason}"
+    );
+    let change = nix.change.expect("the other engines show it");
+    assert!(change.low < -0.2 && 0.0 < change.high, "{change:?}");
+    assert!(nix.verdict.is_unclear() && found.is_inconclusive());
+    assert_eq!(found.obstacle(), None);
     let found = of(
         &[block(1, 1.0), block(2, 1.0)],
         &[block(3, 0.8), block(4, 0.8)],
@@ -230,32 +233,20 @@ fn one_block_of_one_run_says_nothing_and_two_runs_do() {
 }
 
 #[test]
-fn of_two_engines_std_is_the_measure() {
-    let two = |sweep: Results| {
-        let rows = sweep.rows.into_iter();
-        let rows = rows.filter(|row| ["std", "nix"].contains(&row.sender.as_str()));
-        results("two", rows.collect())
-    };
-    let found = against(two(plain(1)), two(with("nix", 0.8, 2)));
-    assert_eq!(engine(&found, "nix").whole.verdict, Verdict::Worse);
-    // A faster nix may be a slower std.
-    let found = against(two(plain(1)), two(with("std", 0.8, 2)));
-    assert_eq!(engine(&found, "nix").whole.verdict, Verdict::Better);
-    assert!(found.is_inconclusive());
-    assert!(
-        found
-            .remarks
-            .iter()
-            .any(|remark| remark.contains("a third engine"))
-    );
-}
-
-#[test]
 fn a_lone_engine_cannot_be_told_from_the_machine() {
-    assert!(matches!(
-        verdict_of(row("nix", 0.9), row("nix", 0.5)),
-        Verdict::NotComparable(_)
-    ));
+    let lone = |speed| results("lone", vec![row("nix", speed)]);
+    let found = against(lone(0.9), lone(0.5));
+    let reason = engine(&found, "nix")
+        .whole
+        .verdict
+        .reason()
+        .unwrap_or_default();
+    assert!(
+        reason.contains("to tell it from a change of the machine"),
+        "{reason}"
+    );
+    assert!(found.is_inconclusive());
+    assert_eq!(found.obstacle(), None);
 }
 
 #[test]
@@ -277,6 +268,7 @@ fn changes(found: &Comparison) -> impl Iterator<Item = Change> {
 }
 
 mod any_rows;
+mod few_engines;
 mod matched;
 mod simulation;
 mod table;

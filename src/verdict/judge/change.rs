@@ -72,6 +72,20 @@ impl Change {
         })
     }
 
+    /// Returns the same change with an interval that is a guess: no test rests on it.
+    pub fn untestable(self) -> Self {
+        Self {
+            p_value: 1.0,
+            least_p_value: 1.0,
+            ..self
+        }
+    }
+
+    /// Returns whether a test could call it.
+    pub fn is_testable(&self) -> bool {
+        self.least_p_value < 1.0
+    }
+
     /// Returns whether the whole interval is within the threshold.
     pub(super) fn is_within(&self, threshold: Threshold) -> bool {
         -threshold.fraction() < self.low && self.high < threshold.fraction()

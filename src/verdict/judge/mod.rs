@@ -5,7 +5,8 @@
 //! |---|---|
 //! | a change is slower or faster | if it is surely larger than the threshold |
 //! | a change is the same | if its whole 95 % interval is within the threshold |
-//! | engines | one after the other, the surest first; an engine that changed is no measure for the others any more |
+//! | who changed | an engine, a part or a case is called only if no other engine explains its change as well |
+//! | order | engines, the surest first, then parts and cases; the others are judged again without what has changed |
 //! | number of questions | Holm's correction, for engines, and for parts and cases |
 //!
 //! How sure a change is, depends on what was measured: [`Change::by_signed_rank`] for many rounds (`ab`, `find
@@ -19,7 +20,7 @@ pub mod table;
 mod threshold;
 mod verdict;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -134,16 +135,23 @@ pub struct Answer {
     pub verdict: Verdict,
 }
 
-/// Function that returns the mean change of some cases, by their numbers, or `None` if it cannot be told.
+/// Function that returns the mean change of some cases, by their numbers, or `None` if it is not known.
 pub type Changes<'a> = Box<dyn Fn(&[usize]) -> Option<Change> + 'a>;
+
+/// Function that returns why a change of some cases, although it was seen, cannot be called theirs.
+pub type Doubts<'a> = Box<dyn Fn(&[usize], Change) -> Option<String> + 'a>;
 
 /// What was measured, as the judge asks it.
 pub trait Evidence {
-    /// Returns the changes. `changed`: labels of the engines that have changed, by which the others must not be
-    /// measured.
-    fn changes(&self, changed: &[&str]) -> Changes<'_>;
+    /// Returns the changes. `changed`: cases that have changed, by which others must not be measured.
+    fn changes(&self, changed: &BTreeSet<usize>) -> Changes<'_>;
 
-    /// Returns why a change of these cases cannot be told.
+    /// Returns the doubts about changes. `risk`: highest probability that a change of another engine goes unnoticed.
+    fn doubts(&self, _changed: &BTreeSet<usize>, _risk: f64) -> Doubts<'_> {
+        Box::new(|_, _| None)
+    }
+
+    /// Returns why the change of these cases, or its error, is not known.
     fn obstacle(&self, cases: &[usize]) -> String;
 }
 
@@ -151,144 +159,147 @@ pub trait Evidence {
 /// share the errors.
 pub fn judge(
     question: Question,
-    cases: Vec<Case>,
+    mut cases: Vec<Case>,
     looks: u32,
     evidence: &impl Evidence,
 ) -> Judgement {
     let risk = ERROR_RATE / 2.0 / f64::from(looks);
-    let mut by_label: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut by_label: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (number, case) in cases.iter().enumerate() {
         if case.answer.verdict == Verdict::Unclear {
-            by_label.entry(&case.label).or_default().push(number);
+            by_label.entry(case.label.clone()).or_default().push(number);
         }
     }
-    let changed = changed(&by_label, risk, evidence);
-    let change = evidence.changes(&changed);
+    let cut = |members: &Vec<usize>| parts::cuts(members, |number| cases[number].parts);
+    let cuts: Vec<_> = by_label.values().map(cut).collect();
+    let parts = cuts.iter().flatten().flatten();
+    let parts = parts.map(|(_, members)| members.clone());
+    let single = by_label.values().flatten().map(|&number| vec![number]);
+    let details = parts.filter(|members| members.len() > 1).chain(single);
+    let families = [by_label.values().cloned().collect(), details.collect()];
+    let called = Called::new(&families, risk, evidence);
+    let change = evidence.changes(&called.cases);
     let answer = |members: &[usize]| {
         let change = change(members);
         let verdict = match change {
-            None => Verdict::NotComparable(evidence.obstacle(members)),
-            Some(change) if change.is_within(question.threshold) => Verdict::Same,
-            Some(_) => Verdict::Unclear,
+            Some(change) if called.groups.contains(members) => question.direction(change),
+            Some(change) if change.is_testable() => match called.doubts.get(members) {
+                Some(why) => Verdict::Undecided(why.clone()),
+                None if change.is_within(question.threshold) => Verdict::Same,
+                None => Verdict::Unclear,
+            },
+            _ => Verdict::Undecided(evidence.obstacle(members)),
         };
-        let cases = members.len();
         Answer {
-            cases,
+            cases: members.len(),
             change,
             verdict,
         }
     };
-    let mut engines = Vec::new();
-    for (&label, members) in &by_label {
-        let mut whole = answer(members);
-        if changed.contains(&label) {
-            whole.verdict = question.direction(whole.change);
-        }
-        let cuts = parts::cuts(members, |number| cases[number].parts);
-        let parts = cuts.iter().map(|parts| {
-            let part = |(part, members): &(Part, Vec<usize>)| (*part, answer(members));
-            parts.iter().map(part).collect()
-        });
-        engines.push(Engine {
-            label: label.to_owned(),
-            whole,
+    let engine = |((label, members), cuts): ((&String, &Vec<usize>), Vec<Vec<_>>)| {
+        let part = |(part, members): (Part, Vec<usize>)| (part, answer(&members));
+        let parts = cuts
+            .into_iter()
+            .map(|parts| parts.into_iter().map(part).collect());
+        let mut engine = Engine {
+            label: label.clone(),
+            whole: answer(members),
             parts: parts.collect(),
             telling: None,
-        });
+        };
+        engine.conclude();
+        engine
+    };
+    let engines = by_label.iter().zip(cuts).map(engine).collect();
+    for &number in by_label.values().flatten() {
+        cases[number].answer = answer(&[number]);
     }
-    let answers: Vec<(usize, Answer)> = by_label
-        .values()
-        .flatten()
-        .map(|&number| (number, answer(&[number])))
-        .collect();
-    let mut cases = cases;
-    for (number, answer) in answers {
-        cases[number].answer = answer;
-    }
-    let mut judgement = Judgement {
+    Judgement {
         question,
         risk,
         engines,
         cases,
-    };
-    judgement.call_parts_and_cases();
-    for engine in &mut judgement.engines {
-        engine.conclude();
     }
-    judgement
 }
 
-/// Returns the engines that surely changed, the surest first, by Holm's procedure. Once an engine is known to have
-/// changed, the others are judged without it.
-fn changed<'a>(
-    engines: &BTreeMap<&'a str, Vec<usize>>,
-    risk: f64,
-    evidence: &impl Evidence,
-) -> Vec<&'a str> {
-    let mut changed: Vec<&str> = Vec::new();
-    loop {
-        let change = evidence.changes(&changed);
-        let left = engines.iter().filter(|(label, _)| !changed.contains(label));
-        let asked = left.filter_map(|(label, cases)| Some((*label, change(cases)?)));
-        let asked: Vec<(&str, Change)> = asked.collect();
-        let limit = risk / asked.len() as f64;
-        let surest = asked.iter().min_by(|(_, one), (_, other)| {
+/// Groups of cases whose change is called: those of an engine, of a part, or a single one.
+#[derive(Default)]
+struct Called {
+    groups: BTreeSet<Vec<usize>>,
+    /// All cases of the groups.
+    cases: BTreeSet<usize>,
+    /// Why groups are not called that surely changed.
+    doubts: BTreeMap<Vec<usize>, String>,
+}
+
+impl Called {
+    /// Calls by Holm's procedure: engines one after the other, the surest first, then all parts and cases. Once a group
+    /// has changed, the others are judged without it.
+    fn new([engines, details]: &[Vec<Vec<usize>>; 2], risk: f64, evidence: &impl Evidence) -> Self {
+        let mut called = Self::default();
+        loop {
+            let change = evidence.changes(&called.cases);
+            let doubt = evidence.doubts(&called.cases, risk);
+            called.doubts.clear();
+            let mut news = called.sure(engines, risk, &change, &doubt);
+            news.truncate(1);
+            if news.is_empty() {
+                news = called.sure(details, risk, &change, &doubt);
+            }
+            if news.is_empty() {
+                return called;
+            }
+            called.cases.extend(news.iter().copied().flatten());
+            called.groups.extend(news.into_iter().cloned());
+        }
+    }
+
+    /// Returns the groups of a family that surely changed and are not called yet, the surest first. Keeps the doubts
+    /// about others.
+    fn sure<'a>(
+        &mut self,
+        family: &'a [Vec<usize>],
+        risk: f64,
+        change: &Changes<'_>,
+        doubt: &Doubts<'_>,
+    ) -> Vec<&'a Vec<usize>> {
+        let open = family.iter().filter(|group| !self.groups.contains(*group));
+        let asked = open.filter_map(|group| Some((group, change(group)?)));
+        let asked: Vec<(&Vec<usize>, Change)> = asked.collect();
+        let p_values: Vec<f64> = asked.iter().map(|(_, change)| change.p_value).collect();
+        let is_sure = holm::significant(&p_values, risk);
+        let mut sure = Vec::new();
+        for ((group, change), _) in asked
+            .into_iter()
+            .zip(is_sure)
+            .filter(|(_, is_sure)| *is_sure)
+        {
+            match doubt(group, change) {
+                Some(why) => {
+                    self.doubts.insert(group.clone(), why);
+                }
+                None => sure.push((group, change)),
+            }
+        }
+        sure.sort_by(|(_, one), (_, other)| {
             let larger = other.estimate.abs().total_cmp(&one.estimate.abs());
             one.p_value.total_cmp(&other.p_value).then(larger)
         });
-        match surest {
-            Some((label, found)) if found.p_value <= limit => changed.push(label),
-            _ => return changed,
-        }
+        sure.into_iter().map(|(group, _)| group).collect()
     }
 }
 
 impl Question {
-    fn direction(self, change: Option<Change>) -> Verdict {
-        match change {
-            Some(change) if self.by.upward_if_better(change.estimate) < 0.0 => Verdict::Worse,
-            _ => Verdict::Better,
+    fn direction(self, change: Change) -> Verdict {
+        if self.by.upward_if_better(change.estimate) < 0.0 {
+            Verdict::Worse
+        } else {
+            Verdict::Better
         }
     }
 }
 
 impl Judgement {
-    /// Calls changes of parts and cases. A part of a single case is that case.
-    fn call_parts_and_cases(&mut self) {
-        let question = self.question;
-        let parts = self
-            .engines
-            .iter_mut()
-            .flat_map(|engine| engine.parts.iter_mut().flatten());
-        let parts = parts
-            .map(|(_, answer)| answer)
-            .filter(|answer| answer.cases > 1);
-        let cases = self.cases.iter_mut().map(|case| &mut case.answer);
-        let asked = parts
-            .chain(cases)
-            .filter_map(|answer| Some((answer.change?.p_value, answer)));
-        let (p_values, answers): (Vec<f64>, Vec<&mut Answer>) = asked.unzip();
-        let found = holm::significant(&p_values, self.risk);
-        for (answer, _) in answers
-            .into_iter()
-            .zip(found)
-            .filter(|(_, is_found)| *is_found)
-        {
-            answer.verdict = question.direction(answer.change);
-        }
-        for engine in &mut self.engines {
-            let own = self.cases.iter().filter(|case| case.label == engine.label);
-            let own: Vec<&Case> = own.collect();
-            for (part, answer) in engine.parts.iter_mut().flatten() {
-                if answer.cases == 1 {
-                    let case = own.iter().find(|case| case.parts.contains(&Some(*part)));
-                    answer.verdict =
-                        case.map_or(Verdict::Unclear, |case| case.answer.verdict.clone());
-                }
-            }
-        }
-    }
-
     /// Returns whether anything is slower, dearer or broken.
     pub fn is_worse(&self) -> bool {
         let engines = self.engines.iter().map(|engine| &engine.whole.verdict);
@@ -355,6 +366,9 @@ impl Engine {
     pub fn is_surely_not_worse(&self, question: Question) -> bool {
         let is_above =
             |end: f64| question.by.upward_if_better(end) > -question.threshold.fraction();
+        if matches!(self.whole.verdict, Verdict::Undecided(_)) {
+            return false;
+        }
         let whole = self.whole.change;
         let mut answers = self.answers().filter_map(|answer| answer.change);
         whole.is_some_and(|change| is_above(change.low) && is_above(change.high))
@@ -369,6 +383,16 @@ impl Engine {
         let log = change.estimate.ln_1p();
         let distance = (log.abs() - question.threshold.log(log)).abs();
         Some((half / distance).powi(2)).filter(|times| times.is_finite())
+    }
+
+    /// Returns whether a change was seen that may be another engine's.
+    pub fn is_unattributed(&self) -> bool {
+        matches!(self.whole.verdict, Verdict::Undecided(_)) && self.is_testable()
+    }
+
+    /// Returns whether a test could call a change of the engine.
+    pub fn is_testable(&self) -> bool {
+        self.whole.change.is_some_and(|change| change.is_testable())
     }
 
     /// Finds the cut that tells where a change is, and gives the engine the verdict of its parts: slower if one of them
@@ -387,10 +411,15 @@ impl Engine {
         let telling = telling.max_by(|(_, one), (_, other)| apart(one).total_cmp(&apart(other)));
         self.telling = telling.map(|(number, _)| number);
         let verdicts: Vec<&Verdict> = self.answers().map(|answer| &answer.verdict).collect();
+        let undecided = verdicts
+            .iter()
+            .find(|verdict| matches!(verdict, Verdict::Undecided(_)));
         let verdict = if verdicts.contains(&&Verdict::Worse) {
             Verdict::Worse
         } else if verdicts.contains(&&Verdict::Better) {
             Verdict::Better
+        } else if let Some(&undecided) = undecided {
+            undecided.clone()
         } else if whole == Verdict::Same
             && verdicts.iter().any(|verdict| **verdict != Verdict::Same)
         {

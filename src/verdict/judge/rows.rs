@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Judgement};
+use super::{Answer, Change, Judgement};
 use crate::results::export::row_of;
 
 /// Returns the rows: objects with the same keys, each with `shared`. `sides`: names of the two columns
@@ -64,7 +64,7 @@ fn verdict_fields(judgement: &Judgement, answer: &Answer) -> Value {
         "change_pct_low": change.map(|change| pct(change.low)),
         "change_pct_high": change.map(|change| pct(change.high)),
         "change_pct": change.map(|change| pct(change.estimate)),
-        "p_value": change.map(|change| change.p_value),
+        "p_value": change.filter(Change::is_testable).map(|change| change.p_value),
         "visible_pct": judgement.visible_in(answer).map(pct),
         "threshold_pct": judgement.question.threshold.percent(),
         "verdict": answer.verdict.word(judgement.question.by),

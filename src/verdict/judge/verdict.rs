@@ -13,7 +13,8 @@ pub enum Verdict {
     Same,
     /// Possible change: the interval is too wide to tell.
     Unclear,
-    /// Possible change that more of the same would not tell, with the reason, such as a busy machine.
+    /// Possible change that more of the same would not tell, with the reason: a busy machine, it may be another engine's,
+    /// or nothing shows by how much results differ by chance.
     Undecided(String),
     /// Failure of a case that worked before, with the reason.
     Broken(String),
@@ -54,6 +55,11 @@ impl Verdict {
     /// Returns whether the verdict is worse or broken.
     pub fn is_bad(&self) -> bool {
         matches!(self, Self::Worse | Self::Broken(_))
+    }
+
+    /// Returns whether the verdict is unclear, with a reason or without.
+    pub fn is_unclear(&self) -> bool {
+        matches!(self, Self::Unclear | Self::Undecided(_))
     }
 
     /// Returns whether there was something to judge: every verdict but `NotComparable`.
