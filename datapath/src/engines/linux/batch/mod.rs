@@ -14,7 +14,7 @@ use libc::{c_uint, mmsghdr};
 pub use self::receive::ReceiveBatch;
 pub use self::send::{SendBatch, is_full};
 
-/// Returns the number of headers for a system call. The kernel takes at most 1024 (UIO_MAXIOV).
+/// Returns the number of headers for a system call. [`Batch::MAX`](crate::data::Batch::MAX) limits it.
 #[inline]
 fn length(headers: &[mmsghdr]) -> c_uint {
     c_uint::try_from(headers.len()).unwrap_or(c_uint::MAX)
