@@ -7,8 +7,8 @@ use super::Settings;
 use crate::data::Case;
 
 /// Time after which nothing will move any more between two hosts, also with empty queues here: datagrams that the path
-/// lost look like datagrams in flight. Longer than the queues of interfaces and switches hold datagrams. A trial between
-/// two hosts takes at least so much more.
+/// lost look like datagrams in flight. Longer than the queues of interfaces and switches hold datagrams. Every trial
+/// between two hosts waits for it.
 pub const QUIET_ON_A_PATH: Duration = Duration::from_millis(200);
 /// Window of a verification: long enough for every buffer of a batch and every turn of a ring.
 pub const VERIFYING: Duration = Duration::from_millis(20);
