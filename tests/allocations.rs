@@ -16,7 +16,6 @@ use udpbench::data::sequence_field::Numbered;
 use udpbench::data::{Case, Connection, Workload};
 use udpbench::engines::{self, Entry};
 use udpbench::plan::Settings;
-use udpbench::sys::files::Root;
 use udpbench::sys::interrupt::Interrupt;
 use udpbench::workload::listening::{ListenOptions, WindowPipe, listen};
 
@@ -63,13 +62,8 @@ static ALLOCATOR: Counting = Counting;
 /// Allocations made in the threads of one run, and datagrams that they moved.
 fn run(case: &Case, window: Duration) -> (u64, u64) {
     let settings = Settings {
-        drop_reasons: false,
-        meter: None,
-        warmup: Duration::ZERO,
         window,
-        root: Root::default(),
-        #[cfg(feature = "calibration")]
-        delay: None,
+        ..Settings::default()
     };
     let before = IN_THREADS.load(Ordering::Relaxed);
     let sample = cases::window(case, &settings);

@@ -1,6 +1,7 @@
 //! The remote host of an experiment: its facts, and the addresses over which the two hosts reach each other.
 
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
+use std::time::Duration;
 
 use crate::cli::{ParameterArgs, as_typed};
 use crate::data::{Destination, HostAddress, InterfaceName, is_link_local};
@@ -84,6 +85,8 @@ pub struct Peer {
     pub drops_of_others: Vec<String>,
     /// Reason why its kernel reports no drop reasons. `None` if it does report them.
     pub no_drop_reasons: Option<String>,
+    /// Time of a request to it, with its answer. Zero: it was not measured.
+    pub request_time: Duration,
     /// Words of a command line that connect to it again.
     pub words: Words,
     pub(super) steering_refusal: Option<String>,
@@ -133,6 +136,7 @@ impl Peer {
             cpu_speeds: facts.cpu_speeds,
             drops_of_others: facts.drops_of_others,
             no_drop_reasons: facts.no_drop_reasons,
+            request_time: Duration::ZERO,
             words: Words::default(),
             detected,
             wire,

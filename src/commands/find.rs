@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use super::plan::searches_text;
 use super::remote_host::RemoteHost;
@@ -136,6 +137,7 @@ fn resume(
 ) -> anyhow::Result<(Record, Outputs)> {
     let mut log = Log::<Header>::open("--resume", path)?;
     log.header.settings.root = Root::new(&what.output().root);
+    log.header.settings.request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
     let wire = log.header.wire.as_ref();
     let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);
     let is_asked = log.header.question.name() == what.name();

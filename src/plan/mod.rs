@@ -4,6 +4,7 @@
 
 mod axes;
 mod decision;
+mod duration;
 mod remarks;
 mod schedule;
 mod wire;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use self::axes::Axes;
 pub use self::decision::Decision;
 use self::decision::{can_run_nowhere, refused_engine};
+pub use self::duration::{QUIET_ON_A_PATH, VERIFYING};
 pub use self::schedule::{Meter, REST_SHARE, Schedule, Settings, Until};
 pub use self::wire::{Between, LinkEnd, RemoteHostTexts, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::duration::VERIFYING;
 use super::{Plan, Planned};
 use crate::host::board::Cooldown;
 use crate::sys::files::Root;
@@ -28,6 +29,9 @@ pub struct Settings {
     /// Root of the file system that sensors are read from.
     #[serde(skip, default)]
     pub root: Root,
+    /// Time of a request to the other host, with its answer. Zero on one host, and if it is unknown.
+    #[serde(skip, default)]
+    pub request_time: Duration,
     /// Artificial delay of the senders, to check that comparisons find it.
     #[cfg(feature = "calibration")]
     pub delay: Option<Delay>,
@@ -96,17 +100,6 @@ impl Until {
     pub const MAX_ROUNDS: u32 = 10_000;
 }
 
-/// Time per window for sockets, threads, draining and the final accounting.
-const BETWEEN_WINDOWS: Duration = Duration::from_millis(4);
-
-impl Settings {
-    /// Estimates how long one window takes, with everything that belongs to it.
-    pub fn time_per_window(&self) -> Duration {
-        let traffic = self.warmup.saturating_add(self.window);
-        traffic.saturating_add(BETWEEN_WINDOWS)
-    }
-}
-
 impl Schedule {
     /// Returns the minimum number of windows of a plan.
     pub fn windows(&self, plan: &Plan) -> u64 {
@@ -121,26 +114,44 @@ impl Schedule {
         }
     }
 
-    /// Estimates how long one window takes, with everything that belongs to it.
-    pub fn time_per_window(&self) -> Duration {
-        self.settings.time_per_window()
+    /// Estimates how long a window of a plan takes on average, with everything that belongs to it.
+    pub fn time_per_window(&self, plan: &Plan) -> Duration {
+        let windows = u32::try_from(self.windows(plan)).unwrap_or(u32::MAX);
+        self.measuring_time(plan) / windows.max(1)
     }
 
     /// Estimates how long a plan takes, without cool-downs and `--until`.
     pub fn expected_time(&self, plan: &Plan) -> Duration {
-        let windows = u32::try_from(self.windows(plan)).unwrap_or(u32::MAX);
-        let measuring = self.time_per_window().saturating_mul(windows);
         let idle = self.idle_time(plan).unwrap_or_default();
         let idle = 2 * (idle + idle / REST_SHARE);
+        let measuring = self.measuring_time(plan);
         self.soak.saturating_add(measuring).saturating_add(idle)
     }
 
     /// Returns the time of each measurement of the idle power. `None`: the power is not metered.
     pub fn idle_time(&self, plan: &Plan) -> Option<Duration> {
         self.settings.meter.as_ref()?;
-        let windows = u32::try_from(self.windows(plan)).unwrap_or(u32::MAX);
-        let measuring = self.time_per_window().saturating_mul(windows);
+        let measuring = self.measuring_time(plan);
         Some((measuring / IDLE_SHARE).clamp(SHORTEST_IDLE, LONGEST_IDLE))
+    }
+
+    /// Estimates how long all rounds take.
+    fn measuring_time(&self, plan: &Plan) -> Duration {
+        let settings = &self.settings;
+        let (mut round, mut verifying) = (Duration::ZERO, Duration::ZERO);
+        for Planned { case, .. } in plan.runnable() {
+            round = round.saturating_add(settings.time_of(case));
+            verifying += settings.time_around(case) + VERIFYING;
+        }
+        if !round.is_zero() {
+            round = round.saturating_add(settings.time_of_restart());
+        }
+        let rounds = round.saturating_mul(self.rounds);
+        if self.verify {
+            rounds.saturating_add(verifying)
+        } else {
+            rounds
+        }
     }
 
     /// Returns the time after which a plan that makes progress is over: all of `--max-time`, and every cool-down at its

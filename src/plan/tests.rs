@@ -1,5 +1,7 @@
 //! Plans of made-up hosts.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 
 use super::remarks::MOST_SHOWN;
@@ -313,4 +315,65 @@ fn logs_have_numbers_of_datagrams_as_before_and_bits_as_text() {
             "{wrong}"
         );
     }
+}
+
+/// Returns the schedule of a plan of `std` with this direction, and the plan.
+fn schedule_of_std(direction: Option<crate::data::Direction>) -> (Schedule, Plan) {
+    let mut plan = plan(&axes(&["std"], &[2], Ip::V4), "generic");
+    for planned in plan.blocks.iter_mut().flat_map(|block| &mut block.cases) {
+        planned.case.direction = direction;
+    }
+    let settings = Settings {
+        warmup: Duration::from_millis(50),
+        window: Duration::from_millis(200),
+        request_time: Duration::from_millis(3),
+        ..Settings::default()
+    };
+    let schedule = Schedule {
+        settings,
+        rounds: 10,
+        until: None,
+        verify: false,
+        soak: Duration::from_secs(2),
+        cooldown: None,
+        seed: 0,
+    };
+    (schedule, plan)
+}
+
+#[test]
+fn the_expected_time_is_that_of_all_windows_and_of_the_waits_around_them() {
+    let (mut schedule, plan) = schedule_of_std(None);
+    let cases = u32::try_from(plan.runnable().count()).expect("few");
+    assert!(cases > 0);
+    let settings = &schedule.settings;
+    let restart = settings.time_of_restart();
+    let here = settings.time_per_window();
+    assert!(here > settings.warmup + settings.window + settings.request_time);
+    let all = schedule.soak + (here * cases + restart) * 10;
+    assert_eq!(schedule.expected_time(&plan), all);
+    let each = schedule.time_per_window(&plan);
+    assert_eq!(
+        each,
+        (here * cases + restart) / cases,
+        "a restart is shared"
+    );
+    // Verification: once per case, without the warm-up.
+    let verifying = (here - settings.warmup - settings.window + VERIFYING) * cases;
+    schedule.verify = true;
+    assert_eq!(schedule.expected_time(&plan), all + verifying);
+}
+
+#[test]
+fn a_window_between_two_hosts_waits_until_the_path_is_quiet() {
+    let (mut schedule, plan) = schedule_of_std(Some(crate::data::Direction::Up));
+    let case = plan.cases().next().expect("std").case;
+    let of = |schedule: &Schedule| schedule.settings.time_of(&case);
+    let own = schedule.settings.time_per_window();
+    assert!(of(&schedule) > own + QUIET_ON_A_PATH);
+    // On a path with delay, each of its requests takes longer.
+    let near = of(&schedule);
+    schedule.settings.request_time += Duration::from_millis(50);
+    assert!(of(&schedule) >= near + Duration::from_millis(50) * 7);
+    assert!(schedule.expected_time(&plan) > schedule.soak + of(&schedule) * 10);
 }

@@ -9,10 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::data::{Case, EngineName, HostAddress, Sample};
 use crate::engines::{self, Engines};
 use crate::host::placement::Placement;
-use crate::plan::{Between, Settings};
+use crate::plan::{Between, Settings, VERIFYING};
 
-/// Window of a verification: long enough for every buffer of a batch and every turn of a ring.
-const VERIFYING: Duration = Duration::from_millis(20);
 /// Longest window of a verification, if nothing arrived in shorter ones.
 const VERIFYING_LONGEST: Duration = Duration::from_millis(64 * 20);
 

@@ -8,7 +8,7 @@ use anyhow::bail;
 use super::bench_thread::POLL_INTERVAL;
 use super::running_end::{RunningEnd, Window};
 use crate::data::{Case, Counts};
-use crate::plan::Settings;
+use crate::plan::{QUIET_ON_A_PATH, Settings};
 
 /// Poll interval for sensors and drops.
 const SENSOR_INTERVAL: Duration = Duration::from_secs(1);
@@ -20,9 +20,6 @@ const QUIET: Duration = Duration::from_millis(500);
 /// Time after which nothing will move any more if all queues of sockets and CPUs are empty. Only a queueing discipline,
 /// or a CPU that is held up in the middle of a softirq, may then still have a datagram.
 const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(50);
-/// The same between two hosts, also with empty queues here: datagrams that the path lost look like datagrams in flight.
-/// Longer than the queues of interfaces and switches hold datagrams.
-const QUIET_ON_A_PATH: Duration = Duration::from_millis(200);
 /// Longest wait for datagrams across a path while none seems to be missing: strangers may never stop.
 const LONGEST_SURPLUS_WAIT: Duration = Duration::from_secs(2);
 /// Time without progress after which a thread that sends and receives in turn waits for a lost datagram.

@@ -6,7 +6,6 @@ use std::time::Duration;
 use udpbench::data::{Case, Connection, EngineName, Group, Ip, Sample, Sharing, Spread};
 use udpbench::engines::{self, Entry};
 use udpbench::plan::Settings;
-use udpbench::sys::files::Root;
 use udpbench::sys::reuseport_bpf;
 
 use crate::common::cases::{self, built_and_runnable, case, engines_of, matrix, on_workers};
@@ -24,13 +23,9 @@ const MOST_PER_CALL: u64 = 32 * 128;
 
 fn measure(case: &Case) -> Sample {
     let settings = Settings {
-        drop_reasons: false,
-        meter: None,
         warmup: Duration::from_millis(1),
         window: Duration::from_millis(3),
-        root: Root::default(),
-        #[cfg(feature = "calibration")]
-        delay: None,
+        ..Settings::default()
     };
     cases::window(case, &settings)
 }

@@ -18,10 +18,14 @@ fn flood(place: &Place, setup: &str, arguments: &str) -> Option<Output> {
 
 /// Floods in a namespace of its own after `setup`, with engines among the arguments.
 fn flood_of(place: &Place, setup: &str, arguments: &str) -> Option<Output> {
+    in_namespace(place, setup, &format!("{FLOOD} {arguments}"))
+}
+
+/// Runs the program in a namespace of its own after `setup`.
+fn in_namespace(place: &Place, setup: &str, arguments: &str) -> Option<Output> {
     const NO_NAMESPACE: i32 = 99;
-    let script = format!(
-        "ip link set lo up && {setup} || exit {NO_NAMESPACE}; exec \"$@\" {FLOOD} {arguments}"
-    );
+    let script =
+        format!("ip link set lo up && {setup} || exit {NO_NAMESPACE}; exec \"$@\" {arguments}");
     let program = program();
     let mut unshare = Command::new("unshare");
     unshare.args(["--map-root-user", "--net", "sh", "-c", &script, "sh"]);
@@ -152,4 +156,48 @@ fn where_everything_is_refused_the_case_says_why_it_failed() {
     assert!(row.reason.contains("EPERM"), "{row:?}");
     assert_eq!(row.refused_packets, row.sent_packets, "{row:?}");
     assert_eq!(row.loss_pct, Some(100.0), "{row:?}");
+}
+
+/// Engines whose calls each send several datagrams, cut by the kernel.
+const SENDERS_OF_TRAINS: [&str; 2] = ["gso", "zerocopy"];
+
+#[test]
+fn trains_over_a_path_of_a_small_mtu_are_sent_one_by_one_with_a_remark() {
+    let paths = [
+        (
+            "v4",
+            "ip route replace local 127.0.0.1 dev lo table local mtu 1000",
+        ),
+        (
+            "v6",
+            "ip -6 route replace local ::1 dev lo table local mtu 1280",
+        ),
+    ];
+    for (ip, path) in paths {
+        for (sender, controls) in SENDERS_OF_TRAINS
+            .iter()
+            .flat_map(|it| [(it, "none"), (it, "pktinfo")])
+        {
+            let place = Place::new();
+            let arguments = format!(
+                "--sender {sender} --receiver mmsg --train 8 --cmsg {controls} --no-reference --threads 2 \
+                 --payload 1400 --ip {ip} --soak 0s --duration 100ms --rounds 5 -q -o out.csv"
+            );
+            let Some(output) = in_namespace(&place, path, &arguments) else {
+                return;
+            };
+            let row = the_row(&place);
+            assert_eq!(row.status, Status::Ok, "{row:?} {}", stderr(&output));
+            let remark = format!("{sender}: kernel or NIC refused trains");
+            assert!(
+                row.warnings.iter().any(|it| it.contains(&remark)),
+                "{ip} {controls}: {:?}",
+                row.warnings
+            );
+            assert!(
+                row.received_packets.is_some_and(|packets| packets > 0),
+                "{row:?}"
+            );
+        }
+    }
 }

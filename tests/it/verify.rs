@@ -3,7 +3,6 @@
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use udpbench::data::{Batch, Connection, Ip, LEAST_BYTES, Verified, refusal};
 use udpbench::engine::payload::Fill;
@@ -12,7 +11,6 @@ use udpbench::engine::{Direction, Endpoint, IoOptions, Meter};
 use udpbench::engines::Entry;
 use udpbench::plan::Settings;
 use udpbench::results::row::Status;
-use udpbench::sys::files::Root;
 use udpbench::workload::context::{Control, ThreadContext};
 use udpbench::workload::{Incoming, Program};
 
@@ -23,15 +21,7 @@ const PAYLOAD: usize = 300;
 
 #[test]
 fn every_engine_delivers_what_was_sent() {
-    let settings = Settings {
-        drop_reasons: false,
-        meter: None,
-        warmup: Duration::ZERO,
-        window: Duration::ZERO,
-        root: Root::default(),
-        #[cfg(feature = "calibration")]
-        delay: None,
-    };
+    let settings = Settings::default();
     for payload in [LEAST_BYTES, 1460] {
         let mut cases = matrix(payload.try_into().expect("in range"));
         cases.retain(|case| case.ip == Ip::V4);

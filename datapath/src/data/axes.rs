@@ -66,7 +66,8 @@ bounded! {
 }
 
 impl Batch {
-    /// Maximum that sendmmsg(2) and recvmmsg(2) accept (UIO_MAXIOV).
+    /// Maximum that sendmmsg(2) sends in a call: it takes more, but leaves the rest (UIO_MAXIOV, `__sys_sendmmsg` in
+    /// net/socket.c). recvmmsg(2) has no such limit.
     pub const MAX: u16 = 1024;
     /// Default. Larger batches gain little.
     pub const DEFAULT: Self = Self(32);

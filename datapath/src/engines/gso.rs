@@ -234,13 +234,13 @@ impl<A: Addressing> Segments<A> {
         self.payload.truncate(self.payload_bytes);
         self.count = 1;
         self.fell_back = true;
-        // Before Linux 6.11, the kernel refuses even a single datagram while the option is set.
+        // Before Linux 6.14, the kernel refuses even a single datagram while the option is set.
         let _ = gso::cut(socket, 0);
     }
 
     fn remark(&self) -> Remark {
         self.fell_back.then_some(
-            "gso: kernel or NIC refused trains (EIO or EINVAL: no segmentation offload): one datagram per call",
+            "gso: kernel or NIC refused trains (EIO, EINVAL, EMSGSIZE: no segmentation offload, or a smaller path MTU): one datagram per call",
         )
     }
 }

@@ -116,18 +116,13 @@ pub(super) struct QuinnIo<R> {
 }
 
 impl<R: ReadControls> QuinnIo<R> {
-    /// Switches to one datagram per call once the library has seen that trains cannot be segmented (EIO, EINVAL). The
-    /// library leaves this to its user. Returns whether this call made the switch.
+    /// Switches to one datagram per call. The library leaves this to its user.
     #[cold]
     #[inline(never)]
-    fn falls_back(&mut self) -> bool {
-        let falls_back = self.segments > 1 && self.state.max_gso_segments() == 1;
-        if falls_back {
-            self.payload.truncate(self.payload_bytes);
-            self.segments = 1;
-            self.fell_back = true;
-        }
-        falls_back
+    fn fall_back(&mut self) {
+        self.payload.truncate(self.payload_bytes);
+        self.segments = 1;
+        self.fell_back = true;
     }
 
     #[inline]
@@ -149,10 +144,13 @@ impl<R: ReadControls> DatagramIo for QuinnIo<R> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
-        let mut sent = self.hand_over().await;
-        if sent.is_err() && self.falls_back() {
-            sent = self.hand_over().await;
-        }
+        let sent = match self.hand_over().await {
+            Err(error) if self.segments > 1 && gso::is_no_offload(&error) => {
+                self.fall_back();
+                self.hand_over().await
+            }
+            sent => sent,
+        };
         sent.map(|()| BatchCount::of(self.segments, self.payload.len() as u64))
     }
 
@@ -211,6 +209,6 @@ impl<R: ReadControls> DatagramIo for QuinnIo<R> {
 
     fn remark(&self) -> Remark {
         self.fell_back
-            .then_some("quinn-udp: kernel or NIC refused trains (EIO or EINVAL: no segmentation offload): one datagram per call")
+            .then_some("quinn-udp: kernel or NIC refused trains (EIO, EINVAL, EMSGSIZE: no segmentation offload, or a smaller path MTU): one datagram per call")
     }
 }

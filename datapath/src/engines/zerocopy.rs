@@ -135,7 +135,7 @@ impl<R: ReadControls> DatagramIo for ZeroCopyIo<R> {
     fn remark(&self) -> Remark {
         if self.fell_back {
             return Some(
-                "zerocopy: kernel or NIC refused trains (EIO or EINVAL: no segmentation offload): one datagram per call",
+                "zerocopy: kernel or NIC refused trains (EIO, EINVAL, EMSGSIZE: no segmentation offload, or a smaller path MTU): one datagram per call",
             );
         }
         self.outgoing.completed().remark()
@@ -150,7 +150,7 @@ impl<R> ZeroCopyIo<R> {
         self.outgoing.shorten(self.payload_bytes);
         self.train = 1;
         self.fell_back = true;
-        // Before Linux 6.11, the kernel refuses even a single datagram while the option is set.
+        // Before Linux 6.14, the kernel refuses even a single datagram while the option is set.
         let _ = gso::cut(self.outgoing.socket(), 0);
     }
 }

@@ -112,6 +112,7 @@ impl Request {
             drop_reasons: args.remote.drop_reasons,
             meter: meter(args, host),
             root,
+            request_time: peer.map_or(Duration::ZERO, |peer| peer.request_time),
             #[cfg(feature = "calibration")]
             delay: args.measuring.delay.clone(),
         };

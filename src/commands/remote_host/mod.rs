@@ -74,6 +74,7 @@ impl RemoteHost {
         }
         let (mut agent, facts, reach) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::across(to, facts, given)?;
+        peer.request_time = agent.request_time()?;
         peer.words.before_subcommand = format!("wire {}{} ", shell::word(to), options.shown());
         let root = Root::default();
         let mut agents = Agents::new(THIS_PROGRAM.as_ref(), &root, Some(&mut agent), interrupt);
@@ -103,8 +104,9 @@ impl RemoteHost {
         let Some(to) = host_of_on(options)? else {
             return Ok(None);
         };
-        let (agent, facts, reach) = start_agent(options, to, interrupt)?;
+        let (mut agent, facts, reach) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::alone(to, facts, board)?;
+        peer.request_time = agent.request_time()?;
         peer.words.after_subcommand = format!("--on {}{} ", shell::word(to), options.shown());
         if !is_quiet {
             introduce(to, &peer);

@@ -1,6 +1,7 @@
 //! `--resume`: continues an interrupted sweep.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::Begun;
 use super::against;
@@ -31,6 +32,8 @@ pub(super) fn resume(
     refuse_other_hosts(raw, &log.header, peer)?;
     let root = Root::new(&args.root);
     log.header.schedule.settings.root = root.clone();
+    log.header.schedule.settings.request_time =
+        peer.map_or(Duration::ZERO, |peer| peer.request_time);
     let (mut sweep, rows) = Sweep::replay(&log)?;
     let Again { unlike, unable } = options::again(&log.header, &root, peer)?;
     refuse_changes(args, raw, &unlike)?;

@@ -1,11 +1,11 @@
 //! The course of a measuring command: runs an experiment, keeps its log and rows, shows progress and reports how it
 //! ended.
 
-mod bar;
 mod live;
 pub(super) mod outputs;
 pub(super) mod progress;
 mod pulse;
+mod time_left;
 
 use std::process::ExitCode;
 

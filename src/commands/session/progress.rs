@@ -3,12 +3,12 @@
 use std::io::{self, IsTerminal};
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::bar;
 use super::live::{Glyphs, Live, Screen};
 use super::outputs::Outputs;
 use super::pulse::Pulse;
+use super::time_left::TimeLeft;
 use crate::cli::OutputArgs;
 use crate::commands::{say, show, width};
 use crate::plan::Plan;
@@ -22,6 +22,7 @@ pub(crate) struct Progress {
     /// Rows so far.
     pub(crate) rows: Vec<Row>,
     bar: ProgressBar,
+    time_left: TimeLeft,
     /// The live display, which only sweeps have.
     sweep: Option<Seen>,
     pub(crate) quiet: bool,
@@ -43,12 +44,16 @@ impl Progress {
         if quiet {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
-        bar.set_style(bar::style(work.each));
+        let style = "{wide_bar} {percent:>3} % {prefix:>13}  {msg:36!}";
+        bar.set_style(
+            ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
+        );
         bar.set_position(work.done);
         Self {
             outputs,
             rows: Vec::new(),
             bar,
+            time_left: TimeLeft::new(work, Instant::now()),
             sweep: None,
             quiet,
             shows_warnings: true,
@@ -149,14 +154,18 @@ impl Journal for Progress {
 
     fn record_event(&mut self, event: &Event, work: Work) -> anyhow::Result<()> {
         self.outputs.event(event)?;
+        let now = Instant::now();
+        let left = self.time_left.learn(work, now);
         self.bar.set_length(work.all);
         self.bar.set_position(work.done);
+        self.bar
+            .set_prefix(format!("{} left", FormattedDuration(left)));
         if let (Event::Window(window), Some(seen)) = (event, &mut self.sweep) {
             seen.live.window(&window.sample);
             seen.screen.show(&seen.live);
             // On a terminal the bar shows it.
             if self.bar.is_hidden() {
-                if let Some(line) = seen.pulse.beat(Instant::now(), work) {
+                if let Some(line) = seen.pulse.beat(now, work, left) {
                     say(&line);
                 }
             }

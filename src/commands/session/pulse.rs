@@ -19,28 +19,24 @@ pub(super) struct Pulse {
 impl Pulse {
     /// Returns the pulse of an experiment that begins at `now`.
     pub(super) fn new(work: Work, now: Instant) -> Self {
-        let all = lasting(work.each, work.all);
+        let windows = u32::try_from(work.all).unwrap_or(u32::MAX);
+        let all = work.each.saturating_mul(windows);
         Self {
             every: LEAST.max(all / MOST_LINES),
             last: now,
         }
     }
 
-    /// Returns the progress line if one is due.
-    pub(super) fn beat(&mut self, now: Instant, work: Work) -> Option<String> {
-        let Work { done, all, each } = work;
+    /// Returns the progress line if one is due. `left`: estimate of the time left.
+    pub(super) fn beat(&mut self, now: Instant, work: Work, left: Duration) -> Option<String> {
+        let Work { done, all, .. } = work;
         if now.duration_since(self.last) < self.every || done >= all {
             return None;
         }
         self.last = now;
-        let left = lasting(each, all - done);
         let percent = 100 * done / all;
         Some(format!("{percent} % measured, {} left", about(left)))
     }
-}
-
-fn lasting(each: Duration, count: u64) -> Duration {
-    each.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]
@@ -56,16 +52,17 @@ mod tests {
             each: Duration::from_millis(100),
         };
         let seconds = |seconds| begun + Duration::from_secs(seconds);
+        let left = Duration::from_secs(50);
         let mut short = Pulse::new(work(0, 600), begun);
-        assert_eq!(short.beat(seconds(9), work(90, 600)), None);
-        let said = short.beat(seconds(10), work(100, 600));
+        assert_eq!(short.beat(seconds(9), work(90, 600), left), None);
+        let said = short.beat(seconds(10), work(100, 600), left);
         assert_eq!(said.as_deref(), Some("16 % measured, about 50s left"));
-        assert_eq!(short.beat(seconds(19), work(190, 600)), None);
-        assert!(short.beat(seconds(20), work(200, 600)).is_some());
-        assert_eq!(short.beat(seconds(60), work(600, 600)), None);
+        assert_eq!(short.beat(seconds(19), work(190, 600), left), None);
+        assert!(short.beat(seconds(20), work(200, 600), left).is_some());
+        assert_eq!(short.beat(seconds(60), work(600, 600), left), None);
         // In a sweep of an hour, every three minutes.
         let mut long = Pulse::new(work(0, 36_000), begun);
-        assert_eq!(long.beat(seconds(179), work(1790, 36_000)), None);
-        assert!(long.beat(seconds(180), work(1800, 36_000)).is_some());
+        assert_eq!(long.beat(seconds(179), work(1790, 36_000), left), None);
+        assert!(long.beat(seconds(180), work(1800, 36_000), left).is_some());
     }
 }

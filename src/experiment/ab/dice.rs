@@ -9,7 +9,6 @@ use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::{Block, Decision, Plan, Planned, Settings};
 use crate::results::row::Environment;
-use crate::sys::files::Root;
 
 /// Number of simulated comparisons. Other architectures run fewer: there, tests run in a slow emulator and would find
 /// nothing else.
@@ -55,13 +54,8 @@ fn setup(keys: &[String]) -> Setup {
         options: Vec::new(),
         before: None,
         settings: Settings {
-            drop_reasons: false,
-            meter: None,
-            warmup: Duration::ZERO,
             window: Duration::from_millis(20),
-            root: Root::default(),
-            #[cfg(feature = "calibration")]
-            delay: None,
+            ..Settings::default()
         },
         plan: Plan {
             engines: Vec::new(),

@@ -14,9 +14,6 @@ use crate::results::row::Row;
 use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::trial::spec::TrialSpec;
 
-/// Time of a trial outside its warm-up and window: to start processes, sockets and threads, and to drain queues.
-const SETUP_AND_DRAIN: Duration = Duration::from_millis(250);
-
 /// Header and results so far of all searches.
 #[derive(Clone, Debug)]
 pub struct Record {
@@ -218,9 +215,11 @@ impl Record {
         (time.min(most), most)
     }
 
-    /// Returns the time of a trial outside its window.
+    /// Estimates the time of a trial outside its window. Each one has new processes.
     fn trial_overhead(&self) -> Duration {
-        self.header.settings.warmup + SETUP_AND_DRAIN
+        let Header { settings, plan, .. } = &self.header;
+        let around = plan.cases().next().map(|it| settings.time_around(&it.case));
+        settings.warmup + settings.time_of_restart() + around.unwrap_or_default()
     }
 
     /// Returns the placement of the threads of a case.

@@ -120,7 +120,8 @@ impl Experiment for Sweep {
 
     fn work(&self) -> Work {
         let (done, all) = self.replay.window_counts();
-        let each = self.header().schedule.time_per_window();
+        let Header { schedule, plan, .. } = self.header();
+        let each = schedule.time_per_window(plan);
         Work { done, all, each }
     }
 

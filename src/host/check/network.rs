@@ -50,7 +50,7 @@ fn rcvbuf(subject: &Subject) -> Option<Finding> {
     Some(Finding::invalid(
         format!("net.core.rmem_max grants {most} B of receive buffer, not the {asked} asked for"),
         "a smaller buffer loses more when a receiver is late; rows with other buffers do not compare",
-        format!("sudo sysctl -w net.core.rmem_max={asked}"),
+        subject.host.command_for_rmem_max(asked),
     ))
 }
 

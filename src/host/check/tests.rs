@@ -248,6 +248,9 @@ const TROUBLES: &[(&str, Change)] = &[
     ("a low limit of receive buffers", |seen| {
         seen.host.rmem_max = Some(212_992);
     }),
+    ("a low limit of receive buffers in a container", |seen| {
+        (seen.host.rmem_max, seen.host.rmem_max_is_of_host) = (Some(212_992), true);
+    }),
     ("RPS on loopback", |seen| {
         seen.host.lo_rps_cpus = Some(vec![0, 1]);
     }),

@@ -104,6 +104,9 @@ pub struct Host {
     pub lists_drops: bool,
     /// Largest `SO_RCVBUF` that is granted without privilege, in bytes.
     pub rmem_max: Option<u64>,
+    /// True if `rmem_max` can be changed elsewhere only: on the host of this container or network namespace.
+    #[serde(default)]
+    pub rmem_max_is_of_host: bool,
     /// True if this process may exceed `rmem_max` (`CAP_NET_ADMIN`).
     pub exceeds_rmem_max: bool,
     /// The CPUs that RPS hands packets of the loopback interface to. Empty: RPS is off. `None`: unknown.
@@ -118,7 +121,20 @@ pub struct Host {
     pub v6_refusal: Option<String>,
 }
 
+/// File of the largest `SO_RCVBUF` that is granted without privilege.
+const RMEM_MAX: &str = "proc/sys/net/core/rmem_max";
+
 impl Host {
+    /// Returns the command that sets `rmem_max`, with the place to type it.
+    pub fn command_for_rmem_max(&self, bytes: u64) -> String {
+        let place = if self.rmem_max_is_of_host {
+            "on the host of this container, not in it: "
+        } else {
+            ""
+        };
+        format!("{place}sudo sysctl -w net.core.rmem_max={bytes}")
+    }
+
     /// Reads the facts of the host whose file system is below `root`. Page size, limit of open files, loopback and the
     /// drops of a socket are always those of this machine.
     pub fn read(root: &Root) -> Self {
@@ -161,7 +177,8 @@ impl Host {
             load_1min: kernel::load_1min(root),
             open_files: limits::most_open_files(),
             lists_drops: !drops::can_read_socket_drops(),
-            rmem_max: root.number("proc/sys/net/core/rmem_max"),
+            rmem_max: root.number(RMEM_MAX),
+            rmem_max_is_of_host: network::is_read_only(root, RMEM_MAX),
             exceeds_rmem_max: network::can_exceed_rmem_max(root),
             lo_rps_cpus: network::rps_cpus(root, "lo"),
             conntrack: network::conntrack(root),

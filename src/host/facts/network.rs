@@ -1,7 +1,10 @@
 //! Reads the network stack's settings that affect packets: RPS, XPS, conntrack, and the CPUs of interrupts.
 
+use std::fs;
 use std::net::UdpSocket;
+use std::os::unix::fs::PermissionsExt;
 
+use nix::sys::statvfs::{FsFlags, statvfs};
 use serde::{Deserialize, Serialize};
 
 use crate::data::Buffer;
@@ -35,6 +38,17 @@ pub(super) fn can_exceed_rmem_max(root: &Root) -> bool {
     let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
     root.is_real()
         && socket.is_ok_and(|socket| buffers::may_force(&socket, Buffer::DEFAULT.bytes()))
+}
+
+/// Returns whether nobody can write a file: its mode and its mount forbid it to root also. Every network namespace but
+/// the first one only reads the limits of net.core (`sysctl_core_net_init`, net/core/sysctl_net_core.c), and containers
+/// have a /proc/sys that is mounted read-only. False below another root.
+pub(super) fn is_read_only(root: &Root, path: &str) -> bool {
+    let path = root.path(path);
+    let is_forbidden = |mode: u32| mode & 0o222 == 0;
+    let by_mode = fs::metadata(&path).is_ok_and(|file| is_forbidden(file.permissions().mode()));
+    let by_mount = || statvfs(&path).is_ok_and(|fs| fs.flags().contains(FsFlags::ST_RDONLY));
+    root.is_real() && (by_mode || by_mount())
 }
 
 /// Reads the state of conntrack, and tries whether it follows loopback. `None` if it is not loaded.

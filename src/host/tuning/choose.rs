@@ -114,7 +114,8 @@ impl Machine<'_> {
         let larger = larger.ok_or("four times --rcvbuf is more than a socket can have")?;
         match self.host.rmem_max {
             Some(most) if most < larger.into() && !self.host.exceeds_rmem_max => Err(format!(
-                "net.core.rmem_max grants {most} B, not {larger}: sudo sysctl -w net.core.rmem_max={larger}"
+                "net.core.rmem_max grants {most} B, not {larger}: {}",
+                self.host.command_for_rmem_max(larger.into())
             )),
             _ => Ok(()),
         }

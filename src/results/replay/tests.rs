@@ -10,19 +10,13 @@ use crate::plan::{Block, Decision, Plan, Planned, Schedule, Settings};
 use crate::results::log::FORMAT;
 use crate::results::row::Environment;
 use crate::results::row::tests::{case, window};
-use crate::sys::files::Root;
 
 /// Returns a plan of one block with one case.
 pub(crate) fn header() -> Header {
     let case = case();
     let settings = Settings {
-        drop_reasons: false,
-        meter: None,
-        warmup: Duration::ZERO,
         window: Duration::from_millis(100),
-        root: Root::default(),
-        #[cfg(feature = "calibration")]
-        delay: None,
+        ..Settings::default()
     };
     // The CPUs are those of `window`.
     let placement = Placement::from_lists(case.threads, &[0], &[1]).expect("two CPUs");

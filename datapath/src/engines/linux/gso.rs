@@ -31,11 +31,19 @@ pub fn join(socket: &impl AsFd) -> io::Result<()> {
     Ok(setsockopt(socket, UdpGroSegment, &true)?)
 }
 
-/// Returns whether a train was refused because it cannot be segmented. EIO comes from an interface without checksum
-/// offload (`udp_send_skb`, net/ipv4/udp.c). EINVAL comes from some drivers, and where the path does not take a
-/// datagram of that size whole. The datagrams are not lost: they are sent one by one.
+/// Returns whether a train was refused because it cannot be segmented (`udp_send_skb`, net/ipv4/udp.c). The datagrams
+/// are not lost: they are sent one by one. A single datagram that is refused, too, keeps the error of its own.
+///
+/// - EIO: the route is one of IPsec; before Linux 6.11 (commit 10154dbded6d), also an interface without checksum
+///   offload.
+/// - EMSGSIZE: a segment is longer than the MTU of the path, where single datagrams are fragmented. This was EINVAL
+///   before "udp: gso: do not drop small packets when PMTU reduces" (Linux 6.14, and backported).
+/// - EINVAL: also the answer of some drivers.
 pub fn is_no_offload(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL))
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EIO | libc::EINVAL | libc::EMSGSIZE)
+    )
 }
 
 /// Returns the number of datagrams of `payload_bytes` that fit one call: at least 1, and 1 if they are empty.
@@ -75,6 +83,7 @@ mod tests {
     fn a_train_that_cannot_be_cut_is_told_from_one_that_is_lost() {
         let is_no_offload = |errno| is_no_offload(&io::Error::from_raw_os_error(errno));
         assert!(is_no_offload(libc::EIO) && is_no_offload(libc::EINVAL));
+        assert!(is_no_offload(libc::EMSGSIZE), "since Linux 6.14");
         assert!(!is_no_offload(libc::ENOBUFS) && !is_no_offload(libc::EPERM));
     }
 }
