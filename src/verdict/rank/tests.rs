@@ -359,14 +359,28 @@ fn nobody_is_told_to_use_what_loses_without_being_told_so() {
             ),
         "{text}"
     );
-    // Nor if every engine loses, or the fastest one does.
+    // Nor is what sends less preferred to what overran its receivers, or anything if every engine loses.
     let lossy = |engine, ratio, loss_pct| Row {
         loss_pct: Some(loss_pct),
         ..row(engine, 2, ratio, 1.0 / ratio)
     };
     let board = ranked(&[lossy("std", 1.0, 0.0), lossy("mmsg", 3.0, 99.8)]);
-    let first = &sentences(&board, By::Both)[0];
-    assert_eq!(first, "Over loopback, of 2 engines: use std");
+    for by in [By::Both, By::Speed, By::Cpu] {
+        assert_eq!(
+            sentences(&board, by)[0],
+            "No recommendation: mmsg received more than std for less CPU time, but overran its own receivers (99.8 % lost)"
+        );
+    }
+    // But what needs less CPU time than the faster one may be used.
+    let slower = Row {
+        cpu_ratio_to_std: Some(1.5),
+        ..lossy("mmsg", 3.0, 99.8)
+    };
+    let board = ranked(&[lossy("std", 1.0, 0.0), slower]);
+    assert_eq!(
+        sentences(&board, By::Both)[0],
+        "Over loopback, of 2 engines: use std"
+    );
     let board = ranked(&[lossy("std", 1.0, 1.0), lossy("mmsg", 3.0, 99.8)]);
     let lines = sentences(&board, By::Both);
     assert!(

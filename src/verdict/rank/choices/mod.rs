@@ -24,6 +24,14 @@ enum Choice<'a> {
     Unsure,
     /// Every engine lost too much: the engine that lost least, and its lowest and highest loss in percent.
     Lossy(&'a str, (f64, f64)),
+    /// The best of the engines that lost little are behind one that lost too much.
+    Overrun(Overrun<'a>),
+}
+
+/// An engine that received more datagrams than others, for less CPU time, but sent even more.
+struct Overrun<'a> {
+    engine: &'a RankedEngine,
+    others: BTreeSet<&'a str>,
 }
 
 /// The best engines, which are tied.
@@ -57,6 +65,8 @@ pub(super) struct Choices<'a> {
     is_without_offload: bool,
     /// What the intervals hold for.
     within: &'static str,
+    /// What loses datagrams that are sent too fast.
+    overrun: &'static str,
 }
 
 impl<'a> Choices<'a> {
@@ -72,7 +82,10 @@ impl<'a> Choices<'a> {
             let places = averaged.standing.places.iter();
             let places = places.filter(|place| may_be_recommended(board, place));
             let choice = choice(averaged, &places.collect::<Vec<_>>(), risk, &mut unsure)?;
-            Some((averaged.conditions, choice))
+            Some((
+                averaged.conditions,
+                choice.unless_overrun(board, averaged.conditions),
+            ))
         });
         let mut each: Vec<(Conditions, Choice)> = each.collect();
         let candidates = || each.iter().filter_map(|(_, choice)| choice.engines());
@@ -105,6 +118,10 @@ impl<'a> Choices<'a> {
                 .flat_map(|averaged| &averaged.standing.places)
                 .any(|place| is_unknown(board, place)),
             within: board.reach_of_intervals(),
+            overrun: match board.machine.network {
+                Network::Loopback => "its own receivers",
+                Network::Veth | Network::Wire => "the path or its receivers",
+            },
         }
     }
 
@@ -116,6 +133,21 @@ impl<'a> Choices<'a> {
         let engines = self.each.iter().filter_map(|(_, choice)| choice.engines());
         engines.flatten().copied().collect()
     }
+
+    /// Returns whether losses keep some conditions from having the best engines.
+    pub(super) fn need_a_lower_rate(&self) -> bool {
+        let mut each = self.each.iter();
+        each.any(|(_, choice)| matches!(choice, Choice::Lossy(..) | Choice::Overrun(_)))
+    }
+
+    /// Returns the engines that overran their receivers, and those that they are better than.
+    pub(super) fn overrun(&self) -> impl Iterator<Item = &'a str> {
+        let overruns = self.each.iter().filter_map(|(_, choice)| match choice {
+            Choice::Overrun(overrun) => Some(overrun),
+            _ => None,
+        });
+        overruns.flat_map(|it| it.others.iter().copied().chain([it.engine.label.as_str()]))
+    }
 }
 
 impl<'a> Choice<'a> {
@@ -124,9 +156,56 @@ impl<'a> Choice<'a> {
         match self {
             Self::Best(best) => Some(&best.engines),
             Self::Noisy(noisy) => Some(&noisy.engines),
-            Self::Unsure | Self::Lossy(..) => None,
+            Self::Unsure | Self::Lossy(..) | Self::Overrun(_) => None,
         }
     }
+
+    /// Removes engines that are only chosen because a better one overran its receivers: who sends less loses less.
+    fn unless_overrun(mut self, board: &'a BoardRanking, conditions: Conditions) -> Self {
+        let engines = match &mut self {
+            Self::Best(best) => &mut best.engines,
+            Self::Noisy(noisy) => &mut noisy.engines,
+            Self::Unsure | Self::Lossy(..) | Self::Overrun(_) => return self,
+        };
+        let better = |engine: &&str| better_but_lossy(board, conditions, engine);
+        let Some(engine) = engines.iter().find_map(better) else {
+            return self;
+        };
+        let is_same = |other: &&str| better(other).is_some_and(|it| it.label == engine.label);
+        let others = engines.iter().copied().filter(is_same).collect();
+        engines.retain(|engine| better(&engine).is_none());
+        if engines.is_empty() {
+            Self::Overrun(Overrun { engine, others })
+        } else {
+            self
+        }
+    }
+}
+
+/// Returns the fastest engine that received more datagrams than this one, for less CPU time each, but lost too much.
+fn better_but_lossy<'a>(
+    board: &'a BoardRanking,
+    conditions: Conditions,
+    engine: &str,
+) -> Option<&'a RankedEngine> {
+    let places = |measure| {
+        let mut averaged = board.averaged_by(measure);
+        averaged
+            .find(|one| one.conditions == conditions)
+            .map(|one| &one.standing.places)
+    };
+    let (speeds, cpu_times) = (places(Measure::Speed)?, places(Measure::Cpu)?);
+    let value = |places: &[RankedEngine], label: &str| {
+        let place = places.iter().find(|place| place.label == label);
+        place.map(|place| place.reading.value())
+    };
+    let (speed, cpu_time) = (value(speeds, engine)?, value(cpu_times, engine)?);
+    speeds.iter().find(|place| {
+        !is_clean(place)
+            && may_be_recommended(board, place)
+            && place.reading.value() > speed
+            && value(cpu_times, &place.label).is_some_and(|lossy| lossy < cpu_time)
+    })
 }
 
 /// Returns the engines that are in all sets. Empty without sets.

@@ -20,7 +20,12 @@ impl<'a> Choices<'a> {
         let best = self.everywhere.as_ref();
         // Engines that cross are all named in one sentence.
         let noisy = if self.cross { Vec::new() } else { self.noisy() };
-        let others = [self.lossy(), self.without_intervals(), self.better()];
+        let others = [
+            self.lossy(),
+            self.overruns(),
+            self.without_intervals(),
+            self.better(),
+        ];
         Text {
             best: match best {
                 Some(best) => Some(best.in_words(limit)),
@@ -134,11 +139,31 @@ impl<'a> Choices<'a> {
         let least: Vec<String> = least.take(MOST_LISTED).collect();
         let least: Vec<&str> = least.iter().map(String::as_str).collect();
         let what = format!(
-            "No recommendation: all lost {LOSSY_PCT} % or more, the least {}; udpbench find lossless finds the rate at \
-             which each loses nothing",
+            "No recommendation: all lost {LOSSY_PCT} % or more, the least {}",
             listed(&least, "and")
         );
         (!lossy.is_empty()).then(|| self.at(&lossy, &what))
+    }
+
+    /// Says which engine received more than others for less CPU time, but sent more than it received.
+    fn overruns(&self) -> Option<String> {
+        let overruns = self.some(|choice| match choice {
+            Choice::Overrun(overrun) => Some(overrun),
+            _ => None,
+        });
+        let parts = overruns.iter().map(|(label, overrun)| {
+            let (engine, others) = (&overrun.engine.label, names(&overrun.others, "and"));
+            let at = if overruns.len() == 1 { String::new() } else { format!("at {label} ") };
+            let (_, lost) = overrun.engine.loss_pct.unwrap_or_default();
+            format!(
+                "{at}{engine} received more than {others} for less CPU time, but overran {} ({lost:.1} % lost)",
+                self.overrun
+            )
+        });
+        let parts: Vec<String> = parts.take(MOST_LISTED).collect();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        let what = format!("No recommendation: {}", listed(&parts, "and"));
+        (!overruns.is_empty()).then(|| self.at(&overruns, &what))
     }
 
     fn without_intervals(&self) -> Option<String> {
