@@ -5,7 +5,7 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use self::words::{half_in_words, listed, lowered, names};
-use super::estimate::RISK;
+use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};
 use super::{Averaged, BoardRanking, Conditions, RankedEngine, Standing};
@@ -47,8 +47,8 @@ struct Noisy<'a> {
     engines: BTreeSet<&'a str>,
     /// Half of the widest of their intervals, in percent.
     widest_pct: f64,
-    /// True if all of them are surely better than std.
-    beat_std: bool,
+    /// Those that are better than std: surely if std is not among the engines, else by their own intervals alone.
+    beat_std: BTreeSet<&'a str>,
 }
 
 /// The choices by one measure, for each of the conditions.
@@ -161,23 +161,23 @@ impl<'a> Choice<'a> {
     }
 
     /// Removes engines that are only chosen because a better one overran its receivers: who sends less loses less.
-    fn unless_overrun(mut self, board: &'a BoardRanking, conditions: Conditions) -> Self {
-        let engines = match &mut self {
-            Self::Best(best) => &mut best.engines,
-            Self::Noisy(noisy) => &mut noisy.engines,
-            Self::Unsure | Self::Lossy(..) | Self::Overrun(_) => return self,
-        };
-        let better = |engine: &&str| better_but_lossy(board, conditions, engine);
-        let Some(engine) = engines.iter().find_map(better) else {
+    fn unless_overrun(self, board: &'a BoardRanking, conditions: Conditions) -> Self {
+        let better = |engine: &str| better_but_lossy(board, conditions, engine);
+        let Some(engines) = self.engines() else {
             return self;
         };
-        let is_same = |other: &&str| better(other).is_some_and(|it| it.label == engine.label);
-        let others = engines.iter().copied().filter(is_same).collect();
-        engines.retain(|engine| better(&engine).is_none());
-        if engines.is_empty() {
-            Self::Overrun(Overrun { engine, others })
-        } else {
-            self
+        let (behind, others): (BTreeSet<&str>, BTreeSet<&str>) =
+            engines.iter().partition(|engine| better(engine).is_some());
+        match (behind.first().and_then(|engine| better(engine)), self) {
+            (Some(engine), _) if others.is_empty() => Self::Overrun(Overrun {
+                others: behind
+                    .into_iter()
+                    .filter(|other| better(other) == Some(engine))
+                    .collect(),
+                engine,
+            }),
+            (Some(_), Self::Best(_)) => Self::Best(Best::new(others)),
+            (_, same) => same,
         }
     }
 }
@@ -311,26 +311,26 @@ fn choice<'a>(
         !best.is_empty() && !leaders().any(RankedEngine::is_std) && leaders().all(is_doubtful);
     let std = standing.std().filter(|_| is_std_doubtful);
     best.extend(std.and_then(|it| name(it).copied()));
-    let engines = best.iter().map(|place| place.label.as_str()).collect();
-    Some(match noise_pct(&best) {
-        _ if best.is_empty() => Choice::Unsure,
-        Some(widest_pct) => Choice::Noisy(Noisy {
+    let engines: BTreeSet<&str> = best.iter().map(|place| place.label.as_str()).collect();
+    let has_std = best.iter().any(|place| place.is_std());
+    let beats_std = |place: &&RankedEngine| match has_std {
+        true => standing.is_beyond_std(&place.reading, true),
+        false => standing.surely_other_than_std(place) == Some(true),
+    };
+    let beat_std = best.iter().copied().filter(beats_std);
+    let beat_std: BTreeSet<&str> = beat_std.map(|place| place.label.as_str()).collect();
+    let halves = best.iter().filter_map(|place| place.reading.half_pct());
+    let widest_pct = halves.reduce(f64::max).unwrap_or(0.0);
+    let is_noisy = widest_pct > NEEDED_PCT || (has_std && !beat_std.is_empty());
+    Some(match engines.len() {
+        0 => Choice::Unsure,
+        2.. if is_noisy => Choice::Noisy(Noisy {
             engines,
             widest_pct,
-            beat_std: leaders().all(|it| standing.surely_other_than_std(it) == Some(true)),
+            beat_std,
         }),
-        None => Choice::Best(Best::new(engines)),
+        _ => Choice::Best(Best::new(engines)),
     })
-}
-
-/// Returns half of the widest interval of tied engines, in percent, if it is too wide for a choice.
-fn noise_pct(best: &[&RankedEngine]) -> Option<f64> {
-    if best.len() < 2 {
-        return None;
-    }
-    let halves = best.iter().filter_map(|place| place.reading.half_pct());
-    let widest = halves.reduce(f64::max)?;
-    (widest > NEEDED_PCT).then_some(widest)
 }
 
 impl Standing {
@@ -344,23 +344,27 @@ impl Standing {
     pub(super) fn surely_other_than_std(&self, place: &RankedEngine) -> Option<bool> {
         let std = self.std().filter(|_| !place.is_std())?;
         let (reading, measure) = (&place.reading, self.measure);
-        let interval = reading.interval().filter(|_| self.unit == Unit::TimesStd);
-        let is_beyond = |is_better: bool| {
-            interval.is_none_or(|(low, high)| {
-                if is_better == (measure == Measure::Speed) {
-                    low > 1.0
-                } else {
-                    high < 1.0
-                }
-            })
-        };
+        let has_ratio = self.unit == Unit::TimesStd && reading.interval().is_some();
+        let could_be = |is_better| !has_ratio || self.is_beyond_std(reading, is_better);
         if measure.is_ahead(reading, &std.reading, RISK) {
-            is_beyond(true).then_some(true)
+            could_be(true).then_some(true)
         } else if measure.is_ahead(&std.reading, reading, RISK) {
-            is_beyond(false).then_some(false)
+            could_be(false).then_some(false)
         } else {
             None
         }
+    }
+
+    /// Returns whether the whole interval of a ratio is on one side of std: the better one or the worse one.
+    fn is_beyond_std(&self, reading: &Reading, is_better: bool) -> bool {
+        let interval = reading.interval().filter(|_| self.unit == Unit::TimesStd);
+        interval.is_some_and(|(low, high)| {
+            if is_better == (self.measure == Measure::Speed) {
+                low > 1.0
+            } else {
+                high < 1.0
+            }
+        })
     }
 }
 

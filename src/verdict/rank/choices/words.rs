@@ -93,7 +93,7 @@ impl<'a> Choices<'a> {
         for (label, noisy) in noisy {
             let is_same = |set: &&mut Vec<(&str, &Noisy)>| {
                 let (_, first) = set[0];
-                (&first.engines, first.beat_std) == (&noisy.engines, noisy.beat_std)
+                (&first.engines, &first.beat_std) == (&noisy.engines, &noisy.beat_std)
             };
             match sets.iter_mut().find(is_same) {
                 Some(set) => set.push((label, noisy)),
@@ -106,15 +106,19 @@ impl<'a> Choices<'a> {
             let within = self.within;
             let (_, first) = &set[0];
             let engines = names(&first.engines, "and");
-            let what = if first.beat_std {
-                format!("{engines} beat std, too noisy to say which is the best")
+            let has_std = first.engines.contains(EngineName::REFERENCE.as_str());
+            let needed = format!("+-{widest} {within}, {NEEDED_PCT} % needed");
+            let what = if first.beat_std == first.engines {
+                format!("{engines} beat std, too noisy to say which is the best ({needed})")
+            } else if has_std && !first.beat_std.is_empty() {
+                let better = names(&first.beat_std, "or");
+                format!(
+                    "Perhaps {better}: too few rounds to be sure that std is not as good; measure more (--rounds)"
+                )
             } else {
-                format!("Too noisy to say which is the best: {engines}")
+                format!("Too noisy to say which is the best: {engines} ({needed})")
             };
-            self.at(
-                set,
-                &format!("{what} (+-{widest} {within}, {NEEDED_PCT} % needed)"),
-            )
+            self.at(set, &what)
         };
         sets.iter().map(line).collect()
     }
