@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use crate::sys::interrupt::Interrupt;
 use crate::term::shell;
-use crate::trial::spawned::wait_or_kill;
+use crate::trial::spawned::{EscapedStderr, wait_or_kill};
 
 /// Placeholder for the host in the command. Without it, the host is appended.
 const HOST: &str = "{}";
@@ -54,8 +54,13 @@ impl Rsh {
         // The first word identifies the command. The other words may be whole scripts.
         let shown = self.shown(&words[..words.len().min(1)]);
         let mut command = self.run(words);
-        let started = command.stdin(input).stdout(Stdio::piped()).spawn();
+        command
+            .stdin(input)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let started = command.spawn();
         let mut child = started.with_context(|| format!("cannot start `{shown}`"))?;
+        let stderr = EscapedStderr::of(&mut child);
         let mut output = child.stdout.take().context("it has no output")?;
         // The thread is not joined after a signal: a child of the command may hold the pipe open.
         let reader = thread::spawn(move || {
@@ -63,6 +68,9 @@ impl Rsh {
             output.read_to_end(&mut said).map(|_| said)
         });
         let status = wait_or_kill(child, interrupt)?;
+        if let Some(stderr) = stderr {
+            stderr.finish();
+        }
         if !status.success() {
             bail!("`{shown}` ended with {status}: what it said is above");
         }
