@@ -123,12 +123,12 @@ impl Scale {
         if steps.len() <= MOST_LOG_TICKS {
             return steps;
         }
-        let inner = [1, 2, 3, 6].into_iter().map(|stride| {
+        let mut inner = [1, 2, 3, 6].into_iter().map(|stride| {
             let mut powers = within(&[1.0], stride);
             powers.retain(|tick| (APART..=1.0 - APART).contains(&self.share(*tick)));
             powers
         });
-        let inner = { inner }.find(|powers| powers.len() <= MOST_LOG_TICKS - 2);
+        let inner = inner.find(|powers| powers.len() <= MOST_LOG_TICKS - 2);
         let inner = inner.unwrap_or_default();
         [self.low]
             .into_iter()
@@ -141,10 +141,9 @@ impl Scale {
 /// Tolerance for the rounding error of an exact division.
 const ROUNDING: f64 = 1e-9;
 
-/// Returns the next values at or below and at or above a positive value that are 1, 2 or 5 times a power of ten.
+/// Returns the next values at or below and at or above a value that can be drawn, which are 1, 2 or 5 times a power of ten.
 fn decade_steps(value: f64) -> (f64, f64) {
-    let power = value.log10().floor() as i32;
-    let decades = (power - 1..=power + 1).map(|n| 10_f64.powi(n));
+    let decades = (-12..=18).map(|n| 10_f64.powi(n));
     let steps: Vec<f64> = decades
         .flat_map(|decade| [1.0, 2.0, 5.0].map(|factor| factor * decade))
         .collect();

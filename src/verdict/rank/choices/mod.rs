@@ -313,9 +313,12 @@ fn choice<'a>(
     best.extend(std.and_then(|it| name(it).copied()));
     let engines: BTreeSet<&str> = best.iter().map(|place| place.label.as_str()).collect();
     let has_std = best.iter().any(|place| place.is_std());
-    let beats_std = |place: &&RankedEngine| match has_std {
-        true => standing.is_beyond_std(&place.reading, true),
-        false => standing.surely_other_than_std(place) == Some(true),
+    let beats_std = |place: &&RankedEngine| {
+        if has_std {
+            standing.is_beyond_std(&place.reading, true)
+        } else {
+            standing.surely_other_than_std(place) == Some(true)
+        }
     };
     let beat_std = best.iter().copied().filter(beats_std);
     let beat_std: BTreeSet<&str> = beat_std.map(|place| place.label.as_str()).collect();
