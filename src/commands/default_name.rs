@@ -2,10 +2,10 @@
 //! appended: two runs may begin in the same second, and a board without a clock battery begins in 1970 at each boot.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::UsageError;
-use crate::results::export::cannot_create;
 
 /// Directory of files with a default name.
 const DIRECTORY: &str = "results";
@@ -18,9 +18,20 @@ const MAX_NUMBER: u32 = 1000;
 /// Fails if the directory cannot be created.
 pub(super) fn create_stem(started_at: &str, board: &str) -> Result<String, UsageError> {
     let directory = Path::new(DIRECTORY);
-    fs::create_dir_all(directory).map_err(|error| cannot_create("--output", directory, &error))?;
+    fs::create_dir_all(directory).map_err(|error| no_directory(directory, &error))?;
     let time = started_at.replace(':', "");
     Ok(format!("{DIRECTORY}/{time}-{board}"))
+}
+
+/// Returns the error for a directory that cannot be created, though nobody typed its name.
+fn no_directory(directory: &Path, error: &io::Error) -> UsageError {
+    let problem = match error.kind() {
+        io::ErrorKind::AlreadyExists => "it is a file, not a directory".to_owned(),
+        _ => format!("cannot create this directory: {error}"),
+    };
+    let fix =
+        format!("{problem}; results without a name go there: name a file, such as -o run.csv");
+    UsageError::file(&directory.display().to_string(), 0, &fix)
 }
 
 /// Creates a file or a directory with `create`, at the first free name of `<stem><suffix>`, `<stem>-2<suffix>`,

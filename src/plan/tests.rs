@@ -359,7 +359,7 @@ fn the_expected_time_is_that_of_all_windows_and_of_the_waits_around_them() {
         "a restart is shared"
     );
     // Verification: once per case, without the warm-up.
-    let verifying = (here - settings.warmup - settings.window + VERIFYING) * cases;
+    let verifying = (here.saturating_sub(settings.warmup + settings.window) + VERIFYING) * cases;
     schedule.verify = true;
     assert_eq!(schedule.expected_time(&plan), all + verifying);
 }

@@ -37,6 +37,7 @@ pub fn page(
         sweeps,
         others,
         suite,
+        tables,
     });
     match tables {
         Tables::Folded => page.into_string(),
@@ -50,6 +51,7 @@ struct Contents<'a> {
     sweeps: &'a [Results],
     others: &'a [ExperimentResults],
     suite: Option<&'a Suite>,
+    tables: Tables,
 }
 
 /// A section: its id, heading and contents.
@@ -60,6 +62,7 @@ fn whole(of: &Contents) -> Markup {
         sweeps,
         others,
         suite,
+        ..
     } = *of;
     let title = match suite {
         None if sweeps.is_empty() => title_of(others),
@@ -186,9 +189,11 @@ impl<'a> Contents<'a> {
         let titles: Vec<&str> = details.iter().map(|(_, title, _)| *title).collect();
         html! {
             h2 #details { "Details" }
-            p .paper {
-                "On paper are only the tables that are unfolded. Of these parts: " (titles.join(", ").to_lowercase())
-                ". udpbench report --print-tables unfolds all."
+            @if self.tables == Tables::Folded {
+                p .paper {
+                    "On paper are only the tables that are unfolded. Of these parts: " (titles.join(", ").to_lowercase())
+                    ". udpbench report --print-tables unfolds all."
+                }
             }
             @for (id, title, body) in details {
                 section .fold aria-labelledby=(id) { details { summary { h3 id=(id) { (title) } } (body) } }

@@ -73,18 +73,42 @@ fn buttons(n: usize, file: &Results) -> Markup {
     }
 }
 
-/// Returns the rows of each file as CSV, for the download buttons. The CSV is a JSON string without `<`, so that no
-/// text in the rows can end the script element.
+/// Returns the rows of each file for the download buttons, in JSON without `<`, so that no text in the rows can end the
+/// script element.
 pub(super) fn data(files: &[Results]) -> Markup {
     html! {
         @for (n, file) in files.iter().enumerate() {
-            @let csv = encode(&file.rows).unwrap_or_default();
-            @let text = serde_json::to_string(&String::from_utf8_lossy(&csv)).unwrap_or_default();
+            @let text = serde_json::to_string(&compact(&file.rows)).unwrap_or_default();
             script type="application/json" id={ "rows-" (n) } {
                 (PreEscaped(text.replace('<', "\\u003c")))
             }
         }
     }
+}
+
+/// Returns the cells of the CSV: the names of the columns, the cells that are the same in all rows by the index of their
+/// column, and the others as text, a line for each row, with tabs between them. `page.js` makes the CSV of it. A run has
+/// the same host and settings in all rows, which would else be most of the page. No cell has a tab or a line break.
+fn compact(rows: &[Row]) -> serde_json::Value {
+    let csv = encode(rows).unwrap_or_default();
+    let mut reader = csv::Reader::from_reader(&csv[..]);
+    let names = reader.headers().cloned().unwrap_or_default();
+    let rows: Vec<csv::StringRecord> = reader.records().flatten().collect();
+    let same = |n: &usize| rows.iter().all(|row| row.get(*n) == rows[0].get(*n));
+    let (same, own): (Vec<usize>, Vec<usize>) = (0..names.len()).partition(same);
+    let cells = |row: &csv::StringRecord| {
+        let own = own.iter().filter_map(|n| row.get(*n));
+        own.collect::<Vec<&str>>().join("\t")
+    };
+    let lines: Vec<String> = rows.iter().map(cells).collect();
+    let same = same
+        .into_iter()
+        .map(|n| (n.to_string(), rows[0].get(n).into()));
+    serde_json::json!({
+        "names": names.iter().collect::<Vec<&str>>(),
+        "same": same.collect::<serde_json::Map<_, _>>(),
+        "rows": lines.join("\n"),
+    })
 }
 
 /// The cells of the rows by column name, as texts.
@@ -167,13 +191,21 @@ fn differing(cells: &Cells) -> Markup {
 }
 
 fn common(cells: &Cells) -> Markup {
-    let columns: Vec<&Column> = cells.constant().collect();
-    let Some(row) = cells.0.first().filter(|_| !columns.is_empty()) else {
+    let Some(row) = cells.0.first() else {
         return html! {};
     };
+    let (columns, empty): (Vec<&Column>, Vec<&Column>) = cells
+        .constant()
+        .partition(|column| !row[column.name].is_empty());
+    if columns.is_empty() {
+        return html! {};
+    }
     html! {
         details {
-            summary { "The same in all rows: " (number::counted(columns.len(), "column")) }
+            summary {
+                "The same in all rows: " (number::counted(columns.len(), "column"))
+                @if !empty.is_empty() { "; " (empty.len()) " more are empty" }
+            }
             .scroll tabindex="0" role="region" aria-label="The same in all rows" {
                 table .words {
                     caption { "Columns with the same value in all rows" }

@@ -16,6 +16,17 @@ pub fn decimals(half_width: f64) -> usize {
     }
 }
 
+/// Returns the number of decimals for a value whose uncertainty is unknown: more than two digits would claim to know it.
+#[must_use]
+pub fn decimals_without_interval(value: f64) -> usize {
+    match value.abs() {
+        size if size >= 9.95 => 0,
+        size if size >= 0.995 => 1,
+        size if size >= 0.0995 => 2,
+        _ => 3,
+    }
+}
+
 /// Formats a count with its noun: `1 case`, `2 cases`.
 #[must_use]
 pub fn counted(count: usize, noun: &str) -> String {
@@ -105,12 +116,22 @@ pub fn interval_text(middle: f64, low: f64, high: f64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{decimals, interval_text, signed};
+    use super::{decimals, decimals_without_interval, interval_text, signed};
 
     #[test]
     fn a_wide_interval_leaves_fewer_decimals() {
         let halves = [0.0, 0.004, 0.04, 0.4, 4.0, 40.0, f64::NAN];
         assert_eq!(halves.map(decimals), [3, 3, 2, 1, 1, 0, 3]);
+    }
+
+    #[test]
+    fn a_value_of_unknown_uncertainty_has_two_digits() {
+        let values = [0.0123, 0.094, 0.9, 1.07, 9.94, 12.3, -356.7];
+        let shown = values.map(|value| format!("{value:.*}", decimals_without_interval(value)));
+        assert_eq!(
+            shown,
+            ["0.012", "0.094", "0.90", "1.1", "9.9", "12", "-357"]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -111,9 +111,10 @@ impl Agent {
     /// Starts the carrier of an agent and connects to it.
     fn start_by(
         shown: &str,
-        carrier: Command,
+        mut carrier: Command,
         connect: impl FnOnce(Box<dyn Read + Send>, Box<dyn Write + Send>) -> anyhow::Result<Self>,
     ) -> anyhow::Result<Self> {
+        carrier.stderr(Stdio::piped());
         let started = Carrier::start(carrier);
         let (mut process, input, output) =
             started.with_context(|| format!("cannot start `{shown}`"))?;

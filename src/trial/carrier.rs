@@ -7,15 +7,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 
+use super::spawned::EscapedStderr;
+
 /// Time that the process has to end after its streams are closed.
 const ENDING: Duration = Duration::from_secs(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A started process. It ends soon after its streams are closed; dropping it waits for that.
-pub(super) struct Carrier(Child);
+pub(super) struct Carrier(Child, Option<EscapedStderr>);
 
 impl Carrier {
-    /// Starts a command with pipes for its output and its input.
+    /// Starts a command with pipes for its output and its input. If it has a pipe for its standard error, that is escaped.
     ///
     /// # Errors
     /// Fails if the command cannot be started.
@@ -30,7 +32,8 @@ impl Carrier {
         let mut process = command.spawn()?;
         let pipes = process.stdout.take().zip(process.stdin.take());
         let (output, input) = pipes.context("it has no pipes")?;
-        Ok((Self(process), output, input))
+        let stderr = EscapedStderr::of(&mut process);
+        Ok((Self(process, stderr), output, input))
     }
 
     /// Waits until the process has ended; kills it if it has not ended in time, or `at_once`.
@@ -41,7 +44,11 @@ impl Carrier {
         }
         // Killing fails if the process has already ended.
         let _ = self.0.kill();
-        self.0.wait().ok()
+        let status = self.0.wait().ok();
+        if let Some(stderr) = self.1.take() {
+            stderr.finish();
+        }
+        status
     }
 }
 

@@ -133,3 +133,27 @@ fn an_output_below_a_file_is_an_error_before_measuring() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("--output file/out.csv: cannot create it"));
 }
+
+#[test]
+fn a_file_where_results_go_is_named_though_nobody_typed_it() {
+    let place = Place::new();
+    std::fs::write(place.path("results"), "mine").expect("written");
+    let output = place.refuses("--engine null --threads 1 --payload 26 --duration 10ms");
+    let said = "results: it is a file, not a directory; results without a name go there: name a file, such as -o run.csv";
+    let message = stderr(&output)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(message.contains(said), "{message}");
+}
+
+#[test]
+fn what_the_other_host_says_does_not_steer_this_terminal() {
+    let place = Place::new();
+    let output = place.shell(r"exec $udpbench --on board --rsh 'printf \\033[2Jgone >&2 #'");
+    let said = stderr(&output);
+    assert!(
+        said.contains(r"\u{1b}[2Jgone") && !said.contains('\u{1b}'),
+        "{said}"
+    );
+}

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::shell;
-use crate::trial::spawned::wait_or_kill;
+use crate::trial::spawned::{EscapedStderr, wait_or_kill};
 
 /// Placeholder for the host in the command. Without it, the host is appended.
 const HOST: &str = "{}";
@@ -76,8 +76,13 @@ impl Rsh {
     ) -> anyhow::Result<(ExitStatus, String)> {
         let shown = self.shown_in_short(words);
         let mut command = self.run(words);
-        let started = command.stdin(input).stdout(Stdio::piped()).spawn();
+        command
+            .stdin(input)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let started = command.spawn();
         let mut child = started.with_context(|| format!("cannot start `{shown}`"))?;
+        let stderr = EscapedStderr::of(&mut child);
         let mut output = child.stdout.take().context("it has no output")?;
         // The thread is not joined after a signal: a child of the command may hold the pipe open.
         let reader = thread::spawn(move || {
@@ -85,6 +90,9 @@ impl Rsh {
             output.read_to_end(&mut said).map(|_| said)
         });
         let status = wait_or_kill(child, interrupt)?;
+        if let Some(stderr) = stderr {
+            stderr.finish();
+        }
         if interrupt.signal().is_some() {
             bail!(Interrupted);
         }

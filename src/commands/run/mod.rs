@@ -256,13 +256,10 @@ fn outcome(rows: &[Row]) -> Outcome {
         .filter(|row| row.status == Status::Failed)
         .count();
     if failed > 0 {
-        say(&format!(
-            "{failed} of {} cases failed: see the column `reason`",
-            rows.len()
-        ));
+        say(&format!("{failed} of {} cases failed", rows.len()));
         Outcome::Failed
     } else if rows.iter().all(|row| row.status == Status::Skipped) {
-        say("nothing could run: see the column `reason`");
+        say("nothing could run");
         Outcome::Failed
     } else {
         Outcome::Done

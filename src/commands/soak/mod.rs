@@ -188,15 +188,12 @@ fn reopen(path: &Path, log: &SoakLog, other: &Other) -> Result<OutputFile, Usage
     let shown = path.display();
     let refused = |problem: String| UsageError::flag("--resume", &shown, problem);
     if log.header.to != other.to {
-        return Err(refused(match &log.header.to {
-            Some(to) => {
-                let (to, path) = (shell::word(to), shell::path(path));
-                format!("it is of another host: use udpbench wire {to} soak --resume {path}")
-            }
-            None => {
-                let path = shell::path(path);
-                format!("it is of the loopback: use udpbench soak --resume {path}")
-            }
+        let path = shell::path(path);
+        return Err(refused(if let Some(to) = &log.header.to {
+            let to = shell::word(to);
+            format!("it is of another host: use udpbench wire {to} soak --resume {path}")
+        } else {
+            format!("it is of the loopback: use udpbench soak --resume {path}")
         }));
     }
     if log.left() < Duration::from_secs(1) {

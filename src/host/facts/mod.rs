@@ -33,6 +33,7 @@ pub use self::power::CpufreqPolicy;
 
 /// Facts about a machine when the program started: from `/proc`, `/sys`, system calls and sockets that are tried.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Host {
     /// `compatible` of the device tree, most specific first. Empty without a device tree.
     pub compatible: Vec<String>,

@@ -21,16 +21,6 @@ const SMALLEST: f64 = 1e-6;
 /// Maximum number of steps of a linear axis. Rounding its ends outwards may add two.
 const MOST_STEPS: u8 = 4;
 const MOST_LOG_TICKS: usize = 5;
-/// Candidates for ticks, as multiples of every n-th power of ten. The first candidate with few enough ticks is used.
-const LOG_TICKS: [(&[f64], usize); 6] = [
-    (&[1.0, 2.0, 5.0], 1),
-    (&[1.0, 3.0], 1),
-    (&[1.0], 1),
-    (&[1.0], 2),
-    (&[1.0], 3),
-    (&[1.0], 6),
-];
-
 impl Scale {
     /// Creates a linear axis that contains 0 and all values.
     pub(in crate::report) fn linear(values: impl IntoIterator<Item = f64>) -> Self {
@@ -67,11 +57,11 @@ impl Scale {
         if low < SMALLEST || high < low {
             return Self::linear(values);
         }
+        // From tick to tick, so that both ends have a label, and some room for marks of equal values.
         Self {
-            // Some room for the marks at both ends.
-            low: low / 1.15,
-            high: high * 1.15,
-            step: nice_step((high - low).max(low * 0.2)),
+            low: decade_steps(low / 1.05).0,
+            high: decade_steps(high * 1.05).1,
+            step: high - low,
             is_log: true,
         }
     }
@@ -119,23 +109,48 @@ impl Scale {
             .collect()
     }
 
+    /// Returns the ticks at 1, 2 and 5 times powers of ten. If these are too many: both ends and powers of ten between.
     fn log_ticks(&self) -> Vec<f64> {
-        let ticks = |(factors, stride): (&[f64], usize)| -> Vec<f64> {
+        /// Distance of a power of ten from the ends, so that their labels do not touch.
+        const APART: f64 = 0.12;
+        let within = |factors: &[f64], stride: usize| -> Vec<f64> {
             let decades = (-12..=18).step_by(stride).map(|n| 10_f64.powi(n));
             let all = decades.flat_map(|decade| factors.iter().map(move |factor| factor * decade));
             all.filter(|tick| (self.low..=self.high).contains(tick))
                 .collect()
         };
-        let mut choices = LOG_TICKS.into_iter().map(ticks);
-        let found = choices.find(|ticks| ticks.len() <= MOST_LOG_TICKS);
-        found
-            .filter(|ticks| ticks.len() > 2)
-            .unwrap_or_else(|| self.linear_ticks())
+        let steps = within(&[1.0, 2.0, 5.0], 1);
+        if steps.len() <= MOST_LOG_TICKS {
+            return steps;
+        }
+        let mut inner = [1, 2, 3, 6].into_iter().map(|stride| {
+            let mut powers = within(&[1.0], stride);
+            powers.retain(|tick| (APART..=1.0 - APART).contains(&self.share(*tick)));
+            powers
+        });
+        let inner = inner.find(|powers| powers.len() <= MOST_LOG_TICKS - 2);
+        let inner = inner.unwrap_or_default();
+        [self.low]
+            .into_iter()
+            .chain(inner)
+            .chain([self.high])
+            .collect()
     }
 }
 
 /// Tolerance for the rounding error of an exact division.
 const ROUNDING: f64 = 1e-9;
+
+/// Returns the next values at or below and at or above a value that can be drawn, which are 1, 2 or 5 times a power of ten.
+fn decade_steps(value: f64) -> (f64, f64) {
+    let decades = (-12..=18).map(|n| 10_f64.powi(n));
+    let steps: Vec<f64> = decades
+        .flat_map(|decade| [1.0, 2.0, 5.0].map(|factor| factor * decade))
+        .collect();
+    let above = steps.partition_point(|step| *step < value);
+    let below = steps.partition_point(|step| *step <= value);
+    (steps[below - 1], steps[above])
+}
 
 /// Returns the step between ticks: 1, 2 or 5 times a power of ten, large enough for at most [`MOST_STEPS`] steps.
 fn nice_step(length: f64) -> f64 {
@@ -186,9 +201,12 @@ mod tests {
 
     #[test]
     fn a_logarithmic_axis_is_linear_only_if_a_value_is_zero() {
-        assert_eq!(labels(&Scale::logarithmic([1.0, 90.0])), "1 3 10 30 100");
-        assert_eq!(labels(&Scale::logarithmic([1e-6, 1e15])), "1.0e-6 1 1M 1T");
-        assert_eq!(labels(&Scale::logarithmic([50.0, 60.0])), "45 50 55 60 65");
+        assert_eq!(labels(&Scale::logarithmic([1.0, 90.0])), "0.5 1 10 100");
+        assert_eq!(
+            labels(&Scale::logarithmic([1e-6, 1e15])),
+            "5.0e-7 1 1M 1T 2000T"
+        );
+        assert_eq!(labels(&Scale::logarithmic([51.0, 60.0])), "20 50 100");
         assert!(Scale::logarithmic([5.0]).is_log);
         assert!(!Scale::logarithmic([0.0, 250.0, 1900.0]).is_log);
         // Equal ratios are equal distances, and 0 is at the lower end.

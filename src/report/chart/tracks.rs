@@ -216,6 +216,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_logarithmic_axis_has_two_labels_or_more_on_paper_too() {
+        for low in [3.0, 80.0, 99.0, 130.0, 700.0, 2500.0] {
+            for times in [1.0, 1.01, 1.1, 1.5, 2.0, 3.0, 5.0, 8.0, 20.0, 100.0] {
+                let ticks = Scale::logarithmic([low, low * times]).ticks_as(number::plain);
+                let labels = spaced(&ticks).into_iter().filter(|(_, is_inner)| !is_inner);
+                assert!(labels.count() >= 2, "{low} to {}: {ticks:?}", low * times);
+            }
+        }
+    }
+
+    #[test]
     fn intervals_marks_notes_and_the_band_share_one_axis() {
         let tracks = Tracks {
             columns: &["kpps"],

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::selection::Selection;
 use crate::results::row::Row;
+use crate::term::escape;
 
 /// Separator of cells and decimal mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +90,7 @@ fn line<'a>(
     row: &Map<String, Value>,
     names: impl Iterator<Item = &'a str>,
 ) -> anyhow::Result<Vec<u8>> {
-    record(notation, names.map(|name| guard_formula(row.get(name))))
+    record(notation, names.map(|name| safe(row.get(name))))
 }
 
 fn record(notation: Notation, cells: impl Iterator<Item = Value>) -> anyhow::Result<Vec<u8>> {
@@ -106,14 +107,16 @@ fn record(notation: Notation, cells: impl Iterator<Item = Value>) -> anyhow::Res
     Ok(writer.into_inner()?)
 }
 
-/// Prefixes a text with an apostrophe if a spreadsheet would take it for a formula. Spreadsheets compute such texts
-/// and run the commands in them (CWE-1236). The apostrophe marks a text, as it does for texts typed into a cell.
-/// Numbers stay numbers, negative ones such as -3 included.
-fn guard_formula(value: Option<&Value>) -> Value {
+/// Escapes control characters, so that `cat` of the file does not steer a terminal, and prefixes a text with an
+/// apostrophe if a spreadsheet would take it for a formula. Spreadsheets compute such texts and run the commands in them
+/// (CWE-1236). The apostrophe marks a text, as it does for texts typed into a cell. Numbers stay numbers, negative ones
+/// such as -3 included.
+fn safe(value: Option<&Value>) -> Value {
     match value {
         Some(Value::String(text)) if text.starts_with(needs_apostrophe) => {
-            format!("'{text}").into()
+            format!("'{}", escape::line(text)).into()
         }
+        Some(Value::String(text)) => escape::line(text).into(),
         value => value.cloned().unwrap_or_default(),
     }
 }
@@ -137,7 +140,7 @@ pub(crate) fn texts(row: &Row) -> BTreeMap<String, String> {
     cells.map(|(name, value)| (name, text(value))).collect()
 }
 
-/// Removes the apostrophe that [`guard_formula`] wrote in front of a text.
+/// Removes the apostrophe that [`safe`] wrote in front of a text.
 pub(crate) fn unguard_formula(text: &str) -> &str {
     let rest = text.strip_prefix('\'');
     let quoted = rest.filter(|rest| rest.starts_with(needs_apostrophe));
@@ -158,9 +161,7 @@ mod tests {
 
     #[test]
     fn no_text_is_a_formula_and_each_is_read_as_it_was() {
-        for text in [
-            "=1+2", "+1", "-1", "@x", "\t=1", "\r=1", "'=1", "''", "'a", "-", "a=1",
-        ] {
+        for text in ["=1+2", "+1", "-1", "@x", "'=1", "''", "'a", "-", "a=1"] {
             let row = Row {
                 model: text.to_owned(),
                 warnings: vec![text.to_owned(), "=1".to_owned()],
@@ -185,5 +186,22 @@ mod tests {
             let first = results.rows[0].warnings.first().map_or("", String::as_str);
             assert_eq!(first, text);
         }
+    }
+
+    #[test]
+    fn no_cell_steers_the_terminal_that_shows_the_file() {
+        let row = Row {
+            reason: "\u{1b}]0;title\u{7}\r\n=1".to_owned(),
+            warnings: vec!["\t=1".to_owned()],
+            ..ordinary_row()
+        };
+        let text = String::from_utf8(encode(&[&row]).expect("it can be encoded")).expect("UTF-8");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\r', '\t']), "{text}");
+        assert!(
+            text.contains(r"\u{1b}]0;title\u{7}\r\n=1") && text.contains(r"'\t=1"),
+            "{text}"
+        );
     }
 }

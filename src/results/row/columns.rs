@@ -257,9 +257,9 @@ columns! {
 
     "CPU time per datagram" {
         /// CPU time of the senders per datagram sent.
-        sender_cpu_ns_per_packet: Option<f64>, "ns", Window, Wire, "no speed, 1 thread";
+        sender_cpu_ns_per_packet: Option<f64>, "ns", Window, Always, "no speed, 1 thread";
         /// CPU time of the receivers per datagram received.
-        receiver_cpu_ns_per_packet: Option<f64>, "ns", Window, Wire, "no speed, 1 thread";
+        receiver_cpu_ns_per_packet: Option<f64>, "ns", Window, Always, "no speed, 1 thread";
         /// CPU time of the program's other threads per datagram received: helpers of libraries, workers for io_uring.
         other_cpu_ns_per_packet: Option<f64>, "ns", Window, Never, "no speed, clock cannot be read";
     }

@@ -9,7 +9,7 @@ use super::gains::Gains;
 use super::measure::{By, Measure};
 use super::{BoardRanking, Earlier};
 use super::{table, technique};
-use crate::data::Workload;
+use crate::data::{BlockKey, EngineName, Workload};
 use crate::results::row::Network;
 use crate::verdict::quality::Grade;
 
@@ -64,11 +64,15 @@ impl Answer {
         };
         let gains = gains.all();
         let best = choices[0].1.engines();
+        let told = gains.iter().map(|gain| gain.engine.as_str());
+        let overrun = choices.iter().flat_map(|(_, choice)| choice.overrun());
+        let told: BTreeSet<&str> = told.chain(best.iter().copied()).chain(overrun).collect();
         let mut hints = Vec::from_iter(intervals(board, &best, &gains));
+        if choices.iter().any(|(_, choice)| choice.need_a_lower_rate()) {
+            hints.extend(at_a_lower_rate(board, &told));
+        }
         hints.extend(never_sleep(board, first));
         hints.extend(left_out(board));
-        let told = gains.iter().map(|gain| gain.engine.as_str());
-        let told = told.chain(best.iter().copied()).collect();
         hints.extend(polls(&told));
         hints.extend(only_on_a_wire(board, first, &told));
         Self {
@@ -211,7 +215,7 @@ pub(super) fn only_on_a_wire(
     let averaged = board.averaged_by(measure);
     let mut places = averaged.flat_map(|one| &one.standing.places);
     let why = if places.any(|place| is_unknown(board, place)) {
-        ", above all for offload, which gains only there"
+        ", above all for offload, whose numbers here leave out the work of a NIC"
     } else {
         ""
     };
@@ -233,13 +237,40 @@ pub(super) fn only_on_a_wire(
         format!("{place} the order may differ{why}. Measure there first{varied}:"),
         format!(
             "udpbench wire HOST --deploy {latency}{}",
-            options(board, told).join(" ")
+            options(board, technique::options(told), told).join(" ")
         ),
     ]
 }
 
-/// Returns the options of the command that measures these engines elsewhere.
-fn options(board: &BoardRanking, told: &BTreeSet<&str>) -> Vec<String> {
+/// Returns the command that compares engines at rates that they can receive. Empty if there are no such rates.
+fn at_a_lower_rate(board: &BoardRanking, told: &BTreeSet<&str>) -> Vec<String> {
+    let mut blocks = board.groups.iter().map(|ranking| ranking.group.block);
+    let has_rates =
+        |block: BlockKey| block.transport.is_none() && block.workload != Some(Workload::Bidir);
+    if !blocks.all(has_rates) {
+        return Vec::new();
+    }
+    let place = match board.machine.network {
+        Network::Wire | Network::Veth => "wire HOST --deploy ",
+        Network::Loopback => "",
+    };
+    // std is compared with all, and no gain of its own.
+    let std = engines(board)
+        .into_iter()
+        .find(|engine| *engine == EngineName::REFERENCE.as_str());
+    let told = told.iter().copied().chain(std).collect();
+    let engines = technique::options_at_a_rate(&told);
+    vec![
+        "Compare the highest rates without loss:".to_owned(),
+        format!(
+            "udpbench {place}find lossless {}",
+            options(board, engines, &told).join(" ")
+        ),
+    ]
+}
+
+/// Returns the options of a command that measures these engines again. `engines`: those that choose them.
+fn options(board: &BoardRanking, engines: String, told: &BTreeSet<&str>) -> Vec<String> {
     let blocks = board.groups.iter().map(|ranking| ranking.group.block);
     let blocks: Vec<_> = blocks.collect();
     let payloads: BTreeSet<_> = blocks.iter().map(|block| block.payload).collect();
@@ -256,7 +287,7 @@ fn options(board: &BoardRanking, told: &BTreeSet<&str>) -> Vec<String> {
     let workloads = workloads.iter().filter(|_| !is_plain);
     let times = technique::busy_polls(told).into_iter();
     let options = [
-        Some(technique::options(told)).filter(|options| !options.is_empty()),
+        Some(engines).filter(|engines| !engines.is_empty()),
         list("--workload", workloads.map(ToString::to_string).collect()),
         list("--busy-poll", times.map(str::to_owned).collect()),
         list(

@@ -23,12 +23,12 @@ pub(super) struct OtherOptions {
     pub varied: BTreeSet<&'static str>,
 }
 
-/// Expands to the value of a parameter, if it is not the default. A `required` parameter always has one.
+/// Expands to the value of a parameter as text, if it is not the default. A `required` parameter always has one.
 macro_rules! set {
-    (required $value:expr) => {
-        None
+    (required $value:expr, $default:expr) => {
+        ($value != $default).then(|| $value.to_string())
     };
-    (optional $value:expr) => {
+    (optional $value:expr, $default:expr) => {
         $value.as_ref().map(ToString::to_string)
     };
 }
@@ -44,13 +44,14 @@ macro_rules! define {
                 batch: case.batch.filter(|batch| *batch != Batch::DEFAULT),
                 ..*case
             };
+            let plain = Case::of_key("std:std/2t/26B/connected/v4").unwrap_or(case);
             let sharing = case.sharing.map(Sharing::kind);
             let sharing = sharing.filter(|kind| *kind != SharingKind::Reuseport);
             let spread = case.sharing.and_then(Sharing::spread);
             let spread = spread.filter(|spread| *spread != Spread::Even);
             vec![
-                $((attribute!(flag { $($of_block)* }), set!($block_kind case.$block)),)*
-                $((attribute!(flag { $($of_case)* }), set!($case_kind case.$case)),)*
+                $((attribute!(flag { $($of_block)* }), set!($block_kind case.$block, plain.$block)),)*
+                $((attribute!(flag { $($of_case)* }), set!($case_kind case.$case, plain.$case)),)*
                 ("--sharing", sharing.map(|kind| kind.to_string())),
                 ("--spread", spread.map(|spread| spread.to_string())),
             ]
@@ -106,5 +107,8 @@ mod tests {
         assert_eq!(named(&keys[1..2]), ["--train 8"]);
         let all = ["--batch", "--cmsg", "--spread", "--train", "--transport"];
         assert_eq!(named(&keys), all);
+        let buffers = "std:std/2t/1460B/unconnected/v6/rcvbuf20000";
+        let all = ["--connection unconnected", "--ip v6", "--rcvbuf 20000"];
+        assert_eq!(named(&[buffers]), all);
     }
 }

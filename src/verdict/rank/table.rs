@@ -6,7 +6,7 @@ use super::averaged::Averaged;
 use super::estimate::Reading;
 use super::measure::{By, Measure, Unit};
 use super::{Asked, BoardRanking, RankedEngine, Ranking, RowGroup, Standing};
-use crate::term::digits::{counted, decimals};
+use crate::term::digits::{counted, decimals, decimals_without_interval};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
@@ -205,10 +205,11 @@ impl Standing {
             (Unit::Absolute, Measure::Cpu) => (1.0, 0),
         };
         let value = value / unit;
-        let half = reading
-            .interval()
-            .map(|(low, high)| (high - low) / 2.0 / unit);
-        let decimals = half.map_or(most, |half| decimals(half).min(most));
+        let decimals = match reading.interval() {
+            Some((low, high)) => decimals((high - low) / 2.0 / unit),
+            None => decimals_without_interval(value),
+        };
+        let decimals = decimals.min(most);
         match value {
             _ if value < 1e4 => format!("{value:.decimals$}"),
             _ if value < 1e6 => format!("{value:.0}"),

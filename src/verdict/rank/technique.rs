@@ -87,6 +87,22 @@ pub(super) fn options(labels: &BTreeSet<&str>) -> String {
     }
 }
 
+/// Returns the options that measure the engines of these labels at a rate. Programs cannot keep one, so with a program
+/// among them, std sends to all receivers. Empty if there are more than [`MOST`].
+pub(super) fn options_at_a_rate(labels: &BTreeSet<&str>) -> String {
+    let all = || labels.iter().flat_map(|label| engines(label));
+    if all().all(is_known) {
+        return options(labels);
+    }
+    let receivers = labels.iter().filter_map(|label| engines(label).pop());
+    let receivers: BTreeSet<String> = receivers.map(argument).collect();
+    if receivers.len() > MOST {
+        return String::new();
+    }
+    let receivers: Vec<String> = receivers.into_iter().collect();
+    format!("--sender std --receiver {}", receivers.join(","))
+}
+
 /// Returns the values of `--busy-poll` that measure these labels and, beside them, `off`. Empty if none polls.
 pub(super) fn busy_polls<'l>(labels: &BTreeSet<&'l str>) -> Vec<&'l str> {
     let values = labels.iter().flat_map(|label| label.split('/').skip(1));
@@ -108,9 +124,19 @@ fn typed_for_both(sender: &str, receiver: &str) -> Option<String> {
     Some(argument(engine))
 }
 
-/// Returns what to type for an engine.
+/// Returns whether this or another build has the engine. Otherwise it is a program.
+fn is_known(name: &str) -> bool {
+    name.parse()
+        .is_ok_and(|name| engines::properties(name).is_some())
+}
+
+/// Returns what to type for an engine. Rows do not have the path of a program.
 fn argument(name: &str) -> String {
-    engines::find(name).map_or_else(|| name.to_owned(), Entry::argument)
+    match engines::find(name) {
+        Some(entry) => entry.argument(),
+        None if is_known(name) => name.to_owned(),
+        None => format!("exec:{name}=PROGRAM"),
+    }
 }
 
 /// Returns the engines in a label: sender and receiver for `gso>mmsg/32`, one for both sides for `mmsg/32`.
@@ -149,13 +175,21 @@ mod tests {
                 Technique::Batches,
                 "--sender std --receiver mmsg",
             ),
-            ("new", Technique::Unknown, "--engine new"),
+            ("new", Technique::Unknown, "--engine exec:new=PROGRAM"),
         ] {
             assert_eq!(Technique::of_label(label), technique, "{label}");
             assert_eq!(options(&BTreeSet::from([label])), typed);
         }
         let told = BTreeSet::from(["std", "mmsg/32", "gso>gro", "gso>mmsg/32"]);
         assert_eq!(options(&told), "--engine gso,gso-gro,mmsg,std");
+    }
+
+    #[test]
+    fn a_program_gets_its_datagrams_from_std_at_a_rate_as_it_cannot_send_at_one() {
+        let typed = |labels: &[&'static str]| options_at_a_rate(&labels.iter().copied().collect());
+        assert_eq!(typed(&["std", "mmsg/32"]), "--engine mmsg,std");
+        let expected = "--sender std --receiver exec:yours=PROGRAM,mmsg,std";
+        assert_eq!(typed(&["std", "std>mmsg/32", "yours"]), expected);
     }
 
     #[test]

@@ -88,6 +88,28 @@ fn those_whose_intervals_overlap_share_a_place() {
     );
 }
 
+/// Models a round in which one engine was far off: the interval of its ratio is narrow, its scatter round by round is not.
+#[test]
+fn an_engine_whose_interval_is_above_std_is_not_called_too_noisy_beside_it() {
+    for half in [0.059, 0.04] {
+        let scattered = Row {
+            ratio_to_std_low: Some(1.11 - half),
+            ratio_to_std_high: Some(1.11 + half),
+            residual_sd_pct: Some(15.0),
+            ..row("mmsg", 2, 1.11, 1.0)
+        };
+        let std = Row {
+            residual_sd_pct: Some(15.0),
+            ..row("std", 2, 1.0, 1.0)
+        };
+        let lines = sentences(&ranked(&[std, scattered]), By::Speed);
+        assert_eq!(
+            lines[0],
+            "Perhaps mmsg: too few rounds to be sure that std is not as good; measure more (--rounds)"
+        );
+    }
+}
+
 /// Models two engines that drift together, or whose ratios carry the noise of the reference.
 #[test]
 fn those_that_differ_round_by_round_do_not_share_a_place_although_their_intervals_overlap() {
@@ -183,7 +205,7 @@ fn the_next_is_the_next_by_value_with_or_without_an_interval() {
     };
     let board = ranked(&[row("std", 2, 1.0, 1.0), mmsg, row("uring", 2, 0.5, 1.0)]);
     let claims = sentences(&board, By::Speed);
-    let next = "batches: mmsg at 300 B, 0.900 times std (no interval), 0.00 % lost";
+    let next = "batches: mmsg at 300 B, 0.90 times std (no interval), 0.00 % lost";
     assert_eq!(claims[..2], ["Over loopback, of 3 engines: use std", next]);
 }
 
@@ -359,14 +381,28 @@ fn nobody_is_told_to_use_what_loses_without_being_told_so() {
             ),
         "{text}"
     );
-    // Nor if every engine loses, or the fastest one does.
+    // Nor is what sends less preferred to what overran its receivers, or anything if every engine loses.
     let lossy = |engine, ratio, loss_pct| Row {
         loss_pct: Some(loss_pct),
         ..row(engine, 2, ratio, 1.0 / ratio)
     };
     let board = ranked(&[lossy("std", 1.0, 0.0), lossy("mmsg", 3.0, 99.8)]);
-    let first = &sentences(&board, By::Both)[0];
-    assert_eq!(first, "Over loopback, of 2 engines: use std");
+    for by in [By::Both, By::Speed, By::Cpu] {
+        assert_eq!(
+            sentences(&board, by)[0],
+            "No recommendation: mmsg received more than std for less CPU time, but overran its own receivers (99.8 % lost)"
+        );
+    }
+    // But what needs less CPU time than the faster one may be used.
+    let slower = Row {
+        cpu_ratio_to_std: Some(1.5),
+        ..lossy("mmsg", 3.0, 99.8)
+    };
+    let board = ranked(&[lossy("std", 1.0, 0.0), slower]);
+    assert_eq!(
+        sentences(&board, By::Both)[0],
+        "Over loopback, of 2 engines: use std"
+    );
     let board = ranked(&[lossy("std", 1.0, 1.0), lossy("mmsg", 3.0, 99.8)]);
     let lines = sentences(&board, By::Both);
     assert!(

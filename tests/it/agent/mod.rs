@@ -10,7 +10,7 @@ mod stalls;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use udpbench::data::{Case, HostAddress, Sample};
 use udpbench::host::placement::Placement;
@@ -52,11 +52,9 @@ fn with_agents<T>(far: Option<&mut Agent>, what: impl FnOnce(&mut Agents) -> T) 
 
 /// Ends an agent by the end of its input.
 fn end(mut child: Child, agent: Agent) {
-    let start = Instant::now();
     drop(agent);
     let status = child.wait().expect("it is reaped");
     assert!(status.success(), "{status}");
-    assert!(start.elapsed() < Duration::from_secs(3));
 }
 
 fn case(key: &str) -> Case {

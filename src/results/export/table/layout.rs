@@ -2,7 +2,7 @@
 
 use crate::data::Workload;
 use crate::results::row::{Row, Status};
-use crate::term::digits::{self, decimals};
+use crate::term::digits::{self, decimals, decimals_without_interval};
 use crate::term::table::Columns;
 
 /// Function that returns an estimate and the lower and upper bound of its interval.
@@ -169,9 +169,11 @@ pub fn interval_text(median: Option<f64>, low: Option<f64>, high: Option<f64>) -
 /// Returns the value as text. The width of its interval limits its decimals to the significant ones, and `most` to a
 /// maximum.
 pub fn estimate([value, low, high]: [Option<f64>; 3], most: usize) -> String {
-    let half_width = low.zip(high).map(|(low, high)| (high - low) / 2.0);
-    let decimals = half_width.map_or(most, |half_width| decimals(half_width).min(most));
-    number(value, decimals)
+    let decimals = match low.zip(high) {
+        Some((low, high)) => decimals((high - low) / 2.0),
+        None => decimals_without_interval(value.unwrap_or_default()),
+    };
+    number(value, decimals.min(most))
 }
 
 /// Returns a number with the given decimals as text, or with fewer if it is large, because columns are narrow.

@@ -5,7 +5,7 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use self::words::{half_in_words, listed, lowered, names};
-use super::estimate::RISK;
+use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};
 use super::{Averaged, BoardRanking, Conditions, RankedEngine, Standing};
@@ -24,6 +24,14 @@ enum Choice<'a> {
     Unsure,
     /// Every engine lost too much: the engine that lost least, and its lowest and highest loss in percent.
     Lossy(&'a str, (f64, f64)),
+    /// The best of the engines that lost little are behind one that lost too much.
+    Overrun(Overrun<'a>),
+}
+
+/// An engine that received more datagrams than others, for less CPU time, but sent even more.
+struct Overrun<'a> {
+    engine: &'a RankedEngine,
+    others: BTreeSet<&'a str>,
 }
 
 /// The best engines, which are tied.
@@ -39,8 +47,8 @@ struct Noisy<'a> {
     engines: BTreeSet<&'a str>,
     /// Half of the widest of their intervals, in percent.
     widest_pct: f64,
-    /// True if all of them are surely better than std.
-    beat_std: bool,
+    /// Those that are better than std: surely if std is not among the engines, else by their own intervals alone.
+    beat_std: BTreeSet<&'a str>,
 }
 
 /// The choices by one measure, for each of the conditions.
@@ -57,6 +65,8 @@ pub(super) struct Choices<'a> {
     is_without_offload: bool,
     /// What the intervals hold for.
     within: &'static str,
+    /// What loses datagrams that are sent too fast.
+    overrun: &'static str,
 }
 
 impl<'a> Choices<'a> {
@@ -72,7 +82,10 @@ impl<'a> Choices<'a> {
             let places = averaged.standing.places.iter();
             let places = places.filter(|place| may_be_recommended(board, place));
             let choice = choice(averaged, &places.collect::<Vec<_>>(), risk, &mut unsure)?;
-            Some((averaged.conditions, choice))
+            Some((
+                averaged.conditions,
+                choice.unless_overrun(board, averaged.conditions),
+            ))
         });
         let mut each: Vec<(Conditions, Choice)> = each.collect();
         let candidates = || each.iter().filter_map(|(_, choice)| choice.engines());
@@ -105,6 +118,10 @@ impl<'a> Choices<'a> {
                 .flat_map(|averaged| &averaged.standing.places)
                 .any(|place| is_unknown(board, place)),
             within: board.reach_of_intervals(),
+            overrun: match board.machine.network {
+                Network::Loopback => "its own receivers",
+                Network::Veth | Network::Wire => "the path or its receivers",
+            },
         }
     }
 
@@ -116,6 +133,21 @@ impl<'a> Choices<'a> {
         let engines = self.each.iter().filter_map(|(_, choice)| choice.engines());
         engines.flatten().copied().collect()
     }
+
+    /// Returns whether losses keep some conditions from having the best engines.
+    pub(super) fn need_a_lower_rate(&self) -> bool {
+        let mut each = self.each.iter();
+        each.any(|(_, choice)| matches!(choice, Choice::Lossy(..) | Choice::Overrun(_)))
+    }
+
+    /// Returns the engines that overran their receivers, and those that they are better than.
+    pub(super) fn overrun(&self) -> impl Iterator<Item = &'a str> {
+        let overruns = self.each.iter().filter_map(|(_, choice)| match choice {
+            Choice::Overrun(overrun) => Some(overrun),
+            _ => None,
+        });
+        overruns.flat_map(|it| it.others.iter().copied().chain([it.engine.label.as_str()]))
+    }
 }
 
 impl<'a> Choice<'a> {
@@ -124,9 +156,56 @@ impl<'a> Choice<'a> {
         match self {
             Self::Best(best) => Some(&best.engines),
             Self::Noisy(noisy) => Some(&noisy.engines),
-            Self::Unsure | Self::Lossy(..) => None,
+            Self::Unsure | Self::Lossy(..) | Self::Overrun(_) => None,
         }
     }
+
+    /// Removes engines that are only chosen because a better one overran its receivers: who sends less loses less.
+    fn unless_overrun(self, board: &'a BoardRanking, conditions: Conditions) -> Self {
+        let better = |engine: &str| better_but_lossy(board, conditions, engine);
+        let Some(engines) = self.engines() else {
+            return self;
+        };
+        let (behind, others): (BTreeSet<&str>, BTreeSet<&str>) =
+            engines.iter().partition(|engine| better(engine).is_some());
+        match (behind.first().and_then(|engine| better(engine)), self) {
+            (Some(engine), _) if others.is_empty() => Self::Overrun(Overrun {
+                others: behind
+                    .into_iter()
+                    .filter(|other| better(other) == Some(engine))
+                    .collect(),
+                engine,
+            }),
+            (Some(_), Self::Best(_)) => Self::Best(Best::new(others)),
+            (_, same) => same,
+        }
+    }
+}
+
+/// Returns the fastest engine that received more datagrams than this one, for less CPU time each, but lost too much.
+fn better_but_lossy<'a>(
+    board: &'a BoardRanking,
+    conditions: Conditions,
+    engine: &str,
+) -> Option<&'a RankedEngine> {
+    let places = |measure| {
+        let mut averaged = board.averaged_by(measure);
+        averaged
+            .find(|one| one.conditions == conditions)
+            .map(|one| &one.standing.places)
+    };
+    let (speeds, cpu_times) = (places(Measure::Speed)?, places(Measure::Cpu)?);
+    let value = |places: &[RankedEngine], label: &str| {
+        let place = places.iter().find(|place| place.label == label);
+        place.map(|place| place.reading.value())
+    };
+    let (speed, cpu_time) = (value(speeds, engine)?, value(cpu_times, engine)?);
+    speeds.iter().find(|place| {
+        !is_clean(place)
+            && may_be_recommended(board, place)
+            && place.reading.value() > speed
+            && value(cpu_times, &place.label).is_some_and(|lossy| lossy < cpu_time)
+    })
 }
 
 /// Returns the engines that are in all sets. Empty without sets.
@@ -232,26 +311,29 @@ fn choice<'a>(
         !best.is_empty() && !leaders().any(RankedEngine::is_std) && leaders().all(is_doubtful);
     let std = standing.std().filter(|_| is_std_doubtful);
     best.extend(std.and_then(|it| name(it).copied()));
-    let engines = best.iter().map(|place| place.label.as_str()).collect();
-    Some(match noise_pct(&best) {
-        _ if best.is_empty() => Choice::Unsure,
-        Some(widest_pct) => Choice::Noisy(Noisy {
+    let engines: BTreeSet<&str> = best.iter().map(|place| place.label.as_str()).collect();
+    let has_std = best.iter().any(|place| place.is_std());
+    let beats_std = |place: &&RankedEngine| {
+        if has_std {
+            standing.is_beyond_std(&place.reading, true)
+        } else {
+            standing.surely_other_than_std(place) == Some(true)
+        }
+    };
+    let beat_std = best.iter().copied().filter(beats_std);
+    let beat_std: BTreeSet<&str> = beat_std.map(|place| place.label.as_str()).collect();
+    let halves = best.iter().filter_map(|place| place.reading.half_pct());
+    let widest_pct = halves.reduce(f64::max).unwrap_or(0.0);
+    let is_noisy = widest_pct > NEEDED_PCT || (has_std && !beat_std.is_empty());
+    Some(match engines.len() {
+        0 => Choice::Unsure,
+        2.. if is_noisy => Choice::Noisy(Noisy {
             engines,
             widest_pct,
-            beat_std: leaders().all(|it| standing.surely_other_than_std(it) == Some(true)),
+            beat_std,
         }),
-        None => Choice::Best(Best::new(engines)),
+        _ => Choice::Best(Best::new(engines)),
     })
-}
-
-/// Returns half of the widest interval of tied engines, in percent, if it is too wide for a choice.
-fn noise_pct(best: &[&RankedEngine]) -> Option<f64> {
-    if best.len() < 2 {
-        return None;
-    }
-    let halves = best.iter().filter_map(|place| place.reading.half_pct());
-    let widest = halves.reduce(f64::max)?;
-    (widest > NEEDED_PCT).then_some(widest)
 }
 
 impl Standing {
@@ -265,23 +347,27 @@ impl Standing {
     pub(super) fn surely_other_than_std(&self, place: &RankedEngine) -> Option<bool> {
         let std = self.std().filter(|_| !place.is_std())?;
         let (reading, measure) = (&place.reading, self.measure);
-        let interval = reading.interval().filter(|_| self.unit == Unit::TimesStd);
-        let is_beyond = |is_better: bool| {
-            interval.is_none_or(|(low, high)| {
-                if is_better == (measure == Measure::Speed) {
-                    low > 1.0
-                } else {
-                    high < 1.0
-                }
-            })
-        };
+        let has_ratio = self.unit == Unit::TimesStd && reading.interval().is_some();
+        let could_be = |is_better| !has_ratio || self.is_beyond_std(reading, is_better);
         if measure.is_ahead(reading, &std.reading, RISK) {
-            is_beyond(true).then_some(true)
+            could_be(true).then_some(true)
         } else if measure.is_ahead(&std.reading, reading, RISK) {
-            is_beyond(false).then_some(false)
+            could_be(false).then_some(false)
         } else {
             None
         }
+    }
+
+    /// Returns whether the whole interval of a ratio is on one side of std: the better one or the worse one.
+    fn is_beyond_std(&self, reading: &Reading, is_better: bool) -> bool {
+        let interval = reading.interval().filter(|_| self.unit == Unit::TimesStd);
+        interval.is_some_and(|(low, high)| {
+            if is_better == (self.measure == Measure::Speed) {
+                low > 1.0
+            } else {
+                high < 1.0
+            }
+        })
     }
 }
 

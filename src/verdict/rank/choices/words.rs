@@ -20,7 +20,12 @@ impl<'a> Choices<'a> {
         let best = self.everywhere.as_ref();
         // Engines that cross are all named in one sentence.
         let noisy = if self.cross { Vec::new() } else { self.noisy() };
-        let others = [self.lossy(), self.without_intervals(), self.better()];
+        let others = [
+            self.lossy(),
+            self.overruns(),
+            self.without_intervals(),
+            self.better(),
+        ];
         Text {
             best: match best {
                 Some(best) => Some(best.in_words(limit)),
@@ -88,7 +93,7 @@ impl<'a> Choices<'a> {
         for (label, noisy) in noisy {
             let is_same = |set: &&mut Vec<(&str, &Noisy)>| {
                 let (_, first) = set[0];
-                (&first.engines, first.beat_std) == (&noisy.engines, noisy.beat_std)
+                (&first.engines, &first.beat_std) == (&noisy.engines, &noisy.beat_std)
             };
             match sets.iter_mut().find(is_same) {
                 Some(set) => set.push((label, noisy)),
@@ -101,15 +106,19 @@ impl<'a> Choices<'a> {
             let within = self.within;
             let (_, first) = &set[0];
             let engines = names(&first.engines, "and");
-            let what = if first.beat_std {
-                format!("{engines} beat std, too noisy to say which is the best")
+            let has_std = first.engines.contains(EngineName::REFERENCE.as_str());
+            let needed = format!("+-{widest} {within}, {NEEDED_PCT} % needed");
+            let what = if first.beat_std == first.engines {
+                format!("{engines} beat std, too noisy to say which is the best ({needed})")
+            } else if has_std && !first.beat_std.is_empty() {
+                let better = names(&first.beat_std, "or");
+                format!(
+                    "Perhaps {better}: too few rounds to be sure that std is not as good; measure more (--rounds)"
+                )
             } else {
-                format!("Too noisy to say which is the best: {engines}")
+                format!("Too noisy to say which is the best: {engines} ({needed})")
             };
-            self.at(
-                set,
-                &format!("{what} (+-{widest} {within}, {NEEDED_PCT} % needed)"),
-            )
+            self.at(set, &what)
         };
         sets.iter().map(line).collect()
     }
@@ -134,11 +143,31 @@ impl<'a> Choices<'a> {
         let least: Vec<String> = least.take(MOST_LISTED).collect();
         let least: Vec<&str> = least.iter().map(String::as_str).collect();
         let what = format!(
-            "No recommendation: all lost {LOSSY_PCT} % or more, the least {}; udpbench find lossless finds the rate at \
-             which each loses nothing",
+            "No recommendation: all lost {LOSSY_PCT} % or more, the least {}",
             listed(&least, "and")
         );
         (!lossy.is_empty()).then(|| self.at(&lossy, &what))
+    }
+
+    /// Says which engine received more than others for less CPU time, but sent more than it received.
+    fn overruns(&self) -> Option<String> {
+        let overruns = self.some(|choice| match choice {
+            Choice::Overrun(overrun) => Some(overrun),
+            _ => None,
+        });
+        let parts = overruns.iter().map(|(label, overrun)| {
+            let (engine, others) = (&overrun.engine.label, names(&overrun.others, "and"));
+            let at = if overruns.len() == 1 { String::new() } else { format!("at {label} ") };
+            let (_, lost) = overrun.engine.loss_pct.unwrap_or_default();
+            format!(
+                "{at}{engine} received more than {others} for less CPU time, but overran {} ({lost:.1} % lost)",
+                self.overrun
+            )
+        });
+        let parts: Vec<String> = parts.take(MOST_LISTED).collect();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        let what = format!("No recommendation: {}", listed(&parts, "and"));
+        (!overruns.is_empty()).then(|| self.at(&overruns, &what))
     }
 
     fn without_intervals(&self) -> Option<String> {
