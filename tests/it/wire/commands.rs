@@ -76,7 +76,7 @@ impl Desk {
         if measures(&command) {
             for (flag, value) in SHORT {
                 if !command.contains(flag) {
-                    command += &format!(" {flag} {value}");
+                    command.extend([" ", flag, " ", value]);
                 }
             }
         }
@@ -113,7 +113,7 @@ fn printed(said: &str) -> Vec<String> {
         let goes_on = lines.last().is_some_and(is_long);
         if goes_on && line.starts_with("   ") {
             let last = lines.last_mut().expect("it goes on");
-            *last += &format!(" {}", line.trim_start());
+            last.extend([" ", line.trim_start()]);
         } else {
             lines.push(line.to_owned());
         }
