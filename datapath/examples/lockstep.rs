@@ -187,7 +187,9 @@ fn move_at_least(
             // In turns this flag alone, so that the loop always ends in one place.
             if workload != Workload::Turns {
                 control.stop_sending();
-                threads.iter().for_each(|(meter, _)| interrupt(meter));
+                for (meter, _) in &threads {
+                    interrupt(meter);
+                }
             }
             if workload == Workload::Turns || threads[0].0.done_sending.load(Ordering::Acquire) {
                 control.stop_receiving();

@@ -4,9 +4,9 @@
 
 mod axes;
 mod decision;
-mod duration;
 mod remarks;
 mod schedule;
+mod settings;
 mod wire;
 
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 pub use self::axes::Axes;
 pub use self::decision::Decision;
 use self::decision::{can_run_nowhere, refused_engine};
-pub use self::duration::{QUIET_ON_A_PATH, VERIFYING};
-pub use self::schedule::{Meter, REST_SHARE, Schedule, Settings, Until};
+pub use self::schedule::{REST_SHARE, Schedule, Until};
+pub use self::settings::{Meter, QUIET_ON_A_PATH, Settings, VERIFYING};
 pub use self::wire::{Between, LinkEnd, RemoteHostTexts, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties};
 use crate::engines::{self, Entry, exec};

@@ -1,60 +1,13 @@
 //! The schedule of a plan: rounds, durations and the shuffled order.
 
-use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::duration::VERIFYING;
+use super::settings::{Settings, VERIFYING};
 use super::{Plan, Planned};
 use crate::host::board::Cooldown;
-use crate::sys::files::Root;
 use crate::term::duration::ns;
-#[cfg(feature = "calibration")]
-use crate::workload::delay::Delay;
-
-/// Settings that every window of a sweep shares.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Settings {
-    /// Time between the start of the threads and the opening of the window.
-    #[serde(rename = "warmup_ns", with = "ns")]
-    pub warmup: Duration,
-    /// Length of a window.
-    #[serde(rename = "window_ns", with = "ns")]
-    pub window: Duration,
-    /// True if the kernels are asked why they drop packets.
-    pub drop_reasons: bool,
-    /// Meter of the machine's power. `None`: it is not metered.
-    pub meter: Option<Meter>,
-    /// Root of the file system that sensors are read from.
-    #[serde(skip, default)]
-    pub root: Root,
-    /// Time of a request to the other host, with its answer. Zero on one host, and if it is unknown.
-    #[serde(skip, default)]
-    pub request_time: Duration,
-    /// Artificial delay of the senders, to check that comparisons find it.
-    #[cfg(feature = "calibration")]
-    pub delay: Option<Delay>,
-}
-
-/// Meter of the power of the machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Meter {
-    /// A sensor of the machine, by its name.
-    Sensor(String),
-    /// A command for a shell, which prints watts.
-    Command(String),
-}
-
-impl fmt::Display for Meter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sensor(name) => f.write_str(name),
-            Self::Command(_) => f.write_str("--power-command"),
-        }
-    }
-}
 
 /// Longest time in which the idle power is measured, before the first window and after the last one.
 const LONGEST_IDLE: Duration = Duration::from_millis(1500);

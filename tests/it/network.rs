@@ -170,7 +170,8 @@ fn trains_over_a_path_of_a_small_mtu_are_sent_one_by_one_with_a_remark() {
         ),
         (
             "v6",
-            "ip -6 route replace local ::1 dev lo table local mtu 1280",
+            "ip -6 route del local ::1 dev lo table local && \
+             ip -6 route add local ::1 dev lo table local mtu 1280",
         ),
     ];
     for (ip, path) in paths {
