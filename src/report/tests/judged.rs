@@ -154,7 +154,7 @@ fn what_broke_is_in_the_table_with_its_reason_below() {
     let changes = section(&page, "comparison");
     assert!(changes.contains("</span> broken</span>"));
     assert!(
-        changes.contains("<li>1 broken: it &lt;starved&gt;</li>"),
+        changes.contains("<li>1 case broken: it &lt;starved&gt;</li>"),
         "{changes}"
     );
 }
