@@ -32,7 +32,7 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
             hosts::root("pine64-plus").display()
         ),
         "--engine mio-exhaustive,null --threads 1 -o skipped.csv".to_owned(),
-        "--engine exec:./absent --threads 2 -o program.csv".to_owned(),
+        "--engine exec:/bin/false --threads 2 -o program.csv".to_owned(),
         "--workload rr --engine std --threads 2 --rate 5k --arrivals poisson --service sleep:10us -o \
          asked.csv"
             .to_owned(),

@@ -107,7 +107,8 @@ fn printed(said: &str) -> Vec<String> {
     for line in said.lines() {
         // A command may be longer than a line.
         let is_long = |it: &String| {
-            let mut long = ["udpbench wire ", "udpbench summarize "].iter();
+            let mut long = ["udpbench wire ", "udpbench summarize ", "udpbench  "].iter();
+            let it = format!("{it}  ");
             long.any(|command| it.contains(command))
         };
         let goes_on = lines.last().is_some_and(is_long);
