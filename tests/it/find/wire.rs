@@ -128,7 +128,10 @@ fn the_byte_from_which_on_requests_are_delayed_is_found() {
     let Some(lab) = lab.start() else {
         return;
     };
-    assert_eq!(jumps(&lab, "--payload 100,150"), [124]);
+    // Beside other tests, threads are held up: a search then finds nothing. It is wrong if it finds something else.
+    let mut tried = (0..TRIES).map(|_| jumps(&lab, "--payload 100,150"));
+    let found = tried.find(|found| !found.is_empty());
+    assert_eq!(found.unwrap_or_default(), [124]);
 }
 
 /// The silences from which on something is different: (before, at), in nanoseconds.
@@ -148,8 +151,15 @@ fn the_silence_after_which_a_wire_drops_the_first_datagram_is_found() {
         return;
     };
     // Beside other tests, a thread may be held up for longer than that, too.
-    let steps = steps(&lab, "--silence 5ms,50ms --threshold 100%");
-    assert!(steps.contains(&(20_000_000, 50_000_000)), "{steps:?}");
+    let tried = (0..TRIES).map(|_| steps(&lab, "--silence 5ms,50ms --threshold 100%"));
+    let mut wrong = Vec::new();
+    for steps in tried {
+        if steps.contains(&(20_000_000, 50_000_000)) {
+            return;
+        }
+        wrong.push(steps);
+    }
+    panic!("{wrong:?}");
 }
 
 /// On a quiet machine: `cargo test --release --test find -- --ignored --nocapture of_silences`.
