@@ -104,7 +104,9 @@ fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the number of searches and their time, as in `3 searches, about 4m, at most 15m`.
+/// Returns the number of searches and their time, as in `3 searches, from about 4m to 15m (--max-case-time)`. How many
+/// trials a search needs depends on how much its results scatter, which nobody knows before: on a quiet machine, `burst`
+/// took 7 times the shorter time, `knee` twice.
 pub(super) fn searches_text(record: &Record) -> String {
     let (time, most) = record.expected_time();
     let searches = match record.searches() {
@@ -114,7 +116,7 @@ pub(super) fn searches_text(record: &Record) -> String {
     };
     let most = humantime::format_duration(most);
     format!(
-        "{searches}, {}, at most {most} (--max-case-time)",
+        "{searches}, from {} to {most} (--max-case-time)",
         about(time)
     )
 }
