@@ -54,7 +54,13 @@ def arguments():
     add("--seed", type=int, default=1, metavar="N", help="of the dice [default: 1]")
     add("--pattern", action="append", metavar="TEXT", help="only patterns whose names hold this [default: all]")
     add("--engines", type=int, nargs="+", choices=FEW, metavar="N", help="other patterns: sweeps of so few engines")
-    add("--where", nargs="+", choices=PLACES, default=[*PLACES], help="with --engines: where one is slower [default: all]")
+    add(
+        "--where",
+        nargs="+",
+        choices=PLACES,
+        default=[*PLACES],
+        help="with --engines: where one is slower [default: all]",
+    )
     add("--slower", choices=FEW[2], default="mio-level", help="with --engines: which [default: mio-level]")
     add("--keep", type=Path, metavar="DIR", help="where files go, and stay")
     args = parser.parse_args()

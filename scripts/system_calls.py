@@ -50,7 +50,7 @@ SAME = {
 # Calls of the thread that looks on, of its pace, and of the line that ends a run. The vDSO reads clocks without a call,
 # except under qemu.
 NOT_OF_A_DATAGRAM = re.compile(
-    r"clock_\w+|nanosleep|tgkill|write|rt_sigreturn|futex\w*|gettimeofday|getpid|brk|mmap2?|munmap|madvise"
+    r"clock_\w+|nanosleep|tgkill|write|(rt_)?sigreturn|futex\w*|gettimeofday|getpid|brk|mmap2?|munmap|madvise"
 )
 CALL = re.compile(r"(?:^|\D)\d+ +([a-z]\w+)\(")
 END_OF_RUN = re.compile(r"\d+ +write\(1,")
@@ -70,13 +70,14 @@ def main():
         if args.update:
             return write_table(counted, table)
         complaints += [complaint for engine, row in counted.items() for complaint in judge(triple, engine, row, table)]
+        # Builds for 32 bits lack some engines.
+        if triple == HERE and not args.engine and set(table) - set(counted):
+            complaints.append(f"docs/ENGINES.md has more engines: {' '.join(sorted(set(table) - set(counted)))}")
         figures = sum(len(row["figures"]) for row in counted.values())
         print(f"{triple}: {figures} figures of {len(counted)} engines", flush=True)
         for engine, row in counted.items():
             if row["why"]:
                 print(f"  {engine}: not counted: {row['why']}")
-    if not args.engine and set(table) != set(counted):
-        complaints.append(f"docs/ENGINES.md has other engines: {' '.join(sorted(set(table) ^ set(counted)))}")
     for complaint in complaints:
         print(complaint, file=sys.stderr)
     return 1 if complaints else 0
