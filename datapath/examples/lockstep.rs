@@ -185,14 +185,17 @@ fn move_at_least(
     while !threads.iter().all(|(_, thread)| thread.is_finished()) {
         if received() >= packets {
             // In turns this flag alone, so that the loop always ends in one place.
-            if workload != Workload::Turns {
-                control.stop_sending();
+            if workload == Workload::Turns {
+                control.stop_receiving();
+            } else if threads[0].0.done_sending.load(Ordering::Acquire) {
+                control.stop_receiving();
                 for (meter, _) in &threads {
                     interrupt(meter);
                 }
-            }
-            if workload == Workload::Turns || threads[0].0.done_sending.load(Ordering::Acquire) {
-                control.stop_receiving();
+            } else {
+                // Not the receiver: each interrupt is a call of it.
+                control.stop_sending();
+                interrupt(&threads[0].0);
             }
         }
         ensure!(
