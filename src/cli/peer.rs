@@ -61,6 +61,7 @@ impl Words {
             text = text.replace(CHECK, &format!("{CHECK} and {CHECK} --on {reach}"));
             for command in ["find lossless", "latency"] {
                 let to_host = format!("udpbench wire {reach} {command}");
+                text = text.replace(&format!("{WIRE}{command}"), &to_host);
                 text = text.replace(&format!("udpbench {command}"), &to_host);
             }
         }
@@ -357,6 +358,9 @@ mod tests {
         };
         let expected = "udpbench check and udpbench check --on board --deploy, mend; udpbench wire board --deploy find lossless";
         let text = "udpbench check, mend; udpbench find lossless";
+        assert_eq!(wire.in_commands(text), expected);
+        let text = "udpbench wire HOST --deploy find lossless --threads 2, udpbench wire HOST --deploy --threads 2";
+        let expected = "udpbench wire board --deploy find lossless --threads 2, udpbench wire HOST --deploy --threads 2";
         assert_eq!(wire.in_commands(text), expected);
     }
 }

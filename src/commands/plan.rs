@@ -114,6 +114,10 @@ pub(super) fn searches_text(record: &Record) -> String {
         1 => "1 search".to_owned(),
         many => format!("{many} searches"),
     };
+    if time >= most {
+        let most = humantime::format_duration(most);
+        return format!("{searches}, cut off after {most}, which is too short (--max-case-time)");
+    }
     let most = humantime::format_duration(most);
     format!(
         "{searches}, from {} to {most} (--max-case-time)",
