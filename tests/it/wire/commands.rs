@@ -202,7 +202,7 @@ fn commands_of_readme_and_those_that_their_runs_print_run_as_they_stand() {
                 .map(|it| it.replace(" HOST ", " pi@board ")),
         );
         if command.contains("--on pi@board") && measures(&command) {
-            let is_there = |it: &&String| it.contains("udpbench wire pi@board --deploy --engine");
+            let is_there = |it: &&String| it.contains("udpbench wire pi@board --deploy --");
             assert!(next.iter().any(|it| is_there(&it)), "{said}");
         }
     }
