@@ -53,30 +53,33 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 /// Returns what can tell what this comparison cannot. Empty: there is nothing, or no need.
 fn next(comparison: &Comparison, sides: [&[PathBuf]; 2]) -> String {
     let engines = &comparison.judgement.engines;
-    let is_alone = engines.len() == 1;
     if comparison.is_worse() {
-        String::new()
-    } else if is_alone || engines.iter().any(Engine::is_unattributed) {
+        return String::new();
+    }
+    if engines.len() == 1 || engines.iter().any(Engine::is_unattributed) {
         let advice = "next  udpbench ab BEFORE AFTER (two programs, or two states) measures each engine against itself; \
                       or measure another engine, too, in all runs\n";
-        fold::text(advice, width().into())
-    } else if let ([before], [after]) = (sides[0], sides[1])
-        && engines.iter().any(|engine| !engine.is_testable())
-    {
-        let names = (2..).map(|run| after.with_extension(format!("{run}.csv")));
-        let mut free =
-            names.filter(|path| !path.exists() && !path.with_extension("jsonl").exists());
-        let again = shell::path(&free.next().unwrap_or_default());
-        let [before_name, after] = [before, after].map(|path| shell::path(path));
-        let measure = match repeated(before) {
-            Some(command) => format!("{command} --against {before_name} --output {again}"),
-            None => format!("measure again, with the same options and --output {again}"),
-        };
-        // Commands are not folded: they are there to be pasted.
-        format!("next  {measure}\n      udpbench compare {before_name} -- {after} {again}\n")
-    } else {
-        String::new()
+        return fold::text(advice, width().into());
     }
+    match sides {
+        [[before], [after]] if engines.iter().any(|engine| !engine.is_testable()) => {
+            measure_again(before, after)
+        }
+        _ => String::new(),
+    }
+}
+
+/// Returns the commands that measure once more, and compare. They are not folded: they are there to be pasted.
+fn measure_again(before: &Path, after: &Path) -> String {
+    let names = (2..).map(|run| after.with_extension(format!("{run}.csv")));
+    let mut free = names.filter(|path| !path.exists() && !path.with_extension("jsonl").exists());
+    let again = shell::path(&free.next().unwrap_or_default());
+    let [before_name, after] = [before, after].map(shell::path);
+    let measure = match repeated(before) {
+        Some(command) => format!("{command} --against {before_name} --output {again}"),
+        None => format!("measure again, with the same options and --output {again}"),
+    };
+    format!("next  {measure}\n      udpbench compare {before_name} -- {after} {again}\n")
 }
 
 /// Returns the command that, with `--against`, measures the same as a run. `None`: its log is gone, or it was no sweep
