@@ -69,6 +69,10 @@ def main():
         counted = count(triple, example, args.engine)
         if args.update:
             return write_table(counted, table)
+        # Beside other programs a thread may be held up and wait more often. What makes another call does so again.
+        doubtful = [engine for engine, row in counted.items() if any(judge(triple, engine, row, table))]
+        if doubtful:
+            counted.update(count(triple, example, doubtful))
         complaints += [complaint for engine, row in counted.items() for complaint in judge(triple, engine, row, table)]
         # Builds for 32 bits lack some engines.
         if triple == HERE and not args.engine and set(table) - set(counted):
