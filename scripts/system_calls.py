@@ -165,8 +165,10 @@ def trace(runner, example, engine, workload):
         connection, _, cmsg = over.partition("+")
         if not connection.endswith("connected"):
             continue
+        # A receiver that was held up leaves some in its queue. Both ends wait, for as many datagrams as each moved.
+        moved = {"send": sent, "recv": received, "": (sent + received) / 2}
         per_datagram = {
-            name: (calls[many][name] - calls[few][name]) / (sent if "send" in name else received)
+            name: (calls[many][name] - calls[few][name]) / next(n for kind, n in moved.items() if kind in name)
             for name in calls[many]
         }
         column = "flood with `--cmsg`" if cmsg else workload
