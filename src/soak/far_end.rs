@@ -24,7 +24,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const SILENCE: Duration = Duration::from_secs(10);
 /// Time that the thread has to end.
 const ENDING: Duration = Duration::from_secs(4);
-/// First pause after a failed start. It doubles with each one.
+/// First pause after a start. It doubles with each one until an echo has answered for the longest pause: so there are
+/// at most some 360 starts an hour, however often an echo ends.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
@@ -126,18 +127,19 @@ struct Keeper {
 impl Keeper {
     fn keep(mut self) {
         let mut pause = FIRST_PAUSE;
+        let mut next_start = Instant::now();
         while self.sleeps(LOOK) {
             if self.agent.as_ref().is_some_and(Agent::has_ended) {
                 self.agent = None;
                 self.tell(News::Ended, "its program has ended");
             }
-            if self.agent.is_some() && self.silence() < SILENCE {
+            let answers = self.agent.is_some() && self.silence() < SILENCE;
+            if answers && self.since.elapsed() > LONGEST_PAUSE {
                 pause = FIRST_PAUSE;
-                continue;
             }
-            if self.replace() {
-                pause = FIRST_PAUSE;
-            } else if self.sleeps(pause) {
+            if !answers && Instant::now() >= next_start {
+                self.replace();
+                next_start = Instant::now() + pause;
                 pause = (2 * pause).min(LONGEST_PAUSE);
             }
         }
@@ -159,21 +161,16 @@ impl Keeper {
         now.saturating_sub(heard).min(self.since.elapsed())
     }
 
-    /// Starts another echo. Returns whether there is one that answers, or may.
-    fn replace(&mut self) -> bool {
+    /// Starts another echo, if that can be done and is needed. One that is not needed ends here.
+    fn replace(&mut self) {
         let Ok((agent, echo)) = start_echo(&mut self.start, self.address) else {
-            return false;
+            return;
         };
-        if self.agent.is_some() && self.silence() < SILENCE {
-            // The first one answers again, and the new one ends here.
-            return true;
-        }
-        if self.agent.is_some() && echo.host.is_same_machine(&self.host) {
-            // The first one still runs there: only the path is broken.
-            return false;
-        }
-        if aim(&self.target, self.address, &echo).is_err() {
-            return false;
+        // The first one answers again, or it still runs there: only the path is broken.
+        let is_needed = self.agent.is_none()
+            || self.silence() >= SILENCE && !echo.host.is_same_machine(&self.host);
+        if !is_needed || aim(&self.target, self.address, &echo).is_err() {
+            return;
         }
         let silence = u64::try_from(self.silence().as_nanos()).unwrap_or(u64::MAX);
         let after = time_text(silence);
@@ -187,7 +184,6 @@ impl Keeper {
             &format!("{what}, {after} after the last answer"),
         );
         (self.host, self.agent, self.since) = (echo.host, Some(agent), Instant::now());
-        true
     }
 
     fn tell(&self, news: fn(String) -> News, what: &str) {

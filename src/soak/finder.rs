@@ -106,9 +106,9 @@ impl Finder {
         over
     }
 
-    /// Returns the event that is not over yet.
-    pub fn open(&self) -> Option<&Event> {
-        self.open.as_ref().map(|open| &open.event)
+    /// Returns the event that is not over yet, as it would be if it was.
+    pub fn open(&self) -> Option<Event> {
+        self.open.clone().map(|open| self.end(open))
     }
 
     /// Ends the event that is not over yet.
@@ -264,11 +264,15 @@ impl Finder {
     }
 
     fn close(&mut self) -> Option<Event> {
-        let mut open = self.open.take()?;
+        let open = self.open.take()?;
+        Some(self.end(open))
+    }
+
+    fn end(&self, mut open: Open) -> Event {
         open.end_run(open.end_ns, self.limits.outage_ns);
         let length_ns = open.end_ns - open.event.start_ns;
         open.event.due = whole((length_ns as f64 / self.limits.gap_ns).round());
-        Some(open.into_event())
+        open.into_event()
     }
 }
 

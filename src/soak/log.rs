@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::event::Event;
-use super::minute::Minute;
+use super::minute::{Minute, Probes};
 use crate::data::{Payload, Rate};
 use crate::host::facts::InterfaceKind;
 use crate::results::log::{Entries, First};
@@ -87,12 +87,14 @@ impl Header {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Entry {
-    /// An event that lasts longer than two seconds has begun.
-    Began(Note),
+    /// An event of more than two seconds is not over: as it would be if it was.
+    Open(Box<Event>),
     /// An event is over.
     Event(Box<Event>),
     /// A minute is over.
     Minute(Box<Minute>),
+    /// The minute that is not over, until this line: in case that no other one follows.
+    SoFar(Probes),
     /// The other end's program is gone.
     FarEndGone(Note),
     /// Another program answers at the other end.
@@ -118,12 +120,18 @@ pub struct Note {
 pub type SoakLog = Entries<Header, Entry>;
 
 impl SoakLog {
-    /// Returns the events in the order of the log.
+    /// Returns the events in the order of the log: also one that was not over when the log ended.
     pub fn events(&self) -> impl Iterator<Item = &Event> {
-        self.entries.iter().filter_map(|entry| match entry {
+        let is_end = |entry: &&Entry| matches!(entry, Entry::Event(_) | Entry::Open(_));
+        let last = self.entries.iter().rfind(is_end);
+        let over = self.entries.iter().filter_map(|entry| match entry {
             Entry::Event(event) => Some(&**event),
             _ => None,
-        })
+        });
+        over.chain(last.and_then(|entry| match entry {
+            Entry::Open(event) => Some(&**event),
+            _ => None,
+        }))
     }
 
     /// Returns the time that the soak still has to run. Zero once it has ended.
@@ -138,10 +146,10 @@ impl SoakLog {
     /// Returns the time that the soak has lasted, in nanoseconds.
     pub fn elapsed_ns(&self) -> u64 {
         let ends = self.entries.iter().map(|entry| match entry {
-            Entry::Minute(minute) => minute.start_ns + minute.length_ns,
-            Entry::Event(event) => event.start_ns + event.length_ns,
-            Entry::Began(note)
-            | Entry::FarEndGone(note)
+            Entry::Minute(minute) => minute.probes.end_ns(),
+            Entry::SoFar(probes) => probes.end_ns(),
+            Entry::Event(event) | Entry::Open(event) => event.start_ns + event.length_ns,
+            Entry::FarEndGone(note)
             | Entry::FarEndBack(note)
             | Entry::Resumed(note)
             | Entry::Ended(note) => note.start_ns,
@@ -179,19 +187,25 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// Returns whether the log takes this event.
-    pub fn admits(&mut self, event: &Event) -> bool {
+    /// Returns whether the log would take this event, which is the next.
+    pub fn has_room(&mut self, event: &Event) -> bool {
         let hour = event.start_ns / HOUR_NS;
         if hour != self.hour {
             (self.hour, self.listed) = (hour, 0);
         }
-        self.listed += 1;
-        if self.listed > EVENTS_PER_HOUR {
+        self.listed < EVENTS_PER_HOUR
+    }
+
+    /// Returns whether the log takes this event.
+    pub fn admits(&mut self, event: &Event) -> bool {
+        let has_room = self.has_room(event);
+        if has_room {
+            self.listed += 1;
+        } else {
             self.unlisted += 1;
             self.unlisted_silent_ns += event.silent_ns;
-            return false;
         }
-        true
+        has_room
     }
 
     /// Moves the count of the events that were not admitted into a minute.

@@ -10,12 +10,12 @@ use crate::workload::probe::{Fate, Outcome};
 /// Length, in nanoseconds.
 const LENGTH_NS: u64 = 60_000_000_000;
 
-/// Counts of a minute, or of its part at the end. Times are in nanoseconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Minute {
-    /// Time since the start of the soak.
+/// Counts of the probes that were due in some time. Times are in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probes {
+    /// Start of the time, since the start of the soak.
     pub start_ns: u64,
-    /// Length.
+    /// Its length.
     pub length_ns: u64,
     /// Probes that were sent.
     pub sent: u64,
@@ -25,6 +25,30 @@ pub struct Minute {
     pub refused: u64,
     /// Probes that this host was too late to send.
     pub unsent: u64,
+}
+
+impl Probes {
+    /// Returns the end of the time.
+    pub fn end_ns(&self) -> u64 {
+        self.start_ns + self.length_ns
+    }
+
+    /// Adds the counts of a later time.
+    pub fn add(&mut self, other: &Self) {
+        self.length_ns += other.length_ns;
+        self.sent += other.sent;
+        self.returned += other.returned;
+        self.refused += other.refused;
+        self.unsent += other.unsent;
+    }
+}
+
+/// Counts of a minute, or of its part at the end. Times are in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Minute {
+    /// Its probes.
+    #[serde(flatten)]
+    pub probes: Probes,
     /// Events that are not in the log, as there were too many.
     #[serde(default)]
     pub unlisted: u64,
@@ -71,7 +95,7 @@ impl Minutes {
     /// Counts an outcome. Returns the minute before if it is over. `clock_error_us` is the bound of this host's clock, 0
     /// if it is not known.
     pub fn take(&mut self, outcome: &Outcome, clock_error_us: u32) -> Option<Minute> {
-        let over = outcome.at_ns >= self.minute.start_ns + LENGTH_NS;
+        let over = outcome.at_ns >= self.minute.probes.start_ns + LENGTH_NS;
         let over = over.then(|| self.end(outcome.at_ns));
         let minute = &mut self.minute;
         #[expect(
@@ -80,34 +104,38 @@ impl Minutes {
             reason = "a second at most"
         )]
         let gap_ns = self.gap_ns as u64;
-        minute.length_ns = outcome.at_ns + gap_ns - minute.start_ns;
+        let probes = &mut minute.probes;
+        probes.length_ns = outcome.at_ns + gap_ns - probes.start_ns;
         match outcome.fate {
             Fate::Returned(found) => {
-                minute.sent += 1;
-                minute.returned += 1;
+                probes.sent += 1;
+                probes.returned += 1;
                 minute.longest_ns = minute.longest_ns.max(found.rtt_ns);
                 self.counts.add(found.rtt_ns);
                 if let Some(one_way) = &mut self.one_way {
                     one_way.take(clock_error_us, &found);
                 }
             }
-            Fate::Lost => minute.sent += 1,
-            Fate::Refused(_) => minute.refused += 1,
-            Fate::Unsent => minute.unsent += 1,
+            Fate::Lost => probes.sent += 1,
+            Fate::Refused(_) => probes.refused += 1,
+            Fate::Unsent => probes.unsent += 1,
         }
         over
     }
 
+    /// Returns the counts of the minute that is not over.
+    pub fn so_far(&self) -> Probes {
+        self.minute.probes
+    }
+
     /// Returns the rest. `None`: there was no outcome.
     pub fn finish(&mut self) -> Option<Minute> {
-        (self.minute.length_ns > 0).then(|| self.end(0))
+        (self.minute.probes.length_ns > 0).then(|| self.end(0))
     }
 
     fn end(&mut self, next_start_ns: u64) -> Minute {
-        let next = Minute {
-            start_ns: next_start_ns,
-            ..Minute::default()
-        };
+        let mut next = Minute::default();
+        next.probes.start_ns = next_start_ns;
         let mut minute = std::mem::replace(&mut self.minute, next);
         minute.rtt = self.counts.end();
         minute.one_way = self.one_way.as_mut().map(one_way::Counter::end);
@@ -143,13 +171,16 @@ mod tests {
         found.extend(minutes.finish());
         let lengths: Vec<u64> = found
             .iter()
-            .map(|it| it.length_ns / 1_000_000_000)
+            .map(|it| it.probes.length_ns / 1_000_000_000)
             .collect();
         assert_eq!(lengths, [60, 60, 30]);
         let sum = |of: fn(&Minute) -> u64| found.iter().map(of).sum::<u64>();
-        assert_eq!(sum(|it| it.sent), 12_000);
-        assert_eq!(sum(|it| it.returned), 10_500);
-        assert_eq!((sum(|it| it.refused), sum(|it| it.unsent)), (1500, 1500));
+        assert_eq!(sum(|it| it.probes.sent), 12_000);
+        assert_eq!(sum(|it| it.probes.returned), 10_500);
+        assert_eq!(
+            (sum(|it| it.probes.refused), sum(|it| it.probes.unsent)),
+            (1500, 1500)
+        );
         assert_eq!(sum(|it| it.rtt.count()), 10_500);
     }
 }

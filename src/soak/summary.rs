@@ -2,6 +2,7 @@
 
 use super::event::{Event, Kind};
 use super::log::{Entry, Header, SoakLog};
+use super::minute::Probes;
 use super::one_way::OneWaySummary;
 use super::time_text;
 use crate::data::Histogram;
@@ -30,11 +31,11 @@ pub struct Summary {
     unlisted: u64,
     silent_ns: u64,
     longest_silence_ns: u64,
-    length_ns: u64,
-    sent: u64,
-    returned: u64,
-    refused: u64,
-    unsent: u64,
+    probes: Probes,
+    /// Those of the minute that is not over.
+    so_far: Probes,
+    /// The event that is not over.
+    open: Option<Event>,
     longest_rtt_ns: u64,
     rtt: Histogram,
     one_way: OneWaySummary,
@@ -68,7 +69,7 @@ impl SoakLog {
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::new(self.header.clone());
         self.entries.iter().for_each(|entry| summary.take(entry));
-        summary
+        summary.settled()
     }
 }
 
@@ -82,11 +83,9 @@ impl Summary {
             unlisted: 0,
             silent_ns: 0,
             longest_silence_ns: 0,
-            length_ns: 0,
-            sent: 0,
-            returned: 0,
-            refused: 0,
-            unsent: 0,
+            probes: Probes::default(),
+            so_far: Probes::default(),
+            open: None,
             longest_rtt_ns: 0,
             rtt: Histogram::default(),
             one_way: OneWaySummary::default(),
@@ -100,13 +99,15 @@ impl Summary {
     pub fn take(&mut self, entry: &Entry) {
         self.is_cut_off = !matches!(entry, Entry::Ended(_));
         match entry {
-            Entry::Event(event) => self.take_event(event),
+            Entry::Open(event) => self.open = Some((**event).clone()),
+            Entry::Event(event) => {
+                self.open = None;
+                self.take_event(event);
+            }
+            Entry::SoFar(probes) => self.so_far = *probes,
             Entry::Minute(minute) => {
-                self.length_ns += minute.length_ns;
-                self.sent += minute.sent;
-                self.returned += minute.returned;
-                self.refused += minute.refused;
-                self.unsent += minute.unsent;
+                self.so_far = Probes::default();
+                self.probes.add(&minute.probes);
                 self.unlisted += minute.unlisted;
                 self.silent_ns += minute.unlisted_silent_ns;
                 self.longest_rtt_ns = self.longest_rtt_ns.max(minute.longest_ns);
@@ -120,7 +121,22 @@ impl Summary {
                 self.restarts += 1;
                 self.last_restart.clone_from(&note.text);
             }
-            Entry::Began(_) | Entry::FarEndGone(_) | Entry::Resumed(_) | Entry::Ended(_) => {}
+            Entry::Resumed(_) => self.settle(),
+            Entry::FarEndGone(_) | Entry::Ended(_) => {}
+        }
+    }
+
+    /// Counts what was not over when something ended the soak.
+    #[must_use]
+    pub fn settled(mut self) -> Self {
+        self.settle();
+        self
+    }
+
+    fn settle(&mut self) {
+        self.probes.add(&std::mem::take(&mut self.so_far));
+        if let Some(event) = self.open.take() {
+            self.take_event(&event);
         }
     }
 
@@ -178,7 +194,7 @@ impl Summary {
             Some(to) => format!("to {to} ({})", header.address),
             None => "over loopback".to_owned(),
         };
-        let length = time_text(self.length_ns);
+        let length = time_text(self.probes.length_ns);
         let cut_off = if self.is_cut_off {
             ", not to its end"
         } else {
@@ -186,10 +202,11 @@ impl Summary {
         };
         let soaked = format!("{length} at {rate} probes of {payload} B per second {to}{cut_off}");
         let mut lines = vec![("soak", soaked), ("available", self.availability())];
-        let lost = self.sent + self.refused - self.returned;
-        let all = (self.sent + self.refused).max(1);
-        let share = 100.0 * lost as f64 / all as f64;
-        let more = match self.unsent {
+        let probes = &self.probes;
+        let all = probes.sent + probes.refused;
+        let lost = all - probes.returned;
+        let share = 100.0 * lost as f64 / all.max(1) as f64;
+        let more = match probes.unsent {
             0 => String::new(),
             unsent => format!("; this host was too late to send {unsent} more"),
         };
@@ -225,8 +242,11 @@ impl Summary {
 
     /// Returns the share of the time in which datagrams returned, and the times between silences.
     fn availability(&self) -> String {
-        let unsent_ns = self.unsent as f64 * self.header.gap_ns();
-        let measured = (self.length_ns as f64 - unsent_ns).max(1.0);
+        let unsent_ns = self.probes.unsent as f64 * self.header.gap_ns();
+        let measured = self.probes.length_ns as f64 - unsent_ns;
+        if measured <= 0.0 {
+            return "not known: the log ends too early".to_owned();
+        }
         let silent = self.silent_ns as f64;
         let share = 100.0 * (1.0 - silent / measured).max(0.0);
         let number: u64 = self.silences.iter().map(|tally| tally.number).sum();

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -30,9 +30,13 @@ fn counts(log: &SoakLog) -> (u64, u64, u64) {
         _ => None,
     });
     minutes.fold((0, 0, 0), |(sent, unsent, ms), minute| {
-        assert_eq!(minute.returned, minute.sent, "{minute:?}");
-        let length_ms = minute.length_ns / 1_000_000;
-        (sent + minute.sent, unsent + minute.unsent, ms + length_ms)
+        assert_eq!(minute.probes.returned, minute.probes.sent, "{minute:?}");
+        let length_ms = minute.probes.length_ns / 1_000_000;
+        (
+            sent + minute.probes.sent,
+            unsent + minute.probes.unsent,
+            ms + length_ms,
+        )
     })
 }
 
@@ -158,12 +162,12 @@ impl Watched<'_> {
         child
     }
 
-    /// Sends a signal to the agent.
-    fn signal(&self, signal: Signal) {
+    /// Sends a signal to the agent that started last, and returns whether there was one.
+    fn signal(&self, signal: Signal) -> bool {
         let pids = fs::read_to_string(self.place.path("pids")).expect("text");
         let last = pids.lines().last().expect("an agent was started");
         let pid = Pid::from_raw(last.parse().expect("a number"));
-        kill(pid, signal).expect("it runs");
+        kill(pid, signal).is_ok()
     }
 
     /// Runs a command at the far end.
@@ -194,11 +198,11 @@ fn each_fault_is_one_event_of_its_kind() -> io::Result<()> {
     pause(300);
     watched.far("ip link set eth0 up");
     pause(3000);
-    watched.signal(Signal::SIGSTOP);
+    assert!(watched.signal(Signal::SIGSTOP));
     pause(700);
-    watched.signal(Signal::SIGCONT);
+    assert!(watched.signal(Signal::SIGCONT));
     pause(2000);
-    watched.signal(Signal::SIGKILL);
+    assert!(watched.signal(Signal::SIGKILL));
     let output = soak.wait_with_output()?;
     assert_code(&output, 0);
     let log = log(&place.path("soak.jsonl"));
@@ -235,6 +239,92 @@ fn each_fault_is_one_event_of_its_kind() -> io::Result<()> {
     assert!(shown.contains(&format!("other end  {again}")), "{shown}");
     assert!(stderr(&output).contains(again), "{}", stderr(&output));
     rows_and_page_have_the_events(place);
+    Ok(())
+}
+
+#[test]
+fn a_soak_that_is_killed_in_its_first_minute_is_summarized_from_its_events() -> io::Result<()> {
+    let Some(lab) = Lab::builder().start() else {
+        return Ok(());
+    };
+    let place = Place::new();
+    let watched = Watched {
+        lab: &lab,
+        place: &place,
+    };
+    let mut soak = watched.start("--for 30s --rate 1k --outage 100ms --delay 200ms -o soak.jsonl");
+    let path = place.path("soak.jsonl");
+    pause(500);
+    watched.far("ip link set eth0 down");
+    // It is announced while it lasts.
+    let has = |kind: &str| fs::read_to_string(&path).is_ok_and(|log| log.contains(kind));
+    wait_until("it is announced", || has("{\"open\":"));
+    let open = place.run("summarize soak.jsonl");
+    watched.far("ip link set eth0 up");
+    wait_until("it is over", || has("{\"event\":"));
+    soak.kill()?;
+    soak.wait()?;
+    let over = place.run("summarize soak.jsonl");
+    for output in [open, over] {
+        assert_code(&output, 0);
+        let text = stdout(&output);
+        let share = text
+            .split_once("available")
+            .and_then(|(_, rest)| rest.split_once('%'));
+        let share: f64 = share
+            .map_or("", |(share, _)| share.trim())
+            .parse()
+            .expect("a number");
+        assert!(share > 0.0 && share < 90.0, "{text}");
+        assert!(
+            text.contains("1 silence, longest") && text.contains("not to its end"),
+            "{text}"
+        );
+        let lost = text
+            .split_once("\nlost")
+            .and_then(|(_, rest)| rest.split_once(" of "));
+        let lost: u64 = lost
+            .map_or("", |(lost, _)| lost.trim())
+            .parse()
+            .expect("a number");
+        assert!(lost >= 1000, "{text}");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_echo_that_ends_over_and_over_is_started_less_and_less_often() -> io::Result<()> {
+    let Some(lab) = Lab::builder().start() else {
+        return Ok(());
+    };
+    let place = Place::new();
+    let watched = Watched {
+        lab: &lab,
+        place: &place,
+    };
+    let mut soak = watched.start("--for 30s --rate 100 -o soak.jsonl");
+    let received = || {
+        let snmp = lab
+            .far("cat")
+            .arg("/proc/net/snmp")
+            .output()
+            .expect("it runs");
+        let counts = stdout(&snmp);
+        counts.lines().any(|line| {
+            line.starts_with("Udp: ") && line.split(' ').nth(1).is_some_and(|n| n.parse() > Ok(0))
+        })
+    };
+    wait_until("the echo receives", received);
+    let from = Instant::now();
+    let mut killed = 0;
+    while from.elapsed() < Duration::from_secs(6) {
+        killed += u32::from(watched.signal(Signal::SIGKILL));
+        pause(5);
+    }
+    soak.kill()?;
+    soak.wait()?;
+    // The first one, and those that follow after 0, 0.5, 1.5 and 3.5 s. Without pauses there are dozens.
+    assert!((2..=6).contains(&killed), "{killed}");
     Ok(())
 }
 

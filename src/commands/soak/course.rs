@@ -102,9 +102,9 @@ impl Course {
         }
     }
 
-    /// Returns the summary so far.
-    pub(super) fn summary(&self) -> &Summary {
-        &self.summary
+    /// Returns the summary.
+    pub(super) fn into_summary(self) -> Summary {
+        self.summary.settled()
     }
 
     /// Probes until the time is over or a signal comes.
@@ -140,8 +140,17 @@ impl Course {
         let watched = self.watch(&batches, &far_end, &mut watch);
         drop(far_end);
         self.bar.finish_and_clear();
-        watched?;
-        self.end(interrupt)
+        let ended = watched.and_then(|()| self.end(interrupt));
+        if ended.is_err() {
+            // The disk may be full. The summary has it all.
+            let (open, probes) = (self.finder.open(), self.minutes.so_far());
+            open.map(Box::new)
+                .map(Entry::Open)
+                .iter()
+                .for_each(|it| self.summary.take(it));
+            self.summary.take(&Entry::SoFar(probes));
+        }
+        ended
     }
 
     fn watch(
@@ -183,7 +192,7 @@ impl Course {
         for event in self.finder.take(batch) {
             self.take_event(event)?;
         }
-        self.announce(batch)?;
+        self.announce()?;
         self.probes += batch.outcomes.len() as u64;
         if !self.bar.is_hidden() {
             let elapsed = time_text(self.base_ns + self.elapsed_ns());
@@ -198,26 +207,40 @@ impl Course {
     }
 
     /// Tells of an event that lasts long and is not over.
-    fn announce(&mut self, batch: &Batch) -> anyhow::Result<()> {
-        let Some((open, last)) = self.finder.open().zip(batch.outcomes.last()) else {
+    fn announce(&mut self) -> anyhow::Result<()> {
+        let open = self
+            .finder
+            .open()
+            .filter(|event| event.length_ns > LONG_NS && event.lost > 0);
+        let Some(event) = open.filter(|_| !self.is_announced) else {
             return Ok(());
         };
-        let is_long = last.at_ns.saturating_sub(open.start_ns) > LONG_NS;
-        if self.is_announced || !is_long || open.lost == 0 {
+        self.is_announced = true;
+        let since = self.time_at(event.start_ns);
+        self.tell(&format!(
+            "since {}: {} lost so far",
+            time_of_day(&since),
+            event.lost
+        ));
+        self.write_open(event)?;
+        self.file.sync()
+    }
+
+    /// Writes how far an event that is not over has come.
+    fn write_open(&mut self, mut event: Event) -> anyhow::Result<()> {
+        event.at = self.time_at(event.start_ns);
+        event.start_ns += self.base_ns;
+        if !self.quota.has_room(&event) {
             return Ok(());
         }
-        self.is_announced = true;
-        let (start_ns, lost) = (open.start_ns, open.lost);
-        let since = self.time_at(start_ns);
-        let text = format!("since {}: {lost} lost so far", time_of_day(&since));
-        self.tell(&text);
-        let began = Entry::Began(Note {
-            at: since,
-            start_ns: self.base_ns + start_ns,
-            text,
-        });
-        self.write(&began)?;
-        self.file.sync()
+        self.write(&Entry::Open(Box::new(event)))?;
+        self.write_so_far()
+    }
+
+    fn write_so_far(&mut self) -> anyhow::Result<()> {
+        let mut probes = self.minutes.so_far();
+        probes.start_ns += self.base_ns;
+        self.write(&Entry::SoFar(probes))
     }
 
     fn take_event(&mut self, mut event: Event) -> anyhow::Result<()> {
@@ -232,13 +255,17 @@ impl Course {
         let line = event.line(self.header.far_end());
         self.show(&format!("{}  {line}", time_of_day(&event.at)))?;
         self.write(&Entry::Event(Box::new(event)))?;
+        self.write_so_far()?;
         self.file.sync()
     }
 
     fn take_minute(&mut self, mut minute: Minute) -> anyhow::Result<()> {
-        minute.start_ns += self.base_ns;
+        minute.probes.start_ns += self.base_ns;
         self.quota.add_to(&mut minute);
         self.write(&Entry::Minute(Box::new(minute)))?;
+        if let Some(open) = self.finder.open().filter(|_| self.is_announced) {
+            self.write_open(open)?;
+        }
         self.file.sync()
     }
 

@@ -4,7 +4,7 @@ use crate::soak::event::{Event, Kind, Place};
 use crate::workload::probe::Return;
 
 /// An event that may still grow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Open {
     pub(super) event: Event,
     pub(super) end_ns: u64,
