@@ -223,6 +223,34 @@ fn commands_of_readme_and_those_that_their_runs_print_run_as_they_stand() {
 }
 
 #[test]
+fn two_ends_on_one_cpu_are_said_with_the_command_that_parts_them() {
+    let Some(desk) = Desk::new() else {
+        return;
+    };
+    let short = "--soak 0s --warmup 5ms --rounds 6 --duration 30ms --threads 2";
+    let command = format!("udpbench wire pi@board --deploy --engine std --payload 300 {short}");
+    let output = desk.run(End::Near, &command);
+    assert_code(&output, 0);
+    let said = words(&stdout(&output));
+    assert!(said.contains("both ends share CPU "), "{said}");
+    assert!(!said.contains("with --direction as here"), "{said}");
+    let parted = said.split("next a CPU for each end: ").nth(1);
+    let Some(parted) = parted else {
+        assert!(said.contains("too few CPUs for both ends"), "{said}");
+        return;
+    };
+    let mut words_of_it = parted.split(' ');
+    let end = words_of_it
+        .position(|word| word == "--pin")
+        .expect("it pins");
+    let command: Vec<&str> = parted.split(' ').take(end + 2).collect();
+    let output = desk.run(End::Near, &command.join(" "));
+    assert_code(&output, 0);
+    let said = words(&stdout(&output));
+    assert!(!said.contains("both ends share CPU "), "{said}");
+}
+
+#[test]
 fn commands_of_first_board_run_as_they_stand_on_the_board_and_on_the_laptop() {
     let Some(desk) = Desk::new() else {
         return;

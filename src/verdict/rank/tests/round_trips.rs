@@ -109,6 +109,19 @@ fn every_ending_of_latency_says_what_a_careful_engineer_would() {
     end("all are overloaded at 90 %", &rows);
 
     let mut rows = latency(&CLEAR, 2.0);
+    rows[6] = overloaded(&rows[6], 72.0);
+    end("one seems overloaded at 50 %, and kept up at 90 %", &rows);
+
+    let mut rows = latency(&CLEAR, 2.0);
+    for row in &mut rows {
+        let p99_us = if row.sender == "std" { 900.0 } else { 300.0 };
+        row.rtt_p99_us = Some(p99_us);
+        row.rtt_p99_us_low = Some(0.9 * p99_us);
+        row.rtt_p99_us_high = Some(1.1 * p99_us);
+    }
+    end("the soonest has the longest tail", &rows);
+
+    let mut rows = latency(&CLEAR, 2.0);
     rows[0].loss_pct = Some(3.0);
     end("the soonest loses alone", &rows);
     for row in &mut rows {
