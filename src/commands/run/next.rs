@@ -78,9 +78,9 @@ fn again(header: &Header, what: &str, changes: &[(&str, String)]) -> String {
             .iter()
             .map(|(flag, value)| format!("{flag} {value}"));
         let changes: Vec<String> = changes.collect();
-        return format!("{what}: this sweep with {}", changes.join(" "));
+        return format!("this sweep again with {} ({what})", changes.join(" "));
     }
-    format!("{what}: {}", as_typed(&typed.again(changes)))
+    format!("{} ({what})", as_typed(&typed.again(changes)))
 }
 
 fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> String {
@@ -92,7 +92,7 @@ fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> String {
         return larger.to_owned();
     }
     let command = CommandLine(&header.command_line).find_lossless(&[]);
-    let text = format!("the rate at which each loses nothing: udpbench {command}; or {larger}");
+    let text = format!("udpbench {command} (the rate at which each loses nothing), or {larger}");
     outputs.words.in_commands(&text)
 }
 

@@ -402,9 +402,9 @@ fn a_search_without_a_rate_yet_says_so_and_how_to_go_on() {
         .nth(1);
     let more = more.unwrap_or_else(|| panic!("{table}"));
     assert!(
-        more.contains(&format!("find lossless {words} --max-case-time 4m")),
+        more.contains(&format!("find lossless {words} --max-case-time 10m")),
         "{table}"
     );
-    let cable = format!("udpbench wire HOST --deploy find lossless {typed} --max-case-time 4m");
+    let cable = format!("udpbench wire HOST --deploy find lossless {typed} --max-case-time 10m");
     assert!(more.contains(&cable), "{cable}: {table}");
 }

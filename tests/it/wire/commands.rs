@@ -234,17 +234,16 @@ fn two_ends_on_one_cpu_are_said_with_the_command_that_parts_them() {
     let said = words(&stdout(&output));
     assert!(said.contains("both ends share CPU "), "{said}");
     assert!(!said.contains("with --direction as here"), "{said}");
-    let parted = said.split("next a CPU for each end: ").nth(1);
-    let Some(parted) = parted else {
+    let Some((before, _)) = said.split_once(" (a CPU for each end)") else {
         assert!(said.contains("too few CPUs for both ends"), "{said}");
         return;
     };
-    let mut words_of_it = parted.split(' ');
-    let end = words_of_it
-        .position(|word| word == "--pin")
-        .expect("it pins");
-    let command: Vec<&str> = parted.split(' ').take(end + 2).collect();
-    let output = desk.run(End::Near, &command.join(" "));
+    let (_, command) = before.rsplit_once(" next ").expect("it is a step");
+    assert!(
+        command.starts_with("udpbench wire pi@board --deploy "),
+        "{command}"
+    );
+    let output = desk.run(End::Near, command);
     assert_code(&output, 0);
     let said = words(&stdout(&output));
     assert!(!said.contains("both ends share CPU "), "{said}");

@@ -87,14 +87,12 @@ pub(super) fn notes(record: &Record) -> String {
 }
 
 fn knee(found: &Found) -> String {
+    let unknown = gain(None);
+    let is_open = found.range.0 < found.range.1;
+    if is_open && [found.over_one, found.beyond].map(gain) == [unknown.clone(), unknown.clone()] {
+        return unknown;
+    }
     match *found {
-        // Nothing is known yet.
-        Found {
-            over_one: None,
-            beyond: None,
-            range: (low, high),
-            ..
-        } if low < high => "-".to_owned(),
         Found { knee: 1, .. } => "none".to_owned(),
         Found {
             knee,
