@@ -249,6 +249,7 @@ Exit codes:
   0    found
   1    a case failed, nothing could run, or the log could not be written
   2    bad input
+  4    a case was not finished within --max-case-time
   130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";
 
 const CLIFF_AFTER_HELP: &str = "\

@@ -49,9 +49,20 @@ impl Words {
         /// A command to another host, whose name the text cannot know.
         const WIRE: &str = "udpbench wire HOST --deploy ";
         const CHECK: &str = "udpbench check";
+        if text.contains('\n') {
+            let lines: Vec<String> = text
+                .split('\n')
+                .map(|line| self.in_commands(line))
+                .collect();
+            return lines.join("\n");
+        }
         let (before, after) = (&self.before_subcommand, self.after_subcommand.trim_end());
         let reach = before.strip_prefix("wire ").unwrap_or(before).trim_end();
         let mut text = text.to_owned();
+        // The command that was typed has them.
+        if text.contains(" --on ") {
+            return as_typed(&text).into_owned();
+        }
         if let Some(reach) = after.strip_prefix("--on ") {
             text = text.replace(WIRE, &format!("udpbench wire {reach} "));
             for command in [CHECK, "udpbench find lossless", "udpbench latency"] {

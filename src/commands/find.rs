@@ -110,7 +110,7 @@ pub(super) fn search_on(
     let show = |record: &Record, progress: &Progress, agents: &mut [Agents]| {
         let is_as_before = tuning::check_after(what, record, &mut agents[0].settings());
         let words = &progress.outputs.words;
-        let table = || words.in_commands(&table::draw(record, width()));
+        let table = || table::answers(record).draw(width(), |text| words.in_commands(text));
         show_answers(shape, table, || rows::rows(record))?;
         is_as_before
     };
@@ -118,8 +118,10 @@ pub(super) fn search_on(
     let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
     let found = if record.has_failed() {
         Outcome::Failed
-    } else {
+    } else if record.is_complete() {
         Outcome::Done
+    } else {
+        Outcome::Inconclusive
     };
     Ok(outcome.unwrap_or(found))
 }

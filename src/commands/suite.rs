@@ -85,7 +85,7 @@ pub(super) fn with(
         }
         let ended = find::search_on(&what, interrupt, other.as_deref_mut());
         match part(ended, &directory)? {
-            Outcome::Done => {}
+            Outcome::Done | Outcome::Inconclusive => {}
             interrupted @ Outcome::Interrupted(_) => return Ok(interrupted.into()),
             _ => outcome = Outcome::Failed,
         }

@@ -6,6 +6,11 @@ use std::path::Path;
 
 /// Quotes a word for a POSIX shell, if it has to be.
 pub fn word(text: &str) -> Cow<'_, str> {
+    // shlex also quotes the comma of `std,mmsg` and the sign of `5%`, which no shell expands within a word.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./,:%@+=".contains(&byte);
+    if text.bytes().all(is_plain) && !text.starts_with(['%', '=']) && !text.is_empty() {
+        return Cow::Borrowed(text);
+    }
     // Only NUL is refused. No argument and no file name can contain it.
     shlex::try_quote(text).unwrap_or(Cow::Borrowed("''"))
 }
@@ -38,6 +43,10 @@ mod tests {
             "`id`;'\"\\!*",
             "",
             "--a=b",
+            "std,mmsg",
+            "5%",
+            "%1",
+            "a@b:/c+d",
             "\u{e4}",
         ] {
             let script = format!("printf %s {}", word(text));

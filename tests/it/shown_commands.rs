@@ -8,6 +8,7 @@ use clap::{Command, CommandFactory, Parser};
 use udpbench::cli::{self, Cli};
 
 use crate::common::pages::{pages, root};
+use crate::common::{Place, stdout};
 
 /// Options of cargo and of scripts, which pages show beside those of udpbench.
 const OF_OTHERS: [&str; 17] = [
@@ -77,6 +78,28 @@ fn every_example_of_a_help_text_is_taken() {
     }
     assert!(count > 30, "{count}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_steps_after_a_poor_run_are_whole_commands() {
+    let place = Place::new();
+    let typed =
+        "--engine std,mmsg --threads 2 --payload 300 --warmup 5ms --soak 0s --duration 20ms";
+    let output = place.run(&format!("{typed} --rounds 5 -o run.csv"));
+    let said = stdout(&output);
+    let next = said.split("\nnext     ").nth(1);
+    let next = next.unwrap_or_else(|| panic!("{said}"));
+    let mut shown = Vec::new();
+    // Each step is a line and those that continue it.
+    let next = next.replace("\n         ", " ");
+    for command in next.split("udpbench ").skip(1) {
+        let step = command.split_whitespace().collect::<Vec<_>>().join(" ");
+        shown.push(format!("udpbench {step}"));
+    }
+    let again = format!("udpbench {typed} --rounds 6");
+    assert!(shown.iter().any(|it| it.starts_with(&again)), "{shown:?}");
+    let is_loose = |it: &String| it.contains("this again");
+    assert!(!shown.iter().any(is_loose), "{shown:?}");
 }
 
 #[test]

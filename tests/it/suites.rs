@@ -169,7 +169,7 @@ fn searches_of_a_suite_go_on_from_their_logs_and_are_on_its_page() {
         let begun = place.run(&format!(
             "find {options} --board generic --max-case-time 100ms -q -o mine/{name}.jsonl"
         ));
-        assert!(begun.status.success(), "{name}: {}", stderr(&begun));
+        assert_code(&begun, 4);
     }
     let trials = |name: &str| {
         let log = fs::read_to_string(place.path(&format!("mine/{name}.jsonl")));

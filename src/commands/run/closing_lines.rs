@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use super::next;
+use crate::cli::as_typed;
 use crate::commands::drawn_answers;
-use crate::commands::session::outputs::Outputs;
 use crate::commands::session::progress::Progress;
 use crate::plan::Until;
+use crate::results::log::Header;
 use crate::results::row::{EndedBy, Row, Status};
 use crate::term::digits::counted;
 use crate::term::fold;
@@ -22,12 +24,7 @@ pub(super) enum Purpose {
 }
 
 /// Returns the closing lines, `room` columns wide. Empty if no case was measured.
-pub(super) fn of(
-    purpose: Purpose,
-    until: Option<Until>,
-    progress: &Progress,
-    room: usize,
-) -> String {
+pub(super) fn of(purpose: Purpose, header: &Header, progress: &Progress, room: usize) -> String {
     let (rows, outputs) = (&progress.rows, &progress.outputs);
     if rows.iter().all(|row| row.status == Status::Skipped) {
         return String::new();
@@ -44,6 +41,7 @@ pub(super) fn of(
         ),
     };
     lines.push(format!("quality  {quality}{shown}"));
+    let until = header.schedule.until;
     let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];
     lines.extend(found.into_iter().flatten());
     lines.push(format!("saved    {}", outputs.shown));
@@ -51,14 +49,19 @@ pub(super) fn of(
     let pairs = is_unclear.then_some(
         "udpbench ab BEFORE AFTER (two programs, or two states) measures both in turn, and can tell more",
     );
-    let fixes = pairs.into_iter().chain(quality.fixes).map(str::to_owned);
-    let next = fixes.chain(next(outputs)).enumerate();
-    lines.extend(next.map(|(n, what)| {
-        let label = if n == 0 { "next" } else { "" };
-        format!("{label:<9}{what}")
-    }));
+    let pairs = pairs.map(|pairs| as_typed(pairs).into_owned());
+    let fixes = quality.fixes.iter();
+    let fixes = fixes.map(|fix| next::step(*fix, header, outputs));
+    let next = pairs.into_iter().chain(fixes);
+    let next = next.chain(next::show_more(outputs)).enumerate();
+    let next: Vec<String> = next
+        .map(|(n, what)| {
+            let label = if n == 0 { "next" } else { "" };
+            format!("{label:<9}{what}")
+        })
+        .collect();
     let lines = outputs.words.in_commands(&lines.join("\n"));
-    let lines = fold::text(&format!("{lines}\n"), room);
+    let lines = fold::text(&format!("{lines}\n{}\n", next.join("\n")), room);
     let answers = match purpose {
         Purpose::Choice => drawn_answers(rows, &outputs.words, room),
         Purpose::Comparison { .. } => String::new(),
@@ -105,15 +108,4 @@ fn verified(rows: &[Row]) -> Option<String> {
         let _ = write!(text, " {count} {how}");
     }
     Some(text)
-}
-
-/// Returns the command that shows more of the results.
-fn next(outputs: &Outputs) -> Option<String> {
-    let log = outputs.samples_path.as_ref()?;
-    let command = if cfg!(feature = "report") {
-        "report"
-    } else {
-        "rank"
-    };
-    Some(format!("udpbench {command} {}", shell::path(log)))
 }

@@ -2,6 +2,7 @@
 
 mod against;
 mod closing_lines;
+mod next;
 mod resume;
 
 use std::process::ExitCode;
@@ -123,7 +124,7 @@ pub(super) fn sweep_of(
                 }
             },
         };
-        let until = begun.sweep.header().schedule.until;
+        let header = begun.sweep.header().clone();
         let (ending, progress) = match pass(begun, interrupt, other.as_deref_mut(), draw)? {
             Ok(measured) => measured,
             Err(outcome) => return Ok(outcome),
@@ -154,7 +155,7 @@ pub(super) fn sweep_of(
         };
         let purpose = base.as_ref().map_or(Purpose::Choice, Base::purpose);
         let room = width().into();
-        progress.present(&closing_lines::of(purpose, until, &progress, room));
+        progress.present(&closing_lines::of(purpose, &header, &progress, room));
         if args.output.quiet && !args.output.output.as_deref().is_some_and(is_stdout) {
             say(&progress.outputs.shown);
         }

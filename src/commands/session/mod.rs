@@ -29,7 +29,7 @@ pub(super) enum Outcome {
     Failed,
     /// Something is slower, costs more CPU time or is broken.
     Worse,
-    /// Nothing is surely worse, but some engine may be.
+    /// It could not be told: nothing is surely worse, but some engine may be, or a search was not finished.
     Inconclusive,
     /// A signal ended it. The number is the signal's.
     Interrupted(u8),
@@ -37,7 +37,7 @@ pub(super) enum Outcome {
 
 /// Exit code if something is slower, costs more CPU time or is broken.
 const WORSE: u8 = 3;
-/// Exit code if nothing is surely worse, but some engine may be.
+/// Exit code if it could not be told.
 const INCONCLUSIVE: u8 = 4;
 
 impl From<Outcome> for ExitCode {

@@ -215,6 +215,15 @@ impl Record {
         (time.min(most), most)
     }
 
+    /// Returns a time limit of a case that should do if that of the header did not: twice the expected time or more,
+    /// in whole minutes or steps of 10 s.
+    pub fn enough_time(&self) -> Duration {
+        let expected = self.header.question.expected_time(1, self.trial_overhead());
+        let seconds = 2 * expected.max(self.header.max_time).as_secs().max(1);
+        let step = if seconds > 60 { 60 } else { 10 };
+        Duration::from_secs(seconds.next_multiple_of(step))
+    }
+
     /// Estimates the time of a trial outside its window. Each one has new processes.
     fn trial_overhead(&self) -> Duration {
         let Header { settings, plan, .. } = &self.header;

@@ -169,7 +169,7 @@ fn on_one_cpu(placement: &Placement) -> Option<String> {
     let mut both = placement.senders.iter().flatten();
     let cpu = both.find(|cpu| placement.receivers.contains(&Some(**cpu)))?;
     Some(format!(
-        "both ends are on one machine (veth) and share CPU {cpu}: give each its own with --pin SENDERS:RECEIVERS"
+        "both ends share CPU {cpu}, as they are on one machine (veth): give each its own with --pin SENDERS:RECEIVERS"
     ))
 }
 

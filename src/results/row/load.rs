@@ -118,6 +118,14 @@ fn series(row: &Row) -> Series {
 }
 
 impl Row {
+    /// Returns whether this row is of the same case as another one, at a higher rate, and has round trips. If the other
+    /// one seems overloaded, something disturbed its measurement.
+    pub fn kept_up_above(&self, other: &Self) -> bool {
+        self.target_pps > other.target_pps
+            && self.rtt_p50_us.is_some()
+            && series(self) == series(other)
+    }
+
     /// Returns how many of the requests at a given rate got a response, in percent, if so few did that the row has no
     /// round trips. `None`: they kept up, there were too few requests to tell, or there is no given rate.
     pub fn answered_of_overload_pct(&self) -> Option<f64> {

@@ -1,11 +1,12 @@
 //! Doubts about the numbers of a run: the evidence in the rows, and the fix for each.
 
+use super::Fix;
 use crate::results::row::{Row, Status};
 
 /// A reason why another run of a case may show another number.
 pub(super) struct Doubt {
-    pub(super) what: &'static str,
-    pub(super) fix: &'static str,
+    what: &'static str,
+    pub(super) fix: Fix,
     evidence: Evidence,
 }
 
@@ -16,28 +17,50 @@ enum Evidence {
 }
 
 impl Doubt {
+    /// Returns the doubt in words, which may have a value of one of these rows.
+    pub(super) fn in_words(&self, rows: &[&Row]) -> String {
+        if !self.what.is_empty() {
+            return self.what.to_owned();
+        }
+        let mut warnings = rows.iter().flat_map(|row| &row.warnings);
+        let warning = warnings.find(|warning| self.is_said_by(warning));
+        let said = warning.and_then(|warning| warning.split([',', ':']).next());
+        said.unwrap_or_default().to_owned()
+    }
+
     pub(super) fn is_of(&self, row: &Row) -> bool {
         match &self.evidence {
             Evidence::Status(status) => row.status == *status,
-            Evidence::Warnings(begin) => {
-                let mut all = row.warnings.iter();
-                all.any(|warning| begin.iter().any(|begin| warning.starts_with(begin)))
-            }
+            Evidence::Warnings(_) => row.warnings.iter().any(|warning| self.is_said_by(warning)),
+        }
+    }
+
+    fn is_said_by(&self, warning: &str) -> bool {
+        match self.evidence {
+            Evidence::Status(_) => false,
+            Evidence::Warnings(begin) => begin.iter().any(|begin| warning.starts_with(begin)),
         }
     }
 }
 
-const CHECK: &str = "udpbench check, mend what it finds, and run this again";
+const CHECK: Fix = Fix::Words("udpbench check, mend what it finds, and run this again");
 
 /// Number of grave doubts, which come first in [`DOUBTS`]. One case with a grave doubt rules out a good grade.
-pub(super) const GRAVE: usize = 7;
+pub(super) const GRAVE: usize = 8;
+/// Number of doubts about the setup, the first of all. They hold for all cases alike, so they say less about each.
+pub(super) const OF_SETUP: usize = 2;
 
 /// List of all doubts, the grave ones first.
 ///
 /// Some warnings are no doubts: warnings about a case's setup (threads that share CPUs) say nothing against its
-/// number. Nor does the load before the start: if it lasts, windows show it. The first doubt holds for all cases
-/// alike, so it says less about each.
-pub(super) const DOUBTS: [Doubt; 8] = [
+/// number, unless they are both ends of a wire. Nor does the load before the start: if it lasts, windows show it.
+pub(super) const DOUBTS: [Doubt; 9] = [
+    Doubt {
+        // In the words of the warning, with the CPU.
+        what: "",
+        fix: Fix::Apart,
+        evidence: Evidence::Warnings(&["both ends share CPU "]),
+    },
     Doubt {
         what: "the machine is not set up to measure (udpbench check)",
         fix: CHECK,
@@ -54,17 +77,17 @@ pub(super) const DOUBTS: [Doubt; 8] = [
     },
     Doubt {
         what: "failed",
-        fix: "mend why cases failed (said below the table), and run this again",
+        fix: Fix::Words("mend why cases failed (said below the table), and run this again"),
         evidence: Evidence::Status(Status::Failed),
     },
     Doubt {
         what: "interrupted",
-        fix: "udpbench --resume LOG measures what is missing",
+        fix: Fix::Resume,
         evidence: Evidence::Status(Status::Interrupted),
     },
     Doubt {
         what: "not the speed of a board: emulated, or a debug build",
-        fix: "run a release build on the board itself (cargo build --release)",
+        fix: Fix::Words("run a release build on the board itself (cargo build --release)"),
         evidence: Evidence::Warnings(&[
             "this board is emulated",
             "a binary for ",
@@ -91,7 +114,7 @@ pub(super) const DOUBTS: [Doubt; 8] = [
     },
     Doubt {
         what: "traffic not settled",
-        fix: "run this again with a longer --duration and --warmup",
+        fix: Fix::Longer,
         evidence: Evidence::Warnings(&[
             "queues were filling or emptying",
             "traffic takes ",
@@ -101,7 +124,7 @@ pub(super) const DOUBTS: [Doubt; 8] = [
     },
     Doubt {
         what: "fewer than six rounds, or threads not pinned",
-        fix: "run this again with six rounds or more, and pinned threads (--rounds, --pin)",
+        fix: Fix::Rounds,
         evidence: Evidence::Warnings(&["intervals of ", "a thread could not be pinned"]),
     },
 ];

@@ -14,7 +14,7 @@ mod doubts;
 use std::cmp::Reverse;
 use std::fmt;
 
-use self::doubts::{DOUBTS, Doubt, GRAVE};
+use self::doubts::{DOUBTS, Doubt, GRAVE, OF_SETUP};
 use crate::data::Workload;
 use crate::results::row::{Row, Status};
 use crate::stats;
@@ -42,6 +42,25 @@ impl fmt::Display for Grade {
     }
 }
 
+/// A step to a better run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fix {
+    /// A step in words.
+    Words(&'static str),
+    /// The search for the rate at which nothing is lost, or larger buffers.
+    Lossless,
+    /// What is missing.
+    Resume,
+    /// The same again, with a CPU of its own for each end.
+    Apart,
+    /// The same again, with longer windows and a longer warm-up.
+    Longer,
+    /// The same again, with six rounds or more.
+    Rounds,
+    /// The same again, until intervals are narrow.
+    Until,
+}
+
 /// The quality of a run. Its `Display` is one line: the grade, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quality {
@@ -52,9 +71,9 @@ pub struct Quality {
     /// Reasons for the grade. For one below good: the most frequent doubt first, then the loss of the other cases and
     /// the width of the intervals.
     pub reasons: Vec<String>,
-    /// Fixes: for the most frequent doubt, for loss in most cases, and for intervals that are too wide. None unless the
-    /// run is poor, or most cases lost.
-    pub fixes: Vec<&'static str>,
+    /// Fixes: for ends that share a CPU, for the most frequent doubt, for loss in most cases, and for intervals that
+    /// are too wide. The others are there only if the run is poor, or most cases lost.
+    pub fixes: Vec<Fix>,
 }
 
 /// Loss in percent of the datagrams sent, from which on a case is no basis for a decision: a drop skips work, so the
@@ -125,7 +144,7 @@ fn grade(cases: &[&Row], half_width_pct: Option<f64>, earlier_pct: Option<f64>) 
     let lossy = lossy.count();
     match half_width_pct {
         _ if 2 * lossy > cases.len() => Grade::Poor,
-        _ if 4 * count(&DOUBTS[1..]) > cases.len() => Grade::Poor,
+        _ if 4 * count(&DOUBTS[OF_SETUP..]) > cases.len() => Grade::Poor,
         Some(pct)
             if pct <= GOOD_PCT
                 && lossy == 0
@@ -179,21 +198,22 @@ fn loss(cases: &[&Row], is_of_kind: fn(&Row) -> bool, kind: &str) -> Option<Stri
 }
 
 /// Returns the fixes for a poor run, or for one in which most cases lost.
-fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<&'static str> {
+fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> {
     let count = |doubt: &Doubt| cases.iter().filter(|row| doubt.is_of(row)).count();
-    let doubts = DOUBTS.iter().filter(|doubt| 4 * count(doubt) > cases.len());
+    let apart = DOUBTS[0].fix;
+    let apart = (count(&DOUBTS[0]) > 0).then_some(apart);
+    let doubts = DOUBTS[1..]
+        .iter()
+        .filter(|doubt| 4 * count(doubt) > cases.len());
     let worst = doubts.max_by_key(|doubt| count(doubt));
     let is_poor = grade == Grade::Poor;
     let doubt = worst.filter(|_| is_poor).map(|doubt| doubt.fix);
     let lossy = 2 * cases.iter().filter(|row| is_lossy(row)).count() > cases.len();
-    let loss = lossy.then_some(
-        "udpbench find lossless (the rate at which each loses nothing), or run this again with a larger --rcvbuf",
-    );
+    let loss = lossy.then_some(Fix::Lossless);
     let is_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
     let width = is_wide || doubt.or(loss).is_none();
-    let width = (is_poor && width)
-        .then_some("run this again with --until 5%: until intervals are that narrow");
-    let fixes = [doubt, loss.filter(|_| doubt.is_none()), width];
+    let width = (is_poor && width).then_some(Fix::Until);
+    let fixes = [apart, doubt, loss.filter(|_| doubt.is_none()), width];
     fixes.into_iter().flatten().collect()
 }
 
@@ -214,7 +234,7 @@ fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     };
     let doubts = DOUBTS.iter();
     let mut doubts: Vec<(usize, String)> = doubts
-        .map(|doubt| (count(&|row| doubt.is_of(row)), doubt.what.to_owned()))
+        .map(|doubt| (count(&|row| doubt.is_of(row)), doubt.in_words(cases)))
         .collect();
     doubts.push((count(&has_none), "no interval".to_owned()));
     doubts.sort_by_key(|(count, _)| Reverse(*count));
@@ -335,7 +355,7 @@ mod tests {
             assert_eq!(with_lossy(2, &like).grade, Grade::Fair);
             let poor = with_lossy(3, &like);
             assert_eq!(poor.grade, Grade::Poor);
-            assert!(poor.fixes[0].contains("find lossless"));
+            assert_eq!(poor.fixes[0], Fix::Lossless);
         }
     }
 
@@ -348,7 +368,7 @@ mod tests {
         );
         assert!(with_lossy(2, &row(1.0, &[])).fixes.is_empty());
         let most = with_lossy(3, &row(1.0, &[])).fixes;
-        assert!(most[0].contains("find lossless"));
+        assert_eq!(most[0], Fix::Lossless);
         let unsteady = with_lossy(4, &row(1.0, &[UNSTEADY]));
         assert!(unsteady.to_string().starts_with("poor: up to 50.0 % lost"));
         assert_eq!(unsteady.reasons, ["traffic not settled (4 of 4 cases)"]);
@@ -370,6 +390,19 @@ mod tests {
             shown.starts_with("fair: the machine is not set up"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn ends_that_share_a_cpu_are_said_first_with_their_fix_and_are_not_poor_for_that_alone() {
+        let warning = "both ends share CPU 1, as they are on one machine (veth): give each its own";
+        let quality = Quality::of(&[row(1.0, &[warning]), row(1.0, &[warning, UNSTEADY])]);
+        let expected =
+            "poor: both ends share CPU 1 (2 of 2 cases); traffic not settled (1 of 2 cases)";
+        assert_eq!(quality.to_string(), expected);
+        assert_eq!(quality.fixes, [Fix::Apart, Fix::Longer]);
+        let alone = Quality::of(&[row(1.0, &[warning])]);
+        assert_eq!(alone.to_string(), "fair: both ends share CPU 1");
+        assert_eq!(alone.fixes, [Fix::Apart]);
     }
 
     #[test]

@@ -16,7 +16,12 @@ pub(super) struct EligibleRows<'a> {
     pub(super) left_out: BTreeMap<String, usize>,
     /// Cases that did not answer the requests of their load.
     pub(super) overloaded: Vec<Overloaded>,
+    /// The 99th percentile of the round trips of each engine with one row.
+    pub(super) tails: Tails,
 }
+
+/// The 99th percentiles of round trips, by conditions and label. Of engines with one row each; `None`: several.
+pub(super) type Tails = BTreeMap<(Conditions, String), Option<Reading>>;
 
 /// A case that did not answer the requests of its load.
 #[derive(Clone, Debug)]
@@ -28,6 +33,8 @@ pub(super) struct Overloaded {
     pub(super) answered_pct: f64,
     /// Datagrams lost, in percent.
     pub(super) lost_pct: f64,
+    /// True if the engine kept up at a higher load, so that something else disturbed this measurement.
+    pub(super) is_disturbed: bool,
 }
 
 /// The rows of each engine: several if several files have the engine.
@@ -39,6 +46,7 @@ impl<'a> EligibleRows<'a> {
             groups: BTreeMap::new(),
             left_out: BTreeMap::new(),
             overloaded: Vec::new(),
+            tails: Tails::new(),
         };
         for &(row, load) in rows {
             let group = RowGroup::new(row, load);
@@ -49,11 +57,18 @@ impl<'a> EligibleRows<'a> {
                     engine: row.label(),
                     answered_pct,
                     lost_pct: loss_pct(row).unwrap_or_default(),
+                    is_disturbed: rows.iter().any(|(other, _)| other.kept_up_above(row)),
                 });
             }
             match obstacle(row, load) {
                 Some(why) => *eligible.left_out.entry(why).or_default() += 1,
                 None => eligible.admit(group, row),
+            }
+            if load.is_some() {
+                let own = (Conditions::of(&group), row.label());
+                let is_first = !eligible.tails.contains_key(&own);
+                let tail = tail(row).filter(|_| is_first);
+                eligible.tails.insert(own, tail);
             }
         }
         // Round trips are of interest even if nothing is beside them.
@@ -165,6 +180,13 @@ fn obstacle(row: &Row, load: Option<Load>) -> Option<String> {
     let mut units = [Unit::TimesStd, Unit::Absolute].into_iter();
     let has_speed = units.any(|unit| Measure::Speed.of(row, unit).is_some());
     (!has_speed).then(|| "no speed".to_owned())
+}
+
+/// Returns the 99th percentile of the round trips of a row.
+fn tail(row: &Row) -> Option<Reading> {
+    let interval = row.rtt_p99_us_low.zip(row.rtt_p99_us_high);
+    let (low, high) = interval?;
+    Some(Reading::new(row.rtt_p99_us?)?.with_shown_interval(low, high))
 }
 
 /// Returns the loss of a row, if its file has a possible one.

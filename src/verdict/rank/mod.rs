@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 pub use self::answer::Answer;
 pub use self::averaged::{Averaged, Conditions};
 use self::eligible::EligibleRows;
-use self::eligible::Overloaded;
+use self::eligible::{Overloaded, Tails};
 pub use self::estimate::Reading;
 pub use self::gain::Gain;
 pub use self::measure::{By, Measure, Unit};
@@ -96,6 +96,8 @@ pub struct BoardRanking {
     pub averaged: Vec<Averaged>,
     /// Cases that did not answer the requests of their load.
     overloaded: Vec<Overloaded>,
+    /// The 99th percentiles of round trips.
+    tails: Tails,
     /// Facts about the rows with round trips, which the advice names. `None` for throughput.
     circumstances: Option<Circumstances>,
     /// The quality of the rows.
@@ -153,6 +155,7 @@ impl BoardRanking {
             other_options: OtherOptions::of(eligible.rows().map(|row| row.case.as_str())),
             has_given_rates,
             overloaded: eligible.overloaded.clone(),
+            tails: eligible.tails.clone(),
             circumstances,
             remarks: remarks::of(&eligible),
             groups,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::parameters::{attribute, parameters};
-use crate::data::{Batch, Case, Sharing, SharingKind, Spread};
+use crate::data::{Batch, Case, Direction, Sharing, SharingKind, Spread};
 
 /// Options that the command has anyway, and those for one place only.
 const NAMED: [&str; 5] = [
@@ -14,12 +14,15 @@ const NAMED: [&str; 5] = [
     "--busy-poll",
 ];
 
+/// Values of `--direction` that `wire` measures without the option.
+const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];
+
 /// Options other than the default.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OtherOptions {
-    /// Options with the same value in all cases, with that value.
+    /// Options whose values can be typed, as a list: no case has the default.
     pub same: BTreeMap<&'static str, String>,
-    /// Options with several values, of which one may be the default.
+    /// Options with several values, of which one is the default.
     pub varied: BTreeSet<&'static str>,
 }
 
@@ -71,10 +74,17 @@ impl OtherOptions {
             values.entry(flag).or_default().insert(value);
         }
         let mut all = Self::default();
-        for (flag, mut values) in values.into_iter().filter(|(flag, _)| !NAMED.contains(flag)) {
-            match (values.len(), values.pop_last()) {
-                (1, Some(Some(value))) => _ = all.same.insert(flag, value),
-                (1, _) => {}
+        let directions = DIRECTIONS.map(|direction| Some(direction.to_string()));
+        let directions = BTreeSet::from(directions);
+        for (flag, values) in values.into_iter().filter(|(flag, _)| !NAMED.contains(flag)) {
+            let is_default = flag == "--direction" && values == directions;
+            let given: Vec<String> = values.iter().flatten().cloned().collect();
+            match (values.len(), given.len()) {
+                _ if is_default => {}
+                (1, 0) => {}
+                (values, given_values) if values == given_values => {
+                    _ = all.same.insert(flag, given.join(","));
+                }
                 _ => _ = all.varied.insert(flag),
             }
         }
@@ -107,6 +117,12 @@ mod tests {
         assert_eq!(named(&keys[1..2]), ["--train 8"]);
         let all = ["--batch", "--cmsg", "--spread", "--train", "--transport"];
         assert_eq!(named(&keys), all);
+        let up = "std:std/2t/26B/connected/v4/up";
+        let down = "std:std/2t/26B/connected/v4/down";
+        let both = "std:std/2t/26B/connected/v4/both";
+        assert_eq!(named(&[up, down]), [""; 0], "wire measures both");
+        assert_eq!(named(&[up]), ["--direction up"]);
+        assert_eq!(named(&[up, both]), ["--direction both,up"]);
         let buffers = "std:std/2t/1460B/unconnected/v6/rcvbuf20000";
         let all = ["--connection unconnected", "--ip v6", "--rcvbuf 20000"];
         assert_eq!(named(&[buffers]), all);

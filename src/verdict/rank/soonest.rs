@@ -99,7 +99,8 @@ fn headline(board: &BoardRanking, all: &[At]) -> String {
         return format!("No recommendation: only {only} was measured{place}");
     }
     let of = format!("{} {} engines", board.machine.network.among(), known.len());
-    let perhaps = if board.quality.grade == Grade::Poor {
+    let is_disturbed = all.iter().any(At::is_disturbed);
+    let perhaps = if board.quality.grade == Grade::Poor || is_disturbed {
         "perhaps "
     } else {
         ""
@@ -109,6 +110,11 @@ fn headline(board: &BoardRanking, all: &[At]) -> String {
         _ if all.iter().all(|at| at.conditions.are_alone()) => "alone".to_owned(),
         _ if all.iter().any(|at| at.conditions.are_alone()) => "alone and under load".to_owned(),
         _ => "at every rate".to_owned(),
+    };
+    let loads = if all.iter().any(|at| at.tail(board).is_some()) {
+        format!("by the median, {loads}")
+    } else {
+        loads
     };
     match everywhere(all) {
         Some((common, true)) if common.len() == 1 => {
@@ -130,7 +136,7 @@ fn headline(board: &BoardRanking, all: &[At]) -> String {
                 names(&common, "and")
             )
         }
-        None if all.iter().any(|at| at.outcome.soonest().is_some()) => {
+        None if all.iter().any(|at| at.soonest().is_some()) => {
             format!("{of}, {perhaps}soonest by load:")
         }
         None if all.iter().any(At::is_open) => {
@@ -143,7 +149,7 @@ fn headline(board: &BoardRanking, all: &[At]) -> String {
 /// Returns the engines that answer soonest under all conditions, and whether no others do anywhere. `None`: there are
 /// none, or it is not sure.
 fn everywhere<'a>(all: &'a [At]) -> Option<(BTreeSet<&'a str>, bool)> {
-    let sets = all.iter().map(|at| at.outcome.soonest());
+    let sets = all.iter().map(At::soonest);
     let sets: Vec<BTreeSet<&str>> = sets.collect::<Option<_>>()?;
     let common = sets.iter().cloned();
     let common = common.reduce(|common, set| &common & &set)?;
@@ -230,7 +236,41 @@ impl<'a> Outcome<'a> {
 impl At<'_> {
     /// Returns whether more windows may tell more.
     fn is_open(&self) -> bool {
-        matches!(self.outcome, Outcome::Noisy(..) | Outcome::Unsure(_))
+        matches!(self.outcome, Outcome::Noisy(..) | Outcome::Unsure(_)) || self.is_disturbed()
+    }
+
+    /// Returns whether an engine is missing, as something disturbed its measurement.
+    fn is_disturbed(&self) -> bool {
+        self.overloaded.iter().any(|one| one.is_disturbed)
+    }
+
+    /// Returns the engines that answer soonest. `None`: it is not sure.
+    fn soonest(&self) -> Option<BTreeSet<&str>> {
+        self.outcome.soonest().filter(|_| !self.is_disturbed())
+    }
+
+    /// Returns the engine with the shortest tail, and one of the soonest whose tail is surely longer, each with its
+    /// 99th percentile. `None`: there are none.
+    fn tail(&self, board: &BoardRanking) -> Option<(&Standing, [(&str, Reading); 2])> {
+        let Outcome::Soonest(standing, _) = &self.outcome else {
+            return None;
+        };
+        let all = standing.places.iter();
+        let all = all.filter_map(|place| Some((place.label.as_str(), self.p99(board, place)?)));
+        let shortest = all.min_by(|(_, a), (_, b)| a.value().total_cmp(&b.value()))?;
+        let soonest = standing.leaders();
+        let mut soonest =
+            soonest.filter_map(|place| Some((place.label.as_str(), self.p99(board, place)?)));
+        let longer = soonest.find(|(_, tail)| {
+            let ends = tail.interval().zip(shortest.1.interval());
+            ends.is_some_and(|((low, _), (_, high))| low > high)
+        });
+        Some((standing, [shortest, longer?]))
+    }
+
+    fn p99(&self, board: &BoardRanking, place: &RankedEngine) -> Option<Reading> {
+        let own = (self.conditions, place.label.clone());
+        board.tails.get(&own).copied().flatten()
     }
 
     /// Returns the engine with the shortest round trips, sure or not.

@@ -120,7 +120,7 @@ fn a_case_that_has_no_more_time_says_its_bounds_so_far_and_how_to_go_on() {
     let output = place.run(&format!(
         "find lossless {words} --max-case-time 1s -o log.jsonl --format json"
     ));
-    assert_code(&output, 0);
+    assert_code(&output, 4);
     let row = &rows(&stdout(&output))[0];
     assert_eq!(row["is_finished"], false, "{row}");
     let errors = stderr(&output);
@@ -391,7 +391,20 @@ fn a_search_without_a_rate_yet_says_so_and_how_to_go_on() {
     let output = place.run(&format!(
         "find lossless {words} --max-case-time 1s -o log.jsonl"
     ));
-    let table = stdout(&output);
+    assert_code(&output, 4);
+    let table = crate::common::words(&stdout(&output));
     assert!(table.contains("poor"), "{table}");
-    assert!(table.contains("continue with --resume"), "{table}");
+    assert!(!table.contains("bounds are those so far"), "{table}");
+    // In the order in which they were typed, without the file that is there already.
+    let typed = words.replace("--board generic ", "");
+    let more = table
+        .split("continue with --resume, or search again: ")
+        .nth(1);
+    let more = more.unwrap_or_else(|| panic!("{table}"));
+    assert!(
+        more.contains(&format!("find lossless {words} --max-case-time 10m")),
+        "{table}"
+    );
+    let cable = format!("udpbench wire HOST --deploy find lossless {typed} --max-case-time 10m");
+    assert!(more.contains(&cable), "{cable}: {table}");
 }

@@ -223,6 +223,33 @@ fn commands_of_readme_and_those_that_their_runs_print_run_as_they_stand() {
 }
 
 #[test]
+fn two_ends_on_one_cpu_are_said_with_the_command_that_parts_them() {
+    let Some(desk) = Desk::new() else {
+        return;
+    };
+    let short = "--soak 0s --warmup 5ms --rounds 6 --duration 30ms --threads 2";
+    let command = format!("udpbench wire pi@board --deploy --engine std --payload 300 {short}");
+    let output = desk.run(End::Near, &command);
+    assert_code(&output, 0);
+    let said = words(&stdout(&output));
+    assert!(said.contains("both ends share CPU "), "{said}");
+    assert!(!said.contains("with --direction as here"), "{said}");
+    let Some((before, _)) = said.split_once(" (a CPU for each end)") else {
+        assert!(said.contains("too few CPUs for both ends"), "{said}");
+        return;
+    };
+    let (_, command) = before.rsplit_once(" next ").expect("it is a step");
+    assert!(
+        command.starts_with("udpbench wire pi@board --deploy "),
+        "{command}"
+    );
+    let output = desk.run(End::Near, command);
+    assert_code(&output, 0);
+    let said = words(&stdout(&output));
+    assert!(!said.contains("both ends share CPU "), "{said}");
+}
+
+#[test]
 fn commands_of_first_board_run_as_they_stand_on_the_board_and_on_the_laptop() {
     let Some(desk) = Desk::new() else {
         return;

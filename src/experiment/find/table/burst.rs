@@ -3,7 +3,7 @@
 use super::super::buffer_capacity::buffer_capacity;
 use super::super::burst::{Burst, BurstQuestion};
 use super::super::{Record, Search, Searched};
-use super::{mark, or_dash, searched};
+use super::{bounds_so_far, mark, or_dash, searched};
 use crate::term::duration;
 use crate::term::table::{Columns, Table};
 
@@ -35,6 +35,11 @@ pub(super) fn table(record: &Record) -> Table {
         Search::Burst(search) => Some((case, search)),
         _ => None,
     }))
+}
+
+/// Returns the bounds of a search that is not finished.
+pub(super) fn so_far(search: &Burst) -> String {
+    bounds_so_far(search.found(), |datagrams| format!("{datagrams} datagrams"))
 }
 
 pub(super) fn legend(asked: BurstQuestion) -> String {

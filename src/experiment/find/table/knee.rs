@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::super::knee::{Found, Gain, Knee, KneeQuestion};
 use super::super::{Record, Search};
 use super::{or_dash, searched};
+use crate::results::command_line::CommandLine;
 use crate::term::table::{Columns, Table};
 use crate::verdict::judge::By;
 
@@ -70,11 +71,14 @@ pub(super) fn notes(record: &Record) -> String {
         if let Search::Knee(search) = &case.search {
             if let Some((value, loss_pct)) = search.lossy() {
                 let (name, call) = (names.name(&case.case), search.call().name());
+                let flag = format!("--{call}");
+                let command = CommandLine(&record.header().command_line)
+                    .find_lossless(&[(&flag, value.to_string())]);
                 let _ = writeln!(
                     notes,
                     "\n{name}: with --{call} {value}, {loss_pct:.0} % of what was sent was lost: the receivers or the \
                      path are the limit there, not the calls of the senders. Another --receiver may move the knee; \
-                     udpbench find lossless --{call} {value} shows the rate that arrives whole."
+                     udpbench {command} shows the rate that arrives whole."
                 );
             }
         }
@@ -83,6 +87,11 @@ pub(super) fn notes(record: &Record) -> String {
 }
 
 fn knee(found: &Found) -> String {
+    let unknown = gain(None);
+    let is_open = found.range.0 < found.range.1;
+    if is_open && [found.over_one, found.beyond].map(gain) == [unknown.clone(), unknown.clone()] {
+        return unknown;
+    }
     match *found {
         Found { knee: 1, .. } => "none".to_owned(),
         Found {

@@ -6,7 +6,8 @@ use super::super::lossless::{Lossless, LosslessQuestion};
 use super::super::names::Names;
 use super::super::{Record, Search, Searched};
 use super::quality::Quality;
-use super::{mark, or_dash, searched};
+use super::{bounds_so_far, mark, or_dash, searched};
+use crate::results::command_line::CommandLine;
 use crate::term::duration;
 use crate::term::table::{Columns, Table};
 
@@ -150,20 +151,40 @@ fn quality_and_next(record: &Record, names: &Names) -> String {
         };
         let why = quality
             .why()
-            .map_or_else(String::new, |(why, _)| format!(": {why}"));
+            .map_or_else(String::new, |why| format!(": {why}"));
         format!("{}{of}{why}", quality.name())
     });
     lines(&mut text, "quality", graded);
-    let fixes = grades.iter().filter_map(|(quality, _)| quality.why());
-    let is_offload = |(case, _): (&Searched, _)| case.case.sender.to_string().contains("gso");
-    let cable = if cases(record).any(is_offload) {
-        "over a cable the rates differ, most of all of gso: udpbench wire HOST --deploy find lossless"
-    } else {
-        "over a cable the rates differ: udpbench wire HOST --deploy find lossless"
-    };
-    let cable = record.header().wire.is_none().then_some(cable);
-    lines(&mut text, "next", fixes.map(|(_, fix)| fix).chain(cable));
+    let fixes = grades.iter().filter_map(|(quality, _)| quality.fix(record));
+    lines(&mut text, "next", fixes.chain(over_a_cable(record)));
     text
+}
+
+/// Returns the same search over a cable. `None`: it was over a wire, or what was searched does not go between hosts.
+fn over_a_cable(record: &Record) -> Option<String> {
+    let header = record.header();
+    if header.wire.is_some() || cases(record).any(|(case, _)| case.case.transport.is_some()) {
+        return None;
+    }
+    let mut senders = cases(record).map(|(case, _)| case.case.sender.to_string());
+    let most = if senders.any(|sender| sender.contains("gso")) {
+        ", most of all of gso"
+    } else {
+        ""
+    };
+    let is_too_short = cases(record).any(|(case, _)| case.next().is_some());
+    let limit = is_too_short.then(|| ("--max-case-time", duration::text(record.enough_time())));
+    let command = CommandLine(&header.command_line).find_lossless(limit.as_slice());
+    Some(format!(
+        "over a cable the rates differ{most}: udpbench wire HOST --deploy {command}"
+    ))
+}
+
+/// Returns the bounds of a search that is not finished.
+pub(super) fn so_far(search: &Lossless) -> String {
+    bounds_so_far(search.found(), |load| {
+        format!("{} k/s", thousands(Some(load), search))
+    })
 }
 
 /// Adds lines, the first of which has the label.
@@ -179,7 +200,7 @@ fn lines(text: &mut String, label: &str, lines: impl IntoIterator<Item = impl Di
 pub(super) fn notes(record: &Record) -> String {
     let names = record.names();
     let mut notes = String::new();
-    for (case, search) in cases(record) {
+    for (case, search) in cases(record).filter(|(case, _)| case.next().is_none()) {
         let (name, found) = (names.name(&case.case), search.found());
         match found.interval {
             (Some(low), None) => {

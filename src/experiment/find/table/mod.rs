@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 use self::idle::curve;
 use super::header::Question;
+use super::mlr::Found as Bounds;
 use super::names::Names;
 use super::{Record, Search, Searched, cliff, tuning};
+use crate::term::digits::counted;
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
@@ -57,20 +59,22 @@ pub fn answers(record: &Record) -> SearchReport {
     }
 }
 
-/// Draws the results for a terminal of `width` columns.
-pub fn draw(record: &Record, width: u16) -> String {
-    let answers = answers(record);
-    let mut text = answers.table.draw(width.into());
-    let below = [answers.measured, answers.legend];
-    for below in below.iter().filter(|_| !answers.table.is_empty()) {
-        text += &fold::text(below, width.into());
+impl SearchReport {
+    /// Draws the results for a terminal of `width` columns. `in_commands` completes the commands in a text.
+    pub fn draw(&self, width: u16, in_commands: impl Fn(&str) -> String) -> String {
+        let fold = |text: &str| fold::text(&in_commands(text), width.into());
+        let mut text = self.table.draw(width.into());
+        if !self.table.is_empty() {
+            text += &fold(&self.measured);
+            text += &fold(&self.legend);
+        }
+        text += &fold(&self.notes);
+        if !self.answer.is_empty() {
+            text += "\n";
+            text += &fold(&self.answer);
+        }
+        text
     }
-    text += &fold::text(&answers.notes, width.into());
-    if !answers.answer.is_empty() {
-        text += "\n";
-        text += &fold::text(&answers.answer, width.into());
-    }
-    text
 }
 
 /// Returns a line with the settings that all cases share. Empty if there are none, or no case is searched.
@@ -189,9 +193,10 @@ fn notes(record: &Record) -> String {
         } else if case.next().is_some() {
             let _ = writeln!(
                 notes,
-                "\n{}: not finished after {} trials; its bounds are those so far",
+                "\n{}: not finished after {}{}",
                 names.name(&case.case),
-                case.trials
+                counted(usize::try_from(case.trials).unwrap_or(usize::MAX), "trial"),
+                so_far(&case.search)
             );
         }
     }
@@ -214,6 +219,25 @@ fn notes(record: &Record) -> String {
         );
     }
     notes
+}
+
+/// Returns the bounds of a search that is not finished, if it has any.
+fn so_far(search: &Search) -> String {
+    match search {
+        Search::Lossless(search) => lossless::so_far(search),
+        Search::Burst(search) => burst::so_far(search),
+        _ => String::new(),
+    }
+}
+
+/// Returns the bounds of a search for a load that is not finished. `text` returns a load with its unit.
+fn bounds_so_far(found: Bounds, text: impl Fn(u32) -> String) -> String {
+    match (found.load, found.too_much) {
+        (Some(low), Some(high)) => format!("; so far from {} to {}", text(low), text(high)),
+        (Some(low), None) => format!("; so far at least {}", text(low)),
+        (None, Some(high)) => format!("; so far less than {}", text(high)),
+        (None, None) => String::new(),
+    }
 }
 
 fn cliff_legend(asked: cliff::CliffQuestion) -> String {

@@ -1,10 +1,17 @@
 //! Grade of the rate that a search has found.
 
-use super::super::Searched;
+use std::time::Duration;
+
+use super::super::header::Question;
 use super::super::lossless::Lossless;
+use super::super::{Record, Searched};
+use crate::results::command_line::CommandLine;
+use crate::term::duration;
 
 /// Half of an interval's width, in percent of the rate, up to which its quality is `good`.
 const GOOD_PCT: f64 = 3.0;
+/// Shortest time of rechecks that is advised.
+const SHORT_RECHECK: Duration = Duration::from_secs(60);
 
 /// Trust in the rate of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,30 +66,60 @@ impl Quality {
         }
     }
 
-    /// Returns the reason of the grade and the next step. `None`: the quality is good.
-    pub(super) fn why(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::Good => None,
-            Self::Wide => Some((
-                "the interval is wide or has no end",
-                "search again with a longer --recheck",
-            )),
-            Self::Unsteady => Some((
-                "the machine was not equally fast throughout",
-                "fix the CPU clock and stop other programs (udpbench check), search again",
-            )),
-            Self::Doubtful => Some((
-                "other programs disturbed it, or trials contradict each other",
-                "stop what else runs (udpbench check), search again",
-            )),
-            Self::Unfinished => Some((
-                "not finished",
-                "continue with --resume, or give --max-case-time more",
-            )),
-            Self::UnfinishedAndUnsteady => Some((
-                "not finished, and the machine was not equally fast throughout",
-                "fix the CPU clock and stop other programs (udpbench check), then continue with --resume",
-            )),
-        }
+    /// Returns the reason of the grade. `None`: the quality is good.
+    pub(super) fn why(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Good => return None,
+            Self::Wide => "the interval is wide or has no end",
+            Self::Unsteady => "the machine was not equally fast throughout",
+            Self::Doubtful => "other programs disturbed it, or trials contradict each other",
+            Self::Unfinished => "not finished",
+            Self::UnfinishedAndUnsteady => {
+                "not finished, and the machine was not equally fast throughout"
+            }
+        })
     }
+
+    /// Returns the next step. `None`: the quality is good.
+    pub(super) fn fix(self, record: &Record) -> Option<String> {
+        let fixed = match self {
+            Self::Good => return None,
+            Self::Wide => return Some(longer_recheck(record)),
+            Self::Unfinished => return Some(more_time(record)),
+            Self::Unsteady => {
+                "fix the CPU clock and stop other programs (udpbench check), search again"
+            }
+            Self::Doubtful => "stop what else runs (udpbench check), search again",
+            Self::UnfinishedAndUnsteady => {
+                "fix the CPU clock and stop other programs (udpbench check), then continue with --resume"
+            }
+        };
+        Some(fixed.to_owned())
+    }
+}
+
+fn more_time(record: &Record) -> String {
+    let limit = duration::text(record.enough_time());
+    again(
+        record,
+        "continue with --resume, or search again",
+        ("--max-case-time", limit),
+    )
+}
+
+fn longer_recheck(record: &Record) -> String {
+    let Question::Lossless(asked) = record.header().question else {
+        return String::new();
+    };
+    let longer = duration::text((asked.recheck * 4).max(SHORT_RECHECK));
+    again(record, "search again for longer", ("--recheck", longer))
+}
+
+/// Returns a step with the command that searches again with an option.
+fn again(record: &Record, what: &str, (flag, value): (&str, String)) -> String {
+    let typed = CommandLine(&record.header().command_line);
+    if !typed.has("find") {
+        return format!("{what} with {flag} {value}");
+    }
+    format!("{what}: {}", typed.again(&[(flag, value)]))
 }

@@ -126,13 +126,23 @@ fn columns<'a>() -> Columns<'a, Measured<'a>> {
 const _: () = assert!(LOADS_PCT.len() == 3);
 
 fn at(load: Load, cell: fn(&Row) -> String) -> impl Fn(&Measured) -> String {
-    move |case| case.at(load).map_or_else(String::new, cell)
+    move |case| {
+        let Some(row) = case.at(load) else {
+            return String::new();
+        };
+        let cell = cell(row);
+        let kept_up = || case.rows.iter().any(|(other, _)| other.kept_up_above(row));
+        if cell == OVER && kept_up() {
+            return UNCLEAR.to_owned();
+        }
+        cell
+    }
 }
 
 fn p50(row: &Row) -> String {
     match row.status {
         // A rate above capacity has responses, but no valid round trips.
-        _ if row.answered_of_overload_pct().is_some() => "over".to_owned(),
+        _ if row.answered_of_overload_pct().is_some() => OVER.to_owned(),
         Status::Failed => "failed".to_owned(),
         _ => estimate([row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high], 1),
     }
@@ -142,7 +152,11 @@ fn p99(row: &Row) -> String {
     estimate([row.rtt_p99_us, row.rtt_p99_us_low, row.rtt_p99_us_high], 1)
 }
 
+const OVER: &str = "over";
+const UNCLEAR: &str = "unclear";
+
 const LEGEND: &str = "\n\
     Round trips in microseconds: half of them, and 99 of 100, take no longer. alone: each client waits for its answer, \
     kreq/s of them. 10 %, 50 %, 90 %: so much of this engine's best rate in three trials before (with --load: of what it \
-    bears without loss) is asked, when it is due, and round trips count from then. over: that is more than is answered.";
+    bears without loss) is asked, when it is due, and round trips count from then. over: that is more than is answered. unclear: so it seems, \
+    but more was answered at a higher rate.";

@@ -6,8 +6,9 @@ use super::{At, Outcome};
 use crate::term::digits::interval_text;
 use crate::verdict::quality::LOSSY_PCT;
 use crate::verdict::rank::choices::{half_in_words, is_clean, names, needs_spare_cpus};
+use crate::verdict::rank::estimate::Reading;
 use crate::verdict::rank::measure::Measure;
-use crate::verdict::rank::{BoardRanking, RankedEngine, Standing};
+use crate::verdict::rank::{BoardRanking, Overloaded, RankedEngine, Standing};
 
 impl At<'_> {
     /// Names the soonest engines with their values, and the engines that are overloaded or lost too much.
@@ -27,7 +28,7 @@ impl At<'_> {
                 format!(
                     "{} {}, but without an interval",
                     best.label,
-                    in_us(standing, best)
+                    in_us(standing, &best.reading)
                 )
             }
             Outcome::Lossy(least) => {
@@ -37,7 +38,9 @@ impl At<'_> {
             Outcome::Nobody if self.overloaded.is_empty() => "nothing measured".to_owned(),
             Outcome::Nobody => "nobody".to_owned(),
         };
-        let overloaded = self.overloaded.iter().map(|one| {
+        let (disturbed, overloaded): (Vec<&Overloaded>, Vec<&Overloaded>) =
+            self.overloaded.iter().partition(|one| one.is_disturbed);
+        let overloaded = overloaded.into_iter().map(|one: &Overloaded| {
             let lost = if one.lost_pct < LOSSY_PCT {
                 String::new()
             } else {
@@ -50,7 +53,28 @@ impl At<'_> {
             [] => String::new(),
             some => format!("; overloaded: {}", some.join(", ")),
         };
-        own + &self.lossy(board) + &overloaded
+        let disturbed = disturbed
+            .iter()
+            .map(|one| format!("{} (answered {:.0} %)", one.engine, one.answered_pct));
+        let disturbed: Vec<String> = disturbed.collect();
+        let disturbed = match &disturbed[..] {
+            [] => String::new(),
+            some => format!("; disturbed (kept up with more load): {}", some.join(", ")),
+        };
+        let unclear = if disturbed.is_empty() {
+            ""
+        } else {
+            "unclear: "
+        };
+        let tail = self
+            .tail(board)
+            .map_or_else(String::new, |(standing, tails)| {
+                let tails =
+                    tails.map(|(label, tail)| format!("{label} {}", in_us(standing, &tail)));
+                format!("; but p99: {}", tails.join(", then "))
+            });
+        let lossy = self.lossy(board);
+        format!("{unclear}{own}{tail}{lossy}{overloaded}{disturbed}")
     }
 
     /// Returns the values of the engines that keep a CPU busy.
@@ -60,7 +84,7 @@ impl At<'_> {
         let values = averaged.into_iter().flat_map(|one| {
             let places = one.standing.places.iter();
             let places = places.filter(|place| needs_spare_cpus(board, place));
-            places.map(|place| format!("{} {}", place.label, in_us(&one.standing, place)))
+            places.map(|place| format!("{} {}", place.label, in_us(&one.standing, &place.reading)))
         });
         let values: Vec<String> = values.collect();
         if values.is_empty() {
@@ -97,7 +121,7 @@ fn soonest(standing: &Standing, apart_pct: f64) -> String {
         return format!("{engines} alike within {apart} ({})", range(standing));
     }
     let mut places = standing.places.iter();
-    let own = |place: &RankedEngine| format!("{} {}", place.label, in_us(standing, place));
+    let own = |place: &RankedEngine| format!("{} {}", place.label, in_us(standing, &place.reading));
     let best = places.next().map_or_else(String::new, own);
     let next = places
         .next()
@@ -136,9 +160,8 @@ fn range(standing: &Standing) -> String {
     }
 }
 
-/// Formats a median with its interval: `35.5 us (+-2.1 %)`.
-fn in_us(standing: &Standing, place: &RankedEngine) -> String {
-    let reading = &place.reading;
+/// Formats a time with its interval: `35.5 us (+-2.1 %)`.
+fn in_us(standing: &Standing, reading: &Reading) -> String {
     let value = standing.figure(reading.value(), reading);
     let interval = reading.interval();
     match interval.and_then(|(low, high)| interval_text(reading.value(), low, high)) {
