@@ -42,6 +42,16 @@ fn windows(log: &Log<Header>) -> Vec<(Side, usize, u32)> {
     log.lines.iter().filter_map(window).collect()
 }
 
+/// Begin of the answer of a comparison that ended with this code.
+fn headline(code: Option<i32>, rounds: u32) -> String {
+    let inconclusive = if code == Some(4) {
+        "Inconclusive: "
+    } else {
+        ""
+    };
+    format!("{inconclusive}B against A, {rounds} rounds: ")
+}
+
 #[test]
 fn both_sides_of_a_case_are_measured_one_after_the_other_and_each_comes_first_as_often() {
     let place = Place::new();
@@ -51,7 +61,7 @@ fn both_sides_of_a_case_are_measured_one_after_the_other_and_each_comes_first_as
         [Some(0), Some(3), Some(4)].contains(&code),
         "{text}{errors}"
     );
-    assert!(text.starts_with("B against A, 8 rounds: "), "{text}");
+    assert!(text.starts_with(&headline(code, 8)), "{text}");
     assert!(text.contains("\nA: this udpbench (0.1.0"), "{text}");
     let windows = windows(&log(&place, "ab.jsonl"));
     assert_eq!(windows.len(), 2 * 2 * 8);
@@ -141,7 +151,7 @@ fn a_comparison_that_was_interrupted_goes_on_where_it_was() {
         [Some(0), Some(3), Some(4)].contains(&code),
         "{text}{errors}"
     );
-    assert!(text.starts_with("B against A, 20 rounds: "), "{text}");
+    assert!(text.starts_with(&headline(code, 20)), "{text}");
     let whole = windows(&log(&place, "ab.jsonl"));
     // One pair at most lacked a side, and was measured anew.
     assert!(whole.len() == 80 || whole.len() == 81, "{}", whole.len());
@@ -257,6 +267,23 @@ fn what_cannot_be_is_refused_before_there_is_a_log() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("give both as many values of each option"));
     assert_eq!(place.files(), ["chatty"]);
+}
+
+#[test]
+fn more_rounds_do_not_shorten_the_windows() {
+    let place = Place::new();
+    let window_ms = |arguments: &str| {
+        let (_, text, errors) = compare(&place, arguments);
+        let windows = text.split_once("windows of ").expect(&errors).1;
+        windows.split(' ').next().expect("a number").to_owned()
+    };
+    let case = "-- --engine null --threads 2 --payload 1 --ip v4 --connection connected --warmup 1ms --board generic";
+    for (rounds, expected) in [(6, "67"), (20, "20"), (30, "20")] {
+        assert_eq!(
+            window_ms(&format!("-q --rounds {rounds} -o {rounds}.jsonl {case}")),
+            expected
+        );
+    }
 }
 
 /// Writes an executable shell script.

@@ -152,7 +152,7 @@ fn a_hint_that_is_pasted_runs_what_it_says_and_nothing_else() {
 fn a_signal_to_the_program_alone_ends_waits_for_others() {
     let place = Place::new();
     let silent = place.path("silent");
-    fs::write(&silent, "#!/bin/sh\ntouch begun\nexec sleep 100\n").expect("written");
+    fs::write(&silent, "#!/bin/sh\ntouch begun\nexec sleep 1000\n").expect("written");
     fs::set_permissions(&silent, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let short = "-- --engine null --threads 2 --payload 1 --ip v4";
     for words in [
@@ -173,7 +173,7 @@ fn a_signal_to_the_program_alone_ends_waits_for_others() {
         signal(&child, Signal::SIGTERM);
         assert_eq!(child.wait().expect("it ends").code(), Some(143), "{words}");
         let took = since.elapsed();
-        assert!(took < Duration::from_secs(20), "{words}: {took:?}");
+        assert!(took < Duration::from_secs(500), "{words}: {took:?}");
         fs::remove_file(place.path("begun")).expect("it is there");
     }
 }

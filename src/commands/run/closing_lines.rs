@@ -21,11 +21,12 @@ pub(super) enum Purpose {
     Comparison { is_clear: bool },
 }
 
-/// Returns the closing lines, `room` columns wide. Empty if no case was measured.
+/// Returns the closing lines, `room` columns wide. Empty if no case was measured. `saved` are the files of all passes,
+/// the last of which is that of `progress`.
 pub(super) fn of(
     purpose: Purpose,
     until: Option<Until>,
-    progress: &Progress,
+    (progress, saved): (&Progress, &[String]),
     room: usize,
 ) -> String {
     let (rows, outputs) = (&progress.rows, &progress.outputs);
@@ -46,17 +47,13 @@ pub(super) fn of(
     lines.push(format!("quality  {quality}{shown}"));
     let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];
     lines.extend(found.into_iter().flatten());
-    lines.push(format!("saved    {}", outputs.shown));
+    lines.extend(labelled("saved", saved.iter().cloned()));
     let is_unclear = purpose == Purpose::Comparison { is_clear: false };
     let pairs = is_unclear.then_some(
         "udpbench ab BEFORE AFTER (two programs, or two states) measures both in turn, and can tell more",
     );
     let fixes = pairs.into_iter().chain(quality.fixes).map(str::to_owned);
-    let next = fixes.chain(next(outputs)).enumerate();
-    lines.extend(next.map(|(n, what)| {
-        let label = if n == 0 { "next" } else { "" };
-        format!("{label:<9}{what}")
-    }));
+    lines.extend(labelled("next", fixes.chain(next(outputs))));
     let lines = outputs.words.in_commands(&lines.join("\n"));
     let lines = fold::text(&format!("{lines}\n"), room);
     let answers = match purpose {
@@ -64,6 +61,13 @@ pub(super) fn of(
         Purpose::Comparison { .. } => String::new(),
     };
     format!("\n{answers}{lines}")
+}
+
+/// Returns lines of which the first has the label.
+fn labelled(label: &str, lines: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    let lines = labels.zip(lines);
+    lines.map(|(label, line)| format!("{label:<9}{line}"))
 }
 
 /// Returns the line about cases whose interval `--until` could not narrow to the goal within its time.

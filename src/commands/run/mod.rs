@@ -100,6 +100,7 @@ pub(super) fn sweep_of(
         say("a baseline is measured twice: two runs show by how much runs differ");
     }
     let mut passes = 0;
+    let mut saved = Vec::new();
     let mut failed = false;
     loop {
         let begun = match &args.output.resume {
@@ -129,6 +130,7 @@ pub(super) fn sweep_of(
             Err(outcome) => return Ok(outcome),
         };
         passes += 1;
+        saved.push(progress.outputs.shown.clone());
         let can_go_on = passes < MOST_PASSES
             && ending == Ending::Complete
             && args.output.resume.is_none()
@@ -154,9 +156,14 @@ pub(super) fn sweep_of(
         };
         let purpose = base.as_ref().map_or(Purpose::Choice, Base::purpose);
         let room = width().into();
-        progress.present(&closing_lines::of(purpose, until, &progress, room));
+        progress.present(&closing_lines::of(
+            purpose,
+            until,
+            (&progress, &saved),
+            room,
+        ));
         if args.output.quiet && !args.output.output.as_deref().is_some_and(is_stdout) {
-            say(&progress.outputs.shown);
+            saved.iter().for_each(|shown| say(shown));
         }
         return compared;
     }
