@@ -72,7 +72,7 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
         let label = &engine.label;
         Some(match rounds_to_tell(record, judgement, engine)? {
             rounds if rounds > MOST_ROUNDS => {
-                format!("{label} is unclear: {MOST_ROUNDS} rounds would hardly tell, its change is about the threshold")
+                format!("{label} is unclear: {MOST_ROUNDS} rounds would hardly tell")
             }
             rounds => format!(
                 "{label} is unclear: if the change is as large as it looks, some {rounds} rounds would tell"

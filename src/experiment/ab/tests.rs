@@ -2,8 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use clap::Parser;
+
 use super::dice::{COMPARISONS, Dice, ROUNDS, comparison, keys, record, record_of};
 use super::*;
+use crate::cli::{Cli, Command, options};
 use crate::data::Case;
 use crate::results::log::Event;
 use crate::session::{Experiment, Step};
@@ -350,12 +353,22 @@ fn an_unclear_comparison_ends_with_the_command_that_would_tell_in_windows_as_lon
     );
     assert!(time.ends_with('s'), "{time}");
     // What it replaces, and the file that is there by now, are not typed again.
-    let typed = "ab -q --rounds 20 --decide --max-time=1m -o a.jsonl --a --batch=8 -- --duration 400ms --engine mmsg";
+    let typed = "ab -q --rounds 20 --decide --max-time=1m -o a.jsonl --a --batch=8 --b --batch=9 -- --duration 400ms \
+                 --engine mmsg --threads 2";
     let next = last_lines(typed);
     let (_, command) = next.split_once("udpbench ").expect("a command");
-    let expected =
-        format!("ab -q --a '--batch=8' --rounds {rounds} -- --engine mmsg --duration {together}\n");
+    let expected = format!(
+        "ab -q --a '--batch=8' --b '--batch=9' --rounds {rounds} -- --engine mmsg --threads 2 --duration {together}\n"
+    );
     assert_eq!(command, expected);
+    let words = shlex::split(&format!("udpbench {command}")).expect("words of a shell");
+    let typed = Cli::try_parse_from(words).expect("a command of this program");
+    let Some(Command::Ab(args)) = typed.command else {
+        panic!("{command}");
+    };
+    let header = options::ab::header(&args, None, "").expect("it can be measured");
+    let found = (header.rounds.to_string(), header.a.settings.window);
+    assert_eq!(found, (rounds.to_owned(), Duration::from_millis(20)));
 }
 
 #[test]
