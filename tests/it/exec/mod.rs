@@ -2,12 +2,14 @@
 //! the one in C, and programs that misbehave.
 
 use std::fs;
+use std::net::UdpSocket;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use udpbench::data::Ip;
 use udpbench::results::row::{Row, Status};
 use udpbench::sys::real_time;
 
@@ -69,7 +71,12 @@ fn a_program_sends_and_receives_like_an_engine() {
          --threads 2,4 --no-reference --verify {SHORT}"
     ));
     assert_eq!(rows.len(), 16);
+    let has_ipv6 = UdpSocket::bind("[::1]:0").is_ok();
     for row in &rows {
+        if row.ip == Ip::V6 && !has_ipv6 {
+            assert_eq!(row.status, Status::Skipped, "{row:?}");
+            continue;
+        }
         assert_eq!(
             (row.status, row.receiver.as_str()),
             (Status::Ok, "plain"),
