@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::number::within;
 use super::{AskedArgs, RemoteArgs};
+use crate::experiment::ab::header::MOST_ROUNDS;
 use crate::term::duration;
 
 /// The options of `ab`.
@@ -91,8 +92,8 @@ pub struct SidesArgs {
 pub struct RoundsArgs {
     /// Rounds, 6 or more
     ///
-    /// Each has a window of every case on both sides
-    #[arg(long, value_name = "N", default_value = "20", value_parser = within(6_u32..=1000), allow_negative_numbers = true, conflicts_with = "resume")]
+    /// Each has a window of every case on both sides, of 20 ms or longer without --duration
+    #[arg(long, value_name = "N", default_value = "20", value_parser = within(6_u32..=MOST_ROUNDS), allow_negative_numbers = true, conflicts_with = "resume")]
     pub rounds: u32,
     /// Adds rounds until every engine has its verdict
     ///

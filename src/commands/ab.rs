@@ -96,10 +96,10 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
         let judgement = judge(&comparison.record, question);
         if judgement.is_worse() {
             Outcome::Worse
-        } else if judgement.is_surely_not_worse() || args.asked.accept.is_some() {
-            Outcome::Done
-        } else {
+        } else if judgement.is_inconclusive() && args.asked.accept.is_none() {
             Outcome::Inconclusive
+        } else {
+            Outcome::Done
         }
     };
     Ok(outcome.unwrap_or_else(judged).into())

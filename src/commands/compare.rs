@@ -70,16 +70,30 @@ fn next(comparison: &Comparison, sides: [&[PathBuf]; 2]) -> String {
 }
 
 /// Returns the commands that measure once more, and compare. They are not folded: they are there to be pasted.
+///
+/// A run with `--against` may measure a second time, into `after.2.2.csv` if it was to measure into `after.2.csv`. Only the
+/// shell that runs the second command can know.
 fn measure_again(before: &Path, after: &Path) -> String {
-    let names = (2..).map(|run| after.with_extension(format!("{run}.csv")));
-    let mut free = names.filter(|path| !path.exists() && !path.with_extension("jsonl").exists());
-    let again = shell::path(&free.next().unwrap_or_default());
+    let numbered = |run: u32, rest: &str| after.with_extension(format!("{run}{rest}"));
+    let mut runs = (2..).filter(|run| !is_begun(&numbered(*run, "")));
+    let run = runs.next().unwrap_or_default();
+    let (stem, again) = (numbered(run, ""), shell::path(&numbered(run, ".csv")));
+    let all_again = format!("{}*.csv", shell::path(&stem));
     let [before_name, after] = [before, after].map(shell::path);
     let measure = match repeated(before) {
         Some(command) => format!("{command} --against {before_name} --output {again}"),
         None => format!("measure again, with the same options and --output {again}"),
     };
-    format!("next  {measure}\n      udpbench compare {before_name} -- {after} {again}\n")
+    format!("next  {measure}\n      udpbench compare {before_name} -- {after} {all_again}\n")
+}
+
+/// Returns whether the name of a file in the same directory begins like this.
+fn is_begun(stem: &Path) -> bool {
+    let directory = stem.parent().filter(|it| *it != Path::new(""));
+    let entries = directory.unwrap_or(Path::new(".")).read_dir();
+    let start = stem.file_name().unwrap_or_default().as_encoded_bytes();
+    let mut entries = entries.into_iter().flatten().flatten();
+    entries.any(|entry| entry.file_name().as_encoded_bytes().starts_with(start))
 }
 
 /// Returns the command that, with `--against`, measures the same as a run. `None`: its log is gone, or it was no sweep

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::changes::{self, legend_of, what};
 use super::{board, summary};
 use crate::results::files::Results;
+use crate::verdict::compare::table::RELATIVE;
 use crate::verdict::compare::{Comparison, compare, footnotes};
 use crate::verdict::judge::table::{counts, legend, visible};
 use crate::verdict::judge::{By, Judgement, Question, Verdict};
@@ -91,7 +92,7 @@ fn of_file(file: &Results, base: &Results, files: &[Results]) -> Markup {
         @for judgement in &judged {
             h4 { (what(judgement.question.by)) }
             (changes::cases(judgement, ["before", "after"]))
-            (legend_of(&legend(judgement)))
+            (legend_of(&legend(judgement, RELATIVE)))
         }
         @let remarks = remarks(&comparisons);
         @if !remarks.is_empty() {

@@ -190,4 +190,4 @@ fn threads(ends: &[EndResult]) -> Vec<ThreadSample> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

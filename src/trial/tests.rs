@@ -1,5 +1,7 @@
 //! Tests of a run with a failing thread, and of messages between hosts.
 
+mod seeds;
+
 use std::net::Ipv4Addr;
 use std::time::Duration;
 

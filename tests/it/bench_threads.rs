@@ -21,7 +21,7 @@ use crate::common::cases::built_and_runnable;
 
 const PAYLOAD: usize = 300;
 /// Nothing takes so long, however busy the machine.
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_secs(240);
 
 /// A thread that runs.
 struct BenchThread {
@@ -158,6 +158,25 @@ fn sends_that_are_refused_beside_others_are_sent_and_counted() {
         let (sent, refused) = (meter.sent.read(), meter.refusals.packets());
         assert!((1..sent).contains(&refused), "{entry}: {refused} of {sent}");
         assert_eq!(meter.errors.load(Ordering::Relaxed), 0, "{entry}");
+    }
+}
+
+/// A train over a path of a small MTU is refused with the same error, and sent one by one (`network`).
+#[test]
+fn datagrams_that_are_too_long_for_any_path_fail_as_such() {
+    const TOO_LONG: usize = 65_508;
+    let sends = |entry: &&Entry| {
+        let about = entry.about;
+        about.moves_datagrams && about.is_fair() && entry.sends()
+    };
+    for entry in built_and_runnable().filter(sends) {
+        let peer = bind();
+        let mut outgoing = outgoing(bind(), &peer, Connection::Connected);
+        outgoing.options.payload_bytes = TOO_LONG;
+        let thread = BenchThread::start(entry, Program::Flood(outgoing), Connection::Connected);
+        let outcome = thread.thread.join().expect("no panic");
+        let error = outcome.expect_err("each call fails").raw_os_error();
+        assert_eq!(error, Some(nix::libc::EMSGSIZE), "{entry}");
     }
 }
 

@@ -152,7 +152,7 @@ fn a_hint_that_is_pasted_runs_what_it_says_and_nothing_else() {
 fn a_signal_to_the_program_alone_ends_waits_for_others() {
     let place = Place::new();
     let silent = place.path("silent");
-    fs::write(&silent, "#!/bin/sh\ntouch begun\nexec sleep 100\n").expect("written");
+    fs::write(&silent, "#!/bin/sh\ntouch begun\nexec sleep 1000\n").expect("written");
     fs::set_permissions(&silent, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let short = "-- --engine null --threads 2 --payload 1 --ip v4";
     for words in [
@@ -173,7 +173,7 @@ fn a_signal_to_the_program_alone_ends_waits_for_others() {
         signal(&child, Signal::SIGTERM);
         assert_eq!(child.wait().expect("it ends").code(), Some(143), "{words}");
         let took = since.elapsed();
-        assert!(took < Duration::from_secs(20), "{words}: {took:?}");
+        assert!(took < Duration::from_secs(500), "{words}: {took:?}");
         fs::remove_file(place.path("begun")).expect("it is there");
     }
 }
@@ -338,9 +338,10 @@ fn kill_9_at_any_moment_loses_at_most_the_window_in_hand() {
 
 #[test]
 fn a_disk_that_fills_up_ends_the_sweep_with_whole_lines() {
-    // A limit for the size of files stands in for the disk.
+    // A limit for the size of files stands in for the disk: 150 kB, or 300 where a shell has blocks of 1 kB. The whole log
+    // has more, and its header less, however many CPUs and interfaces a machine has.
     let place = Place::new();
-    let output = place.shell(&format!("ulimit -f 64; exec $udpbench {LONG_SWEEP}"));
+    let output = place.shell(&format!("ulimit -f 300; exec $udpbench {LONG_SWEEP}"));
     assert_eq!(output.status.code(), Some(1));
     let message = stderr(&output);
     assert!(message.contains("cannot write to out."), "{message}");

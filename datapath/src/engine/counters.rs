@@ -67,11 +67,15 @@ impl SharedCount {
 }
 
 /// A [`Tally`] that one bench thread writes and the coordinator thread reads.
+///
+/// It stores no bytes, but by how many they are off the usual payload times the datagrams: nothing, as a rule. Two
+/// stores are never one, and either thread may lose its CPU between its two: a datagram whose bytes are in another
+/// word would be read without them, and with it all others of its batch.
 #[derive(Debug, Default)]
 pub struct SharedTally {
     packets: SharedCount,
-    /// Payload bytes, as a machine word like that of [`SharedCount`].
-    bytes: AtomicUsize,
+    /// Payload bytes beyond `payload_bytes` for each datagram, as a machine word like that of [`SharedCount`].
+    bytes_off: AtomicUsize,
     payload_bytes: u64,
 }
 
@@ -86,49 +90,39 @@ impl SharedTally {
 
     /// Publishes a new total: see [`SharedCount::publish`].
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the reader widens it")]
     pub fn publish(&self, tally: Tally) {
         self.packets.publish(tally.packets);
-        self.bytes.store(tally.bytes as usize, Ordering::Relaxed);
+        let off = self.off(tally.packets, tally.bytes);
+        self.bytes_off.store(off, Ordering::Relaxed);
     }
 
     /// Adds a batch: see [`SharedCount::add`].
     #[inline]
     pub fn add(&self, moved: BatchCount) {
         self.packets.add(moved.packets);
-        #[expect(clippy::cast_possible_truncation, reason = "the reader widens it")]
-        let bytes = moved.bytes as usize;
-        let total = self.bytes.load(Ordering::Relaxed).wrapping_add(bytes);
-        self.bytes.store(total, Ordering::Relaxed);
+        let more = self.off(moved.packets, moved.bytes);
+        let off = self.bytes_off.load(Ordering::Relaxed).wrapping_add(more);
+        self.bytes_off.store(off, Ordering::Relaxed);
     }
 
-    /// Returns the total so far. Packets and bytes belong to the same moment, to within a batch: a reader that is
-    /// delayed between the two reads again, up to 16 times. Only a thread that moves nothing (`null`) is fast enough
-    /// to change the counters every time.
+    /// Returns the total so far. Packets and bytes belong to the same moment, but for datagrams of another length in the
+    /// batch that arrives meanwhile.
     pub fn read(&self) -> Tally {
-        const TRIES: usize = 16;
-        let (mut packets, mut word) = (self.packets.read(), 0);
-        for _ in 0..TRIES {
-            word = self.bytes.load(Ordering::Relaxed);
-            let again = self.packets.read();
-            if again == packets {
-                break;
-            }
-            packets = again;
-        }
-        // A 32-bit word of bytes wraps after seconds. The expected number of bytes is known, and the difference from
-        // it fits into the word: 2 GiB in datagrams of another length.
-        let expected = packets.wrapping_mul(self.payload_bytes);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_possible_wrap,
-            reason = "its lower half"
-        )]
-        let off = word.wrapping_sub(expected as usize) as isize;
+        let packets = self.packets.read();
+        #[expect(clippy::cast_possible_wrap, reason = "a difference: 2 GiB at most")]
+        let off = self.bytes_off.load(Ordering::Relaxed) as isize;
+        let bytes = packets.wrapping_mul(self.payload_bytes);
         Tally {
             packets,
-            bytes: expected.wrapping_add_signed(off as i64),
+            bytes: bytes.saturating_add_signed(off as i64),
         }
+    }
+
+    /// Returns the lower half of a difference that fits into a word.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the reader widens it")]
+    fn off(&self, packets: u64, bytes: u64) -> usize {
+        bytes.wrapping_sub(packets.wrapping_mul(self.payload_bytes)) as usize
     }
 }
 
@@ -344,6 +338,22 @@ mod tests {
         assert_eq!(tally.read(), total);
         tally.add(BatchCount::of(2, 9));
         assert_eq!(tally.read().bytes, total.bytes + 9);
+    }
+
+    #[test]
+    fn a_tally_that_is_read_between_its_two_stores_has_the_bytes_of_all_its_datagrams() {
+        let tally = SharedTally::new(3);
+        tally.publish(Tally {
+            packets: 10,
+            bytes: 30,
+        });
+        // The first store of a batch whose thread loses its CPU before the second.
+        tally.packets.publish(50_010);
+        let expected = Tally {
+            packets: 50_010,
+            bytes: 150_030,
+        };
+        assert_eq!(tally.read(), expected);
     }
 
     #[test]

@@ -14,8 +14,11 @@ use crate::experiment::ab::{Pair, Side, pairs};
 use crate::results::log::FORMAT;
 use crate::results::row::Environment;
 
-/// Default measured time per case and side. With the default number of rounds, windows are 20 ms long.
+/// Default measured time per case and side, for which [`SHORT_WINDOW`] leaves the default number of rounds.
 const DEFAULT_DURATION: Duration = Duration::from_millis(400);
+/// Shortest default window. With more rounds, the default time is longer: a window of few milliseconds may be empty on a
+/// busy machine.
+const SHORT_WINDOW: Duration = Duration::from_millis(20);
 const DEFAULT_WARMUP: Duration = Duration::from_millis(20);
 /// Number of looks at the data with `--decide`.
 const LOOKS: u32 = 5;
@@ -107,7 +110,8 @@ fn request(args: &AbArgs, side: Side, peer: Option<&Peer>) -> anyhow::Result<Req
     let measuring = &mut run.measuring;
     measuring.rounds = Some(args.rounds.rounds);
     measuring.seed = Some(args.rounds.seed.unwrap_or_else(|| fastrand::u32(..)));
-    measuring.duration = measuring.duration.or(Some(DEFAULT_DURATION));
+    let duration = DEFAULT_DURATION.max(SHORT_WINDOW * args.rounds.rounds);
+    measuring.duration = measuring.duration.or(Some(duration));
     measuring.warmup = measuring.warmup.or(Some(DEFAULT_WARMUP));
     measuring.no_reference = true;
     Ok(Request::between(&run, peer)?)

@@ -23,8 +23,14 @@ pub(super) enum Purpose {
     Comparison { is_clear: bool },
 }
 
-/// Returns the closing lines, `room` columns wide. Empty if no case was measured.
-pub(super) fn of(purpose: Purpose, header: &Header, progress: &Progress, room: usize) -> String {
+/// Returns the closing lines, `room` columns wide. Empty if no case was measured. `saved` are the files of all passes,
+/// the last of which is that of `progress`.
+pub(super) fn of(
+    purpose: Purpose,
+    header: &Header,
+    (progress, saved): (&Progress, &[String]),
+    room: usize,
+) -> String {
     let (rows, outputs) = (&progress.rows, &progress.outputs);
     if rows.iter().all(|row| row.status == Status::Skipped) {
         return String::new();
@@ -44,7 +50,7 @@ pub(super) fn of(purpose: Purpose, header: &Header, progress: &Progress, room: u
     let until = header.schedule.until;
     let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];
     lines.extend(found.into_iter().flatten());
-    lines.push(format!("saved    {}", outputs.shown));
+    lines.extend(labelled("saved", saved.iter().cloned()));
     let is_unclear = purpose == Purpose::Comparison { is_clear: false };
     let pairs = is_unclear.then_some(
         "udpbench ab BEFORE AFTER (two programs, or two states) measures both in turn, and can tell more",
@@ -53,13 +59,7 @@ pub(super) fn of(purpose: Purpose, header: &Header, progress: &Progress, room: u
     let fixes = quality.fixes.iter();
     let fixes = fixes.map(|fix| next::step(*fix, header, outputs));
     let next = pairs.into_iter().chain(fixes);
-    let next = next.chain(next::show_more(outputs)).enumerate();
-    let next: Vec<String> = next
-        .map(|(n, what)| {
-            let label = if n == 0 { "next" } else { "" };
-            format!("{label:<9}{what}")
-        })
-        .collect();
+    let next: Vec<_> = labelled("next", next.chain(next::show_more(outputs))).collect();
     let lines = outputs.words.in_commands(&lines.join("\n"));
     let lines = fold::text(&format!("{lines}\n{}\n", next.join("\n")), room);
     let answers = match purpose {
@@ -67,6 +67,13 @@ pub(super) fn of(purpose: Purpose, header: &Header, progress: &Progress, room: u
         Purpose::Comparison { .. } => String::new(),
     };
     format!("\n{answers}{lines}")
+}
+
+/// Returns lines of which the first has the label.
+fn labelled(label: &str, lines: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    let lines = labels.zip(lines);
+    lines.map(|(label, line)| format!("{label:<9}{line}"))
 }
 
 /// Returns the line about cases whose interval `--until` could not narrow to the goal within its time.

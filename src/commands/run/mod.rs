@@ -101,6 +101,7 @@ pub(super) fn sweep_of(
         say("a baseline is measured twice: two runs show by how much runs differ");
     }
     let mut passes = 0;
+    let mut saved = Vec::new();
     let mut failed = false;
     loop {
         let begun = match &args.output.resume {
@@ -130,6 +131,7 @@ pub(super) fn sweep_of(
             Err(outcome) => return Ok(outcome),
         };
         passes += 1;
+        saved.push(progress.outputs.shown.clone());
         let can_go_on = passes < MOST_PASSES
             && ending == Ending::Complete
             && args.output.resume.is_none()
@@ -155,9 +157,10 @@ pub(super) fn sweep_of(
         };
         let purpose = base.as_ref().map_or(Purpose::Choice, Base::purpose);
         let room = width().into();
-        progress.present(&closing_lines::of(purpose, &header, &progress, room));
+        let closing = closing_lines::of(purpose, &header, (&progress, &saved), room);
+        progress.present(&closing);
         if args.output.quiet && !args.output.output.as_deref().is_some_and(is_stdout) {
-            say(&progress.outputs.shown);
+            saved.iter().for_each(|shown| say(shown));
         }
         return compared;
     }

@@ -10,6 +10,9 @@ use crate::results::log::{First, Side};
 use crate::results::row::Environment;
 use crate::term::duration::ns;
 
+/// Highest number of rounds that can be asked for.
+pub const MOST_ROUNDS: u32 = 1000;
+
 /// First line of the log: what to measure, and on which machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {

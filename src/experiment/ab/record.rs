@@ -58,6 +58,13 @@ impl Record {
         })
     }
 
+    /// Sets the words of the command line, after the name of the program.
+    #[cfg(test)]
+    pub(super) fn type_in(&mut self, words: &str) {
+        let words = std::iter::once("udpbench").chain(words.split(' '));
+        self.header.command_line = words.map(str::to_owned).collect();
+    }
+
     /// Adds a round of a pair in which A has the value 1 and B has `of_b`.
     #[cfg(test)]
     pub(super) fn put(&mut self, pair: usize, round: u32, of_b: f64) {

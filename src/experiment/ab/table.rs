@@ -1,13 +1,14 @@
 //! Results for people, in the width of the terminal.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
-use super::header::{Header, Setup};
+use super::header::{Header, MOST_ROUNDS, Setup};
 use super::{Record, Side};
 use crate::term::digits::counted;
-use crate::term::{duration, fold};
+use crate::term::{duration, fold, shell};
 use crate::verdict::judge::table::{Detail, counts, tables};
-use crate::verdict::judge::{Judgement, Verdict, table};
+use crate::verdict::judge::{Engine, Judgement, Verdict, table};
 
 /// Draws the results for a terminal of `width` columns. The text has escape sequences for colours. The caller removes
 /// them where they do not belong.
@@ -19,13 +20,20 @@ pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) 
     }
     text += &tables(judgement, ["A", "B"], detail, width);
     text += &folded(notes(record, judgement));
-    text + &folded(legend(record.header(), judgement))
+    text += &folded(legend(record.header(), judgement));
+    // A command is there to be pasted, and not folded.
+    text + &next(record, judgement)
 }
 
 /// Summarizes the result in a sentence.
-pub(crate) fn summary(record: &Record, judgement: &Judgement) -> String {
+fn summary(record: &Record, judgement: &Judgement) -> String {
     let (rounds, counts) = (record.rounds(), counts(judgement));
-    format!("B against A, {rounds} rounds: {counts}.")
+    let inconclusive = if judgement.is_inconclusive() {
+        "Inconclusive: "
+    } else {
+        ""
+    };
+    format!("{inconclusive}B against A, {rounds} rounds: {counts}.")
 }
 
 fn described(side: Side, setup: &Setup) -> String {
@@ -39,8 +47,8 @@ fn described(side: Side, setup: &Setup) -> String {
     text + "\n"
 }
 
-/// Returns the notes below the table: reasons of verdicts, skipped cases, repeated windows, and how much
-/// longer unclear engines need.
+/// Returns the notes below the table: reasons of verdicts, skipped cases, repeated windows, and how many rounds unclear
+/// engines need.
 pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
     let reasons = judgement.cases.iter().filter_map(|case| {
         let verdict = &case.answer.verdict;
@@ -61,14 +69,15 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
         )
     });
     let more = judgement.engines.iter().filter_map(|engine| {
-        let rounds = more_rounds(record, judgement, &engine.label)?;
-        let each =
-            record.header().a.settings.time_per_window() * 2 * windows_of(record, &engine.label);
-        Some(format!(
-            "{} is unclear: some {rounds} rounds more would tell, {}",
-            engine.label,
-            duration::about(each * rounds)
-        ))
+        let label = &engine.label;
+        Some(match rounds_to_tell(record, judgement, engine)? {
+            rounds if rounds > MOST_ROUNDS => {
+                format!("{label} is unclear: {MOST_ROUNDS} rounds would hardly tell")
+            }
+            rounds => format!(
+                "{label} is unclear: if the change is as large as it looks, some {rounds} rounds would tell"
+            ),
+        })
     });
     let busy = record.is_of_busy_machine().then(|| {
         format!(
@@ -87,30 +96,72 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
     }
 }
 
-/// Returns the number of rounds after which an unclear engine is expected to have a verdict, beyond those that it has.
-/// `None`: it has one, or would need more than [`MOST_ROUNDS`].
-fn more_rounds(record: &Record, judgement: &Judgement, label: &str) -> Option<u32> {
-    let engine = judgement
-        .engines
-        .iter()
-        .find(|engine| engine.label == label)?;
+/// Returns the number of rounds, from the first one, after which an unclear engine is expected to have a verdict. `None`:
+/// it has one, or its change is not known.
+fn rounds_to_tell(record: &Record, judgement: &Judgement, engine: &Engine) -> Option<u32> {
+    /// Where the interval alone is narrow enough, it was the number of questions that forbade a verdict.
+    const FEWEST_TIMES: f64 = 1.5;
     let times = engine
         .times_to_tell(judgement.question)
         .filter(|_| engine.whole.verdict == Verdict::Unclear)?;
-    let rounds = f64::from(record.rounds()) * (times - 1.0);
-    (1..=MOST_ROUNDS).find(|more| f64::from(*more) >= rounds)
+    let rounds = f64::from(record.rounds()) * times.max(FEWEST_TIMES);
+    Some(
+        (1..=MOST_ROUNDS)
+            .find(|&most| f64::from(most) >= rounds)
+            .unwrap_or(u32::MAX),
+    )
 }
 
-/// Number of rounds that nobody waits for.
-const MOST_ROUNDS: u32 = 10_000;
-
-/// Returns the number of cases of an engine that run.
-fn windows_of(record: &Record, label: &str) -> u32 {
+/// Returns the command that measures so many rounds that all unclear engines are expected to have a verdict, in windows
+/// as long as before. Empty: there is none, or no need.
+fn next(record: &Record, judgement: &Judgement) -> String {
+    let engines = judgement.engines.iter();
+    let rounds = engines.filter_map(|engine| rounds_to_tell(record, judgement, engine));
+    let rounds = rounds.filter(|&rounds| rounds <= MOST_ROUNDS).max();
+    let command = rounds.and_then(|rounds| Some((rounds, command(record.header(), rounds)?)));
+    let Some((rounds, command)) = command else {
+        return String::new();
+    };
     let pairs = record.pairs();
-    let runs = pairs
-        .iter()
-        .filter(|pair| pair.refusal().is_none() && pair.label() == label);
-    u32::try_from(runs.count()).unwrap_or(u32::MAX)
+    let runs = pairs.iter().filter(|pair| pair.refusal().is_none()).count();
+    let windows = u32::try_from(2 * runs).unwrap_or(u32::MAX);
+    let round = record.header().a.settings.time_per_window() * windows;
+    let time = duration::about(round.saturating_mul(rounds));
+    format!("\nnext  {rounds} rounds, {time}:\n      {command}\n")
+}
+
+/// Returns the command of a comparison with other `rounds`, and windows as long as before. `None`: a side has a duration
+/// of its own.
+fn command(header: &Header, rounds: u32) -> Option<String> {
+    let mut options = header.a.options.iter().chain(&header.b.options);
+    if options.any(|word| word.starts_with("--duration")) {
+        return None;
+    }
+    let mut words = header.command_line.iter().skip(1).map(String::as_str);
+    let own = words.by_ref().take_while(|word| *word != "--");
+    let own = without(own, &["--rounds", "--max-time", "--output", "-o"]);
+    let is_kept = |word: &&str| *word != "--decide" && !word.starts_with("-o");
+    let own = own.into_iter().filter(is_kept);
+    let both = without(words, &["--duration"]).into_iter();
+    let together = header.a.settings.window * rounds;
+    let together = Duration::from_millis(u64::try_from(together.as_micros().div_ceil(1000)).ok()?);
+    let (rounds, together) = (rounds.to_string(), duration::text(together));
+    let rounds = ["--rounds", &rounds, "--"].into_iter();
+    let words = own.chain(rounds).chain(both);
+    let words = words.chain(["--duration", &together]);
+    let words: Vec<_> = words.map(shell::word).collect();
+    Some(format!("udpbench {}", words.join(" ")))
+}
+
+/// Returns the words without these options and their values.
+fn without<'a>(words: impl Iterator<Item = &'a str>, options: &[&str]) -> Vec<&'a str> {
+    let mut is_value = false;
+    let is_kept = |word: &&str| {
+        let is_own_value = std::mem::replace(&mut is_value, options.contains(word));
+        let name = word.split('=').next().unwrap_or_default();
+        !is_own_value && !options.contains(&name)
+    };
+    words.filter(is_kept).collect()
 }
 
 /// Explains the columns and verdicts.
@@ -123,7 +174,7 @@ pub(crate) fn legend(header: &Header, judgement: &Judgement) -> String {
         ),
     };
     let window_ms = 1000.0 * header.a.settings.window.as_secs_f64();
-    let legend = table::legend(judgement);
+    let legend = table::legend(judgement, "");
     format!(
         "
 B against A, windows of {window_ms:.0} ms in turn, each round in fresh processes.{looks}

@@ -1,9 +1,12 @@
 //! Error rates of verdicts, in simulated comparisons with the 96 cases and 20 rounds of the default.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
 
 use super::dice::{COMPARISONS, Dice, ROUNDS, comparison, keys, record, record_of};
 use super::*;
+use crate::cli::{Cli, Command, options};
 use crate::data::Case;
 use crate::results::log::Event;
 use crate::session::{Experiment, Step};
@@ -318,19 +321,54 @@ fn a_large_change_is_found_on_a_busy_machine_too() {
     assert!(text.contains("took CPU time in 40 of 40 windows"), "{text}");
 }
 
-#[test]
-fn what_more_rounds_take_is_said_in_seconds() {
+/// Returns the last lines of an unclear comparison that was typed like this.
+fn last_lines(command_line: &str) -> String {
     let mut record = record(1);
     for pair in 0..keys().len() {
         (1..=ROUNDS).for_each(|round| record.put(pair, round, 0.9 + 0.1 * f64::from(round % 3)));
     }
-    let text = table::draw(&record, &judged(&record), Detail::Changes, 100);
-    let said = text.lines().find(|line| line.contains("rounds more"));
-    let said = said.expect("it is unclear");
+    record.type_in(command_line);
+    let text = table::draw(&record, &judged(&record), Detail::Changes, 80);
     assert!(
-        said.contains("would tell, about ") && said.ends_with('s'),
-        "{said}"
+        text.starts_with("Inconclusive: B against A, 20 rounds: "),
+        "{text}"
     );
+    let said = "if the change is as large as it looks, some";
+    assert!(text.replace('\n', " ").contains(said), "{text}");
+    let (_, next) = text.split_once("\nnext  ").expect("it is unclear");
+    next.to_owned()
+}
+
+#[test]
+fn an_unclear_comparison_ends_with_the_command_that_would_tell_in_windows_as_long_as_before() {
+    let next = last_lines("ab ./before ./after");
+    let (said, command) = next.split_once(":\n      udpbench ").expect("a command");
+    let (rounds, time) = said.split_once(" rounds, about ").expect("rounds");
+    let together =
+        humantime::format_duration(Duration::from_millis(20) * rounds.parse().expect("a number"));
+    let together = together.to_string().replace(' ', "");
+    assert_eq!(
+        command,
+        format!("ab ./before ./after --rounds {rounds} -- --duration {together}\n")
+    );
+    assert!(time.ends_with('s'), "{time}");
+    // What it replaces, and the file that is there by now, are not typed again.
+    let typed = "ab -q --rounds 20 --decide --max-time=1m -o a.jsonl --a --batch=8 --b --batch=9 -- --duration 400ms \
+                 --engine mmsg --threads 2";
+    let next = last_lines(typed);
+    let (_, command) = next.split_once("udpbench ").expect("a command");
+    let expected = format!(
+        "ab -q --a '--batch=8' --b '--batch=9' --rounds {rounds} -- --engine mmsg --threads 2 --duration {together}\n"
+    );
+    assert_eq!(command, expected);
+    let words = shlex::split(&format!("udpbench {command}")).expect("words of a shell");
+    let typed = Cli::try_parse_from(words).expect("a command of this program");
+    let Some(Command::Ab(args)) = typed.command else {
+        panic!("{command}");
+    };
+    let header = options::ab::header(&args, None, "").expect("it can be measured");
+    let found = (header.rounds.to_string(), header.a.settings.window);
+    assert_eq!(found, (rounds.to_owned(), Duration::from_millis(20)));
 }
 
 #[test]

@@ -172,9 +172,9 @@ fn more_than_there_are(row: &Row) -> Option<(String, String)> {
     Some((column.to_owned(), problem))
 }
 
-/// Checks that the rate in Mb/s agrees with the rate in datagrams. The two differ in short windows: a thread keeps
-/// counting while its two counters are read, and the reading thread may be preempted in between. A number that a
-/// spreadsheet misread is wrong by a factor of 10 or 1000, so a factor of 2 is allowed.
+/// Checks that the rate in Mb/s agrees with the rate in datagrams. The two may differ in short windows: datagrams may be
+/// of another length, and a program of one's own (`exec:`) counts datagrams and bytes one after the other. A number that
+/// a spreadsheet misread is wrong by a factor of 10 or 1000, so a factor of 2 is allowed.
 fn other_rate(row: &Row) -> Option<(String, String)> {
     let (said, packets) = (row.received_mbps?, row.received_pps?);
     let mbps = 8e-6 * packets * f64::from(u32::from(row.payload_bytes));

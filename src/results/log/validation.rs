@@ -27,9 +27,8 @@ pub(crate) struct Expected<'a> {
     pub(crate) window: Duration,
 }
 
-/// Batches by which counts of datagrams and bytes may differ at each edge of a window. A thread publishes the count
-/// of a batch before its bytes. The reader reads the bytes between two reads of the count
-/// ([`crate::engine::SharedTally`]).
+/// Batches by which counts of datagrams and bytes may differ at each edge of a window: a program of one's own (`exec:`)
+/// publishes one after the other.
 const BURSTS_APART: u64 = 4;
 /// Maximum number of datagrams in a GSO train or GRO aggregate, and of completions in a ring of io_uring.
 const MOST_AT_ONCE: u64 = MOST_PER_TRAIN;

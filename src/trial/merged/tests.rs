@@ -6,7 +6,7 @@ use crate::results::row::tests::{case, window};
 
 /// Returns the result of an end on `host`, with a window of 3 s and one thread that sends or receives a datagram per
 /// second.
-fn end(host: &str, side: Side) -> EndResult {
+pub(in crate::trial) fn end(host: &str, side: Side) -> EndResult {
     let (boot, network) = host.split_once('/').expect("boot and network");
     let host = serde_json::json!({ "boot": boot, "network": network });
     let counts = |at_s: u64| Counts {

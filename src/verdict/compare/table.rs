@@ -13,8 +13,11 @@ pub fn draw(comparison: &Comparison, detail: Detail, width: u16) -> String {
     text.push('\n');
     let footnotes = footnotes::lines(comparison).into_iter();
     text.extend(footnotes.map(|line| folded(line + "\n")));
-    text + &folded(legend(&comparison.judgement))
+    text + &folded(legend(&comparison.judgement, RELATIVE))
 }
+
+/// To what changes are relative: see `sweeps`.
+pub(crate) const RELATIVE: &str = ", relative to the other engines";
 
 /// Summarizes the result, and which change would have been seen.
 fn summary(comparison: &Comparison) -> String {

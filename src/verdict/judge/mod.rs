@@ -318,6 +318,11 @@ impl Judgement {
                 .all(|engine| engine.is_surely_not_worse(self.question))
     }
 
+    /// Returns whether the question is open: nothing is surely worse, and something may be.
+    pub fn is_inconclusive(&self) -> bool {
+        !self.is_worse() && !self.is_surely_not_worse()
+    }
+
     /// Returns the engines that look worse by the threshold or more, but not surely.
     pub fn suspects(&self) -> impl Iterator<Item = &Engine> {
         let Question { by, threshold } = self.question;

@@ -152,14 +152,14 @@ pub(crate) fn value(value: Option<f64>) -> String {
     }
 }
 
-/// Returns what the verdicts mean.
-pub(crate) fn legend(judgement: &Judgement) -> String {
+/// Returns what the verdicts mean. `relative`: to what changes are relative, in words after a comma, or nothing.
+pub(crate) fn legend(judgement: &Judgement, relative: &str) -> String {
     let question = judgement.question;
     let [what, better, worse] = question.by.words();
     let threshold = question.threshold.percent();
     format!(
         "\
-change %: {what}, after a 95 % interval for each change alone.
+change %: {what}{relative}, after a 95 % interval for each change alone.
 {better}, {worse}: surely by more than {threshold} %. same: surely by less, of an engine in each part, too. unclear: neither.
 "
     )

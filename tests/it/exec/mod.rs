@@ -2,16 +2,18 @@
 //! the one in C, and programs that misbehave.
 
 use std::fs;
+use std::net::UdpSocket;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use udpbench::data::Ip;
 use udpbench::results::row::{Row, Status};
 use udpbench::sys::real_time;
 
-use crate::common::{Place, assert_code, kills, rows, stderr, stdout, windows};
+use crate::common::{Place, assert_code, kills, rows, stderr, stdout, wait_until, windows};
 
 /// Compiles a program in C. The linker of Rust is a compiler of C.
 fn compile(source: &str, into: &Path) {
@@ -49,11 +51,7 @@ fn running_in(place: &Place) -> Vec<PathBuf> {
 /// Checks that no program is left. The kernel may need a moment to end those of a killed agent.
 #[track_caller]
 fn assert_none_left(place: &Place) {
-    let end = Instant::now() + Duration::from_secs(5);
-    while !running_in(place).is_empty() && Instant::now() < end {
-        thread::sleep(Duration::from_millis(10));
-    }
-    assert_eq!(running_in(place), Vec::<PathBuf>::new());
+    wait_until("the end of all programs", || running_in(place).is_empty());
 }
 
 fn row_of<'a>(rows: &'a [Row], engine: &str) -> &'a Row {
@@ -73,7 +71,12 @@ fn a_program_sends_and_receives_like_an_engine() {
          --threads 2,4 --no-reference --verify {SHORT}"
     ));
     assert_eq!(rows.len(), 16);
+    let has_ipv6 = UdpSocket::bind("[::1]:0").is_ok();
     for row in &rows {
+        if row.ip == Ip::V6 && !has_ipv6 {
+            assert_eq!(row.status, Status::Skipped, "{row:?}");
+            continue;
+        }
         assert_eq!(
             (row.status, row.receiver.as_str()),
             (Status::Ok, "plain"),

