@@ -160,7 +160,9 @@ pub(super) fn sweep_of(
         let closing = closing_lines::of(purpose, &header, (&progress, &saved), room);
         progress.present(&closing);
         if args.output.quiet && !args.output.output.as_deref().is_some_and(is_stdout) {
-            saved.iter().for_each(|shown| say(shown));
+            for shown in &saved {
+                say(shown);
+            }
         }
         return compared;
     }

@@ -143,12 +143,10 @@ impl Course {
         let ended = watched.and_then(|()| self.end(interrupt));
         if ended.is_err() {
             // The disk may be full. The summary has it all.
-            let (open, probes) = (self.finder.open(), self.minutes.so_far());
-            open.map(Box::new)
-                .map(Entry::Open)
-                .iter()
-                .for_each(|it| self.summary.take(it));
-            self.summary.take(&Entry::SoFar(probes));
+            if let Some(open) = self.finder.open() {
+                self.summary.take(&Entry::Open(Box::new(open)));
+            }
+            self.summary.take(&Entry::SoFar(self.minutes.so_far()));
         }
         ended
     }
