@@ -311,7 +311,7 @@ fn an_echo_that_ends_over_and_over_is_started_less_and_less_often() -> io::Resul
             .expect("it runs");
         let counts = stdout(&snmp);
         let udp = counts.lines().filter_map(|line| line.strip_prefix("Udp: "));
-        let received = udp.filter_map(|counts| counts.split(' ').next()?.parse().ok());
+        let received = udp.filter_map(|counts| counts.split(' ').next()?.parse::<u64>().ok());
         received.sum::<u64>() > 0
     };
     wait_until("the echo receives", received);
