@@ -203,7 +203,12 @@ fn real_time(host: &Host) -> String {
         parts.push(match throttling.pause_us() {
             Some(pause_us) => {
                 let [pause_ms, period_ms] = [pause_us, throttling.period_us].map(|us| us / 1000);
-                format!("throttled {pause_ms} of {period_ms} ms")
+                let when = match throttling.spares_lone_threads {
+                    Some(false) => "",
+                    Some(true) => " if others wait",
+                    None => ", perhaps only if others wait",
+                };
+                format!("throttled {pause_ms} of {period_ms} ms{when}")
             }
             None => "not throttled".to_owned(),
         });

@@ -9,6 +9,7 @@ mod cpuinfo;
 pub mod interface;
 mod kernel;
 mod model;
+mod mounts;
 mod network;
 mod power;
 mod virtualization;
@@ -26,10 +27,11 @@ use crate::sys::{drops, incoming_cpu, limits, real_time};
 use crate::term::cpu_list;
 
 pub use self::cpu::Cpu;
-pub(super) use self::cpu::usable;
+pub(super) use self::cpu::{online, usable};
 pub use self::interface::{Interface, InterfaceKind};
 pub use self::network::{Conntrack, Nic};
 pub use self::power::CpufreqPolicy;
+pub(super) use self::power::policies;
 
 /// Facts about a machine when the program started: from `/proc`, `/sys`, system calls and sockets that are tried.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -49,8 +51,11 @@ pub struct Host {
     pub cpus: Vec<Cpu>,
     /// CPUs that threads can be pinned to: online CPUs that no cpuset forbids.
     pub pinnable_cpus: Vec<usize>,
-    /// Number of online CPUs, including CPUs that this process may not use.
+    /// Number of online CPUs, including CPUs that this process may not use. `None`: unknown.
     pub online_cpus: Option<usize>,
+    /// Reason why the list of online CPUs is not the kernel's own, if it is not: then nobody believes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub online_contradiction: Option<String>,
     /// CPUs that are present but not online.
     pub offline_cpus: Vec<usize>,
     /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel lists them. Empty: none. `None`: unknown.
@@ -140,24 +145,27 @@ impl Host {
     /// drops of a socket are always those of this machine.
     pub fn read(root: &Root) -> Self {
         let cpus = cpu::usable(root);
+        let pinnable_cpus = cpu::pinnable(root, &cpus);
         let compatible = root.strings("proc/device-tree/compatible");
         let kernel = root.text("proc/sys/kernel/osrelease");
         let kernel_version = root.text("proc/version");
+        let config = kernel::Config::read(root, kernel.as_deref());
         Self {
             soc: compatible.last().cloned(),
             hides_device_tree: model::is_hidden(root, &compatible),
             model: model::read(root),
             cpu_model: cpuinfo::model(root),
-            pinnable_cpus: cpu::pinnable(root, &cpus),
+            offline_cpus: cpu::offline(root, &pinnable_cpus),
+            pinnable_cpus,
             cpus,
-            online_cpus: cpu::listed(root, "online").map(|cpus| cpus.len()),
-            offline_cpus: cpu::offline(root),
+            online_cpus: cpu::online(root).map(|cpus| cpus.len()),
+            online_contradiction: cpu::online_contradiction(root),
             isolated_cpus: root.text("sys/devices/system/cpu/isolated"),
             nohz_full_cpus: root
                 .text("sys/devices/system/cpu/nohz_full")
                 .map(|cpus| cpus.trim().replace("(null)", "")),
             most_rt_priority: real_time::most_priority(),
-            rt_throttling: Throttling::read(root),
+            rt_throttling: Throttling::read(root, kernel.as_deref(), config.has("RT_GROUP_SCHED")),
             locks_memory: Some(real_time::may_lock_memory()),
             busy_poll: Refusals::read(),
             incoming_cpu_refusal: incoming_cpu_refusal(root),
@@ -168,7 +176,7 @@ impl Host {
                 .as_deref()
                 .map(|version| kernel::preemption(root, version)),
             page_bytes: kernel::page_bytes(),
-            irq_time_accounting: kernel::irq_time_accounting(root, kernel.as_deref()),
+            irq_time_accounting: config.has("IRQ_TIME_ACCOUNTING"),
             governor: power::governor(root),
             cpufreq: power::policies(root),
             power_meter: PowerMeter::find(root).map(|meter| meter.name),

@@ -72,6 +72,8 @@ pub struct PathReader {
     route: Netlink,
     index: u32,
     driver: Ethtool,
+    /// Name of the driver.
+    driver_name: String,
     /// Name of the interface if it has a radio.
     radio: Option<String>,
 }
@@ -82,10 +84,12 @@ impl PathReader {
     /// # Errors
     /// Fails if there is no interface of this name, or if netlink is forbidden.
     pub fn open(interface: &str) -> io::Result<Self> {
+        let driver = Ethtool::open(interface)?;
         Ok(Self {
             index: link::index(interface)?,
             route: Netlink::route()?,
-            driver: Ethtool::open(interface)?,
+            driver_name: driver.driver().unwrap_or_default(),
+            driver,
             radio: Wireless::read(interface).map(|_| interface.to_owned()),
         })
     }
@@ -132,7 +136,7 @@ impl PathReader {
     pub fn named(&mut self) -> io::Result<BTreeMap<String, u64>> {
         let mut named = BTreeMap::new();
         for (name, value) in self.driver.statistics().unwrap_or_default() {
-            if way(&name).is_some() {
+            if way(Some(&self.driver_name), &name).is_some() {
                 *named.entry(name).or_default() += value;
             }
         }

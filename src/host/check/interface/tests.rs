@@ -181,15 +181,28 @@ const TROUBLES: &[Change] = &[
     |eth0| eth0.counted.rx_dropped = Some(5321),
     |eth0| (eth0.counted.rx_dropped, eth0.counted.driver_in_drops) = (Some(5321), None),
     |eth0| {
+        eth0.driver = Some("ax88179_178a".to_owned());
+        (eth0.counted.rx_dropped, eth0.counted.driver_in_drops) = (Some(5321), None);
+    },
+    |eth0| {
+        eth0.driver = Some("macb".to_owned());
         eth0.counted.driver_in_drops =
             Some(lost(&[("rx_resource_errors", 17_800), ("rx_overruns", 12)]));
     },
-    |eth0| eth0.counted.driver_in_drops = Some(lost(&[("mmc_rx_crc_error", 250)])),
+    |eth0| {
+        eth0.driver = Some("rk_gmac-dwmac".to_owned());
+        eth0.counted.driver_in_drops = Some(lost(&[("mmc_rx_crc_error", 250)]));
+    },
     |eth0| eth0.counted.driver_out_drops = lost(&[("tx_late_col", 900)]),
     |eth0| {
         eth0.counted.driver_in_drops = Some(lost(&[("rx_missed", 7)]));
         eth0.counted.moving = lost(&[("rx_missed", 5)]);
         eth0.driver = Some("r8169".to_owned());
+    },
+    |eth0| {
+        eth0.counted.driver_in_drops = Some(lost(&[("rx_missed", 7)]));
+        eth0.counted.moving = lost(&[("rx_missed", 5)]);
+        eth0.driver = Some("r8152".to_owned());
     },
     |eth0| eth0.counted.rx_errors = Some(600_000),
     |eth0| (eth0.driver, eth0.eee) = (Some("macb".to_owned()), None),
@@ -234,6 +247,7 @@ fn what_other_counters_explain_is_no_finding() {
     };
     assert_eq!(found_at(by_driver), []);
     let by_driver: Change = |eth0| {
+        eth0.driver = Some("macb".to_owned());
         (eth0.counted.rx_errors, eth0.counted.driver_in_drops) =
             (Some(17_800), Some(lost(&[("rx_resource_errors", 17_800)])));
     };

@@ -175,15 +175,17 @@ impl Interface {
             let on = features.into_iter().filter(|(_, is_on)| *is_on);
             on.map(|(name, _)| name).filter(is_ours).collect()
         });
+        let statistics = driver.statistics().unwrap_or_default();
         self.counted
-            .count_driver(driver.statistics().unwrap_or_default());
+            .count_driver(self.driver.as_deref(), statistics);
     }
 
     /// Reads the driver's counters of lost packets again, to see which of them grow.
     pub fn read_again(&mut self, root: &Root) {
         let asked = Ethtool::open(&self.name).and_then(|driver| driver.statistics());
         if let (true, Ok(statistics)) = (root.is_real(), asked) {
-            self.counted.count_driver_again(statistics);
+            let driver = self.driver.as_deref();
+            self.counted.count_driver_again(driver, statistics);
         }
     }
 
