@@ -106,7 +106,7 @@ pub(super) const DOUBTS: [Doubt; 9] = [
     },
     Doubt {
         what: "CPU time lost to other programs",
-        fix: CHECK,
+        fix: Fix::Words("stop what else runs (udpbench check names it), and run this again"),
         evidence: Evidence::Warnings(&[
             "benchmark threads lost CPU time",
             "without disturbed windows",

@@ -104,8 +104,10 @@ impl Quality {
                 std::iter::once(within).chain(between).collect()
             } else {
                 let between = between.filter(|_| !is_reproducible(earlier_pct));
-                let reasons = reasons(&cases, half_width_pct).into_iter();
-                between.into_iter().chain(reasons).collect()
+                let mut reasons = reasons(&cases, half_width_pct);
+                let at = reasons.len().min(1);
+                reasons.splice(at..at, between);
+                reasons
             },
         }
     }
@@ -202,16 +204,17 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     let count = |doubt: &Doubt| cases.iter().filter(|row| doubt.is_of(row)).count();
     let apart = DOUBTS[0].fix;
     let apart = (count(&DOUBTS[0]) > 0).then_some(apart);
+    let is_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
+    // Whatever disturbed a case may be why intervals are wide.
     let doubts = DOUBTS[1..]
         .iter()
-        .filter(|doubt| 4 * count(doubt) > cases.len());
+        .filter(|doubt| 4 * count(doubt) > cases.len() || (is_wide && count(doubt) > 0));
     let worst = doubts.max_by_key(|doubt| count(doubt));
     let is_poor = grade == Grade::Poor;
     let doubt = worst.filter(|_| is_poor).map(|doubt| doubt.fix);
     let lossy = 2 * cases.iter().filter(|row| is_lossy(row)).count() > cases.len();
     let loss = lossy.then_some(Fix::Lossless);
-    let is_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
-    let width = is_wide || doubt.or(loss).is_none();
+    let width = doubt.is_none() && (is_wide || loss.is_none());
     let width = (is_poor && width).then_some(Fix::Until);
     let fixes = [apart, doubt, loss.filter(|_| doubt.is_none()), width];
     fixes.into_iter().flatten().collect()
@@ -237,7 +240,10 @@ fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
         .map(|doubt| (count(&|row| doubt.is_of(row)), doubt.in_words(cases)))
         .collect();
     doubts.push((count(&has_none), "no interval".to_owned()));
+    // The setup holds for all cases alike: it says less than what disturbed some.
+    let setup = doubts.remove(OF_SETUP - 1);
     doubts.sort_by_key(|(count, _)| Reverse(*count));
+    doubts.push(setup);
     let mut doubts = doubts.into_iter().filter_map(with_count);
     let is_too_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
     let too_wide = is_too_wide.then(|| format!("half of the intervals wider than ± {FAIR_PCT} %"));
@@ -247,8 +253,8 @@ fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     });
     let not_at_full_speed = |row: &Row| !is_at_full_speed(row);
     let first = [
-        too_wide,
         doubts.next(),
+        too_wide,
         loss(cases, not_at_full_speed, "though not at full speed"),
         wide.flatten(),
     ];
