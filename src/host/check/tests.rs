@@ -223,6 +223,12 @@ const TROUBLES: &[(&str, Change)] = &[
         seen.host.offline_cpus = vec![1, 2, 3];
     }),
     ("a CPU offline", |seen| seen.host.offline_cpus = vec![3]),
+    ("a limit of buffers that is hidden", |seen| {
+        (seen.host.rmem_max, seen.host.rmem_max_is_of_host) = (None, true);
+    }),
+    ("a /sys of another network namespace", |seen| {
+        seen.host.sys_is_foreign = true;
+    }),
     ("a list of CPUs by lxcfs", |seen| {
         seen.host.online_cpus = None;
         seen.host.online_contradiction = Some("another file is mounted over it".to_owned());

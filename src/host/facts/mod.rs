@@ -12,6 +12,7 @@ mod model;
 mod mounts;
 mod network;
 mod power;
+mod usb;
 mod virtualization;
 
 use std::net::UdpSocket;
@@ -119,8 +120,11 @@ pub struct Host {
     pub lo_rps_cpus: Option<Vec<usize>>,
     /// State of conntrack in this network namespace. `None`: it is not loaded.
     pub conntrack: Option<Conntrack>,
-    /// Network interfaces with hardware behind them.
+    /// Network interfaces with hardware behind them. Empty if `sys_is_foreign`.
     pub nics: Vec<Nic>,
+    /// True if `/sys` shows the interfaces of another network namespace: queues, interrupts and RPS are unknown then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sys_is_foreign: bool,
     /// Reason why IPv4 loopback cannot be used. `None` if it can.
     pub v4_refusal: Option<String>,
     /// Reason why IPv6 loopback cannot be used. `None` if it can.
@@ -150,6 +154,7 @@ impl Host {
         let kernel = root.text("proc/sys/kernel/osrelease");
         let kernel_version = root.text("proc/version");
         let config = kernel::Config::read(root, kernel.as_deref());
+        let sys_is_foreign = !interface::is_in_sys(root);
         Self {
             soc: compatible.last().cloned(),
             hides_device_tree: model::is_hidden(root, &compatible),
@@ -186,10 +191,11 @@ impl Host {
             load_1min: kernel::load_1min(root),
             open_files: limits::most_open_files(),
             lists_drops: !drops::can_read_socket_drops(),
-            rmem_max: root.number(RMEM_MAX),
+            rmem_max: network::most_rcvbuf(root, RMEM_MAX),
             rmem_max_is_of_host: network::is_read_only(root, RMEM_MAX),
             exceeds_rmem_max: network::can_exceed_rmem_max(root),
-            lo_rps_cpus: network::rps_cpus(root, "lo"),
+            lo_rps_cpus: network::rps_cpus(root, "lo").filter(|_| !sys_is_foreign),
+            sys_is_foreign,
             conntrack: network::conntrack(root),
             nics: network::nics(root),
             v4_refusal: loopback_problem(Ip::V4),

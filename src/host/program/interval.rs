@@ -153,7 +153,7 @@ impl Observer {
         } else {
             Vec::new()
         };
-        let open = |name: String| Some((name.clone(), PathReader::open(&name).ok()?));
+        let open = |name: String| Some((name.clone(), PathReader::open_alone(&name).ok()?));
         let mut observer = Self {
             program,
             root,

@@ -2,14 +2,21 @@
 
 use super::Finding;
 use super::drivers::{Cause, cause};
-use crate::host::facts::Interface;
+use crate::host::facts::{Interface, InterfaceKind};
 use crate::sys::nic::{driver_drops, family};
 use crate::term::digits;
 
 pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
     let mut findings = lost(interface);
-    let others = [broken(interface), dropped(interface), flapping(interface)];
-    findings.extend(others.into_iter().flatten());
+    // A bond's counters are the sums of those below it, which have findings of their own.
+    if interface.kind != InterfaceKind::Bond || interface.below.is_empty() {
+        findings.extend(
+            [broken(interface), dropped(interface)]
+                .into_iter()
+                .flatten(),
+        );
+    }
+    findings.extend(flapping(interface));
     findings
 }
 

@@ -69,6 +69,14 @@ fn healthy() -> Interface {
     }
 }
 
+/// Returns an interface by another name.
+fn named(name: &str, interface: Interface) -> Interface {
+    Interface {
+        name: name.to_owned(),
+        ..interface
+    }
+}
+
 fn found_at(change: fn(&mut Interface)) -> Vec<Finding> {
     found(|seen: &mut Seen| {
         let mut eth0 = healthy();
@@ -137,6 +145,14 @@ const TROUBLES: &[Change] = &[
     |eth0| eth0.wireless = Some(radio(|radio| radio.tx_failed = Some(700))),
     |eth0| eth0.kind = InterfaceKind::Veth,
     |eth0| eth0.kind = InterfaceKind::Vlan,
+    |eth0| {
+        eth0.kind = InterfaceKind::Macvlan;
+        eth0.below_is_elsewhere = true;
+    },
+    |eth0| {
+        eth0.kind = InterfaceKind::Dsa;
+        eth0.below = vec![named("eth7", healthy())];
+    },
     |eth0| sleeping("macb")(eth0),
     |eth0| sleeping("r8169")(eth0),
     |eth0| eth0.duplex = Some("half".to_owned()),
@@ -255,6 +271,35 @@ fn what_other_counters_explain_is_no_finding() {
     // Fewer than one in ten thousand.
     let few: Change = |eth0| eth0.counted.rx_errors = Some(119);
     assert_eq!(found_at(few), []);
+}
+
+#[test]
+fn what_an_interface_below_loses_is_found_once_and_at_its_name() {
+    let lossy = || {
+        let mut eth7 = named("eth7", healthy());
+        eth7.counted.rx_errors = Some(52_000);
+        eth7
+    };
+    let on_top = |name: &str, kind| Interface {
+        kind,
+        below: vec![lossy()],
+        ..named(name, healthy())
+    };
+    let findings = found(|seen| {
+        // A bond has the sum.
+        let mut bond0 = on_top("bond0", InterfaceKind::Bond);
+        bond0.counted.rx_errors = Some(52_000);
+        seen.interfaces = vec![on_top("eth0.5", InterfaceKind::Vlan), bond0, lossy()];
+    });
+    let lines: Vec<&str> = findings.iter().map(|finding| &*finding.seen).collect();
+    assert_eq!(
+        lines,
+        [
+            "eth0.5 is a VLAN",
+            "eth7 has counted 52000 errors of receiving (4.2 % of the packets)",
+            "bond0 is a bond",
+        ]
+    );
 }
 
 #[test]
