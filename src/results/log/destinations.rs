@@ -15,7 +15,7 @@ use crate::sys::files::{self, Kind};
 #[serde(untagged)]
 enum Reached {
     Wire {
-        wire: Wire,
+        wire: Box<Wire>,
     },
     Soak {
         to: String,
