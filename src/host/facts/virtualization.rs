@@ -33,6 +33,7 @@ fn device_tree(root: &Root, compatible: &[String]) -> Option<String> {
 /// 2026-11), and KubeVirt, OpenStack and Apple from its issues #24419, #25298 and #37204.
 const DMI: &[(&str, &str)] = &[
     ("QEMU", "qemu"),
+    ("Standard PC (", "qemu"),
     ("KVM", "kvm"),
     ("KubeVirt", "kvm"),
     ("OpenStack", "kvm"),
@@ -73,11 +74,15 @@ fn firmware(root: &Root) -> Option<String> {
     known.into_iter().next()
 }
 
-/// Detects kernels that run only under a hypervisor: those of the Windows Subsystem for Linux.
+/// Detects the Windows Subsystem for Linux: by the release of Microsoft's kernels, or by what it registers for Windows'
+/// programs (systemd `src/basic/virt.c`, `detect_container`).
 fn kernel(root: &Root) -> Option<String> {
-    let version = root.text("proc/version").unwrap_or_default();
-    let words = version.to_ascii_lowercase();
-    (words.contains("microsoft") && words.contains("wsl")).then(|| "wsl".to_owned())
+    let release = root.text("proc/sys/kernel/osrelease").unwrap_or_default();
+    let is_named = ["Microsoft", "microsoft", "WSL"]
+        .iter()
+        .any(|word| release.contains(word));
+    let interop = root.path("proc/sys/fs/binfmt_misc/WSLInterop");
+    (is_named || interop.exists()).then(|| "wsl".to_owned())
 }
 
 /// Detects a hypervisor by the flag that it shows to x86 CPUs. Others have no such flag.
@@ -143,7 +148,8 @@ mod tests {
         for (file, text) in [("product_name", "c6g.metal\n"), ("bios_vendor", "EDK II\n")] {
             assert_eq!(seen(&format!("sys/class/dmi/id/{file}"), text, &[]), None);
         }
-        let wsl = "Linux version 5.15.153.1-microsoft-standard-WSL2 (root@build)";
-        assert_eq!(seen("proc/version", wsl, &[]).as_deref(), Some("wsl"));
+        let release = "5.15.153.1-microsoft-standard-WSL2\n";
+        let wsl = seen("proc/sys/kernel/osrelease", release, &[]);
+        assert_eq!(wsl.as_deref(), Some("wsl"));
     }
 }
