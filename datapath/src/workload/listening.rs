@@ -210,6 +210,11 @@ impl<'a> Listening<'a> {
         let datagram = self.batch.datagram(n);
         let arrived_ns = datagram.arrived_ns.unwrap_or_else(realtime_ns);
         self.window.unstamped += u64::from(datagram.arrived_ns.is_none());
+        if let (None, Some(first)) = (self.dropped_before, datagram.dropped_before) {
+            // It was queued before the start: what was dropped since then belongs to the run.
+            let earlier = self.drops.wrapping_sub(first);
+            self.drops = if earlier > u32::MAX / 2 { self.drops } else { first };
+        }
         let dropped = dropped_since(&mut self.dropped_before, datagram.dropped_before);
         self.end.backlog.datagram(arrived_ns);
         let heard = Heard {
