@@ -211,9 +211,11 @@ impl<'a> Listening<'a> {
         let arrived_ns = datagram.arrived_ns.unwrap_or_else(realtime_ns);
         self.window.unstamped += u64::from(datagram.arrived_ns.is_none());
         if let (None, Some(first)) = (self.dropped_before, datagram.dropped_before) {
-            // It was queued before the start: what was dropped since then belongs to the run.
-            let earlier = self.drops.wrapping_sub(first);
-            self.drops = if earlier > u32::MAX / 2 { self.drops } else { first };
+            // If it was queued before the start, what was dropped since then belongs to the run.
+            let is_older = self.drops.wrapping_sub(first) < u32::MAX / 2;
+            if is_older && self.drops == self.options.drops_before {
+                self.drops = first;
+            }
         }
         let dropped = dropped_since(&mut self.dropped_before, datagram.dropped_before);
         self.end.backlog.datagram(arrived_ns);

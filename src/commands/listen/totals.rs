@@ -62,27 +62,16 @@ impl Totals {
 
 impl Outcome {
     /// Returns what the numbers of each source tell. `None`: datagrams have none.
-    ///
-    /// The socket counts the drops of all sources together. If each drop has a missing number of the same time, they are
-    /// the dropped ones; else some of these numbers may have been lost on the way.
     pub(super) fn sequence(&self) -> Option<Sequence> {
         let listened = &self.end.listened;
         if !listened.is_numbered() {
             return None;
         }
         let all = listened.sources.known();
-        let numbered: Vec<_> = all
-            .iter()
-            .filter_map(|source| Some((source, source.series()?)))
-            .collect();
-        let series = numbered
-            .iter()
-            .filter_map(|(_, series)| series.as_ref().ok());
-        let matched: u64 = series.map(|series| series.matched_drops).sum();
-        let is_exact = matched == listened.sources.drops();
-        let of_each = numbered.into_iter().map(|(source, series)| {
+        let is_exact = listened.sources.drops_are_matched();
+        let of_each = all.iter().filter_map(|source| {
             let name = names::name(source, all);
-            SourceNumbers::new(name, series, is_exact)
+            Some(SourceNumbers::new(name, source.series()?, is_exact))
         });
         Some(Sequence {
             sources: of_each.collect(),

@@ -91,6 +91,13 @@ impl Source {
         is_same && self.interface == heard.interface && self.stream == stream
     }
 
+    /// Returns whether all its datagrams have the same number.
+    fn has_one_number(&self) -> bool {
+        let tracker = self.tracker.as_ref();
+        let received = tracker.map_or(0, |it| it.counts().received);
+        self.numbered == self.datagrams && received == 1
+    }
+
     fn has_ip_of(&self, other: Option<SocketAddr>) -> bool {
         self.address.map(|it| it.ip()) == other.map(|it| it.ip())
     }
@@ -175,7 +182,7 @@ impl Sources {
     /// Makes one sender of many ports of one address whose numbers follow each other, and returns its place.
     fn merge_ports(&mut self, heard: &Heard, stream: u32) -> Option<usize> {
         let is_port = |it: &Source| {
-            let is_single = it.datagrams == 1 && it.numbered == 1 && it.stream == stream;
+            let is_single = it.has_one_number() && it.stream == stream;
             is_single && it.interface == heard.interface && it.has_ip_of(heard.source)
         };
         let numbers = self
@@ -195,7 +202,9 @@ impl Sources {
         let first = &mut before[at];
         for port in after.iter().filter(|it| is_port(it)) {
             first.bytes += port.bytes;
-            first.enter(port.last_ns, Some(port.last_number), port.drops);
+            for _ in 0..port.datagrams {
+                first.enter(port.last_ns, Some(port.last_number), port.drops);
+            }
         }
         let mut place = 0;
         self.known.retain(|it| {
@@ -240,8 +249,15 @@ impl Sources {
         self.others
     }
 
-    /// Returns the drops of the socket between the first and the last datagram.
-    pub fn drops(&self) -> u64 {
-        self.drops
+    /// Returns whether each drop of the socket between the first and the last datagram has a missing number of the same
+    /// time, and can have no other. Then those are the dropped ones; else some of them may have been lost on the way.
+    pub fn drops_are_matched(&self) -> bool {
+        let matched = |source: &Source| {
+            let series = source.series()?.ok()?;
+            let has_all = source.numbered == source.datagrams && series.counts.duplicates == 0;
+            has_all.then_some(series.matched_drops)
+        };
+        let all: Option<u64> = self.known.iter().map(matched).sum();
+        self.drops == 0 || self.others == 0 && all == Some(self.drops)
     }
 }

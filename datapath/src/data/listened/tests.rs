@@ -1,3 +1,5 @@
+mod streams;
+
 use super::*;
 
 const MS: u64 = 1_000_000;

@@ -30,10 +30,12 @@ pub enum Doubt {
         /// Time.
         time: Duration,
     },
+    /// Numbers jumped to 0 or a little more: a loss over the end of the numbers, or a new beginning.
+    ToZero,
     /// The numbers may have gone around unseen.
     Around {
-        /// Length of the numbers in bits.
-        bits: u32,
+        /// Numbers until they begin again.
+        numbers: u64,
     },
 }
 
@@ -58,9 +60,10 @@ impl fmt::Display for Doubt {
                 "the numbers jump by {numbers} in {:.1} ms, too many for this time",
                 time.as_secs_f64() * 1e3
             ),
-            Self::Around { bits } => write!(
+            Self::ToZero => f.write_str("the numbers jumped to 0, by a loss or by a new beginning"),
+            Self::Around { numbers } => write!(
                 f,
-                "numbers of {bits} bits may have gone around in a gap without being seen"
+                "{numbers} numbers may have gone by in a gap, after which they begin again"
             ),
         }
     }

@@ -3,35 +3,46 @@
 /// Numbers within which a datagram may have overtaken another one.
 const NEAR: u64 = 64;
 
-/// Drops of the socket that have a missing number of the same time.
+/// Drops of the socket, of any source, and missing numbers of the same time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MatchedDrops {
     /// Drops since the last number that was higher than all before.
     pub(super) since_higher: u64,
-    /// Missing numbers of the last jump without drops, and its position.
+    /// Missing numbers of the last jumps that have no drop, and the position of the last one.
     open: (u64, u64),
-    /// Missing numbers that have a drop.
+    /// Drops that have no missing number yet, and their position.
+    spare: (u64, u64),
+    /// Missing numbers with a drop between the same two numbers.
     pub(super) matched: u64,
+    /// Missing numbers with a drop nearby, for datagrams that overtook each other.
+    pub(super) nearby: u64,
 }
 
 impl MatchedDrops {
-    /// Enters a higher number before which this many are missing.
-    pub(super) fn next(&mut self, missing: u64, position: u64) {
-        let dropped = std::mem::take(&mut self.since_higher);
+    /// Enters a higher number before which this many are missing and `dropped` were dropped. Returns the drops of these
+    /// that have no missing number.
+    pub(super) fn next(&mut self, missing: u64, dropped: u64, position: u64) -> u64 {
+        let last = position - missing - 1;
+        for (count, at) in [&mut self.open, &mut self.spare] {
+            if last.saturating_sub(*at) > NEAR {
+                *count = 0;
+            }
+        }
         let here = missing.min(dropped);
-        let (mut open, mut at) = self.open;
-        if position - at > NEAR {
-            open = 0;
+        self.matched += here;
+        // A number that was overtaken may be dropped after the jump, and one behind an overtaken number before it.
+        let earlier = self.open.0.min(dropped - here);
+        let later = self.spare.0.min(missing - here);
+        self.nearby += earlier + later;
+        self.open.0 -= earlier;
+        self.spare.0 -= later;
+        if missing > here + later {
+            self.open = (self.open.0 + missing - here - later, position);
         }
-        // A number that was overtaken on the way may be dropped after the jump.
-        let overtaken = open.min(dropped - here);
-        self.matched += here + overtaken;
-        open -= overtaken;
-        if missing > here {
-            open += missing - here;
-            at = position;
+        if dropped > here + earlier {
+            self.spare = (self.spare.0 + dropped - here - earlier, position);
         }
-        self.open = (open, at);
+        dropped - here - earlier
     }
 
     /// Enters a missing number that came late.
@@ -39,9 +50,10 @@ impl MatchedDrops {
         self.open.0 = self.open.0.saturating_sub(1);
     }
 
-    /// Enters that the numbers began again.
-    pub(super) fn restart(&mut self) {
-        self.since_higher = 0;
-        self.open = (0, 0);
+    /// Enters that the numbers began again. This many are missing since then, and the drops before it are `earlier`.
+    pub(super) fn restart(&mut self, missing: u64, earlier: u64) {
+        let dropped = std::mem::take(&mut self.since_higher);
+        self.matched += missing.min(dropped - earlier);
+        (self.open, self.spare) = ((0, 0), (0, 0));
     }
 }

@@ -13,16 +13,16 @@ use std::time::Duration;
 pub use self::counts::SequenceCounts;
 pub use self::doubt::Doubt;
 use self::drops::MatchedDrops;
-use self::elsewhere::{Elsewhere, Run};
+use self::elsewhere::{Ahead, Elsewhere, IN_ORDER, Meaning, NEAR, Run, Since};
 use self::pace::Pace;
-use self::ring::{Behind, Ring};
+use self::ring::{Behind, Half, Ring};
 
 /// Longest jump forward that is loss, in numbers. A longer one begins a new series.
 const LONGEST_LOSS: u64 = 1 << 20;
-/// Jumps forward up to this length are losses even if they end at the first numbers.
-const SHORT_JUMP: u64 = 64;
 /// First numbers of a sender that began again, below this.
 const FIRST_NUMBERS: u64 = 16;
+/// Shortest time in which a sender begins again, in nanoseconds.
+const RESTART_NS: u64 = 250_000_000;
 
 /// Numbered datagram in the order of arrival.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +40,10 @@ pub struct Arrival {
 pub struct Series {
     /// Its counts.
     pub counts: SequenceCounts,
-    /// Missing numbers for each of which the socket dropped a datagram of any source at the same time.
+    /// Missing numbers for each of which the socket dropped a datagram, of any source, between the same two numbers.
     pub matched_drops: u64,
+    /// Most missing numbers that the socket may have dropped: datagrams may have overtaken each other.
+    pub possible_drops: u64,
 }
 
 /// Tracker of the numbers of one source, which begin again at 0 after 2^bits.
@@ -59,9 +61,23 @@ pub struct SequenceTracker {
     ring: Ring,
     /// Numbers that may begin a new part. Their counts are added once it is clear that they do not.
     elsewhere: Option<Elsewhere>,
+    /// Numbers after a jump forward that may be late ones of the part before.
+    ahead: Option<Ahead>,
     counts: SequenceCounts,
     /// Runs of at least four numbers that came again.
     copies: u64,
+    /// Parts that began among the last numbers.
+    repeated_parts: u64,
+    /// Most numbers of a part that is over.
+    longest_part: u64,
+    /// Runs of such numbers after a pause.
+    hidden_parts: u64,
+    /// Jumps to one of the first numbers, as of a sender that began again.
+    jumps_to_zero: u64,
+    /// Number after the last one of the part before, until this part reaches it.
+    part_before: Option<u64>,
+    /// Numbers that continued the part before.
+    resumed: u64,
     drops: MatchedDrops,
     pace: Pace,
     steps: Steps,
@@ -89,8 +105,15 @@ impl SequenceTracker {
             highest: None,
             ring: Ring::new(),
             elsewhere: None,
+            ahead: None,
             counts: SequenceCounts::default(),
             copies: 0,
+            repeated_parts: 0,
+            longest_part: 0,
+            hidden_parts: 0,
+            jumps_to_zero: 0,
+            part_before: None,
+            resumed: 0,
             drops: MatchedDrops::default(),
             pace: Pace::default(),
             steps: Steps::default(),
@@ -100,34 +123,120 @@ impl SequenceTracker {
     /// Enters a number in the order of arrival.
     pub fn enter(&mut self, arrival: Arrival) {
         let number = arrival.number;
-        let Some(highest) = self.highest else {
+        if self.highest.is_none() {
             self.steps.last_number = number;
             self.pace.next(1, arrival.arrived_ns, 0);
-            self.begin(number, 1);
+            self.begin(Run::new(number));
             return;
-        };
+        }
         self.steps.enter(number, self.mask);
         self.drops.since_higher += arrival.dropped;
-        let ahead = number.wrapping_sub(highest) & self.mask;
-        let behind = highest.wrapping_sub(number) & self.mask;
-        // A sender that began again at 0 may seem to be ahead of the end of the numbers.
-        let is_first = ahead > SHORT_JUMP && number < FIRST_NUMBERS && number < highest;
+        if self.continue_ahead(arrival) {
+            return;
+        }
+        let (ahead, behind) = self.distances(number);
         if behind <= self.back {
             self.look_back(arrival, behind);
-        } else if ahead <= self.forward && !is_first {
-            self.settle();
-            self.advance(arrival, ahead);
+        } else if ahead <= self.forward {
+            self.jumps_to_zero += u64::from(self.is_to_zero(arrival, ahead));
+            let dropped_before = self.drops.since_higher;
+            if ahead <= NEAR || ahead - 1 <= dropped_before {
+                self.advance(arrival, ahead);
+                return;
+            }
+            self.ahead = Some(Ahead {
+                run: Run::new(number),
+                dropped_before,
+                again: 0,
+                arrived_ns: (arrival.arrived_ns, arrival.arrived_ns),
+            });
         } else {
             self.stray(arrival);
         }
     }
 
+    /// Returns whether a jump may be a sender that began again at 0: over the end of the numbers to one of the first, or
+    /// after a pause to one that can have been reached since.
+    fn is_to_zero(&self, arrival: Arrival, ahead: u64) -> bool {
+        let Arrival {
+            number, arrived_ns, ..
+        } = arrival;
+        let is_over_the_end = ahead > NEAR && self.highest > Some(number);
+        if number < FIRST_NUMBERS && is_over_the_end && ahead > self.drops.since_higher {
+            return true;
+        }
+        let can_be_reached = || number as f64 <= self.pace.gone_until(arrived_ns) + NEAR as f64;
+        ahead > 1 && self.pace.since_last_ns(arrived_ns) >= RESTART_NS && can_be_reached()
+    }
+
+    /// Returns the distances of a number above and below the highest one.
+    fn distances(&self, number: u64) -> (u64, u64) {
+        let highest = self.highest.unwrap_or(number);
+        let ahead = number.wrapping_sub(highest) & self.mask;
+        let behind = highest.wrapping_sub(number) & self.mask;
+        (ahead, behind)
+    }
+
+    /// Enters a number after a jump forward. Returns whether it belongs to those after the jump.
+    fn continue_ahead(&mut self, arrival: Arrival) -> bool {
+        let Some(mut jumped) = self.ahead else {
+            return false;
+        };
+        let (ahead, behind) = self.distances(arrival.number);
+        let (jump, _) = self.distances(jumped.run.start);
+        if (1..=NEAR).contains(&ahead) && ahead <= jump / 2 {
+            // The numbers before the jump go on.
+            self.counts.strays += u64::from(jumped.run.came.count_ones()) + jumped.again;
+            self.ahead = None;
+            return false;
+        }
+        if behind <= self.back {
+            return false;
+        }
+        let has = jumped.run.has(arrival.number, self.mask);
+        let is_of_run = has || jumped.run.add(arrival.number, self.mask);
+        jumped.again += u64::from(has);
+        jumped.arrived_ns.1 = arrival.arrived_ns;
+        let is_clear = jumped.run.came.count_ones() >= IN_ORDER;
+        self.ahead = Some(jumped);
+        if is_clear || !is_of_run {
+            self.settle_ahead();
+        }
+        is_of_run
+    }
+
+    /// Enters numbers after a jump as such.
+    fn settle_ahead(&mut self) {
+        let Some(jumped) = self.ahead.take() else {
+            return;
+        };
+        let all = std::mem::replace(&mut self.drops.since_higher, jumped.dropped_before);
+        let after = all - jumped.dropped_before;
+        self.counts.duplicates += jumped.again;
+        let mut last = 0;
+        for n in (0..u64::from(u64::BITS)).filter(|n| jumped.run.came & 1 << n != 0) {
+            let (ahead, arrived_ns) = match n {
+                0 => (self.distances(jumped.run.start).0, jumped.arrived_ns.0),
+                _ => (n - last, jumped.arrived_ns.1),
+            };
+            let number = jumped.run.start.wrapping_add(n) & self.mask;
+            let arrival = Arrival {
+                number,
+                arrived_ns,
+                dropped: 0,
+            };
+            let rest = self.advance(arrival, ahead);
+            self.drops.since_higher = if n == 0 { rest + after } else { rest };
+            last = n;
+        }
+    }
+
     /// Begins a part of the series, as [`Ring::begin`] does.
-    fn begin(&mut self, start: u64, came: u64) {
+    fn begin(&mut self, run: Run) {
+        let Run { start, came } = run;
         let span = u64::from(came.ilog2());
         self.highest = Some(start.wrapping_add(span) & self.mask);
         self.ring.begin(came);
-        self.drops.restart();
         let received = u64::from(came.count_ones());
         // Each gap ends with a number whose predecessor did not come.
         let pieces = u64::from((came & !(came << 1)).count_ones());
@@ -140,14 +249,19 @@ impl SequenceTracker {
         };
     }
 
-    /// Enters a number above the highest one.
-    fn advance(&mut self, arrival: Arrival, ahead: u64) {
+    /// Enters a number above the highest one. Returns the drops before it that have no missing number.
+    fn advance(&mut self, arrival: Arrival, ahead: u64) -> u64 {
+        self.settle();
+        let reaches = |before: u64| {
+            before.wrapping_sub(arrival.number.wrapping_sub(ahead)) & self.mask <= ahead
+        };
+        self.part_before = self.part_before.filter(|before| !reaches(*before));
         let missing = ahead - 1;
-        let dropped = self.drops.since_higher;
+        let dropped = std::mem::take(&mut self.drops.since_higher);
         self.pace.next(ahead, arrival.arrived_ns, dropped);
         self.highest = Some(arrival.number);
         self.ring.advance(ahead);
-        self.drops.next(missing, self.ring.position());
+        let rest = self.drops.next(missing, dropped, self.ring.position());
         self.counts += SequenceCounts {
             received: 1,
             missing: to_signed(missing),
@@ -155,20 +269,18 @@ impl SequenceTracker {
             following: u64::from(missing <= dropped),
             ..SequenceCounts::default()
         };
+        rest
     }
 
     fn look_back(&mut self, arrival: Arrival, behind: u64) {
         let one = SequenceCounts::default();
         match self.ring.look_back(behind) {
-            Behind::Repeated { is_of_first_half } => {
+            Behind::Repeated { half } => {
                 let duplicates = 1;
-                self.again(
-                    arrival,
-                    is_of_first_half,
-                    SequenceCounts { duplicates, ..one },
-                );
+                let counts = SequenceCounts { duplicates, ..one };
+                self.again(arrival, half, counts);
             }
-            Behind::Filled { neighbours } => self.fill(arrival.number, neighbours),
+            Behind::Filled { half, neighbours } => self.fill(arrival, half, neighbours),
             Behind::Early { between } => {
                 let counts = SequenceCounts {
                     received: 1,
@@ -178,13 +290,14 @@ impl SequenceTracker {
                     following: u64::from(between == 0),
                     ..one
                 };
-                self.again(arrival, true, counts);
+                self.again(arrival, Half::First, counts);
             }
             Behind::FarBelow => self.stray(arrival),
         }
     }
 
-    fn fill(&mut self, number: u64, neighbours: u8) {
+    fn fill(&mut self, arrival: Arrival, half: Half, neighbours: u8) {
+        let number = arrival.number;
         self.drops.fill();
         let counts = SequenceCounts {
             received: 1,
@@ -194,14 +307,22 @@ impl SequenceTracker {
             following: neighbours.into(),
             ..SequenceCounts::default()
         };
-        if let Some(run) = &mut self.elsewhere {
-            if run.continues(number, self.mask) {
-                run.fill(number, self.mask, counts);
-                return;
-            }
+        let Some(elsewhere) = &mut self.elsewhere else {
+            let since = self.since(arrival.arrived_ns);
+            self.elsewhere = Some(Elsewhere::filling(number, half, since, counts));
+            return;
+        };
+        if !elsewhere.fill(number, self.mask, counts) {
+            self.counts += counts;
         }
-        self.settle();
-        self.counts += counts;
+    }
+
+    /// Returns what lies between the last higher number and a moment.
+    fn since(&self, now_ns: u64) -> Since {
+        Since {
+            dropped: self.drops.since_higher,
+            numbers: self.pace.gone_until(now_ns),
+        }
     }
 
     fn stray(&mut self, arrival: Arrival) {
@@ -209,29 +330,52 @@ impl SequenceTracker {
             strays: 1,
             ..SequenceCounts::default()
         };
-        self.again(arrival, true, counts);
+        self.again(arrival, Half::First, counts);
     }
 
     /// Enters a number that may be of a new part of the series.
-    fn again(&mut self, arrival: Arrival, is_beginning: bool, counts: SequenceCounts) {
+    fn again(&mut self, arrival: Arrival, half: Half, counts: SequenceCounts) {
         let (number, mask) = (arrival.number, self.mask);
-        let current = self.elsewhere.as_mut();
-        let Some(run) = current.filter(|run| run.continues(number, mask)) else {
-            self.settle();
-            self.elsewhere = Some(Elsewhere::new(number, is_beginning, counts));
-            return;
-        };
-        match run.add(number, mask, counts) {
-            Run::Unclear => {}
-            Run::Copies => self.copies += 1,
-            Run::Restart => {
-                let (start, came) = (run.start, run.came);
-                self.elsewhere = None;
-                self.counts.restarts += 1;
-                self.pace.restart(arrival.arrived_ns);
-                self.begin(start, came);
+        if let Some(before) = self.part_before {
+            if number.wrapping_sub(before) & mask < NEAR {
+                self.resumed += 1;
+                self.part_before = Some(number.wrapping_add(1) & mask);
             }
         }
+        let elsewhere = self.elsewhere.as_mut();
+        match elsewhere.and_then(|it| it.add(number, mask, counts)) {
+            None => {
+                self.settle();
+                let since = self.since(arrival.arrived_ns);
+                self.elsewhere = Some(Elsewhere::new(number, half, since, counts));
+            }
+            Some(Meaning::Unclear) => {}
+            Some(Meaning::Copies) => self.copies += 1,
+            Some(Meaning::Either) => self.hidden_parts += 1,
+            Some(Meaning::Restart) => self.restart(arrival.arrived_ns),
+        }
+    }
+
+    /// Begins a new part with the numbers elsewhere.
+    fn restart(&mut self, arrived_ns: u64) {
+        let Some(elsewhere) = self.elsewhere.take() else {
+            return;
+        };
+        if let Some(jumped) = self.ahead.take() {
+            self.counts.strays += u64::from(jumped.run.came.count_ones());
+        }
+        let (ahead, _) = self.distances(elsewhere.run.start);
+        self.pace
+            .restart(ahead, arrived_ns, self.drops.since_higher);
+        self.counts.restarts += 1;
+        self.counts.duplicates += elsewhere.again;
+        self.repeated_parts += u64::from(elsewhere.counts.duplicates > elsewhere.again);
+        let run = elsewhere.run;
+        let missing = u64::from(run.came.ilog2() + 1 - run.came.count_ones());
+        self.drops.restart(missing, elsewhere.dropped_before);
+        self.longest_part = self.longest_part.max(self.ring.span() + 1);
+        self.part_before = self.highest.map(|it| it.wrapping_add(1) & self.mask);
+        self.begin(run);
     }
 
     /// Adds the counts of numbers that did not begin a new part.
@@ -243,6 +387,7 @@ impl SequenceTracker {
 
     /// Enters the end of the run. Up to three numbers that may have begun a new part are counted nowhere.
     pub fn finish(&mut self) {
+        self.settle_ahead();
         self.elsewhere.take_if(|run| run.is_open());
         self.settle();
     }
@@ -278,20 +423,32 @@ impl SequenceTracker {
         if counts.restarts > 0 && 8 * parts > received {
             return Err(Doubt::ShortParts);
         }
-        if counts.restarts > 0 && self.copies > 0 {
+        if self.resumed > 1 || counts.restarts > 0 && strays > 0 {
+            return Err(Doubt::Mixed);
+        }
+        let has_copies = self.copies > 0 || counts.duplicates > 0;
+        if self.repeated_parts > 0 && has_copies || self.hidden_parts > 0 {
             return Err(Doubt::Copies);
+        }
+        if self.jumps_to_zero > 0 {
+            return Err(Doubt::ToZero);
         }
         if let Some((numbers, ns)) = self.pace.too_large() {
             let time = Duration::from_nanos(ns);
             return Err(Doubt::Jump { numbers, time });
         }
-        if self.pace.is_too_long(1 << (self.bits - 1)) {
-            return Err(Doubt::Around { bits: self.bits });
+        let numbers = match self.longest_part.max(self.ring.span() + 1) {
+            longest if counts.restarts > 0 => longest.min(self.mask),
+            _ => self.mask,
+        };
+        if self.pace.may_go_around(numbers) {
+            return Err(Doubt::Around { numbers });
         }
         let missing = u64::try_from(counts.missing).unwrap_or(0);
         Ok(Series {
             counts,
             matched_drops: self.drops.matched.min(missing),
+            possible_drops: (self.drops.matched + self.drops.nearby).min(missing),
         })
     }
 }

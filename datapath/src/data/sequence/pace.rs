@@ -20,10 +20,10 @@ pub(super) struct Pace {
     numbers: u64,
     /// The jump that is largest for its time: numbers and nanoseconds.
     worst: Option<(u64, u64)>,
-    /// Longest time before a jump, in nanoseconds.
-    longest_ns: u64,
-    /// Most drops of the socket before a jump.
-    most_dropped: u64,
+    /// Longest time before a jump, in nanoseconds, and the most drops of the socket before one.
+    before_jump: (u64, u64),
+    /// Most nanoseconds for each number, and most drops for each, that would lie between two parts of the series.
+    between_parts: (f64, f64),
 }
 
 impl Pace {
@@ -33,8 +33,8 @@ impl Pace {
         self.seen = Some((first, arrived_ns.max(last)));
         let ns = arrived_ns.saturating_sub(last);
         if ahead > 1 {
-            self.longest_ns = self.longest_ns.max(ns);
-            self.most_dropped = self.most_dropped.max(dropped);
+            let (longest, most) = self.before_jump;
+            self.before_jump = (longest.max(ns), most.max(dropped));
         }
         let is_unproven = ahead > SHORT && ahead - 1 > dropped;
         if is_unproven {
@@ -55,11 +55,31 @@ impl Pace {
         self.most = self.most.max(self.piece.1);
     }
 
-    /// Enters that the numbers began again.
-    pub(super) fn restart(&mut self, arrived_ns: u64) {
-        if let Some((_, last)) = &mut self.seen {
-            *last = arrived_ns;
-        }
+    /// Returns the numbers that go by on average from the last higher number until a moment.
+    pub(super) fn gone_until(&self, now_ns: u64) -> f64 {
+        let Some((first, last)) = self.seen else {
+            return 0.0;
+        };
+        let per_ns = self.numbers as f64 / last.saturating_sub(first).max(1) as f64;
+        now_ns.saturating_sub(last) as f64 * per_ns
+    }
+
+    /// Returns the nanoseconds from the last higher number until a moment.
+    pub(super) fn since_last_ns(&self, now_ns: u64) -> u64 {
+        self.seen.map_or(0, |(_, last)| now_ns.saturating_sub(last))
+    }
+
+    /// Enters that the numbers began again. They may have gone around instead: then `ahead` numbers went by, some of
+    /// which the socket dropped.
+    pub(super) fn restart(&mut self, ahead: u64, arrived_ns: u64, dropped: u64) {
+        let Some((_, last)) = &mut self.seen else {
+            return;
+        };
+        let ns = arrived_ns.saturating_sub(*last) as f64;
+        *last = arrived_ns.max(*last);
+        let (longest, most) = self.between_parts;
+        let ahead = ahead.max(1) as f64;
+        self.between_parts = (longest.max(ns / ahead), most.max(dropped as f64 / ahead));
     }
 
     /// Returns the jump, in numbers and nanoseconds, that is too large for its time.
@@ -68,14 +88,16 @@ impl Pace {
         self.worst.filter(is_too_large)
     }
 
-    /// Returns whether this many numbers may have gone by before a jump, or were dropped by the socket.
-    pub(super) fn is_too_long(&self, numbers: u64) -> bool {
+    /// Returns whether the numbers, of which there are this many, may have gone around without being seen.
+    pub(super) fn may_go_around(&self, numbers: u64) -> bool {
         let Some((first, last)) = self.seen else {
             return false;
         };
-        let length = last.saturating_sub(first).max(1) as f64;
-        let gone = self.longest_ns as f64 * self.numbers as f64 / length;
-        self.most_dropped >= numbers || gone >= numbers as f64
+        let per_ns = self.numbers as f64 / last.saturating_sub(first).max(1) as f64;
+        let (ns, dropped) = self.before_jump;
+        let gone = (ns as f64 * per_ns).max(dropped as f64) / numbers as f64;
+        let (ns, dropped) = self.between_parts;
+        gone.max(ns * per_ns).max(dropped) >= 0.5
     }
 }
 

@@ -21,14 +21,21 @@ pub(super) struct Ring {
 /// Kinds of numbers that are not above the highest one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behind {
-    /// It had come before. `is_of_first_half`: of the series so far.
-    Repeated { is_of_first_half: bool },
+    /// It had come before.
+    Repeated { half: Half },
     /// It was missing. `neighbours`: the numbers next to it that came.
-    Filled { neighbours: u8 },
+    Filled { half: Half, neighbours: u8 },
     /// It is below the lowest one, with this many numbers between.
     Early { between: u64 },
     /// It is far below the lowest one.
     FarBelow,
+}
+
+/// Halves of the series so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Half {
+    First,
+    Second,
 }
 
 impl Ring {
@@ -62,6 +69,11 @@ impl Ring {
         self.position
     }
 
+    /// Returns the numbers from the lowest to the highest one, less one.
+    pub(super) fn span(&self) -> u64 {
+        self.position - self.lowest
+    }
+
     /// Moves the highest position and forgets those that leave the ring.
     pub(super) fn advance(&mut self, ahead: u64) {
         for n in 1..=ahead.min(REMEMBERED) {
@@ -77,14 +89,17 @@ impl Ring {
     /// Enters a number that is this much below the highest one.
     pub(super) fn look_back(&mut self, behind: u64) -> Behind {
         let position = self.position - behind;
+        let half = match position.saturating_sub(self.lowest) {
+            from if from <= self.span() / 2 => Half::First,
+            _ => Half::Second,
+        };
         if self.has(position) {
-            let is_of_first_half = position - self.lowest <= (self.position - self.lowest) / 2;
-            return Behind::Repeated { is_of_first_half };
+            return Behind::Repeated { half };
         }
         if position > self.lowest {
             self.mark(position);
             let neighbours = u8::from(self.has(position - 1)) + u8::from(self.has(position + 1));
-            return Behind::Filled { neighbours };
+            return Behind::Filled { half, neighbours };
         }
         let below = self.lowest - position;
         if below > EARLY {
