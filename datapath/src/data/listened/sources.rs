@@ -252,12 +252,18 @@ impl Sources {
     /// Returns whether each drop of the socket between the first and the last datagram has a missing number of the same
     /// time, and can have no other. Then those are the dropped ones; else some of them may have been lost on the way.
     pub fn drops_are_matched(&self) -> bool {
-        let matched = |source: &Source| {
-            let series = source.series()?.ok()?;
-            let has_all = source.numbered == source.datagrams && series.counts.duplicates == 0;
-            has_all.then_some(series.matched_drops)
-        };
-        let all: Option<u64> = self.known.iter().map(matched).sum();
-        self.drops == 0 || self.others == 0 && all == Some(self.drops)
+        let (mut missing, mut matched) = (0, 0);
+        for source in &self.known {
+            let Some(Ok(series)) = source.series() else {
+                return self.drops == 0;
+            };
+            if source.numbered < source.datagrams || series.counts.duplicates > 0 {
+                return self.drops == 0;
+            }
+            missing += series.counts.missing;
+            matched += series.matched_drops;
+        }
+        let is_one = self.known.len() == 1 || u64::try_from(missing) == Ok(matched);
+        self.drops == 0 || is_one && self.others == 0 && matched == self.drops
     }
 }

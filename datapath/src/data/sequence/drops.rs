@@ -16,6 +16,8 @@ pub(super) struct MatchedDrops {
     pub(super) matched: u64,
     /// Missing numbers with a drop nearby, for datagrams that overtook each other.
     pub(super) nearby: u64,
+    /// Most numbers by which a datagram came late.
+    latest: u64,
 }
 
 impl MatchedDrops {
@@ -24,7 +26,7 @@ impl MatchedDrops {
     pub(super) fn next(&mut self, missing: u64, dropped: u64, position: u64) -> u64 {
         let last = position - missing - 1;
         for (count, at) in [&mut self.open, &mut self.spare] {
-            if last.saturating_sub(*at) > NEAR {
+            if last.saturating_sub(*at) > NEAR + 2 * self.latest {
                 *count = 0;
             }
         }
@@ -45,8 +47,9 @@ impl MatchedDrops {
         dropped - here - earlier
     }
 
-    /// Enters a missing number that came late.
-    pub(super) fn fill(&mut self) {
+    /// Enters a missing number that came this late, in numbers.
+    pub(super) fn fill(&mut self, behind: u64) {
+        self.latest = self.latest.max(behind);
         self.open.0 = self.open.0.saturating_sub(1);
     }
 

@@ -21,6 +21,8 @@ use self::ring::{Behind, Half, Ring};
 const LONGEST_LOSS: u64 = 1 << 20;
 /// First numbers of a sender that began again, below this.
 const FIRST_NUMBERS: u64 = 16;
+/// Most times that a number comes again, by several ways.
+const MOST_AGAIN: u64 = 3;
 /// Shortest time in which a sender begins again, in nanoseconds.
 const RESTART_NS: u64 = 250_000_000;
 
@@ -66,6 +68,9 @@ pub struct SequenceTracker {
     counts: SequenceCounts,
     /// Runs of at least four numbers that came again.
     copies: u64,
+    /// Last number that came again, how often in a row, and the most of these.
+    again: (u64, u64),
+    most_again: u64,
     /// Parts that began among the last numbers.
     repeated_parts: u64,
     /// Most numbers of a part that is over.
@@ -108,6 +113,8 @@ impl SequenceTracker {
             ahead: None,
             counts: SequenceCounts::default(),
             copies: 0,
+            again: (0, 0),
+            most_again: 0,
             repeated_parts: 0,
             longest_part: 0,
             hidden_parts: 0,
@@ -277,6 +284,12 @@ impl SequenceTracker {
         match self.ring.look_back(behind) {
             Behind::Repeated { half } => {
                 let duplicates = 1;
+                let before = match self.again {
+                    (number, times) if number == arrival.number => times,
+                    _ => 0,
+                };
+                self.again = (arrival.number, before + 1);
+                self.most_again = self.most_again.max(before + 1);
                 let counts = SequenceCounts { duplicates, ..one };
                 self.again(arrival, half, counts);
             }
@@ -298,7 +311,7 @@ impl SequenceTracker {
 
     fn fill(&mut self, arrival: Arrival, half: Half, neighbours: u8) {
         let number = arrival.number;
-        self.drops.fill();
+        self.drops.fill(self.distances(number).1);
         let counts = SequenceCounts {
             received: 1,
             missing: -1,
@@ -423,7 +436,8 @@ impl SequenceTracker {
         if counts.restarts > 0 && 8 * parts > received {
             return Err(Doubt::ShortParts);
         }
-        if self.resumed > 1 || counts.restarts > 0 && strays > 0 {
+        // A constant number may be mixed in.
+        if self.most_again > MOST_AGAIN || self.resumed > 1 || counts.restarts > 0 && strays > 0 {
             return Err(Doubt::Mixed);
         }
         let has_copies = self.copies > 0 || counts.duplicates > 0;

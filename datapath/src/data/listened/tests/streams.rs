@@ -107,7 +107,8 @@ impl Stream {
         let random = &mut self.random;
         match random.up_to(15) {
             0..=5 => Numbering::Plain,
-            6..=7 => Numbering::Restarts(1 + random.up_to(2)),
+            6..=7 if self.bits > 8 => Numbering::Restarts(1 + random.up_to(2)),
+            6..=7 => Numbering::Plain,
             8..=9 => Numbering::Frames(20 + random.up_to(200)),
             10 => Numbering::Short(random.pick(&[100, 256, 1000, 1024, 4096, 10_000])),
             11 => Numbering::Steps(random.pick(&[2, 3, 16, 1000])),
@@ -322,9 +323,9 @@ impl Stream {
         }
         let mut truth = Truth::default();
         let mut heard_parts = 0;
-        // Up to three numbers at the end may be counted nowhere.
+        // A few numbers at the end may be counted nowhere.
         let last = parts.keys().next_back().copied();
-        let is_cut = |fates: &[Fate]| fates.iter().filter(|it| it.came > 0).count() < 4;
+        let is_cut = |fates: &[Fate]| fates.iter().filter(|it| it.came > 0).count() < 7;
         let skipped = last.filter(|last| heard_is_cut && is_cut(&parts[last]));
         for (_, fates) in parts.iter().filter(|(part, _)| Some(**part) != skipped) {
             let came = |fate: &Fate| fate.came > 0;
