@@ -5,7 +5,7 @@ use std::fmt::{Display, Write as _};
 use super::super::lossless::{Lossless, LosslessQuestion};
 use super::super::names::Names;
 use super::super::{Record, Search, Searched};
-use super::quality::Quality;
+use super::quality::{Quality, is_slowed};
 use super::{bounds_so_far, mark, or_dash, searched};
 use crate::results::command_line::CommandLine;
 use crate::term::duration;
@@ -26,7 +26,7 @@ pub(super) fn table(record: &Record) -> Table {
             or_dash(mbits(case, search).map(|mbits| format!("{mbits:.1}")))
         })
         .word("quality", |(case, search)| {
-            Quality::of(case, search).name().to_owned()
+            Quality::of(case, search).name(record).to_owned()
         })
         .word("limit", |(case, _)| or_dash(case.search.limiting_place()));
     columns.table(cases(record))
@@ -104,10 +104,15 @@ fn fastest(
     names: &Names,
 ) -> String {
     let rate = thousands(search.found().load, search) + mark(case);
-    let mut text = format!("{}, {rate} k/s", case.case.label());
+    let (at_least, so_far) = match case.next() {
+        Some(_) => ("at least ", " so far"),
+        None => ("", ""),
+    };
+    let mut text = format!("{}, {at_least}{rate} k/s", case.case.label());
     if let Some(mbits) = mbits(case, search) {
         let _ = write!(text, " ({mbits:.0} Mb/s)");
     }
+    text += so_far;
     let low = reach(search).0;
     let ties = found.iter().filter(|(other, of_other)| {
         let is_slower = low.zip(reach(of_other).1);
@@ -149,22 +154,33 @@ fn quality_and_next(record: &Record, names: &Names) -> String {
         } else {
             format!(" ({})", names.join("; "))
         };
-        let why = quality
-            .why()
-            .map_or_else(String::new, |why| format!(": {why}"));
-        format!("{}{of}{why}", quality.name())
+        let mut text = quality.name(record).to_owned() + &of;
+        let reasons = quality.reasons(record);
+        if !reasons.is_empty() {
+            text += &format!(": {reasons}");
+        }
+        text
     });
     lines(&mut text, "quality", graded);
-    let fixes = grades.iter().filter_map(|(quality, _)| quality.fix(record));
-    lines(&mut text, "next", fixes.chain(over_a_cable(record)));
+    let release = "run a release build on the board itself (cargo build --release)";
+    let release = is_slowed(record.header()).then(|| release.to_owned());
+    let mut fixes: Vec<String> = release.into_iter().collect();
+    for line in grades.iter().flat_map(|(quality, _)| quality.fix(record)) {
+        if !fixes.contains(&line) {
+            fixes.push(line);
+        }
+    }
+    fixes.extend(over_a_cable(record));
+    lines(&mut text, "next", fixes);
     text
 }
 
-/// Returns the same search over a cable. `None`: it was over a wire, or what was searched does not go between hosts.
-fn over_a_cable(record: &Record) -> Option<String> {
+/// Returns the lines that advise the same search over a cable. Empty: it was over a wire, or what was searched does not
+/// go between hosts.
+fn over_a_cable(record: &Record) -> Vec<String> {
     let header = record.header();
     if header.wire.is_some() || cases(record).any(|(case, _)| case.case.transport.is_some()) {
-        return None;
+        return Vec::new();
     }
     let mut senders = cases(record).map(|(case, _)| case.case.sender.to_string());
     let most = if senders.any(|sender| sender.contains("gso")) {
@@ -175,9 +191,10 @@ fn over_a_cable(record: &Record) -> Option<String> {
     let is_too_short = cases(record).any(|(case, _)| case.next().is_some());
     let limit = is_too_short.then(|| ("--max-case-time", duration::text(record.enough_time())));
     let command = CommandLine(&header.command_line).find_lossless(limit.as_slice());
-    Some(format!(
-        "over a cable the rates differ{most}: udpbench wire HOST --deploy {command}"
-    ))
+    vec![
+        format!("over a cable to HOST the rates differ{most}:"),
+        format!("udpbench wire HOST --deploy {command}"),
+    ]
 }
 
 /// Returns the bounds of a search that is not finished.
