@@ -94,11 +94,8 @@ impl SourceNumbers {
             }
         };
         let missing = u64::try_from(series.counts.missing).unwrap_or(0);
-        let is_exact = is_exact || series.possible_drops == 0;
-        let at_socket = match is_exact {
-            true => series.matched_drops,
-            false => series.possible_drops,
-        };
+        let at_socket = series.possible_drops;
+        let is_exact = at_socket == 0 || is_exact && at_socket == series.matched_drops;
         Self {
             source,
             doubt: None,

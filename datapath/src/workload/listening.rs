@@ -269,7 +269,10 @@ impl<'a> Listening<'a> {
     }
 
     fn finish(mut self) -> ListenEnd {
-        self.end.listened.finish();
+        let drops = socket_drops(self.socket).ok();
+        let after = drops.zip(self.dropped_before);
+        let after = after.map(|(drops, before)| drops.wrapping_sub(before));
+        self.end.listened.finish(after.unwrap_or(0).into());
         self.close_window();
         self.end.last_window = self.window;
         self.end

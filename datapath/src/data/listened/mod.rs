@@ -147,9 +147,9 @@ impl Listened {
         self.sources.close_window(self.window, window);
     }
 
-    /// Enters the end of the run, before the last window is closed.
-    pub fn finish(&mut self) {
-        self.sources.finish();
+    /// Enters the end of the run, before the last window is closed, and the drops of the socket after the last datagram.
+    pub fn finish(&mut self, dropped_after: u64) {
+        self.sources.finish(dropped_after);
     }
 
     /// Counts a datagram, here and in its window.

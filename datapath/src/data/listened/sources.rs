@@ -231,10 +231,10 @@ impl Sources {
         }
     }
 
-    pub(super) fn finish(&mut self) {
+    pub(super) fn finish(&mut self, dropped_after: u64) {
         for source in &mut self.known {
             if let Some(tracker) = &mut source.tracker {
-                tracker.finish();
+                tracker.finish(self.drops - source.drops + dropped_after);
             }
         }
     }

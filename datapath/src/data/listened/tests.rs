@@ -29,7 +29,7 @@ fn listened(datagrams: &[(u16, u8, u64)], silence_ms: Option<u64>) -> (Listened,
         };
         listened.enter(&heard, &mut window);
     }
-    listened.finish();
+    listened.finish(0);
     listened.close_window(&mut window);
     (listened, window)
 }

@@ -53,6 +53,11 @@ impl MatchedDrops {
         self.open.0 = self.open.0.saturating_sub(1);
     }
 
+    /// Enters the drops after the last number. What was late then may be among them.
+    pub(super) fn finish(&mut self, dropped: u64) {
+        self.nearby += self.open.0.min(dropped);
+    }
+
     /// Enters that the numbers began again. This many are missing since then, and the drops before it are `earlier`.
     pub(super) fn restart(&mut self, missing: u64, earlier: u64) {
         let dropped = std::mem::take(&mut self.since_higher);

@@ -33,6 +33,8 @@ pub(super) struct Elsewhere {
     pub(super) again: u64,
     /// Drops of the socket before it, since the last higher number.
     pub(super) dropped_before: u64,
+    /// Time before it since the last higher number, in nanoseconds.
+    pub(super) after_ns: u64,
     /// It came after a pause, in which copies would not come.
     is_after_pause: bool,
     /// It begins where a series may begin: not in the second half of the numbers so far.
@@ -59,6 +61,8 @@ pub(super) enum Meaning {
 pub(super) struct Since {
     /// Drops of the socket.
     pub(super) dropped: u64,
+    /// Time in nanoseconds.
+    pub(super) ns: u64,
     /// Numbers that would have gone by on average.
     pub(super) numbers: f64,
 }
@@ -112,6 +116,7 @@ impl Elsewhere {
             in_order: 1,
             again: 0,
             dropped_before: since.dropped,
+            after_ns: since.ns,
             is_after_pause: since.numbers >= PAUSE,
             is_beginning: half == Half::First,
             counts,

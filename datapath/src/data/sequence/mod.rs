@@ -172,8 +172,9 @@ impl SequenceTracker {
         if number < FIRST_NUMBERS && is_over_the_end && ahead > self.drops.since_higher {
             return true;
         }
-        let can_be_reached = || number as f64 <= self.pace.gone_until(arrived_ns) + NEAR as f64;
-        ahead > 1 && self.pace.since_last_ns(arrived_ns) >= RESTART_NS && can_be_reached()
+        let since = self.since(arrived_ns);
+        let can_be_reached = number as f64 <= since.numbers + NEAR as f64;
+        ahead > 1 && since.ns >= RESTART_NS && can_be_reached
     }
 
     /// Returns the distances of a number above and below the highest one.
@@ -320,6 +321,12 @@ impl SequenceTracker {
             following: neighbours.into(),
             ..SequenceCounts::default()
         };
+        let (_, behind) = self.distances(number);
+        if behind as f64 > self.pace.most_in(RESTART_NS) {
+            // No datagram is that late: four in order are of a new part.
+            self.again(arrival, half, counts);
+            return;
+        }
         let Some(elsewhere) = &mut self.elsewhere else {
             let since = self.since(arrival.arrived_ns);
             self.elsewhere = Some(Elsewhere::filling(number, half, since, counts));
@@ -332,9 +339,11 @@ impl SequenceTracker {
 
     /// Returns what lies between the last higher number and a moment.
     fn since(&self, now_ns: u64) -> Since {
+        let ns = self.pace.since_last_ns(now_ns);
         Since {
             dropped: self.drops.since_higher,
-            numbers: self.pace.gone_until(now_ns),
+            ns,
+            numbers: self.pace.numbers_in(ns),
         }
     }
 
@@ -395,14 +404,17 @@ impl SequenceTracker {
     fn settle(&mut self) {
         if let Some(run) = self.elsewhere.take() {
             self.counts += run.counts;
+            self.pace.pause(run.after_ns);
         }
     }
 
-    /// Enters the end of the run. Up to three numbers that may have begun a new part are counted nowhere.
-    pub fn finish(&mut self) {
+    /// Enters the end of the run, and the drops of the socket after the last datagram of this source. A few numbers that
+    /// may have begun a new part are counted nowhere.
+    pub fn finish(&mut self, dropped_after: u64) {
         self.settle_ahead();
         self.elsewhere.take_if(|run| run.is_open());
         self.settle();
+        self.drops.finish(dropped_after);
     }
 
     /// Returns the counts so far, without numbers that may begin a new part.

@@ -12,9 +12,9 @@ const FASTER: f64 = 4.0;
 pub(super) struct Pace {
     /// First and last arrival of a higher number since 1970, in nanoseconds.
     seen: Option<(u64, u64)>,
-    /// Beginning of the current piece of time, and its numbers.
+    /// Beginning of the current piece of time, and the numbers that came in it.
     piece: (u64, u64),
-    /// Most numbers of a piece.
+    /// Most numbers that came in a piece.
     most: u64,
     /// Numbers that came or were lost in short jumps.
     numbers: u64,
@@ -51,17 +51,29 @@ impl Pace {
         if arrived_ns.saturating_sub(self.piece.0) >= PIECE_NS {
             self.piece = (arrived_ns, 0);
         }
-        self.piece.1 += numbers;
+        self.piece.1 += 1;
         self.most = self.most.max(self.piece.1);
     }
 
-    /// Returns the numbers that go by on average from the last higher number until a moment.
-    pub(super) fn gone_until(&self, now_ns: u64) -> f64 {
+    /// Returns the numbers that go by on average in this time.
+    pub(super) fn numbers_in(&self, ns: u64) -> f64 {
         let Some((first, last)) = self.seen else {
             return 0.0;
         };
-        let per_ns = self.numbers as f64 / last.saturating_sub(first).max(1) as f64;
-        now_ns.saturating_sub(last) as f64 * per_ns
+        match last.saturating_sub(first) {
+            0 => 0.0,
+            length => ns as f64 * self.numbers as f64 / length as f64,
+        }
+    }
+
+    /// Returns the most numbers that can go by in this time, by the busiest piece so far.
+    pub(super) fn most_in(&self, ns: u64) -> f64 {
+        self.most as f64 * (ns as f64 / PIECE_NS as f64)
+    }
+
+    /// Enters the time before a number that was not higher.
+    pub(super) fn pause(&mut self, ns: u64) {
+        self.before_jump.0 = self.before_jump.0.max(ns);
     }
 
     /// Returns the nanoseconds from the last higher number until a moment.
@@ -90,14 +102,11 @@ impl Pace {
 
     /// Returns whether the numbers, of which there are this many, may have gone around without being seen.
     pub(super) fn may_go_around(&self, numbers: u64) -> bool {
-        let Some((first, last)) = self.seen else {
-            return false;
-        };
-        let per_ns = self.numbers as f64 / last.saturating_sub(first).max(1) as f64;
         let (ns, dropped) = self.before_jump;
-        let gone = (ns as f64 * per_ns).max(dropped as f64) / numbers as f64;
+        let gone = self.most_in(ns).max(dropped as f64) / numbers as f64;
         let (ns, dropped) = self.between_parts;
-        gone.max(ns * per_ns).max(dropped) >= 0.5
+        let between = ns * self.most_in(1);
+        gone.max(between).max(dropped) >= 0.5
     }
 }
 

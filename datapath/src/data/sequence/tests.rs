@@ -13,7 +13,7 @@ fn tracked(bits: u32, numbers: impl IntoIterator<Item = u64>) -> SequenceTracker
             dropped: 0,
         });
     }
-    tracker.finish();
+    tracker.finish(0);
     tracker
 }
 
