@@ -464,7 +464,7 @@ impl SequenceTracker {
             return Err(Doubt::Jump { numbers, time });
         }
         let numbers = match self.longest_part.max(self.ring.span() + 1) {
-            longest if counts.restarts > 0 => longest.min(self.mask),
+            longest if self.repeated_parts > 0 => longest.min(self.mask),
             _ => self.mask,
         };
         if self.pace.may_go_around(numbers) {
