@@ -170,7 +170,7 @@ impl Watched<'_> {
         kill(pid, signal).is_ok()
     }
 
-    /// Waits until this many probes were received at the far end.
+    /// Waits until this many probes were received at the far end: more than the few that find the longest payload.
     fn wait_for_probes(&self, probes: u64) {
         let received = || {
             let snmp = self.lab.far("cat").arg("/proc/net/snmp").output();
@@ -314,7 +314,7 @@ fn an_echo_that_ends_over_and_over_is_started_less_and_less_often() {
         place: &place,
     };
     let mut soak = watched.start("--for 30s --rate 100 -o soak.jsonl");
-    watched.wait_for_probes(1);
+    watched.wait_for_probes(100);
     let from = Instant::now();
     let starts = || {
         let pids = fs::read_to_string(place.path("pids")).expect("text");

@@ -157,7 +157,7 @@ fn quality_and_next(record: &Record, names: &Names) -> String {
         let mut text = quality.name(record).to_owned() + &of;
         let reasons = quality.reasons(record);
         if !reasons.is_empty() {
-            text += &format!(": {reasons}");
+            let _ = write!(text, ": {reasons}");
         }
         text
     });
