@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::names;
 use super::totals::Outcome;
 use crate::data::listened::{Gap, Source};
-use crate::data::sequence::SequenceCounts;
 use crate::listen::row::utc;
 
 /// Returns the summary. What is not known or was not asked for is null.
@@ -20,7 +20,7 @@ pub(super) fn summary(outcome: &Outcome) -> Value {
         "sizes": sizes(outcome),
         "gaps": gaps(outcome),
         "silences": silences(outcome),
-        "sequence": sequence(outcome),
+        "sequence": outcome.sequence(),
         "drops": drops(outcome),
         "buffer": {
             "bytes": outcome.buffer_bytes,
@@ -71,19 +71,6 @@ fn silences(outcome: &Outcome) -> Value {
     })
 }
 
-fn sequence(outcome: &Outcome) -> Value {
-    if !outcome.end.listened.is_numbered() {
-        return Value::Null;
-    }
-    let (dropped, lost) = outcome.missing_by_place();
-    json!({
-        "counts": outcome.sequence(),
-        "unnumbered": outcome.totals.unnumbered,
-        "dropped_at_socket": dropped,
-        "lost_before_socket": lost,
-    })
-}
-
 fn drops(outcome: &Outcome) -> Value {
     json!({
         "socket": outcome.totals.socket_drops,
@@ -95,13 +82,13 @@ fn drops(outcome: &Outcome) -> Value {
 }
 
 fn source(source: &Source) -> Value {
-    let numbered = source.sequence != SequenceCounts::default();
     json!({
         "address": source.address.map(|it| it.to_string()),
+        "changes_port": source.changes_port(),
+        "interface": (source.interface > 0).then(|| names::interface(source)),
         "stream": source.stream,
         "datagrams": source.datagrams,
         "bytes": source.bytes,
         "longest_gap_ms": source.longest_gap.map(|gap| gap.ns as f64 / 1e6),
-        "sequence": numbered.then_some(source.sequence),
     })
 }
