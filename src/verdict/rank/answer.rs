@@ -98,14 +98,22 @@ impl Answer {
         said.chain(gains).chain(self.hints.iter().cloned())
     }
 
-    /// Draws the gains and below them, where a terminal shows it last, the answer beside that word, `room` columns wide.
-    pub fn draw(&self, room: usize) -> String {
-        let mut text = Gain::table(&self.gains).draw(room);
-        if !text.is_empty() {
-            text.push('\n');
+    /// Draws the advice beside the word `answer`, the table of gains, and the remarks, `room` columns wide.
+    pub fn draw(&self, room: usize) -> [String; 3] {
+        [
+            table::labelled("answer", &self.said, room),
+            Gain::table(&self.gains).draw(room),
+            table::labelled("", &self.hints, room),
+        ]
+    }
+
+    /// Draws the answer with the advice below the table, where a terminal shows it last.
+    pub fn draw_last(&self, room: usize) -> String {
+        let [said, mut gains, hints] = self.draw(room);
+        if !gains.is_empty() {
+            gains.push('\n');
         }
-        text += &table::labelled("answer", &self.said, room);
-        text + &table::labelled("", &self.hints, room)
+        gains + &said + &hints
     }
 }
 

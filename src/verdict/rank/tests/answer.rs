@@ -86,7 +86,7 @@ fn full_sweep() -> Vec<Row> {
 
 /// Returns the answer in a terminal of 80 columns.
 fn ending(rows: &[Row]) -> String {
-    ranked(rows).answer(By::Both).draw(80)
+    ranked(rows).answer(By::Both).draw_last(80)
 }
 
 #[test]
