@@ -149,8 +149,17 @@ impl Machine<'_> {
         })
     }
 
+    /// Checks that the files of interfaces in `/sys` are of this network namespace.
+    fn ensure_own_sys(&self) -> Result<(), String> {
+        if self.host.sys_is_foreign {
+            return Err("/sys shows the interfaces of another network namespace".to_owned());
+        }
+        Ok(())
+    }
+
     /// Returns RPS settings with the CPUs that get no interrupt of the interface. If RPS is on, tries it off.
     fn rps(&self, interface: &str) -> Result<Vec<Setting>, String> {
+        self.ensure_own_sys()?;
         let queues = format!("sys/class/net/{interface}/queues");
         let names = self.root.names(&queues, "rx-");
         if names.is_empty() {
@@ -176,6 +185,7 @@ impl Machine<'_> {
 
     /// Returns XPS settings with another CPU for each queue. If XPS is on, tries it off.
     fn xps(&self, interface: &str) -> Result<Vec<Setting>, String> {
+        self.ensure_own_sys()?;
         let queues = format!("sys/class/net/{interface}/queues");
         let names = self.root.names(&queues, "tx-");
         if names.len() < 2 {
@@ -321,6 +331,10 @@ mod tests {
     }
 
     fn chosen(names: &[Name]) -> Tunings {
+        chosen_on(&Host::default(), names)
+    }
+
+    fn chosen_on(host: &Host, names: &[Name]) -> Tunings {
         let location = machine();
         let root = Root::new(location.path());
         let wanted = Wanted {
@@ -328,7 +342,7 @@ mod tests {
             interfaces: vec!["eth0".to_owned()],
             rcvbuf: Buffer::DEFAULT,
         };
-        choose(&wanted, &Host::default(), &root)
+        choose(&wanted, host, &root)
     }
 
     fn changes(tunings: &Tunings) -> Vec<(String, &str, &str)> {
@@ -360,6 +374,22 @@ mod tests {
         let expected = expected.map(|(name, before, tried)| (name.to_owned(), before, tried));
         assert_eq!(changes(&tunings), expected, "the rest is so already");
         assert_eq!(tunings.left_out, []);
+    }
+
+    #[test]
+    fn files_of_another_network_namespace_are_never_written() {
+        let host = Host {
+            sys_is_foreign: true,
+            ..Host::default()
+        };
+        let tunings = chosen_on(&host, &[Name::Rps, Name::Xps]);
+        assert_eq!(tunings.tried, []);
+        for left_out in tunings.left_out {
+            assert!(
+                left_out.reason.contains("another network namespace"),
+                "{left_out:?}"
+            );
+        }
     }
 
     #[test]

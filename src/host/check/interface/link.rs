@@ -49,7 +49,7 @@ fn software(interface: &Interface) -> Option<Finding> {
         InterfaceKind::Bridge => "a bridge",
         InterfaceKind::Vlan => "a VLAN",
         InterfaceKind::Bond => "a bond",
-        InterfaceKind::Macvlan => "a macvlan",
+        InterfaceKind::Macvlan => "a second interface of another one (macvlan, ipvlan)",
         InterfaceKind::Dsa => "a port of a switch",
         InterfaceKind::Tun => "a tunnel to a program (tun)",
         InterfaceKind::Software => "software",
