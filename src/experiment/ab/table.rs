@@ -21,8 +21,7 @@ pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) 
     text += &tables(judgement, ["A", "B"], detail, width);
     text += &folded(notes(record, judgement));
     text += &folded(legend(record.header(), judgement));
-    // A command is there to be pasted, and not folded.
-    text + &next(record, judgement)
+    text + &folded(next(record, judgement))
 }
 
 /// Summarizes the result in a sentence.

@@ -7,10 +7,12 @@ mod cgroup;
 mod cpu;
 mod cpuinfo;
 pub mod interface;
+mod interrupts;
 mod kernel;
 mod model;
 mod mounts;
 mod network;
+mod nics;
 mod power;
 mod usb;
 mod virtualization;
@@ -30,7 +32,8 @@ use crate::term::cpu_list;
 pub use self::cpu::Cpu;
 pub(super) use self::cpu::{online, usable};
 pub use self::interface::{Interface, InterfaceKind};
-pub use self::network::{Conntrack, Nic};
+pub use self::network::Conntrack;
+pub use self::nics::Nic;
 pub use self::power::CpufreqPolicy;
 pub(super) use self::power::policies;
 
@@ -197,7 +200,7 @@ impl Host {
             lo_rps_cpus: network::rps_cpus(root, "lo").filter(|_| !sys_is_foreign),
             sys_is_foreign,
             conntrack: network::conntrack(root),
-            nics: network::nics(root),
+            nics: nics::all(root),
             v4_refusal: loopback_problem(Ip::V4),
             v6_refusal: loopback_problem(Ip::V6),
             compatible,

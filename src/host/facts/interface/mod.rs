@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use self::counted::Counted;
 pub use self::kind::InterfaceKind;
 use self::visible::Visible;
+use super::interrupts::cpus_of_irqs;
 use super::network;
 use crate::sys::files::Root;
 use crate::sys::nic::{
@@ -215,7 +216,7 @@ impl Interface {
             napi_defer_hard_irqs: root.number(file("napi_defer_hard_irqs")),
             rps_cpus: network::rps_cpus(root, name),
             xps_cpus: network::xps_cpus(root, name),
-            irq_cpus: network::cpus_of_irqs(root, &irqs),
+            irq_cpus: cpus_of_irqs(root, &irqs),
             irqs,
             carrier_changes: root.number(file("carrier_changes")),
             counted: Counted {
