@@ -152,7 +152,7 @@ impl Machine<'_> {
     /// Checks that the files of interfaces in `/sys` are of this network namespace.
     fn ensure_own_sys(&self) -> Result<(), String> {
         if self.host.sys_is_foreign {
-            return Err("/sys shows the interfaces of another network namespace".to_owned());
+            return Err("/sys does not show the interfaces of this network namespace".to_owned());
         }
         Ok(())
     }
@@ -386,7 +386,7 @@ mod tests {
         assert_eq!(tunings.tried, []);
         for left_out in tunings.left_out {
             assert!(
-                left_out.reason.contains("another network namespace"),
+                left_out.reason.contains("this network namespace"),
                 "{left_out:?}"
             );
         }

@@ -76,7 +76,7 @@ fn software(interface: &Interface) -> Option<Finding> {
 }
 
 /// Drivers that lose packets, or wake up late, with Energy-efficient Ethernet: #7511 (macb: 5 to 20 % lost, every
-/// counter 0), #7365 (bcmgenet), #4289, #6065, #6855.
+/// counter 0), #7365 (bcmgenet), #4289, #6065, #6855 (2026-11).
 const SLEEP_BADLY: [&str; 3] = ["bcmgenet", "lan78xx", "macb"];
 
 fn sleeping(interface: &Interface) -> Option<Finding> {
