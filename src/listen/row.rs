@@ -57,6 +57,12 @@ pub struct Row {
     pub dropped_nic: u64,
     /// The fullest receive queue that was seen, in bytes.
     pub queued_bytes_max: u32,
+    /// Times that somebody set the clock of this host.
+    #[serde(default)]
+    pub clock_sets: u32,
+    /// Change of the clock by these, in milliseconds.
+    #[serde(default)]
+    pub clock_set_ms: f64,
     /// CPU time of the receiving thread, in % of one CPU.
     pub cpu_pct: f64,
     /// CPU that received most packets from the network.
@@ -95,6 +101,8 @@ impl Row {
             dropped_protocols: seen.protocol_drops,
             dropped_nic: seen.interface_drops.values().max().copied().unwrap_or(0),
             queued_bytes_max: window.queued_bytes,
+            clock_sets: window.clock_sets,
+            clock_set_ms: rounded(window.clock_set_ns as f64 / 1e6, 3),
             cpu_pct: rounded(100.0 * window.cpu_ns as f64 / (1e9 * seconds), 2),
             softirq_cpu: seen.softirq_cpu().map(|(cpu, _)| cpu),
         }

@@ -117,6 +117,36 @@ fn a_sender_that_changes_its_port_is_one_source_if_its_numbers_follow() {
 }
 
 #[test]
+fn a_clock_that_is_set_and_put_back_makes_no_silence() {
+    let mut listened = Listened::new(None, Some(20 * MS));
+    let mut window = ListenWindow::new();
+    let mut stamped = |listened: &mut Listened, at_ms| {
+        let heard = Heard {
+            source: None,
+            interface: 0,
+            bytes: 1,
+            payload: &[],
+            arrived_ns: at_ms * MS,
+            dropped: 0,
+        };
+        listened.enter(&heard, &mut window);
+    };
+    (1000..1010).for_each(|at| stamped(&mut listened, at));
+    listened.set_clock(150_000_000);
+    (1160..1170).for_each(|at| stamped(&mut listened, at));
+    listened.set_clock(-150_000_000);
+    (1020..1030).for_each(|at| stamped(&mut listened, at));
+    assert_eq!(listened.silences.count(), 0);
+    let [source] = listened.sources.known() else {
+        panic!("{:?}", listened.sources);
+    };
+    assert_eq!(source.longest_gap.map(|gap| gap.ns), Some(MS));
+    stamped(&mut listened, 1060);
+    assert_eq!(listened.silences.longest(), [gap(1029 * MS, 31 * MS)]);
+    assert_eq!(window.longest_gap, Some(gap(1029 * MS, 31 * MS)));
+}
+
+#[test]
 fn bursts_are_between_silences() {
     let (all, window) = listened(
         &[
