@@ -24,6 +24,9 @@ pub struct Row {
     pub mbps: f64,
     /// Different sources, of those that are known by name.
     pub sources: u32,
+    /// Datagrams of other sources: only the first 64 are known by name.
+    #[serde(default)]
+    pub datagrams_of_other_sources: u64,
     /// Median gap between arrivals. `None`: fewer than two came.
     pub gap_p50_us: Option<f64>,
     /// Gap than which 99 % are shorter.
@@ -85,6 +88,7 @@ impl Row {
             datagrams_per_second: rounded(window.datagrams as f64 / seconds, 3),
             mbps: rounded(window.bytes as f64 * 8.0 / seconds / 1e6, 6),
             sources: window.sources,
+            datagrams_of_other_sources: window.of_other_sources,
             gap_p50_us: gap_us(0.5),
             gap_p99_us: gap_us(0.99),
             gap_max_us: longest.map(|gap| gap.ns as f64 / 1e3),

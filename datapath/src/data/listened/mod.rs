@@ -52,6 +52,8 @@ pub struct ListenWindow {
     pub bytes: u64,
     /// Different sources, of those that are known by name.
     pub sources: u32,
+    /// Datagrams of other sources: there were too many.
+    pub of_other_sources: u64,
     /// Gaps of at least `--gap`.
     pub silences: u64,
     /// The first 20 of these.
@@ -189,10 +191,11 @@ impl Listened {
         self.silences.enter_datagram(heard);
         let number = self.numbered.map(|numbered| numbered.read(heard.payload));
         window.unnumbered += u64::from(number == Some(None));
-        let is_first_of_window =
-            self.sources
-                .enter(heard, steady_ns, number.flatten(), self.window);
-        window.sources += u32::from(is_first_of_window);
+        let others = self.sources.others();
+        let number = number.flatten();
+        let is_first = self.sources.enter(heard, steady_ns, number, self.window);
+        window.sources += u32::from(is_first);
+        window.of_other_sources += self.sources.others() - others;
     }
 }
 

@@ -189,6 +189,7 @@ fn many_sources_and_sizes_take_no_more_memory() {
     let datagrams: Vec<(u16, u8, u64)> = (1..=100).map(|port| (port, 0, 0)).collect();
     let (all, window) = listened(&datagrams, None);
     assert_eq!((all.sources.known().len(), all.sources.others()), (64, 36));
+    assert_eq!((window.sources, window.of_other_sources), (64, 36));
     assert_eq!((all.sizes.by_count().len(), all.sizes.others()), (32, 68));
     assert_eq!((window.datagrams, all.sizes.range()), (100, Some((1, 100))));
 }
@@ -213,14 +214,16 @@ fn the_backlog_is_the_full_buffer_and_what_was_dropped() {
     backlog.drops(10);
     backlog.empty();
     assert_eq!(backlog.bytes_per_datagram(), Some(2000));
-    assert_eq!(backlog.needed_bytes(8192), Some(8192 + 10 * 2000));
+    assert_eq!(backlog.needed_bytes(8192, 0), Some(8192 + 10 * 2000));
     // A second, smaller burst changes nothing.
     backlog.queue(2000, 13, 200);
     backlog.datagram(150);
     backlog.empty();
-    assert_eq!(backlog.needed_bytes(8192), Some(8192 + 10 * 2000));
+    assert_eq!(backlog.needed_bytes(8192, 0), Some(8192 + 10 * 2000));
     assert_eq!(backlog.most_queued_bytes(), 8000);
-    assert_eq!(Backlog::default().needed_bytes(8192), None);
+    assert_eq!(Backlog::default().needed_bytes(8192, 0), None);
+    // Large ones may have been dropped, though most are small.
+    assert_eq!(backlog.needed_bytes(8192, 9000), Some(8192 + 10 * 9000));
 }
 
 #[test]
