@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use serde::{Deserialize, Serialize};
 
+use super::{interface, usb};
 use crate::data::Buffer;
 use crate::sys::buffers;
 use crate::sys::files::{Root, parse_cpu_list};
@@ -40,7 +41,18 @@ pub(super) fn can_exceed_rmem_max(root: &Root) -> bool {
         && socket.is_ok_and(|socket| buffers::may_force(&socket, Buffer::DEFAULT.bytes()))
 }
 
-/// Returns whether nobody can write a file: its mode and its mount forbid it to root also. Every network namespace but
+/// Returns the largest `SO_RCVBUF` that is granted without privilege, found by trying: containers of kernels before 6.12
+/// do not see the file of the limit (quic-go #3801, moby #42282). Below another root, the file tells.
+pub(super) fn most_rcvbuf(root: &Root, path: &str) -> Option<u64> {
+    let tried = || {
+        let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
+        buffers::most_receive(&socket.ok()?)
+    };
+    let tried = root.is_real().then(tried).flatten();
+    tried.or_else(|| root.number(path))
+}
+
+/// Returns whether nobody here can write a file: it is missing, or its mode or its mount forbid it to root also. Every network namespace but
 /// the first one only reads the limits of net.core (`sysctl_core_net_init`, net/core/sysctl_net_core.c), and containers
 /// have a /proc/sys that is mounted read-only. False below another root.
 pub(super) fn is_read_only(root: &Root, path: &str) -> bool {
@@ -48,7 +60,7 @@ pub(super) fn is_read_only(root: &Root, path: &str) -> bool {
     let is_forbidden = |mode: u32| mode & 0o222 == 0;
     let by_mode = fs::metadata(&path).is_ok_and(|file| is_forbidden(file.permissions().mode()));
     let by_mount = || statvfs(&path).is_ok_and(|fs| fs.flags().contains(FsFlags::ST_RDONLY));
-    root.is_real() && (by_mode || by_mount())
+    root.is_real() && (!path.exists() || by_mode || by_mount())
 }
 
 /// Reads the state of conntrack, and tries whether it follows loopback. `None` if it is not loaded.
@@ -84,9 +96,10 @@ fn send_over_loopback() {
     }
 }
 
-/// Returns the interfaces that have a device, by name.
+/// Returns the interfaces that have a device, by name. Empty if `/sys` shows those of another network namespace.
 pub(super) fn nics(root: &Root) -> Vec<Nic> {
-    let names = root.names("sys/class/net", "").into_iter();
+    let is_in_sys = interface::is_in_sys(root);
+    let names = interface::names(root).into_iter().filter(|_| is_in_sys);
     names
         .filter_map(|name| {
             device(root, &name)?;
@@ -106,11 +119,17 @@ pub(super) fn device(root: &Root, interface: &str) -> Option<String> {
     root.link_name(format!("sys/class/net/{interface}/device"))
 }
 
-/// Returns the interrupts of an interface.
+/// Returns the interrupts of an interface: its own, or those of the USB controller that it is behind. Empty: unknown.
 pub(super) fn irqs(root: &Root, interface: &str) -> Vec<u32> {
     let interrupts = root.text("proc/interrupts").unwrap_or_default();
-    let device = device(root, interface);
-    device.map_or_else(Vec::new, |device| irqs_of(&interrupts, interface, &device))
+    let Some(device) = device(root, interface) else {
+        return Vec::new();
+    };
+    let own = irqs_of(&interrupts, interface, &device);
+    if own.is_empty() {
+        return usb::irqs(root, interface, &device, &interrupts);
+    }
+    own
 }
 
 /// Returns the CPUs that take these interrupts.
@@ -124,7 +143,8 @@ pub(super) fn cpus_of_irqs(root: &Root, irqs: &[u32]) -> Vec<usize> {
 }
 
 /// Returns the interrupts that are named after the interface (`eth0`, `eth0-rx-0`) or, as with virtio, after its
-/// device (`virtio2-input.0`).
+/// device (`virtio2-input.0`). An interrupt of its PHY is none of them: it says that the link came or went
+/// (raspberrypi/linux #6942).
 fn irqs_of(interrupts: &str, name: &str, device: &str) -> Vec<u32> {
     let belongs = |action: &str| {
         [name, device].iter().any(|owner| {
@@ -132,6 +152,18 @@ fn irqs_of(interrupts: &str, name: &str, device: &str) -> Vec<u32> {
             rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
         })
     };
+    irqs_with(interrupts, |action| belongs(action) && !is_phy(action))
+}
+
+/// Returns whether an interrupt has the name of a PHY: bus and address, such as `1f00100000.ethernet-ffffffff:00`
+/// (`PHY_ID_FMT`, linux/phy.h).
+fn is_phy(action: &str) -> bool {
+    let address = action.rsplit_once(':').map(|(_, address)| address);
+    address.is_some_and(|it| it.len() == 2 && it.bytes().all(|digit| digit.is_ascii_hexdigit()))
+}
+
+/// Returns the interrupts that have such a name.
+pub(super) fn irqs_with(interrupts: &str, is_one: impl Fn(&str) -> bool) -> Vec<u32> {
     interrupts
         .lines()
         .filter_map(|line| {
@@ -139,7 +171,7 @@ fn irqs_of(interrupts: &str, name: &str, device: &str) -> Vec<u32> {
             // Several devices may share a line: their names are separated by commas.
             let mut actions = rest.split([' ', ',']);
             let number = number.trim().parse().ok()?;
-            actions.any(belongs).then_some(number)
+            actions.any(&is_one).then_some(number)
         })
         .collect()
 }
@@ -235,8 +267,13 @@ mod tests {
                      \x20 34:       3      0     GICv2 192 Level     usb, eth0-rx-0\n\
                      \x20 38:       0  18399  PCI-MSIX-0000:00:03.0   1-edge      virtio2-input.0\n\
                      \x20 41:       0  18399  PCI-MSIX-0000:00:04.0   1-edge      virtio20-input.0\n\
+                     \x20 51:       3      0     GICv2 193 Level     fd580000.ethernet-ffffffff:01\n\
+                     \x20 52:       3      0     GICv2 194 Level     eth0:mac\n\
                      IPI0:       1      2       Rescheduling interrupts\n";
-        assert_eq!(irqs_of(table, "eth0", "fd580000.ethernet"), [31, 32, 34]);
+        assert_eq!(
+            irqs_of(table, "eth0", "fd580000.ethernet"),
+            [31, 32, 34, 52]
+        );
         assert_eq!(irqs_of(table, "eth1", "virtio2"), [38]);
         assert_eq!(irqs_of("", "eth0", "x"), Vec::<u32>::new());
     }

@@ -153,7 +153,7 @@ impl Observer {
         } else {
             Vec::new()
         };
-        let open = |name: String| Some((name.clone(), PathReader::open(&name).ok()?));
+        let open = |name: String| Some((name.clone(), PathReader::open_alone(&name).ok()?));
         let mut observer = Self {
             program,
             root,
@@ -210,8 +210,8 @@ impl Observer {
         let cpus = softnet::read();
         let in_drops = |(interface, reader): &mut (String, PathReader)| {
             let counters = reader.named().unwrap_or_default().into_iter();
-            let inward =
-                counters.filter(|(name, _)| name.starts_with("rx_") || way(name) == Some(Way::In));
+            let inward = counters
+                .filter(|(name, _)| name.starts_with("rx_") || way(None, name) == Some(Way::In));
             let named = inward.map(|(name, count)| (format!("{interface} {name}"), count));
             named.collect::<Vec<_>>()
         };

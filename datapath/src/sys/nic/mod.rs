@@ -16,9 +16,9 @@ mod wireless;
 
 pub use self::change::Changeable;
 pub use self::counters::{NOT_IP, PathCounters, PathReader, named_since};
-pub use self::driver::{Way, drops as driver_drops, is_named, loss_counters, way};
+pub use self::driver::{Way, drops as driver_drops, family, is_named, loss_counters, way};
 pub use self::ethtool::Ethtool;
-pub use self::link::{Link, LinkStatistics, index};
+pub use self::link::{Below, Link, LinkStatistics, below, index, links};
 pub use self::qdisc::{Qdisc, TokenBucket, filter_drops, out_drops as qdisc_drops};
 pub use self::settings::{Coalescing, Eee, LinkModes, Pause, Rings};
 pub use self::wireless::Wireless;
