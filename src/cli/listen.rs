@@ -231,7 +231,7 @@ Columns:
   UTC       when the window opened
   pps       datagrams per second, of all sources
   Mb/s      payload
-  src       sources
+  src       sources; 64+: and others, which are only counted
   p50 us    gaps between arrivals: median; p99 us: 99 % are shorter; max ms: the longest
   quiet     gaps of --gap or longer
   lost      numbers that did not come, dropped here or lost on the way; less than 0: late ones came;

@@ -24,6 +24,9 @@ pub struct Row {
     pub mbps: f64,
     /// Different sources, of those that are known by name.
     pub sources: u32,
+    /// Datagrams of other sources: only the first 64 are known by name.
+    #[serde(default)]
+    pub datagrams_of_other_sources: u64,
     /// Median gap between arrivals. `None`: fewer than two came.
     pub gap_p50_us: Option<f64>,
     /// Gap than which 99 % are shorter.
@@ -57,6 +60,12 @@ pub struct Row {
     pub dropped_nic: u64,
     /// The fullest receive queue that was seen, in bytes.
     pub queued_bytes_max: u32,
+    /// Times that somebody set the clock of this host.
+    #[serde(default)]
+    pub clock_sets: u32,
+    /// Change of the clock by these, in milliseconds.
+    #[serde(default)]
+    pub clock_set_ms: f64,
     /// CPU time of the receiving thread, in % of one CPU.
     pub cpu_pct: f64,
     /// CPU that received most packets from the network.
@@ -79,6 +88,7 @@ impl Row {
             datagrams_per_second: rounded(window.datagrams as f64 / seconds, 3),
             mbps: rounded(window.bytes as f64 * 8.0 / seconds / 1e6, 6),
             sources: window.sources,
+            datagrams_of_other_sources: window.of_other_sources,
             gap_p50_us: gap_us(0.5),
             gap_p99_us: gap_us(0.99),
             gap_max_us: longest.map(|gap| gap.ns as f64 / 1e3),
@@ -95,6 +105,8 @@ impl Row {
             dropped_protocols: seen.protocol_drops,
             dropped_nic: seen.interface_drops.values().max().copied().unwrap_or(0),
             queued_bytes_max: window.queued_bytes,
+            clock_sets: window.clock_sets,
+            clock_set_ms: rounded(window.clock_set_ns as f64 / 1e6, 3),
             cpu_pct: rounded(100.0 * window.cpu_ns as f64 / (1e9 * seconds), 2),
             softirq_cpu: seen.softirq_cpu().map(|(cpu, _)| cpu),
         }

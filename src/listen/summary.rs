@@ -36,6 +36,7 @@ impl ListenLog {
             ("came", self.came()),
         ];
         lines.extend(self.gaps().map(|text| ("gaps", text)));
+        lines.extend(self.clock_sets().map(|text| ("clock", text)));
         if header.gap_ns.is_some() {
             lines.push(("silences", self.all_silences()));
             let mut longest: Vec<&Silence> = self.silences().collect();
@@ -100,6 +101,18 @@ impl ListenLog {
             others.unwrap_or_default(),
             number(Some(us / 1e3), 3),
             time_of_day(began_at)
+        ))
+    }
+
+    /// Returns how often somebody set the clock, and when first. `None`: nobody did.
+    fn clock_sets(&self) -> Option<String> {
+        let first = self.rows().find(|row| row.clock_sets > 0)?;
+        let times = self.sum(|row| row.clock_sets.into());
+        Some(format!(
+            "the clock of this host was set {}, first in the window of {} UTC, by {} ms",
+            of("time", times),
+            time_of_day(&first.opened_at),
+            first.clock_set_ms
         ))
     }
 

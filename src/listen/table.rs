@@ -45,7 +45,10 @@ impl Shown {
             })
             .number("   pps", |it| six_columns(it.datagrams_per_second))
             .number("  Mb/s", |it| six_columns(it.mbps))
-            .spare(2, "src", |it| it.sources.to_string())
+            .spare(2, "src", |it| match it.datagrams_of_other_sources {
+                0 => it.sources.to_string(),
+                _ => format!("{}+", it.sources),
+            })
             .spare(1, "p50 us", move |it| or_dash(it.gap_p50_us))
             .spare(7, "p99 us", move |it| or_dash(it.gap_p99_us))
             .spare(9, "max ms", move |it| {

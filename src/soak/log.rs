@@ -99,6 +99,8 @@ pub enum Entry {
     FarEndGone(Note),
     /// Another program answers at the other end.
     FarEndBack(Note),
+    /// Somebody set the clock of this host.
+    ClockSet(Note),
     /// The soak went on in another process. The time between is not in it.
     Resumed(Note),
     /// The soak ended in good order.
@@ -151,6 +153,7 @@ impl SoakLog {
             Entry::Event(event) | Entry::Open(event) => event.start_ns + event.length_ns,
             Entry::FarEndGone(note)
             | Entry::FarEndBack(note)
+            | Entry::ClockSet(note)
             | Entry::Resumed(note)
             | Entry::Ended(note) => note.start_ns,
         });
@@ -177,6 +180,9 @@ impl Header {
     }
 }
 
+/// Settings of the clock that the log has for each hour, at most.
+const CLOCK_SETS_PER_HOUR: u32 = 20;
+
 /// Counter that keeps the log small when there are very many events.
 #[derive(Debug, Default)]
 pub struct Quota {
@@ -184,9 +190,22 @@ pub struct Quota {
     listed: u32,
     unlisted: u64,
     unlisted_silent_ns: u64,
+    /// Hour and number of the last settings of the clock.
+    clock_sets: (u64, u32),
 }
 
 impl Quota {
+    /// Returns whether the log takes a note that somebody set the clock, at this time of the soak.
+    pub fn admits_clock_set(&mut self, start_ns: u64) -> bool {
+        let (hour, listed) = &mut self.clock_sets;
+        let now = start_ns / HOUR_NS;
+        if now != *hour {
+            (*hour, *listed) = (now, 0);
+        }
+        *listed += 1;
+        *listed <= CLOCK_SETS_PER_HOUR
+    }
+
     /// Returns whether the log would take this event, which is the next.
     pub fn has_room(&mut self, event: &Event) -> bool {
         let hour = event.start_ns / HOUR_NS;
@@ -212,5 +231,38 @@ impl Quota {
     pub fn add_to(&mut self, minute: &mut Minute) {
         minute.unlisted += std::mem::take(&mut self.unlisted);
         minute.unlisted_silent_ns += std::mem::take(&mut self.unlisted_silent_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::soak::summary::Summary;
+
+    #[test]
+    fn a_clock_that_is_set_over_and_over_is_noted_twenty_times_an_hour_and_summed_up() {
+        let mut quota = Quota::default();
+        let half_minutes = (0..240).map(|n| n * 30_000_000_000);
+        let noted: Vec<u64> = half_minutes
+            .filter(|at| quota.admits_clock_set(*at))
+            .collect();
+        assert_eq!(noted.len(), 40);
+        let header = r#"{"version":"0","started_at":"","command_line":[],"machine":"","board":"","to":null,"address":"",
+            "interface":"lo","interface_kind":"loopback","rate":1000,"payload":64,"length_ns":1,"outage_ns":1,
+            "delay_ns":1}"#;
+        let header: Header = serde_json::from_str(header).expect("a header");
+        let mut summary = Summary::new(header);
+        for at in ["10:00", "11:00"] {
+            let text = "the clock of this host was set back by 3.000 ms".to_owned();
+            let (at, start_ns) = (at.to_owned(), 0);
+            summary.take(&Entry::ClockSet(Note { at, start_ns, text }));
+        }
+        let lines = summary.lines();
+        let clock = lines
+            .iter()
+            .find(|(name, _)| *name == "clock")
+            .expect("a line");
+        let last = "the clock of this host was set back by 3.000 ms, at 11:00";
+        assert_eq!(clock.1, format!("set 2 times; the last: {last}"));
     }
 }

@@ -42,6 +42,9 @@ pub struct Summary {
     /// Times that the other end's program was started again, and the sentence about the last time.
     restarts: u64,
     last_restart: String,
+    /// Times that somebody set this host's clock, and the sentence about the last time.
+    clock_sets: u64,
+    last_clock_set: String,
     /// True if the log ends without the end of the soak.
     is_cut_off: bool,
 }
@@ -91,6 +94,8 @@ impl Summary {
             one_way: OneWaySummary::default(),
             restarts: 0,
             last_restart: String::new(),
+            clock_sets: 0,
+            last_clock_set: String::new(),
             is_cut_off: true,
         }
     }
@@ -120,6 +125,10 @@ impl Summary {
             Entry::FarEndBack(note) => {
                 self.restarts += 1;
                 self.last_restart.clone_from(&note.text);
+            }
+            Entry::ClockSet(note) => {
+                self.clock_sets += 1;
+                self.last_clock_set = format!("{}, at {}", note.text, note.at);
             }
             Entry::Resumed(_) => self.settle(),
             Entry::FarEndGone(_) | Entry::Ended(_) => {}
@@ -231,6 +240,14 @@ impl Summary {
             number => lines.push((
                 "other end",
                 format!("{number} restarts; the last: {}", self.last_restart),
+            )),
+        }
+        match self.clock_sets {
+            0 => {}
+            1 => lines.push(("clock", self.last_clock_set.clone())),
+            number => lines.push((
+                "clock",
+                format!("set {number} times; the last: {}", self.last_clock_set),
             )),
         }
         if self.unlisted > 0 {

@@ -10,6 +10,7 @@ pub mod busy;
 pub mod busy_poll;
 pub mod checksum;
 pub mod clock;
+pub mod clock_watch;
 pub mod control_messages;
 pub mod cpu_speed;
 pub mod drop_reasons;

@@ -15,12 +15,15 @@ use nix::sys::time::TimeSpec;
 use crate::data::listened::{Backlog, Heard, ListenWindow, Listened};
 use crate::data::sequence_field::Numbered;
 use crate::sys::clock::{monotonic_ns, own_cpu_ns, realtime_ns};
+use crate::sys::clock_watch::{ClockSet, ClockWatch};
 use crate::sys::drops::{receive_queue, socket_drops};
 use crate::sys::interrupt::Interrupt;
 use crate::sys::stamped_receive::StampedBatch;
 
 /// Datagrams per system call.
 const BATCH: usize = 64;
+/// Settings of the clock that are kept.
+const KEPT_CLOCK_SETS: usize = 20;
 /// Longest time in which the queue is emptied at the end.
 const LAST_NS: u64 = 100_000_000;
 
@@ -57,8 +60,8 @@ pub struct ListenEnd {
     pub last_window: ListenWindow,
     /// The longest backlog.
     pub backlog: Backlog,
-    /// Change of the clock of the machine against its monotonic clock, in nanoseconds: somebody set it.
-    pub clock_step_ns: u64,
+    /// Times that somebody set the clock of this machine, and the first 20 of these.
+    pub clock_sets: (u64, Vec<ClockSet>),
     /// Time of the end since 1970, in nanoseconds.
     pub ended_ns: u64,
 }
@@ -69,6 +72,7 @@ struct Listening<'a> {
     interrupt: &'a Interrupt,
     options: ListenOptions,
     pipe: WindowPipe,
+    clock: ClockWatch,
     batch: StampedBatch,
     window: ListenWindow,
     /// Start of the window by the monotonic clock.
@@ -112,6 +116,7 @@ impl<'a> Listening<'a> {
             interrupt,
             options,
             pipe,
+            clock: ClockWatch::new(),
             batch: StampedBatch::new(BATCH, needed),
             window: ListenWindow::new(),
             opened_ns: monotonic_ns(),
@@ -122,7 +127,7 @@ impl<'a> Listening<'a> {
                 listened: Listened::new(options.numbered, silence_ns),
                 last_window: ListenWindow::default(),
                 backlog: Backlog::new(drops),
-                clock_step_ns: 0,
+                clock_sets: (0, Vec::with_capacity(KEPT_CLOCK_SETS)),
                 ended_ns: 0,
             },
         };
@@ -138,7 +143,6 @@ impl<'a> Listening<'a> {
             .length
             .map(|length| self.opened_ns.saturating_add(ns(length)));
         let mut until_ns = self.opened_ns.saturating_add(window_ns);
-        let clocks_before = clock_offset();
         loop {
             let now = monotonic_ns();
             let is_over = end_ns.is_some_and(|end| now >= end) || self.interrupt.signal().is_some();
@@ -159,7 +163,7 @@ impl<'a> Listening<'a> {
                 self.take_all(until)?;
             }
         }
-        self.end.clock_step_ns = clock_offset().abs_diff(clocks_before);
+        self.look_at_clock();
         // What is in the queue belongs to the run.
         self.take_all(monotonic_ns() + LAST_NS)?;
         self.end.ended_ns = realtime_ns();
@@ -167,12 +171,34 @@ impl<'a> Listening<'a> {
     }
 
     /// Sleeps until there are datagrams, and returns whether there are.
-    fn wait(&self, ns: u64) -> bool {
-        let mut watched = [self.socket.as_fd(), self.interrupt.as_fd()]
-            .map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+    fn wait(&mut self, ns: u64) -> bool {
+        let socket = self.socket.as_fd();
+        let clock = self.clock.as_fd().unwrap_or(socket);
+        let mut watched =
+            [socket, self.interrupt.as_fd(), clock].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         let timeout = TimeSpec::from_duration(Duration::from_nanos(ns));
         // An error (EINTR) leads to the next turn of the loop.
-        ppoll(&mut watched, Some(timeout), None).is_ok() && watched[0].any().unwrap_or(false)
+        let is_ready = ppoll(&mut watched, Some(timeout), None).is_ok();
+        let [has_datagrams, _, is_set] = watched.map(|it| is_ready && it.any().unwrap_or(false));
+        if is_set && self.clock.as_fd().is_some() {
+            self.look_at_clock();
+        }
+        has_datagrams
+    }
+
+    /// Notes if somebody set the clock.
+    fn look_at_clock(&mut self) {
+        let Some(set) = self.clock.look() else {
+            return;
+        };
+        self.window.clock_set_ns += set.by_ns;
+        self.window.clock_sets += 1;
+        self.end.listened.set_clock(set.by_ns);
+        let (count, first) = &mut self.end.clock_sets;
+        *count += 1;
+        if first.len() < KEPT_CLOCK_SETS {
+            first.push(set);
+        }
     }
 
     /// Reads until the queue is empty, or until the monotonic clock shows `until_ns`.
@@ -255,6 +281,7 @@ impl<'a> Listening<'a> {
 
     /// Completes the counts of the window.
     fn close_window(&mut self) {
+        self.look_at_clock();
         let now = monotonic_ns();
         self.window.length_ns = now.saturating_sub(self.opened_ns);
         self.opened_ns = now;
@@ -289,11 +316,6 @@ fn dropped_since(earlier: &mut Option<u32>, now: Option<u32>) -> u32 {
     let dropped = if dropped > u32::MAX / 2 { 0 } else { dropped };
     *earlier = Some(last.wrapping_add(dropped));
     dropped
-}
-
-/// Returns the clock of the machine minus the monotonic clock, in nanoseconds.
-fn clock_offset() -> u64 {
-    realtime_ns().wrapping_sub(monotonic_ns())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::names;
 use super::totals::Outcome;
 use crate::data::listened::{Gap, Source};
 use crate::listen::row::utc;
+use crate::sys::clock_watch::ClockSet;
 
 /// Returns the summary. What is not known or was not asked for is null.
 pub(super) fn summary(outcome: &Outcome) -> Value {
@@ -55,8 +56,13 @@ fn gaps(outcome: &Outcome) -> Value {
         "p99_us": us(0.99),
         "longest": totals.longest_gap.map(gap),
         "without_kernel_stamp": totals.unstamped,
-        "clock_step_ms": outcome.end.clock_step_ns as f64 / 1e6,
+        "clock_sets": outcome.end.clock_sets.0,
+        "first_clock_sets": outcome.end.clock_sets.1.iter().map(clock_set).collect::<Vec<_>>(),
     })
+}
+
+fn clock_set(set: &ClockSet) -> Value {
+    json!({"at": utc(set.at_ns), "ms": set.by_ns as f64 / 1e6})
 }
 
 fn gap(gap: Gap) -> Value {

@@ -89,6 +89,7 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
         buffer_bytes: opened.buffer_bytes,
     };
     let written = lines.output.end(&json::summary(&outcome));
+    let written = lines.cannot_write.map_or(written, Err);
     match args.format {
         ListenShape::Json => {
             let text = serde_json::to_string_pretty(&json::summary(&outcome))?;
@@ -146,6 +147,8 @@ struct Lines {
     printed: u32,
     reader_is_gone: bool,
     output: Output,
+    /// Error of the file, such as a full disk. Nothing more is written then, but all is counted.
+    cannot_write: Option<anyhow::Error>,
     totals: Totals,
     seen: Interval,
     dropping: Interval,
@@ -166,6 +169,7 @@ impl Lines {
             printed: 0,
             reader_is_gone: false,
             output,
+            cannot_write: None,
             totals: Totals::default(),
             seen: Interval::default(),
             dropping: Interval::default(),
@@ -241,7 +245,11 @@ impl Lines {
         }
         self.totals.add(&window);
         let row = Row::new(&window, &seen);
-        self.output.window(&row, &window.first_silences)?;
+        if let Err(error) = self.output.window(&row, &window.first_silences) {
+            say(&format!("{error:#}: it goes on without"));
+            self.output = Output::None;
+            self.cannot_write = Some(error);
+        }
         if self.prints && !self.reader_is_gone {
             let is_due = self.printed == 0
                 || (io::stdout().is_terminal() && self.printed % LINES_PER_HEADER == 0);

@@ -7,6 +7,7 @@ use crate::data::Histogram;
 use crate::data::listened::{Gap, ListenWindow};
 use crate::host::program::Interval;
 use crate::listen::sequence::{Sequence, SourceNumbers};
+use crate::sys::drops;
 use crate::workload::listening::ListenEnd;
 
 /// Sums over all windows.
@@ -95,9 +96,17 @@ impl Outcome {
 
     /// Returns the `SO_RCVBUF` that would have held everything, in bytes: an estimate. `None`: nothing was dropped.
     pub(super) fn needed_rcvbuf(&self) -> Option<u64> {
-        let needed = self.end.backlog.needed_bytes(self.buffer_bytes)?;
+        let largest = drops::truesizes(self.longest_bytes());
+        let largest = largest.into_values().max().unwrap_or(0);
+        let needed = self.end.backlog.needed_bytes(self.buffer_bytes, largest)?;
         // The kernel doubles what is set.
         Some(needed.div_ceil(2))
+    }
+
+    /// Returns the length of the longest datagram that came, in bytes. `None`: nothing came.
+    pub(super) fn longest_bytes(&self) -> Option<u32> {
+        let range = self.end.listened.sizes.range();
+        range.map(|(_, longest)| longest)
     }
 
     /// Returns the time from the last datagram to the end, in nanoseconds. `None`: nothing came.

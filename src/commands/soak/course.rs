@@ -22,6 +22,7 @@ use crate::soak::minute::{Minute, Minutes};
 use crate::soak::notes::{Notes, Watch};
 use crate::soak::summary::Summary;
 use crate::soak::time_text;
+use crate::sys::clock_watch::ClockWatch;
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 use crate::workload::Prober;
@@ -50,6 +51,7 @@ pub(super) struct Course {
     minutes: Minutes,
     /// Bound of the error of this host's clock, in microseconds. 0: not known, or both ends are this host.
     clock_error_us: Arc<AtomicU32>,
+    clock: ClockWatch,
     notes: Notes,
     is_announced: bool,
     probes: u64,
@@ -94,6 +96,7 @@ impl Course {
             finder: Finder::new(limits),
             minutes,
             clock_error_us,
+            clock: ClockWatch::new(),
             notes: Notes::default(),
             is_announced: false,
             probes: 0,
@@ -129,6 +132,7 @@ impl Course {
         let (send, batches) = mpsc::sync_channel(MAX_WAITING);
         let stop = interrupt.asked();
         self.started = (SystemTime::now(), Instant::now());
+        self.clock = ClockWatch::new();
         if self.base_ns > 0 {
             let resumed = Entry::Resumed(self.note(String::new()));
             self.write(&resumed)?;
@@ -164,6 +168,7 @@ impl Course {
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             };
             watch.look(self.elapsed_ns(), &mut self.notes);
+            self.look_at_clock()?;
             while let Ok(news) = far_end.news.try_recv() {
                 let (entry, text): (fn(Note) -> Entry, _) = match news {
                     News::Ended(text) => (Entry::FarEndGone, text),
@@ -178,6 +183,27 @@ impl Course {
                 self.take(&batch)?;
             }
         }
+    }
+
+    /// Notes if somebody set the clock. Later times are by the new one.
+    fn look_at_clock(&mut self) -> anyhow::Result<()> {
+        let Some(set) = self.clock.look() else {
+            return Ok(());
+        };
+        let by = Duration::from_nanos(set.by_ns.unsigned_abs());
+        let (start, _) = self.started;
+        let moved = match set.by_ns {
+            0.. => start.checked_add(by),
+            _ => start.checked_sub(by),
+        };
+        self.started.0 = moved.unwrap_or(start);
+        self.notes.say(self.elapsed_ns(), set.text());
+        let note = self.note(set.text());
+        if !self.quota.admits_clock_set(note.start_ns) {
+            return Ok(());
+        }
+        self.tell(&set.text());
+        self.write(&Entry::ClockSet(note))
     }
 
     fn take(&mut self, batch: &Batch) -> anyhow::Result<()> {

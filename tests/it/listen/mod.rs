@@ -3,6 +3,7 @@
 mod cli;
 mod groups;
 mod log;
+mod series;
 mod truth;
 
 use std::io::{BufRead, BufReader, Read};

@@ -86,9 +86,10 @@ impl Backlog {
     }
 
     /// Returns the estimate of the memory that would have held everything, in bytes. `granted` is the size of the
-    /// buffer. `None`: nothing was dropped, or the memory of a datagram is not known.
-    pub fn needed_bytes(&self, granted: u32) -> Option<u64> {
-        let each = self.bytes_per_datagram()?;
+    /// buffer, `largest` the memory of the largest datagram: sizes of dropped ones are not known. `None`: nothing was
+    /// dropped, or the memory of a datagram is not known.
+    pub fn needed_bytes(&self, granted: u32, largest: u32) -> Option<u64> {
+        let each = self.bytes_per_datagram()?.max(largest.into());
         let full = u64::from(granted.max(self.most_queued));
         (self.most_dropped > 0).then(|| full + self.most_dropped * each)
     }

@@ -2,6 +2,7 @@
 //! after the start.
 
 mod backlog;
+mod clock;
 mod silences;
 mod sizes;
 mod sources;
@@ -13,6 +14,7 @@ use super::sequence::SequenceCounts;
 use super::sequence_field::Numbered;
 
 pub use self::backlog::Backlog;
+use self::clock::SteadyClock;
 pub use self::silences::{Bursts, Gap, Silences};
 pub use self::sizes::Sizes;
 pub use self::sources::{Source, Sources};
@@ -50,6 +52,8 @@ pub struct ListenWindow {
     pub bytes: u64,
     /// Different sources, of those that are known by name.
     pub sources: u32,
+    /// Datagrams of other sources: there were too many.
+    pub of_other_sources: u64,
     /// Gaps of at least `--gap`.
     pub silences: u64,
     /// The first 20 of these.
@@ -70,6 +74,10 @@ pub struct ListenWindow {
     pub queued_bytes: u32,
     /// CPU time of the listening thread, in nanoseconds.
     pub cpu_ns: u64,
+    /// Times that somebody set the clock of this machine.
+    pub clock_sets: u32,
+    /// Change of the clock by these, in nanoseconds.
+    pub clock_set_ns: i64,
     /// Gaps in each bucket of the histogram.
     gaps: Box<[u64]>,
 }
@@ -115,6 +123,7 @@ pub struct Listened {
     pub silences: Silences,
     /// Time of the last arrival since 1970, in nanoseconds.
     pub last_ns: Option<u64>,
+    clock: SteadyClock,
     /// Number of the current window.
     window: u64,
 }
@@ -128,6 +137,7 @@ impl Listened {
             sizes: Sizes::default(),
             silences: Silences::new(shortest_silence_ns),
             last_ns: None,
+            clock: SteadyClock::default(),
             window: 0,
         }
     }
@@ -152,16 +162,21 @@ impl Listened {
         self.sources.finish(dropped_after);
     }
 
+    /// Enters that somebody set the clock by which arrivals are stamped, by this many nanoseconds.
+    pub fn set_clock(&mut self, by_ns: i64) {
+        self.clock.set(by_ns);
+    }
+
     /// Counts a datagram, here and in its window.
     pub fn enter(&mut self, heard: &Heard, window: &mut ListenWindow) {
         window.datagrams += 1;
         window.bytes += u64::from(heard.bytes);
         self.sizes.enter(heard.bytes);
-        if let Some(last) = self.last_ns.replace(heard.arrived_ns) {
-            // Two receive queues may stamp out of order.
+        let (steady_ns, ns) = self.clock.arrived(heard.arrived_ns);
+        if let Some((began_ns, ns)) = self.last_ns.replace(heard.arrived_ns).zip(ns) {
             let gap = Gap {
-                began_ns: last,
-                ns: heard.arrived_ns.saturating_sub(last),
+                began_ns,
+                ns,
                 dropped: heard.dropped,
             };
             window.gaps[bucket_of(gap.ns)] += 1;
@@ -176,8 +191,11 @@ impl Listened {
         self.silences.enter_datagram(heard);
         let number = self.numbered.map(|numbered| numbered.read(heard.payload));
         window.unnumbered += u64::from(number == Some(None));
-        let is_first_of_window = self.sources.enter(heard, number.flatten(), self.window);
-        window.sources += u32::from(is_first_of_window);
+        let others = self.sources.others();
+        let number = number.flatten();
+        let is_first = self.sources.enter(heard, steady_ns, number, self.window);
+        window.sources += u32::from(is_first);
+        window.of_other_sources += self.sources.others() - others;
     }
 }
 

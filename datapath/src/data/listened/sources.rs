@@ -27,7 +27,8 @@ pub struct Source {
     last_number: u64,
     /// Drops of the socket before its last number.
     drops: u64,
-    last_ns: u64,
+    /// Time of its last arrival: since 1970, and by a clock that nobody sets.
+    last_ns: (u64, u64),
     /// Number of the last window in which it sent something.
     window: u64,
     /// Counts of its numbers in all windows that are over.
@@ -65,7 +66,7 @@ impl Source {
             numbered: 0,
             last_number: 0,
             drops: 0,
-            last_ns: 0,
+            last_ns: (0, 0),
             window: 0,
             counted: SequenceCounts::default(),
         }
@@ -102,11 +103,13 @@ impl Source {
         self.address.map(|it| it.ip()) == other.map(|it| it.ip())
     }
 
-    fn enter(&mut self, arrived_ns: u64, number: Option<u64>, drops: u64) {
+    /// Enters a datagram. `arrived_ns`: since 1970, and by a clock that nobody sets.
+    fn enter(&mut self, arrived_ns: (u64, u64), number: Option<u64>, drops: u64) {
         if self.datagrams > 0 {
+            let (began_ns, last_ns) = self.last_ns;
             let gap = Gap {
-                began_ns: self.last_ns,
-                ns: arrived_ns.saturating_sub(self.last_ns),
+                began_ns,
+                ns: arrived_ns.1.saturating_sub(last_ns),
                 // Which sender they were of is not known.
                 dropped: 0,
             };
@@ -124,7 +127,7 @@ impl Source {
         };
         tracker.enter(Arrival {
             number,
-            arrived_ns,
+            arrived_ns: arrived_ns.1,
             dropped,
         });
         self.numbered += 1;
@@ -144,8 +147,15 @@ impl Sources {
         }
     }
 
-    /// Enters a datagram, with its stream and its number. Returns whether it is the first one of its sender in a window.
-    pub(super) fn enter(&mut self, heard: &Heard, number: Option<(u32, u64)>, window: u64) -> bool {
+    /// Enters a datagram, with its arrival by a clock that nobody sets, its stream and its number. Returns whether it is
+    /// the first one of its sender in a window.
+    pub(super) fn enter(
+        &mut self,
+        heard: &Heard,
+        steady_ns: u64,
+        number: Option<(u32, u64)>,
+        window: u64,
+    ) -> bool {
         self.drops += u64::from(heard.dropped);
         let stream = number.map_or(0, |(stream, _)| stream);
         let Some(at) = self.find(heard, stream) else {
@@ -156,7 +166,7 @@ impl Sources {
         let source = &mut self.known[at];
         source.bytes += u64::from(heard.bytes);
         let number = number.map(|(_, number)| number);
-        source.enter(heard.arrived_ns, number, self.drops);
+        source.enter((heard.arrived_ns, steady_ns), number, self.drops);
         std::mem::replace(&mut source.window, window) != window
     }
 

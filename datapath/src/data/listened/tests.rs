@@ -117,6 +117,36 @@ fn a_sender_that_changes_its_port_is_one_source_if_its_numbers_follow() {
 }
 
 #[test]
+fn a_clock_that_is_set_and_put_back_makes_no_silence() {
+    let mut listened = Listened::new(None, Some(20 * MS));
+    let mut window = ListenWindow::new();
+    let mut stamped = |listened: &mut Listened, at_ms| {
+        let heard = Heard {
+            source: None,
+            interface: 0,
+            bytes: 1,
+            payload: &[],
+            arrived_ns: at_ms * MS,
+            dropped: 0,
+        };
+        listened.enter(&heard, &mut window);
+    };
+    (1000..1010).for_each(|at| stamped(&mut listened, at));
+    listened.set_clock(150_000_000);
+    (1160..1170).for_each(|at| stamped(&mut listened, at));
+    listened.set_clock(-150_000_000);
+    (1020..1030).for_each(|at| stamped(&mut listened, at));
+    assert_eq!(listened.silences.count(), 0);
+    let [source] = listened.sources.known() else {
+        panic!("{:?}", listened.sources);
+    };
+    assert_eq!(source.longest_gap.map(|gap| gap.ns), Some(MS));
+    stamped(&mut listened, 1060);
+    assert_eq!(listened.silences.longest(), [gap(1029 * MS, 31 * MS)]);
+    assert_eq!(window.longest_gap, Some(gap(1029 * MS, 31 * MS)));
+}
+
+#[test]
 fn bursts_are_between_silences() {
     let (all, window) = listened(
         &[
@@ -159,6 +189,7 @@ fn many_sources_and_sizes_take_no_more_memory() {
     let datagrams: Vec<(u16, u8, u64)> = (1..=100).map(|port| (port, 0, 0)).collect();
     let (all, window) = listened(&datagrams, None);
     assert_eq!((all.sources.known().len(), all.sources.others()), (64, 36));
+    assert_eq!((window.sources, window.of_other_sources), (64, 36));
     assert_eq!((all.sizes.by_count().len(), all.sizes.others()), (32, 68));
     assert_eq!((window.datagrams, all.sizes.range()), (100, Some((1, 100))));
 }
@@ -183,14 +214,16 @@ fn the_backlog_is_the_full_buffer_and_what_was_dropped() {
     backlog.drops(10);
     backlog.empty();
     assert_eq!(backlog.bytes_per_datagram(), Some(2000));
-    assert_eq!(backlog.needed_bytes(8192), Some(8192 + 10 * 2000));
+    assert_eq!(backlog.needed_bytes(8192, 0), Some(8192 + 10 * 2000));
     // A second, smaller burst changes nothing.
     backlog.queue(2000, 13, 200);
     backlog.datagram(150);
     backlog.empty();
-    assert_eq!(backlog.needed_bytes(8192), Some(8192 + 10 * 2000));
+    assert_eq!(backlog.needed_bytes(8192, 0), Some(8192 + 10 * 2000));
     assert_eq!(backlog.most_queued_bytes(), 8000);
-    assert_eq!(Backlog::default().needed_bytes(8192), None);
+    assert_eq!(Backlog::default().needed_bytes(8192, 0), None);
+    // Large ones may have been dropped, though most are small.
+    assert_eq!(backlog.needed_bytes(8192, 9000), Some(8192 + 10 * 9000));
 }
 
 #[test]

@@ -79,8 +79,9 @@ pub(super) fn buffer(outcome: &Outcome) -> String {
     }
     if let Some(needed) = outcome.needed_rcvbuf() {
         lines.push(format!(
-            "SO_RCVBUF of {} would have held what was dropped, by estimate",
-            size(rounded_up(needed))
+            "SO_RCVBUF of {} would have held what was dropped, by estimate, if none of it was longer than {} B",
+            size(rounded_up(needed)),
+            outcome.longest_bytes().unwrap_or(0)
         ));
     }
     entry("buffer", &lines)

@@ -22,8 +22,8 @@ const LABEL: usize = 10;
 const SHOWN_SILENCES: usize = 10;
 /// Sizes that are shown.
 const SHOWN_SIZES: usize = 4;
-/// Steps of the clock from which on gaps may be wrong.
-const CLOCK_STEP_NS: u64 = 10_000_000;
+/// Settings of the clock that are shown.
+const SHOWN_CLOCK_SETS: usize = 5;
 
 /// Returns the summary.
 pub(super) fn text(outcome: &Outcome, args: &ListenArgs) -> String {
@@ -144,14 +144,22 @@ fn gaps(outcome: &Outcome) -> String {
         milliseconds(longest.ns),
         moment(longest)
     )];
-    let step = outcome.end.clock_step_ns;
-    if step >= CLOCK_STEP_NS {
-        let step = milliseconds(step);
-        lines.push(format!(
-            "the clock of this machine was set by {step} meanwhile: gaps are wrong then"
-        ));
-    }
+    lines.extend(clock_sets(outcome));
     entry("gaps", &lines)
+}
+
+/// Returns when somebody set the clock of this machine. Gaps are right all the same.
+fn clock_sets(outcome: &Outcome) -> Vec<String> {
+    let (count, first) = &outcome.end.clock_sets;
+    let shown = first.iter().take(SHOWN_CLOCK_SETS);
+    let mut lines: Vec<String> = shown
+        .map(|set| format!("{}, at {} UTC", set.text(), time_of_day(&utc(set.at_ns))))
+        .collect();
+    let more = count.saturating_sub(lines.len() as u64);
+    if more > 0 {
+        lines.push(format!("and {more} times more"));
+    }
+    lines
 }
 
 fn silences(outcome: &Outcome, args: &ListenArgs) -> String {
