@@ -10,11 +10,13 @@ use crate::VERSION;
 use crate::cli::WatchArgs;
 use crate::commands::check::finding_text;
 use crate::commands::session::interrupted;
-use crate::commands::{interrupt_on_signals, say, show, show_to_reader};
+use crate::commands::{interrupt_on_signals, say, show, show_to_reader, width};
 use crate::host::program::diagnosis::{Limits, findings};
+use crate::host::program::losses::not_looked_at;
 use crate::host::program::{Interval, Observer, Program, Target, ThreadTimes};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::term::fold;
 use crate::term::table::Columns;
 
 /// Time between two looks at sockets and threads.
@@ -129,11 +131,23 @@ impl Watch<'_> {
             &program.name
         };
         let findings = findings(&self.seen, &self.dropping, name, limits);
-        if findings.is_empty() {
-            let seconds = self.seen.length.as_secs_f64();
-            return format!("nothing was dropped at or before its sockets in {seconds:.0} s\n");
+        let texts: String = findings.iter().map(finding_text).collect();
+        let seconds = self.seen.length.as_secs_f64();
+        match not_looked_at(&self.seen, self.observer.no_reasons()) {
+            None if findings.is_empty() => {
+                format!("nothing was dropped at or before its sockets in {seconds:.0} s\n")
+            }
+            None => texts,
+            Some(places) => {
+                let none = if findings.is_empty() {
+                    format!("no drop was seen in {seconds:.0} s. ")
+                } else {
+                    String::new()
+                };
+                let unseen = format!("{none}Not looked at: {places}");
+                format!("{texts}{}\n", fold::text(&unseen, width().into()))
+            }
         }
-        findings.iter().map(finding_text).collect()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Reasons why a program's datagrams were dropped, from what was seen of it: a pure function.
 
 use super::interval::Interval;
+use super::losses::{self, Cause};
 use crate::host::check::Finding;
-use crate::term::digits::counted;
 
 /// Limits of this machine that a fix must respect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,35 +33,49 @@ pub fn findings_with(
     name: &str,
     larger: &str,
 ) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = [
-        overflow(seen, dropping, name, larger),
-        shared_cpu(seen, name),
-        backlog(seen),
-        protocols(seen),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    findings.extend(interfaces(seen));
-    findings
+    let causes = losses::causes(seen, dropping);
+    let of_sockets = causes.iter().map(|cause| {
+        if cause.is_full() {
+            overflow(cause, seen, dropping, name, larger)
+        } else {
+            losses::cause_finding(cause, seen)
+        }
+    });
+    let elsewhere = losses::elsewhere(seen, &causes);
+    let elsewhere = elsewhere.iter().map(losses::loss_finding);
+    let all = of_sockets.chain(shared_cpu(seen, name)).chain(elsewhere);
+    all.collect()
 }
 
-/// Finds drops at the sockets, and whether the program, its CPU or its buffer is why.
-fn overflow(seen: &Interval, dropping: &Interval, name: &str, larger: &str) -> Option<Finding> {
-    if seen.socket_drops == 0 {
-        return None;
-    }
-    let drops = counted(usize::try_from(seen.socket_drops).ok()?, "datagram");
+/// Finds whether the program, its CPU or its buffer is why a buffer was full.
+fn overflow(
+    cause: &Cause,
+    seen: &Interval,
+    dropping: &Interval,
+    name: &str,
+    larger: &str,
+) -> Finding {
+    let drops = cause.datagrams();
     let buffer = seen.buffer_bytes.map_or_else(
         || "its receive buffer".to_owned(),
         |bytes| format!("its receive buffer of {} KiB", bytes / 1024),
     );
+    let is_seen_full = seen
+        .buffer_bytes
+        .is_some_and(|bytes| seen.queued_bytes >= bytes - bytes / 10);
+    if cause.least == 0 && !is_seen_full {
+        return Finding::invalid(
+            format!("{buffer} may have overflowed: {drops} dropped"),
+            "sockets of other programs dropped datagrams as well: whose buffer was full cannot be told",
+            "ss -lunm shows the drops (d) of each",
+        );
+    }
     let during = dropping.length.as_secs_f64();
     let of = seen.length.as_secs_f64();
     let what = format!("{buffer} overflowed: {drops} dropped, in {during:.0} of {of:.0} s");
     let Some(busiest) = dropping.busiest() else {
         let why = "how busy its threads were may not be read: sudo shows it";
-        return Some(Finding::invalid(what, why, larger));
+        return Finding::invalid(what, why, larger);
     };
     let (ran, waited) = (
         dropping.share(busiest.ran_ns),
@@ -99,7 +113,7 @@ fn overflow(seen: &Interval, dropping: &Interval, name: &str, larger: &str) -> O
             larger.to_owned(),
         )
     };
-    Some(Finding::invalid(what, why, fix))
+    Finding::invalid(what, why, fix)
 }
 
 /// Returns how the program gets a larger buffer.
@@ -155,43 +169,6 @@ fn shared_cpu(seen: &Interval, name: &str) -> Option<Finding> {
     })
 }
 
-fn backlog(seen: &Interval) -> Option<Finding> {
-    (seen.backlog_drops > 0).then(|| {
-        Finding::invalid(
-            format!(
-                "the kernel's backlog was full: {} packets dropped before any socket",
-                seen.backlog_drops
-            ),
-            "packets over loopback, veth or RPS wait there for a softirq; all network namespaces share it",
-            "sudo sysctl -w net.core.netdev_max_backlog=10000",
-        )
-    })
-}
-
-fn protocols(seen: &Interval) -> Option<Finding> {
-    (seen.protocol_drops > 0).then(|| {
-        Finding::note(
-            format!(
-                "UDP or IP dropped {} packets for another reason than a full buffer",
-                seen.protocol_drops
-            ),
-            "wrong checksums, fragments that never became whole, or the memory of all sockets (udp_mem)",
-            "which counter moves: nstat -s; of memory: sysctl net.ipv4.udp_mem",
-        )
-    })
-}
-
-fn interfaces(seen: &Interval) -> impl Iterator<Item = Finding> {
-    seen.interface_drops.iter().map(|(counter, lost)| {
-        let interface = counter.split(' ').next().unwrap_or_default();
-        Finding::invalid(
-            format!("{counter} rose by {lost}"),
-            "packets were lost before any socket, for whatever program they were",
-            format!("udpbench check --interface {interface}"),
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -199,6 +176,7 @@ mod tests {
 
     use super::*;
     use crate::host::program::ThreadTimes;
+    use crate::sys::loss_counters::LossCounters;
 
     const LIMITS: Limits = Limits {
         rmem_default: Some(212_992),
@@ -226,7 +204,19 @@ mod tests {
             buffer_bytes: Some(212_992),
             threads: BTreeMap::from([(7, thread)]),
             packets_of_cpu: BTreeMap::from([(0, 100_000), (1, 1000)]),
+            lost: lost(&[("UdpInErrors", drops), ("UdpRcvbufErrors", drops)]),
             ..Interval::default()
+        }
+    }
+
+    fn lost(counters: &[(&str, u64)]) -> LossCounters {
+        let counters = counters
+            .iter()
+            .map(|(name, count)| ((*name).to_owned(), *count));
+        LossCounters {
+            counters: counters.collect(),
+            interfaces: BTreeMap::from([("wan0 rx_missed_errors".to_owned(), 0)]),
+            ..LossCounters::default()
         }
     }
 
@@ -305,23 +295,95 @@ mod tests {
     }
 
     #[test]
-    fn drops_before_any_socket_have_findings_of_their_own() {
-        let lost = Interval {
-            backlog_drops: 5,
-            protocol_drops: 6,
-            interface_drops: BTreeMap::from([("eth0 rx_missed_errors".to_owned(), 7)]),
-            ..seen(0, 0.0, 0.0)
+    fn a_drop_has_the_cause_that_the_kernel_counts_and_only_a_full_buffer_needs_a_larger_one() {
+        for (counter, seen_as, fix) in [
+            (
+                "UdpInCsumErrors",
+                "wrong UDP checksums: 14 datagrams dropped at its sockets",
+                "tcpdump",
+            ),
+            (
+                "UdpMemErrors",
+                "UDP memory used up: 14 datagrams",
+                "udp_mem",
+            ),
+            ("other", "filter of the socket: 14 datagrams", "ss -lunpb"),
+        ] {
+            let found = found(&Interval {
+                lost: lost(&[("UdpInErrors", 14), (counter, 14), ("UdpRcvbufErrors", 0)]),
+                ..seen(14, 0.0, 0.0)
+            });
+            let [finding] = &found[..] else {
+                panic!("{found:?}");
+            };
+            assert!(finding.seen.starts_with(seen_as), "{finding:?}");
+            assert!(finding.fix.contains(fix), "{finding:?}");
+            assert!(!format!("{finding:?}").contains("SO_RCVBUF"), "{finding:?}");
+        }
+        let unknown = found(&Interval {
+            lost: lost(&[]),
+            ..seen(3, 0.0, 0.0)
+        });
+        assert!(
+            unknown[0]
+                .seen
+                .contains("no counter of the kernel says why"),
+            "{unknown:?}"
+        );
+    }
+
+    #[test]
+    fn where_other_sockets_drop_as_well_the_number_has_bounds() {
+        let both = |full, wrong| Interval {
+            lost: lost(&[
+                ("UdpInErrors", full + wrong),
+                ("UdpRcvbufErrors", full),
+                ("UdpInCsumErrors", wrong),
+            ]),
+            queued_bytes: 0,
+            ..seen(10, 0.0, 0.0)
         };
-        let found = found(&lost);
+        let bounds = |full, wrong| {
+            let seen = both(full, wrong);
+            let causes = losses::causes(&seen, &seen);
+            causes
+                .iter()
+                .map(|it| (it.is_full(), it.least, it.most))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(bounds(4, 6), [(false, 6, 6), (true, 4, 4)]);
+        assert_eq!(bounds(9, 6), [(false, 1, 6), (true, 4, 9)]);
+        let others = found(&both(1000, 10));
+        assert!(
+            others
+                .iter()
+                .all(|it| !format!("{it:?}").contains("SO_RCVBUF")),
+            "{others:?}"
+        );
+    }
+
+    #[test]
+    fn drops_before_any_socket_have_findings_of_their_own() {
+        let mut lost = lost(&[
+            ("softnet dropped", 5),
+            ("IpInHdrErrors", 6),
+            ("UdpNoPorts", 1),
+        ]);
+        lost.interfaces = BTreeMap::from([("wan0 rx_missed_errors".to_owned(), 7)]);
+        let found = found(&Interval {
+            lost,
+            ..seen(0, 0.0, 0.0)
+        });
         let texts: Vec<&str> = found.iter().map(|finding| finding.seen.as_str()).collect();
         assert_eq!(
             texts,
             [
-                "the kernel's backlog was full: 5 packets dropped before any socket",
-                "UDP or IP dropped 6 packets for another reason than a full buffer",
-                "eth0 rx_missed_errors rose by 7",
+                "interface without a free buffer: 7 packets dropped (wan0 rx_missed_errors 7)",
+                "full backlog of a CPU: 5 packets dropped (softnet dropped 5)",
+                "wrong IP header: 6 packets dropped (IpInHdrErrors 6)",
+                "closed UDP ports: 1 packet dropped (UdpNoPorts 1)",
             ]
         );
-        assert!(found[2].fix.ends_with("--interface eth0"));
+        assert!(found[0].fix.ends_with("--interface wan0"), "{found:?}");
     }
 }

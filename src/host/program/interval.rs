@@ -5,11 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::Program;
 use super::threads::{self, Thread};
-use crate::host::facts::interface;
 use crate::sys::files::Root;
-use crate::sys::nic::{PathReader, Way, way};
-use crate::sys::protocols::Protocols;
-use crate::sys::softnet;
+use crate::sys::loss_counters::{LossCounters, LossReader};
+use crate::sys::loss_places::Layer;
 use crate::sys::udp_sockets::UdpSocketState;
 
 /// What happened to a program's datagrams in a stretch of time.
@@ -22,9 +20,12 @@ pub struct Interval {
     /// Datagrams that all programs of the network namespace read from UDP sockets: the kernel does not count them for
     /// each socket.
     pub read: u64,
-    /// Datagrams that the program's sockets dropped, mostly because their buffer was full.
+    /// Datagrams that the program's sockets dropped, for whatever reason.
     pub socket_drops: u64,
-    /// Datagrams that UDP or IP dropped for another reason than a full buffer, in the whole network namespace.
+    /// Growth of the counters of all loss places, for any program.
+    pub lost: LossCounters,
+    /// Datagrams that UDP, IP or a firewall dropped for another reason than a full buffer, without those that are for
+    /// nobody here every day.
     pub protocol_drops: u64,
     /// Packets that found the backlog of a CPU full, in all network namespaces.
     pub backlog_drops: u64,
@@ -61,6 +62,7 @@ impl Interval {
         self.sockets = later.sockets;
         self.read += later.read;
         self.socket_drops += later.socket_drops;
+        self.lost.add(&later.lost);
         self.protocol_drops += later.protocol_drops;
         self.backlog_drops += later.backlog_drops;
         add_each(&mut self.interface_drops, &later.interface_drops);
@@ -126,45 +128,27 @@ pub struct Observer {
     begun: Instant,
     sockets: BTreeMap<u32, UdpSocketState>,
     threads: BTreeMap<u32, Thread>,
-    counters: Counters,
-    interfaces: Vec<(String, PathReader)>,
+    reader: LossReader,
+    counters: LossCounters,
     /// What has happened since the last [`Observer::finish`].
     interval: Interval,
-}
-
-/// Counters of the whole machine or network namespace.
-#[derive(Clone, Debug, Default)]
-struct Counters {
-    protocols: Protocols,
-    backlog_drops: u32,
-    /// By the number of the CPU among those that are online.
-    packets_of_cpu: Vec<u32>,
-    /// By interface and counter.
-    interface_drops: BTreeMap<String, u64>,
 }
 
 impl Observer {
     /// Begins to look.
     pub fn new(program: Program) -> Self {
         let root = Root::new("/");
-        // In another namespace, there are other interfaces.
-        let names = if program.is_in_own_namespace() {
-            interface::names(&root)
-        } else {
-            Vec::new()
-        };
-        let open = |name: String| Some((name.clone(), PathReader::open(&name).ok()?));
+        let mut reader = LossReader::open(&program.namespace);
         let mut observer = Self {
             program,
             root,
             begun: Instant::now(),
             sockets: BTreeMap::new(),
             threads: BTreeMap::new(),
-            counters: Counters::default(),
-            interfaces: names.into_iter().filter_map(open).collect(),
+            counters: reader.read(),
+            reader,
             interval: Interval::default(),
         };
-        observer.counters = observer.counters_now();
         observer.look();
         // Drops and CPU time before the first look are not of this watch.
         observer.interval = Interval::default();
@@ -198,31 +182,17 @@ impl Observer {
     /// Ends the stretch of time that the looks belong to, and begins the next one.
     pub fn finish(&mut self) -> Interval {
         let mut interval = std::mem::take(&mut self.interval);
-        let (before, now) = (self.counters.clone(), self.counters_now());
-        interval.count(&before, &now);
+        let now = self.reader.read();
+        interval.count(&self.counters, &now);
         self.counters = now;
         interval.length = self.begun.elapsed();
         self.begun = Instant::now();
         interval
     }
 
-    fn counters_now(&mut self) -> Counters {
-        let cpus = softnet::read();
-        let in_drops = |(interface, reader): &mut (String, PathReader)| {
-            let counters = reader.named().unwrap_or_default().into_iter();
-            let inward =
-                counters.filter(|(name, _)| name.starts_with("rx_") || way(name) == Some(Way::In));
-            let named = inward.map(|(name, count)| (format!("{interface} {name}"), count));
-            named.collect::<Vec<_>>()
-        };
-        Counters {
-            protocols: Protocols::of_process(&self.program.namespace),
-            backlog_drops: cpus
-                .iter()
-                .fold(0, |sum, cpu| sum.wrapping_add(cpu.dropped)),
-            packets_of_cpu: cpus.iter().map(|cpu| cpu.processed).collect(),
-            interface_drops: self.interfaces.iter_mut().flat_map(in_drops).collect(),
-        }
+    /// Returns why the kernel's drop reasons cannot be counted. `None`: they are.
+    pub fn no_reasons(&self) -> Option<&str> {
+        self.reader.no_reasons()
     }
 
     /// Returns the program.
@@ -246,23 +216,25 @@ impl Interval {
         *thread.ran_ns_on.entry(now.cpu).or_default() += ran_ns;
     }
 
-    fn count(&mut self, before: &Counters, now: &Counters) {
-        let lost = |it: &Protocols| it.udp_errors_without_rcvbuf() + it.ip_in_drops();
-        self.read = now
-            .protocols
-            .in_datagrams
-            .saturating_sub(before.protocols.in_datagrams);
-        self.protocol_drops = lost(&now.protocols).saturating_sub(lost(&before.protocols));
-        self.backlog_drops = now.backlog_drops.wrapping_sub(before.backlog_drops).into();
-        let pairs = before.packets_of_cpu.iter().zip(&now.packets_of_cpu);
-        let packets = pairs.map(|(before, now)| u64::from(now.wrapping_sub(*before)));
-        self.packets_of_cpu = packets.enumerate().collect();
-        for (counter, now) in &now.interface_drops {
-            let before = before.interface_drops.get(counter).copied();
-            let lost = now.saturating_sub(before.unwrap_or(*now));
-            if lost > 0 {
-                self.interface_drops.insert(counter.clone(), lost);
-            }
-        }
+    fn count(&mut self, before: &LossCounters, now: &LossCounters) {
+        self.lost = now.since(before);
+        let counter = |name: &str| self.lost.counters.get(name).copied().unwrap_or(0);
+        self.read = counter("UdpInDatagrams") + counter("Udp6InDatagrams");
+        self.backlog_drops = counter("softnet dropped");
+        let losses = self.lost.losses().into_iter();
+        let by_protocols = losses.filter(|loss| {
+            let is_full = loss.place.counters == ["UdpRcvbufErrors"];
+            let of_protocols = Layer::Ip <= loss.place.layer && loss.place.layer <= Layer::Socket;
+            of_protocols && !is_full && !loss.place.is_common
+        });
+        self.protocol_drops = by_protocols.map(|loss| loss.packets).sum();
+        let pairs = before.softnet.iter().zip(&now.softnet);
+        let packets = pairs.map(|(before, now)| now.processed.wrapping_sub(before.processed));
+        self.packets_of_cpu = packets.map(u64::from).enumerate().collect();
+        let is_for_others =
+            |name: &str| name.ends_with(" rx_otherhost_dropped") || name.ends_with(" rx_nohandler");
+        let moved = self.lost.interfaces.iter();
+        let moved = moved.filter(|(name, lost)| **lost > 0 && !is_for_others(name));
+        self.interface_drops = moved.map(|(name, lost)| (name.clone(), *lost)).collect();
     }
 }

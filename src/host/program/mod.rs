@@ -2,6 +2,7 @@
 
 pub mod diagnosis;
 mod interval;
+pub mod losses;
 mod threads;
 
 use std::collections::BTreeSet;

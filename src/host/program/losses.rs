@@ -1,0 +1,191 @@
+//! Words for the places where the kernel lost datagrams, and the cause of a socket's drops.
+
+use std::iter;
+
+use super::Interval;
+use crate::host::check::Finding;
+use crate::sys::loss_counters::Loss;
+use crate::sys::loss_places::{Layer, LossPlace, PLACES};
+use crate::term::digits::counted;
+
+/// Drops of the watched sockets for one cause. Sockets of other programs move the same counters: the number is from
+/// `least` to `most`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// Place in the table, of the socket's layer. `None`: no counter of the kernel moved with the drops.
+    pub place: Option<&'static LossPlace>,
+    /// Drops that no other cause explains.
+    pub least: u64,
+    /// Drops that this cause may explain.
+    pub most: u64,
+}
+
+impl Cause {
+    /// Returns whether the receive buffer was full.
+    pub fn is_full(&self) -> bool {
+        self.place
+            .is_some_and(|place| place.counters == ["UdpRcvbufErrors"])
+    }
+
+    /// Returns the number in words.
+    pub fn datagrams(&self) -> String {
+        let most = of("datagram", self.most);
+        if self.least == self.most {
+            most
+        } else {
+            format!("up to {most}")
+        }
+    }
+}
+
+/// Returns the causes of the drops of the watched sockets. `dropping` are the windows in which they dropped something.
+pub fn causes(seen: &Interval, dropping: &Interval) -> Vec<Cause> {
+    let (mut of_all, mut drops) = (of_sockets(dropping), dropping.socket_drops);
+    let sum = |counts: &[(_, u64)]| counts.iter().map(|(_, count)| count).sum::<u64>();
+    if sum(&of_all) < drops {
+        // A drop and its counter may be on both sides of the edge of a window.
+        (of_all, drops) = (of_sockets(seen), seen.socket_drops);
+    }
+    let all = sum(&of_all);
+    let known = of_all.into_iter().map(|(place, count)| Cause {
+        place: Some(place),
+        least: drops.saturating_sub(all - count).min(count),
+        most: count.min(drops),
+    });
+    let unknown = drops.saturating_sub(all);
+    let unknown = Cause {
+        place: None,
+        least: unknown,
+        most: unknown,
+    };
+    let causes = known.chain(iter::once(unknown));
+    causes.filter(|cause| cause.most > 0).collect()
+}
+
+fn of_sockets(interval: &Interval) -> Vec<(&'static LossPlace, u64)> {
+    let places = PLACES.iter().filter(|place| place.layer == Layer::Socket);
+    let losses = places.filter_map(|place| interval.lost.loss(place));
+    losses.map(|loss| (loss.place, loss.packets)).collect()
+}
+
+/// Returns the finding about a cause other than a full buffer.
+pub fn cause_finding(cause: &Cause, interval: &Interval) -> Finding {
+    let drops = cause.datagrams();
+    let Some(loss) = cause.place.and_then(|place| interval.lost.loss(place)) else {
+        return Finding::invalid(
+            format!("{drops} dropped at its sockets, and no counter of the kernel says why"),
+            "the reason is neither a full buffer nor one that this kernel counts",
+            "sudo perf trace -e skb:kfree_skb, or udpbench watch as root",
+        );
+    };
+    Finding::invalid(
+        format!(
+            "{}: {drops} dropped at its sockets ({})",
+            loss.place.what,
+            by(&loss)
+        ),
+        loss.place.why,
+        next(&loss),
+    )
+}
+
+/// Returns what was lost before the watched sockets, by place, and what sockets of other programs lost for causes that
+/// may concern these as well.
+pub fn elsewhere(seen: &Interval, causes: &[Cause]) -> Vec<Loss> {
+    let own = |loss: &Loss| {
+        let of_it = causes.iter().find(|cause| cause.place == Some(loss.place));
+        of_it.map_or(0, |cause| cause.most)
+    };
+    let is_elsewhere = |loss: &Loss| match loss.place.layer {
+        Layer::Out => false,
+        Layer::Socket => own(loss) < loss.packets && loss.place.counters != ["UdpRcvbufErrors"],
+        _ => true,
+    };
+    let mut losses = seen.lost.losses();
+    losses.retain(is_elsewhere);
+    for loss in &mut losses {
+        loss.packets -= own(loss);
+    }
+    losses
+}
+
+/// Returns the finding about a loss before the watched sockets.
+pub fn loss_finding(loss: &Loss) -> Finding {
+    let seen = format!(
+        "{}: {} dropped ({})",
+        loss.place.what,
+        of("packet", loss.packets),
+        by(loss)
+    );
+    let is_sure = loss.place.layer <= Layer::Backlog && !loss.place.is_common;
+    let finding = if is_sure {
+        Finding::invalid
+    } else {
+        Finding::note
+    };
+    finding(seen, loss.place.why.to_owned(), next(loss))
+}
+
+/// Returns the places in few words, such as `reverse path filter 500, closed UDP ports 3`.
+pub fn list(losses: &[Loss]) -> String {
+    let each = losses
+        .iter()
+        .map(|loss| format!("{} {}", loss.place.what, loss.packets));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns which places cannot be looked at here, and why. `None`: all can.
+pub fn not_looked_at(interval: &Interval, no_reasons: Option<&str>) -> Option<String> {
+    let unseen = interval
+        .lost
+        .unseen()
+        .filter(|place| place.layer != Layer::Out);
+    let unseen: Vec<String> = unseen
+        .map(|place| match place.since {
+            "" => place.what.to_owned(),
+            since => format!("{} (Linux {since})", place.what),
+        })
+        .collect();
+    (!unseen.is_empty()).then(|| {
+        let why = no_reasons.map(|why| format!("; {why}"));
+        format!("{}{}", unseen.join(", "), why.unwrap_or_default())
+    })
+}
+
+fn by(loss: &Loss) -> String {
+    let only_reasons = loss
+        .by
+        .iter()
+        .all(|(name, _)| loss.place.reasons.contains(&&**name));
+    let each = loss
+        .by
+        .iter()
+        .map(|(name, count)| format!("{name} {count}"));
+    let whole = if only_reasons {
+        ", of the whole machine"
+    } else {
+        ""
+    };
+    each.collect::<Vec<_>>().join(", ") + whole
+}
+
+/// Returns the command to type next, with the name of the interface.
+fn next(loss: &Loss) -> String {
+    let interface = match &*loss.interface {
+        "" => "lo",
+        name => name,
+    };
+    let words = loss.place.next.split(' ').map(|word| {
+        let parts: Vec<&str> = word.split('.').collect();
+        let named = parts.iter().map(|part| match part.trim_end_matches(';') {
+            "IF" => part.replace("IF", interface),
+            _ => (*part).to_owned(),
+        });
+        named.collect::<Vec<_>>().join(".")
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn of(noun: &str, count: u64) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), noun)
+}
