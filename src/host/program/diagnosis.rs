@@ -2,6 +2,7 @@
 
 use super::interval::Interval;
 use super::losses::{self, Cause};
+use super::twins::twins;
 use crate::host::check::Finding;
 
 /// Limits of this machine that a fix must respect.
@@ -43,7 +44,10 @@ pub fn findings_with(
     });
     let elsewhere = losses::elsewhere(seen, &causes);
     let elsewhere = elsewhere.iter().map(losses::loss_finding);
-    let all = of_sockets.chain(shared_cpu(seen, name)).chain(elsewhere);
+    let all = of_sockets
+        .chain(twins(seen))
+        .chain(shared_cpu(seen))
+        .chain(elsewhere);
     all.collect()
 }
 
@@ -56,13 +60,18 @@ fn overflow(
     larger: &str,
 ) -> Finding {
     let drops = cause.datagrams();
-    let buffer = seen.buffer_bytes.map_or_else(
-        || "its receive buffer".to_owned(),
-        |bytes| format!("its receive buffer of {} KiB", bytes / 1024),
-    );
-    let is_seen_full = seen
-        .buffer_bytes
-        .is_some_and(|bytes| seen.queued_bytes >= bytes - bytes / 10);
+    let size = seen
+        .buffer_bytes()
+        .map_or_else(String::new, |bytes| format!(" of {} KiB", bytes / 1024));
+    let busiest = dropping.busiest();
+    let (whose, name) = match busiest {
+        Some(thread) if thread.process != name => {
+            (format!("{}: its", thread.process), &*thread.process)
+        }
+        _ => ("its".to_owned(), name),
+    };
+    let buffer = format!("{whose} receive buffer{size}");
+    let is_seen_full = seen.full().is_some_and(|full| full >= BUSY);
     if cause.least == 0 && !is_seen_full {
         return Finding::invalid(
             format!("{buffer} may have overflowed: {drops} dropped"),
@@ -73,7 +82,7 @@ fn overflow(
     let during = dropping.length.as_secs_f64();
     let of = seen.length.as_secs_f64();
     let what = format!("{buffer} overflowed: {drops} dropped, in {during:.0} of {of:.0} s");
-    let Some(busiest) = dropping.busiest() else {
+    let Some(busiest) = busiest else {
         let why = "how busy its threads were may not be read: sudo shows it";
         return Finding::invalid(what, why, larger);
     };
@@ -124,7 +133,7 @@ fn larger(seen: &Interval, limits: Limits) -> String {
         rmem_default,
         rmem_max,
     } = limits;
-    let Some(buffer) = seen.buffer_bytes else {
+    let Some(buffer) = seen.buffer_bytes() else {
         return "let it set a larger SO_RCVBUF".to_owned();
     };
     let wanted = ENOUGH.max(buffer.saturating_mul(4) / 2);
@@ -147,11 +156,12 @@ fn larger(seen: &Interval, limits: Limits) -> String {
 }
 
 /// Finds a thread that shares its CPU with the kernel's receiving of packets.
-fn shared_cpu(seen: &Interval, name: &str) -> Option<Finding> {
+fn shared_cpu(seen: &Interval) -> Option<Finding> {
     /// Packets per second from which on receiving them takes a noticeable part of a CPU.
     const MANY: f64 = 5000.0;
     let (cpu, packets) = seen.softirq_cpu()?;
-    let busiest = seen.busiest()?;
+    let busiest = seen.receiver()?;
+    let name = &busiest.process;
     let (own, share) = busiest.main_cpu()?;
     let rate = seen.packets_of_cpu[&cpu] as f64 / seen.length.as_secs_f64();
     let is_shared = cpu == own && packets >= MOSTLY && share >= MOSTLY && rate >= MANY;
@@ -171,11 +181,12 @@ fn shared_cpu(seen: &Interval, name: &str) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::net::SocketAddr;
     use std::time::Duration;
 
     use super::*;
-    use crate::host::program::ThreadTimes;
+    use crate::host::program::{SocketSeen, ThreadTimes};
     use crate::sys::loss_counters::LossCounters;
 
     const LIMITS: Limits = Limits {
@@ -190,6 +201,9 @@ mod tests {
             u64::try_from(time.as_nanos()).expect("seconds")
         };
         let thread = ThreadTimes {
+            pid: 7,
+            process: "lidar".to_owned(),
+            runs: 1,
             name: "reader".to_owned(),
             ran_ns: ns(ran),
             waited_ns: ns(waited),
@@ -197,15 +211,23 @@ mod tests {
         };
         Interval {
             length: Duration::from_secs(10),
-            sockets: 1,
+            sockets: BTreeMap::from([(1, socket(drops, 212_992))]),
             read: 100_000,
             socket_drops: drops,
-            queued_bytes: 212_000,
-            buffer_bytes: Some(212_992),
             threads: BTreeMap::from([(7, thread)]),
             packets_of_cpu: BTreeMap::from([(0, 100_000), (1, 1000)]),
             lost: lost(&[("UdpInErrors", drops), ("UdpRcvbufErrors", drops)]),
             ..Interval::default()
+        }
+    }
+
+    fn socket(drops: u64, buffer_bytes: u32) -> SocketSeen {
+        SocketSeen {
+            local: SocketAddr::from(([0; 4], 7)),
+            queued_bytes: 119_000,
+            buffer_bytes: Some(buffer_bytes),
+            drops,
+            owners: BTreeSet::from([7]),
         }
     }
 
@@ -257,7 +279,7 @@ mod tests {
     #[test]
     fn a_buffer_that_the_program_set_is_named_by_what_it_asked_for() {
         let seen = Interval {
-            buffer_bytes: Some(120_000),
+            sockets: BTreeMap::from([(1, socket(1, 120_000))]),
             ..seen(1, 0.0, 0.0)
         };
         assert_eq!(
@@ -289,9 +311,14 @@ mod tests {
         );
         let few = Interval {
             packets_of_cpu: BTreeMap::from([(0, 1), (1, 1000)]),
-            ..shared
+            ..shared.clone()
         };
         assert_eq!(found(&few), [], "so few take no time");
+        let idle = Interval {
+            read: 0,
+            ..shared.clone()
+        };
+        assert_eq!(found(&idle), [], "it received nothing of them");
     }
 
     #[test]
@@ -340,7 +367,7 @@ mod tests {
                 ("UdpRcvbufErrors", full),
                 ("UdpInCsumErrors", wrong),
             ]),
-            queued_bytes: 0,
+            sockets: BTreeMap::new(),
             ..seen(10, 0.0, 0.0)
         };
         let bounds = |full, wrong| {
@@ -359,6 +386,38 @@ mod tests {
                 .iter()
                 .all(|it| !format!("{it:?}").contains("SO_RCVBUF")),
             "{others:?}"
+        );
+    }
+
+    #[test]
+    fn of_two_programs_on_one_port_the_one_whose_socket_drops_is_judged() {
+        let mut both = seen(14, 0.97, 0.0);
+        let deaf = ThreadTimes {
+            pid: 8,
+            process: "deaf (pid 8)".to_owned(),
+            name: "deaf".to_owned(),
+            ..ThreadTimes::default()
+        };
+        both.threads.insert(8, deaf);
+        let dropping = SocketSeen {
+            owners: BTreeSet::from([8]),
+            ..socket(14, 4096)
+        };
+        both.sockets = BTreeMap::from([(1, socket(0, 212_992)), (2, dropping)]);
+        let found = found(&both);
+        let [full, twins] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert!(
+            full.seen
+                .starts_with("deaf (pid 8): its receive buffer of 4 KiB"),
+            "{full:?}"
+        );
+        assert!(
+            twins
+                .seen
+                .starts_with("2 sockets have 0.0.0.0:7, of 2 processes: lidar ran"),
+            "{twins:?}"
         );
     }
 
