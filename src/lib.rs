@@ -174,6 +174,11 @@ pub use udpbench_datapath::{engine, testing};
 #[doc(hidden)]
 pub const VERSION: &str = env!("UDPBENCH_VERSION");
 
+/// Returns whether a version is that of a debug build, which is slower.
+pub fn is_debug(version: &str) -> bool {
+    version.ends_with("-debug")
+}
+
 /// Target triple that the program was built for.
 #[doc(hidden)]
 pub const TARGET: &str = env!("UDPBENCH_TARGET");

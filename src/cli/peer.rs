@@ -33,6 +33,8 @@ pub struct Words {
     pub before_subcommand: String,
     /// `--on pi@board `, or nothing.
     pub after_subcommand: String,
+    /// ` --address ADDRESS` if `wire` to this host of `--on` has to be told one, or nothing.
+    pub address: &'static str,
 }
 
 impl Words {
@@ -40,7 +42,7 @@ impl Words {
     pub fn of_wire(wire: &Wire) -> Self {
         Self {
             before_subcommand: format!("{} ", wire.words()),
-            after_subcommand: String::new(),
+            ..Self::default()
         }
     }
 
@@ -64,20 +66,33 @@ impl Words {
             return as_typed(&text).into_owned();
         }
         if let Some(reach) = after.strip_prefix("--on ") {
-            text = text.replace(WIRE, &format!("udpbench wire {reach} "));
+            let address = self.address;
+            text = replaced(&text, WIRE, &format!("udpbench wire {reach}{address} "));
             for command in [CHECK, "udpbench find lossless", "udpbench latency"] {
-                text = text.replace(command, &format!("{command} {after}"));
+                text = replaced(&text, command, &format!("{command} {after}"));
             }
         } else if !reach.is_empty() {
-            text = text.replace(CHECK, &format!("{CHECK} and {CHECK} --on {reach}"));
+            text = replaced(&text, CHECK, &format!("{CHECK} and {CHECK} --on {reach}"));
             for command in ["find lossless", "latency"] {
                 let to_host = format!("udpbench wire {reach} {command}");
-                text = text.replace(&format!("{WIRE}{command}"), &to_host);
-                text = text.replace(&format!("udpbench {command}"), &to_host);
+                text = replaced(&text, &format!("{WIRE}{command}"), &to_host);
+                text = replaced(&text, &format!("udpbench {command}"), &to_host);
             }
         }
         as_typed(&text).into_owned()
     }
+}
+
+/// Replaces commands that begin a word: the path of an agent ends with this program's name, too.
+fn replaced(text: &str, command: &str, by: &str) -> String {
+    let mut parts = text.split(command);
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for rest in parts {
+        let is_command = whole.is_empty() || whole.ends_with([' ', '`', '(']);
+        whole += if is_command { by } else { command };
+        whole += rest;
+    }
+    whole
 }
 
 /// The remote host.
@@ -120,7 +135,10 @@ impl Peer {
     /// # Errors
     /// Fails if there is no such profile.
     pub fn alone(to: &str, facts: RemoteFacts, board: &str) -> Result<Self, UsageError> {
-        Self::of(Share::All, to, facts, Vec::new(), board)
+        let is_found = reached_by_ssh(&facts).is_some();
+        let mut peer = Self::of(Share::All, to, facts, Vec::new(), board)?;
+        peer.words.address = if is_found { "" } else { " --address ADDRESS" };
+        Ok(peer)
     }
 
     fn of(
@@ -363,10 +381,19 @@ mod tests {
         let expected = "udpbench check --on pi@board --deploy, or udpbench wire pi@board --deploy latency --ip v4, \
                         udpbench find lossless --on pi@board --deploy (x)";
         assert_eq!(on.in_commands(text), expected);
+        let by_docker = Words {
+            address: " --address ADDRESS",
+            ..on
+        };
+        let expected = "udpbench wire pi@board --deploy --address ADDRESS latency";
+        let text = "udpbench wire HOST --deploy latency";
+        assert_eq!(by_docker.in_commands(text), expected);
         let wire = Words {
             before_subcommand: "wire board --deploy ".to_owned(),
             ..Words::default()
         };
+        let agent = "udpbench wire board --agent /opt/udpbench find lossless";
+        assert_eq!(wire.in_commands(agent), agent);
         let expected = "udpbench check and udpbench check --on board --deploy, mend; udpbench wire board --deploy find lossless";
         let text = "udpbench check, mend; udpbench find lossless";
         assert_eq!(wire.in_commands(text), expected);

@@ -57,8 +57,8 @@ fn next(comparison: &Comparison, sides: [&[PathBuf]; 2]) -> String {
         return String::new();
     }
     if engines.len() == 1 || engines.iter().any(Engine::is_unattributed) {
-        let advice = "next  udpbench ab BEFORE AFTER (two programs, or two states) measures each engine against itself; \
-                      or measure another engine, too, in all runs\n";
+        let advice = "next  measure another engine, too, in all runs, or each engine against itself, in two programs or \
+                      states (udpbench ab -h):\n      udpbench ab ./BEFORE ./AFTER\n";
         return fold::text(advice, width().into());
     }
     match sides {

@@ -147,6 +147,7 @@ fn resume(
         let Words {
             before_subcommand: before,
             after_subcommand: after,
+            ..
         } = wire.map_or_else(Words::default, Words::of_wire);
         let (command, shown) = (command(&log.header), shell::path(path));
         let how = format!("udpbench {before}{command}{after}--resume {shown}");

@@ -31,6 +31,8 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     let mut given = given.clone();
     given.remote = args.run.remote.clone();
+    let log = given.output.resume.as_deref();
+    wire::reach_again(&mut given.parameters, log, &args.to);
     let Some(mut other) = connect(args, &mut given.parameters, given.output.quiet, &interrupt)?
     else {
         return Ok(session::before_anything(&interrupt).into());
@@ -58,6 +60,8 @@ fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     let mut what = asked.what.clone();
     let is_quiet = what.output().quiet;
+    let log = what.output().resume.clone();
+    wire::reach_again(what.parameters(), log.as_deref(), &args.to);
     let Some(mut other) = connect(args, what.parameters(), is_quiet, &interrupt)? else {
         return Ok(session::before_anything(&interrupt).into());
     };

@@ -37,8 +37,8 @@ const SEARCH: [&str; 8] = [
     "--warmup",
 ];
 
-/// Parameters that a search chooses itself, or that are for one host.
-const NOT_SEARCHED: [&str; 4] = ["--rate", "--arrivals", "--address", "--transport"];
+/// Parameters that a search chooses itself, or that datagrams do not have.
+const NOT_SEARCHED: [&str; 3] = ["--rate", "--arrivals", "--transport"];
 
 /// The words of a command line, the program first.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +82,9 @@ impl CommandLine<'_> {
         let mut typed = self.0.iter().skip(1);
         while let Some(word) = typed.next() {
             let (flag, has_value) = split(word);
-            let is_parameter = PARAMETERS.contains(&flag) && !NOT_SEARCHED.contains(&flag);
+            let is_of_one_host = flag == "--address" && !self.has("wire");
+            let is_parameter =
+                PARAMETERS.contains(&flag) && !NOT_SEARCHED.contains(&flag) && !is_of_one_host;
             let is_of_search = SEARCH.contains(&flag) && self.has("lossless");
             if is_changed(flag) || !(is_parameter || is_of_search) {
                 continue;
@@ -152,6 +154,14 @@ mod tests {
             (
                 "udpbench --engine std,mmsg --duration 2s --rate 10k --payload=300 --pin 0:1",
                 "find lossless --engine std,mmsg --payload=300",
+            ),
+            (
+                "udpbench --address local --engine std",
+                "find lossless --engine std",
+            ),
+            (
+                "udpbench wire box --rsh x --address 10.0.0.2 --rate 10k",
+                "find lossless --address 10.0.0.2",
             ),
             (
                 "udpbench find lossless --goal 1% --on board -o x.jsonl --threads 4 --workload rr",

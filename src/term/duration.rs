@@ -31,6 +31,12 @@ pub fn text(duration: Duration) -> String {
         .replace(' ', "")
 }
 
+/// Rounds a duration to whole milliseconds: a window is a part of what was typed.
+pub fn in_ms(duration: Duration) -> Duration {
+    let ms = (duration + Duration::from_micros(500)).as_millis();
+    Duration::from_millis(ms.try_into().unwrap_or(u64::MAX))
+}
+
 /// Returns a time as in `about 1m 20s`, rounded down to whole seconds and at least 1 s.
 pub fn about(time: Duration) -> String {
     let seconds = Duration::from_secs(time.as_secs().max(1));

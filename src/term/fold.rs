@@ -3,10 +3,24 @@
 use textwrap::core::{Word, display_width};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
+/// Folds each line to at most `width` columns, as [`cell`] does. A command of this program stays in one line, for a
+/// shell, whatever its width.
+pub fn text(text: &str, width: usize) -> String {
+    let lines = text.split_inclusive('\n');
+    let line = |one: &str| {
+        if is_command(one) {
+            one.to_owned()
+        } else {
+            folded(one, width)
+        }
+    };
+    lines.map(line).collect()
+}
+
 /// Folds each line to at most `width` columns. A continuation is indented to the column behind the last gap of two
 /// spaces or more near the beginning of the line, else to the first letter of the line. A word that is wider than the
 /// line stays whole.
-pub fn text(text: &str, width: usize) -> String {
+pub fn cell(text: &str, width: usize) -> String {
     let lines = text.split_inclusive('\n');
     lines.map(|one| folded(one, width)).collect()
 }
@@ -32,6 +46,17 @@ fn folded(line: &str, width: usize) -> String {
     folded.trim_end().to_owned() + end
 }
 
+/// Returns whether a line is, behind its label, a command of this program, however its path was typed. No sentence about
+/// a version is one.
+pub fn is_command(line: &str) -> bool {
+    let begin = line.char_indices().nth(hanging(line));
+    let text = begin.map_or("", |(at, _)| &line[at..]);
+    text.split_once(' ').is_some_and(|(program, rest)| {
+        let is_program = program == "udpbench" || program.ends_with("/udpbench");
+        is_program && rest.starts_with(|it: char| it == '-' || it.is_ascii_lowercase())
+    })
+}
+
 /// Folds each line to at most `width` columns, for text from elsewhere. Cuts a word that is wider than the line, and
 /// adds `...`.
 pub fn cut(text: &str, width: usize) -> String {
@@ -43,7 +68,7 @@ pub fn cut(text: &str, width: usize) -> String {
             begin.map_or("", |begin| begin.word).to_owned() + "..."
         }
     };
-    let lines: Vec<String> = self::text(text, width).lines().map(cut).collect();
+    let lines: Vec<String> = cell(text, width).lines().map(cut).collect();
     lines.join("\n")
 }
 
@@ -73,6 +98,16 @@ mod tests {
         let expected = "  fix     stop them, or\n          wait until they\n          end\nshort\n";
         assert_eq!(text(long, 25), expected);
         assert_eq!(text("a long line of words", 10), "a long\nline of\nwords");
+    }
+
+    #[test]
+    fn a_command_stays_in_one_line() {
+        for command in [
+            "next  ./udpbench find lossless --engine std",
+            "        udpbench wire HOST --deploy",
+        ] {
+            assert_eq!(text(command, 20), command);
+        }
     }
 
     #[test]

@@ -294,7 +294,7 @@ impl Table {
                 Kind::Word => line += &(cell.to_owned() + &" ".repeat(pad)),
                 Kind::Number => line += &(" ".repeat(pad) + cell),
                 Kind::Text => {
-                    let text = fold::text(cell, room.saturating_sub(used));
+                    let text = fold::cell(cell, room.saturating_sub(used));
                     line += &text.replace('\n', &format!("\n{:used$}", ""));
                 }
             }

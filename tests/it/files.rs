@@ -159,12 +159,9 @@ fn a_default_name_that_is_taken_gets_a_number() {
         format!("{short} --no-reference --payload 1 --ip v4 --rounds 5 --duration 5ms --soak 0s");
     for words in [&*sweep, &format!("find burst {short} --max-case-time 1ms")] {
         let output = place.run(words);
-        assert_eq!(
-            output.status.code(),
-            Some(0),
-            "{words}: {}",
-            stderr(&output)
-        );
+        // A search whose time is over has no answer.
+        let is_over = matches!(output.status.code(), Some(0 | 4));
+        assert!(is_over, "{words}: {}", stderr(&output));
     }
     let results = fs::read_dir(place.path("results")).expect("a directory");
     let mut new = Vec::new();

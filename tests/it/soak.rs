@@ -243,9 +243,9 @@ fn each_fault_is_one_event_of_its_kind() -> io::Result<()> {
 }
 
 #[test]
-fn a_soak_that_is_killed_in_its_first_minute_is_summarized_from_its_events() -> io::Result<()> {
+fn a_soak_that_is_killed_in_its_first_minute_is_summarized_from_its_events() {
     let Some(lab) = Lab::builder().start() else {
-        return Ok(());
+        return;
     };
     let place = Place::new();
     let watched = Watched {
@@ -262,8 +262,8 @@ fn a_soak_that_is_killed_in_its_first_minute_is_summarized_from_its_events() -> 
     let open = place.run("summarize soak.jsonl");
     watched.far("ip link set eth0 up");
     wait_until("it is over", || has("{\"event\":"));
-    soak.kill()?;
-    soak.wait()?;
+    soak.kill().expect("it runs");
+    soak.wait().expect("it is reaped");
     let over = place.run("summarize soak.jsonl");
     for output in [open, over] {
         assert_code(&output, 0);
@@ -289,13 +289,12 @@ fn a_soak_that_is_killed_in_its_first_minute_is_summarized_from_its_events() -> 
             .expect("a number");
         assert!(lost >= 1000, "{text}");
     }
-    Ok(())
 }
 
 #[test]
-fn an_echo_that_ends_over_and_over_is_started_less_and_less_often() -> io::Result<()> {
+fn an_echo_that_ends_over_and_over_is_started_less_and_less_often() {
     let Some(lab) = Lab::builder().start() else {
-        return Ok(());
+        return;
     };
     let place = Place::new();
     let watched = Watched {
@@ -317,15 +316,17 @@ fn an_echo_that_ends_over_and_over_is_started_less_and_less_often() -> io::Resul
     wait_until("the echo receives", received);
     let from = Instant::now();
     let mut killed = 0;
-    while from.elapsed() < Duration::from_secs(6) {
+    // A busy machine starts the second one late.
+    while killed < 2 && from.elapsed() < Duration::from_secs(20)
+        || from.elapsed() < Duration::from_secs(6)
+    {
         killed += u32::from(watched.signal(Signal::SIGKILL));
         pause(5);
     }
-    soak.kill()?;
-    soak.wait()?;
+    soak.kill().expect("it runs");
+    soak.wait().expect("it is reaped");
     // The first one, and those that follow after 0, 0.5, 1.5 and 3.5 s. Without pauses there are dozens.
     assert!((2..=6).contains(&killed), "{killed}");
-    Ok(())
 }
 
 fn rows_and_page_have_the_events(place: &Place) {

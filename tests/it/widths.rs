@@ -8,6 +8,7 @@ use crate::common::{Place, hosts, rows, stderr, stdout};
 use clap::CommandFactory;
 use udpbench::cli::Cli;
 use udpbench::experiment::suite;
+use udpbench::term::fold::is_command;
 
 /// The narrowest that is promised, and the widest that tables are drawn.
 const WIDTHS: [u16; 4] = [60, 80, 100, 120];
@@ -161,11 +162,11 @@ fn fits_once(place: &Place, arguments: &str, width: u16) {
     assert_narrow(arguments, &text, width);
 }
 
-/// A path may be wider than all, in a line of its own.
+/// A path or a command may be wider than all, in a line of its own.
 fn assert_narrow(what: &str, text: &str, width: u16) {
     for line in text.lines() {
         let is_path = line.contains('/') && !line.trim().contains(' ');
-        let fits = is_path || line.chars().count() <= width.into();
+        let fits = is_path || is_command(line) || line.chars().count() <= width.into();
         assert!(fits, "{what} at {width}:\n{line}\n{text}");
     }
 }

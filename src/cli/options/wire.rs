@@ -1,8 +1,11 @@
 //! Options of sweeps between two hosts.
 
+use std::path::Path;
+
 use crate::cli::ParameterArgs;
 use crate::data::{Destination, Direction};
 use crate::error::UsageError;
+use crate::results::log::addresses_of;
 
 /// Checks the options that only sweeps between two hosts take, and those that they do not take.
 ///
@@ -33,4 +36,10 @@ pub fn complete(given: &mut ParameterArgs) {
     given
         .direction
         .get_or_insert_with(|| vec![Direction::Up, Direction::Down]);
+}
+
+/// Names the addresses that the log of the experiment to resume has for the host `to`, if none are typed.
+pub fn reach_again(given: &mut ParameterArgs, log: Option<&Path>, to: &str) {
+    let typed = given.address.take();
+    given.address = typed.or_else(|| addresses_of(log?, to));
 }

@@ -11,7 +11,6 @@ use crate::results::log::Header;
 use crate::results::row::{EndedBy, Row, Status};
 use crate::term::digits::counted;
 use crate::term::fold;
-use crate::term::shell;
 use crate::verdict::quality::Quality;
 
 /// What a run was to find out.
@@ -37,29 +36,32 @@ pub(super) fn of(
     }
     let mut lines = Vec::new();
     let quality = Quality::of(rows);
-    let shown = match (progress.hidden_warnings(), &outputs.samples_path) {
+    let hidden = progress.hidden_warnings();
+    let shown = match (hidden, &outputs.samples_path) {
         (0, _) => String::new(),
-        (warnings, None) => format!(" (--warnings shows {})", counted(warnings, "warning")),
-        (warnings, Some(log)) => format!(
-            " ({}: udpbench summarize --warnings {})",
-            counted(warnings, "warning"),
-            shell::path(log)
-        ),
+        (_, None) => format!(" (--warnings shows {})", counted(hidden, "warning")),
+        (_, Some(_)) => format!(" ({})", counted(hidden, "warning")),
     };
     lines.push(format!("quality  {quality}{shown}"));
     let until = header.schedule.until;
     let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];
     lines.extend(found.into_iter().flatten());
+    let there = outputs.words.after_subcommand.strip_prefix("--on ");
+    let there = there.and_then(|words| words.split(' ').next());
+    lines.extend(there.map(|host| format!("host     {host}: all numbers are of that one")));
     lines.extend(labelled("saved", saved.iter().cloned()));
     let is_unclear = purpose == Purpose::Comparison { is_clear: false };
-    let pairs = is_unclear.then_some(
-        "udpbench ab BEFORE AFTER (two programs, or two states) measures both in turn, and can tell more",
-    );
-    let pairs = pairs.map(|pairs| as_typed(pairs).into_owned());
+    let pairs = is_unclear.then(|| {
+        let pairs =
+            "measure two programs, or two states (udpbench ab -h), in turn, which can tell more:";
+        let pairs = [pairs, "udpbench ab ./BEFORE ./AFTER"];
+        pairs.map(|line| as_typed(line).into_owned())
+    });
     let fixes = quality.fixes.iter();
-    let fixes = fixes.map(|fix| next::step(*fix, header, outputs));
-    let next = pairs.into_iter().chain(fixes);
-    let next: Vec<_> = labelled("next", next.chain(next::show_more(outputs))).collect();
+    let fixes = fixes.flat_map(|fix| next::step(*fix, header, outputs));
+    let next = pairs.into_iter().flatten().chain(fixes);
+    let next = next.chain(next::show_more(outputs, hidden));
+    let next: Vec<_> = labelled("next", next).collect();
     let lines = outputs.words.in_commands(&lines.join("\n"));
     let lines = fold::text(&format!("{lines}\n{}\n", next.join("\n")), room);
     let answers = match purpose {

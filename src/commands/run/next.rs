@@ -17,22 +17,21 @@ const UNTIL: &str = "5%";
 /// Factor of windows, warm-ups and time limits that were too short. Four times as many windows halve intervals.
 const LONGER: u32 = 4;
 
-/// Returns the step of a fix.
-pub(super) fn step(fix: Fix, header: &Header, outputs: &Outputs) -> String {
+/// Returns the lines of a fix. A command has a line of its own.
+pub(super) fn step(fix: Fix, header: &Header, outputs: &Outputs) -> Vec<String> {
     let schedule = &header.schedule;
     match fix {
-        Fix::Words(words) => outputs.words.in_commands(words),
+        Fix::Words(words) => vec![outputs.words.in_commands(words)],
         Fix::Lossless => at_a_lower_rate(header, outputs),
         Fix::Resume => {
-            let command = outputs
-                .resume_command()
-                .map(|it| as_typed(&it).into_owned());
-            command.unwrap_or_else(|| "measure what is missing".to_owned())
+            let command = outputs.resume_command();
+            let text = command.unwrap_or_else(|| "measure what is missing".to_owned());
+            vec![as_typed(&text).into_owned()]
         }
         Fix::Apart => apart(header),
         Fix::Longer => {
             let settings = &schedule.settings;
-            let measured = settings.window * schedule.rounds * LONGER;
+            let measured = duration::in_ms(settings.window * schedule.rounds * LONGER);
             let changes = [
                 ("--duration", duration::text(measured)),
                 ("--warmup", duration::text(settings.warmup * LONGER)),
@@ -43,7 +42,7 @@ pub(super) fn step(fix: Fix, header: &Header, outputs: &Outputs) -> String {
             let changes = [("--rounds", ENOUGH_ROUNDS.to_string())];
             again(header, "enough rounds", &changes)
         }
-        Fix::Rounds => "pin the threads (--pin), and run this again".to_owned(),
+        Fix::Rounds => vec!["pin the threads (--pin), and run this again".to_owned()],
         Fix::Until => match schedule.until {
             Some(until) => {
                 let limit = duration::text(until.max_time * LONGER);
@@ -58,46 +57,54 @@ pub(super) fn step(fix: Fix, header: &Header, outputs: &Outputs) -> String {
     }
 }
 
-/// Returns the command that shows more of the results.
-pub(super) fn show_more(outputs: &Outputs) -> Option<String> {
-    let log = outputs.samples_path.as_ref()?;
-    let command = if cfg!(feature = "report") {
+/// Returns the commands that show the hidden warnings, if there are any, and more of the results.
+pub(super) fn show_more(outputs: &Outputs, hidden_warnings: usize) -> Vec<String> {
+    let Some(log) = &outputs.samples_path else {
+        return Vec::new();
+    };
+    let more = if cfg!(feature = "report") {
         "report"
     } else {
         "rank"
     };
-    let text = format!("udpbench {command} {}", shell::path(log));
-    Some(as_typed(&text).into_owned())
+    let warnings = (hidden_warnings > 0).then_some("summarize --warnings");
+    let commands = warnings.into_iter().chain([more]);
+    let text = commands.map(|command| format!("udpbench {command} {}", shell::path(log)));
+    text.map(|text| as_typed(&text).into_owned()).collect()
 }
 
-/// Returns the command that repeats the run with these options.
-fn again(header: &Header, what: &str, changes: &[(&str, String)]) -> String {
+/// Returns the lines with the command that repeats the run with these options.
+fn again(header: &Header, what: &str, changes: &[(&str, String)]) -> Vec<String> {
     let typed = CommandLine(&header.command_line);
     if typed.has("--suite") {
         let changes = changes
             .iter()
             .map(|(flag, value)| format!("{flag} {value}"));
         let changes: Vec<String> = changes.collect();
-        return format!("this sweep again with {} ({what})", changes.join(" "));
+        let changes = changes.join(" ");
+        return vec![format!("{what}: this sweep again with {changes}")];
     }
-    format!("{} ({what})", as_typed(&typed.again(changes)))
+    let command = as_typed(&typed.again(changes)).into_owned();
+    vec![format!("{what}:"), command]
 }
 
-fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> String {
+fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> Vec<String> {
     let larger = "run this again with a larger --rcvbuf";
     let cases = || header.plan.cases().map(|planned| &planned.case);
     let has_rates =
         cases().all(|case| case.transport.is_none() && case.workload != Some(Workload::Bidir));
     if !has_rates {
-        return larger.to_owned();
+        return vec![larger.to_owned()];
     }
     let command = CommandLine(&header.command_line).find_lossless(&[]);
-    let text = format!("udpbench {command} (the rate at which each loses nothing), or {larger}");
-    outputs.words.in_commands(&text)
+    vec![
+        format!("{larger}, or find the rate at which each loses nothing:"),
+        outputs.words.in_commands(&format!("udpbench {command}")),
+    ]
 }
 
 /// Returns the command that gives each end CPUs of its own, if the machine has them.
-fn apart(header: &Header) -> String {
+fn apart(header: &Header) -> Vec<String> {
     let cases = header.plan.runnable().map(|planned| planned.case.threads);
     let placed = cases.max().map(|threads| {
         let placement = Placement::generic(threads, &header.host.cpus);
@@ -113,6 +120,8 @@ fn apart(header: &Header) -> String {
             let pin = Pin::To(senders, receivers).to_string();
             again(header, "a CPU for each end", &[("--pin", pin)])
         }
-        None => "this machine has too few CPUs for both ends: measure between two".to_owned(),
+        None => {
+            vec!["this machine has too few CPUs for both ends: measure between two".to_owned()]
+        }
     }
 }

@@ -310,6 +310,7 @@ impl Outputs {
         let Words {
             before_subcommand: before,
             after_subcommand: after,
+            ..
         } = &self.words;
         let usual = samples.with_extension("csv");
         let elsewhere = match (self.to_stdout, Path::new(&self.results)) {

@@ -14,7 +14,7 @@ use super::session::{self, outputs};
 use super::start_time::now;
 use super::{interrupt_on_signals, say, show};
 use crate::VERSION;
-use crate::cli::options::wire::complete;
+use crate::cli::options::wire::{complete, reach_again};
 use crate::cli::{SoakArgs, WireArgs, words_as_text};
 use crate::data::{Destination, HostAddress, Payload};
 use crate::error::UsageError;
@@ -82,6 +82,7 @@ pub(super) fn across(args: &WireArgs, asked: &SoakArgs) -> anyhow::Result<ExitCo
     if let Some(address) = asked.address {
         given.address = Some(vec![Destination::Of(address)]);
     }
+    reach_again(&mut given, asked.resume.as_deref(), &args.to);
     let reached = RemoteHost::across(&args.to, &args.run.remote, &given, asked.quiet, &interrupt);
     let RemoteHost { agent, peer, reach } = match reached {
         Err(error) if error.is::<Interrupted>() => {

@@ -127,7 +127,12 @@ fn next(record: &Record, judgement: &Judgement) -> String {
     let windows = u32::try_from(2 * runs).unwrap_or(u32::MAX);
     let round = record.header().a.settings.time_per_window() * windows;
     let time = duration::about(round.saturating_mul(rounds));
-    format!("\nnext  {rounds} rounds, {time}:\n      {command}\n")
+    let first = if record.is_of_busy_machine() {
+        "stop what else runs (udpbench check), then "
+    } else {
+        ""
+    };
+    format!("\nnext  {first}{rounds} rounds, {time}:\n      {command}\n")
 }
 
 /// Returns the command of a comparison with other `rounds`, and windows as long as before. `None`: a side has a duration

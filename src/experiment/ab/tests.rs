@@ -358,7 +358,7 @@ fn an_unclear_comparison_ends_with_the_command_that_would_tell_in_windows_as_lon
     let next = last_lines(typed);
     let (_, command) = next.split_once("udpbench ").expect("a command");
     let expected = format!(
-        "ab -q --a '--batch=8' --b '--batch=9' --rounds {rounds} -- --engine mmsg --threads 2 --duration {together}\n"
+        "ab -q --a --batch=8 --b --batch=9 --rounds {rounds} -- --engine mmsg --threads 2 --duration {together}\n"
     );
     assert_eq!(command, expected);
     let words = shlex::split(&format!("udpbench {command}")).expect("words of a shell");

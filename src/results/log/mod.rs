@@ -4,6 +4,7 @@
 //! `docs/RESULTS.md` describes the format for people who only have the file, `docs/raw.schema.json` for programs.
 
 pub(crate) mod counts;
+mod destinations;
 mod entries;
 mod header;
 mod read;
@@ -16,6 +17,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+pub use self::destinations::addresses_of;
 pub use self::entries::{Entries, entry_line};
 pub use self::read::{Log, is_of};
 pub(crate) use self::validation::Expected;

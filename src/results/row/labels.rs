@@ -2,6 +2,7 @@
 
 use super::Row;
 use crate::data::{BlockKey, Case, EngineName, Sharing, SharingKind};
+use crate::is_debug;
 
 impl Row {
     /// Returns the label that distinguishes the row within its block, without the connection: see [`Case::label`].
@@ -42,7 +43,7 @@ impl Row {
 
     /// Returns whether the program was a debug build, which is slower.
     pub fn is_debug(&self) -> bool {
-        self.version.ends_with("-debug")
+        is_debug(&self.version)
     }
 
     /// Returns how several receivers shared the port. `None`: a single receiver.

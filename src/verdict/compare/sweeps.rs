@@ -318,7 +318,7 @@ impl Evidence for Sweeps {
             return "no other engine in its blocks, to tell it from a change of the machine"
                 .to_owned();
         }
-        "one block, and one sweep on a side: a second sweep on each side, or more payloads, can tell".to_owned()
+        "one block, and one sweep on a side: a second sweep, or more payloads, can tell".to_owned()
     }
 }
 

@@ -46,7 +46,7 @@ impl Doubt {
 const CHECK: Fix = Fix::Words("udpbench check, mend what it finds, and run this again");
 
 /// Number of grave doubts, which come first in [`DOUBTS`]. One case with a grave doubt rules out a good grade.
-pub(super) const GRAVE: usize = 8;
+pub(super) const GRAVE: usize = 9;
 /// Number of doubts about the setup, the first of all. They hold for all cases alike, so they say less about each.
 pub(super) const OF_SETUP: usize = 2;
 
@@ -54,7 +54,7 @@ pub(super) const OF_SETUP: usize = 2;
 ///
 /// Some warnings are no doubts: warnings about a case's setup (threads that share CPUs) say nothing against its
 /// number, unless they are both ends of a wire. Nor does the load before the start: if it lasts, windows show it.
-pub(super) const DOUBTS: [Doubt; 9] = [
+pub(super) const DOUBTS: [Doubt; 10] = [
     Doubt {
         // In the words of the warning, with the CPU.
         what: "",
@@ -101,12 +101,16 @@ pub(super) const DOUBTS: [Doubt; 9] = [
             "the board was throttled",
             "the temperature reached",
             "still not below ",
-            "a CPU ran more than",
         ]),
     },
     Doubt {
-        what: "CPU time lost to other programs",
+        what: "a CPU ran slower than at the start",
         fix: CHECK,
+        evidence: Evidence::Warnings(&["a CPU ran more than"]),
+    },
+    Doubt {
+        what: "CPU time lost to other programs",
+        fix: Fix::Words("stop what else runs (udpbench check names it), and run this again"),
         evidence: Evidence::Warnings(&[
             "benchmark threads lost CPU time",
             "without disturbed windows",

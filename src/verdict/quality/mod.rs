@@ -23,9 +23,9 @@ use crate::stats;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
     /// The machine is set up, no case failed, was contaminated or unsteady, or lost 1 % or more although it was not
-    /// at full speed, half of the intervals are within ± 3 %, and earlier runs of half of the cases within ± 10 %.
+    /// at full speed, half of the intervals are within +-3 %, and earlier runs of half of the cases within +-10 %.
     Good,
-    /// Half of the intervals are within ± 10 %, at most half of the cases lost 1 % or more although they were not at
+    /// Half of the intervals are within +-10 %, at most half of the cases lost 1 % or more although they were not at
     /// full speed, and at most a quarter are in doubt for other reasons.
     Fair,
     /// Neither good nor fair.
@@ -94,18 +94,20 @@ impl Quality {
         let earlier_pct = stats::median(earlier.collect());
         let grade = grade(&cases, half_width_pct, earlier_pct);
         let between =
-            earlier_pct.map(|pct| format!("earlier runs of half of the cases within ± {pct:.1} %"));
+            earlier_pct.map(|pct| format!("earlier runs of half of the cases within +-{pct:.1} %"));
         Self {
             grade,
             loss: loss(&cases, is_at_full_speed, "at full speed"),
             fixes: fixes(&cases, grade, half_width_pct),
             reasons: if let (Grade::Good, Some(pct)) = (grade, half_width_pct) {
-                let within = format!("half of the intervals within ± {pct:.1} % in this run");
+                let within = format!("half of the intervals within +-{pct:.1} % in this run");
                 std::iter::once(within).chain(between).collect()
             } else {
                 let between = between.filter(|_| !is_reproducible(earlier_pct));
-                let reasons = reasons(&cases, half_width_pct).into_iter();
-                between.into_iter().chain(reasons).collect()
+                let mut reasons = reasons(&cases, half_width_pct);
+                let at = reasons.len().min(1);
+                reasons.splice(at..at, between);
+                reasons
             },
         }
     }
@@ -202,16 +204,17 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     let count = |doubt: &Doubt| cases.iter().filter(|row| doubt.is_of(row)).count();
     let apart = DOUBTS[0].fix;
     let apart = (count(&DOUBTS[0]) > 0).then_some(apart);
+    let is_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
+    // Whatever disturbed a case may be why intervals are wide.
     let doubts = DOUBTS[1..]
         .iter()
-        .filter(|doubt| 4 * count(doubt) > cases.len());
+        .filter(|doubt| 4 * count(doubt) > cases.len() || (is_wide && count(doubt) > 0));
     let worst = doubts.max_by_key(|doubt| count(doubt));
     let is_poor = grade == Grade::Poor;
     let doubt = worst.filter(|_| is_poor).map(|doubt| doubt.fix);
     let lossy = 2 * cases.iter().filter(|row| is_lossy(row)).count() > cases.len();
     let loss = lossy.then_some(Fix::Lossless);
-    let is_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
-    let width = is_wide || doubt.or(loss).is_none();
+    let width = doubt.is_none() && (is_wide || loss.is_none());
     let width = (is_poor && width).then_some(Fix::Until);
     let fixes = [apart, doubt, loss.filter(|_| doubt.is_none()), width];
     fixes.into_iter().flatten().collect()
@@ -237,18 +240,21 @@ fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
         .map(|doubt| (count(&|row| doubt.is_of(row)), doubt.in_words(cases)))
         .collect();
     doubts.push((count(&has_none), "no interval".to_owned()));
+    // The setup holds for all cases alike: it says less than what disturbed some.
+    let setup = doubts.remove(OF_SETUP - 1);
     doubts.sort_by_key(|(count, _)| Reverse(*count));
+    doubts.push(setup);
     let mut doubts = doubts.into_iter().filter_map(with_count);
     let is_too_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
-    let too_wide = is_too_wide.then(|| format!("half of the intervals wider than ± {FAIR_PCT} %"));
+    let too_wide = is_too_wide.then(|| format!("half of the intervals wider than +-{FAIR_PCT} %"));
     let wide = (!is_too_wide).then(|| {
-        let what = format!("intervals wider than ± {GOOD_PCT} %");
+        let what = format!("intervals wider than +-{GOOD_PCT} %");
         with_count((count(&is_wide), what))
     });
     let not_at_full_speed = |row: &Row| !is_at_full_speed(row);
     let first = [
-        too_wide,
         doubts.next(),
+        too_wide,
         loss(cases, not_at_full_speed, "though not at full speed"),
         wide.flatten(),
     ];
@@ -283,7 +289,7 @@ mod tests {
     fn narrow_intervals_without_a_doubt_are_good() {
         let sharing = row(2.9, &["3 threads share 2 CPUs", "the load average over"]);
         let rows = [sharing, row(1.0, &[]), row(20.0, &[])];
-        let expected = "good: half of the intervals within ± 2.9 % in this run";
+        let expected = "good: half of the intervals within +-2.9 % in this run";
         assert_eq!(shown(&rows), expected);
     }
 
@@ -294,11 +300,11 @@ mod tests {
             earlier_runs_pct: Some(earlier_runs_pct),
             ..row(1.0, &[])
         };
-        let good = "good: half of the intervals within ± 1.0 % in this run; earlier runs of half of the cases within ± 9.0 %";
+        let good = "good: half of the intervals within +-1.0 % in this run; earlier runs of half of the cases within +-9.0 %";
         assert_eq!(shown(&[after(9.0), after(30.0), after(8.0)]), good);
         let fair = shown(&[after(25.0)]);
         assert!(
-            fair.starts_with("fair: earlier runs of half of the cases within ± 25.0 %"),
+            fair.starts_with("fair: earlier runs of half of the cases within +-25.0 %"),
             "{fair}"
         );
     }
@@ -306,7 +312,7 @@ mod tests {
     #[test]
     fn half_of_the_intervals_decide() {
         let fair = Quality::of(&[row(3.1, &[]), row(1.0, &[]), row(9.0, &[])]);
-        let shown = "fair: intervals wider than ± 3 % (2 of 3 cases)";
+        let shown = "fair: intervals wider than +-3 % (2 of 3 cases)";
         assert_eq!(fair.to_string(), shown);
         let poor = Quality::of(&[row(10.1, &[]), row(10.1, &[]), row(1.0, &[])]);
         assert_eq!(poor.grade, Grade::Poor);
@@ -361,7 +367,7 @@ mod tests {
 
     #[test]
     fn loss_at_full_speed_is_named_first_and_not_graded() {
-        let good = "half of the intervals within ± 1.0 % in this run";
+        let good = "half of the intervals within +-1.0 % in this run";
         assert_eq!(
             with_lossy(2, &row(1.0, &[])).to_string(),
             format!("good: up to 50.0 % lost at full speed (1 % or more in 2 of 4 cases); {good}")
@@ -430,7 +436,7 @@ mod tests {
             row(4.0, &[UNSTEADY]),
             row(4.0, &[]),
         ];
-        let expected = "poor: traffic not settled (2 of 4 cases); intervals wider than ± 3 % (3 of 4 cases); \
+        let expected = "poor: traffic not settled (2 of 4 cases); intervals wider than +-3 % (3 of 4 cases); \
                         failed (1 of 4 cases)";
         assert_eq!(shown(&rows), expected);
         assert_eq!(Quality::of(&rows).reasons.len(), 4);

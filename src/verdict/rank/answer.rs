@@ -234,7 +234,7 @@ pub(super) fn only_on_a_wire(
         format!(", with {} as here", listed(&varied, "and"))
     };
     vec![
-        format!("{place} the order may differ{why}. Measure there first{varied}:"),
+        format!("{place} the order may differ{why}. Measure to another HOST{varied}:"),
         format!(
             "udpbench wire HOST --deploy {latency}{}",
             options(board, technique::options(told), told).join(" ")

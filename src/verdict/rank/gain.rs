@@ -40,8 +40,8 @@ impl Gain {
             .word("at", |it| it.at.clone())
             .number(unit, |it| it.value.clone())
             .spare(1, "+-%", |it| it.interval_text.clone())
-            .spare(2, "verdict", |it| it.than_std.to_owned())
-            .spare(3, "CPU time", |it| it.cpu.clone())
+            .spare(3, "verdict", |it| it.than_std.to_owned())
+            .spare(2, "CPU time", |it| it.cpu.clone())
             .number("lost %", |it| it.lost_pct.clone())
             .known_of(gains);
         let mut table = columns.empty();

@@ -17,6 +17,7 @@ mod napi;
 mod on;
 mod places;
 mod reach;
+mod resumed;
 mod rsh;
 mod strangers;
 mod traces;

@@ -26,7 +26,7 @@ pub(super) fn table(record: &Record) -> Table {
             or_dash(mbits(case, search).map(|mbits| format!("{mbits:.1}")))
         })
         .word("quality", |(case, search)| {
-            Quality::of(case, search).name().to_owned()
+            Quality::of(record, case, search).name().to_owned()
         })
         .word("limit", |(case, _)| or_dash(case.search.limiting_place()));
     columns.table(cases(record))
@@ -104,10 +104,15 @@ fn fastest(
     names: &Names,
 ) -> String {
     let rate = thousands(search.found().load, search) + mark(case);
-    let mut text = format!("{}, {rate} k/s", case.case.label());
+    let (at_least, so_far) = match case.next() {
+        Some(_) => ("at least ", " so far"),
+        None => ("", ""),
+    };
+    let mut text = format!("{}, {at_least}{rate} k/s", case.case.label());
     if let Some(mbits) = mbits(case, search) {
         let _ = write!(text, " ({mbits:.0} Mb/s)");
     }
+    text += so_far;
     let low = reach(search).0;
     let ties = found.iter().filter(|(other, of_other)| {
         let is_slower = low.zip(reach(of_other).1);
@@ -135,7 +140,7 @@ fn reach(search: &Lossless) -> (Option<u32>, Option<u32>) {
 fn quality_and_next(record: &Record, names: &Names) -> String {
     let mut grades: Vec<(Quality, Vec<String>)> = Vec::new();
     for (case, search) in cases(record) {
-        let (quality, name) = (Quality::of(case, search), names.name(&case.case));
+        let (quality, name) = (Quality::of(record, case, search), names.name(&case.case));
         match grades.iter_mut().find(|(of, _)| *of == quality) {
             Some((_, names)) => names.push(name),
             None => grades.push((quality, vec![name])),
@@ -155,16 +160,23 @@ fn quality_and_next(record: &Record, names: &Names) -> String {
         format!("{}{of}{why}", quality.name())
     });
     lines(&mut text, "quality", graded);
-    let fixes = grades.iter().filter_map(|(quality, _)| quality.fix(record));
-    lines(&mut text, "next", fixes.chain(over_a_cable(record)));
+    let mut fixes: Vec<String> = Vec::new();
+    for line in grades.iter().flat_map(|(quality, _)| quality.fix(record)) {
+        if !fixes.contains(&line) {
+            fixes.push(line);
+        }
+    }
+    fixes.extend(over_a_cable(record));
+    lines(&mut text, "next", fixes);
     text
 }
 
-/// Returns the same search over a cable. `None`: it was over a wire, or what was searched does not go between hosts.
-fn over_a_cable(record: &Record) -> Option<String> {
+/// Returns the lines that advise the same search over a cable. Empty: it was over a wire, or what was searched does not
+/// go between hosts.
+fn over_a_cable(record: &Record) -> Vec<String> {
     let header = record.header();
     if header.wire.is_some() || cases(record).any(|(case, _)| case.case.transport.is_some()) {
-        return None;
+        return Vec::new();
     }
     let mut senders = cases(record).map(|(case, _)| case.case.sender.to_string());
     let most = if senders.any(|sender| sender.contains("gso")) {
@@ -175,9 +187,10 @@ fn over_a_cable(record: &Record) -> Option<String> {
     let is_too_short = cases(record).any(|(case, _)| case.next().is_some());
     let limit = is_too_short.then(|| ("--max-case-time", duration::text(record.enough_time())));
     let command = CommandLine(&header.command_line).find_lossless(limit.as_slice());
-    Some(format!(
-        "over a cable the rates differ{most}: udpbench wire HOST --deploy {command}"
-    ))
+    vec![
+        format!("over a cable to HOST the rates differ{most}:"),
+        format!("udpbench wire HOST --deploy {command}"),
+    ]
 }
 
 /// Returns the bounds of a search that is not finished.

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::super::header::Question;
+use super::super::header::{Header, Question};
 use super::super::lossless::Lossless;
 use super::super::{Record, Searched};
+use crate::is_debug;
 use crate::results::command_line::CommandLine;
 use crate::term::duration;
 
@@ -16,6 +17,8 @@ const SHORT_RECHECK: Duration = Duration::from_secs(60);
 /// Trust in the rate of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quality {
+    /// A debug build, or a program for another architecture that this machine emulates.
+    Slowed,
     /// The search is complete, nothing disturbed it, and its interval is narrow.
     Good,
     /// The search is complete and undisturbed, but its interval is wide.
@@ -32,9 +35,11 @@ pub(super) enum Quality {
 
 impl Quality {
     /// Grades the rate of a case.
-    pub(super) fn of(case: &Searched, search: &Lossless) -> Self {
+    pub(super) fn of(record: &Record, case: &Searched, search: &Lossless) -> Self {
         let found = search.found();
-        if case.search.doubt().is_some() {
+        if is_slowed(record.header()) {
+            Self::Slowed
+        } else if case.search.doubt().is_some() {
             Self::Doubtful
         } else if case.next().is_some() {
             if search.is_steady() {
@@ -62,7 +67,9 @@ impl Quality {
         match self {
             Self::Good => "good",
             Self::Wide | Self::Unsteady => "fair",
-            Self::Doubtful | Self::Unfinished | Self::UnfinishedAndUnsteady => "poor",
+            Self::Slowed | Self::Doubtful | Self::Unfinished | Self::UnfinishedAndUnsteady => {
+                "poor"
+            }
         }
     }
 
@@ -70,6 +77,7 @@ impl Quality {
     pub(super) fn why(self) -> Option<&'static str> {
         Some(match self {
             Self::Good => return None,
+            Self::Slowed => "not the speed of a board: emulated, or a debug build",
             Self::Wide => "the interval is wide or has no end",
             Self::Unsteady => "the machine was not equally fast throughout",
             Self::Doubtful => "other programs disturbed it, or trials contradict each other",
@@ -80,46 +88,49 @@ impl Quality {
         })
     }
 
-    /// Returns the next step. `None`: the quality is good.
-    pub(super) fn fix(self, record: &Record) -> Option<String> {
-        let fixed = match self {
-            Self::Good => return None,
-            Self::Wide => return Some(longer_recheck(record)),
-            Self::Unfinished => return Some(more_time(record)),
-            Self::Unsteady => {
-                "fix the CPU clock and stop other programs (udpbench check), search again"
+    /// Returns the lines of the next step, the last of which is a command. Empty: the quality is good.
+    pub(super) fn fix(self, record: &Record) -> Vec<String> {
+        let quiet = "fix the CPU clock and stop other programs (udpbench check), and search again";
+        match self {
+            Self::Good => Vec::new(),
+            Self::Slowed => {
+                vec!["run a release build on the board itself (cargo build --release)".to_owned()]
             }
-            Self::Doubtful => "stop what else runs (udpbench check), search again",
-            Self::UnfinishedAndUnsteady => {
-                "fix the CPU clock and stop other programs (udpbench check), then continue with --resume"
-            }
-        };
-        Some(fixed.to_owned())
+            Self::Wide => longer_recheck(record),
+            Self::Unfinished => again(record, "search again for longer", Some(more_time(record))),
+            Self::Unsteady | Self::Doubtful => again(record, quiet, None),
+            Self::UnfinishedAndUnsteady => again(record, quiet, Some(more_time(record))),
+        }
     }
 }
 
-fn more_time(record: &Record) -> String {
-    let limit = duration::text(record.enough_time());
-    again(
-        record,
-        "continue with --resume, or search again",
-        ("--max-case-time", limit),
-    )
+/// Returns whether no rate is the speed of a board.
+fn is_slowed(header: &Header) -> bool {
+    let is_board = !header.host.compatible.is_empty();
+    let is_emulated = header.host.virtualization.is_some() && is_board;
+    is_debug(&header.environment.version) || is_emulated
 }
 
-fn longer_recheck(record: &Record) -> String {
+fn more_time(record: &Record) -> (&'static str, String) {
+    let limit = duration::text(record.enough_time());
+    ("--max-case-time", limit)
+}
+
+fn longer_recheck(record: &Record) -> Vec<String> {
     let Question::Lossless(asked) = record.header().question else {
-        return String::new();
+        return Vec::new();
     };
     let longer = duration::text((asked.recheck * 4).max(SHORT_RECHECK));
-    again(record, "search again for longer", ("--recheck", longer))
+    let changed = Some(("--recheck", longer));
+    again(record, "search again for longer", changed)
 }
 
-/// Returns a step with the command that searches again with an option.
-fn again(record: &Record, what: &str, (flag, value): (&str, String)) -> String {
+/// Returns a step with the command that searches again, with an option that changes.
+fn again(record: &Record, what: &str, changed: Option<(&str, String)>) -> Vec<String> {
     let typed = CommandLine(&record.header().command_line);
     if !typed.has("find") {
-        return format!("{what} with {flag} {value}");
+        let changed = changed.map(|(flag, value)| format!(" with {flag} {value}"));
+        return vec![what.to_owned() + &changed.unwrap_or_default()];
     }
-    format!("{what}: {}", typed.again(&[(flag, value)]))
+    vec![format!("{what}:"), typed.again(changed.as_slice())]
 }
