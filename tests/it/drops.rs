@@ -73,57 +73,32 @@ fn what_this_host_drops_before_the_socket_is_named_by_its_place() {
     };
     let far = lab.ipv4(End::Far);
     let foreign: IpAddr = "10.99.7.1".parse().expect("an address");
-    let (near_sh, far_sh) = (
-        |words: &str| shell(lab.near("sh"), words),
-        |words: &str| {
-            shell(lab.far("sh"), words);
-        },
-    );
     let to: SocketAddr = (far, PORT).into();
     let everywhere = SocketAddr::from(([255, 255, 255, 255], PORT));
-    let ways: [(
-        &str,
-        Option<&dyn Fn()>,
-        Option<&dyn Fn()>,
-        IpAddr,
-        SocketAddr,
-    ); 4] = [
+    shell(lab.near("sh"), "ip address add 10.99.7.1/32 dev lo");
+    let near = lab.ipv4(End::Near);
+    for (place, set_up, from, to) in [
         (
             "reverse path filter",
-            Some(&|| {
-                near_sh("ip address add 10.99.7.1/32 dev lo");
-                far_sh("sysctl -qw net.ipv4.conf.all.rp_filter=1");
-            }),
-            Some(&|| far_sh("sysctl -qw net.ipv4.conf.all.rp_filter=0")),
+            "sysctl -qw net.ipv4.conf.all.rp_filter=1",
+            foreign,
+            to,
+        ),
+        (
+            "impossible source address",
+            "sysctl -qw net.ipv4.conf.all.rp_filter=0; ip address add 10.99.7.1/32 dev lo",
             foreign,
             to,
         ),
         (
             "broadcasts and multicasts that no socket takes",
-            None,
-            None,
-            lab.ipv4(End::Near),
+            ":",
+            near,
             everywhere,
         ),
-        (
-            "closed UDP ports",
-            None,
-            None,
-            lab.ipv4(End::Near),
-            (far, 9).into(),
-        ),
-        (
-            "impossible source address",
-            Some(&|| far_sh("ip address add 10.99.7.1/32 dev lo")),
-            None,
-            foreign,
-            to,
-        ),
-    ];
-    for (place, set_up, put_back, from, to) in ways {
-        if let Some(set_up) = set_up {
-            set_up();
-        }
+        ("closed UDP ports", ":", near, (far, 9).into()),
+    ] {
+        shell(lab.far("sh"), set_up);
         let sender = lab.socket(End::Near, from);
         sender.set_broadcast(true).expect("permitted");
         let listen = start(&lab, &format!("listen {far}:{PORT} --format json"));
@@ -138,9 +113,6 @@ fn what_this_host_drops_before_the_socket_is_named_by_its_place() {
         let finding = format!("{place}: {SENT} packets dropped");
         assert!(text.contains(&finding), "{text}");
         assert!(!text.contains("nothing was dropped"), "{text}");
-        if let Some(put_back) = put_back {
-            put_back();
-        }
     }
 }
 
