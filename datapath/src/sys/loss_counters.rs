@@ -134,8 +134,8 @@ impl LossCounters {
     /// Returns the places that cannot be looked at here: neither their counters nor the kernel's reasons are readable.
     pub fn unseen(&self) -> impl Iterator<Item = &'static LossPlace> {
         let is_seen = |place: &&'static LossPlace| {
-            // A driver without counters of its own leaves all to the kernel's.
-            if place.counters == ["* driver"] {
+            // A driver without counters of its own leaves all to the kernel's. Mostly, no such program is loaded.
+            if place.counters == ["* driver"] || place.counters == ["* xdp_generic"] {
                 return !self.interfaces.is_empty();
             }
             let mut names = place.counters.iter().chain(place.reasons);
@@ -262,6 +262,9 @@ impl LossReader {
                 .unwrap_or_default()
                 .into_iter()
                 .chain(of_kernel);
+            if link.has_generic_xdp {
+                interfaces.insert(format!("{name} xdp_generic"), link.statistics.rx_packets);
+            }
             let inward = all.filter(|(counter, _)| {
                 counter.starts_with("rx_")
                     || counter == "ingress_drops"
@@ -331,7 +334,7 @@ mod tests {
             [
                 ("wrong UDP checksums", 2),
                 ("UDP memory used up", 1),
-                ("filter of the socket", 4),
+                ("filter of the socket, or wrong UDP length", 4),
                 ("full receive buffers", 3)
             ]
         );

@@ -109,6 +109,24 @@ pub const PLACES: &[LossPlace] = &[
         ..PLACE
     },
     LossPlace {
+        what: "XDP program (generic)",
+        layer: Layer::Link,
+        // The kernel has no counter of its drops: frames that came in and never came to IP.
+        counters: &["* xdp_generic"],
+        less: &[
+            "IpExtInNoECTPkts",
+            "IpExtInECT1Pkts",
+            "IpExtInECT0Pkts",
+            "IpExtInCEPkts",
+            "* rx_otherhost_dropped",
+            "* ingress_drops",
+        ],
+        file: "ip -s link, /proc/net/netstat",
+        why: "it is loaded at the interface and decides before the rest of the kernel does",
+        next: "ip link show dev IF",
+        ..PLACE
+    },
+    LossPlace {
         what: "frames that nobody here takes",
         layer: Layer::Link,
         counters: &["* rx_dropped"],
@@ -382,14 +400,15 @@ pub const PLACES: &[LossPlace] = &[
         ..PLACE
     },
     LossPlace {
-        what: "filter of the socket",
+        what: "filter of the socket, or wrong UDP length",
         layer: Layer::Socket,
         counters: &["UdpInErrors"],
         less: &["UdpRcvbufErrors", "UdpInCsumErrors", "UdpMemErrors"],
         file: SNMP,
         reasons: &["SOCKET_FILTER"],
-        why: "the program, or its cgroup, has a BPF filter (SO_ATTACH_FILTER) that drops",
-        next: "sudo ss -lunpb",
+        why: "the program, or its cgroup, has a BPF filter (SO_ATTACH_FILTER) that drops; or datagrams are shorter than \
+              their UDP header says",
+        next: "sudo ss -lunpb; sudo tcpdump -vni IF -c 5 udp",
         ..PLACE
     },
     LossPlace {

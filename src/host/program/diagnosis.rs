@@ -334,7 +334,11 @@ mod tests {
                 "UDP memory used up: 14 datagrams",
                 "udp_mem",
             ),
-            ("other", "filter of the socket: 14 datagrams", "ss -lunpb"),
+            (
+                "other",
+                "filter of the socket, or wrong UDP length: 14 datagrams",
+                "ss -lunpb",
+            ),
         ] {
             let found = found(&Interval {
                 lost: lost(&[("UdpInErrors", 14), (counter, 14), ("UdpRcvbufErrors", 0)]),

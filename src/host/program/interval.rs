@@ -328,8 +328,8 @@ impl Interval {
         let pairs = before.softnet.iter().zip(&now.softnet);
         let packets = pairs.map(|(before, now)| now.processed.wrapping_sub(before.processed));
         self.packets_of_cpu = packets.map(u64::from).enumerate().collect();
-        let is_for_others =
-            |name: &str| name.ends_with(" rx_otherhost_dropped") || name.ends_with(" rx_nohandler");
+        let no_losses = [" rx_otherhost_dropped", " rx_nohandler", " xdp_generic"];
+        let is_for_others = |name: &str| no_losses.iter().any(|it| name.ends_with(it));
         let moved = self.lost.interfaces.iter();
         let moved = moved.filter(|(name, lost)| **lost > 0 && !is_for_others(name));
         self.interface_drops = moved.map(|(name, lost)| (name.clone(), *lost)).collect();

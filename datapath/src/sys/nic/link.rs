@@ -20,6 +20,8 @@ pub struct Link {
     pub kind: Option<String>,
     /// Largest packet that it takes, in bytes.
     pub mtu: Option<u32>,
+    /// An XDP program is loaded that the kernel runs instead of the driver ("generic").
+    pub has_generic_xdp: bool,
 }
 
 /// Counters of an interface since it was made. Drivers on 32-bit kernels may keep 32 bits of each.
@@ -161,7 +163,10 @@ const IFLA_QDISC: u16 = 6;
 const IFLA_LINKINFO: u16 = 18;
 const IFLA_STATS64: u16 = 23;
 const IFLA_CARRIER_CHANGES: u16 = 35;
+const IFLA_XDP: u16 = 43;
 const IFLA_INFO_KIND: u16 = 1;
+const IFLA_XDP_ATTACHED: u16 = 2;
+const XDP_ATTACHED_SKB: u8 = 2;
 /// `struct ifinfomsg`.
 const LINK_BYTES: usize = 16;
 
@@ -184,6 +189,12 @@ fn parse(bytes: &[u8]) -> Link {
             IFLA_QDISC => link.qdisc = Some(text(value)),
             IFLA_STATS64 => link.statistics = LinkStatistics::parse(value),
             IFLA_CARRIER_CHANGES => link.carrier_changes = read_u32(value, 0),
+            IFLA_XDP => {
+                let is_generic = |(kind, value): (u16, &[u8])| {
+                    kind == IFLA_XDP_ATTACHED && value.first() == Some(&XDP_ATTACHED_SKB)
+                };
+                link.has_generic_xdp = attributes(value).any(is_generic);
+            }
             IFLA_LINKINFO => {
                 let kind = attributes(value).find(|(kind, _)| *kind == IFLA_INFO_KIND);
                 link.kind = kind.map(|(_, value)| text(value));
