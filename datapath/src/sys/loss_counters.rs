@@ -162,7 +162,7 @@ impl LossCounters {
     }
 
     /// Returns the interface that received most packets, without loopback if there is another one.
-    fn busiest_interface(&self) -> String {
+    pub fn busiest_interface(&self) -> String {
         let most = self
             .received
             .iter()

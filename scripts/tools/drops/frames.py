@@ -71,7 +71,7 @@ class Frames:
         longer = 2 * FRAGMENT_BYTES if self.kind.startswith("fragments") else 0
         if self.kind == "too_long":
             longer = 1300
-        whole = self.udp(struct.pack(">I", n) + bytes(PAYLOAD_BYTES + longer), 20000 + n)
+        whole = self.udp(struct.pack(">I", n) + bytes(PAYLOAD_BYTES + longer), 20000 + n % 40000)
         packets = [self.ip(whole, ident)]
         if longer and self.kind != "too_long":
             starts = range(0, len(whole), FRAGMENT_BYTES)
@@ -93,7 +93,8 @@ def main(kind, count, target, mac):
     frames = Frames(kind, target, mac)
     for n in range(int(count)):
         frames.send(n)
-        time.sleep(PAUSE_S)
+        if kind != "fast":
+            time.sleep(PAUSE_S)
 
 
 def plain(count, target):

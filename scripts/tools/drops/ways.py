@@ -35,8 +35,9 @@ class Way:
     # Run at the far end before; of the whole machine: sysctl and its value, put back after.
     commands: list = field(default_factory=list)
     machine: tuple = ()
-    # Packets that have to be counted.
+    # Packets that have to be counted; 1: some.
     packets: int = SENT
+    sent: int = SENT
     # A program instead of `listen`: code that runs after `s` is bound.
     program: str = ""
     # Address that `listen` binds, and the target of IPv6.
@@ -64,6 +65,9 @@ def words(*lines):
 
 ASSURED = "conntrack -I -p udp -s 10.77.0.5 -d 10.77.0.2 --sport 1 --dport 2 --timeout 60 -u ASSURED,SEEN_REPLY"
 SIX = {"bind": "[fd77::2]", "target": "fd77::2"}
+# More than each CPU has in reserve (net.core.mem_pcpu_rsv).
+FORCE = "s.setsockopt(1, 33, 16000000)"
+STEERED = [["sh", "-c", "echo 3 >/sys/class/net/eth0/queues/rx-0/rps_cpus"]]
 FILTER_ALL = "import struct, ctypes; code = ctypes.create_string_buffer(struct.pack('HBBI', 6, 0, 0, 0)); "
 FILTER_ALL += "s.setsockopt(1, 26, struct.pack('HL', 1, ctypes.addressof(code)))"
 
@@ -108,8 +112,8 @@ WAYS = [
     Way("group that another socket joined", IGNORED, "group", words("ip address add 239.7.7.8 dev eth0 autojoin")),
     Way("filter of the socket", FILTER, program=FILTER_ALL),
     Way("full queue", FULL, program="s.setsockopt(1, 8, 4096)", packets=SENT - 12),
-    Way("UDP memory", MEMORY, program="pass", machine=("net.ipv4.udp_mem", "0 0 0"), packets=SENT - 10),
-    Way("backlog", BACKLOG, machine=("net.core.netdev_max_backlog", 0), packets=1),
+    Way("UDP memory", MEMORY, "fast", program=FORCE, machine=("net.ipv4.udp_mem", "0 0 0"), sent=4000, packets=1),
+    Way("backlog", BACKLOG, "fast", STEERED, ("net.core.netdev_max_backlog", 0), sent=4000, packets=1),
     Way("XDP, generic", GENERIC, commands=[["xdp", "xdpgeneric"]]),
     Way("XDP of the driver", XDP, commands=[["xdp", "xdpdrv"]]),
     Way("tc ingress", TC, commands=[*words("tc qdisc add dev eth0 ingress"), [*TC_DROP.split(), SHOT]]),

@@ -361,6 +361,17 @@ mod tests {
                 .contains("no counter of the kernel says why"),
             "{unknown:?}"
         );
+        // Linux 6.18 has a reason, and no counter.
+        let mut without_memory = lost(&[("UdpInErrors", 0), ("UdpMemErrors", 0)]);
+        without_memory.reasons = BTreeMap::from([("PROTO_MEM".to_owned(), 9)]);
+        let found = found(&Interval {
+            lost: without_memory,
+            ..seen(3, 0.0, 0.0)
+        });
+        assert_eq!(
+            found[0].seen,
+            "UDP memory used up: 3 datagrams dropped at its sockets (PROTO_MEM)"
+        );
     }
 
     #[test]

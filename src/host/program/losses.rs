@@ -53,13 +53,36 @@ pub fn causes(seen: &Interval, dropping: &Interval) -> Vec<Cause> {
         most: count.min(drops),
     });
     let unknown = drops.saturating_sub(all);
-    let unknown = Cause {
-        place: None,
-        least: unknown,
-        most: unknown,
-    };
-    let causes = known.chain(iter::once(unknown));
+    let by_reason = by_reason(seen, unknown);
+    let causes = known.chain(by_reason);
     causes.filter(|cause| cause.most > 0).collect()
+}
+
+/// Returns the causes of drops that no counter explains, by the reasons of the whole machine: Linux 6.18 has no counter
+/// for those without memory.
+fn by_reason(seen: &Interval, unknown: u64) -> Vec<Cause> {
+    let places = PLACES.iter().filter(|place| place.layer == Layer::Socket);
+    let beyond = places.map(|place| {
+        let reasons = place.reasons.iter();
+        let reasons = reasons.filter_map(|reason| seen.lost.reasons.get(*reason));
+        let counted = seen.lost.loss(place).map_or(0, |loss| loss.packets);
+        (place, reasons.sum::<u64>().saturating_sub(counted))
+    });
+    let beyond: Vec<_> = beyond.filter(|(_, packets)| *packets > 0).collect();
+    let is_only = beyond.len() < 2;
+    let cause = |(place, packets): (&'static LossPlace, u64)| Cause {
+        place: Some(place),
+        least: if is_only { packets.min(unknown) } else { 0 },
+        most: packets.min(unknown),
+    };
+    let causes: Vec<Cause> = beyond.into_iter().map(cause).collect();
+    let rest = unknown.saturating_sub(causes.iter().map(|cause| cause.most).sum());
+    let rest = Cause {
+        place: None,
+        least: rest,
+        most: rest,
+    };
+    causes.into_iter().chain(iter::once(rest)).collect()
 }
 
 fn of_sockets(interval: &Interval) -> Vec<(&'static LossPlace, u64)> {
@@ -71,20 +94,26 @@ fn of_sockets(interval: &Interval) -> Vec<(&'static LossPlace, u64)> {
 /// Returns the finding about a cause other than a full buffer.
 pub fn cause_finding(cause: &Cause, interval: &Interval) -> Finding {
     let drops = cause.datagrams();
-    let Some(loss) = cause.place.and_then(|place| interval.lost.loss(place)) else {
+    let Some(place) = cause.place else {
         return Finding::invalid(
             format!("{drops} dropped at its sockets, and no counter of the kernel says why"),
-            "the reason is neither a full buffer nor one that this kernel counts",
-            "sudo perf trace -e skb:kfree_skb, or udpbench watch as root",
+            "it is no full buffer. Linux 6.18 does not count what it drops without memory (net.ipv4.udp_mem); root \
+             sees the reason",
+            "sysctl net.ipv4.udp_mem; grep UDP /proc/net/sockstat",
         );
     };
+    let by_reasons = place.reasons.join(", ");
+    let loss = interval.lost.loss(place);
+    let by = loss.as_ref().map_or(by_reasons, by);
+    let loss = loss.unwrap_or_else(|| Loss {
+        place,
+        packets: cause.most,
+        by: Vec::new(),
+        interface: interval.lost.busiest_interface(),
+    });
     Finding::invalid(
-        format!(
-            "{}: {drops} dropped at its sockets ({})",
-            loss.place.what,
-            by(&loss)
-        ),
-        loss.place.why,
+        format!("{}: {drops} dropped at its sockets ({by})", place.what),
+        place.why,
         next(&loss),
     )
 }
