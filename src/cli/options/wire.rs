@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::cli::ParameterArgs;
 use crate::data::{Destination, Direction};
 use crate::error::UsageError;
-use crate::results::log::addresses_of;
+use crate::results::log::typed_addresses;
 
 /// Checks the options that only sweeps between two hosts take, and those that they do not take.
 ///
@@ -38,8 +38,8 @@ pub fn complete(given: &mut ParameterArgs) {
         .get_or_insert_with(|| vec![Direction::Up, Direction::Down]);
 }
 
-/// Names the addresses that the log of the experiment to resume has for the host `to`, if none are typed.
-pub fn reach_again(given: &mut ParameterArgs, log: Option<&Path>, to: &str) {
+/// Names the addresses that were typed for the experiment to resume, if none are typed now.
+pub fn reach_again(given: &mut ParameterArgs, log: Option<&Path>) {
     let typed = given.address.take();
-    given.address = typed.or_else(|| addresses_of(log?, to));
+    given.address = typed.or_else(|| typed_addresses(log?));
 }

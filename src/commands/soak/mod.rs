@@ -82,7 +82,7 @@ pub(super) fn across(args: &WireArgs, asked: &SoakArgs) -> anyhow::Result<ExitCo
     if let Some(address) = asked.address {
         given.address = Some(vec![Destination::Of(address)]);
     }
-    reach_again(&mut given, asked.resume.as_deref(), &args.to);
+    reach_again(&mut given, asked.resume.as_deref());
     let reached = RemoteHost::across(&args.to, &args.run.remote, &given, asked.quiet, &interrupt);
     let RemoteHost { agent, peer, reach } = match reached {
         Err(error) if error.is::<Interrupted>() => {

@@ -17,7 +17,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-pub use self::destinations::addresses_of;
+pub use self::destinations::typed_addresses;
 pub use self::entries::{Entries, entry_line};
 pub use self::read::{Log, is_of};
 pub(crate) use self::validation::Expected;

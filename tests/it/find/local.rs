@@ -8,6 +8,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use udpbench::experiment::find::header::Header;
 use udpbench::results::log::{Event, Log};
+use udpbench::term::fold::is_command;
 
 use crate::common::{Place, assert_code, stderr, stdout, wait_until};
 
@@ -62,7 +63,12 @@ fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_t
     assert!(csv.starts_with("case,goal_loss_pct,exceed_pct,lossless_pps,"));
     let table = stdout(&place.run("find lossless --resume log.jsonl -q"));
     assert!(table.contains("limit"), "{table}");
-    assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+    assert!(
+        table
+            .lines()
+            .all(|line| is_command(line) || line.len() <= 100),
+        "{table}"
+    );
     // Any log is shown by the one command, and goes on by the one option.
     assert_eq!(stdout(&place.run("summarize log.jsonl")), csv);
     assert_eq!(stdout(&place.run("--resume log.jsonl -q")), table);
@@ -245,7 +251,12 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
     assert!(table.contains("of 100 to 140"), "{table}");
     let least = first["detectable_pct"].as_f64();
     assert!(least.is_some_and(|pct| pct >= 10.0), "{first}");
-    assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+    assert!(
+        table
+            .lines()
+            .all(|line| is_command(line) || line.len() <= 100),
+        "{table}"
+    );
 
     for (words, said) in [
         ("cliff --payload 300", "a jump is between two"),
@@ -286,7 +297,12 @@ fn silences_are_gone_through_and_the_log_says_the_same_again() {
     );
     let table = stdout(&place.run("find idle --resume log.jsonl -q"));
     assert!(table.contains("by silence: 1ms "), "{table}");
-    assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+    assert!(
+        table
+            .lines()
+            .all(|line| is_command(line) || line.len() <= 100),
+        "{table}"
+    );
 
     for (words, said) in [
         ("--silence 1ms", "a step is between two"),
@@ -333,7 +349,12 @@ fn the_longest_train_is_as_long_as_the_receive_buffer_holds_where_the_server_is_
     );
     let table = stdout(&place.run("find burst --resume log.jsonl -q"));
     assert!(table.contains("longest train"), "{table}");
-    assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+    assert!(
+        table
+            .lines()
+            .all(|line| is_command(line) || line.len() <= 100),
+        "{table}"
+    );
 
     for (words, said) in [
         ("--pause 1us", "--pause"),
@@ -397,9 +418,7 @@ fn a_search_without_a_rate_yet_says_so_and_how_to_go_on() {
     assert!(!table.contains("bounds are those so far"), "{table}");
     // In the order in which they were typed, without the file that is there already.
     let typed = words.replace("--board generic ", "");
-    let more = table
-        .split("continue with --resume, or search again: ")
-        .nth(1);
+    let more = table.split("search again for longer: ").nth(1);
     let more = more.unwrap_or_else(|| panic!("{table}"));
     assert!(
         more.contains(&format!("find lossless {words} --max-case-time 10m")),

@@ -103,24 +103,8 @@ fn measures(command: &str) -> bool {
 
 /// Returns the commands of this program that a run has printed.
 fn printed(said: &str) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for line in said.lines() {
-        // A command may be longer than a line.
-        let is_long = |it: &String| {
-            let mut long = ["udpbench wire ", "udpbench summarize ", "udpbench  "].iter();
-            let it = format!("{it}  ");
-            long.any(|command| it.contains(command))
-        };
-        let goes_on = lines.last().is_some_and(is_long);
-        if goes_on && line.starts_with("   ") {
-            let last = lines.last_mut().expect("it goes on");
-            last.extend([" ", line.trim_start()]);
-        } else {
-            lines.push(line.to_owned());
-        }
-    }
     let mut all = Vec::new();
-    for line in lines {
+    for line in said.lines() {
         for (at, _) in line.match_indices("udpbench ") {
             let begin = line[..at].rfind([' ', '(']).map_or(0, |it| it + 1);
             let command = &line[begin..];
@@ -231,14 +215,15 @@ fn two_ends_on_one_cpu_are_said_with_the_command_that_parts_them() {
     let command = format!("udpbench wire pi@board --deploy --engine std --payload 300 {short}");
     let output = desk.run(End::Near, &command);
     assert_code(&output, 0);
-    let said = words(&stdout(&output));
+    let text = stdout(&output);
+    let said = words(&text);
     assert!(said.contains("both ends share CPU "), "{said}");
     assert!(!said.contains("with --direction as here"), "{said}");
-    let Some((before, _)) = said.split_once(" (a CPU for each end)") else {
+    let Some((_, step)) = text.split_once(" a CPU for each end:\n") else {
         assert!(said.contains("too few CPUs for both ends"), "{said}");
         return;
     };
-    let (_, command) = before.rsplit_once(" next ").expect("it is a step");
+    let command = step.lines().next().unwrap_or_default().trim();
     assert!(
         command.starts_with("udpbench wire pi@board --deploy "),
         "{command}"

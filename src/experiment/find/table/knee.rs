@@ -77,8 +77,8 @@ pub(super) fn notes(record: &Record) -> String {
                 let _ = writeln!(
                     notes,
                     "\n{name}: with --{call} {value}, {loss_pct:.0} % of what was sent was lost: the receivers or the \
-                     path are the limit there, not the calls of the senders. Another --receiver may move the knee; \
-                     udpbench {command} shows the rate that arrives whole."
+                     path are the limit there, not the calls of the senders. Another --receiver may move the knee. \
+                     The rate that arrives whole:\n  udpbench {command}"
                 );
             }
         }

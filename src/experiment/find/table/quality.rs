@@ -17,8 +17,6 @@ const SHORT_RECHECK: Duration = Duration::from_secs(60);
 /// Trust in the rate of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quality {
-    /// A debug build, or a program for another architecture that this machine emulates.
-    Slowed,
     /// The search is complete, nothing disturbed it, and its interval is narrow.
     Good,
     /// The search is complete and undisturbed, but its interval is wide.
@@ -35,11 +33,9 @@ pub(super) enum Quality {
 
 impl Quality {
     /// Grades the rate of a case.
-    pub(super) fn of(record: &Record, case: &Searched, search: &Lossless) -> Self {
+    pub(super) fn of(case: &Searched, search: &Lossless) -> Self {
         let found = search.found();
-        if is_slowed(record.header()) {
-            Self::Slowed
-        } else if case.search.doubt().is_some() {
+        if case.search.doubt().is_some() {
             Self::Doubtful
         } else if case.next().is_some() {
             if search.is_steady() {
@@ -63,21 +59,27 @@ impl Quality {
     }
 
     /// Returns the word for the grade.
-    pub(super) fn name(self) -> &'static str {
+    pub(super) fn name(self, record: &Record) -> &'static str {
         match self {
+            _ if is_slowed(record.header()) => "poor",
             Self::Good => "good",
             Self::Wide | Self::Unsteady => "fair",
-            Self::Slowed | Self::Doubtful | Self::Unfinished | Self::UnfinishedAndUnsteady => {
-                "poor"
-            }
+            Self::Doubtful | Self::Unfinished | Self::UnfinishedAndUnsteady => "poor",
         }
     }
 
-    /// Returns the reason of the grade. `None`: the quality is good.
-    pub(super) fn why(self) -> Option<&'static str> {
+    /// Returns the reasons of the grade. Empty: the quality is good.
+    pub(super) fn reasons(self, record: &Record) -> String {
+        let slowed = "not the speed of a board: emulated, or a debug build";
+        let slowed = is_slowed(record.header()).then_some(slowed);
+        let reasons: Vec<&str> = slowed.into_iter().chain(self.why()).collect();
+        reasons.join("; ")
+    }
+
+    /// Returns what happened in this search. `None`: nothing.
+    fn why(self) -> Option<&'static str> {
         Some(match self {
             Self::Good => return None,
-            Self::Slowed => "not the speed of a board: emulated, or a debug build",
             Self::Wide => "the interval is wide or has no end",
             Self::Unsteady => "the machine was not equally fast throughout",
             Self::Doubtful => "other programs disturbed it, or trials contradict each other",
@@ -93,9 +95,6 @@ impl Quality {
         let quiet = "fix the CPU clock and stop other programs (udpbench check), and search again";
         match self {
             Self::Good => Vec::new(),
-            Self::Slowed => {
-                vec!["run a release build on the board itself (cargo build --release)".to_owned()]
-            }
             Self::Wide => longer_recheck(record),
             Self::Unfinished => again(record, "search again for longer", Some(more_time(record))),
             Self::Unsteady | Self::Doubtful => again(record, quiet, None),
@@ -105,7 +104,7 @@ impl Quality {
 }
 
 /// Returns whether no rate is the speed of a board.
-fn is_slowed(header: &Header) -> bool {
+pub(super) fn is_slowed(header: &Header) -> bool {
     let is_board = !header.host.compatible.is_empty();
     let is_emulated = header.host.virtualization.is_some() && is_board;
     is_debug(&header.environment.version) || is_emulated

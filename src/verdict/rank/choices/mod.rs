@@ -251,8 +251,8 @@ impl<'a> Best<'a> {
     }
 }
 
-/// Returns whether an engine may be recommended. Over loopback and veth nothing segments GSO trains, and the kernel
-/// copies even what zero copy sends, so the gain of offload is unknown. Engines that never sleep are only for users who
+/// Returns whether an engine may be recommended. Over loopback and veth nothing segments GSO trains unless
+/// tx-udp-segmentation is off, and the kernel copies even what zero copy sends, so the gain of offload is unknown. Engines that never sleep are only for users who
 /// asked for them.
 fn may_be_recommended(board: &BoardRanking, place: &RankedEngine) -> bool {
     !is_unknown(board, place) && !needs_spare_cpus(board, place)
