@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tools import ROOT
 from tools.command import Broken, run
 from tools.drops.trial import Trial, for_all, judge_root, judge_user
-from tools.drops.ways import WAYS
+from tools.drops.ways import FULL, WAYS
+from tools.drops.wire import WIRE_WAYS, try_wire
 from tools.wire import cable, ends
 from tools.wire.ends import Skipped
 
@@ -35,11 +36,14 @@ def arguments():
     add("--udpbench", type=Path, default=ROOT / "target/debug/udpbench", metavar="FILE")
     add("--only", metavar="WORDS", help="ways whose label has these words")
     add("--machine", action="store_true", help="also those that change a setting of the whole machine for a moment")
+    add("--wire", action="store_true", help="what `udpbench wire` names, instead of listen and watch")
     add("--show", action="store_true", help="print what watch says")
     return parser.parse_args()
 
 
 def test(args):
+    if args.wire:
+        return test_wire(args)
     ways = [way for way in WAYS if (args.only or "") in way.label and (args.machine or not way.machine)]
     bad, skipped = 0, 0
     print(f"{'way':<34}{'place':<48}{'listen':>7}{'watch':>7}  as a user")
@@ -72,6 +76,26 @@ def try_way(udpbench, way, shows):
     as_user, more = judge_user(way, listen, watch)
     cells = "".join(f"{'-' if count is None else count:>7}" for count in counts)
     return f"{cells}  {as_user}", wrong + [f"as a user: {it}" for it in more]
+
+
+def test_wire(args):
+    ways = [way for way in WIRE_WAYS if (args.only or "") in way.label and (args.machine or not way.machine)]
+    bad = 0
+    for way in ways:
+        try:
+            said, columns = try_wire(args.udpbench.resolve(), way)
+        except Broken as problem:
+            bad += 1
+            print(f"{way.label:<28}BROKEN: {problem}", flush=True)
+            continue
+        if args.show:
+            print(said)
+        # Full buffers have a column of their own.
+        is_named = way.place in said or (way.place == FULL and "dropped_socket_packets" in columns)
+        bad += not is_named
+        print(f"{way.label:<28}{way.place:<48}{'named' if is_named else 'WRONG: not named'}  {columns}", flush=True)
+    print(f"{len(ways) - bad} of {len(ways)} ways are named over the wire")
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":

@@ -217,6 +217,16 @@ impl LossReader {
         }
     }
 
+    /// Opens a reader of this thread's network namespace and of one of its interfaces, without drop reasons.
+    pub fn without_reasons(interface: &str) -> Self {
+        let open = |name: &str| Some((name.to_owned(), PathReader::open(name).ok()?));
+        Self {
+            process: "thread-self".to_owned(),
+            interfaces: open(interface).into_iter().collect(),
+            reasons: Err("not asked for".to_owned()),
+        }
+    }
+
     /// Returns why the kernel's drop reasons cannot be counted. `None`: they are.
     pub fn no_reasons(&self) -> Option<&str> {
         self.reasons.as_ref().err().map(String::as_str)

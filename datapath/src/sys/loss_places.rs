@@ -1,6 +1,8 @@
 //! The places between an interface and a socket where this host loses datagrams: what the kernel counts there, and what
 //! to type next. Everything that names a loss reads this table.
 
+use std::collections::BTreeMap;
+
 /// Part of the way in, in the order of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
@@ -48,6 +50,28 @@ pub struct LossPlace {
     pub why: &'static str,
     /// Command to type next. `IF` is the interface.
     pub next: &'static str,
+}
+
+impl LossPlace {
+    /// Returns whether it is a full receive buffer.
+    pub fn is_full(&self) -> bool {
+        self.counters == ["UdpRcvbufErrors"]
+    }
+
+    /// Returns the command to type next, with the name of an interface.
+    pub fn next_at(&self, interface: &str) -> String {
+        let mut text = self.next.to_owned();
+        for (before, after) in [(" ", " "), (" ", ";"), (" ", "\n"), (".", ".")] {
+            text = text.replace(
+                &format!("{before}IF{after}"),
+                &format!("{before}{interface}{after}"),
+            );
+        }
+        match text.strip_suffix(" IF") {
+            Some(start) => format!("{start} {interface}"),
+            None => text,
+        }
+    }
 }
 
 const PLACE: LossPlace = LossPlace {
@@ -478,6 +502,15 @@ pub const IP_WITHOUT_END: LossPlace = LossPlace {
     next: "sudo nft list ruleset; ip maddress show dev IF",
     ..PLACE
 };
+
+/// Returns the losses of each place by its name, in the order of the way in: first those that are none of every day.
+pub fn by_name(packets: &BTreeMap<String, u64>) -> Vec<(&'static LossPlace, u64)> {
+    let all = PLACES.iter().chain([&IP_WITHOUT_END]);
+    let lost = all.filter_map(|place| Some((place, *packets.get(place.what)?)));
+    let mut lost: Vec<_> = lost.collect();
+    lost.sort_by_key(|(place, _)| place.is_common);
+    lost
+}
 
 #[cfg(test)]
 mod tests {

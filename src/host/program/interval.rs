@@ -320,9 +320,8 @@ impl Interval {
         self.backlog_drops = counter("softnet dropped");
         let losses = self.lost.losses().into_iter();
         let by_protocols = losses.filter(|loss| {
-            let is_full = loss.place.counters == ["UdpRcvbufErrors"];
             let of_protocols = Layer::Ip <= loss.place.layer && loss.place.layer <= Layer::Socket;
-            of_protocols && !is_full && !loss.place.is_common
+            of_protocols && !loss.place.is_full() && !loss.place.is_common
         });
         self.protocol_drops = by_protocols.map(|loss| loss.packets).sum();
         let pairs = before.softnet.iter().zip(&now.softnet);

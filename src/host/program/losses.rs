@@ -23,8 +23,7 @@ pub struct Cause {
 impl Cause {
     /// Returns whether the receive buffer was full.
     pub fn is_full(&self) -> bool {
-        self.place
-            .is_some_and(|place| place.counters == ["UdpRcvbufErrors"])
+        self.place.is_some_and(LossPlace::is_full)
     }
 
     /// Returns the number in words.
@@ -127,7 +126,7 @@ pub fn elsewhere(seen: &Interval, causes: &[Cause]) -> Vec<Loss> {
     };
     let is_elsewhere = |loss: &Loss| match loss.place.layer {
         Layer::Out => false,
-        Layer::Socket => own(loss) < loss.packets && loss.place.counters != ["UdpRcvbufErrors"],
+        Layer::Socket => own(loss) < loss.packets && !loss.place.is_full(),
         _ => true,
     };
     let mut losses = seen.lost.losses();
@@ -198,21 +197,12 @@ fn by(loss: &Loss) -> String {
     each.collect::<Vec<_>>().join(", ") + whole
 }
 
-/// Returns the command to type next, with the name of the interface.
 fn next(loss: &Loss) -> String {
     let interface = match &*loss.interface {
         "" => "lo",
         name => name,
     };
-    let words = loss.place.next.split(' ').map(|word| {
-        let parts: Vec<&str> = word.split('.').collect();
-        let named = parts.iter().map(|part| match part.trim_end_matches(';') {
-            "IF" => part.replace("IF", interface),
-            _ => (*part).to_owned(),
-        });
-        named.collect::<Vec<_>>().join(".")
-    });
-    words.collect::<Vec<_>>().join(" ")
+    loss.place.next_at(interface)
 }
 
 fn of(noun: &str, count: u64) -> String {
