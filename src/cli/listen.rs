@@ -234,7 +234,8 @@ Columns:
   src       sources
   p50 us    gaps between arrivals: median; p99 us: 99 % are shorter; max ms: the longest
   quiet     gaps of --gap or longer
-  lost      numbers that did not come, dropped here or lost on the way; less than 0: late ones came
+  lost      numbers that did not come, dropped here or lost on the way; less than 0: late ones came;
+            ?: no source of this line has numbers that follow each other
   late      datagrams after one with a higher number
   dup       datagrams whose number had come before
   socket    datagrams that the socket dropped: its buffer was full

@@ -80,11 +80,10 @@ fn words(args: &CheckArgs) -> Result<Vec<String>, UsageError> {
 fn interfaces(names: &[String], root: &Root) -> anyhow::Result<Vec<Interface>> {
     let mut interfaces: Vec<Interface> = Vec::new();
     for name in names {
-        if interfaces.iter().any(|known| known.name == *name) {
-            continue;
-        }
         let found = Interface::read(root, name).ok_or_else(|| no_interface(name, root))?;
-        interfaces.push(found);
+        if interfaces.iter().all(|known| known.name != found.name) {
+            interfaces.push(found);
+        }
     }
     Ok(interfaces)
 }
@@ -109,7 +108,14 @@ fn interface_facts(subject: &Subject) -> Vec<(String, String)> {
         return vec![(name.clone(), how)];
     }
     let fact = |interface: &Interface| (interface.name.clone(), interface.to_string());
-    subject.interfaces.iter().map(fact).collect()
+    let all = subject.interfaces.iter().flat_map(Interface::with_below);
+    let mut facts: Vec<(String, String)> = Vec::new();
+    for (name, text) in all.map(fact) {
+        if facts.iter().all(|(known, _)| *known != name) {
+            facts.push((name, text));
+        }
+    }
+    facts
 }
 
 fn count(findings: &[Finding], gravity: Gravity) -> usize {
@@ -203,7 +209,12 @@ fn real_time(host: &Host) -> String {
         parts.push(match throttling.pause_us() {
             Some(pause_us) => {
                 let [pause_ms, period_ms] = [pause_us, throttling.period_us].map(|us| us / 1000);
-                format!("throttled {pause_ms} of {period_ms} ms")
+                let when = match throttling.spares_lone_threads {
+                    Some(false) => "",
+                    Some(true) => " if others wait",
+                    None => ", perhaps only if others wait",
+                };
+                format!("throttled {pause_ms} of {period_ms} ms{when}")
             }
             None => "not throttled".to_owned(),
         });

@@ -46,10 +46,10 @@ pub(super) fn lock(
     }
 }
 
-/// Reads the changed settings back and says that all are as they were.
+/// Reads the changed settings back, and says that all are as they were, or which of them somebody else has set.
 ///
 /// # Errors
-/// Fails if a setting differs, and names it.
+/// Fails if a setting still has the value that was tried, and names it.
 pub(super) fn check_after(
     what: &FindCommand,
     record: &Record,
@@ -61,13 +61,26 @@ pub(super) fn check_after(
     if !args.search.yes {
         return Ok(());
     }
-    match settings.ensure_unchanged(&tunings.settings()) {
-        Ok(Ok(())) if args.output.quiet => {}
-        Ok(Ok(())) => say("read back: all settings are as they were"),
-        Ok(Err(problem)) => bail!("settings are not as they were: {problem}; set it by hand"),
-        Err(error) => say(&format!(
-            "settings there were not read back ({error:#}): the watchdog there puts them back"
-        )),
+    let found = match settings.differences(&tunings.settings()) {
+        Ok(found) => found,
+        Err(error) => {
+            say(&format!(
+                "settings there were not read back ({error:#}): the watchdog there puts them back"
+            ));
+            return Ok(());
+        }
+    };
+    if let Some(left) = found.iter().find(|it| it.may_be_ours) {
+        bail!(
+            "settings are not as they were: {}; set it by hand",
+            left.what
+        );
+    }
+    for other in &found {
+        say(&format!("left as somebody else has set it: {}", other.what));
+    }
+    if found.is_empty() && !args.output.quiet {
+        say("read back: all settings are as they were");
     }
     Ok(())
 }
@@ -132,10 +145,10 @@ pub(super) fn check_resume(
         let fix = "to go on, it changes settings: add --yes";
         return Err(UsageError::flag("--resume", &path.display(), fix).into());
     }
-    let unchanged = settings.ensure_unchanged(&tunings.settings())?;
-    let refused = |problem| {
-        let problem = format!("{problem}; set it as it was, or search anew");
-        UsageError::file(&path.display().to_string(), 1, &problem)
+    let found = settings.differences(&tunings.settings())?;
+    let Some(other) = found.into_iter().next() else {
+        return Ok(());
     };
-    Ok(unchanged.map_err(refused)?)
+    let problem = format!("{}; set it as it was, or search anew", other.what);
+    Err(UsageError::file(&path.display().to_string(), 1, &problem).into())
 }

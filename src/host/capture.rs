@@ -27,7 +27,11 @@ const FILES: &[&str] = &[
     "proc/sys/net/core/rmem_max",
     "proc/sys/net/netfilter/nf_conntrack_count",
     "proc/version",
+    "sys/class/dmi/id/bios_vendor",
+    "sys/class/dmi/id/board_vendor",
     "sys/class/dmi/id/product_name",
+    "sys/class/dmi/id/product_version",
+    "sys/class/dmi/id/sys_vendor",
     "sys/class/hwmon/hwmon*/curr*_input",
     "sys/class/hwmon/hwmon*/curr*_label",
     "sys/class/hwmon/hwmon*/energy*_input",
@@ -61,6 +65,7 @@ const FILES: &[&str] = &[
     "sys/devices/system/cpu/cpu*/cache/index*/shared_cpu_list",
     "sys/devices/system/cpu/cpu*/cpu_capacity",
     "sys/devices/system/cpu/cpu*/cpufreq",
+    "sys/devices/system/cpu/cpu*/online",
     "sys/devices/system/cpu/cpu*/topology/thread_siblings_list",
     "sys/devices/system/cpu/cpufreq/policy*/affected_cpus",
     "sys/devices/system/cpu/cpufreq/policy*/cpuinfo_max_freq",
@@ -77,6 +82,7 @@ const FILES: &[&str] = &[
     "sys/devices/system/cpu/online",
     "sys/devices/system/cpu/present",
     "sys/hypervisor/type",
+    "sys/kernel/realtime",
 ];
 
 /// Returns the capture of the host below `root`, a line per file: its path, a tab, and its text as a JSON string of

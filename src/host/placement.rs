@@ -280,13 +280,15 @@ mod tests {
     }
 
     #[test]
-    fn where_capacities_are_alike_the_kind_of_core_tells_and_then_the_clock() {
+    fn where_capacities_are_alike_small_kinds_come_last_and_then_the_clock_tells() {
         /// The kernel's capacity, Arm's part number, MHz.
         type Cluster = (u32, u16, u64);
         const A53: u16 = 0xd03;
         const A55: u16 = 0xd05;
         const A73: u16 = 0xd09;
         const A78: u16 = 0xd41;
+        const A725: u16 = 0xd87;
+        const X925: u16 = 0xd85;
         // Clusters of four CPUs.
         let placed = |clusters: &[Cluster]| {
             let mut cpus = cpus(4 * clusters.len());
@@ -312,6 +314,11 @@ mod tests {
                 &[(1024, A55, 1958), (1024, A78, 2707), (1024, A78, 2400)],
                 "7>6",
             ),
+            // The bigger core has the lower number, and the higher clock.
+            (&[(1024, A725, 2860), (1024, X925, 3900)], "7>6"),
+            (&[(1024, X925, 3900), (1024, A725, 2860)], "3>2"),
+            // A big core of another maker beside Arm's small one.
+            (&[(1024, A53, 1586), (1024, 0, 1500)], "7>6"),
             // The kernel's capacity comes first.
             (&[(1024, A53, 1000), (600, A73, 2000)], "3>2"),
         ];

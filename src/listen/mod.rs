@@ -3,5 +3,6 @@
 
 pub mod log;
 pub mod row;
+pub mod sequence;
 pub mod summary;
 pub mod table;

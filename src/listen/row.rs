@@ -34,7 +34,7 @@ pub struct Row {
     pub gap_max_began_at: Option<String>,
     /// Gaps of at least `--gap`.
     pub silences: u64,
-    /// Numbers that did not come. Below 0: late ones came.
+    /// Numbers that did not come, of sources whose numbers follow each other. Below 0: late ones came.
     pub missing_numbers: i64,
     /// Datagrams after one with a higher number.
     pub late_datagrams: u64,
@@ -42,6 +42,9 @@ pub struct Row {
     pub duplicates: u64,
     /// New series of numbers.
     pub restarts: u64,
+    /// Sources whose numbers do not follow each other: their losses are not known.
+    #[serde(default)]
+    pub doubted_sources: u32,
     /// Datagrams without a number where one is expected.
     pub unnumbered: u64,
     /// Datagrams that the socket dropped.
@@ -85,6 +88,7 @@ impl Row {
             late_datagrams: sequence.late,
             duplicates: sequence.duplicates,
             restarts: sequence.restarts,
+            doubted_sources: window.doubted_sources,
             unnumbered: window.unnumbered,
             dropped_socket: window.socket_drops,
             dropped_backlog: seen.backlog_drops,

@@ -1,9 +1,10 @@
 //! The summary that follows from a log, whether or not it is complete.
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::log::{ListenLog, Silence};
 use super::row::{Row, time_of_day};
+use super::sequence::Sequence;
 use crate::results::export::table::number;
 use crate::term::digits::counted;
 use crate::term::{escape, fold};
@@ -44,7 +45,8 @@ impl ListenLog {
             lines.extend(longest.into_iter().map(|it| ("", it.text())));
         }
         if header.is_numbered {
-            lines.push(("sequence", self.sequence()));
+            let labels = std::iter::once("sequence").chain(std::iter::repeat(""));
+            lines.extend(labels.zip(self.sequence()));
         }
         let [socket, backlog, protocols, nic] = [
             self.sum(|row| row.dropped_socket),
@@ -112,25 +114,21 @@ impl ListenLog {
         format!("{count} of {shortest_ms} ms or longer{longest}")
     }
 
-    fn sequence(&self) -> String {
+    /// Returns what the numbers tell. A log that was cut off has only the windows' sums over all believed sources.
+    fn sequence(&self) -> Vec<String> {
+        let ended = self.ended().and_then(|it| it.get("sequence"));
+        if let Some(sequence) = ended.and_then(|it| Sequence::deserialize(it).ok()) {
+            return sequence.lines();
+        }
         let missing: i64 = self.rows().map(|row| row.missing_numbers).sum();
         let [late, twice] = [
             self.sum(|row| row.late_datagrams),
             self.sum(|row| row.duplicates),
         ];
-        let place = |path| self.ended()?.pointer(path).and_then(Value::as_u64);
-        let places =
-            place("/sequence/dropped_at_socket").zip(place("/sequence/lost_before_socket"));
-        let places = places.map(|(here, before)| {
-            format!(
-                "; {here} of the missing were dropped at the socket, {before} were lost before it"
-            )
-        });
-        format!(
-            "{} missing; {late} late, {twice} twice{}",
-            of("number", missing.unsigned_abs()),
-            places.unwrap_or_default()
-        )
+        vec![format!(
+            "{} missing; {late} late, {twice} twice, of all sources whose numbers follow each other",
+            of("number", missing.try_into().unwrap_or(0)),
+        )]
     }
 }
 

@@ -56,7 +56,10 @@ impl Shown {
         }
         if self.sequence {
             columns = columns
-                .number(" lost", |it| it.missing_numbers.to_string())
+                .number(" lost", |it| match it.doubted_sources {
+                    doubted if doubted > 0 && doubted >= it.sources => "?".to_owned(),
+                    _ => it.missing_numbers.to_string(),
+                })
                 .spare(6, "late", |it| it.late_datagrams.to_string())
                 .spare(5, "dup", |it| it.duplicates.to_string());
         }

@@ -310,11 +310,8 @@ impl<'m> Session<'_, 'm> {
         let measured = self.run_once(trial);
         let mut settings = self.agents_of(trial).settings();
         match settings.put_back(changed, tuning, interrupt) {
-            Ok(true) => Ok(measured),
-            Ok(false) => {
-                let problem = "it took so long that the watchdog had put the setting back";
-                Ok(Err(NoSample::Failed(anyhow!(problem))))
-            }
+            Ok(Ok(())) => Ok(measured),
+            Ok(Err(reason)) => Ok(Err(NoSample::Failed(anyhow!(reason)))),
             Err(error) => Err(self.setting_error(trial, error)),
         }
     }

@@ -54,15 +54,15 @@ impl LocalTrials {
         Ok(changed.map(|changed| self.changed = Some(changed)))
     }
 
-    /// Puts the settings of a tuning back. Returns whether they stayed changed until now.
+    /// Puts the settings of a tuning back. The inner error is the reason why they did not stay changed until now.
     ///
     /// # Errors
     /// Fails if a setting cannot be put back.
-    pub(super) fn put_back(&mut self, tuning: &Tuning) -> anyhow::Result<bool> {
+    pub(super) fn put_back(&mut self, tuning: &Tuning) -> anyhow::Result<Result<(), String>> {
         match self.changed.take() {
             Some(changed) => changed.put_back(tuning, &Interrupt::never()?),
             // This process restarted since the trial failed; the watchdog puts the settings back at the same time.
-            None => put_back(&tuning.settings, &self.root).map(|()| true),
+            None => put_back(&tuning.settings, &self.root).map(Ok),
         }
     }
 

@@ -83,8 +83,8 @@ pub enum Request {
     ListTunings(Wanted),
     /// Take the right to change settings of the host, for the lifetime of the agent.
     Lock,
-    /// Check that these settings have the values that they had before.
-    EnsureUnchanged(Vec<Setting>),
+    /// Return those of these settings that have other values than before.
+    Differences(Vec<Setting>),
     /// Change a setting for a trial.
     Change {
         /// Setting to change.
@@ -93,7 +93,7 @@ pub enum Request {
         #[serde(rename = "trial_ns", with = "ns")]
         trial: Duration,
     },
-    /// Put a setting back, and return whether it stayed changed until now.
+    /// Put a setting back, and return why it did not stay changed until now, if it did not.
     PutBack(Tuning),
     /// Run a trial whose two ends are both on that host, and return its [`Sample`](crate::data::Sample).
     Run(Box<TrialSpec>),
@@ -165,7 +165,7 @@ impl Request {
             Self::Restart => "restart",
             Self::ListTunings(_) => "list_tunings",
             Self::Lock => "lock",
-            Self::EnsureUnchanged(_) => "ensure_unchanged",
+            Self::Differences(_) => "differences",
             Self::Change { .. } => "change",
             Self::PutBack(_) => "put_back",
             Self::Run(_) => "run",

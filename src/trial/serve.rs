@@ -12,7 +12,7 @@ use std::thread;
 
 use anyhow::{Context, bail};
 
-use super::changes::changed_settings::ensure_unchanged;
+use super::changes::changed_settings::differences;
 use super::changes::host_settings::HostSettings;
 use super::conversation::Conversation;
 use super::local::LocalTrials;
@@ -157,8 +157,8 @@ fn obey(
             // The lock survives when this process restarts, and is held until it ends.
             conversation.answer(&lock.map(mem::forget))
         }
-        Request::EnsureUnchanged(settings) => {
-            conversation.answer(&ensure_unchanged(&settings, local.root()))
+        Request::Differences(settings) => {
+            conversation.answer(&differences(&settings, local.root()))
         }
         Request::Change { tuning, trial } => conversation.answer(&local.change(&tuning, trial)?),
         Request::PutBack(tuning) => conversation.answer(&local.put_back(&tuning)?),

@@ -78,6 +78,7 @@ fn a_case_that_would_stop_the_machine_is_skipped_and_throttling_is_a_warning() {
         fs::create_dir_all(&kernel).expect("writable");
         fs::write(kernel.join("sched_rt_runtime_us"), runtime).expect("writable");
         fs::write(kernel.join("sched_rt_period_us"), "1000000\n").expect("writable");
+        fs::write(kernel.join("osrelease"), "6.6.31+rpt-rpi-v8\n").expect("writable");
         let status = place.path("root/proc/self");
         fs::create_dir_all(&status).expect("writable");
         fs::write(status.join("status"), "Cpus_allowed_list:\t0-1\n").expect("writable");
@@ -99,6 +100,32 @@ fn a_case_that_would_stop_the_machine_is_skipped_and_throttling_is_a_warning() {
     let throttled = plan("950000\n", "--threads 2");
     let warning = "RT throttling stops threads that never sleep for 50 of each 1000 ms";
     assert!(throttled.contains(warning), "{throttled}");
+    // Since Linux 6.12 it depends on how the kernel was built.
+    let release = place.path("root/proc/sys/kernel/osrelease");
+    let boot = place.path("root/boot");
+    fs::create_dir_all(&boot).expect("writable");
+    for (config, expected) in [
+        (
+            None,
+            "RT throttling may stop threads that never sleep for 50",
+        ),
+        (
+            Some("# CONFIG_RT_GROUP_SCHED is not set\n"),
+            "if others wait for their CPU",
+        ),
+        (Some("CONFIG_RT_GROUP_SCHED=y\n"), warning),
+    ] {
+        fs::write(&release, "6.12.25\n").expect("writable");
+        if let Some(config) = config {
+            fs::write(boot.join("config-6.12.25"), config).expect("writable");
+        }
+        let told = stdout(&place.run(&format!(
+            "plan --engine null --sched fifo:5 --ip v4 --pin none --threads 2 --root {}",
+            place.path("root").display()
+        )));
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(expected), "{config:?}: {told}");
+    }
 }
 
 #[test]

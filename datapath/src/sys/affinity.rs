@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 /// Returns the CPUs of `cpus` that the kernel accepts for a thread of this process: all but offline CPUs and CPUs
@@ -27,6 +27,15 @@ pub fn accepted(cpus: &[usize]) -> Vec<usize> {
     })
 }
 
+/// Returns the online CPUs in the affinity mask of this process. `None`: the kernel has more CPUs than a mask of libc.
+pub fn own() -> Option<Vec<usize>> {
+    let mask = sched_getaffinity(Pid::this()).ok()?;
+    let cpus: Vec<usize> = (0..CpuSet::count())
+        .filter(|&cpu| mask.is_set(cpu).unwrap_or(false))
+        .collect();
+    (!cpus.is_empty()).then_some(cpus)
+}
+
 /// Pins the calling thread to one CPU.
 fn pin_to(cpu: usize) -> nix::Result<()> {
     let mut cpus = CpuSet::new();
@@ -36,8 +45,6 @@ fn pin_to(cpu: usize) -> nix::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use nix::sched::sched_getaffinity;
-
     use super::*;
 
     #[test]

@@ -68,6 +68,18 @@ impl ControlMessage<'_> {
         }
     }
 
+    /// Returns the number of the interface on which a datagram came in (IP_PKTINFO in ip(7), IPV6_PKTINFO in ipv6(7)).
+    /// `None`: the message is of another kind.
+    #[inline]
+    pub fn interface(&self) -> Option<u32> {
+        let at = match (self.level, self.kind) {
+            (libc::IPPROTO_IP, libc::IP_PKTINFO) => 0,
+            (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => 16,
+            _ => return None,
+        };
+        u32::try_from(int(self.contents.get(at..)?)?).ok()
+    }
+
     /// Returns the TOS byte or traffic class of a received datagram. `None`: the message is of another kind.
     #[inline]
     pub fn traffic_class(&self) -> Option<u8> {
@@ -210,6 +222,7 @@ mod tests {
         assert_eq!(all[0].segment_bytes(), Some(300));
         assert_eq!(all[1].contents[4..8], [10, 0, 0, 7]);
         assert_eq!(all[1].destination(), Some(Ipv4Addr::UNSPECIFIED.into()));
+        assert_eq!((all[1].interface(), all[2].interface()), (Some(0), None));
         assert_eq!(all[2].traffic_class(), Some(0xFE));
         assert_eq!(all[3].traffic_class(), Some(2));
         assert_eq!(all[3].segment_bytes(), None);
@@ -228,6 +241,7 @@ mod tests {
         let all: Vec<_> = ControlMessages(&messages).collect();
         assert_eq!(all[0].destination(), "fe80::1".parse().ok());
         assert_eq!(all[0].contents[16..], 3_u32.to_ne_bytes());
+        assert_eq!(all[0].interface(), Some(3));
     }
 
     #[test]

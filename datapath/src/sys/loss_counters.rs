@@ -152,7 +152,7 @@ impl LossCounters {
             return all.map(|(name, count)| (name.clone(), *count)).collect();
         };
         let is_it = |counter: &str| match pattern {
-            "driver" => way(counter) == Some(Way::In) && !counter.ends_with("_xdp_drops"),
+            "driver" => way(None, counter) == Some(Way::In) && !counter.ends_with("_xdp_drops"),
             pattern => is_named(counter, pattern),
         };
         let of_all = self.interfaces.iter();
@@ -209,7 +209,7 @@ impl LossReader {
         } else {
             Vec::new()
         };
-        let open = |name: String| Some((name.clone(), PathReader::open(&name).ok()?));
+        let open = |name: String| Some((name.clone(), PathReader::open_alone(&name).ok()?));
         Self {
             process: process.to_owned(),
             interfaces: names.into_iter().filter_map(open).collect(),
@@ -219,7 +219,7 @@ impl LossReader {
 
     /// Opens a reader of this thread's network namespace and of one of its interfaces, without drop reasons.
     pub fn without_reasons(interface: &str) -> Self {
-        let open = |name: &str| Some((name.to_owned(), PathReader::open(name).ok()?));
+        let open = |name: &str| Some((name.to_owned(), PathReader::open_alone(name).ok()?));
         Self {
             process: "thread-self".to_owned(),
             interfaces: open(interface).into_iter().collect(),
@@ -278,7 +278,7 @@ impl LossReader {
             let inward = all.filter(|(counter, _)| {
                 counter.starts_with("rx_")
                     || counter == "ingress_drops"
-                    || way(counter) == Some(Way::In)
+                    || way(None, counter) == Some(Way::In)
             });
             interfaces.extend(inward.map(|(counter, count)| (format!("{name} {counter}"), count)));
         }

@@ -143,16 +143,49 @@ pub struct Throttling {
     pub runtime_us: i64,
     /// Period, in microseconds.
     pub period_us: i64,
+    /// True if the limit holds only while other threads wait for the CPU. `None`: unknown.
+    #[serde(default)]
+    pub spares_lone_threads: Option<bool>,
 }
 
 impl Throttling {
-    /// Reads the limit. `None`: the kernel has none to read.
-    pub fn read(root: &Root) -> Option<Self> {
+    /// Reads the limit. `release` is the kernel's, and `has_groups` is its `CONFIG_RT_GROUP_SCHED`, if they are known.
+    /// `None`: the kernel has none to read.
+    ///
+    /// Since Linux 6.12, kernels without `CONFIG_RT_GROUP_SCHED` stop nothing by `sched_rt_runtime_us`: a server of
+    /// ordinary threads takes as much time instead, if one of them waits ("sched/rt: Remove default bandwidth
+    /// control").
+    pub fn read(root: &Root, release: Option<&str>, has_groups: Option<bool>) -> Option<Self> {
         let number = |name| root.number(format!("proc/sys/kernel/sched_rt_{name}_us"));
-        Some(Self {
+        let is_old = release.and_then(version).map(|version| version < (6, 12));
+        let spares_lone_threads = match (is_old, has_groups) {
+            (Some(true), _) | (_, Some(true)) => Some(false),
+            (Some(false), Some(false)) => Some(true),
+            _ => None,
+        };
+        let limit = Self {
             runtime_us: number("runtime")?,
             period_us: number("period")?,
+            spares_lone_threads,
+        };
+        Some(match spares_lone_threads {
+            Some(true) => Self::of_fair_server(root),
+            _ => limit,
         })
+    }
+
+    /// Returns the limit by the server of ordinary threads. Only root may see it (kernel doc scheduler/sched-debug).
+    fn of_fair_server(root: &Root) -> Self {
+        let shown = |name| {
+            let path = format!("sys/kernel/debug/sched/fair_server/cpu0/{name}");
+            root.number(path).map(|ns: i64| ns / 1000)
+        };
+        let period_us = shown("period").unwrap_or(1_000_000);
+        Self {
+            runtime_us: period_us - shown("runtime").unwrap_or(50_000),
+            period_us,
+            spares_lone_threads: Some(true),
+        }
     }
 
     /// Returns the time in each period in which real-time threads do not run, in microseconds. `None`: there is no
@@ -161,6 +194,12 @@ impl Throttling {
         let pause_us = self.period_us - self.runtime_us;
         (self.runtime_us >= 0 && pause_us > 0).then_some(pause_us)
     }
+}
+
+/// Returns the first two numbers of a kernel release, such as 6.12.
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|char: char| !char.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -174,12 +213,53 @@ mod tests {
             Throttling {
                 runtime_us,
                 period_us,
+                spares_lone_threads: None,
             }
             .pause_us()
         };
         assert_eq!(pause_us(950_000), Some(50_000));
         assert_eq!(pause_us(-1), None);
         assert_eq!(pause_us(1_000_000), None);
+    }
+
+    #[test]
+    fn whether_a_lone_thread_is_stopped_depends_on_the_kernel() {
+        let place = tempfile::TempDir::new().expect("a temporary directory");
+        let write = |path: &str, text: &str| {
+            let path = place.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("it has one")).expect("writable");
+            std::fs::write(path, text).expect("writable");
+        };
+        write("proc/sys/kernel/sched_rt_runtime_us", "950000\n");
+        write("proc/sys/kernel/sched_rt_period_us", "1000000\n");
+        let root = Root::new(place.path());
+        for (release, has_groups, expected) in [
+            (Some("6.11.0-rc1"), None, Some(false)),
+            (Some("5.10.110-rockchip-rk3588"), Some(false), Some(false)),
+            (Some("4.19.59-rt23-v7l+"), None, Some(false)),
+            (Some("6.12.25+rpt-rpi-2712"), Some(false), Some(true)),
+            (Some("6.12.25+rpt-rpi-2712"), None, None),
+            (Some("6.18"), Some(true), Some(false)),
+            (Some("7.0.1"), Some(false), Some(true)),
+            (Some("next"), Some(false), None),
+            (None, None, None),
+        ] {
+            let read = Throttling::read(&root, release, has_groups).expect("there are files");
+            assert_eq!(
+                read.spares_lone_threads, expected,
+                "{release:?} {has_groups:?}"
+            );
+            assert_eq!(read.pause_us(), Some(50_000), "{release:?} {has_groups:?}");
+        }
+        // The file of the old limit says nothing about the new one.
+        write("proc/sys/kernel/sched_rt_runtime_us", "-1\n");
+        let pause_us = |has_groups| {
+            let read = Throttling::read(&root, Some("6.12"), Some(has_groups));
+            read.and_then(Throttling::pause_us)
+        };
+        assert_eq!([true, false].map(pause_us), [None, Some(50_000)]);
+        write("sys/kernel/debug/sched/fair_server/cpu0/runtime", "0\n");
+        assert_eq!([true, false].map(pause_us), [None, None]);
     }
 
     #[test]

@@ -1,14 +1,15 @@
-//! Receives datagrams with what the kernel knows of each: its source, its full length, its arrival, and the drops of
-//! the socket before it.
+//! Receives datagrams with what the kernel knows of each: its source, its interface, its full length, its arrival, and
+//! the drops of the socket before it.
 
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
 use std::ptr;
 
 use libc::{c_void, iovec, mmsghdr};
 use nix::sys::socket::{setsockopt, sockopt};
 
-use super::control_messages::ControlMessages;
+use super::control_messages::{ControlMessages, request_destinations};
 use super::messages;
 use super::source_address::Source;
 
@@ -28,6 +29,8 @@ pub struct StampedBatch {
 pub struct Stamped<'a> {
     /// Address of the sender. `None`: the kernel did not tell.
     pub source: Option<SocketAddr>,
+    /// Number of the interface on which it came in. 0: the kernel did not tell.
+    pub interface: u32,
     /// Length of the payload in bytes.
     pub bytes: u32,
     /// First bytes of the payload.
@@ -39,15 +42,18 @@ pub struct Stamped<'a> {
     pub dropped_before: Option<u32>,
 }
 
-/// Memory for the control messages of a datagram: a stamp and a count, of 56 bytes at most.
+/// Memory for the control messages of a datagram: a stamp, a count and an interface, of 96 bytes at most.
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 struct Control([u8; 128]);
 
-/// Makes the kernel tell arrivals and drops with each datagram of a socket. Where it does not, they are missing.
-pub fn ask_for_stamps(socket: &UdpSocket) {
+/// Makes the kernel tell arrivals, drops and interfaces with each datagram of a socket. Where it does not, they are
+/// missing. `ip`: an address of the socket's IP version. Call it before the socket is bound: a datagram that is queued
+/// earlier has no drops.
+pub fn ask_for_stamps(socket: &impl AsFd, ip: IpAddr) {
     let _ = setsockopt(socket, sockopt::ReceiveTimestampns, &true);
     let _ = setsockopt(socket, sockopt::RxqOvfl, &1);
+    let _ = request_destinations(socket, ip);
 }
 
 impl StampedBatch {
@@ -121,26 +127,28 @@ impl StampedBatch {
         )]
         let control_bytes = header.msg_hdr.msg_controllen as usize;
         let control = &self.controls[n].0;
-        let (arrived_ns, dropped_before) =
-            read_control(&control[..control_bytes.min(control.len())]);
-        Stamped {
+        let mut stamped = Stamped {
             source: self.sources[n].address(),
+            interface: 0,
             bytes,
             payload: &self.payloads[n * self.bytes_each..][..kept],
-            arrived_ns,
-            dropped_before,
-        }
+            arrived_ns: None,
+            dropped_before: None,
+        };
+        stamped.read_control(&control[..control_bytes.min(control.len())]);
+        stamped
     }
 }
 
-/// Returns the arrival and the drops of control messages (cmsg(3)).
-fn read_control(control: &[u8]) -> (Option<u64>, Option<u32>) {
-    let (mut arrived_ns, mut dropped) = (None, None);
-    for message in ControlMessages(control) {
-        arrived_ns = message.arrived_ns().or(arrived_ns);
-        dropped = message.dropped_before().or(dropped);
+impl Stamped<'_> {
+    /// Reads control messages (cmsg(3)).
+    fn read_control(&mut self, control: &[u8]) {
+        for message in ControlMessages(control) {
+            self.arrived_ns = message.arrived_ns().or(self.arrived_ns);
+            self.dropped_before = message.dropped_before().or(self.dropped_before);
+            self.interface = message.interface().unwrap_or(self.interface);
+        }
     }
-    (arrived_ns, dropped)
 }
 
 #[cfg(test)]

@@ -57,8 +57,6 @@ pub struct ListenEnd {
     pub last_window: ListenWindow,
     /// The longest backlog.
     pub backlog: Backlog,
-    /// Datagrams that the socket dropped before it queued the last one.
-    pub dropped_before_last: u64,
     /// Change of the clock of the machine against its monotonic clock, in nanoseconds: somebody set it.
     pub clock_step_ns: u64,
     /// Time of the end since 1970, in nanoseconds.
@@ -78,8 +76,8 @@ struct Listening<'a> {
     cpu_ns: u64,
     /// Drops of the socket at the start of the window.
     drops: u32,
-    /// Drops of the socket before the last datagram.
-    dropped_before: u32,
+    /// Drops of the socket before the last datagram, since it was made. `None`: nothing has come yet.
+    dropped_before: Option<u32>,
     end: ListenEnd,
 }
 
@@ -119,12 +117,11 @@ impl<'a> Listening<'a> {
             opened_ns: monotonic_ns(),
             cpu_ns: own_cpu_ns().unwrap_or_default(),
             drops,
-            dropped_before: drops,
+            dropped_before: None,
             end: ListenEnd {
                 listened: Listened::new(options.numbered, silence_ns),
                 last_window: ListenWindow::default(),
                 backlog: Backlog::new(drops),
-                dropped_before_last: 0,
                 clock_step_ns: 0,
                 ended_ns: 0,
             },
@@ -213,13 +210,18 @@ impl<'a> Listening<'a> {
         let datagram = self.batch.datagram(n);
         let arrived_ns = datagram.arrived_ns.unwrap_or_else(realtime_ns);
         self.window.unstamped += u64::from(datagram.arrived_ns.is_none());
-        let before = datagram.dropped_before.unwrap_or(self.dropped_before);
-        let dropped = before.wrapping_sub(self.dropped_before);
-        self.dropped_before = before;
-        self.end.dropped_before_last += u64::from(dropped);
+        if let (None, Some(first)) = (self.dropped_before, datagram.dropped_before) {
+            // If it was queued before the start, what was dropped since then belongs to the run.
+            let is_older = self.drops.wrapping_sub(first) < u32::MAX / 2;
+            if is_older && self.drops == self.options.drops_before {
+                self.drops = first;
+            }
+        }
+        let dropped = dropped_since(&mut self.dropped_before, datagram.dropped_before);
         self.end.backlog.datagram(arrived_ns);
         let heard = Heard {
             source: datagram.source,
+            interface: datagram.interface,
             bytes: datagram.bytes,
             payload: datagram.payload,
             arrived_ns,
@@ -263,13 +265,30 @@ impl<'a> Listening<'a> {
             self.window.socket_drops = drops.wrapping_sub(self.drops).into();
             self.drops = drops;
         }
+        self.end.listened.close_window(&mut self.window);
     }
 
     fn finish(mut self) -> ListenEnd {
+        let drops = socket_drops(self.socket).ok();
+        let after = drops.zip(self.dropped_before);
+        let after = after.map(|(drops, before)| drops.wrapping_sub(before));
+        self.end.listened.finish(after.unwrap_or(0).into());
         self.close_window();
         self.end.last_window = self.window;
         self.end
     }
+}
+
+/// Returns the drops of the socket between two datagrams, from its drops before each, and keeps the latter.
+///
+/// Drops before the first datagram do not matter: the queue may have been full then. CPUs that queue datagrams at the
+/// same time may take their counts in another order.
+fn dropped_since(earlier: &mut Option<u32>, now: Option<u32>) -> u32 {
+    let last = earlier.or(now).unwrap_or(0);
+    let dropped = now.unwrap_or(last).wrapping_sub(last);
+    let dropped = if dropped > u32::MAX / 2 { 0 } else { dropped };
+    *earlier = Some(last.wrapping_add(dropped));
+    dropped
 }
 
 /// Returns the clock of the machine minus the monotonic clock, in nanoseconds.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::names;
 use super::totals::Outcome;
 use crate::data::listened::{Gap, Source};
-use crate::data::sequence::SequenceCounts;
 use crate::host::program::Interval;
 use crate::listen::row::utc;
 
@@ -23,7 +23,7 @@ pub(super) fn summary(outcome: &Outcome) -> Value {
         "sizes": sizes(outcome),
         "gaps": gaps(outcome),
         "silences": silences(outcome),
-        "sequence": sequence(outcome),
+        "sequence": outcome.sequence(),
         "drops": drops(outcome),
         "buffer": {
             "bytes": outcome.buffer_bytes,
@@ -74,19 +74,6 @@ fn silences(outcome: &Outcome) -> Value {
     })
 }
 
-fn sequence(outcome: &Outcome) -> Value {
-    if !outcome.end.listened.is_numbered() {
-        return Value::Null;
-    }
-    let (dropped, lost) = outcome.missing_by_place();
-    json!({
-        "counts": outcome.sequence(),
-        "unnumbered": outcome.totals.unnumbered,
-        "dropped_at_socket": dropped,
-        "lost_before_socket": lost,
-    })
-}
-
 fn drops(outcome: &Outcome) -> Value {
     let lost = &outcome.seen.lost;
     let reasons = lost.reasons.iter().filter(|(_, packets)| **packets > 0);
@@ -109,13 +96,13 @@ fn drops(outcome: &Outcome) -> Value {
 }
 
 fn source(source: &Source) -> Value {
-    let numbered = source.sequence != SequenceCounts::default();
     json!({
         "address": source.address.map(|it| it.to_string()),
+        "changes_port": source.changes_port(),
+        "interface": (source.interface > 0).then(|| names::interface(source)),
         "stream": source.stream,
         "datagrams": source.datagrams,
         "bytes": source.bytes,
         "longest_gap_ms": source.longest_gap.map(|gap| gap.ns as f64 / 1e6),
-        "sequence": numbered.then_some(source.sequence),
     })
 }

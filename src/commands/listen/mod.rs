@@ -2,6 +2,7 @@
 //! nothing.
 
 mod json;
+mod names;
 mod output;
 mod socket;
 mod summary;

@@ -48,7 +48,6 @@ struct Target {
 pub(super) fn open(args: &ListenArgs) -> Result<Opened, UsageError> {
     let target = target(args)?;
     let socket = bind(target).map_err(|error| cannot_bind(args, &error))?;
-    ask_for_stamps(&socket);
     if let Some(group) = target.ip.filter(|_| target.is_group) {
         multicast::only_own_groups(&socket, group);
         let joined = multicast::join(&socket, group, args.source, target.interface);
@@ -213,6 +212,7 @@ fn socket_at(ip: IpAddr, target: Target) -> io::Result<UdpSocket> {
         // Each member of a group gets its datagrams, so that others may listen, too.
         socket.set_reuse_address(true)?;
     }
+    ask_for_stamps(&socket, ip);
     socket.bind(&address.into())?;
     Ok(socket.into())
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::names;
 use crate::data::Histogram;
 use crate::data::listened::{Gap, ListenWindow};
-use crate::data::sequence::SequenceCounts;
 use crate::host::program::Interval;
 use crate::host::program::losses::causes;
+use crate::listen::sequence::{Sequence, SourceNumbers};
 use crate::workload::listening::ListenEnd;
 
 /// Sums over all windows.
@@ -63,21 +64,23 @@ impl Totals {
 }
 
 impl Outcome {
-    /// Returns the counts of numbered datagrams of all sources.
-    pub(super) fn sequence(&self) -> SequenceCounts {
-        let mut all = SequenceCounts::default();
-        for source in self.end.listened.sources.known() {
-            all.add(&source.sequence);
+    /// Returns what the numbers of each source tell. `None`: datagrams have none.
+    pub(super) fn sequence(&self) -> Option<Sequence> {
+        let listened = &self.end.listened;
+        if !listened.is_numbered() {
+            return None;
         }
-        all
-    }
-
-    /// Returns the missing numbers that this host dropped at the socket, and the others: those were lost on the way, or
-    /// before the socket.
-    pub(super) fn missing_by_place(&self) -> (u64, u64) {
-        let missing = u64::try_from(self.sequence().missing).unwrap_or(0);
-        let here = missing.min(self.end.dropped_before_last);
-        (here, missing - here)
+        let all = listened.sources.known();
+        let is_exact = listened.sources.drops_are_matched();
+        let of_each = all.iter().filter_map(|source| {
+            let name = names::name(source, all);
+            Some(SourceNumbers::new(name, source.series()?, is_exact))
+        });
+        Some(Sequence {
+            sources: of_each.collect(),
+            unnumbered: self.totals.unnumbered,
+            not_followed: listened.sources.others(),
+        })
     }
 
     /// Returns the packets that were dropped on this host before the socket, for any program. Some counters of an

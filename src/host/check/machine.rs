@@ -13,6 +13,7 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
         foreign_binary(subject),
         quota(subject),
         other_programs(&subject.busy, subject.host.cpus.len()),
+        contradicted(subject),
         offline(subject),
         forbidden(subject),
         masked(subject),
@@ -129,6 +130,16 @@ fn offline(subject: &Subject) -> Option<Finding> {
             ),
         )
     })
+}
+
+/// Finds a list of online CPUs that is not the kernel's, as lxcfs makes one for containers (lxcfs #401, #731).
+fn contradicted(subject: &Subject) -> Option<Finding> {
+    let contradiction = subject.host.online_contradiction.as_deref()?;
+    Some(Finding::note(
+        format!("/sys/devices/system/cpu/online is not the kernel's own ({contradiction})"),
+        "the affinity mask counts instead; which CPUs are online or offline is unknown here",
+        "none needed; lxcfs does this in containers: for all facts, check on the host",
+    ))
 }
 
 /// Finds CPUs that a cpuset forbids.

@@ -10,6 +10,8 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
         loopback(subject, Ip::V4),
         loopback(subject, Ip::V6),
         rcvbuf(subject),
+        unknown_rcvbuf(subject),
+        foreign_sys(subject),
         rps(subject),
         conntrack(subject),
     ]
@@ -50,8 +52,43 @@ fn rcvbuf(subject: &Subject) -> Option<Finding> {
     Some(Finding::invalid(
         format!("net.core.rmem_max grants {most} B of receive buffer, not the {asked} asked for"),
         "a smaller buffer loses more when a receiver is late; rows with other buffers do not compare",
-        subject.host.command_for_rmem_max(asked),
+        fix(subject),
     ))
+}
+
+/// Returns what raises the limit on receive buffers.
+fn fix(subject: &Subject) -> String {
+    let host = subject.host;
+    let command = host.command_for_rmem_max(subject.rcvbuf_bytes.into());
+    if host.rmem_max_is_of_host {
+        command + "\nor start the container in the host's network (--network host)"
+    } else {
+        command
+    }
+}
+
+/// Finds a limit on receive buffers that is unknown.
+fn unknown_rcvbuf(subject: &Subject) -> Option<Finding> {
+    let asked = subject.rcvbuf_bytes;
+    let is_unknown = subject.host.rmem_max.is_none() && !subject.host.exceeds_rmem_max;
+    is_unknown.then(|| {
+        Finding::note(
+            format!("net.core.rmem_max is not visible: a receive buffer of {asked} B may be refused"),
+            "a smaller buffer loses more when a receiver is late; rows with other buffers do not compare",
+            fix(subject),
+        )
+    })
+}
+
+/// Finds a /sys that shows another network namespace, as under `nsenter -n`.
+fn foreign_sys(subject: &Subject) -> Option<Finding> {
+    subject.host.sys_is_foreign.then(|| {
+        Finding::note(
+            "/sys shows the interfaces of another network namespace",
+            "of the interfaces here, queues, interrupts and RPS are unknown; counters are known",
+            "ip netns exec NAME, or nsenter with --mount as well; in a container, a /sys of its own",
+        )
+    })
 }
 
 fn rps(subject: &Subject) -> Option<Finding> {

@@ -25,23 +25,22 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
     findings
 }
 
-const GOVERNORS: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
-
 /// Reports governors that may lower the clock.
 fn governor_finding(subject: &Subject) -> Option<Finding> {
-    let policies = subject
-        .host
-        .cpufreq
+    let policies = subject.host.cpufreq.iter();
+    let policies: Vec<_> = policies.filter(|policy| may_lower_clock(policy)).collect();
+    let mut governors: Vec<&str> = policies
         .iter()
-        .filter(|policy| may_lower_clock(policy));
-    let mut governors: Vec<&str> = policies.filter_map(|it| it.governor.as_deref()).collect();
+        .filter_map(|it| it.governor.as_deref())
+        .collect();
     governors.sort_unstable();
     governors.dedup();
+    let files = policies.first()?.files("scaling_governor");
     (!governors.is_empty()).then(|| {
         Finding::invalid(
             format!("the cpufreq governor is {}", governors.join("+")),
             "the clock follows the load or stays low: engines that wait more run at a lower clock",
-            format!("echo performance | sudo tee {GOVERNORS}"),
+            format!("echo performance | sudo tee {files}"),
         )
     })
 }
@@ -66,12 +65,13 @@ fn low_clock(policy: &CpufreqPolicy) -> Option<Finding> {
     let is_low = now_khz < max_khz / 100 * LEAST_PCT;
     (is_low && !may_lower_clock(policy) && !reports_measured_clock(policy)).then(|| {
         let (now, most) = (now_khz / 1000, max_khz / 1000);
+        let files = policy.files("scaling_governor");
         Finding::invalid(
             format!("CPUs {cpus} run at {now} MHz of {most}, and the governor is {governor}"),
             "the numbers would be those of a slower board",
             format!(
-                "echo powersave | sudo tee {GOVERNORS}\n\
-                 echo performance | sudo tee {GOVERNORS}\n\
+                "echo powersave | sudo tee {files}\n\
+                 echo performance | sudo tee {files}\n\
                  if it stays low: power supply, cooling; on a Raspberry Pi, vcgencmd measure_clock arm"
             ),
         )
@@ -91,7 +91,7 @@ fn reports_measured_clock(policy: &CpufreqPolicy) -> bool {
 /// Reports a policy whose maximum is below the hardware's. [`kernel_throttling`] tells whether heat is the reason.
 fn capped_clock(policy: &CpufreqPolicy) -> Option<Finding> {
     let (max_khz, hardware_khz) = (policy.max_khz?, policy.hardware_max_khz?);
-    let CpufreqPolicy { name, cpus, .. } = policy;
+    let (cpus, directory) = (&policy.cpus, policy.directory());
     (max_khz < hardware_khz).then(|| {
         Finding::note(
             format!(
@@ -100,9 +100,7 @@ fn capped_clock(policy: &CpufreqPolicy) -> Option<Finding> {
                 hardware_khz / 1000
             ),
             "this is slower than the board can run",
-            format!(
-                "echo {hardware_khz} | sudo tee /sys/devices/system/cpu/cpufreq/{name}/scaling_max_freq"
-            ),
+            format!("echo {hardware_khz} | sudo tee /{directory}/scaling_max_freq"),
         )
     })
 }

@@ -147,6 +147,10 @@ const TROUBLES: &[(&str, Change)] = &[
     ("varying governors", |seen| {
         seen.host.cpufreq = policies(["ondemand", "performance", "schedutil", "ondemand"]);
     }),
+    ("governor of an old kernel", |seen| {
+        seen.host.cpufreq = policies(["ondemand"; 4]);
+        seen.host.cpufreq[0].name = "cpu0".to_owned();
+    }),
     ("governor powersave", |seen| {
         seen.host.cpufreq[0].governor = Some("powersave".to_owned());
     }),
@@ -219,6 +223,16 @@ const TROUBLES: &[(&str, Change)] = &[
         seen.host.offline_cpus = vec![1, 2, 3];
     }),
     ("a CPU offline", |seen| seen.host.offline_cpus = vec![3]),
+    ("a limit of buffers that is hidden", |seen| {
+        (seen.host.rmem_max, seen.host.rmem_max_is_of_host) = (None, true);
+    }),
+    ("a /sys of another network namespace", |seen| {
+        seen.host.sys_is_foreign = true;
+    }),
+    ("a list of CPUs by lxcfs", |seen| {
+        seen.host.online_cpus = None;
+        seen.host.online_contradiction = Some("another file is mounted over it".to_owned());
+    }),
     ("an affinity mask", |seen| seen.host.cpus.truncate(1)),
     ("isolated CPUs", |seen| {
         seen.host.isolated_cpus = Some("2-3".to_owned());

@@ -64,7 +64,14 @@ fn arm_core(implementer: &str, part: &str) -> String {
     )
 }
 
-/// Arm Ltd's part numbers, from the kernel's `arch/arm64/include/asm/cputype.h` and util-linux's `lscpu-arm.c`.
+/// Part numbers of Arm's small cores, which are made to stand beside bigger ones: A5, A7, A32, A34, A35, A53, A55, A510,
+/// A520, C1-Nano. Of 2026-11, after `cputype.h` of Linux 6.18. A kind that is missing here counts as big, so that the
+/// clock decides.
+pub(super) const SMALL_PARTS: [u16; 10] = [
+    0xc05, 0xc07, 0xd01, 0xd02, 0xd03, 0xd04, 0xd05, 0xd46, 0xd80, 0xd8a,
+];
+
+/// Arm Ltd's part numbers, of 2026-11, from the kernel's `arch/arm64/include/asm/cputype.h` and util-linux's `lscpu-arm.c`.
 const ARM_PARTS: &[(&str, &str)] = &[
     ("0xb76", "ARM1176"),
     ("0xc05", "Cortex-A5"),
@@ -99,6 +106,10 @@ const ARM_PARTS: &[(&str, &str)] = &[
     ("0xd80", "Cortex-A520"),
     ("0xd81", "Cortex-A720"),
     ("0xd82", "Cortex-X4"),
+    ("0xd84", "Neoverse-V3"),
+    ("0xd85", "Cortex-X925"),
+    ("0xd87", "Cortex-A725"),
+    ("0xd8e", "Neoverse-N3"),
 ];
 
 #[cfg(test)]

@@ -23,6 +23,9 @@ pub(super) fn machine(root: &Root) -> Option<String> {
 /// Returns the preemption flavour in the version line (`init/version-timestamp.c`, `scripts/mkcompile_h`). A
 /// `PREEMPT_DYNAMIC` kernel runs in one of several modes, which only root may see.
 pub(super) fn preemption(root: &Root, version: &str) -> String {
+    if is_real_time(root, version) {
+        return REAL_TIME.to_owned();
+    }
     let flavour = version
         .split_whitespace()
         .find(|word| word.starts_with("PREEMPT"));
@@ -38,22 +41,45 @@ pub(super) fn preemption(root: &Root, version: &str) -> String {
     }
 }
 
+/// The preemption flavour of real-time kernels, as Linux writes it since 5.3.
+const REAL_TIME: &str = "PREEMPT_RT";
+
+/// Returns whether a kernel is a real-time one. Three generations call it by three names (as of Linux 6.18, 2026-11):
+/// patches up to 5.2 wrote `PREEMPT RT` (`scripts/mkcompile_h` in patches-4.19.59-rt23), then it is `PREEMPT_RT`, and
+/// kernels with several models in one write `PREEMPT_{RT,...}`. The patches also have a file for it.
+fn is_real_time(root: &Root, version: &str) -> bool {
+    let mut words = version.split_whitespace().peekable();
+    let is_named = std::iter::from_fn(|| words.next().map(|word| (word, words.peek().copied())))
+        .any(|(word, next)| {
+            word.starts_with(REAL_TIME)
+                || word.starts_with("PREEMPT_{RT")
+                || (word == "PREEMPT" && next == Some("RT"))
+        });
+    is_named || root.number("sys/kernel/realtime") == Some(1_u8)
+}
+
 /// Returns the size of a memory page in bytes, as `getconf PAGESIZE` shows it.
 pub(super) fn page_bytes() -> Option<u64> {
     sysconf(SysconfVar::PAGE_SIZE).ok()??.try_into().ok()
 }
 
-/// Returns whether `CONFIG_IRQ_TIME_ACCOUNTING` is set in the kernel's own configuration, or in the file that
-/// distributions put beside the kernel. `None` if there is no such file.
-pub(super) fn irq_time_accounting(root: &Root, release: Option<&str>) -> Option<bool> {
-    let own = || unpack(&fs::read(root.path("proc/config.gz")).ok()?);
-    let beside = || root.text(format!("boot/config-{}", release?));
-    let config = own().or_else(beside)?;
-    Some(
-        config
-            .lines()
-            .any(|line| line == "CONFIG_IRQ_TIME_ACCOUNTING=y"),
-    )
+/// The kernel's configuration.
+pub(super) struct Config(Option<String>);
+
+impl Config {
+    /// Reads the kernel's own configuration, or the file that distributions put beside the kernel.
+    pub(super) fn read(root: &Root, release: Option<&str>) -> Self {
+        let own = || unpack(&fs::read(root.path("proc/config.gz")).ok()?);
+        let beside = || root.text(format!("boot/config-{}", release?));
+        Self(own().or_else(beside))
+    }
+
+    /// Returns whether an option is set, such as `IRQ_TIME_ACCOUNTING`. `None`: the configuration is unknown.
+    pub(super) fn has(&self, option: &str) -> Option<bool> {
+        let line = format!("CONFIG_{option}=y");
+        let config = self.0.as_ref()?;
+        Some(config.lines().any(|it| it == line))
+    }
 }
 
 /// Unpacks a file that the kernel's build packed with `gzip -n` (scripts/Makefile.lib): 10 bytes that name no file,
@@ -90,6 +116,22 @@ mod tests {
             flavour("Linux version 6.1 #1 SMP PREEMPT_RT x"),
             "PREEMPT_RT"
         );
+        for (version, expected) in [
+            // 2019: RealtimePi #17.
+            (
+                "#1 SMP PREEMPT RT Tue Jul 23 15:57:25 CEST 2019",
+                "PREEMPT_RT",
+            ),
+            ("#1 PREEMPT_RT Debian 6.1.119-1", "PREEMPT_RT"),
+            ("#1 SMP PREEMPT_{RT,LAZY} Debian", "PREEMPT_RT"),
+            ("#1 SMP PREEMPT Thu RT 2024", "PREEMPT"),
+            ("#1 SMP PREEMPT_DYNAMIC RT", "PREEMPT_DYNAMIC"),
+            ("#1 SMP preempt rt", "none"),
+        ] {
+            assert_eq!(flavour(version), expected, "{version}");
+        }
+        let (_dir, root) = tree(&[("sys/kernel/realtime", "1\n")]);
+        assert_eq!(preemption(&root, "#1 SMP PREEMPT"), "PREEMPT_RT");
         assert_eq!(flavour("Linux version 6.1.0 #1 SMP Debian"), "none");
         let modes = b"none voluntary (full) lazy\n";
         let (_dir, root) = tree(&[("sys/kernel/debug/sched/preempt", modes)]);
@@ -106,6 +148,8 @@ mod tests {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(yes.as_bytes()).expect("into memory");
         let packed = gzip.finish().expect("into memory");
+        let irq_time_accounting =
+            |root: &Root, release| Config::read(root, release).has("IRQ_TIME_ACCOUNTING");
         let (_dir, root) = tree(&[
             ("proc/config.gz", &packed[..]),
             ("boot/config-6.1", no.as_bytes()),

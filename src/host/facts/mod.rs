@@ -7,10 +7,14 @@ mod cgroup;
 mod cpu;
 mod cpuinfo;
 pub mod interface;
+mod interrupts;
 mod kernel;
 mod model;
+mod mounts;
 mod network;
+mod nics;
 mod power;
+mod usb;
 mod virtualization;
 
 use std::net::UdpSocket;
@@ -26,10 +30,12 @@ use crate::sys::{drops, incoming_cpu, limits, real_time};
 use crate::term::cpu_list;
 
 pub use self::cpu::Cpu;
-pub(super) use self::cpu::usable;
+pub(super) use self::cpu::{online, usable};
 pub use self::interface::{Interface, InterfaceKind};
-pub use self::network::{Conntrack, Nic};
+pub use self::network::Conntrack;
+pub use self::nics::Nic;
 pub use self::power::CpufreqPolicy;
+pub(super) use self::power::policies;
 
 /// Facts about a machine when the program started: from `/proc`, `/sys`, system calls and sockets that are tried.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -49,8 +55,11 @@ pub struct Host {
     pub cpus: Vec<Cpu>,
     /// CPUs that threads can be pinned to: online CPUs that no cpuset forbids.
     pub pinnable_cpus: Vec<usize>,
-    /// Number of online CPUs, including CPUs that this process may not use.
+    /// Number of online CPUs, including CPUs that this process may not use. `None`: unknown.
     pub online_cpus: Option<usize>,
+    /// Reason why the list of online CPUs is not the kernel's own, if it is not: then nobody believes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub online_contradiction: Option<String>,
     /// CPUs that are present but not online.
     pub offline_cpus: Vec<usize>,
     /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel lists them. Empty: none. `None`: unknown.
@@ -114,8 +123,11 @@ pub struct Host {
     pub lo_rps_cpus: Option<Vec<usize>>,
     /// State of conntrack in this network namespace. `None`: it is not loaded.
     pub conntrack: Option<Conntrack>,
-    /// Network interfaces with hardware behind them.
+    /// Network interfaces with hardware behind them. Empty if `sys_is_foreign`.
     pub nics: Vec<Nic>,
+    /// True if `/sys` shows the interfaces of another network namespace: queues, interrupts and RPS are unknown then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sys_is_foreign: bool,
     /// Reason why IPv4 loopback cannot be used. `None` if it can.
     pub v4_refusal: Option<String>,
     /// Reason why IPv6 loopback cannot be used. `None` if it can.
@@ -140,24 +152,28 @@ impl Host {
     /// drops of a socket are always those of this machine.
     pub fn read(root: &Root) -> Self {
         let cpus = cpu::usable(root);
+        let pinnable_cpus = cpu::pinnable(root, &cpus);
         let compatible = root.strings("proc/device-tree/compatible");
         let kernel = root.text("proc/sys/kernel/osrelease");
         let kernel_version = root.text("proc/version");
+        let config = kernel::Config::read(root, kernel.as_deref());
+        let sys_is_foreign = !interface::is_in_sys(root);
         Self {
             soc: compatible.last().cloned(),
             hides_device_tree: model::is_hidden(root, &compatible),
             model: model::read(root),
             cpu_model: cpuinfo::model(root),
-            pinnable_cpus: cpu::pinnable(root, &cpus),
+            offline_cpus: cpu::offline(root, &pinnable_cpus),
+            pinnable_cpus,
             cpus,
-            online_cpus: cpu::listed(root, "online").map(|cpus| cpus.len()),
-            offline_cpus: cpu::offline(root),
+            online_cpus: cpu::online(root).map(|cpus| cpus.len()),
+            online_contradiction: cpu::online_contradiction(root),
             isolated_cpus: root.text("sys/devices/system/cpu/isolated"),
             nohz_full_cpus: root
                 .text("sys/devices/system/cpu/nohz_full")
                 .map(|cpus| cpus.trim().replace("(null)", "")),
             most_rt_priority: real_time::most_priority(),
-            rt_throttling: Throttling::read(root),
+            rt_throttling: Throttling::read(root, kernel.as_deref(), config.has("RT_GROUP_SCHED")),
             locks_memory: Some(real_time::may_lock_memory()),
             busy_poll: Refusals::read(),
             incoming_cpu_refusal: incoming_cpu_refusal(root),
@@ -168,7 +184,7 @@ impl Host {
                 .as_deref()
                 .map(|version| kernel::preemption(root, version)),
             page_bytes: kernel::page_bytes(),
-            irq_time_accounting: kernel::irq_time_accounting(root, kernel.as_deref()),
+            irq_time_accounting: config.has("IRQ_TIME_ACCOUNTING"),
             governor: power::governor(root),
             cpufreq: power::policies(root),
             power_meter: PowerMeter::find(root).map(|meter| meter.name),
@@ -178,12 +194,13 @@ impl Host {
             load_1min: kernel::load_1min(root),
             open_files: limits::most_open_files(),
             lists_drops: !drops::can_read_socket_drops(),
-            rmem_max: root.number(RMEM_MAX),
+            rmem_max: network::most_rcvbuf(root, RMEM_MAX),
             rmem_max_is_of_host: network::is_read_only(root, RMEM_MAX),
             exceeds_rmem_max: network::can_exceed_rmem_max(root),
-            lo_rps_cpus: network::rps_cpus(root, "lo"),
+            lo_rps_cpus: network::rps_cpus(root, "lo").filter(|_| !sys_is_foreign),
+            sys_is_foreign,
             conntrack: network::conntrack(root),
-            nics: network::nics(root),
+            nics: nics::all(root),
             v4_refusal: loopback_problem(Ip::V4),
             v6_refusal: loopback_problem(Ip::V6),
             compatible,

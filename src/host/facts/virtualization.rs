@@ -2,12 +2,14 @@
 
 use crate::sys::files::Root;
 
-/// Returns the emulator or hypervisor, by traces that systemd-detect-virt uses as well. An emulated Raspberry Pi (`-M
-/// raspi3b`) shows none.
+/// Returns the emulator or hypervisor, by traces that systemd-detect-virt uses as well. `None`: none is visible, which
+/// does not prove that there is none: an emulated Raspberry Pi (`-M raspi3b`) shows nothing.
 pub(super) fn read(root: &Root, compatible: &[String]) -> Option<String> {
     hypervisor(root)
         .or_else(|| device_tree(root, compatible))
         .or_else(|| firmware(root))
+        .or_else(|| kernel(root))
+        .or_else(|| cpu_flag(root))
 }
 
 /// Returns the hypervisor's own name.
@@ -27,36 +29,68 @@ fn device_tree(root: &Root, compatible: &[String]) -> Option<String> {
     (is_virt || has_fw_cfg).then(|| "qemu".to_owned())
 }
 
-/// Detects hypervisors by their vendor in DMI (systemd `src/basic/virt.c`), and by the CPU flag of x86 hypervisors.
+/// Beginnings of texts in DMI, and the hypervisors that write them: systemd `src/basic/virt.c` (`dmi_vendor_table`,
+/// 2026-11), and KubeVirt, OpenStack and Apple from its issues #24419, #25298 and #37204.
+const DMI: &[(&str, &str)] = &[
+    ("QEMU", "qemu"),
+    ("Standard PC (", "qemu"),
+    ("KVM", "kvm"),
+    ("KubeVirt", "kvm"),
+    ("OpenStack", "kvm"),
+    ("VMware", "vmware"),
+    ("VMW", "vmware"),
+    ("innotek GmbH", "virtualbox"),
+    ("VirtualBox", "virtualbox"),
+    ("Oracle Corporation VirtualBox", "virtualbox"),
+    ("Xen", "xen"),
+    ("Bochs", "bochs"),
+    ("BHYVE", "bhyve"),
+    ("Amazon EC2", "amazon"),
+    ("Google Compute Engine", "google"),
+    ("Parallels", "parallels"),
+    ("Microsoft Corporation Virtual", "microsoft"),
+    ("Hyper-V", "microsoft"),
+    ("Apple Virtualization", "apple"),
+];
+
+/// Detects hypervisors by what the firmware says of the machine in DMI.
 fn firmware(root: &Root) -> Option<String> {
-    const VENDORS: &[(&str, &str)] = &[
-        ("QEMU", "qemu"),
-        ("KVM", "kvm"),
-        ("VMware", "vmware"),
-        ("innotek GmbH", "virtualbox"),
-        ("VirtualBox", "virtualbox"),
-        ("Xen", "xen"),
-        ("Amazon EC2", "amazon"),
-        ("Google Compute Engine", "google"),
-        ("Parallels", "parallels"),
-        ("Microsoft Corporation Virtual", "microsoft"),
-    ];
     let dmi = |file: &str| {
         root.text(format!("sys/class/dmi/id/{file}"))
             .unwrap_or_default()
     };
     let (vendor, product) = (dmi("sys_vendor"), dmi("product_name"));
-    let names = [format!("{vendor} {product}"), product];
-    let known = VENDORS
+    // Amazon's machines without a hypervisor say so in their product, such as c6g.metal.
+    if product.contains(".metal") {
+        return None;
+    }
+    let both = format!("{vendor} {product}");
+    let others = ["product_version", "board_vendor", "bios_vendor"].map(dmi);
+    let names = [both, product].into_iter().chain(others);
+    let known = names.filter_map(|name| {
+        let known = DMI.iter().find(|(begin, _)| name.starts_with(begin))?;
+        Some(known.1.to_owned())
+    });
+    known.into_iter().next()
+}
+
+/// Detects the Windows Subsystem for Linux: by the release of Microsoft's kernels, or by what it registers for Windows'
+/// programs (systemd `src/basic/virt.c`, `detect_container`).
+fn kernel(root: &Root) -> Option<String> {
+    let release = root.text("proc/sys/kernel/osrelease").unwrap_or_default();
+    let is_named = ["Microsoft", "microsoft", "WSL"]
         .iter()
-        .find(|(begin, _)| names.iter().any(|name| name.starts_with(begin)));
-    let announced = || {
-        let info = root.text("proc/cpuinfo")?;
-        let mut flags = info.lines().filter(|line| line.starts_with("flags"));
-        let flagged = flags.any(|line| line.split_whitespace().any(|flag| flag == "hypervisor"));
-        flagged.then(|| "unnamed hypervisor".to_owned())
-    };
-    known.map(|(_, name)| (*name).to_owned()).or_else(announced)
+        .any(|word| release.contains(word));
+    let interop = root.path("proc/sys/fs/binfmt_misc/WSLInterop");
+    (is_named || interop.exists()).then(|| "wsl".to_owned())
+}
+
+/// Detects a hypervisor by the flag that it shows to x86 CPUs. Others have no such flag.
+fn cpu_flag(root: &Root) -> Option<String> {
+    let info = root.text("proc/cpuinfo")?;
+    let mut flags = info.lines().filter(|line| line.starts_with("flags"));
+    let flagged = flags.any(|line| line.split_whitespace().any(|flag| flag == "hypervisor"));
+    flagged.then(|| "unnamed hypervisor".to_owned())
 }
 
 #[cfg(test)]
@@ -92,5 +126,30 @@ mod tests {
             Some("unnamed hypervisor")
         );
         assert_eq!(seen("sys/class/dmi/id/sys_vendor", "ASUS", &[]), None);
+        let named = [
+            (
+                "product_name",
+                "Apple Virtualization Generic Platform\n",
+                "apple",
+            ),
+            ("product_name", "KubeVirt\n", "kvm"),
+            ("bios_vendor", "BHYVE\n", "bhyve"),
+            (
+                "product_version",
+                "Hyper-V UEFI Release v4.1\n",
+                "microsoft",
+            ),
+            ("sys_vendor", "Amazon EC2\n", "amazon"),
+        ];
+        for (file, text, name) in named {
+            let seen = seen(&format!("sys/class/dmi/id/{file}"), text, &[]);
+            assert_eq!(seen.as_deref(), Some(name), "{text}");
+        }
+        for (file, text) in [("product_name", "c6g.metal\n"), ("bios_vendor", "EDK II\n")] {
+            assert_eq!(seen(&format!("sys/class/dmi/id/{file}"), text, &[]), None);
+        }
+        let release = "5.15.153.1-microsoft-standard-WSL2\n";
+        let wsl = seen("proc/sys/kernel/osrelease", release, &[]);
+        assert_eq!(wsl.as_deref(), Some("wsl"));
     }
 }

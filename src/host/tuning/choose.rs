@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{LeftOut, Location, Name, Setting, Tuning, Tunings, mask};
 use crate::data::Buffer;
-use crate::host::facts::{Host, Interface};
-use crate::sys::files::{Root, parse_cpu_list};
+use crate::host::facts::{self, CpufreqPolicy, Host, Interface};
+use crate::sys::files::Root;
 use crate::sys::nic::{Changeable, Ethtool};
 
 /// A request for tunings to try, if the machine has them.
@@ -23,7 +23,6 @@ pub struct Wanted {
 
 /// Factor between `--rcvbuf` and the larger buffer that is tried.
 pub const LARGER: u32 = 4;
-const CPUFREQ: &str = "sys/devices/system/cpu/cpufreq";
 
 /// Selects the requested tunings that can be tried on `host`, whose `/proc` and `/sys` are below `root`. Changes
 /// nothing.
@@ -130,8 +129,9 @@ impl Machine<'_> {
     }
 
     fn online(&self) -> Result<Vec<usize>, String> {
-        let list = self.root.text("sys/devices/system/cpu/online");
-        let cpus = parse_cpu_list(&list.unwrap_or_default()).unwrap_or_default();
+        // Where the list is not the kernel's own, CPUs that this process may use are online.
+        let usable = || self.host.cpus.iter().map(|cpu| cpu.id).collect();
+        let cpus: Vec<usize> = facts::online(self.root).unwrap_or_else(usable);
         if cpus.len() < 2 {
             return Err("this machine has one CPU".to_owned());
         }
@@ -214,17 +214,20 @@ impl Machine<'_> {
 
     fn governors(&self) -> Result<Vec<Setting>, String> {
         const TRIED: &str = "performance";
-        let policies = self.root.names(CPUFREQ, "policy");
+        let policies = facts::policies(self.root);
         if policies.is_empty() {
             return Err("this machine has no cpufreq".to_owned());
         }
-        let setting = |policy: &String| {
-            let directory = format!("{CPUFREQ}/{policy}");
+        let setting = |policy: &CpufreqPolicy| {
+            let directory = policy.directory();
             let all = self
                 .root
                 .text(format!("{directory}/scaling_available_governors"));
             if let Some(all) = all.filter(|all| !all.split(' ').any(|it| it == TRIED)) {
-                return Err(format!("{policy} has no governor {TRIED}, but {all}"));
+                return Err(format!(
+                    "{} has no governor {TRIED}, but {all}",
+                    policy.name
+                ));
             }
             self.file(format!("{directory}/scaling_governor"), TRIED.to_owned())
         };

@@ -13,10 +13,21 @@ use nix::sys::stat::{major, minor};
 
 use crate::sys::files::Root;
 
-/// Directories to lock, which every machine has; network namespaces do not change the first one. The lock changes
-/// neither: flock(2) needs no file of its own and no place to write, and ends with the last process that has the file
-/// open.
-const DIRECTORIES: [&str; 2] = ["proc", "sys"];
+/// Files to lock, all of which a search holds. The lock changes none: flock(2) needs no file of its own and no place to
+/// write, and ends with the last process that has the file open.
+///
+/// A lock belongs to an inode. `/proc` and `/sys` have others for each PID or network namespace that mounts them, so a
+/// container would not see a lock there. The file of a namespace has one inode, whoever opens it by whatever mount
+/// (nsfs is mounted once, fs/nsfs.c). Two searches that could change the same setting share at least one of these: the
+/// settings of an interface are in its network namespace, and those of the machine are the user's of the first user
+/// namespace. The namespace of time is shared by most containers.
+const FILES: [&str; 5] = [
+    "proc",
+    "sys",
+    "proc/self/ns/net",
+    "proc/self/ns/user",
+    "proc/self/ns/time",
+];
 /// Time to wait for the lock: a watchdog that has restored everything ends within it.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -25,7 +36,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// until everything is restored.
 #[derive(Debug)]
 pub struct Lock {
-    _held: Flock<File>,
+    _held: Vec<Flock<File>>,
 }
 
 impl Lock {
@@ -35,37 +46,45 @@ impl Lock {
     /// Fails if another search has the lock (the message names its process if it is known), or if the system refuses
     /// the lock.
     pub fn take(root: &Root) -> Result<Self, String> {
-        let mut directories = DIRECTORIES.iter();
-        let directory = directories.find_map(|it| File::open(root.path(it)).ok());
-        let mut directory = directory.ok_or("settings cannot be locked: no /proc, no /sys")?;
+        let files = FILES.iter().filter_map(|it| File::open(root.path(it)).ok());
         let end = Instant::now() + TIMEOUT;
-        let held = loop {
-            match Flock::lock(directory, FlockArg::LockExclusiveNonblock) {
-                Ok(held) => break held,
-                Err((taken, Errno::EWOULDBLOCK)) if Instant::now() < end => directory = taken,
-                Err((taken, Errno::EWOULDBLOCK)) => return Err(refusal(&taken)),
-                Err((_, error)) => return Err(format!("settings cannot be locked: {error}")),
-            }
-            thread::sleep(POLL_INTERVAL);
-        };
-        let inherited = fcntl(&*held, FcntlArg::F_SETFD(FdFlag::empty()));
-        inherited.map_err(|error| format!("settings cannot be locked: {error}"))?;
+        // All searches take them in one order, so that none waits for another that waits for it.
+        let held = files.map(|file| hold(file, end));
+        let held = held.collect::<Result<Vec<_>, _>>()?;
+        if held.is_empty() {
+            return Err("settings cannot be locked: no /proc, no /sys".to_owned());
+        }
         Ok(Self { _held: held })
     }
 }
 
-fn refusal(directory: &File) -> String {
+fn hold(mut file: File, end: Instant) -> Result<Flock<File>, String> {
+    let held = loop {
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(held) => break held,
+            Err((taken, Errno::EWOULDBLOCK)) if Instant::now() < end => file = taken,
+            Err((taken, Errno::EWOULDBLOCK)) => return Err(refusal(&taken)),
+            Err((_, error)) => return Err(format!("settings cannot be locked: {error}")),
+        }
+        thread::sleep(POLL_INTERVAL);
+    };
+    let inherited = fcntl(&*held, FcntlArg::F_SETFD(FdFlag::empty()));
+    inherited.map_err(|error| format!("settings cannot be locked: {error}"))?;
+    Ok(held)
+}
+
+fn refusal(file: &File) -> String {
     let mut text = "another search changes settings of this machine".to_owned();
-    if let Some(pid) = holder(directory) {
+    if let Some(pid) = holder(file) {
         let _ = write!(text, " (process {pid})");
     }
     text + ": wait until it has ended; nothing was changed"
 }
 
-/// Returns the process that locked the directory (`/proc/locks`, proc_locks(5)). `None` if it is gone and only its
-/// watchdog is left.
-fn holder(directory: &File) -> Option<u32> {
-    let metadata = directory.metadata().ok()?;
+/// Returns the process that locked the file (`/proc/locks`, proc_locks(5)). `None` if it is gone and only its watchdog
+/// is left, or if it is in another PID namespace.
+fn holder(file: &File) -> Option<u32> {
+    let metadata = file.metadata().ok()?;
     let (device, inode) = (metadata.dev(), metadata.ino());
     let file = format!("{:02x}:{:02x}:{inode}", major(device), minor(device));
     let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -81,6 +100,8 @@ fn holder(directory: &File) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     #[test]
@@ -94,5 +115,29 @@ mod tests {
         assert!(refused.contains(&format!("(process {pid})")), "{refused}");
         drop(first);
         Lock::take(&root).expect("nobody has it any more");
+    }
+
+    #[test]
+    fn a_lock_of_this_machine_holds_in_other_namespaces() {
+        let _first = Lock::take(&Root::default()).expect("no search runs here");
+        // As in a container: another /proc, another /sys, and another network namespace.
+        let tried = |namespaces: &[&str]| {
+            let script = "for file in net user time; do
+                flock --nonblock 9 9</proc/self/ns/$file || echo $file
+            done";
+            let mut unshare = Command::new("unshare");
+            unshare.args(namespaces).args(["sh", "-c", script]);
+            let output = unshare.output().ok()?;
+            let held = String::from_utf8(output.stdout).expect("text");
+            output.status.success().then_some(held)
+        };
+        if tried(&["--net"]).is_none() {
+            eprintln!("SKIPPED: no namespaces can be made here");
+            return;
+        }
+        let in_pid = tried(&["--pid", "--fork", "--mount-proc"]).expect("it is permitted");
+        assert_eq!(in_pid, "net\nuser\ntime\n");
+        let in_net = tried(&["--net", "--pid", "--fork", "--mount-proc"]).expect("it is permitted");
+        assert_eq!(in_net, "user\ntime\n");
     }
 }

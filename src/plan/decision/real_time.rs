@@ -136,9 +136,13 @@ pub(super) fn warning(case: &Case, conditions: &Conditions) -> Option<String> {
     let throttling = conditions.host.rt_throttling?;
     let never_sleeps = !case.is_rr() || case.wait == Some(Wait::Spin);
     let pause_us = throttling.pause_us().filter(|_| never_sleeps)?;
-    Some(format!(
-        "RT throttling stops threads that never sleep for {} of each {} ms (kernel.sched_rt_runtime_us)",
-        pause_us / 1000,
-        throttling.period_us / 1000
-    ))
+    let [pause_ms, period_ms] = [pause_us, throttling.period_us].map(|us| us / 1000);
+    let of_each = format!("threads that never sleep for {pause_ms} of each {period_ms} ms");
+    Some(match throttling.spares_lone_threads {
+        Some(false) => format!("RT throttling stops {of_each} (kernel.sched_rt_runtime_us)"),
+        Some(true) => format!("the kernel stops {of_each}, if others wait for their CPU"),
+        None => format!(
+            "RT throttling may stop {of_each}: since Linux 6.12 it depends on CONFIG_RT_GROUP_SCHED, which is unknown"
+        ),
+    })
 }

@@ -172,13 +172,15 @@ fn damaged_frames(samples: &[Sample]) -> Option<String> {
 
 /// Returns a warning about packets that a driver lost on the way of the datagrams, by its own counters, with the reason.
 fn lost_in_driver(samples: &[Sample]) -> Option<String> {
-    let is_on_the_way = |end: &str, name: &str| match way(name) {
+    let is_on_the_way = |end: &str, name: &str| match way(None, name) {
         Some(Way::In) => end == "receiver" && !is_damage(name),
         Some(Way::Out) => end == "sender",
         None => false,
     };
     let ((end, name), packets) = most_moved(samples, is_on_the_way)?;
-    let means = cause(None, name)?.means;
+    // Logs do not have the driver, and the counters of several have this name.
+    let unknown = "what it counts depends on the driver";
+    let means = cause(None, name).map_or(unknown, |cause| cause.means);
     Some(format!(
         "the {end}'s driver lost {packets} packets ({name}): {means}; what helps: udpbench check --interface NIC there"
     ))

@@ -7,11 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use serde::{Deserialize, Serialize};
 
 use super::poll::wait_for_input;
 use super::put_back::put_back;
 use super::watchdog::{Order, WatchdogAnswer};
-use crate::host::tuning::{Location, Setting, Tuning};
+use crate::host::tuning::{Setting, Tuning};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::json;
@@ -100,8 +101,8 @@ impl ChangedSettings {
         trial: Duration,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Result<(), String>> {
-        if let Err(reason) = ensure_unchanged(&tuning.settings, &self.root) {
-            return Ok(Err(reason));
+        if let Some(other) = differences(&tuning.settings, &self.root).into_iter().next() {
+            return Ok(Err(other.what));
         }
         self.order(&Order::Remember {
             settings: tuning.settings.clone(),
@@ -132,17 +133,26 @@ impl ChangedSettings {
         Ok(answer == WatchdogAnswer::Forgotten)
     }
 
-    /// Puts the settings back and waits until their links are up again. Returns whether the settings stayed changed
-    /// until now.
+    /// Puts the settings back and waits until their links are up again. The inner error is the reason why the settings
+    /// did not stay changed until now.
     ///
     /// # Errors
     /// Fails if a setting cannot be put back; the watchdog tries again.
-    pub fn put_back(mut self, tuning: &Tuning, interrupt: &Interrupt) -> anyhow::Result<bool> {
+    pub fn put_back(
+        mut self,
+        tuning: &Tuning,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Result<(), String>> {
         let links = self.links(tuning);
+        let others = others_value(&self.changed, &self.root);
         let lasted = self.put_all_back()?;
         // The next trial reports a link that stays down.
         let _ = self.wait_for(&links, tuning.name.resets_link(), interrupt);
-        Ok(lasted)
+        if !lasted {
+            let problem = "it took so long that the watchdog had put the setting back";
+            return Ok(Err(problem.to_owned()));
+        }
+        Ok(others.map_or(Ok(()), Err))
     }
 
     /// Returns the interfaces whose links are up, and may go down by the change.
@@ -226,25 +236,53 @@ fn has_carrier(root: &Root, interface: &str) -> bool {
     root.number(format!("sys/class/net/{interface}/carrier")) == Some(1)
 }
 
-/// Checks that settings have the values that they had when the search began.
-///
-/// # Errors
-/// Returns an error for the first setting that has another value or cannot be read.
-pub fn ensure_unchanged(settings: &[Setting], root: &Root) -> Result<(), String> {
-    settings.iter().try_for_each(|setting| {
-        let now = current_value(&setting.location, root)?;
-        if setting.location.is_same(&now, &setting.before) {
-            return Ok(());
-        }
-        Err(format!(
-            "{} is {now}, and was {} when the search began",
-            setting.location, setting.before
-        ))
+/// Returns a sentence about the first setting that somebody else has given another value than the one tried.
+fn others_value(settings: &[Setting], root: &Root) -> Option<String> {
+    settings.iter().find_map(|setting| {
+        let Setting {
+            location,
+            before,
+            tried,
+        } = setting;
+        let now = location.read(root).ok()?;
+        (!location.is_same(&now, tried)).then(|| {
+            format!(
+                "{location}: somebody else set it to {now} while {tried} was tried; it was {before}, and is left as it is"
+            )
+        })
     })
 }
 
-fn current_value(location: &Location, root: &Root) -> Result<String, String> {
-    location
-        .read(root)
-        .map_err(|error| format!("{location}: {error}"))
+/// A setting that has another value than when the search began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Setting, its value now and its value then, as a sentence.
+    pub what: String,
+    /// True if the value is the one that the search tried, or cannot be read.
+    pub may_be_ours: bool,
+}
+
+/// Returns the settings that have other values than when the search began, or that cannot be read.
+pub fn differences(settings: &[Setting], root: &Root) -> Vec<Difference> {
+    let difference = |setting: &Setting| {
+        let Setting {
+            location,
+            before,
+            tried,
+        } = setting;
+        let now = match location.read(root) {
+            Ok(now) => now,
+            Err(error) => {
+                return Some(Difference {
+                    what: format!("{location}: {error}"),
+                    may_be_ours: true,
+                });
+            }
+        };
+        (!location.is_same(&now, before)).then(|| Difference {
+            what: format!("{location} is {now}, and was {before} when the search began"),
+            may_be_ours: location.is_same(&now, tried),
+        })
+    };
+    settings.iter().filter_map(difference).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::changed_settings::{ChangedSettings, ensure_unchanged};
+use super::changed_settings::{ChangedSettings, Difference, differences};
 use crate::host::facts::Host;
 use crate::host::tuning::{Lock, Setting, Tuning, Tunings, Wanted, choose};
 use crate::sys::files::Root;
@@ -49,14 +49,14 @@ impl HostSettings<'_> {
         }
     }
 
-    /// Checks that settings have the values that they had when the search began.
+    /// Returns the settings that have other values than when the search began.
     ///
     /// # Errors
-    /// Fails if the agent is gone. The inner error names a setting with another value.
-    pub fn ensure_unchanged(&mut self, settings: &[Setting]) -> anyhow::Result<Result<(), String>> {
+    /// Fails if the agent is gone.
+    pub fn differences(&mut self, settings: &[Setting]) -> anyhow::Result<Vec<Difference>> {
         match self {
-            Self::Local(root) => Ok(ensure_unchanged(settings, root)),
-            Self::Remote(agent) => agent.call(&Request::EnsureUnchanged(settings.to_vec())),
+            Self::Local(root) => Ok(differences(settings, root)),
+            Self::Remote(agent) => agent.call(&Request::Differences(settings.to_vec())),
         }
     }
 
@@ -88,7 +88,7 @@ impl HostSettings<'_> {
         }
     }
 
-    /// Puts the settings of a tuning back. Returns whether they stayed changed until now.
+    /// Puts the settings of a tuning back. The inner error is the reason why they did not stay changed until now.
     ///
     /// # Errors
     /// Fails if a setting cannot be put back, or if the agent is gone.
@@ -97,12 +97,12 @@ impl HostSettings<'_> {
         changed: Option<ChangedSettings>,
         tuning: &Tuning,
         interrupt: &Interrupt,
-    ) -> anyhow::Result<bool> {
+    ) -> anyhow::Result<Result<(), String>> {
         match (self, changed) {
             (Self::Remote(agent), _) => agent.call(&Request::PutBack(tuning.clone())),
             (Self::Local(_), Some(changed)) => changed.put_back(tuning, interrupt),
             // Nothing was changed.
-            (Self::Local(_), None) => Ok(true),
+            (Self::Local(_), None) => Ok(Ok(())),
         }
     }
 }

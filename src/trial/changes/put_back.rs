@@ -11,7 +11,7 @@ const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Puts settings back, in the reverse order of their changes. Settings that have their previous values already are left
-/// alone.
+/// alone, and so are values that somebody else has set meanwhile.
 ///
 /// # Errors
 /// Returns an error that names the settings that could not be put back, their previous values, and the fix by hand.
@@ -29,12 +29,15 @@ pub(in crate::trial) fn put_back(settings: &[Setting], root: &Root) -> anyhow::R
 
 fn failure(setting: &Setting, root: &Root) -> Option<String> {
     let Setting {
-        location, before, ..
+        location,
+        before,
+        tried,
     } = setting;
-    // A setting that cannot be set at all, such as an interrupt that the kernel manages, was not changed either.
+    // A setting that cannot be set at all, such as an interrupt that the kernel manages, was not changed either. A value
+    // that is neither is of somebody else.
     if location
         .read(root)
-        .is_ok_and(|now| location.is_same(&now, before))
+        .is_ok_and(|now| !location.is_same(&now, tried) || location.is_same(&now, before))
     {
         return None;
     }

@@ -29,7 +29,7 @@ fn the_seeds_of_the_fuzzer_are_messages_of_today() {
         Request::Truesizes(vec![0, 1472]),
         Request::Restart,
         Request::Lock,
-        Request::EnsureUnchanged(Vec::new()),
+        Request::Differences(Vec::new()),
         Request::Run(spec),
         Request::Accept(Vec::new()),
         Request::HasProbeArrived("[::1]:9".parse().expect("an address")),

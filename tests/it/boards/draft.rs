@@ -51,6 +51,10 @@ fn a_draft_is_a_profile_that_places_as_generic_does() {
 fn a_draft_that_is_added_is_what_its_board_is_recognised_as() {
     for name in hosts::names() {
         let host = host(&name);
+        // Nothing says which board it is.
+        if host.compatible.is_empty() && host.model.is_none() {
+            continue;
+        }
         let draft = parsed(&host, &name);
         for host in [by_model_alone(&host), host] {
             let mut boards = all();

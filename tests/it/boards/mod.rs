@@ -7,10 +7,12 @@ mod any_text;
 mod detection;
 mod draft;
 mod fixtures;
+mod live;
 mod own_profile;
 mod placement;
 mod profiles;
 mod reading;
+mod truth;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -56,7 +56,9 @@ fn the_kernel_and_its_receive_buffer_limit_are_read_everywhere() {
             version.starts_with(&format!("Linux version {kernel} ")),
             "{version}"
         );
-        assert!(host.rmem_max.is_some(), "{name}");
+        // Containers of kernels before 6.12 do not see it.
+        let is_hidden = name == "rpi-4b-netns-no-rmem";
+        assert_eq!(host.rmem_max.is_none(), is_hidden, "{name}");
     }
 }
 

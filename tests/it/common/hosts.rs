@@ -51,7 +51,8 @@ pub fn two_cpus() -> String {
     root("x86-vm").display().to_string()
 }
 
-fn expand(capture: &str, tree: &Path) {
+/// Writes the files of a capture.
+pub fn expand(capture: &str, tree: &Path) {
     for line in capture.lines() {
         let (path, text) = line.split_once('\t').expect("path, tab, text");
         let path = tree.join(path);

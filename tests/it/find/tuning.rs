@@ -214,6 +214,53 @@ fn settings_are_as_before_however_it_ends_and_the_search_goes_on() {
     }
 }
 
+#[test]
+fn what_somebody_else_sets_is_left_as_it_is_given_up_and_said() {
+    let place = machine();
+    let longer = SOON
+        .replace("2ms", "20ms")
+        .replace("--rounds 12", "--rounds 1000");
+    let words = format!("{longer} --max-case-time 1h --yes --setting rps,governor -o log.jsonl");
+    let mut search = place.udpbench(&words);
+    let search = search.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let search = search.expect("it starts");
+    wait_until("RPS is tried", || text(&place, RPS) == "f");
+    fs::write(place.path(RPS), "2\n").expect("written");
+    // It goes on with the other setting, whose log grows.
+    let log = || fs::read_to_string(place.path("log.jsonl")).unwrap_or_default();
+    let is_said =
+        |text: &str| text.contains("somebody else set it to 2") || text.contains("is 2, and was 0");
+    wait_until("it is given up", || is_said(&log()));
+    let governors = || log().matches(r#""tuning":1,"#).count();
+    let before = governors();
+    wait_until("the other setting goes on", || governors() > before);
+    signal(&search, Signal::SIGINT);
+    let output = search.wait_with_output().expect("it ends");
+    assert_eq!(text(&place, RPS), "2", "never overwritten");
+    assert_eq!(text(&place, GOVERNOR), "ondemand");
+    let errors = stderr(&output);
+    let said = "left as somebody else has set it: /sys/class/net/lo/queues/rx-0/rps_cpus is 2, and was 00000000";
+    assert!(errors.contains(said), "{errors}");
+    assert!(
+        !errors.contains("all settings are as they were"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_killed_search_leaves_what_somebody_else_set() {
+    let place = machine();
+    let mut child = in_the_middle(&place, "-o log.jsonl");
+    wait_until("RPS is tried", || text(&place, RPS) == "f");
+    fs::write(place.path(RPS), "2\n").expect("written");
+    signal(&child, Signal::SIGKILL);
+    child.wait().expect("it ends");
+    wait_until("the watchdog puts the rest back", || {
+        text(&place, GOVERNOR) == "ondemand"
+    });
+    assert_eq!(text(&place, RPS), "2");
+}
+
 /// The machine that is made of files as another host, and the words that have it measured.
 fn remote_host() -> (Place, &'static str) {
     let place = machine();

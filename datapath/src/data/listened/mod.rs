@@ -25,6 +25,8 @@ const KEPT_SILENCES: usize = 20;
 pub struct Heard<'a> {
     /// Address of the sender. `None`: the kernel did not tell.
     pub source: Option<SocketAddr>,
+    /// Number of the interface that it came in on. 0: the kernel did not tell.
+    pub interface: u32,
     /// Length of the payload in bytes.
     pub bytes: u32,
     /// First bytes of the payload: as many as the sequence number needs.
@@ -54,8 +56,10 @@ pub struct ListenWindow {
     pub first_silences: Vec<Gap>,
     /// The longest gap that ended in it.
     pub longest_gap: Option<Gap>,
-    /// Counts of numbered datagrams of all sources.
+    /// Counts of numbered datagrams of all sources whose numbers are believed.
     pub sequence: SequenceCounts,
+    /// Sources of this window whose numbers are not believed.
+    pub doubted_sources: u32,
     /// Datagrams without a number where one is expected.
     pub unnumbered: u64,
     /// Datagrams without a time stamp of the kernel.
@@ -138,6 +142,16 @@ impl Listened {
         self.window += 1;
     }
 
+    /// Adds to the current window what its numbers tell.
+    pub fn close_window(&mut self, window: &mut ListenWindow) {
+        self.sources.close_window(self.window, window);
+    }
+
+    /// Enters the end of the run, before the last window is closed, and the drops of the socket after the last datagram.
+    pub fn finish(&mut self, dropped_after: u64) {
+        self.sources.finish(dropped_after);
+    }
+
     /// Counts a datagram, here and in its window.
     pub fn enter(&mut self, heard: &Heard, window: &mut ListenWindow) {
         window.datagrams += 1;
@@ -162,11 +176,8 @@ impl Listened {
         self.silences.enter_datagram(heard);
         let number = self.numbered.map(|numbered| numbered.read(heard.payload));
         window.unnumbered += u64::from(number == Some(None));
-        let entered = self.sources.enter(heard, number.flatten(), self.window);
-        window.sources += u32::from(entered.is_first_of_window);
-        if let Some(arrival) = entered.arrival {
-            window.sequence += arrival;
-        }
+        let is_first_of_window = self.sources.enter(heard, number.flatten(), self.window);
+        window.sources += u32::from(is_first_of_window);
     }
 }
 

@@ -1,3 +1,5 @@
+mod streams;
+
 use super::*;
 
 const MS: u64 = 1_000_000;
@@ -19,6 +21,7 @@ fn listened(datagrams: &[(u16, u8, u64)], silence_ms: Option<u64>) -> (Listened,
     for &(port, number, at_ms) in datagrams {
         let heard = Heard {
             source: Some(([127, 0, 0, 1], port).into()),
+            interface: 1,
             bytes: u32::from(port),
             payload: &[number],
             arrived_ns: at_ms * MS,
@@ -26,28 +29,91 @@ fn listened(datagrams: &[(u16, u8, u64)], silence_ms: Option<u64>) -> (Listened,
         };
         listened.enter(&heard, &mut window);
     }
+    listened.finish(0);
+    listened.close_window(&mut window);
     (listened, window)
+}
+
+fn counts(source: &Source) -> SequenceCounts {
+    let series = source.series().expect("it has numbers");
+    series.expect("they follow").counts
 }
 
 #[test]
 fn each_source_has_its_own_numbers_and_gaps() {
     let (all, window) = listened(
-        &[(1, 5, 0), (2, 200, 1), (1, 7, 3), (2, 201, 4), (1, 7, 9)],
+        &[
+            (1, 5, 0),
+            (2, 200, 1),
+            (1, 7, 3),
+            (2, 201, 4),
+            (1, 7, 9),
+            (1, 8, 9),
+        ],
         None,
     );
     let [one, two] = all.sources.known() else {
         panic!("{:?}", all.sources);
     };
-    assert_eq!((one.datagrams, one.bytes, one.sequence.missing), (3, 3, 1));
-    assert_eq!(one.sequence.duplicates, 1);
+    assert_eq!((one.datagrams, one.bytes, counts(one).missing), (4, 4, 1));
+    assert_eq!(counts(one).duplicates, 1);
     assert_eq!(one.longest_gap, Some(gap(3 * MS, 6 * MS)));
-    assert_eq!((two.datagrams, two.sequence.missing), (2, 0));
-    assert_eq!((window.datagrams, window.sources), (5, 2));
+    assert_eq!((two.datagrams, counts(two).missing), (2, 0));
+    assert_eq!((window.datagrams, window.sources), (6, 2));
     assert_eq!(window.longest_gap, Some(gap(4 * MS, 5 * MS)));
     assert_eq!(window.sequence.missing, 1);
-    assert_eq!(window.gaps().count(), 4);
-    assert_eq!(all.sizes.by_count(), [(1, 3), (2, 2)]);
+    assert_eq!(window.gaps().count(), 5);
+    assert_eq!(all.sizes.by_count(), [(1, 4), (2, 2)]);
     assert_eq!(all.sizes.range(), Some((1, 2)));
+}
+
+#[test]
+fn an_address_on_two_interfaces_is_two_sources() {
+    let mut listened = Listened::new("0:1".parse().map(Numbered::Field).ok(), None);
+    let mut window = ListenWindow::new();
+    for (n, interface) in (0..100_u8).flat_map(|n| [(n, 1), (n, 2)]) {
+        let heard = Heard {
+            source: Some(([10, 0, 0, 1], 7).into()),
+            interface,
+            bytes: 1,
+            payload: &[n],
+            arrived_ns: u64::from(n) * MS,
+            dropped: 0,
+        };
+        listened.enter(&heard, &mut window);
+    }
+    let [one, two] = listened.sources.known() else {
+        panic!("{:?}", listened.sources);
+    };
+    for source in [one, two] {
+        assert_eq!(
+            (counts(source).received, counts(source).duplicates),
+            (100, 0)
+        );
+    }
+}
+
+#[test]
+fn a_sender_that_changes_its_port_is_one_source_if_its_numbers_follow() {
+    let changing: Vec<(u16, u8, u64)> = (0..200)
+        .filter(|n| n % 20 != 7)
+        .map(|n| (1000 + u16::from(n), n, n.into()))
+        .collect();
+    let (all, window) = listened(&changing, None);
+    let [source] = all.sources.known() else {
+        panic!("{:?}", all.sources);
+    };
+    assert!(source.changes_port());
+    assert_eq!((source.datagrams, all.sources.others()), (190, 0));
+    assert_eq!((counts(source).missing, counts(source).places), (10, 10));
+    assert_eq!(source.longest_gap, Some(gap(6 * MS, 2 * MS)));
+    assert_eq!(window.datagrams, 190);
+    // 20 senders that begin at once.
+    let started: Vec<(u16, u8, u64)> = (0..20_u8)
+        .map(|n| (1000 + u16::from(n), 0, n.into()))
+        .collect();
+    let (all, _) = listened(&started, None);
+    assert_eq!(all.sources.known().len(), 20);
 }
 
 #[test]
@@ -134,6 +200,7 @@ fn a_gap_in_which_the_socket_dropped_something_is_not_the_senders() {
     for (arrived_ns, dropped) in [(10, 0), (20, 4), (25, 0)] {
         let heard = Heard {
             source: None,
+            interface: 0,
             bytes: 1,
             payload: &[],
             arrived_ns,

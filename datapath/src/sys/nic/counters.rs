@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::driver::{WIFI_TX_FAILED, way};
 use super::ethtool::Ethtool;
-use super::link;
+use super::link::{self, Link};
 use super::qdisc;
 use super::wireless::Wireless;
 use crate::sys::netlink::Netlink;
@@ -70,22 +70,86 @@ pub struct PathCounters {
 #[derive(Debug)]
 pub struct PathReader {
     route: Netlink,
-    index: u32,
-    driver: Ethtool,
+    own: Counting,
+    /// The interfaces below it.
+    below: Vec<Counting>,
     /// Name of the interface if it has a radio.
     radio: Option<String>,
 }
 
+/// An interface that counts what it loses.
+#[derive(Debug)]
+struct Counting {
+    index: u32,
+    driver: Ethtool,
+    /// Name of the driver.
+    driver_name: String,
+    /// True if the kernel adds its counters to those of the interface above.
+    is_added: bool,
+}
+
+impl Counting {
+    fn open(interface: &str, is_added: bool) -> io::Result<Self> {
+        let driver = Ethtool::open(interface)?;
+        Ok(Self {
+            index: link::index(interface)?,
+            driver_name: driver.driver().unwrap_or_default(),
+            driver,
+            is_added,
+        })
+    }
+
+    /// Adds the driver's counters that are known to count lost packets ([`way`]).
+    fn add_named(&self, named: &mut BTreeMap<String, u64>) {
+        for (name, value) in self.driver.statistics().unwrap_or_default() {
+            if way(Some(&self.driver_name), &name).is_some() {
+                *named.entry(name).or_default() += value;
+            }
+        }
+    }
+}
+
+/// Returns all interfaces below one: those directly below, and those below them. Empty if netlink does not tell.
+fn all_below(index: u32) -> Vec<Counting> {
+    let all = link::links().unwrap_or_default();
+    let mut uppers: Vec<&Link> = all.iter().filter(|it| it.index == index).collect();
+    let (mut found, mut seen) = (Vec::new(), vec![index]);
+    while let Some(upper) = uppers.pop() {
+        // The counters of a bond contain those of its ports (`bond_get_stats`).
+        let is_added = upper.kind.as_deref() == Some("bond");
+        for lower in link::below(upper, &all).links {
+            if seen.contains(&lower.index) {
+                continue;
+            }
+            seen.push(lower.index);
+            found.extend(Counting::open(&lower.name, is_added));
+            uppers.extend(all.iter().filter(|it| it.index == lower.index));
+        }
+    }
+    found
+}
+
 impl PathReader {
-    /// Opens a reader.
+    /// Opens a reader of an interface and those below it: what a VLAN, a macvlan or a port of a switch is on top of, and
+    /// the ports of a bridge or bond. They may lose what is sent and received by it, and what others send.
     ///
     /// # Errors
     /// Fails if there is no interface of this name, or if netlink is forbidden.
     pub fn open(interface: &str) -> io::Result<Self> {
+        let mut reader = Self::open_alone(interface)?;
+        reader.below = all_below(reader.own.index);
+        Ok(reader)
+    }
+
+    /// Opens a reader of an interface alone.
+    ///
+    /// # Errors
+    /// Fails if there is no interface of this name, or if netlink is forbidden.
+    pub fn open_alone(interface: &str) -> io::Result<Self> {
         Ok(Self {
-            index: link::index(interface)?,
+            own: Counting::open(interface, false)?,
+            below: Vec::new(),
             route: Netlink::route()?,
-            driver: Ethtool::open(interface)?,
             radio: Wireless::read(interface).map(|_| interface.to_owned()),
         })
     }
@@ -101,7 +165,7 @@ impl PathReader {
         let softnet = softnet::read();
         let link = self.link()?;
         let qdiscs = self.qdiscs()?;
-        Ok(PathCounters {
+        let mut counters = PathCounters {
             qdisc_drops: qdisc::out_drops(&qdiscs).into(),
             filter_drops: qdisc::filter_drops(&qdiscs).into(),
             nic_out_drops: link.statistics.out_drops(),
@@ -121,7 +185,19 @@ impl PathReader {
             backlog_drops: sum(&softnet, |cpu| cpu.dropped),
             softnet_squeezed: sum(&softnet, |cpu| cpu.squeezed),
             cpus: u32::try_from(softnet.len()).unwrap_or(u32::MAX),
-        })
+        };
+        for lower in &self.below {
+            // One that is gone loses nothing any more.
+            let qdiscs = qdiscs_of(&mut self.route, lower.index).unwrap_or_default();
+            counters.qdisc_drops += u64::from(qdisc::out_drops(&qdiscs));
+            counters.filter_drops += u64::from(qdisc::filter_drops(&qdiscs));
+            let link = link::read(&mut self.route, lower.index).unwrap_or_default();
+            if !lower.is_added {
+                counters.nic_out_drops += link.statistics.out_drops();
+                counters.nic_in_drops += link.statistics.in_drops();
+            }
+        }
+        Ok(counters)
     }
 
     /// Reads counters of lost packets by name, since boot: the kernel's for the interface, and those of its driver that
@@ -131,10 +207,8 @@ impl PathReader {
     /// Fails if the interface is gone.
     pub fn named(&mut self) -> io::Result<BTreeMap<String, u64>> {
         let mut named = BTreeMap::new();
-        for (name, value) in self.driver.statistics().unwrap_or_default() {
-            if way(&name).is_some() {
-                *named.entry(name).or_default() += value;
-            }
+        for interface in [&self.own].into_iter().chain(&self.below) {
+            interface.add_named(&mut named);
         }
         if let Some(radio) = self.radio() {
             let counters = [
@@ -145,12 +219,13 @@ impl PathReader {
             let known = known.filter_map(|(name, count)| Some((name.to_owned(), count?.into())));
             named.extend(known);
         }
-        let kernels = self.link()?.statistics;
-        named.extend(
-            kernels
-                .losses()
-                .map(|(name, value)| (name.to_owned(), value)),
-        );
+        let mut kernels = vec![self.link()?];
+        for lower in self.below.iter().filter(|lower| !lower.is_added) {
+            kernels.extend(link::read(&mut self.route, lower.index));
+        }
+        for (name, value) in kernels.iter().flat_map(|link| link.statistics.losses()) {
+            *named.entry(name.to_owned()).or_default() += value;
+        }
         Ok(named)
     }
 
@@ -164,7 +239,7 @@ impl PathReader {
     /// # Errors
     /// Fails if the interface is gone.
     pub fn link(&mut self) -> io::Result<link::Link> {
-        link::read(&mut self.route, self.index)
+        link::read(&mut self.route, self.own.index)
     }
 
     /// Reads the queueing disciplines of the interface. Empty if the kernel was built without them.
@@ -172,10 +247,14 @@ impl PathReader {
     /// # Errors
     /// Returns the error of netlink.
     pub fn qdiscs(&mut self) -> io::Result<Vec<qdisc::Qdisc>> {
-        match qdisc::read(&mut self.route, self.index) {
-            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(Vec::new()),
-            answer => answer,
-        }
+        qdiscs_of(&mut self.route, self.own.index)
+    }
+}
+
+fn qdiscs_of(route: &mut Netlink, index: u32) -> io::Result<Vec<qdisc::Qdisc>> {
+    match qdisc::read(route, index) {
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(Vec::new()),
+        answer => answer,
     }
 }
 

@@ -14,8 +14,9 @@ pub enum Way {
     Out,
 }
 
-/// Returns the direction of the lost packets that a counter of this name counts. `None`: it counts no lost packets, or
-/// is not known here.
+/// Returns the direction of the lost packets that a counter of a driver counts. `None`: it counts no lost packets, or
+/// is not known here. A name alone proves nothing, as drivers share names and not meanings. Without a `driver`, the name
+/// is one that was chosen by its driver before, as in logs.
 ///
 /// Names that repeat the kernel's own counters (`rx_dropped`) are not known, nor are counters of events
 /// (`rx_buf_unav_irq`) or counters that contain another, or are contained in it: `rx0_hw_drop_overruns`; `Rx DMA
@@ -23,15 +24,29 @@ pub enum Way {
 /// `mmc_rx_run_error` and `mmc_rx_jabber_error` of stmmac, which have a wrong CRC as well (manuals of Intel's EMAC).
 /// Others may be: `rbuf_err_cnt` of bcmgenet, which no manual defines, and `Rx Fragment Errors` of lan78xx, which its
 /// sibling lan743x does not add to its errors.
-pub fn way(name: &str) -> Option<Way> {
+pub fn way(driver: Option<&str>, name: &str) -> Option<Way> {
     let is_like = |patterns: &[&str]| patterns.iter().any(|pattern| is_named(name, pattern));
-    if is_like(IN) {
-        Some(Way::In)
-    } else if is_like(OUT) {
-        Some(Way::Out)
-    } else {
-        None
+    let has = |family: &Family| driver.is_none_or(|driver| family.has(driver));
+    if driver.is_none() && name == WIFI_TX_FAILED {
+        return Some(Way::Out);
     }
+    FAMILIES
+        .iter()
+        .filter(|family| has(family))
+        .find_map(|family| {
+            if is_like(family.into) {
+                Some(Way::In)
+            } else {
+                is_like(family.out).then_some(Way::Out)
+            }
+        })
+}
+
+/// Returns the name of the drivers that have the same counters as this one, such as `stmmac` for `rk_gmac-dwmac`.
+/// `None`: its counters are not known here.
+pub fn family(driver: &str) -> Option<&'static str> {
+    let known = FAMILIES.iter().find(|family| family.has(driver))?;
+    known.drivers.first().copied()
 }
 
 /// Returns the sums of lost packets in the counters of a driver, by their names: in and out.
@@ -47,7 +62,7 @@ pub fn drops<'a>(counters: impl IntoIterator<Item = (&'a String, &'a u64)>) -> (
         let queue = name.strip_suffix("_xdp_drops");
         let containing = queue.and_then(|queue| counters.get(format!("{queue}_drops").as_str()));
         let value = value.saturating_sub(containing.copied().unwrap_or(0));
-        match way(name) {
+        match way(None, name) {
             Some(Way::In) => on_the_way_in = on_the_way_in.wrapping_add(value),
             Some(Way::Out) => on_the_way_out = on_the_way_out.wrapping_add(value),
             None => {}
@@ -56,133 +71,223 @@ pub fn drops<'a>(counters: impl IntoIterator<Item = (&'a String, &'a u64)>) -> (
     (on_the_way_in, on_the_way_out)
 }
 
-/// Names in the kernel's `drivers/net` that count packets lost on the way in. `#` stands for a number.
-const IN: &[&str] = &[
-    // bcmgenet
-    "rbuf_ovflow_cnt",
-    "alloc_rx_buff_failed",
-    "rx_dma_failed",
-    "rx_fcs",
-    "rx_align",
-    // macb
-    "rx_frame_check_sequence_errors",
-    "rx_length_field_frame_errors",
-    "rx_alignment_errors",
-    "rx_resource_errors",
-    "rx_overruns",
-    "rx_oversize_frames",
-    "rx_undersized_frames",
-    "rx_jabbers",
-    "rx_ip_header_checksum_errors",
-    "rx_udp_checksum_errors",
-    // lan78xx
-    "RX FCS Errors",
-    "RX Alignment Errors",
-    "RX Jabber Errors",
-    "RX Undersize Frame Errors",
-    "RX Oversize Frame Errors",
-    "RX Dropped Frames",
-    // r8169
-    "rx_missed",
-    "align_errors",
-    // stmmac
-    "rx_missed_cntr",
-    "mmc_rx_crc_error",
-    "mmc_rx_align_error",
-    "mmc_rx_fifo_overflow",
-    "mmc_rx_length_error",
-    "mmc_rx_watchdog_error",
-    // fec
-    "IEEE_rx_drop",
-    "IEEE_rx_crc",
-    "IEEE_rx_align",
-    "IEEE_rx_macerr",
-    // cpsw and am65-cpsw (rx_undersized_frames: above)
-    "Rx CRC Errors",
-    "Rx Align/Code Errors",
-    "Oversize Rx Frames",
-    "Rx Jabbers",
-    "Undersize (Short) Rx Frames",
-    "Rx Fragments",
-    "Rx Start of Frame Overruns",
-    "Rx Middle of Frame Overruns",
-    "rx_align_code_errors",
-    "rx_oversized_frames",
-    "rx_jabber_frames",
-    "ale_overrun_drop",
-    "rx_bottom_fifo_drop",
-    "rx_top_fifo_drop",
-    // virtio_net and veth. `rx_queue_` are older names of virtio_net: see `drops`.
-    "rx#_drops",
-    "rx_queue_#_drops",
-    "rx_queue_#_xdp_drops",
-    "rx#_hw_drops",
-    // mvneta
-    "rx_discard",
-    "rx_overrun",
-    "bad_crc_event",
-    "mac_receive_error",
-    "skb_alloc_errors",
-    // mvpp2
-    "rx_fifo_or_parser_overrun_drops",
-    "rxq_#_queue_full_drops",
-    "rxq_#_packets_early_drops",
-    "rxq_#_packets_bm_drops",
-];
+/// Drivers with the same counters.
+struct Family {
+    /// Names in sysfs and of `ethtool -i`. `*` stands for any text. The first one names the family.
+    drivers: &'static [&'static str],
+    /// Counters of packets lost on the way in. `#` stands for a number.
+    into: &'static [&'static str],
+    /// Counters of packets lost on the way out.
+    out: &'static [&'static str],
+}
 
-/// Frames that a radio gave up after all retries ([`Wireless::tx_failed`](super::Wireless::tx_failed)).
+impl Family {
+    fn has(&self, driver: &str) -> bool {
+        let fits = |pattern: &&str| match pattern.split_once('*') {
+            None => driver == *pattern,
+            Some((before, after)) => {
+                let rest = driver.strip_prefix(before);
+                rest.is_some_and(|rest| rest.contains(after))
+            }
+        };
+        self.drivers.iter().any(fits)
+    }
+}
+
+/// Frames that a radio gave up after all retries ([`Wireless::tx_failed`](super::Wireless::tx_failed)). It is a counter
+/// of nl80211, and of no driver.
 pub(super) const WIFI_TX_FAILED: &str = "wifi_tx_failed";
 
-const OUT: &[&str] = &[
-    // bcmgenet
-    "tx_dma_failed",
-    "tx_realloc_tsb_failed",
-    "tx_late_col",
-    "tx_excess_col",
-    // macb
-    "tx_underrun",
-    "tx_excessive_collisions",
-    "tx_late_collisions",
-    // lan78xx
-    "TX FCS Errors",
-    "TX Excess Deferral Errors",
-    "TX Carrier Errors",
-    "TX Excessive Collision",
-    "TX Late Collisions",
-    // r8169 (tx_underrun: above)
-    "tx_aborted",
-    // stmmac
-    "mmc_tx_underflow_error",
-    "mmc_tx_latecol",
-    "mmc_tx_exesscol",
-    "mmc_tx_carrier_error",
-    "mmc_tx_excessdef",
-    // fec
-    "IEEE_tx_macerr",
-    "IEEE_tx_lcol",
-    "IEEE_tx_excol",
-    // cpsw and am65-cpsw
-    "Excessive Collisions",
-    "Late Collisions",
-    "Tx Underrun",
-    "tx_pri#_drop",
-    // virtio_net and veth
-    "tx#_hw_drops",
-    "tx_queue_#_xdp_xmit_errors",
-    // mvneta
-    "internal_mac_transmit_err",
-    "late_collision",
-    // Wi-Fi: of nl80211, not of `ethtool -S`
-    WIFI_TX_FAILED,
-    // mvpp2
-    "txq_#_queue_full_drops",
-    "txq_#_packets_early_drops",
-    "txq_#_packets_bm_drops",
+/// Known drivers: names in the kernel's `drivers/net`, of Linux 6.18 (2026-11), and of Realtek's own drivers.
+const FAMILIES: &[Family] = &[
+    Family {
+        drivers: &["bcmgenet"],
+        into: &[
+            "rbuf_ovflow_cnt",
+            "alloc_rx_buff_failed",
+            "rx_dma_failed",
+            "rx_fcs",
+            "rx_align",
+        ],
+        out: &[
+            "tx_dma_failed",
+            "tx_realloc_tsb_failed",
+            "tx_late_col",
+            "tx_excess_col",
+        ],
+    },
+    Family {
+        drivers: &["macb"],
+        into: &[
+            "rx_frame_check_sequence_errors",
+            "rx_length_field_frame_errors",
+            "rx_alignment_errors",
+            "rx_resource_errors",
+            "rx_overruns",
+            "rx_oversize_frames",
+            "rx_undersized_frames",
+            "rx_jabbers",
+            "rx_ip_header_checksum_errors",
+            "rx_udp_checksum_errors",
+        ],
+        out: &[
+            "tx_underrun",
+            "tx_excessive_collisions",
+            "tx_late_collisions",
+        ],
+    },
+    Family {
+        drivers: &["lan78xx"],
+        into: &[
+            "RX FCS Errors",
+            "RX Alignment Errors",
+            "RX Jabber Errors",
+            "RX Undersize Frame Errors",
+            "RX Oversize Frame Errors",
+            "RX Dropped Frames",
+        ],
+        out: &[
+            "TX FCS Errors",
+            "TX Excess Deferral Errors",
+            "TX Carrier Errors",
+            "TX Excessive Collision",
+            "TX Late Collisions",
+        ],
+    },
+    Family {
+        drivers: &["r8169", "r8101", "r8125", "r8126", "r8127", "r8168"],
+        into: REALTEK_IN,
+        out: REALTEK_OUT,
+    },
+    // A chip behind USB: its counters have the same names, and other reasons.
+    Family {
+        drivers: &["r8152"],
+        into: REALTEK_IN,
+        out: REALTEK_OUT,
+    },
+    Family {
+        drivers: &[
+            "stmmac",
+            "*dwmac",
+            "st_gmac",
+            "st_mac100",
+            "st_xgmac",
+            "qcom-ethqos",
+            "tegra-mgbe",
+        ],
+        into: &[
+            "rx_missed_cntr",
+            "mmc_rx_crc_error",
+            "mmc_rx_align_error",
+            "mmc_rx_fifo_overflow",
+            "mmc_rx_length_error",
+            "mmc_rx_watchdog_error",
+        ],
+        out: &[
+            "mmc_tx_underflow_error",
+            "mmc_tx_latecol",
+            "mmc_tx_exesscol",
+            "mmc_tx_carrier_error",
+            "mmc_tx_excessdef",
+        ],
+    },
+    Family {
+        drivers: &["fec"],
+        into: &[
+            "IEEE_rx_drop",
+            "IEEE_rx_crc",
+            "IEEE_rx_align",
+            "IEEE_rx_macerr",
+        ],
+        out: &["IEEE_tx_macerr", "IEEE_tx_lcol", "IEEE_tx_excol"],
+    },
+    Family {
+        drivers: &["cpsw", "cpsw-switch", "TI CPSW Driver*"],
+        into: &[
+            "Rx CRC Errors",
+            "Rx Align/Code Errors",
+            "Oversize Rx Frames",
+            "Rx Jabbers",
+            "Undersize (Short) Rx Frames",
+            "Rx Fragments",
+            "Rx Start of Frame Overruns",
+            "Rx Middle of Frame Overruns",
+        ],
+        out: &["Excessive Collisions", "Late Collisions", "Tx Underrun"],
+    },
+    Family {
+        drivers: &["am65-cpsw-nuss"],
+        into: &[
+            "rx_align_code_errors",
+            "rx_oversized_frames",
+            "rx_jabber_frames",
+            "rx_undersized_frames",
+            "ale_overrun_drop",
+            "rx_bottom_fifo_drop",
+            "rx_top_fifo_drop",
+        ],
+        out: &[
+            "tx_excessive_collisions",
+            "tx_late_collisions",
+            "tx_pri#_drop",
+        ],
+    },
+    // `rx_queue_` are older names of virtio_net: see `drops`.
+    Family {
+        drivers: &["virtio_net"],
+        into: &[
+            "rx#_drops",
+            "rx_queue_#_drops",
+            "rx_queue_#_xdp_drops",
+            "rx#_hw_drops",
+        ],
+        out: &["tx#_hw_drops"],
+    },
+    Family {
+        drivers: &["veth"],
+        into: &["rx_queue_#_drops", "rx_queue_#_xdp_drops"],
+        out: &["tx_queue_#_xdp_xmit_errors"],
+    },
+    Family {
+        drivers: &["mvneta"],
+        into: &[
+            "rx_discard",
+            "rx_overrun",
+            "bad_crc_event",
+            "mac_receive_error",
+            "skb_alloc_errors",
+        ],
+        out: &["internal_mac_transmit_err", "late_collision"],
+    },
+    Family {
+        drivers: &["mvpp2"],
+        into: &[
+            "bad_crc_event",
+            "mac_receive_error",
+            "rx_fifo_or_parser_overrun_drops",
+            "rxq_#_queue_full_drops",
+            "rxq_#_packets_early_drops",
+            "rxq_#_packets_bm_drops",
+        ],
+        out: &[
+            "late_collision",
+            "internal_mac_transmit_err",
+            "txq_#_queue_full_drops",
+            "txq_#_packets_early_drops",
+            "txq_#_packets_bm_drops",
+        ],
+    },
 ];
 
-/// Returns the names of all known counters of lost packets. `#` stands for a number.
-pub fn loss_counters() -> impl Iterator<Item = &'static str> {
-    IN.iter().chain(OUT).copied()
+const REALTEK_IN: &[&str] = &["rx_missed", "align_errors"];
+const REALTEK_OUT: &[&str] = &["tx_aborted", "tx_underrun"];
+
+/// Returns all known counters of lost packets, each with a driver that has it. `#` stands for a number.
+pub fn loss_counters() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FAMILIES.iter().flat_map(|family| {
+        let names = family.into.iter().chain(family.out);
+        names.map(|name| (family.drivers[0], *name))
+    })
 }
 
 /// Returns whether a name matches the pattern, in which `#` stands for digits.
@@ -212,9 +317,38 @@ mod tests {
 
     #[test]
     fn no_name_is_of_both_ways() {
-        for name in IN {
-            assert!(!OUT.contains(name), "{name}");
+        let all = |names: fn(&Family) -> &[&str]| -> Vec<&str> {
+            FAMILIES
+                .iter()
+                .flat_map(|family| names(family).to_vec())
+                .collect()
+        };
+        let out = all(|family| family.out);
+        for name in all(|family| family.into) {
+            assert!(!out.contains(&name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_counter_is_known_by_its_driver() {
+        for (driver, name, expected) in [
+            ("r8169", "rx_missed", Some(Way::In)),
+            ("r8152", "rx_missed", Some(Way::In)),
+            ("r8125", "tx_aborted", Some(Way::Out)),
+            ("rk_gmac-dwmac", "mmc_rx_fifo_overflow", Some(Way::In)),
+            ("st_gmac", "mmc_tx_latecol", Some(Way::Out)),
+            ("dwmac-sun8i", "rx_missed_cntr", Some(Way::In)),
+            ("TI CPSW Driver v1.0", "Late Collisions", Some(Way::Out)),
+            // Drivers that nobody looked at may count anything by these names.
+            ("ax88179_178a", "rx_missed", None),
+            ("mtk_soc_eth", "rx_overruns", None),
+            ("igb", "tx_aborted", None),
+            ("veth", "rx_missed", None),
+        ] {
+            assert_eq!(way(Some(driver), name), expected, "{driver} {name}");
+        }
+        assert_eq!(family("imx-dwmac"), Some("stmmac"));
+        assert_eq!(family("nvethernet"), None);
     }
 
     #[test]

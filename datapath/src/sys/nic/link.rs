@@ -5,11 +5,31 @@ use std::io;
 use nix::net::if_::if_nametoindex;
 use serde::{Deserialize, Serialize};
 
-use crate::sys::netlink::{Netlink, Scope, attributes, read_u32, read_u64, text};
+use crate::sys::netlink::{Netlink, Scope, attributes, read_u16, read_u32, read_u64, text};
 
 /// An interface, as RTM_GETLINK describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
+    /// Number of the interface in its network namespace.
+    pub index: u32,
+    /// Name, such as `eth0`.
+    pub name: String,
+    /// Kind of its hardware addresses (`ARPHRD_`, linux/if_arp.h).
+    pub hardware: u16,
+    /// Its hardware address. Empty: it has none.
+    pub address: Vec<u8>,
+    /// Number of the interface that it is on top of (`IFLA_LINK`); of a veth, its other end.
+    pub lower: Option<u32>,
+    /// True if `lower` is a number in another network namespace.
+    pub lower_is_elsewhere: bool,
+    /// Number of the bridge or bond that it is a port of.
+    pub master: Option<u32>,
+    /// Operational state (`IF_OPER_`, linux/if.h).
+    pub state: Option<u8>,
+    /// Number of receive queues.
+    pub rx_queues: Option<u32>,
+    /// Number of transmit queues.
+    pub tx_queues: Option<u32>,
     /// Counters of the interface.
     pub statistics: LinkStatistics,
     /// Times that the carrier came or went. `None`: before Linux 3.15.
@@ -158,12 +178,20 @@ pub fn index(interface: &str) -> io::Result<u32> {
 }
 
 /// Attributes (linux/if_link.h).
+const IFLA_ADDRESS: u16 = 1;
+const IFLA_IFNAME: u16 = 3;
 const IFLA_MTU: u16 = 4;
+const IFLA_LINK: u16 = 5;
 const IFLA_QDISC: u16 = 6;
+const IFLA_MASTER: u16 = 10;
+const IFLA_OPERSTATE: u16 = 16;
 const IFLA_LINKINFO: u16 = 18;
 const IFLA_STATS64: u16 = 23;
+const IFLA_NUM_TX_QUEUES: u16 = 31;
+const IFLA_NUM_RX_QUEUES: u16 = 32;
 const IFLA_CARRIER_CHANGES: u16 = 35;
 const IFLA_XDP: u16 = 43;
+const IFLA_LINK_NETNSID: u16 = 37;
 const IFLA_INFO_KIND: u16 = 1;
 const IFLA_XDP_ATTACHED: u16 = 2;
 const XDP_ATTACHED_SKB: u8 = 2;
@@ -176,18 +204,66 @@ pub(super) fn read(route: &mut Netlink, index: u32) -> io::Result<Link> {
     body[4..8].copy_from_slice(&index.to_ne_bytes());
     let mut link = Link::default();
     route.ask(libc::RTM_GETLINK, Scope::One, &body, |message| {
-        link = parse(message.get(LINK_BYTES..).unwrap_or_default());
+        link = parse(message);
     })?;
     Ok(link)
 }
 
-fn parse(bytes: &[u8]) -> Link {
-    let mut link = Link::default();
-    for (kind, value) in attributes(bytes) {
+/// Reads all interfaces of the network namespace.
+///
+/// # Errors
+/// Returns the error of netlink: a sandbox may forbid it.
+pub fn links() -> io::Result<Vec<Link>> {
+    let mut links = Vec::new();
+    let mut route = Netlink::route()?;
+    route.ask(libc::RTM_GETLINK, Scope::All, &[0; LINK_BYTES], |message| {
+        links.push(parse(message));
+    })?;
+    Ok(links)
+}
+
+/// Interfaces directly below another one: those that a VLAN, a macvlan or a port of a switch is on top of, and the ports
+/// of a bridge or bond.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Below {
+    /// The interfaces, by number.
+    pub links: Vec<Link>,
+    /// True if there is one in another network namespace, which is not visible here.
+    pub is_elsewhere: bool,
+}
+
+/// Returns the interfaces of `all` that are directly below `upper`.
+pub fn below(upper: &Link, all: &[Link]) -> Below {
+    // The two ends of such a pair are beside each other.
+    let is_pair = matches!(upper.kind.as_deref(), Some("veth" | "netkit" | "vxcan"));
+    let own = upper.lower.filter(|&lower| !is_pair && lower > 0);
+    let own = own.filter(|&lower| upper.lower_is_elsewhere || lower != upper.index);
+    let here = own.filter(|_| !upper.lower_is_elsewhere);
+    let is_below = |it: &&Link| Some(it.index) == here || it.master == Some(upper.index);
+    Below {
+        links: all.iter().filter(is_below).cloned().collect(),
+        is_elsewhere: own.is_some() && upper.lower_is_elsewhere,
+    }
+}
+
+fn parse(message: &[u8]) -> Link {
+    let mut link = Link {
+        hardware: read_u16(message, 2).unwrap_or(0),
+        index: read_u32(message, 4).unwrap_or(0),
+        ..Link::default()
+    };
+    for (kind, value) in attributes(message.get(LINK_BYTES..).unwrap_or_default()) {
         match kind {
+            IFLA_ADDRESS => link.address = value.to_vec(),
+            IFLA_IFNAME => link.name = text(value),
             IFLA_MTU => link.mtu = read_u32(value, 0),
+            IFLA_LINK => link.lower = read_u32(value, 0),
             IFLA_QDISC => link.qdisc = Some(text(value)),
+            IFLA_MASTER => link.master = read_u32(value, 0),
+            IFLA_OPERSTATE => link.state = value.first().copied(),
             IFLA_STATS64 => link.statistics = LinkStatistics::parse(value),
+            IFLA_NUM_TX_QUEUES => link.tx_queues = read_u32(value, 0),
+            IFLA_NUM_RX_QUEUES => link.rx_queues = read_u32(value, 0),
             IFLA_CARRIER_CHANGES => link.carrier_changes = read_u32(value, 0),
             IFLA_XDP => {
                 let is_generic = |(kind, value): (u16, &[u8])| {
@@ -195,6 +271,7 @@ fn parse(bytes: &[u8]) -> Link {
                 };
                 link.has_generic_xdp = attributes(value).any(is_generic);
             }
+            IFLA_LINK_NETNSID => link.lower_is_elsewhere = true,
             IFLA_LINKINFO => {
                 let kind = attributes(value).find(|(kind, _)| *kind == IFLA_INFO_KIND);
                 link.kind = kind.map(|(_, value)| text(value));
@@ -203,4 +280,78 @@ fn parse(bytes: &[u8]) -> Link {
         }
     }
     link
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(index: u32, kind: &str, lower: Option<u32>) -> Link {
+        Link {
+            index,
+            kind: Some(kind.to_owned()).filter(|kind| !kind.is_empty()),
+            lower,
+            ..Link::default()
+        }
+    }
+
+    #[test]
+    fn what_an_interface_is_on_top_of_is_below_it_and_the_other_end_of_a_pair_is_not() {
+        let port = |index, master| Link {
+            master: Some(master),
+            ..link(index, "", None)
+        };
+        let all = [
+            link(1, "", None),
+            link(2, "", None),
+            link(3, "vlan", Some(2)),
+            link(4, "macvlan", Some(3)),
+            link(5, "veth", Some(6)),
+            link(6, "veth", Some(5)),
+            link(7, "bond", None),
+            port(8, 7),
+            port(9, 7),
+            // Some drivers tell their own number.
+            link(10, "", Some(10)),
+            link(11, "vxlan", Some(0)),
+            Link {
+                lower_is_elsewhere: true,
+                ..link(12, "macvlan", Some(2))
+            },
+            Link {
+                lower_is_elsewhere: true,
+                ..link(13, "veth", Some(2))
+            },
+        ];
+        let found = |index: u32| {
+            let upper = all
+                .iter()
+                .find(|it| it.index == index)
+                .expect("it is there");
+            let below = below(upper, &all);
+            let indices: Vec<u32> = below.links.iter().map(|it| it.index).collect();
+            (indices, below.is_elsewhere)
+        };
+        for (index, expected, elsewhere) in [
+            (2, vec![], false),
+            (3, vec![2], false),
+            (4, vec![3], false),
+            (5, vec![], false),
+            (7, vec![8, 9], false),
+            (10, vec![], false),
+            (11, vec![], false),
+            (12, vec![], true),
+            (13, vec![], false),
+        ] {
+            assert_eq!(found(index), (expected, elsewhere), "{index}");
+        }
+    }
+
+    #[test]
+    fn the_machines_own_loopback_is_among_all() {
+        let all = links().expect("everybody may");
+        let lo = all.iter().find(|it| it.name == "lo").expect("it is there");
+        assert_eq!((lo.index, lo.hardware), (1, 772));
+        assert_eq!(below(lo, &all), Below::default());
+    }
 }

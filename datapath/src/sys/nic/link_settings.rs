@@ -12,7 +12,8 @@ const LINK_WORDS: usize = 12;
 const MOST_MASK_WORDS: usize = 127;
 /// Index of the number with the speed in Mb/s.
 const SPEED_WORD: usize = 1;
-/// Index of the number whose last byte in memory says whether the link is negotiated.
+/// Index of the number whose first byte in memory is the duplex mode, and whose last byte says whether the link is
+/// negotiated.
 const NEGOTIATED_WORD: usize = 2;
 /// Index of the number whose last byte in memory is the size of a mask, in numbers of 32 bits.
 const SIZE_WORD: usize = 3;
@@ -30,6 +31,12 @@ impl LinkSettings {
     pub(super) fn speed_mbps(&self) -> Option<u32> {
         // SPEED_UNKNOWN is -1.
         Some(self.answer[SPEED_WORD]).filter(|&speed| speed > 0 && speed < u32::MAX)
+    }
+
+    /// Returns the duplex mode, `full` or `half`. `None`: it is unknown.
+    fn duplex(&self) -> Option<&'static str> {
+        let [duplex, ..] = self.answer[NEGOTIATED_WORD].to_ne_bytes();
+        ["half", "full"].get(usize::from(duplex)).copied()
     }
 
     /// Returns whether both ends negotiate the modes.
@@ -59,6 +66,14 @@ impl LinkSettings {
 }
 
 impl Ethtool {
+    /// Reads speed in Mb/s and duplex mode. `None`: there is no link, or the driver does not tell.
+    pub fn speed(&self) -> (Option<u32>, Option<String>) {
+        let link = self.link_settings().ok();
+        let duplex = link.as_ref().and_then(LinkSettings::duplex);
+        let speed = link.as_ref().and_then(LinkSettings::speed_mbps);
+        (speed, duplex.map(str::to_owned))
+    }
+
     /// Reads the settings of the link.
     ///
     /// # Errors

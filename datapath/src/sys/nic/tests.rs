@@ -262,6 +262,45 @@ fn what_nobody_redirected_to_an_ifb_is_lost_on_its_way_in() {
 }
 
 #[test]
+fn what_an_interface_below_loses_is_counted_once() {
+    for (kind, on_top) in [
+        ("macvlan", "ip link add top link vb type macvlan"),
+        ("vlan", "ip link add link vb name top type vlan id 5"),
+        (
+            "bridge",
+            "ip link add top type bridge && ip link set vb master top",
+        ),
+        (
+            "bond",
+            "ip link add top type bond && ip link set vb down master top",
+        ),
+        (
+            "macvlan on a bridge",
+            "ip link add br0 type bridge && ip link set vb master br0 && ip link set br0 up
+            ip link add top link br0 type macvlan",
+        ),
+    ] {
+        in_namespace(VETH, || {
+            let script = format!("{on_top} && ip link set vb up mtu 500 && ip link set top up");
+            let made = Command::new("sh").args(["-c", &script]).output();
+            if !made.expect("a shell").status.success() {
+                eprintln!("SKIPPED: this kernel makes no {kind}");
+                return;
+            }
+            // What is longer than the other end's MTU is lost there.
+            let moved = between("top", || send("10.9.9.2:7", 60));
+            assert_eq!(moved.nic_in_drops, 60, "{kind}: {moved:?}");
+            let mut reader = PathReader::open("top").expect("it is there");
+            let named = reader.named().expect("readable");
+            assert_eq!(named["rx_dropped"], 60, "{kind}: {named:?}");
+            let mut alone = PathReader::open_alone("top").expect("it is there");
+            let own = if kind == "bond" { 60 } else { 0 };
+            assert_eq!(alone.read().expect("readable").nic_in_drops, own, "{kind}");
+        });
+    }
+}
+
+#[test]
 fn a_driver_that_counts_is_asked() {
     in_namespace(VETH, || {
         let driver = Ethtool::open("va").expect("a socket");

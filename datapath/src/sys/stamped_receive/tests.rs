@@ -3,11 +3,11 @@ use std::ffi::c_int;
 use nix::sys::socket::sockopt::RcvBuf;
 
 use super::*;
-use crate::sys::{clock, control_messages};
+use crate::sys::{clock, control_messages, interface_addresses};
 
 fn pair(address: &str) -> Option<(UdpSocket, UdpSocket)> {
     let receiver = UdpSocket::bind(address).ok()?;
-    ask_for_stamps(&receiver);
+    ask_for_stamps(&receiver, receiver.local_addr().ok()?.ip());
     let sender = UdpSocket::bind(address).ok()?;
     sender.connect(receiver.local_addr().ok()?).ok()?;
     Some((receiver, sender))
@@ -33,6 +33,10 @@ fn each_datagram_has_its_source_its_length_and_its_arrival() {
             assert_eq!((datagram.bytes, datagram.payload), (bytes, payload));
             assert_eq!(datagram.source, sender.local_addr().ok());
             assert_eq!(datagram.dropped_before, None);
+            assert_eq!(
+                interface_addresses::name_of(datagram.interface).as_deref(),
+                Some("lo")
+            );
             let arrived = datagram.arrived_ns.expect("Linux stamps");
             assert!((before..=after).contains(&arrived));
         }
@@ -54,6 +58,20 @@ fn a_datagram_tells_the_drops_before_it() {
     assert_eq!(batch.receive(&receiver).ok(), Some(1));
     let dropped = batch.datagram(0).dropped_before;
     assert_eq!(dropped.map(|it| it as usize), Some(100 - held));
+}
+
+/// Reads the arrival and the drops of control messages.
+fn read_control(control: &[u8]) -> (Option<u64>, Option<u32>) {
+    let mut stamped = Stamped {
+        source: None,
+        interface: 0,
+        bytes: 0,
+        payload: &[],
+        arrived_ns: None,
+        dropped_before: None,
+    };
+    stamped.read_control(control);
+    (stamped.arrived_ns, stamped.dropped_before)
 }
 
 #[test]

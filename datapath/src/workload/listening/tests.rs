@@ -57,3 +57,23 @@ fn a_window_without_a_spare_one_goes_on() {
     let length = end.last_window.length_ns + windows[0].length_ns;
     assert!(length >= 20_000_000, "{length}");
 }
+
+#[test]
+fn drops_are_those_after_the_first_datagram_in_any_order_and_over_the_end_of_the_count() {
+    // The queue was full at the start: 4 of its datagrams were queued before the drop 10.
+    for (counts, drops) in [
+        (
+            &[Some(3), Some(3), Some(10), Some(9), Some(12)][..],
+            [0, 0, 7, 0, 2].as_slice(),
+        ),
+        (&[None, None, Some(2), Some(2)], &[0, 0, 2, 0]),
+        (
+            &[Some(u32::MAX - 1), Some(u32::MAX), None, Some(1)],
+            &[0, 1, 0, 2],
+        ),
+    ] {
+        let mut last = None;
+        let dropped = counts.iter().map(|count| dropped_since(&mut last, *count));
+        assert_eq!(dropped.collect::<Vec<_>>(), drops, "{counts:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Lost numbers, drops by place, the buffer, and the findings.
 
 use super::super::totals::Outcome;
-use super::{entry, of, rounded_up, size};
+use super::{entry, rounded_up, size};
 use crate::commands::check::finding_text;
 use crate::host::program::diagnosis::findings_with;
 use crate::host::program::losses;
@@ -9,42 +9,16 @@ use crate::sys::files::Root;
 
 /// Returns the lost, late and repeated numbers.
 pub(super) fn sequence(outcome: &Outcome) -> String {
-    if !outcome.end.listened.is_numbered() {
+    let Some(sequence) = outcome.sequence() else {
         return String::new();
-    }
-    let counts = outcome.sequence();
-    let missing = u64::try_from(counts.missing).unwrap_or(0);
-    let mut lines = vec![format!(
-        "{missing} of {} missing, in {}; {} late, {} twice",
-        of("number", counts.received + missing),
-        of("place", counts.jumps),
-        counts.late,
-        counts.duplicates
-    )];
-    for (count, words) in [
-        (counts.restarts, "the sender began again"),
-        (
-            counts.strays,
-            "numbers far off, as of a datagram more than 4096 late",
-        ),
-        (outcome.totals.unnumbered, "datagrams without a number"),
-    ] {
-        if count > 0 {
-            lines.push(format!("{words}: {count}"));
-        }
-    }
-    if missing > 0 {
-        let (dropped, lost) = outcome.missing_by_place();
+    };
+    let mut lines = sequence.lines();
+    let (before, lost) = (outcome.before_socket(), sequence.lost_before_socket());
+    if before > 0 && lost > 0 {
         lines.push(format!(
-            "{dropped} of the missing were dropped at the socket, {lost} were lost before it"
+            "of these, this host may have dropped up to {}; the others were lost on the way",
+            before.min(lost)
         ));
-        let before = outcome.before_socket();
-        if before > 0 && lost > 0 {
-            lines.push(format!(
-                "of these, this host may have dropped up to {}; the others were lost on the way",
-                before.min(lost)
-            ));
-        }
     }
     entry("sequence", &lines)
 }

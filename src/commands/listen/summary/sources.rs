@@ -1,11 +1,11 @@
 //! The table of sources.
 
-use std::net::{IpAddr, SocketAddr};
-
+use super::super::names::{address, interface};
 use super::super::totals::Outcome;
 use super::of;
 use crate::commands::width;
 use crate::data::listened::Source;
+use crate::data::sequence::SequenceCounts;
 use crate::results::export::table::number;
 use crate::term::table::Columns;
 
@@ -21,6 +21,12 @@ pub(super) fn table(outcome: &Outcome) -> String {
     shown.truncate(SHOWN);
     let has_streams = shown.iter().any(|source| source.stream != 0);
     let mut columns = Columns::<Source>::default().word("source", |it| address(it.address));
+    let has_interfaces = shown
+        .iter()
+        .any(|source| source.interface != shown[0].interface);
+    if has_interfaces {
+        columns = columns.word("interface", interface);
+    }
     if has_streams {
         columns = columns.word("stream", |it| format!("{:08x}", it.stream));
     }
@@ -33,9 +39,13 @@ pub(super) fn table(outcome: &Outcome) -> String {
         });
     if outcome.end.listened.is_numbered() {
         columns = columns
-            .number("lost", |it| it.sequence.missing.to_string())
-            .number("late", |it| it.sequence.late.to_string())
-            .number("twice", |it| it.sequence.duplicates.to_string());
+            .number("lost", |it| {
+                numbers(it, |counts| counts.missing.to_string())
+            })
+            .number("late", |it| numbers(it, |counts| counts.late.to_string()))
+            .number("twice", |it| {
+                numbers(it, |counts| counts.duplicates.to_string())
+            });
     }
     let mut table = columns.table(&shown);
     if more > 0 {
@@ -50,27 +60,11 @@ pub(super) fn table(outcome: &Outcome) -> String {
     format!("\n{}", table.draw(width().into()))
 }
 
-/// Formats an address. One of IPv4 looks the same at a socket of both IP versions.
-fn address(source: Option<SocketAddr>) -> String {
-    match source {
-        None => "unknown".to_owned(),
-        Some(SocketAddr::V6(v6)) => match v6.ip().to_canonical() {
-            IpAddr::V4(v4) => format!("{v4}:{}", v6.port()),
-            IpAddr::V6(_) => v6.to_string(),
-        },
-        Some(v4) => v4.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_of_ipv4_is_shown_as_one() {
-        let shown = |text: &str| address(text.parse().ok());
-        assert_eq!(shown("[::ffff:10.0.0.7]:2368"), "10.0.0.7:2368");
-        assert_eq!(shown("[fe80::1%3]:7"), "[fe80::1%3]:7");
-        assert_eq!(address(None), "unknown");
+/// Returns a cell of a source's counts.
+fn numbers(source: &Source, cell: fn(&SequenceCounts) -> String) -> String {
+    match source.series() {
+        None => String::new(),
+        Some(Ok(series)) => cell(&series.counts),
+        Some(Err(_)) => "?".to_owned(),
     }
 }

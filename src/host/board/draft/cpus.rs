@@ -43,7 +43,7 @@ impl<'a> Cpus<'a> {
         }
         let kinds = self.kinds();
         if kinds.len() > 1 {
-            let kind = |((capacity, part, khz), cpus): (&Speed, &Vec<usize>)| {
+            let kind = |((capacity, _, khz, part), cpus): (&Speed, &Vec<usize>)| {
                 let mhz = khz / 1000;
                 format!(
                     "{capacity}, part {part:#x}, {mhz} MHz (CPUs {})",
@@ -94,17 +94,17 @@ impl<'a> Cpus<'a> {
 }
 
 /// Speed, as returned by [`Cpu::speed`].
-type Speed = (u32, u16, u64);
+type Speed = (u32, bool, u64, u16);
 
 /// Estimates the ratio of two speeds.
 fn step(slower: Speed, faster: Speed) -> f64 {
     /// Ratio for different kinds of core with the same capacity. The real ratio is unknown then, as between an A53
     /// and an A73.
     const OTHER_CORE: f64 = 2.0;
-    let (capacity, part, khz) = slower;
+    let (capacity, is_big, khz, part) = slower;
     if capacity != faster.0 {
         f64::from(faster.0) / f64::from(capacity.max(1))
-    } else if part != faster.1 {
+    } else if is_big != faster.1 || part != faster.3 {
         OTHER_CORE
     } else {
         faster.2 as f64 / khz.max(1) as f64

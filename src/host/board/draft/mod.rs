@@ -98,8 +98,12 @@ fn detection(host: &Host) -> String {
         if is_text(first) {
             text += "# The first entry of /proc/device-tree/compatible, the most specific one.\n";
             if !others.is_empty() {
-                let others = comment(&others.join(", "));
-                let _ = writeln!(text, "# The others are shared with other boards: {others}.");
+                let others: Vec<String> = others.iter().map(|other| comment(other)).collect();
+                let others = others.join(",\n#   ");
+                let _ = writeln!(
+                    text,
+                    "# The others are shared with other boards:\n#   {others}."
+                );
             }
             let _ = writeln!(text, "compatible = [{}]", quoted(first));
         }

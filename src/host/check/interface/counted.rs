@@ -2,14 +2,21 @@
 
 use super::Finding;
 use super::drivers::{Cause, cause};
-use crate::host::facts::Interface;
-use crate::sys::nic::driver_drops;
+use crate::host::facts::{Interface, InterfaceKind};
+use crate::sys::nic::{driver_drops, family};
 use crate::term::digits;
 
 pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
     let mut findings = lost(interface);
-    let others = [broken(interface), dropped(interface), flapping(interface)];
-    findings.extend(others.into_iter().flatten());
+    // A bond's counters are the sums of those below it, which have findings of their own.
+    if interface.kind != InterfaceKind::Bond || interface.below.is_empty() {
+        findings.extend(
+            [broken(interface), dropped(interface)]
+                .into_iter()
+                .flatten(),
+        );
+    }
+    findings.extend(flapping(interface));
     findings
 }
 
@@ -112,13 +119,15 @@ fn dropped(interface: &Interface) -> Option<Finding> {
     let received = counted.rx_packets?;
     let dropped = counted.rx_dropped?.saturating_sub(counted.backlog_drops);
     (driver_losses(interface) == 0 && share(dropped, received).is_some()).then(|| {
+        let driver = interface.driver.as_deref().unwrap_or("its driver");
         let silent = match counted.driver_in_drops {
-            Some(_) => "the driver lost none",
-            None => "the driver has no counters for it",
+            Some(_) => "the driver lost none".to_owned(),
+            None if family(driver).is_some() => "the driver has no counters for it".to_owned(),
+            None => format!("what {driver} counts is unknown"),
         };
         Finding::note(
             format!("{name} has dropped {dropped} of {received} packets received"),
-            format!("{silent}: often frames of protocols or VLANs that nobody here wants"),
+            format!("{silent}: often frames of protocols or VLANs that nobody wants"),
             format!(
                 "what they are: sudo tcpdump -eni {name} vlan or not '(ip or ip6 or arp)'\n\
                  the kernel's reasons: sudo perf trace -e skb:kfree_skb"

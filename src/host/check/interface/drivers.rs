@@ -3,7 +3,7 @@
 mod causes;
 
 use self::causes::CAUSES;
-use crate::sys::nic::is_named;
+use crate::sys::nic::{family, is_named, way};
 
 /// A reason why drivers lose packets, with the counters that show it.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,13 +38,18 @@ impl Cause {
     }
 }
 
-/// Returns the reason for losses that a counter counts. Without a `driver`, it is that of the first driver with a
-/// counter of this name. `None`: the counter is not known here.
+/// Returns the reason for losses that a counter of a driver counts. Without a `driver`, it is the only one of counters
+/// with this name. `None`: the counter is not known here, or counters of several drivers have the name.
 pub fn cause(driver: Option<&str>, counter: &str) -> Option<&'static Cause> {
     let mut known = CAUSES.iter().filter(|cause| cause.has(counter));
-    let first = known.clone().next();
-    let own = known.find(|cause| driver.is_some_and(|driver| cause.drivers.contains(&driver)));
-    own.or(first)
+    let Some(driver) = driver else {
+        return known.next().filter(|_| known.next().is_none());
+    };
+    // Causes of all drivers hold only where the driver's counter is known to count losses.
+    way(Some(driver), counter)?;
+    let family = family(driver)?;
+    let own = known.clone().find(|cause| cause.drivers.contains(&family));
+    own.or_else(|| known.find(|cause| cause.drivers.is_empty()))
 }
 
 #[cfg(test)]

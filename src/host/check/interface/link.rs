@@ -49,14 +49,24 @@ fn software(interface: &Interface) -> Option<Finding> {
         InterfaceKind::Bridge => "a bridge",
         InterfaceKind::Vlan => "a VLAN",
         InterfaceKind::Bond => "a bond",
+        InterfaceKind::Macvlan => "a macvlan",
+        InterfaceKind::Dsa => "a port of a switch",
         InterfaceKind::Tun => "a tunnel to a program (tun)",
         InterfaceKind::Software => "software",
     };
-    let fix = match interface.kind {
-        InterfaceKind::Bridge | InterfaceKind::Vlan | InterfaceKind::Bond => {
-            "check the interface below it, too: ip -d link shows which that is"
-        }
-        _ => "name the one that packets to the other host take: ip route get ADDRESS",
+    let below: Vec<&str> = interface.below.iter().map(|it| it.name.as_str()).collect();
+    let fix = if !below.is_empty() {
+        format!(
+            "none needed: what is below it is checked, too ({})",
+            below.join(", ")
+        )
+    } else if interface.below_is_elsewhere {
+        "what is below it is in another network namespace: check there, as on a container's host"
+            .to_owned()
+    } else if interface.kind.is_on_top() {
+        "check the interface below it, too: ip -d link shows which that is".to_owned()
+    } else {
+        "name the one that packets to the other host take: ip route get ADDRESS".to_owned()
     };
     Some(Finding::note(
         format!("{} is {what}", interface.name),

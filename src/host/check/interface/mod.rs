@@ -10,10 +10,17 @@ mod radio;
 
 pub use self::drivers::{Cause, cause};
 use super::{Finding, Subject};
+use crate::host::facts::Interface;
 
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for interface in &subject.interfaces {
+    let mut seen: Vec<&str> = Vec::new();
+    for interface in subject.interfaces.iter().flat_map(Interface::with_below) {
+        // Two interfaces may be on top of the same one.
+        if seen.contains(&interface.name.as_str()) {
+            continue;
+        }
+        seen.push(&interface.name);
         findings.extend(link::findings(interface));
         findings.extend(radio::findings(interface));
         findings.extend(queues::findings(interface, subject));

@@ -69,6 +69,14 @@ fn healthy() -> Interface {
     }
 }
 
+/// Returns an interface by another name.
+fn named(name: &str, interface: Interface) -> Interface {
+    Interface {
+        name: name.to_owned(),
+        ..interface
+    }
+}
+
 fn found_at(change: fn(&mut Interface)) -> Vec<Finding> {
     found(|seen: &mut Seen| {
         let mut eth0 = healthy();
@@ -137,6 +145,14 @@ const TROUBLES: &[Change] = &[
     |eth0| eth0.wireless = Some(radio(|radio| radio.tx_failed = Some(700))),
     |eth0| eth0.kind = InterfaceKind::Veth,
     |eth0| eth0.kind = InterfaceKind::Vlan,
+    |eth0| {
+        eth0.kind = InterfaceKind::Macvlan;
+        eth0.below_is_elsewhere = true;
+    },
+    |eth0| {
+        eth0.kind = InterfaceKind::Dsa;
+        eth0.below = vec![named("eth7", healthy())];
+    },
     |eth0| sleeping("macb")(eth0),
     |eth0| sleeping("r8169")(eth0),
     |eth0| eth0.duplex = Some("half".to_owned()),
@@ -181,15 +197,28 @@ const TROUBLES: &[Change] = &[
     |eth0| eth0.counted.rx_dropped = Some(5321),
     |eth0| (eth0.counted.rx_dropped, eth0.counted.driver_in_drops) = (Some(5321), None),
     |eth0| {
+        eth0.driver = Some("ax88179_178a".to_owned());
+        (eth0.counted.rx_dropped, eth0.counted.driver_in_drops) = (Some(5321), None);
+    },
+    |eth0| {
+        eth0.driver = Some("macb".to_owned());
         eth0.counted.driver_in_drops =
             Some(lost(&[("rx_resource_errors", 17_800), ("rx_overruns", 12)]));
     },
-    |eth0| eth0.counted.driver_in_drops = Some(lost(&[("mmc_rx_crc_error", 250)])),
+    |eth0| {
+        eth0.driver = Some("rk_gmac-dwmac".to_owned());
+        eth0.counted.driver_in_drops = Some(lost(&[("mmc_rx_crc_error", 250)]));
+    },
     |eth0| eth0.counted.driver_out_drops = lost(&[("tx_late_col", 900)]),
     |eth0| {
         eth0.counted.driver_in_drops = Some(lost(&[("rx_missed", 7)]));
         eth0.counted.moving = lost(&[("rx_missed", 5)]);
         eth0.driver = Some("r8169".to_owned());
+    },
+    |eth0| {
+        eth0.counted.driver_in_drops = Some(lost(&[("rx_missed", 7)]));
+        eth0.counted.moving = lost(&[("rx_missed", 5)]);
+        eth0.driver = Some("r8152".to_owned());
     },
     |eth0| eth0.counted.rx_errors = Some(600_000),
     |eth0| (eth0.driver, eth0.eee) = (Some("macb".to_owned()), None),
@@ -234,6 +263,7 @@ fn what_other_counters_explain_is_no_finding() {
     };
     assert_eq!(found_at(by_driver), []);
     let by_driver: Change = |eth0| {
+        eth0.driver = Some("macb".to_owned());
         (eth0.counted.rx_errors, eth0.counted.driver_in_drops) =
             (Some(17_800), Some(lost(&[("rx_resource_errors", 17_800)])));
     };
@@ -241,6 +271,35 @@ fn what_other_counters_explain_is_no_finding() {
     // Fewer than one in ten thousand.
     let few: Change = |eth0| eth0.counted.rx_errors = Some(119);
     assert_eq!(found_at(few), []);
+}
+
+#[test]
+fn what_an_interface_below_loses_is_found_once_and_at_its_name() {
+    let lossy = || {
+        let mut eth7 = named("eth7", healthy());
+        eth7.counted.rx_errors = Some(52_000);
+        eth7
+    };
+    let on_top = |name: &str, kind| Interface {
+        kind,
+        below: vec![lossy()],
+        ..named(name, healthy())
+    };
+    let findings = found(|seen| {
+        // A bond has the sum.
+        let mut bond0 = on_top("bond0", InterfaceKind::Bond);
+        bond0.counted.rx_errors = Some(52_000);
+        seen.interfaces = vec![on_top("eth0.5", InterfaceKind::Vlan), bond0, lossy()];
+    });
+    let lines: Vec<&str> = findings.iter().map(|finding| &*finding.seen).collect();
+    assert_eq!(
+        lines,
+        [
+            "eth0.5 is a VLAN",
+            "eth7 has counted 52000 errors of receiving (4.2 % of the packets)",
+            "bond0 is a bond",
+        ]
+    );
 }
 
 #[test]

@@ -32,7 +32,9 @@ pub struct Counted {
 
 impl Counted {
     /// Enters the driver's counters.
-    pub(super) fn count_driver(&mut self, statistics: Vec<(String, u64)>) {
+    pub(super) fn count_driver(&mut self, driver: Option<&str>, statistics: Vec<(String, u64)>) {
+        // Without a name nothing is known of its counters.
+        let way = |name: &str| way(Some(driver?), name);
         let has_some = statistics.iter().any(|(name, _)| way(name).is_some());
         let (mut into, mut out) = (Vec::new(), Vec::new());
         for (name, count) in statistics {
@@ -56,9 +58,13 @@ impl Counted {
     }
 
     /// Enters the driver's counters again, with their growth.
-    pub(super) fn count_driver_again(&mut self, statistics: Vec<(String, u64)>) {
+    pub(super) fn count_driver_again(
+        &mut self,
+        driver: Option<&str>,
+        statistics: Vec<(String, u64)>,
+    ) {
         let before: Vec<(String, u64)> = self.driver_drops().cloned().collect();
-        self.count_driver(statistics);
+        self.count_driver(driver, statistics);
         let growth = |(name, count): &(String, u64)| {
             let before = before.iter().find(|(other, _)| other == name);
             let more = count.saturating_sub(before.map_or(0, |(_, count)| *count));
@@ -82,7 +88,7 @@ mod tests {
     fn of_a_drivers_counters_those_of_losses_are_kept() {
         let kept = |statistics: &[(&str, u64)]| {
             let mut counted = Counted::default();
-            counted.count_driver(counters(statistics));
+            counted.count_driver(Some("macb"), counters(statistics));
             (counted.driver_in_drops, counted.driver_out_drops)
         };
         assert_eq!(kept(&[]), (None, Vec::new()));
@@ -95,6 +101,8 @@ mod tests {
             ("rx_overruns", 2),
             ("tx_underrun", 9),
             ("rx_packets", 8),
+            // Of another driver.
+            ("rx_missed", 8),
             ("rx_resource_errors", 3),
         ];
         let (into, out) = kept(&statistics);
@@ -106,12 +114,13 @@ mod tests {
     #[test]
     fn counters_that_grow_are_told_apart() {
         let mut counted = Counted::default();
-        counted.count_driver(counters(&[("rx_overruns", 2), ("rx_missed", 0)]));
-        counted.count_driver_again(counters(&[("rx_overruns", 2), ("rx_missed", 5)]));
-        assert_eq!(counted.moving, counters(&[("rx_missed", 5)]));
+        let driver = Some("macb");
+        counted.count_driver(driver, counters(&[("rx_overruns", 2), ("rx_jabbers", 0)]));
+        counted.count_driver_again(driver, counters(&[("rx_overruns", 2), ("rx_jabbers", 5)]));
+        assert_eq!(counted.moving, counters(&[("rx_jabbers", 5)]));
         assert_eq!(
             counted.driver_in_drops,
-            Some(counters(&[("rx_missed", 5), ("rx_overruns", 2)]))
+            Some(counters(&[("rx_jabbers", 5), ("rx_overruns", 2)]))
         );
     }
 }

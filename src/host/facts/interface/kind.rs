@@ -4,6 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::super::network;
 use crate::sys::files::Root;
+use crate::sys::nic::Link;
+
+/// `ARPHRD_LOOPBACK` (linux/if_arp.h).
+const LOOPBACK: u16 = 772;
 
 /// Kind of a network interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +28,10 @@ pub enum InterfaceKind {
     Vlan,
     /// Several interfaces that act as one.
     Bond,
+    /// A second interface on top of another one: macvlan, macvtap or ipvlan.
+    Macvlan,
+    /// A port of a switch chip, which another interface connects to the CPU (DSA).
+    Dsa,
     /// A tunnel to a program: tun or tap.
     Tun,
     /// Any other software.
@@ -32,8 +40,6 @@ pub enum InterfaceKind {
 
 impl InterfaceKind {
     pub(super) fn in_sysfs(root: &Root, name: &str) -> Self {
-        /// `ARPHRD_LOOPBACK` (linux/if_arp.h).
-        const LOOPBACK: u32 = 772;
         let has = |file: &str| root.path(format!("sys/class/net/{name}/{file}")).exists();
         let uevent = root
             .text(format!("sys/class/net/{name}/uevent"))
@@ -45,6 +51,8 @@ impl InterfaceKind {
             Some("bridge") => Self::Bridge,
             Some("vlan") => Self::Vlan,
             Some("bond") => Self::Bond,
+            Some("macvlan" | "macvtap" | "ipvlan" | "ipvtap") => Self::Macvlan,
+            Some("dsa") => Self::Dsa,
             _ if has("wireless") || has("phy80211") => Self::Wireless,
             _ if has("tun_flags") => Self::Tun,
             _ if root.number(format!("sys/class/net/{name}/type")) == Some(LOOPBACK) => {
@@ -53,6 +61,31 @@ impl InterfaceKind {
             _ if network::device(root, name).is_some() => Self::Hardware,
             _ => Self::Software,
         }
+    }
+
+    /// Returns the kind that the kernel tells by netlink. `None`: it does not tell.
+    pub(super) fn by_netlink(link: &Link) -> Option<Self> {
+        Some(match link.kind.as_deref() {
+            _ if link.hardware == LOOPBACK => Self::Loopback,
+            Some("veth" | "netkit") => Self::Veth,
+            Some("bridge") => Self::Bridge,
+            Some("vlan") => Self::Vlan,
+            Some("bond") => Self::Bond,
+            Some("macvlan" | "macvtap" | "ipvlan" | "ipvtap") => Self::Macvlan,
+            Some("dsa") => Self::Dsa,
+            Some("tun") => Self::Tun,
+            // Kinds of drivers that have hardware or a radio (2026-11).
+            None | Some("wlan" | "can" | "rmnet" | "ipoib") => return None,
+            Some(_) => Self::Software,
+        })
+    }
+
+    /// Returns whether other interfaces below it carry its packets.
+    pub fn is_on_top(self) -> bool {
+        matches!(
+            self,
+            Self::Bridge | Self::Vlan | Self::Bond | Self::Macvlan | Self::Dsa
+        )
     }
 
     /// Returns the name of the kind. `None` for `Hardware`.
@@ -65,6 +98,8 @@ impl InterfaceKind {
             Self::Bridge => Some("bridge"),
             Self::Vlan => Some("VLAN"),
             Self::Bond => Some("bond"),
+            Self::Macvlan => Some("macvlan"),
+            Self::Dsa => Some("port of a switch"),
             Self::Tun => Some("tun"),
             Self::Software => Some("software"),
         }

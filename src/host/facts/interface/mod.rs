@@ -3,15 +3,19 @@
 mod counted;
 mod kind;
 mod line;
+mod visible;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::counted::Counted;
 pub use self::kind::InterfaceKind;
+use self::visible::Visible;
+use super::interrupts::cpus_of_irqs;
 use super::network;
 use crate::sys::files::Root;
 use crate::sys::nic::{
-    Coalescing, Eee, Ethtool, LinkModes, PathReader, Pause, Qdisc, Rings, TokenBucket, Wireless,
+    self, Coalescing, Eee, Ethtool, Link, LinkModes, PathReader, Pause, Qdisc, Rings, TokenBucket,
+    Wireless,
 };
 use crate::sys::softnet;
 
@@ -74,6 +78,12 @@ pub struct Interface {
     pub carrier_changes: Option<u32>,
     /// Counters up to now.
     pub counted: Counted,
+    /// Interfaces directly below it, which carry its packets: of a VLAN, a macvlan, a port of a switch, a bridge, a bond.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub below: Vec<Interface>,
+    /// True if there is an interface below it in another network namespace.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub below_is_elsewhere: bool,
 }
 
 /// Offloads that change the cost of a datagram, in ethtool's words.
@@ -90,28 +100,99 @@ pub const OFFLOADS: [&str; 9] = [
 ];
 
 const NET: &str = "sys/class/net";
+/// Beginning of the names of links to interfaces below one.
+const LOWER: &str = "lower_";
+/// Largest number of interfaces on top of each other, of which the kernel permits 8 (`MAX_NEST_DEV`).
+const MOST_LEVELS: usize = 8;
 
-/// Returns the names of all interfaces.
+/// Returns the names of all interfaces of this network namespace, sorted.
 pub fn names(root: &Root) -> Vec<String> {
-    let mut names = root.names(NET, "");
-    // The directory also has the file `bonding_masters`.
-    names.retain(|name| root.path(NET).join(name).is_dir());
+    let mut names = Visible::read(root).names();
+    names.sort_unstable();
     names
 }
 
+/// Returns whether `/sys` shows the interfaces of this network namespace, as far as is known.
+pub(super) fn is_in_sys(root: &Root) -> bool {
+    Visible::read(root).is_in_sys()
+}
+
 impl Interface {
-    /// Reads the interface `name` below `root`. If `root` is the machine's own, asks the driver and the kernel as
-    /// well. `None` if there is no such interface.
+    /// Reads the interface `name` below `root`, and those below it. If `root` is the machine's own, asks the driver and
+    /// the kernel as well. `None` if there is no such interface.
     pub fn read(root: &Root, name: &str) -> Option<Self> {
-        if !names(root).iter().any(|known| known == name) {
-            return None;
+        let visible = Visible::read(root);
+        let name = visible.name(name)?;
+        Some(Self::read_with_below(root, &visible, &name, MOST_LEVELS))
+    }
+
+    fn read_with_below(root: &Root, visible: &Visible, name: &str, levels: usize) -> Self {
+        let mut interface = match visible {
+            Visible::Netlink(_) => Self::default(),
+            Visible::Both(_) | Visible::Sys(_) => Self::shown(root, name),
+        };
+        name.clone_into(&mut interface.name);
+        let mut names: Vec<String> = Vec::new();
+        if let Some(link) = visible.link(name) {
+            interface.add_told(link, visible);
+            let below = nic::below(link, visible.links());
+            interface.below_is_elsewhere = below.is_elsewhere;
+            names.extend(below.links.into_iter().map(|it| it.name));
+        } else {
+            let links = root.names(format!("{NET}/{name}"), LOWER).into_iter();
+            names.extend(links.filter_map(|link| Some(link.strip_prefix(LOWER)?.to_owned())));
         }
-        let mut interface = Self::shown(root, name);
         if root.is_real() {
             interface.ask_driver();
             interface.ask_kernel();
         }
-        Some(interface)
+        if let Some(levels) = levels.checked_sub(1) {
+            let read = |name: String| Self::read_with_below(root, visible, &name, levels);
+            interface.below = names.into_iter().map(read).collect();
+        }
+        interface
+    }
+
+    /// Returns the interface and all interfaces below it, each once.
+    pub fn with_below(&self) -> Vec<&Self> {
+        let mut all = vec![self];
+        for lower in self.below.iter().flat_map(Self::with_below) {
+            if all.iter().all(|known| known.name != lower.name) {
+                all.push(lower);
+            }
+        }
+        all
+    }
+
+    /// Adds what netlink tells. Where `/sys` shows another network namespace, nothing else tells it.
+    fn add_told(&mut self, link: &Link, visible: &Visible) {
+        /// `IF_OPER_` (linux/if.h), in the words of `operstate`.
+        const STATES: [&str; 7] = [
+            "unknown",
+            "notpresent",
+            "down",
+            "lowerlayerdown",
+            "testing",
+            "dormant",
+            "up",
+        ];
+        self.kind = InterfaceKind::by_netlink(link).unwrap_or(self.kind);
+        if visible.is_in_sys() {
+            return;
+        }
+        let state = link.state.and_then(|state| STATES.get(usize::from(state)));
+        let queues = |count: Option<u32>| count.map_or(0, |count| count as usize);
+        self.state = state.map(|state| (*state).to_owned());
+        self.mtu = link.mtu;
+        self.rx_queues = queues(link.rx_queues);
+        self.tx_queues = queues(link.tx_queues);
+        self.carrier_changes = link.carrier_changes;
+        let counters = &link.statistics;
+        let missed = counters.rx_missed_errors;
+        self.counted.rx_packets = Some(counters.rx_packets);
+        self.counted.tx_packets = Some(counters.tx_packets);
+        self.counted.rx_dropped = Some(counters.rx_dropped);
+        self.counted.rx_errors = Some(counters.rx_errors.saturating_add(missed));
     }
 
     /// Reads the values in `/sys` and `/proc`.
@@ -135,7 +216,7 @@ impl Interface {
             napi_defer_hard_irqs: root.number(file("napi_defer_hard_irqs")),
             rps_cpus: network::rps_cpus(root, name),
             xps_cpus: network::xps_cpus(root, name),
-            irq_cpus: network::cpus_of_irqs(root, &irqs),
+            irq_cpus: cpus_of_irqs(root, &irqs),
             irqs,
             carrier_changes: root.number(file("carrier_changes")),
             counted: Counted {
@@ -162,6 +243,9 @@ impl Interface {
         if self.driver.is_none() {
             self.driver = driver.driver();
         }
+        if self.speed_mbps.is_none() {
+            (self.speed_mbps, self.duplex) = driver.speed();
+        }
         if self.driver.as_deref() == Some("veth") {
             self.kind = InterfaceKind::Veth;
         }
@@ -175,20 +259,25 @@ impl Interface {
             let on = features.into_iter().filter(|(_, is_on)| *is_on);
             on.map(|(name, _)| name).filter(is_ours).collect()
         });
+        let statistics = driver.statistics().unwrap_or_default();
         self.counted
-            .count_driver(driver.statistics().unwrap_or_default());
+            .count_driver(self.driver.as_deref(), statistics);
     }
 
     /// Reads the driver's counters of lost packets again, to see which of them grow.
     pub fn read_again(&mut self, root: &Root) {
         let asked = Ethtool::open(&self.name).and_then(|driver| driver.statistics());
         if let (true, Ok(statistics)) = (root.is_real(), asked) {
-            self.counted.count_driver_again(statistics);
+            let driver = self.driver.as_deref();
+            self.counted.count_driver_again(driver, statistics);
+        }
+        for lower in &mut self.below {
+            lower.read_again(root);
         }
     }
 
     fn ask_kernel(&mut self) {
-        if let Ok(mut reader) = PathReader::open(&self.name) {
+        if let Ok(mut reader) = PathReader::open_alone(&self.name) {
             self.qdisc = reader.link().ok().and_then(|link| link.qdisc);
             let mut qdiscs = reader.qdiscs().unwrap_or_default().into_iter();
             let root = qdiscs.find(Qdisc::is_root);

@@ -13,7 +13,7 @@ const MEMORY: &str = "if the reserve is smaller: sudo sysctl -w vm.min_free_kbyt
 const CABLE: &str = "another cable, then another port; a power supply may disturb, too";
 const DUPLEX: &str = "sudo ethtool -s NIC autoneg on; and autonegotiation at the other end";
 
-/// All known reasons. The first one with a counter explains it where the driver is not known.
+/// All known reasons, of Linux 6.18 (2026-11). Reasons without drivers hold for all drivers with such a counter of losses.
 pub(super) const CAUSES: &[Cause] = &[
     Cause {
         drivers: &["bcmgenet"],
@@ -94,7 +94,7 @@ pub(super) const CAUSES: &[Cause] = &[
         source: "usb/lan78xx.c, raspberrypi/linux #2996, #2449",
     },
     Cause {
-        drivers: &["r8169", "r8125"],
+        drivers: &["r8169"],
         counters: &["rx_missed"],
         means: "the chip's FIFO was full: its ring had no free descriptor, or PCIe was asleep",
         helps: &[
@@ -104,6 +104,18 @@ pub(super) const CAUSES: &[Cause] = &[
             "PCIe awake: echo performance | sudo tee /sys/module/pcie_aspm/parameters/policy",
         ],
         source: "ethernet/realtek/r8169_main.c (rtl8169_get_stats64), openwrt/openwrt #13248",
+    },
+    Cause {
+        drivers: &["r8152"],
+        counters: &["rx_missed"],
+        means: "the chip's FIFO was full: its wire brings more than USB takes",
+        helps: &[
+            "a USB 3 port, and no hub: lsusb -t must show 5000M or more",
+            "the interrupt of the USB controller on a CPU without other work",
+            PAUSE,
+            SLOWER,
+        ],
+        source: "usb/r8152.c (rtl8152_gstrings, tally_counter.rx_missed)",
     },
     Cause {
         drivers: &["stmmac"],
@@ -127,7 +139,7 @@ pub(super) const CAUSES: &[Cause] = &[
         source: "ethernet/freescale/fec.h (IEEE_R_MACERR: FIFO overflow)",
     },
     Cause {
-        drivers: &["cpsw", "cpsw-switch"],
+        drivers: &["cpsw"],
         counters: &["Rx Start of Frame Overruns", "Rx Middle of Frame Overruns"],
         means: "the DMA had no free descriptor, or the FIFO was full: the CPU was too slow",
         helps: &[RING, OWN_CPU, PAUSE],
