@@ -23,6 +23,8 @@ const LONGEST_LOSS: u64 = 1 << 20;
 const FIRST_NUMBERS: u64 = 16;
 /// Most times that a number comes again, by several ways.
 const MOST_AGAIN: u64 = 3;
+/// Numbers that would have gone by in a pause within which no run goes on.
+const PAUSE: f64 = 64.0;
 /// Shortest time in which a sender begins again, in nanoseconds.
 const RESTART_NS: u64 = 250_000_000;
 
@@ -63,6 +65,8 @@ pub struct SequenceTracker {
     ring: Ring,
     /// Numbers that may begin a new part. Their counts are added once it is clear that they do not.
     elsewhere: Option<Elsewhere>,
+    /// Arrival of the last of these since 1970, in nanoseconds.
+    elsewhere_ns: u64,
     /// Numbers after a jump forward that may be late ones of the part before.
     ahead: Option<Ahead>,
     counts: SequenceCounts,
@@ -110,6 +114,7 @@ impl SequenceTracker {
             highest: None,
             ring: Ring::new(),
             elsewhere: None,
+            elsewhere_ns: 0,
             ahead: None,
             counts: SequenceCounts::default(),
             copies: 0,
@@ -281,6 +286,7 @@ impl SequenceTracker {
     }
 
     fn look_back(&mut self, arrival: Arrival, behind: u64) {
+        self.end_run_by_pause(arrival.arrived_ns);
         let one = SequenceCounts::default();
         match self.ring.look_back(behind) {
             Behind::Repeated { half } => {
@@ -310,6 +316,14 @@ impl SequenceTracker {
         }
     }
 
+    /// Settles numbers elsewhere if what follows them comes after a pause.
+    fn end_run_by_pause(&mut self, now_ns: u64) {
+        let before = std::mem::replace(&mut self.elsewhere_ns, now_ns);
+        if self.pace.numbers_in(now_ns.saturating_sub(before)) > PAUSE {
+            self.settle();
+        }
+    }
+
     fn fill(&mut self, arrival: Arrival, half: Half, neighbours: u8) {
         let number = arrival.number;
         self.drops.fill(self.distances(number).1);
@@ -327,13 +341,20 @@ impl SequenceTracker {
             self.again(arrival, half, counts);
             return;
         }
-        let Some(elsewhere) = &mut self.elsewhere else {
-            let since = self.since(arrival.arrived_ns);
-            self.elsewhere = Some(Elsewhere::filling(number, half, since, counts));
-            return;
-        };
-        if !elsewhere.fill(number, self.mask, counts) {
-            self.counts += counts;
+        match self.elsewhere.as_mut() {
+            Some(elsewhere) if elsewhere.in_order > 0 => {
+                if !elsewhere.fill(number, self.mask, counts) {
+                    self.counts += counts;
+                }
+            }
+            elsewhere => {
+                let continues = elsewhere.is_some_and(|it| it.fill(number, self.mask, counts));
+                if !continues {
+                    self.settle();
+                    let since = self.since(arrival.arrived_ns);
+                    self.elsewhere = Some(Elsewhere::filling(number, half, since, counts));
+                }
+            }
         }
     }
 
@@ -383,9 +404,7 @@ impl SequenceTracker {
         let Some(elsewhere) = self.elsewhere.take() else {
             return;
         };
-        if let Some(jumped) = self.ahead.take() {
-            self.counts.strays += u64::from(jumped.run.came.count_ones());
-        }
+        self.settle_ahead();
         let (ahead, _) = self.distances(elsewhere.run.start);
         self.pace
             .restart(ahead, arrived_ns, self.drops.since_higher);
@@ -438,7 +457,7 @@ impl SequenceTracker {
         let parts = counts.restarts + 1;
         let follow = 2 * counts.following >= received.saturating_sub(parts);
         let is_mixed = 8 * strays > received;
-        if !follow || is_mixed || counts.duplicates > 4 * received {
+        if !follow || is_mixed || counts.duplicates > 2 * received {
             return Err(self.steps.doubt(
                 self.bits,
                 received + strays,

@@ -83,6 +83,8 @@ struct Stream {
     random: Random,
     bits: u32,
     sent: Vec<Datagram>,
+    /// Longest delay of a copy, in nanoseconds: copies of whole frames cannot be told from frames.
+    longest_copy_ns: u64,
     about: Vec<String>,
 }
 
@@ -94,6 +96,7 @@ impl Stream {
             random,
             bits,
             sent: Vec::new(),
+            longest_copy_ns: u64::MAX,
             about: vec![format!("seed {seed}, {bits} bits")],
         };
         let senders = stream.random.pick(&[1, 1, 2, 2, 3, 5]);
@@ -123,6 +126,9 @@ impl Stream {
         let numbering = self.numbering();
         let count = 100 + self.random.up_to(3000);
         let gap_ns = self.random.pick(&[20, 100, 500, 2000, 10_000]) * US;
+        if let Numbering::Frames(length) | Numbering::Short(length) = numbering {
+            self.longest_copy_ns = self.longest_copy_ns.min(gap_ns * length / 4);
+        }
         let shares = sender > 0 && self.random.is(200);
         let port = 2000 + u16::from(sender) - u16::from(shares);
         let interface = 1 + u32::from(shares && self.random.is(700)) * u32::from(sender);
@@ -211,7 +217,7 @@ impl Stream {
             })
             .collect();
         let copies = random.pick(&[0, 0, 0, 5, 1000]);
-        let copy_ns = random.up_to(2000) * US;
+        let copy_ns = (random.up_to(2000) * US).min(self.longest_copy_ns);
         let late_per_mille = random.pick(&[0, 0, 0, 10, 200]);
         let late_ns = random.up_to(3000) * US;
         self.about.push(format!(
