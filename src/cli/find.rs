@@ -86,6 +86,11 @@ impl FindCommand {
         of_any!(self, args => &args.placement)
     }
 
+    /// Returns the time limits.
+    pub fn time(&self) -> &SearchTimeArgs {
+        of_any!(self, args => &args.time)
+    }
+
     /// Returns the options of the output.
     pub fn output(&self) -> &FindOutputArgs {
         of_any!(self, args => &args.output)
@@ -117,7 +122,7 @@ pub struct SearchArgs<S: Args> {
 #[command(next_help_heading = "Measuring")]
 pub struct SearchTimeArgs {
     /// Time limit of each case [default: 5m]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub max_case_time: Option<Duration>,
     /// Traffic before each trial counts [default: of the board profile, mostly 50ms]
     #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]

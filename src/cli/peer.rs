@@ -33,8 +33,9 @@ pub struct Words {
     pub before_subcommand: String,
     /// `--on pi@board `, or nothing.
     pub after_subcommand: String,
-    /// ` --address ADDRESS` if `wire` to this host of `--on` has to be told one, or nothing.
-    pub address: &'static str,
+    /// ` --address 10.0.0.2` if it was typed, ` --address ADDRESS` if `wire` to this host of `--on` has to be told one, or
+    /// nothing.
+    pub address: String,
 }
 
 impl Words {
@@ -66,18 +67,23 @@ impl Words {
             return as_typed(&text).into_owned();
         }
         if let Some(reach) = after.strip_prefix("--on ") {
-            let address = self.address;
+            let address = &self.address;
             text = replaced(&text, WIRE, &format!("udpbench wire {reach}{address} "));
             for command in [CHECK, "udpbench find lossless", "udpbench latency"] {
                 text = replaced(&text, command, &format!("{command} {after}"));
             }
         } else if !reach.is_empty() {
-            text = replaced(&text, CHECK, &format!("{CHECK} and {CHECK} --on {reach}"));
+            if text.trim() == CHECK {
+                text = format!("{text}\n{text} --on {reach}");
+            }
+            let has_address = text.contains("--address ");
+            let address = if has_address { "" } else { &self.address };
             for command in ["find lossless", "latency"] {
-                let to_host = format!("udpbench wire {reach} {command}");
-                text = replaced(&text, &format!("{WIRE}{command}"), &to_host);
+                let to_host = format!("udpbench wire {reach} {command}{address}");
                 text = replaced(&text, &format!("udpbench {command}"), &to_host);
             }
+            let same = format!("udpbench wire {reach} find lossless{address}");
+            text = replaced(&text, &format!("{WIRE}find lossless"), &same);
         }
         as_typed(&text).into_owned()
     }
@@ -137,7 +143,9 @@ impl Peer {
     pub fn alone(to: &str, facts: RemoteFacts, board: &str) -> Result<Self, UsageError> {
         let is_found = reached_by_ssh(&facts).is_some();
         let mut peer = Self::of(Share::All, to, facts, Vec::new(), board)?;
-        peer.words.address = if is_found { "" } else { " --address ADDRESS" };
+        if !is_found {
+            " --address ADDRESS".clone_into(&mut peer.words.address);
+        }
         Ok(peer)
     }
 
@@ -382,7 +390,7 @@ mod tests {
                         udpbench find lossless --on pi@board --deploy (x)";
         assert_eq!(on.in_commands(text), expected);
         let by_docker = Words {
-            address: " --address ADDRESS",
+            address: " --address ADDRESS".to_owned(),
             ..on
         };
         let expected = "udpbench wire pi@board --deploy --address ADDRESS latency";
@@ -394,9 +402,16 @@ mod tests {
         };
         let agent = "udpbench wire board --agent /opt/udpbench find lossless";
         assert_eq!(wire.in_commands(agent), agent);
-        let expected = "udpbench check and udpbench check --on board --deploy, mend; udpbench wire board --deploy find lossless";
-        let text = "udpbench check, mend; udpbench find lossless";
+        let text = "udpbench check\nudpbench find lossless";
+        let expected = "udpbench check\nudpbench check --on board --deploy\nudpbench wire board --deploy find lossless";
         assert_eq!(wire.in_commands(text), expected);
+        let addressed = Words {
+            address: " --address 10.0.0.2".to_owned(),
+            ..wire.clone()
+        };
+        let text = "udpbench wire HOST --deploy find lossless --ip v4";
+        let expected = "udpbench wire board --deploy find lossless --address 10.0.0.2 --ip v4";
+        assert_eq!(addressed.in_commands(text), expected);
         let text = "udpbench wire HOST --deploy find lossless --threads 2, udpbench wire HOST --deploy --threads 2";
         let expected = "udpbench wire board --deploy find lossless --threads 2, udpbench wire HOST --deploy --threads 2";
         assert_eq!(wire.in_commands(text), expected);

@@ -62,9 +62,7 @@ fn next(comparison: &Comparison, sides: [&[PathBuf]; 2]) -> String {
         return fold::text(advice, width().into());
     }
     match sides {
-        [[before], [after]] if engines.iter().any(|engine| !engine.is_testable()) => {
-            measure_again(before, after)
-        }
+        [[before], [after]] if comparison.is_inconclusive() => measure_again(before, after),
         _ => String::new(),
     }
 }

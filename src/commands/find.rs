@@ -18,9 +18,10 @@ use crate::error::UsageError;
 use crate::experiment::find::header::Header;
 use crate::experiment::find::{Record, rows, table};
 use crate::results::log::Log;
-use crate::session::{Experiment, Logged, Resources};
+use crate::session::{Ending, Experiment, Logged, Resources};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::term::duration;
 use crate::term::shell;
 use crate::trial::agents::Agents;
 use crate::trial::changes::host_settings::HostSettings;
@@ -115,6 +116,10 @@ pub(super) fn search_on(
         is_as_before
     };
     let ending = session::measure(&mut record, resources, &mut progress, show)?;
+    if ending == Ending::OutOfTime {
+        let enough = duration::text(record.enough_time());
+        progress.outputs.against = format!(" --max-case-time {enough}");
+    }
     let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
     let found = if record.has_failed() {
         Outcome::Failed
@@ -139,6 +144,7 @@ fn resume(
 ) -> anyhow::Result<(Record, Outputs)> {
     let mut log = Log::<Header>::open("--resume", path)?;
     log.header.settings.root = Root::new(&what.output().root);
+    log.header.max_time = what.time().max_case_time.unwrap_or(log.header.max_time);
     log.header.settings.request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
     let wire = log.header.wire.as_ref();
     let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);

@@ -105,7 +105,7 @@ fn drawn_answers(rows: &[Row], words: &Words, room: usize) -> String {
             *line = words.in_commands(line);
         }
         let name = machine.map_or_else(String::new, |name| format!("{name}:\n"));
-        fold::text(&name, room) + &answer.draw(room)
+        fold::text(&name, room) + &answer.draw_last(room)
     });
     text.collect()
 }

@@ -51,6 +51,7 @@ fn folded(line: &str, width: usize) -> String {
 pub fn is_command(line: &str) -> bool {
     let begin = line.char_indices().nth(hanging(line));
     let text = begin.map_or("", |(at, _)| &line[at..]);
+    let text = text.strip_prefix("resume with: ").unwrap_or(text);
     text.split_once(' ').is_some_and(|(program, rest)| {
         let is_program = program == "udpbench" || program.ends_with("/udpbench");
         is_program && rest.starts_with(|it: char| it == '-' || it.is_ascii_lowercase())
@@ -105,6 +106,7 @@ mod tests {
         for command in [
             "next  ./udpbench find lossless --engine std",
             "        udpbench wire HOST --deploy",
+            "resume with: udpbench find lossless --resume results/x-find.jsonl",
         ] {
             assert_eq!(text(command, 20), command);
         }

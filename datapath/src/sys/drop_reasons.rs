@@ -4,6 +4,7 @@
 //! (perf_event_open(2)). Root may do so, and others if `kernel.perf_event_paranoid` is -1 and they can read tracefs.
 //! Starting takes about a millisecond, a reading half of one, ending tens of them: keep the counters over many windows.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -70,12 +71,18 @@ impl DropReasons {
             let mount = "mount -t tracefs nodev /sys/kernel/tracing";
             format!("tracefs does not show skb:kfree_skb: root may, after {mount}")
         })?;
-        let online = root.text("sys/devices/system/cpu/online");
-        let cpus = parse_cpu_list(&online.unwrap_or_default())?;
+        // In a container, `online` may be a list of lxcfs, which lacks CPUs.
+        let listed = ["online", "present"].map(|name| {
+            let list = root.text(format!("sys/devices/system/cpu/{name}"));
+            parse_cpu_list(&list.unwrap_or_default()).unwrap_or_default()
+        });
+        let cpus: BTreeSet<usize> = listed.into_iter().flatten().collect();
         let mut counters = Vec::new();
         for (reason, number) in numbers(&format) {
             let open = |&cpu| counter(id, number, cpu);
-            let opened: io::Result<Vec<File>> = cpus.iter().map(open).collect();
+            let is_offline = |it: &io::Result<File>| matches!(it, Err(error) if error.raw_os_error() == Some(libc::ENODEV));
+            let opened = cpus.iter().map(open).filter(|it| !is_offline(it));
+            let opened: io::Result<Vec<File>> = opened.collect();
             let cpus = opened.map_err(|error| refusal(&error))?;
             counters.push(Counter { reason, cpus });
         }

@@ -85,7 +85,7 @@ enum Device {
     Unknown,
 }
 
-/// Parts of the names of CPU sensors, in the device trees of Linux and in its hwmon drivers.
+/// Parts of the names of CPU sensors, in the device trees of Linux 6.18 and in its hwmon drivers (2026-11).
 const CPU_NAMES: &[&str] = &[
     "cpu", "soc", "core", "cluster", "package", "pkg", "mpu", "tj-", "k10temp", "scpi",
 ];

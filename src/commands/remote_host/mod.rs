@@ -76,6 +76,11 @@ impl RemoteHost {
         let mut peer = Peer::across(to, facts, given)?;
         peer.request_time = agent.request_time()?;
         peer.words.before_subcommand = format!("wire {}{} ", shell::word(to), options.shown());
+        let typed = given.address.iter().flatten().map(ToString::to_string);
+        let typed: Vec<String> = typed.collect();
+        if !typed.is_empty() {
+            peer.words.address = format!(" --address {}", typed.join(","));
+        }
         let root = Root::default();
         let mut agents = Agents::new(THIS_PROGRAM.as_ref(), &root, Some(&mut agent), interrupt);
         for link in &mut peer.wire.links {

@@ -2,7 +2,7 @@
 
 use crate::cli::as_typed;
 use crate::commands::session::outputs::Outputs;
-use crate::data::Workload;
+use crate::data::{Buffer, Workload};
 use crate::host::placement::{Pin, Placement};
 use crate::results::command_line::CommandLine;
 use crate::results::log::Header;
@@ -21,7 +21,14 @@ const LONGER: u32 = 4;
 pub(super) fn step(fix: Fix, header: &Header, outputs: &Outputs) -> Vec<String> {
     let schedule = &header.schedule;
     match fix {
-        Fix::Words(words) => vec![outputs.words.in_commands(words)],
+        Fix::Words(words) => vec![words.to_owned()],
+        Fix::Check(words) => {
+            let check = outputs.words.in_commands("udpbench check");
+            let commands = check.lines().map(str::to_owned);
+            std::iter::once(format!("{words}:"))
+                .chain(commands)
+                .collect()
+        }
         Fix::Lossless => at_a_lower_rate(header, outputs),
         Fix::Resume => {
             let command = outputs.resume_command();
@@ -91,6 +98,17 @@ fn again(header: &Header, what: &str, changes: &[(&str, String)]) -> Vec<String>
 fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> Vec<String> {
     let larger = "run this again with a larger --rcvbuf";
     let cases = || header.plan.cases().map(|planned| &planned.case);
+    if cases().any(|case| {
+        case.requested_rcvbuf()
+            .is_some_and(|it| it < Buffer::DEFAULT)
+    }) {
+        let usual = [("--rcvbuf", Buffer::DEFAULT.to_string())];
+        return again(
+            header,
+            "the small receive buffers may be why. With the usual ones",
+            &usual,
+        );
+    }
     let has_rates =
         cases().all(|case| case.transport.is_none() && case.workload != Some(Workload::Bidir));
     if !has_rates {

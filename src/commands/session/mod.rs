@@ -136,7 +136,7 @@ pub(super) fn interrupted(interrupt: &Interrupt) -> Outcome {
 /// Adds the resume command to an error that ended an experiment.
 fn broken_off(outputs: &Outputs, error: anyhow::Error) -> anyhow::Error {
     match outputs.resume_command() {
-        Some(how) => anyhow!("{error:#}; {how}"),
+        Some(how) => anyhow!("{error:#}\n{how}"),
         None => error,
     }
 }

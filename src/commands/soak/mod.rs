@@ -154,8 +154,9 @@ fn soak(args: &SoakArgs, other: Other, interrupt: &Interrupt) -> anyhow::Result<
     ran.and(shown)?;
     if interrupt.signal().is_some() {
         let (words, path) = (&other.words, shell::path(&path));
+        say("interrupted: what was measured is kept");
         say(&format!(
-            "interrupted: to go on, udpbench {words}soak --resume {path}"
+            "resume with: udpbench {words}soak --resume {path}"
         ));
         return Ok(session::interrupted(interrupt).into());
     }

@@ -21,8 +21,7 @@ pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) 
     text += &tables(judgement, ["A", "B"], detail, width);
     text += &folded(notes(record, judgement));
     text += &folded(legend(record.header(), judgement));
-    // A command is there to be pasted, and not folded.
-    text + &next(record, judgement)
+    text + &folded(next(record, judgement))
 }
 
 /// Summarizes the result in a sentence.
@@ -101,10 +100,19 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
 fn rounds_to_tell(record: &Record, judgement: &Judgement, engine: &Engine) -> Option<u32> {
     /// Where the interval alone is narrow enough, it was the number of questions that forbade a verdict.
     const FEWEST_TIMES: f64 = 1.5;
+    /// On a busy machine: the square of the ratio of two normal quantiles, those of errors of 0.05 % and of 5 %.
+    const CAUTIOUS_TIMES: f64 = 3.2;
+    /// Fewest rounds whose signs can be so rare by chance: one in 2^13.
+    const FEWEST_CAUTIOUS: f64 = 14.0;
     let times = engine
         .times_to_tell(judgement.question)
         .filter(|_| engine.whole.verdict == Verdict::Unclear)?;
     let rounds = f64::from(record.rounds()) * times.max(FEWEST_TIMES);
+    let rounds = if record.is_of_busy_machine() {
+        (CAUTIOUS_TIMES * rounds).max(FEWEST_CAUTIOUS)
+    } else {
+        rounds
+    };
     Some(
         (1..=MOST_ROUNDS)
             .find(|&most| f64::from(most) >= rounds)

@@ -84,7 +84,7 @@ fn unknown_rcvbuf(subject: &Subject) -> Option<Finding> {
 fn foreign_sys(subject: &Subject) -> Option<Finding> {
     subject.host.sys_is_foreign.then(|| {
         Finding::note(
-            "/sys shows the interfaces of another network namespace",
+            "/sys does not show the interfaces of this network namespace",
             "of the interfaces here, queues, interrupts and RPS are unknown; counters are known",
             "ip netns exec NAME, or nsenter with --mount as well; in a container, a /sys of its own",
         )

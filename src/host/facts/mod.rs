@@ -7,10 +7,12 @@ mod cgroup;
 mod cpu;
 mod cpuinfo;
 pub mod interface;
+mod interrupts;
 mod kernel;
 mod model;
 mod mounts;
 mod network;
+mod nics;
 mod power;
 mod usb;
 mod virtualization;
@@ -30,7 +32,8 @@ use crate::term::cpu_list;
 pub use self::cpu::Cpu;
 pub(super) use self::cpu::{online, usable};
 pub use self::interface::{Interface, InterfaceKind};
-pub use self::network::{Conntrack, Nic};
+pub use self::network::Conntrack;
+pub use self::nics::Nic;
 pub use self::power::CpufreqPolicy;
 pub(super) use self::power::policies;
 
@@ -122,7 +125,7 @@ pub struct Host {
     pub conntrack: Option<Conntrack>,
     /// Network interfaces with hardware behind them. Empty if `sys_is_foreign`.
     pub nics: Vec<Nic>,
-    /// True if `/sys` shows the interfaces of another network namespace: queues, interrupts and RPS are unknown then.
+    /// True if `/sys` does not show the interfaces of this network namespace: queues, interrupts and RPS are unknown then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sys_is_foreign: bool,
     /// Reason why IPv4 loopback cannot be used. `None` if it can.
@@ -197,7 +200,7 @@ impl Host {
             lo_rps_cpus: network::rps_cpus(root, "lo").filter(|_| !sys_is_foreign),
             sys_is_foreign,
             conntrack: network::conntrack(root),
-            nics: network::nics(root),
+            nics: nics::all(root),
             v4_refusal: loopback_problem(Ip::V4),
             v6_refusal: loopback_problem(Ip::V6),
             compatible,

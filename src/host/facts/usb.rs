@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::network::irqs_with;
+use super::interrupts::irqs_with;
 use crate::sys::files::Root;
 
 /// Names of the interrupts of USB controllers, of Linux 6.18 (2026-11), without the number of their bus: `drivers/usb`

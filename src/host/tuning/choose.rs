@@ -30,7 +30,7 @@ pub fn choose(wanted: &Wanted, host: &Host, root: &Root) -> Tunings {
     let machine = Machine {
         root,
         host,
-        interfaces: &wanted.interfaces,
+        interfaces: &lowest(&wanted.interfaces, root),
         rcvbuf: wanted.rcvbuf,
     };
     let mut tunings = Tunings::default();
@@ -41,6 +41,29 @@ pub fn choose(wanted: &Wanted, host: &Host, root: &Root) -> Tunings {
         }
     }
     tunings
+}
+
+/// Returns the interfaces at the bottom of these, each once: those that have queues, interrupts and a driver.
+fn lowest(interfaces: &[String], root: &Root) -> Vec<String> {
+    let mut lowest: Vec<String> = Vec::new();
+    for name in interfaces {
+        let found = Interface::read(root, name);
+        let all = found
+            .as_ref()
+            .map(Interface::with_below)
+            .unwrap_or_default();
+        let names = all
+            .into_iter()
+            .filter(|it| it.below.is_empty())
+            .map(|it| it.name.clone());
+        let mut names: Vec<String> = names.collect();
+        if names.is_empty() {
+            names.push(name.clone());
+        }
+        names.retain(|name| !lowest.contains(name));
+        lowest.extend(names);
+    }
+    lowest
 }
 
 struct Machine<'a> {
@@ -149,8 +172,17 @@ impl Machine<'_> {
         })
     }
 
+    /// Checks that the files of interfaces in `/sys` are of this network namespace.
+    fn ensure_own_sys(&self) -> Result<(), String> {
+        if self.host.sys_is_foreign {
+            return Err("/sys does not show the interfaces of this network namespace".to_owned());
+        }
+        Ok(())
+    }
+
     /// Returns RPS settings with the CPUs that get no interrupt of the interface. If RPS is on, tries it off.
     fn rps(&self, interface: &str) -> Result<Vec<Setting>, String> {
+        self.ensure_own_sys()?;
         let queues = format!("sys/class/net/{interface}/queues");
         let names = self.root.names(&queues, "rx-");
         if names.is_empty() {
@@ -176,6 +208,7 @@ impl Machine<'_> {
 
     /// Returns XPS settings with another CPU for each queue. If XPS is on, tries it off.
     fn xps(&self, interface: &str) -> Result<Vec<Setting>, String> {
+        self.ensure_own_sys()?;
         let queues = format!("sys/class/net/{interface}/queues");
         let names = self.root.names(&queues, "tx-");
         if names.len() < 2 {
@@ -285,102 +318,4 @@ fn unusable(location: &Location, error: &io::Error) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::symlink;
-
-    use tempfile::TempDir;
-
-    use super::*;
-
-    /// Returns a machine with four CPUs, the first of which has both interrupts of an interface with two queues each
-    /// way.
-    fn machine() -> TempDir {
-        let location = TempDir::new().expect("a directory");
-        let eth0 = "sys/class/net/eth0";
-        for (file, text) in [
-            ("sys/devices/system/cpu/online", "0-3"),
-            ("sys/devices/eth/uevent", ""),
-            (&format!("{eth0}/queues/rx-0/rps_cpus"), "0"),
-            (&format!("{eth0}/queues/rx-1/rps_cpus"), "0"),
-            (&format!("{eth0}/queues/tx-0/xps_cpus"), "1"),
-            (&format!("{eth0}/queues/tx-1/xps_cpus"), "0"),
-            ("proc/interrupts", " 24: 1 GIC eth0-0\n 25: 1 GIC eth0-1\n"),
-            ("proc/irq/24/smp_affinity", "f"),
-            ("proc/irq/24/effective_affinity_list", "0"),
-            ("proc/irq/25/smp_affinity", "4"),
-            ("proc/irq/25/effective_affinity_list", "0"),
-        ] {
-            let path = location.path().join(file);
-            fs::create_dir_all(path.parent().expect("a directory")).expect("created");
-            fs::write(path, format!("{text}\n")).expect("written");
-        }
-        let device = location.path().join(eth0).join("device");
-        symlink(location.path().join("sys/devices/eth"), device).expect("a link");
-        location
-    }
-
-    fn chosen(names: &[Name]) -> Tunings {
-        let location = machine();
-        let root = Root::new(location.path());
-        let wanted = Wanted {
-            names: names.to_vec(),
-            interfaces: vec!["eth0".to_owned()],
-            rcvbuf: Buffer::DEFAULT,
-        };
-        choose(&wanted, &Host::default(), &root)
-    }
-
-    fn changes(tunings: &Tunings) -> Vec<(String, &str, &str)> {
-        let settings = tunings.tried.iter().flat_map(|tuning| &tuning.settings);
-        let change = |it| {
-            let Setting {
-                location,
-                before,
-                tried,
-            }: &Setting = it;
-            let location = location.to_string();
-            let name = location.rsplit_once("/sys/class/net/eth0/queues/");
-            let name = name.map_or(location.clone(), |(_, name)| name.to_owned());
-            (name, &**before, &**tried)
-        };
-        settings.map(change).collect()
-    }
-
-    #[test]
-    fn packets_go_to_the_cpus_without_interrupts_and_interrupts_to_the_last_cpus() {
-        let tunings = chosen(&[Name::Rps, Name::Xps, Name::Irq]);
-        let expected = [
-            ("rx-0/rps_cpus", "0", "e"),
-            ("rx-1/rps_cpus", "0", "e"),
-            // XPS is on in part, so it is tried off.
-            ("tx-0/xps_cpus", "1", "0"),
-            ("/proc/irq/24/smp_affinity", "f", "8"),
-        ];
-        let expected = expected.map(|(name, before, tried)| (name.to_owned(), before, tried));
-        assert_eq!(changes(&tunings), expected, "the rest is so already");
-        assert_eq!(tunings.left_out, []);
-    }
-
-    #[test]
-    fn what_a_machine_does_not_have_is_left_out_with_the_reason() {
-        let tunings = chosen(&[
-            Name::Governor,
-            Name::Eee,
-            Name::Pause,
-            Name::Speed,
-            Name::Control,
-            Name::Rcvbuf,
-        ]);
-        let tried: Vec<Name> = tunings.tried.iter().map(|tuning| tuning.name).collect();
-        assert_eq!(tried, [Name::Control, Name::Rcvbuf]);
-        let reasons: Vec<&str> = tunings.left_out.iter().map(|it| &*it.reason).collect();
-        let no_eee = "ethtool --show-eee eth0: this driver has no such setting";
-        let (no_pause, no_speed) = (
-            "ethtool -a eth0: this driver has no such setting",
-            "ethtool eth0: this driver has no such setting",
-        );
-        let no_cpufreq = "this machine has no cpufreq";
-        assert_eq!(reasons, [no_cpufreq, no_eee, no_pause, no_speed]);
-    }
-}
+mod tests;

@@ -38,6 +38,8 @@ pub struct Comparison {
     pub remarks: Vec<String>,
     /// True if an engine that was measured before is judged in no case.
     is_one_missing: bool,
+    /// First case of each side, if nothing was compared.
+    unmatched: [Option<String>; 2],
 }
 
 /// Change of the whole machine, as a fraction, from which on a comparison answers nothing, as it cannot tell the kernel
@@ -88,6 +90,11 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
         judgement,
         remarks,
         is_one_missing,
+        unmatched: sides.map(|files| {
+            let mut rows = files.iter().flat_map(|file| &file.rows);
+            let row = rows.find(|row| row.status == Status::Ok);
+            row.map(|row| row.case.clone())
+        }),
     }
 }
 
@@ -127,7 +134,13 @@ impl Comparison {
             .filter_map(|case| case.answer.verdict.reason());
         let remarks = self.remarks.iter().map(String::as_str);
         let first = reasons.chain(remarks).next();
-        Some(first.unwrap_or("there are no rows").to_owned())
+        let first = first.unwrap_or("there are no rows").to_owned();
+        Some(match &self.unmatched {
+            [Some(before), Some(after)] if before != after && first.contains(" only ") => {
+                format!("{first}: BEFORE has {before}, AFTER {after}")
+            }
+            _ => first,
+        })
     }
 }
 

@@ -28,6 +28,11 @@ impl Doubt {
         said.unwrap_or_default().to_owned()
     }
 
+    /// Returns whether the doubt is that cases failed.
+    pub(super) fn is_failure(&self) -> bool {
+        matches!(self.evidence, Evidence::Status(Status::Failed))
+    }
+
     pub(super) fn is_of(&self, row: &Row) -> bool {
         match &self.evidence {
             Evidence::Status(status) => row.status == *status,
@@ -43,7 +48,7 @@ impl Doubt {
     }
 }
 
-const CHECK: Fix = Fix::Words("udpbench check, mend what it finds, and run this again");
+const CHECK: Fix = Fix::Check("mend what this finds, and run this again");
 
 /// Number of grave doubts, which come first in [`DOUBTS`]. One case with a grave doubt rules out a good grade.
 pub(super) const GRAVE: usize = 9;
@@ -62,7 +67,7 @@ pub(super) const DOUBTS: [Doubt; 10] = [
         evidence: Evidence::Warnings(&["both ends share CPU "]),
     },
     Doubt {
-        what: "the machine is not set up to measure (udpbench check)",
+        what: "the machine is not set up to measure",
         fix: CHECK,
         evidence: Evidence::Warnings(&[
             "the cpufreq governor is ",
@@ -110,7 +115,7 @@ pub(super) const DOUBTS: [Doubt; 10] = [
     },
     Doubt {
         what: "CPU time lost to other programs",
-        fix: Fix::Words("stop what else runs (udpbench check names it), and run this again"),
+        fix: Fix::Check("stop what else runs, which this names, and run this again"),
         evidence: Evidence::Warnings(&[
             "benchmark threads lost CPU time",
             "without disturbed windows",

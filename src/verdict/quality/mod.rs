@@ -47,6 +47,8 @@ impl fmt::Display for Grade {
 pub enum Fix {
     /// A step in words.
     Words(&'static str),
+    /// A step in words, after which `udpbench check` follows.
+    Check(&'static str),
     /// The search for the rate at which nothing is lost, or larger buffers.
     Lossless,
     /// What is missing.
@@ -93,8 +95,10 @@ impl Quality {
         let earlier = cases.iter().filter_map(|row| row.earlier_runs_pct);
         let earlier_pct = stats::median(earlier.collect());
         let grade = grade(&cases, half_width_pct, earlier_pct);
-        let between =
-            earlier_pct.map(|pct| format!("earlier runs of half of the cases within +-{pct:.1} %"));
+        let between = earlier_pct.map(|pct| match pct {
+            pct if pct < 100.0 => format!("earlier runs of half of the cases within +-{pct:.1} %"),
+            _ => "earlier runs of half of the cases differed by 100 % or more".to_owned(),
+        });
         Self {
             grade,
             loss: loss(&cases, is_at_full_speed, "at full speed"),
@@ -205,13 +209,17 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     let apart = DOUBTS[0].fix;
     let apart = (count(&DOUBTS[0]) > 0).then_some(apart);
     let is_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
-    // Whatever disturbed a case may be why intervals are wide.
+    // Whatever disturbed a case may be why intervals are wide. Of equal ones, the first is the gravest.
     let doubts = DOUBTS[1..]
         .iter()
         .filter(|doubt| 4 * count(doubt) > cases.len() || (is_wide && count(doubt) > 0));
-    let worst = doubts.max_by_key(|doubt| count(doubt));
+    let worst = doubts.rev().max_by_key(|doubt| count(doubt));
     let is_poor = grade == Grade::Poor;
-    let doubt = worst.filter(|_| is_poor).map(|doubt| doubt.fix);
+    // What fails once fails again.
+    let failed = DOUBTS
+        .iter()
+        .find(|doubt| doubt.is_failure() && count(doubt) > 0);
+    let doubt = failed.or(worst.filter(|_| is_poor)).map(|doubt| doubt.fix);
     let lossy = 2 * cases.iter().filter(|row| is_lossy(row)).count() > cases.len();
     let loss = lossy.then_some(Fix::Lossless);
     let width = doubt.is_none() && (is_wide || loss.is_none());

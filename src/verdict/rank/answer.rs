@@ -1,7 +1,6 @@
 //! Builds the answer for one machine: the engines to use, the certainty, and the numbers behind them.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use super::choices::{Choices, half_in_words, is_unknown, listed, names, needs_spare_cpus};
 use super::gain::Gain;
@@ -75,11 +74,21 @@ impl Answer {
         hints.extend(left_out(board));
         hints.extend(polls(&told));
         hints.extend(only_on_a_wire(board, first, &told));
-        Self {
-            said: said(board, &choices, engines.len() - unknown.len()),
-            gains,
-            hints,
-        }
+        let known: Vec<&str> = engines
+            .into_iter()
+            .filter(|engine| !unknown.contains(engine))
+            .collect();
+        let said = match &known[..] {
+            [only] => {
+                let none = format!(
+                    "No recommendation: besides {only}, only offload was measured, whose gain shows on a wire. Their order: \
+                     udpbench rank --details FILE"
+                );
+                hint(board).into_iter().chain([none]).collect()
+            }
+            _ => said(board, &choices, known.len()),
+        };
+        Self { said, gains, hints }
     }
 
     /// Returns the answer as sentences, one per line, for places without columns.
@@ -89,18 +98,22 @@ impl Answer {
         said.chain(gains).chain(self.hints.iter().cloned())
     }
 
-    /// Draws the answer, `room` columns wide, beside the word `answer`.
-    pub fn draw(&self, room: usize) -> String {
-        /// Width of the label column.
-        const LABEL: usize = 9;
-        let mut text = table::labelled("answer", &self.said, room);
-        let gains = Gain::table(&self.gains).draw(room.saturating_sub(LABEL));
-        for line in gains.lines() {
-            // Rows of the table begin with a blank.
-            let indent = LABEL - usize::from(line.starts_with(' '));
-            let _ = writeln!(text, "{:indent$}{line}", "");
+    /// Draws the advice beside the word `answer`, the table of gains, and the remarks, `room` columns wide.
+    pub fn draw(&self, room: usize) -> [String; 3] {
+        [
+            table::labelled("answer", &self.said, room),
+            Gain::table(&self.gains).draw(room),
+            table::labelled("", &self.hints, room),
+        ]
+    }
+
+    /// Draws the answer with the advice below the table, where a terminal shows it last.
+    pub fn draw_last(&self, room: usize) -> String {
+        let [said, mut gains, hints] = self.draw(room);
+        if !gains.is_empty() {
+            gains.push('\n');
         }
-        text + &table::labelled("", &self.hints, room)
+        gains + &said + &hints
     }
 }
 
@@ -133,7 +146,11 @@ fn intervals(board: &BoardRanking, best: &BTreeSet<&str>, gains: &[Gain]) -> Opt
     let of_best = of_best.filter(|earlier| best.contains(earlier.engine.as_str()));
     let (mut known, whose): (Vec<&Earlier>, _) = match of_best.collect::<Vec<_>>() {
         none if none.is_empty() => (board.earlier.iter().collect(), "all".to_owned()),
-        some => (some, names(best, "and")),
+        some => {
+            let known = some.iter().map(|earlier| earlier.engine.as_str());
+            let whose = names(&known.collect(), "and");
+            (some, whose)
+        }
     };
     known.sort_by(|one, other| one.half_pct.total_cmp(&other.half_pct));
     let between = known.get(known.len() / 2).map(|median| {

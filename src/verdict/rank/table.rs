@@ -55,7 +55,7 @@ fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
     let groups = counted(board.groups.len(), "group");
     let heading = format!("== {}: {rows} in {groups}", board.machine);
     let mut text = fold::cut(&heading, room) + "\n";
-    text += &board.answer(view.by).draw(room);
+    text += &board.answer(view.by).draw(room).concat();
     if !board.groups.is_empty() {
         text += &lists(board, view).draw(room);
     }

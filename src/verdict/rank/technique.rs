@@ -58,33 +58,37 @@ pub(super) fn spins(label: &str) -> bool {
 /// Largest number of engines that the command names. With more, the default engines are measured.
 const MOST: usize = 5;
 
-/// Returns the options that measure the engines of these labels: engines that serve both sides, or if there are none,
-/// one pair. Empty if there are more than [`MOST`].
+/// Returns the options that measure the engines of these labels: engines that serve both sides, or if a pair can only be
+/// typed as such, all senders and all receivers. Empty if there are more than [`MOST`].
 pub(super) fn options(labels: &BTreeSet<&str>) -> String {
-    let all = labels.iter().filter_map(|label| match engines(label)[..] {
+    let all = labels.iter().map(|label| match engines(label)[..] {
         ["gso", "gro"] => Some("gso-gro".to_owned()),
         [engine] => Some(argument(engine)),
         [sender, receiver] => typed_for_both(sender, receiver),
         _ => None,
     });
-    let all: BTreeSet<String> = all.collect();
-    if all.len() > MOST {
-        return String::new();
+    let all: Option<BTreeSet<String>> = all.collect();
+    if let Some(all) = all {
+        return listed("--engine", all).unwrap_or_default();
     }
-    if !all.is_empty() {
-        let all: Vec<String> = all.into_iter().collect();
-        return format!("--engine {}", all.join(","));
-    }
-    match labels.first().map(|label| engines(label)).as_deref() {
-        Some([sender, receiver]) => {
-            format!(
-                "--sender {} --receiver {}",
-                argument(sender),
-                argument(receiver)
-            )
-        }
-        _ => String::new(),
-    }
+    let of = |end: fn(&[&str]) -> Option<String>| {
+        let ends = labels.iter().filter_map(|label| end(&engines(label)));
+        ends.collect::<BTreeSet<String>>()
+    };
+    let senders = listed("--sender", of(|ends| ends.first().map(|it| argument(it))));
+    let receivers = listed("--receiver", of(|ends| ends.last().map(|it| argument(it))));
+    let options = senders.zip(receivers);
+    options.map_or_else(String::new, |(senders, receivers)| {
+        format!("{senders} {receivers}")
+    })
+}
+
+/// Returns an option with its values. `None` if there are none, or more than [`MOST`].
+fn listed(flag: &str, values: BTreeSet<String>) -> Option<String> {
+    let values: Vec<String> = values.into_iter().collect();
+    (1..=MOST)
+        .contains(&values.len())
+        .then(|| format!("{flag} {}", values.join(",")))
 }
 
 /// Returns the options that measure the engines of these labels at a rate. Programs cannot keep one, so with a program
@@ -95,12 +99,8 @@ pub(super) fn options_at_a_rate(labels: &BTreeSet<&str>) -> String {
         return options(labels);
     }
     let receivers = labels.iter().filter_map(|label| engines(label).pop());
-    let receivers: BTreeSet<String> = receivers.map(argument).collect();
-    if receivers.len() > MOST {
-        return String::new();
-    }
-    let receivers: Vec<String> = receivers.into_iter().collect();
-    format!("--sender std --receiver {}", receivers.join(","))
+    let receivers = listed("--receiver", receivers.map(argument).collect());
+    receivers.map_or_else(String::new, |receivers| format!("--sender std {receivers}"))
 }
 
 /// Returns the values of `--busy-poll` that measure these labels and, beside them, `off`. Empty if none polls.
@@ -182,6 +182,8 @@ mod tests {
         }
         let told = BTreeSet::from(["std", "mmsg/32", "gso>gro", "gso>mmsg/32"]);
         assert_eq!(options(&told), "--engine gso,gso-gro,mmsg,std");
+        let told = BTreeSet::from(["std", "uring>mmsg/32"]);
+        assert_eq!(options(&told), "--sender std,uring --receiver mmsg,std");
     }
 
     #[test]

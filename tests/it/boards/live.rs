@@ -74,7 +74,7 @@ const SITUATIONS: &[Situation] = &[
     Situation {
         name: "/sys of another network namespace",
         script: "pair; check --interface vb",
-        said: &["  vb        veth 10000 Mb/s full, MTU 1500", "shows the interfaces of another network namespace"],
+        said: &["  vb        veth 10000 Mb/s full, MTU 1500", "does not show the interfaces of this network namespace"],
         unsaid: &["there is no such network interface", "unknown driver"],
     },
     Situation {
@@ -86,7 +86,7 @@ const SITUATIONS: &[Situation] = &[
     Situation {
         name: "no /sys",
         script: "mount -t tmpfs none /sys; pair; check --interface vb",
-        said: &["  vb        veth 10000 Mb/s full, MTU 1500", "shows the interfaces of another network namespace"],
+        said: &["  vb        veth 10000 Mb/s full, MTU 1500", "does not show the interfaces of this network namespace"],
         unsaid: &["unknown driver"],
     },
     Situation {

@@ -5,9 +5,9 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::driver::{WIFI_TX_FAILED, way};
-use super::ethtool::Ethtool;
-use super::link::{self, Link};
+use super::counting::{Counting, all_below};
+use super::families::WIFI_TX_FAILED;
+use super::link;
 use super::qdisc;
 use super::wireless::Wireless;
 use crate::sys::netlink::Netlink;
@@ -75,58 +75,6 @@ pub struct PathReader {
     below: Vec<Counting>,
     /// Name of the interface if it has a radio.
     radio: Option<String>,
-}
-
-/// An interface that counts what it loses.
-#[derive(Debug)]
-struct Counting {
-    index: u32,
-    driver: Ethtool,
-    /// Name of the driver.
-    driver_name: String,
-    /// True if the kernel adds its counters to those of the interface above.
-    is_added: bool,
-}
-
-impl Counting {
-    fn open(interface: &str, is_added: bool) -> io::Result<Self> {
-        let driver = Ethtool::open(interface)?;
-        Ok(Self {
-            index: link::index(interface)?,
-            driver_name: driver.driver().unwrap_or_default(),
-            driver,
-            is_added,
-        })
-    }
-
-    /// Adds the driver's counters that are known to count lost packets ([`way`]).
-    fn add_named(&self, named: &mut BTreeMap<String, u64>) {
-        for (name, value) in self.driver.statistics().unwrap_or_default() {
-            if way(Some(&self.driver_name), &name).is_some() {
-                *named.entry(name).or_default() += value;
-            }
-        }
-    }
-}
-
-/// Returns all interfaces below one: those directly below, and those below them. Empty if netlink does not tell.
-fn all_below(index: u32) -> Vec<Counting> {
-    let all = link::links().unwrap_or_default();
-    let mut uppers: Vec<&Link> = all.iter().filter(|it| it.index == index).collect();
-    let (mut found, mut seen) = (Vec::new(), vec![index]);
-    while let Some(upper) = uppers.pop() {
-        // The counters of a bond contain those of its ports (`bond_get_stats`).
-        let is_added = upper.kind.as_deref() == Some("bond");
-        for lower in link::below(upper, &all).links {
-            if seen.contains(&lower.index) {
-                continue;
-            }
-            seen.push(lower.index);
-            found.extend(Counting::open(&lower.name, is_added));
-            uppers.extend(all.iter().filter(|it| it.index == lower.index));
-        }
-    }
-    found
 }
 
 impl PathReader {

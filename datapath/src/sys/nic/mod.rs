@@ -5,10 +5,13 @@
 
 mod change;
 mod counters;
+mod counting;
 mod driver;
 mod ethtool;
+mod families;
 mod link;
 mod link_settings;
+mod link_statistics;
 mod qdisc;
 mod settings;
 mod speed;
@@ -18,7 +21,8 @@ pub use self::change::Changeable;
 pub use self::counters::{NOT_IP, PathCounters, PathReader, named_since};
 pub use self::driver::{Way, drops as driver_drops, family, is_named, loss_counters, way};
 pub use self::ethtool::Ethtool;
-pub use self::link::{Below, Link, LinkStatistics, below, index, links};
+pub use self::link::{Below, Link, below, index, links};
+pub use self::link_statistics::LinkStatistics;
 pub use self::qdisc::{Qdisc, TokenBucket, filter_drops, out_drops as qdisc_drops};
 pub use self::settings::{Coalescing, Eee, LinkModes, Pause, Rings};
 pub use self::wireless::Wireless;

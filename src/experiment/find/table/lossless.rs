@@ -5,7 +5,7 @@ use std::fmt::{Display, Write as _};
 use super::super::lossless::{Lossless, LosslessQuestion};
 use super::super::names::Names;
 use super::super::{Record, Search, Searched};
-use super::quality::{Quality, is_slowed};
+use super::quality::{self, Quality};
 use super::{bounds_so_far, mark, or_dash, searched};
 use crate::results::command_line::CommandLine;
 use crate::term::duration;
@@ -26,7 +26,7 @@ pub(super) fn table(record: &Record) -> Table {
             or_dash(mbits(case, search).map(|mbits| format!("{mbits:.1}")))
         })
         .word("quality", |(case, search)| {
-            Quality::of(case, search).name(record).to_owned()
+            Quality::of(record, case, search).name().to_owned()
         })
         .word("limit", |(case, _)| or_dash(case.search.limiting_place()));
     columns.table(cases(record))
@@ -140,7 +140,7 @@ fn reach(search: &Lossless) -> (Option<u32>, Option<u32>) {
 fn quality_and_next(record: &Record, names: &Names) -> String {
     let mut grades: Vec<(Quality, Vec<String>)> = Vec::new();
     for (case, search) in cases(record) {
-        let (quality, name) = (Quality::of(case, search), names.name(&case.case));
+        let (quality, name) = (Quality::of(record, case, search), names.name(&case.case));
         match grades.iter_mut().find(|(of, _)| *of == quality) {
             Some((_, names)) => names.push(name),
             None => grades.push((quality, vec![name])),
@@ -154,22 +154,15 @@ fn quality_and_next(record: &Record, names: &Names) -> String {
         } else {
             format!(" ({})", names.join("; "))
         };
-        let mut text = quality.name(record).to_owned() + &of;
-        let reasons = quality.reasons(record);
+        let mut text = quality.name().to_owned() + &of;
+        let reasons = quality.reasons();
         if !reasons.is_empty() {
             let _ = write!(text, ": {reasons}");
         }
         text
     });
     lines(&mut text, "quality", graded);
-    let release = "run a release build on the board itself (cargo build --release)";
-    let release = is_slowed(record.header()).then(|| release.to_owned());
-    let mut fixes: Vec<String> = release.into_iter().collect();
-    for line in grades.iter().flat_map(|(quality, _)| quality.fix(record)) {
-        if !fixes.contains(&line) {
-            fixes.push(line);
-        }
-    }
+    let mut fixes = quality::next(record, grades.iter().map(|(quality, _)| quality));
     fixes.extend(over_a_cable(record));
     lines(&mut text, "next", fixes);
     text

@@ -1,4 +1,4 @@
-//! Grade of the rate that a search has found.
+//! Grade of the rates that a search has found, and the next step.
 
 use std::time::Duration;
 
@@ -14,122 +14,128 @@ const GOOD_PCT: f64 = 3.0;
 /// Shortest time of rechecks that is advised.
 const SHORT_RECHECK: Duration = Duration::from_secs(60);
 
-/// Trust in the rate of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Quality {
-    /// The search is complete, nothing disturbed it, and its interval is narrow.
-    Good,
-    /// The search is complete and undisturbed, but its interval is wide.
-    Wide,
+/// A reason not to trust the rate of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Doubt {
+    /// A debug build, or an emulated board.
+    Slowed,
+    /// The trials give a reason for doubt.
+    Disturbed,
     /// The machine was not equally fast throughout.
     Unsteady,
-    /// The trials give a reason for doubt.
-    Doubtful,
     /// The time limit was too short.
     Unfinished,
-    /// The time limit was too short, and the machine was not equally fast throughout.
-    UnfinishedAndUnsteady,
+    /// The search is complete, but its interval is wide.
+    Wide,
 }
+
+impl Doubt {
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::Slowed => "not the speed of a board: emulated, or a debug build",
+            Self::Disturbed => "other programs disturbed it, or trials contradict each other",
+            Self::Unsteady => "the machine was not equally fast throughout",
+            Self::Unfinished => "not finished",
+            Self::Wide => "the interval is wide or has no end",
+        }
+    }
+}
+
+/// Trust in the rate of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Quality(Vec<Doubt>);
 
 impl Quality {
     /// Grades the rate of a case.
-    pub(super) fn of(case: &Searched, search: &Lossless) -> Self {
-        let found = search.found();
-        if case.search.doubt().is_some() {
-            Self::Doubtful
-        } else if case.next().is_some() {
-            if search.is_steady() {
-                Self::Unfinished
-            } else {
-                Self::UnfinishedAndUnsteady
-            }
-        } else if !search.is_steady() {
-            Self::Unsteady
-        } else {
-            let ends = found.interval.0.zip(found.interval.1);
-            let half_pct = ends.zip(found.load).map(|((low, high), load)| {
-                50.0 * (f64::from(high) - f64::from(low)) / f64::from(load)
-            });
-            if half_pct.is_some_and(|half| half <= GOOD_PCT) {
-                Self::Good
-            } else {
-                Self::Wide
-            }
-        }
+    pub(super) fn of(record: &Record, case: &Searched, search: &Lossless) -> Self {
+        let is_finished = case.next().is_none();
+        let (is_steady, is_wide) = (search.is_steady(), is_wide(search));
+        let doubts = [
+            (Doubt::Slowed, is_slowed(record.header())),
+            (Doubt::Disturbed, case.search.doubt().is_some()),
+            (Doubt::Unsteady, !is_steady),
+            (Doubt::Unfinished, !is_finished),
+            (Doubt::Wide, is_finished && is_steady && is_wide),
+        ];
+        let doubts = doubts.into_iter().filter(|(_, is_so)| *is_so);
+        Self(doubts.map(|(doubt, _)| doubt).collect())
     }
 
     /// Returns the word for the grade.
-    pub(super) fn name(self, record: &Record) -> &'static str {
-        match self {
-            _ if is_slowed(record.header()) => "poor",
-            Self::Good => "good",
-            Self::Wide | Self::Unsteady => "fair",
-            Self::Doubtful | Self::Unfinished | Self::UnfinishedAndUnsteady => "poor",
+    pub(super) fn name(&self) -> &'static str {
+        let is_fair = |doubt: &Doubt| [Doubt::Unsteady, Doubt::Wide].contains(doubt);
+        match &self.0[..] {
+            [] => "good",
+            doubts if doubts.iter().all(is_fair) => "fair",
+            _ => "poor",
         }
     }
 
     /// Returns the reasons of the grade. Empty: the quality is good.
-    pub(super) fn reasons(self, record: &Record) -> String {
-        let slowed = "not the speed of a board: emulated, or a debug build";
-        let slowed = is_slowed(record.header()).then_some(slowed);
-        let reasons: Vec<&str> = slowed.into_iter().chain(self.why()).collect();
+    pub(super) fn reasons(&self) -> String {
+        let reasons: Vec<&str> = self.0.iter().map(|doubt| doubt.in_words()).collect();
         reasons.join("; ")
-    }
-
-    /// Returns what happened in this search. `None`: nothing.
-    fn why(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Good => return None,
-            Self::Wide => "the interval is wide or has no end",
-            Self::Unsteady => "the machine was not equally fast throughout",
-            Self::Doubtful => "other programs disturbed it, or trials contradict each other",
-            Self::Unfinished => "not finished",
-            Self::UnfinishedAndUnsteady => {
-                "not finished, and the machine was not equally fast throughout"
-            }
-        })
-    }
-
-    /// Returns the lines of the next step, the last of which is a command. Empty: the quality is good.
-    pub(super) fn fix(self, record: &Record) -> Vec<String> {
-        let quiet = "fix the CPU clock and stop other programs (udpbench check), and search again";
-        match self {
-            Self::Good => Vec::new(),
-            Self::Wide => longer_recheck(record),
-            Self::Unfinished => again(record, "search again for longer", Some(more_time(record))),
-            Self::Unsteady | Self::Doubtful => again(record, quiet, None),
-            Self::UnfinishedAndUnsteady => again(record, quiet, Some(more_time(record))),
-        }
     }
 }
 
+/// Returns the lines of the next step of searches with these grades, in which a command has a line of its own. Empty:
+/// all are good.
+pub(super) fn next<'q>(record: &Record, grades: impl Iterator<Item = &'q Quality>) -> Vec<String> {
+    let doubts: Vec<Doubt> = grades
+        .flat_map(|quality| quality.0.iter().copied())
+        .collect();
+    let is_any = |doubt: Doubt| doubts.contains(&doubt);
+    if doubts.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    if is_any(Doubt::Slowed) {
+        lines.push("run a release build on the board itself (cargo build --release)".to_owned());
+    }
+    let search_again = if is_any(Doubt::Disturbed) || is_any(Doubt::Unsteady) {
+        lines.push("stop what else runs, and mend what this names:".to_owned());
+        lines.push("udpbench check".to_owned());
+        "then search again"
+    } else if is_any(Doubt::Unfinished) || is_any(Doubt::Wide) {
+        "search again for longer"
+    } else {
+        return lines;
+    };
+    let limit = is_any(Doubt::Unfinished).then(|| record.enough_time());
+    let limit = limit.map(|limit| ("--max-case-time", duration::text(limit)));
+    let recheck = match record.header().question {
+        Question::Lossless(asked) if is_any(Doubt::Wide) => {
+            Some((asked.recheck * 4).max(SHORT_RECHECK))
+        }
+        _ => None,
+    };
+    let recheck = recheck.map(|recheck| ("--recheck", duration::text(recheck)));
+    let changes: Vec<(&str, String)> = limit.into_iter().chain(recheck).collect();
+    let typed = CommandLine(&record.header().command_line);
+    if typed.has("find") {
+        lines.push(format!("{search_again}:"));
+        lines.push(typed.again(&changes));
+    } else {
+        let changes = changes
+            .iter()
+            .map(|(flag, value)| format!(" {flag} {value}"));
+        lines.push(search_again.to_owned() + &changes.collect::<String>());
+    }
+    lines
+}
+
 /// Returns whether no rate is the speed of a board.
-pub(super) fn is_slowed(header: &Header) -> bool {
+fn is_slowed(header: &Header) -> bool {
     let is_board = !header.host.compatible.is_empty();
     let is_emulated = header.host.virtualization.is_some() && is_board;
     is_debug(&header.environment.version) || is_emulated
 }
 
-fn more_time(record: &Record) -> (&'static str, String) {
-    let limit = duration::text(record.enough_time());
-    ("--max-case-time", limit)
-}
-
-fn longer_recheck(record: &Record) -> Vec<String> {
-    let Question::Lossless(asked) = record.header().question else {
-        return Vec::new();
-    };
-    let longer = duration::text((asked.recheck * 4).max(SHORT_RECHECK));
-    let changed = Some(("--recheck", longer));
-    again(record, "search again for longer", changed)
-}
-
-/// Returns a step with the command that searches again, with an option that changes.
-fn again(record: &Record, what: &str, changed: Option<(&str, String)>) -> Vec<String> {
-    let typed = CommandLine(&record.header().command_line);
-    if !typed.has("find") {
-        let changed = changed.map(|(flag, value)| format!(" with {flag} {value}"));
-        return vec![what.to_owned() + &changed.unwrap_or_default()];
-    }
-    vec![format!("{what}:"), typed.again(changed.as_slice())]
+fn is_wide(search: &Lossless) -> bool {
+    let found = search.found();
+    let ends = found.interval.0.zip(found.interval.1);
+    let half_pct = ends
+        .zip(found.load)
+        .map(|((low, high), load)| 50.0 * (f64::from(high) - f64::from(low)) / f64::from(load));
+    half_pct.is_none_or(|half| half > GOOD_PCT)
 }

@@ -126,7 +126,9 @@ fn dropped(interface: &Interface) -> Option<Finding> {
             None => format!("what {driver} counts is unknown"),
         };
         Finding::note(
-            format!("{name} has dropped {dropped} of {received} packets received"),
+            format!(
+                "{name} has dropped {dropped} packets on their way in, and received {received}"
+            ),
             format!("{silent}: often frames of protocols or VLANs that nobody wants"),
             format!(
                 "what they are: sudo tcpdump -eni {name} vlan or not '(ip or ip6 or arp)'\n\

@@ -49,7 +49,7 @@ fn software(interface: &Interface) -> Option<Finding> {
         InterfaceKind::Bridge => "a bridge",
         InterfaceKind::Vlan => "a VLAN",
         InterfaceKind::Bond => "a bond",
-        InterfaceKind::Macvlan => "a macvlan",
+        InterfaceKind::Macvlan => "a second interface of another one (macvlan, ipvlan)",
         InterfaceKind::Dsa => "a port of a switch",
         InterfaceKind::Tun => "a tunnel to a program (tun)",
         InterfaceKind::Software => "software",
@@ -76,7 +76,7 @@ fn software(interface: &Interface) -> Option<Finding> {
 }
 
 /// Drivers that lose packets, or wake up late, with Energy-efficient Ethernet: #7511 (macb: 5 to 20 % lost, every
-/// counter 0), #7365 (bcmgenet), #4289, #6065, #6855.
+/// counter 0), #7365 (bcmgenet), #4289, #6065, #6855 (2026-11).
 const SLEEP_BADLY: [&str; 3] = ["bcmgenet", "lan78xx", "macb"];
 
 fn sleeping(interface: &Interface) -> Option<Finding> {

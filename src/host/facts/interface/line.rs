@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Interface;
+use super::{Interface, InterfaceKind};
 
 /// Writes one line: `bcmgenet 1000 Mb/s full, MTU 1500, 5 queues, rings 512/512, rx-usecs 57, EEE on, qdisc mq`.
 impl fmt::Display for Interface {
@@ -18,10 +18,19 @@ impl fmt::Display for Interface {
 impl Interface {
     /// Returns driver, kind, speed, duplex mode, and `down` if the interface is down.
     fn what(&self) -> String {
-        let driver = self.driver.clone();
-        // The word veth is both driver and kind.
-        let kind = self.kind.word().map(str::to_owned);
-        let kind = kind.filter(|kind| Some(kind) != driver.as_ref());
+        // What has no hardware has a driver that only repeats its kind, in other words: 802.1Q VLAN Support, bonding.
+        let repeats = matches!(
+            self.kind,
+            InterfaceKind::Vlan | InterfaceKind::Bond | InterfaceKind::Bridge
+        );
+        let driver = self.driver.clone().filter(|_| !repeats);
+        let is_other = |kind: &String| match self.kind {
+            // It names which one: macvlan, macvtap, ipvlan.
+            InterfaceKind::Macvlan => driver.is_none(),
+            // The word veth is both driver and kind.
+            _ => Some(kind) != driver.as_ref(),
+        };
+        let kind = self.kind.word().map(str::to_owned).filter(is_other);
         let speed = self.speed_mbps.map(|speed| format!("{speed} Mb/s"));
         let is_down = self.state.as_deref() == Some("down");
         let down = is_down.then(|| "down".to_owned());
@@ -143,5 +152,22 @@ mod tests {
             ..Interface::default()
         };
         assert_eq!(veth.to_string(), "veth");
+        for (kind, driver, line) in [
+            (InterfaceKind::Vlan, "802.1Q VLAN Support", "VLAN"),
+            (InterfaceKind::Bond, "bonding", "bond"),
+            (InterfaceKind::Macvlan, "ipvlan", "ipvlan"),
+            (
+                InterfaceKind::Dsa,
+                "mt7530-mdio",
+                "mt7530-mdio port of a switch",
+            ),
+        ] {
+            let interface = Interface {
+                kind,
+                driver: Some(driver.to_owned()),
+                ..Interface::default()
+            };
+            assert_eq!(interface.to_string(), line);
+        }
     }
 }

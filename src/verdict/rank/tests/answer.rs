@@ -86,20 +86,7 @@ fn full_sweep() -> Vec<Row> {
 
 /// Returns the answer in a terminal of 80 columns.
 fn ending(rows: &[Row]) -> String {
-    let board = ranked(rows);
-    let text = table::draw(
-        &Ranking {
-            boards: vec![board],
-        },
-        BOTH,
-        80,
-    );
-    let lines = text.lines().skip_while(|line| !line.starts_with("answer"));
-    let lines = lines.take_while(|line| {
-        line.starts_with("answer")
-            || line.starts_with("         ") && !line.contains("place  engine")
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    ranked(rows).answer(By::Both).draw_last(80)
 }
 
 #[test]

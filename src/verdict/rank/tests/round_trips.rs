@@ -74,7 +74,7 @@ fn slower_tail_of_std(row: &mut Row) {
 
 /// Returns the answer in a terminal of 80 columns.
 fn ending(rows: &[Row]) -> String {
-    let text = ranked(rows).answer(By::Both).draw(80);
+    let text = ranked(rows).answer(By::Both).draw_last(80);
     for line in text.lines() {
         assert!(is_command(line) || line.chars().count() <= 80, "{line}");
     }
