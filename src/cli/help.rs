@@ -59,7 +59,7 @@ const COMMON: [(&str, &str); 16] = [
     ),
     (
         "watch",
-        "engine workload payload rate connection rcvbuf count window threads pin",
+        "port pid engine workload payload rate connection rcvbuf count for window threads pin",
     ),
     (
         "plan",

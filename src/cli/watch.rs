@@ -19,6 +19,10 @@ pub struct WatchArgs {
     #[arg(long, help_heading = "Measuring", value_name = "N", value_parser = within(1_u32..=u32::MAX), allow_negative_numbers = true)]
     pub count: Option<u32>,
 
+    /// Time after which it ends [default: at Ctrl-C]
+    #[arg(long = "for", help_heading = "Measuring", value_name = "TIME", value_parser = duration::parse, conflicts_with = "count")]
+    pub length: Option<Duration>,
+
     /// Measured time of each line
     #[arg(long, help_heading = "Measuring", value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
     pub window: Duration,
@@ -85,11 +89,12 @@ Columns:
   MHz       lowest clock that cpufreq set on the CPUs of the threads
 
 Columns with --port or --pid:
-  kpps      thousands of datagrams per second that all programs of this network namespace read
+  kpps      thousands of datagrams per second that all programs of this network namespace read:
+            the kernel does not count them for each socket
   KiB       fullest receive queue; full%: of the buffer
-  socket    datagrams that the sockets dropped: their buffer was full
-  kernel    packets that the backlog, IP or UDP dropped, for any program
-  nic       packets that an interface or its driver lost
+  socket    datagrams that the sockets dropped: the reason follows at the end
+  kernel    packets that the backlog, IP, a firewall or UDP dropped, for any program
+  nic       packets that an interface or its driver lost; -: those of another namespace
   cpu%      CPU time of the program, of one CPU
   wait%     time in which its busiest thread waited for a CPU
   on        CPU of that thread

@@ -1,5 +1,6 @@
 //! A trial between two hosts, seen from the controller: the requests to each end, and their order.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use anyhow::{Context, anyhow, ensure};
@@ -66,7 +67,7 @@ pub(super) fn run(
 }
 
 /// Finds the longest payload, in bytes and up to `most`, that arrives in one piece at the receivers' end and is
-/// answered. `None`: not even short payloads arrive.
+/// answered. If not even short payloads do, returns the packets that the receivers' host lost meanwhile, by place.
 ///
 /// # Errors
 /// Fails if an end is gone.
@@ -75,15 +76,24 @@ pub(super) fn longest_payload(
     most: u32,
     local: &mut Agent,
     remote: &mut Agent,
-) -> anyhow::Result<Option<u32>> {
+) -> anyhow::Result<Result<u32, BTreeMap<String, u64>>> {
     let begun = begin(spec, local, remote)?;
     let receiver = begun.bound.first().context("no receiver is bound")?;
-    begun.senders.call(&Request::FindLongestPayload {
+    let find = Request::FindLongestPayload {
         spec: Box::new(spec.clone()),
         token: begun.token,
         receiver: *receiver,
         most,
-    })
+    };
+    let longest: Option<u32> = begun.senders.call(&find)?;
+    if let Some(longest) = longest {
+        return Ok(Ok(longest));
+    }
+    // Once more, while the receivers' host looks where it loses them.
+    let _: BTreeMap<String, u64> = begun.receivers.call(&Request::LossPlaces)?;
+    let longest: Option<u32> = begun.senders.call(&find)?;
+    let places = begun.receivers.call(&Request::LossPlaces)?;
+    Ok(longest.ok_or(places))
 }
 
 /// Both ends of a trial whose receivers are bound.

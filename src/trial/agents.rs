@@ -322,7 +322,8 @@ impl<'a> Agents<'a> {
     }
 
     /// Finds the longest payload that arrives in one piece in this direction: see
-    /// [`LinkEnd::longest_payload`](crate::plan::LinkEnd::longest_payload).
+    /// [`LinkEnd::longest_payload`](crate::plan::LinkEnd::longest_payload). If none arrives, returns the packets that the
+    /// receiving host lost meanwhile, by place.
     ///
     /// # Errors
     /// Returns [`NoSample::Interrupted`] if the program is asked to end. Returns another error if something cannot be
@@ -331,9 +332,9 @@ impl<'a> Agents<'a> {
         &mut self,
         link: &WireLink,
         direction: Direction,
-    ) -> Result<Option<u32>, NoSample> {
+    ) -> Result<Result<u32, BTreeMap<String, u64>>, NoSample> {
         let Some(most) = link.longest_payload_by_mtu() else {
-            return Ok(None);
+            return Ok(Err(BTreeMap::new()));
         };
         let longest = self.with(|local, remote| {
             let remote = remote.context("there is no other host")?;

@@ -50,6 +50,8 @@ pub struct EndResult {
     /// Packets that the machine dropped during the trial, by the kernel's reasons, if it was asked for them. Other
     /// traffic is included.
     pub drop_reasons: BTreeMap<String, u64>,
+    /// Packets that this host lost on the way in during the trial, by place. Other traffic is included.
+    pub places: BTreeMap<String, u64>,
     /// Size that the kernel granted as SO_RCVBUF, in bytes: the smallest of the receiving sockets. `None`: this end has
     /// none.
     pub rcvbuf_bytes: Option<u64>,

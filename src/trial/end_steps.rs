@@ -3,6 +3,7 @@
 //! No message is sent from the start of the threads until the window is over, since it would compete with the
 //! datagrams. Each end measures time by its own clock.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use anyhow::{Context, bail};
@@ -10,6 +11,7 @@ use anyhow::{Context, bail};
 use super::conversation::Conversation;
 use super::flows;
 use super::local::LocalTrials;
+use super::loss_watch::LossWatch;
 use super::message::Request;
 use super::prepared_end::PreparedEnd;
 use super::running_end::RunningEnd;
@@ -32,11 +34,16 @@ pub(super) fn receivers(
     let bound = opened.sockets.bind()?.into_iter().map(scope::told);
     conversation.answer(&bound.collect::<Vec<SocketAddr>>())?;
     let mut flows = Vec::new();
+    let mut losses: Option<LossWatch> = None;
     loop {
         match next_request(&mut opened, conversation)? {
             Request::HasProbeArrived(source) => {
                 let probes = opened.sockets.probes().context("nothing is probed")?;
                 conversation.answer(&probes.has_heard(scope.local(source)))?;
+            }
+            Request::LossPlaces => {
+                let losses = losses.get_or_insert_with(LossWatch::start_all);
+                conversation.answer(&losses.places(BTreeMap::new()))?;
             }
             Request::Accept(accepted) => {
                 flows = scope.flows_here(&accepted);

@@ -107,6 +107,7 @@ fn paths(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Vec<Di
             radio_at_receiver: to.radio,
             reasons_at_sender: from.drop_reasons.clone(),
             reasons_at_receiver: to.drop_reasons.clone(),
+            places_at_receiver: to.places.clone(),
         }
     };
     let mut paths = vec![path(remote, senders, receivers)];

@@ -127,6 +127,8 @@ pub enum Request {
     Accept(Vec<Flow>),
     /// Return whether a probe datagram of this sender has arrived.
     HasProbeArrived(SocketAddr),
+    /// Return the packets that this host has lost on the way in since the first request of this kind, by place.
+    LossPlaces,
     /// Have the threads wait for the start.
     Ready,
     /// Start the threads.
@@ -172,6 +174,7 @@ impl Request {
             Self::Send { .. } => "send",
             Self::Accept(_) => "accept",
             Self::HasProbeArrived(_) => "has_probe_arrived",
+            Self::LossPlaces => "loss_places",
             Self::Ready => "ready",
             Self::Go => "go",
             Self::Drain { .. } => "drain",

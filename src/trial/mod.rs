@@ -11,7 +11,7 @@
 //! | one end: steps | `serve`, `echo_end`, `local`, `end_steps`, `prepared_end`, `running_end`, `wait`, `changes` |
 //! | one end: sockets | `end_sockets`, `udp_sockets`, `bind`, `connections`, `flows` |
 //! | one end: threads | `threads`, `bench_thread`, `workers`, `programs` |
-//! | readings | `snapshot`, `queue_probes`, `path_watch`, `reason_watch`, `idle_counters`, `remote_facts` |
+//! | readings | `snapshot`, `queue_probes`, `path_watch`, `loss_watch`, `reason_watch`, `idle_counters`, `remote_facts` |
 
 mod across;
 pub mod agent;
@@ -30,6 +30,7 @@ pub mod flows;
 pub mod idle_counters;
 pub mod local;
 mod longest_payload;
+mod loss_watch;
 mod merged;
 pub mod message;
 mod noise;

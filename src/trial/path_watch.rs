@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context;
 
+use super::loss_watch::LossWatch;
 use crate::data::HostAddress;
 use crate::sys::interface_addresses;
 use crate::sys::nic::{PathCounters, PathReader, Wireless, named_since};
@@ -14,6 +15,7 @@ pub(super) struct PathWatch {
     before: PathCounters,
     /// Counters of lost packets at the start, by name.
     named_before: BTreeMap<String, u64>,
+    losses: LossWatch,
 }
 
 impl PathWatch {
@@ -30,18 +32,25 @@ impl PathWatch {
             interface.with_context(|| format!("no interface has {address} any more"))?;
         let unreadable = || format!("cannot read the counters of {interface}");
         let mut reader = PathReader::open(&interface).with_context(unreadable)?;
+        let losses = LossWatch::start(&interface);
         let named_before = reader.named().with_context(unreadable)?;
         let before = reader.read().with_context(unreadable)?;
         Ok(Self {
             reader,
             before,
             named_before,
+            losses,
         })
     }
 
     /// Reads the state of the radio. `None`: the interface has none.
     pub(super) fn radio(&self) -> Option<Wireless> {
         self.reader.radio()
+    }
+
+    /// Returns the packets lost on the way in since the start, by place: see [`LossWatch::places`].
+    pub(super) fn places(&mut self, reasons: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+        self.losses.places(reasons)
     }
 
     /// Returns the growth of the counters since the start, and the growth of the counters of lost packets that moved,

@@ -9,7 +9,7 @@ use crate::sys::drop_reasons::DropReasons;
 #[derive(Default)]
 pub(super) struct ReasonWatch {
     counters: Counters,
-    before: BTreeMap<&'static str, u64>,
+    before: BTreeMap<String, u64>,
 }
 
 #[derive(Default)]
@@ -32,15 +32,16 @@ impl ReasonWatch {
 
     /// Returns the drops since the start of the trial, by reason; reasons without drops are left out.
     pub(super) fn moved(&self) -> BTreeMap<String, u64> {
-        let before = |reason| self.before.get(reason).copied().unwrap_or(0);
+        let before = |reason: &str| self.before.get(reason).copied().unwrap_or(0);
         let moved = self.read().into_iter();
-        let moved = moved.map(|(reason, packets)| (reason, packets - before(reason)));
-        let some = moved.filter(|(_, packets)| *packets > 0);
-        some.map(|(reason, packets)| (reason.to_owned(), packets))
-            .collect()
+        let moved = moved.map(|(reason, packets)| {
+            let since = packets - before(&reason);
+            (reason, since)
+        });
+        moved.filter(|(_, packets)| *packets > 0).collect()
     }
 
-    fn read(&self) -> BTreeMap<&'static str, u64> {
+    fn read(&self) -> BTreeMap<String, u64> {
         let Counters::Told(counters) = &self.counters else {
             return BTreeMap::new();
         };

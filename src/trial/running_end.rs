@@ -204,6 +204,13 @@ impl RunningEnd<'_> {
         let radio = self.start.path.as_ref().and_then(PathWatch::radio);
         let path = self.start.path.as_mut().map(PathWatch::moved).transpose()?;
         let (path, nic) = path.unzip();
+        let reasons = self.start.reasons.as_ref();
+        let drop_reasons = reasons.map_or_else(BTreeMap::new, |reasons| reasons.moved());
+        let places = self
+            .start
+            .path
+            .as_mut()
+            .map(|path| path.places(drop_reasons.clone()));
         let Window {
             opened_at,
             opening,
@@ -233,8 +240,8 @@ impl RunningEnd<'_> {
             path,
             nic: nic.unwrap_or_default(),
             radio,
-            drop_reasons: (self.start.reasons.as_ref())
-                .map_or_else(BTreeMap::new, |reasons| reasons.moved()),
+            drop_reasons,
+            places: places.unwrap_or_default(),
             rcvbuf_bytes: self.buffers.rcvbuf_bytes,
             sndbuf_bytes: self.buffers.sndbuf_bytes,
             climate: self.start.watch.climate(),

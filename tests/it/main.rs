@@ -14,6 +14,7 @@ mod common;
 mod compare;
 mod config;
 mod docs;
+mod drops;
 mod energy;
 mod exec;
 mod files;

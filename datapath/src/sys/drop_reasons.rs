@@ -13,35 +13,22 @@ use libc::{Ioctl, c_int, c_ulong};
 
 use super::files::{Root, parse_cpu_list};
 
-/// Reasons for which datagrams are dropped, from the way out to the way in (`enum skb_drop_reason`,
-/// include/net/dropreason-core.h). Only the reasons that the kernel knows are counted.
-pub const REASONS: [&str; 26] = [
-    "IP_OUTNOROUTES",
-    "NEIGH_FAILED",
-    "NEIGH_QUEUEFULL",
-    "TC_EGRESS",
-    "QDISC_DROP",
-    "QDISC_OVERLIMIT",
-    "QDISC_CONGESTED",
-    "DEV_READY",
-    "DEV_HDR",
-    "FULL_RING",
-    "TAP_FILTER",
-    "TAP_TXFILTER",
-    "NOMEM",
-    "CPU_BACKLOG",
-    "XDP",
-    "TC_INGRESS",
-    "UNHANDLED_PROTO",
-    "OTHERHOST",
-    "IP_INHDR",
-    "IP_INADDRERRORS",
-    "NETFILTER_DROP",
-    "FRAG_REASM_TIMEOUT",
-    "NO_SOCKET",
-    "UDP_CSUM",
-    "SOCKET_RCVBUFF",
-    "PROTO_MEM",
+/// Beginnings of reasons that no UDP datagram has: of other protocols, or of the end of a socket.
+const OF_OTHERS: [&str; 14] = [
+    "TCP_",
+    "UNIX_",
+    "VXLAN_",
+    "CAN",
+    "IPV6_NDISC_",
+    "ARP_",
+    "PSP_",
+    "ICMP_",
+    "SKB_UCOPY",
+    "TUNNEL_",
+    "IP_TUNNEL_",
+    "NOT_SPECIFIED",
+    "SOCKET_CLOSE",
+    "QUEUE_PURGE",
 ];
 
 /// Counters of the packets that this machine drops, in all its network namespaces, by reason.
@@ -53,7 +40,7 @@ pub struct DropReasons {
 /// Counter of one reason, on each CPU.
 #[derive(Debug)]
 struct Counter {
-    reason: &'static str,
+    reason: String,
     cpus: Vec<File>,
 }
 
@@ -92,14 +79,15 @@ impl DropReasons {
         Ok(Self { counters })
     }
 
-    /// Returns the packets dropped since the counters were opened, by reason, in the order of [`REASONS`].
+    /// Returns the packets dropped since the counters were opened, by each reason that this kernel names and that a
+    /// datagram can have.
     ///
     /// # Errors
     /// Returns the error of the system call.
-    pub fn read(&self) -> io::Result<Vec<(&'static str, u64)>> {
+    pub fn read(&self) -> io::Result<Vec<(String, u64)>> {
         let of_reason = |counter: &Counter| {
             let counts = counter.cpus.iter().map(count);
-            Ok((counter.reason, counts.sum::<io::Result<u64>>()?))
+            Ok((counter.reason.clone(), counts.sum::<io::Result<u64>>()?))
         };
         self.counters.iter().map(of_reason).collect()
     }
@@ -123,13 +111,14 @@ fn tracepoint(root: &Root) -> Option<(u64, String)> {
     })
 }
 
-/// Returns the numbers of the reasons, which differ from kernel to kernel: `{ 6, "SOCKET_RCVBUFF" }`.
-fn numbers(format: &str) -> impl Iterator<Item = (&'static str, u32)> {
-    REASONS.iter().filter_map(|reason| {
-        let (before, _) = format.split_once(&format!(", \"{reason}\" }}"))?;
-        let (_, number) = before.rsplit_once('{')?;
-        Some((*reason, number.trim().parse().ok()?))
-    })
+/// Returns the reasons with their numbers, which differ from kernel to kernel: `{ 6, "SOCKET_RCVBUFF" }`.
+fn numbers(format: &str) -> impl Iterator<Item = (String, u32)> {
+    let named = format.split("{ ").skip(1).filter_map(|pair| {
+        let (number, name) = pair.split_once(", \"")?;
+        let (name, _) = name.split_once("\" }")?;
+        Some((name.to_owned(), number.parse().ok()?))
+    });
+    named.filter(|(name, _)| name != "MAX" && !OF_OTHERS.iter().any(|of| name.starts_with(of)))
 }
 
 /// `struct perf_event_attr` in its first version (`PERF_ATTR_SIZE_VER0`), which every kernel accepts.
@@ -233,9 +222,13 @@ mod tests {
     #[test]
     fn numbers_are_those_that_the_kernel_gives() {
         let format = "print fmt: \"...\", __print_symbolic(REC->reason, { 2, \"NOT_SPECIFIED\" }, \
-                      { 3, \"NO_SOCKET\" }, { 6, \"SOCKET_RCVBUFF\" }, { 7, \"XDP_MORE\" })";
+                      { 3, \"NO_SOCKET\" }, { 6, \"SOCKET_RCVBUFF\" }, { 7, \"TCP_CSUM\" }, { 8, \"NEW\" }, { 9, \"MAX\" })";
         let found: Vec<_> = numbers(format).collect();
-        assert_eq!(found, [("NO_SOCKET", 3), ("SOCKET_RCVBUFF", 6)]);
+        let expected = [("NO_SOCKET", 3), ("SOCKET_RCVBUFF", 6), ("NEW", 8)];
+        assert_eq!(
+            found,
+            expected.map(|(name, number)| (name.to_owned(), number))
+        );
     }
 
     const TRACED: &str = "mount --make-rprivate /
@@ -253,7 +246,7 @@ mod tests {
         };
         let now = || {
             let counts = reasons.read().expect("readable");
-            let (_, count) = counts.into_iter().find(|(name, _)| *name == reason)?;
+            let (_, count) = counts.into_iter().find(|(name, _)| name == reason)?;
             Some(count)
         };
         for _ in 0..1000 {

@@ -25,6 +25,8 @@ pub mod kernel_clock;
 pub mod kernel_drops;
 pub mod kernel_log;
 pub mod limits;
+pub mod loss_counters;
+pub mod loss_places;
 pub mod messages;
 pub mod multicast;
 mod netlink;

@@ -1,4 +1,4 @@
-"""Has an interface drop every eighth UDP packet by XDP. Runs at the end that has the interface."""
+"""Has an interface drop every eighth UDP packet by XDP, or all. Runs at the end that has the interface."""
 
 import ctypes
 import os
@@ -13,7 +13,7 @@ MAP_CREATE, PROG_LOAD, OBJ_PIN, MAP_TYPE_ARRAY, PROG_TYPE_XDP = 0, 5, 6, 2, 6
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def program(protocol_at, counter):
+def program(protocol_at, counter, mask):
     """Instructions of eBPF: code, registers, offset, immediate value (kernel documentation, bpf/standardization).
 
     counter: descriptor of an array with one number, that of UDP packets so far.
@@ -37,7 +37,7 @@ def program(protocol_at, counter):
         (0x79, 0x01, 0, 0),
         (add, 0x01, 0, 1),
         (0x7B, 0x10, 0, 0),
-        (0x57, 0x01, 0, 7),
+        (0x57, 0x01, 0, mask),
         (0x55, 0x01, 2, 0),  # not the eighth: pass
         (0xB7, 0x00, 0, 1),  # XDP_DROP
         (0x95, 0x00, 0, 0),
@@ -55,8 +55,9 @@ def bpf(command, *fields):
     return result
 
 
-def main(directory, mode, ip):
-    code = program(PROTOCOL_AT[ip], bpf(MAP_CREATE, "IIII", MAP_TYPE_ARRAY, 4, 8, 1))
+def main(directory, mode, ip, which="eighth"):
+    counter = bpf(MAP_CREATE, "IIII", MAP_TYPE_ARRAY, 4, 8, 1)
+    code = program(PROTOCOL_AT[ip], counter, 0 if which == "all" else 7)
     instructions = ctypes.create_string_buffer(b"".join(struct.pack("<BBhi", *it) for it in code))
     licence = ctypes.create_string_buffer(b"GPL")
     loaded = bpf(PROG_LOAD, "IIQQ", PROG_TYPE_XDP, len(code), ctypes.addressof(instructions), ctypes.addressof(licence))

@@ -1,10 +1,13 @@
 //! The summary as a JSON object, for programs.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::names;
 use super::totals::Outcome;
 use crate::data::listened::{Gap, Source};
+use crate::host::program::Interval;
 use crate::listen::row::utc;
 use crate::sys::clock_watch::ClockSet;
 
@@ -78,12 +81,23 @@ fn silences(outcome: &Outcome) -> Value {
 }
 
 fn drops(outcome: &Outcome) -> Value {
+    let lost = &outcome.seen.lost;
+    let reasons = lost.reasons.iter().filter(|(_, packets)| **packets > 0);
+    let reasons: BTreeMap<_, _> = reasons.collect();
+    let unseen = lost.unseen().map(|place| place.what);
+    let places = |interval: &Interval| -> BTreeMap<&str, u64> {
+        let losses = interval.lost.losses().into_iter();
+        losses.map(|loss| (loss.place.what, loss.packets)).collect()
+    };
     json!({
         "socket": outcome.totals.socket_drops,
         "backlog": outcome.seen.backlog_drops,
         "protocols": outcome.seen.protocol_drops,
         "interfaces": outcome.seen.interface_drops,
-        "reasons": outcome.reasons.as_ref().ok(),
+        "reasons": outcome.no_reasons.is_none().then_some(reasons),
+        "places": places(&outcome.seen),
+        "places_while_numbers_were_missing": places(&outcome.missing),
+        "not_looked_at": unseen.collect::<Vec<_>>(),
     })
 }
 

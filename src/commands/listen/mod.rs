@@ -8,7 +8,6 @@ mod socket;
 mod summary;
 mod totals;
 
-use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::net::UdpSocket;
 use std::process::ExitCode;
@@ -30,7 +29,6 @@ use crate::host::program::{Interval, Observer, Program, Target};
 use crate::listen::row::Row;
 use crate::listen::table::Shown;
 use crate::results::export::to_stdout;
-use crate::sys::drop_reasons::DropReasons;
 use crate::sys::interrupt::Interrupt;
 use crate::term::duration;
 use crate::workload::listening::{self, ListenEnd, ListenOptions, WindowPipe};
@@ -56,7 +54,6 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
     let opened = socket::open(args)?;
     let output = Output::create(args, &opened)?;
     let mut lines = Lines::new(args, opened.buffer_bytes, output)?;
-    let reasons = DropReasons::open();
     thread::sleep(UNTIL_STAMPS);
     lines.begin();
     let drops_before = socket::empty(&opened.socket)?;
@@ -85,7 +82,8 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
         end,
         seen: lines.seen,
         dropping: lines.dropping,
-        reasons: reasons.map(|it| dropped(&it)),
+        missing: lines.missing,
+        no_reasons: lines.observer.no_reasons().map(str::to_owned),
         buffer_bytes: opened.buffer_bytes,
     };
     let written = lines.output.end(&json::summary(&outcome));
@@ -132,12 +130,6 @@ fn check_times(args: &ListenArgs) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Returns the drops of the whole machine by their reasons.
-fn dropped(reasons: &DropReasons) -> BTreeMap<&'static str, u64> {
-    let all = reasons.read().unwrap_or_default().into_iter();
-    all.filter(|(_, packets)| *packets > 0).collect()
-}
-
 /// Prints a line for each window and adds the windows up.
 struct Lines {
     observer: Observer,
@@ -152,6 +144,7 @@ struct Lines {
     totals: Totals,
     seen: Interval,
     dropping: Interval,
+    missing: Interval,
 }
 
 impl Lines {
@@ -173,6 +166,7 @@ impl Lines {
             totals: Totals::default(),
             seen: Interval::default(),
             dropping: Interval::default(),
+            missing: Interval::default(),
         })
     }
 
@@ -242,6 +236,9 @@ impl Lines {
         self.seen.add(&seen);
         if window.socket_drops > 0 {
             self.dropping.add(&seen);
+        }
+        if window.sequence.missing > 0 {
+            self.missing.add(&seen);
         }
         self.totals.add(&window);
         let row = Row::new(&window, &seen);

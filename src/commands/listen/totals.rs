@@ -6,6 +6,7 @@ use super::names;
 use crate::data::Histogram;
 use crate::data::listened::{Gap, ListenWindow};
 use crate::host::program::Interval;
+use crate::host::program::losses::causes;
 use crate::listen::sequence::{Sequence, SourceNumbers};
 use crate::sys::drops;
 use crate::workload::listening::ListenEnd;
@@ -33,8 +34,10 @@ pub(super) struct Outcome {
     pub(super) seen: Interval,
     /// The windows in which the socket dropped something.
     pub(super) dropping: Interval,
-    /// Drops of the whole machine by the kernel's reasons, or why it does not tell them.
-    pub(super) reasons: Result<BTreeMap<&'static str, u64>, String>,
+    /// The windows in which numbers were missing.
+    pub(super) missing: Interval,
+    /// Why the kernel's drop reasons cannot be counted. `None`: they are.
+    pub(super) no_reasons: Option<String>,
     /// Size of the buffer as the kernel counts it, in bytes.
     pub(super) buffer_bytes: u32,
 }
@@ -94,8 +97,12 @@ impl Outcome {
         self.seen.backlog_drops + self.seen.protocol_drops + interfaces
     }
 
-    /// Returns the `SO_RCVBUF` that would have held everything, in bytes: an estimate. `None`: nothing was dropped.
+    /// Returns the `SO_RCVBUF` that would have held everything, in bytes: an estimate. `None`: the buffer was not full.
     pub(super) fn needed_rcvbuf(&self) -> Option<u64> {
+        let causes = causes(&self.seen, &self.dropping);
+        causes
+            .iter()
+            .find(|cause| cause.is_full() && cause.least > 0)?;
         let largest = drops::truesizes(self.longest_bytes());
         let largest = largest.into_values().max().unwrap_or(0);
         let needed = self.end.backlog.needed_bytes(self.buffer_bytes, largest)?;

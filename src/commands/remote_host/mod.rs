@@ -5,6 +5,7 @@ mod program;
 mod rsh;
 mod there;
 
+use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
@@ -20,6 +21,7 @@ use crate::plan::WireLink;
 use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted, StopRequested};
+use crate::sys::loss_places::by_name;
 use crate::term::shell;
 use crate::trial::NoSample;
 use crate::trial::agent::Agent;
@@ -210,21 +212,34 @@ fn find_longest_payloads(link: &mut WireLink, agents: &mut Agents) -> anyhow::Re
         } else {
             (&mut link.local, &link.remote)
         };
-        from.longest_payload = longest;
+        from.longest_payload = longest.as_ref().ok().copied();
+        let interface = &to.interface.name;
         let (from, to) = (from.address, to.address);
         match (longest, by_mtu) {
-            (Some(longest), Some(most)) if longest < most => say(&format!(
+            (Ok(longest), Some(most)) if longest < most => say(&format!(
                 "warning: payloads of more than {longest} B do not get to {to} unfragmented from {from}, although the \
                  interfaces' MTU allows {most} B"
             )),
-            (None, Some(_)) => say(&format!(
-                "warning: no datagram gets to {to} from {from}, or no answer back: check for a firewall at either end (nft list \
-                 ruleset)"
+            (Err(places), Some(_)) => say(&format!(
+                "warning: no datagram gets to {to} from {from}, or no answer back: {}",
+                blocked_by(&places, interface)
             )),
             _ => {}
         }
     }
     Ok(())
+}
+
+/// Returns where the receiving host lost packets, and what to type there.
+fn blocked_by(places: &BTreeMap<String, u64>, interface: &str) -> String {
+    match by_name(places).first() {
+        Some((place, packets)) => format!(
+            "that host dropped {packets} packets meanwhile, for this reason: {}. Look there: {}",
+            place.what,
+            place.next_at(interface)
+        ),
+        None => "check for a firewall at either end (nft list ruleset)".to_owned(),
+    }
 }
 
 /// Starts an agent on the remote host and asks it for the host facts. With `--deploy`, copies the program there first.

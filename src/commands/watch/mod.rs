@@ -8,6 +8,7 @@ mod summary;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::slice;
+use std::time::{Duration, Instant};
 
 use self::columns::{WatchColumns, failed};
 use self::summary::Summary;
@@ -62,7 +63,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
         plan: &plan,
         interrupt: &interrupt,
     };
-    let end = watch.print_lines(args.count)?;
+    let end = watch.print_lines(args.count, args.length)?;
     if end == End::Interrupted {
         // The terminal echoed ^C into the current line.
         say("");
@@ -108,11 +109,12 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Prints the lines of `count` windows. `None`: until interrupted.
-    fn print_lines(&mut self, count: Option<u32>) -> anyhow::Result<End> {
+    /// Prints the lines of `count` windows, or for this time. `None`: until interrupted.
+    fn print_lines(&mut self, count: Option<u32>, length: Option<Duration>) -> anyhow::Result<End> {
+        let start = Instant::now();
         let is_terminal = io::stdout().is_terminal();
         for printed in 0.. {
-            if count == Some(printed) {
+            if count == Some(printed) || length.is_some_and(|length| start.elapsed() >= length) {
                 break;
             }
             let Ok(line) = self.measure_line() else {

@@ -10,11 +10,13 @@ use crate::VERSION;
 use crate::cli::WatchArgs;
 use crate::commands::check::finding_text;
 use crate::commands::session::interrupted;
-use crate::commands::{interrupt_on_signals, say, show, show_to_reader};
+use crate::commands::{interrupt_on_signals, say, show, show_to_reader, width};
 use crate::host::program::diagnosis::{Limits, findings};
+use crate::host::program::losses::not_looked_at;
 use crate::host::program::{Interval, Observer, Program, Target, ThreadTimes};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::term::fold;
 use crate::term::table::Columns;
 
 /// Time between two looks at sockets and threads.
@@ -31,6 +33,7 @@ pub(super) fn run(args: &WatchArgs, target: Target) -> anyhow::Result<ExitCode> 
     let mut watch = Watch {
         observer: Observer::new(program),
         window: args.window,
+        end: args.length.map(|length| Instant::now() + length),
         seen: Interval::default(),
         dropping: Interval::default(),
         interrupt: &interrupt,
@@ -55,6 +58,8 @@ pub(super) fn run(args: &WatchArgs, target: Target) -> anyhow::Result<ExitCode> 
 struct Watch<'a> {
     observer: Observer,
     window: Duration,
+    /// Time of the end. `None`: not given.
+    end: Option<Instant>,
     /// All windows together.
     seen: Interval,
     /// The windows in which the program's sockets dropped something.
@@ -67,7 +72,7 @@ impl Watch<'_> {
     fn print_lines(&mut self, count: Option<u32>) -> anyhow::Result<Option<End>> {
         let is_terminal = io::stdout().is_terminal();
         for printed in 0.. {
-            if count == Some(printed) {
+            if count == Some(printed) || self.end.is_some_and(|end| Instant::now() >= end) {
                 break;
             }
             let looked = self.look_for_a_window();
@@ -96,7 +101,8 @@ impl Watch<'_> {
 
     /// Looks until the window is over. False: the program has closed its sockets.
     fn look_for_a_window(&mut self) -> Result<bool, Interrupted> {
-        let end = Instant::now() + self.window;
+        let window = Instant::now() + self.window;
+        let end = self.end.map_or(window, |end| end.min(window));
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let interrupted = self.interrupt.sleep(left.min(BETWEEN_LOOKS));
@@ -122,18 +128,25 @@ impl Watch<'_> {
             rmem_default: limit("rmem_default"),
             rmem_max: limit("rmem_max"),
         };
-        let program = self.observer.program();
-        let name = if program.name.is_empty() {
-            "the program"
-        } else {
-            &program.name
-        };
+        let name = self.observer.program().name();
         let findings = findings(&self.seen, &self.dropping, name, limits);
-        if findings.is_empty() {
-            let seconds = self.seen.length.as_secs_f64();
-            return format!("nothing was dropped at or before its sockets in {seconds:.0} s\n");
+        let texts: String = findings.iter().map(finding_text).collect();
+        let seconds = self.seen.length.as_secs_f64();
+        match not_looked_at(&self.seen, self.observer.no_reasons()) {
+            None if findings.is_empty() => {
+                format!("nothing was dropped at or before its sockets in {seconds:.0} s\n")
+            }
+            None => texts,
+            Some(places) => {
+                let none = if findings.is_empty() {
+                    format!("no drop was seen in {seconds:.0} s. ")
+                } else {
+                    String::new()
+                };
+                let unseen = format!("{none}Not looked at: {places}");
+                format!("{texts}{}\n", fold::text(&unseen, width().into()))
+            }
         }
-        findings.iter().map(finding_text).collect()
     }
 }
 
@@ -146,19 +159,20 @@ fn columns() -> Columns<'static, Interval> {
         .number(" kpps", |it| {
             format!("{:.1}", it.read as f64 / it.length.as_secs_f64() / 1e3)
         })
-        .number(" KiB", |it| (it.queued_bytes / 1024).to_string())
-        .number("full%", move |it| {
-            let queued = f64::from(it.queued_bytes);
-            let full = |buffer| percent(queued / f64::from(u32::max(buffer, 1)));
-            or_dash(it.buffer_bytes.map(full))
+        .number(" KiB", |it| {
+            let queued = it.sockets.values().map(|socket| socket.queued_bytes);
+            (queued.max().unwrap_or(0) / 1024).to_string()
         })
+        .number("full%", move |it| or_dash(it.full().map(percent)))
         .number("socket", |it| it.socket_drops.to_string())
         .number("kernel", |it| {
             (it.backlog_drops + it.protocol_drops).to_string()
         })
-        .number("  nic", |it| {
-            let most = it.interface_drops.values().max();
-            most.copied().unwrap_or(0).to_string()
+        .number("  nic", move |it| {
+            // In another namespace, no interface can be looked at.
+            let is_seen = !it.lost.interfaces.is_empty();
+            let most = it.interface_drops.values().max().copied();
+            or_dash(is_seen.then(|| most.unwrap_or(0).to_string()))
         })
         .number("cpu%", move |it| {
             or_dash(it.busiest().map(|_| percent(it.cpus_used())))

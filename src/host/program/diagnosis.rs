@@ -1,8 +1,9 @@
 //! Reasons why a program's datagrams were dropped, from what was seen of it: a pure function.
 
 use super::interval::Interval;
+use super::losses::{self, Cause};
+use super::twins::twins;
 use crate::host::check::Finding;
-use crate::term::digits::counted;
 
 /// Limits of this machine that a fix must respect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,35 +34,57 @@ pub fn findings_with(
     name: &str,
     larger: &str,
 ) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = [
-        overflow(seen, dropping, name, larger),
-        shared_cpu(seen, name),
-        backlog(seen),
-        protocols(seen),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    findings.extend(interfaces(seen));
-    findings
+    let causes = losses::causes(seen, dropping);
+    let of_sockets = causes.iter().map(|cause| {
+        if cause.is_full() {
+            overflow(cause, seen, dropping, name, larger)
+        } else {
+            losses::cause_finding(cause, seen)
+        }
+    });
+    let elsewhere = losses::elsewhere(seen, &causes);
+    let elsewhere = elsewhere.iter().map(losses::loss_finding);
+    let all = of_sockets
+        .chain(twins(seen))
+        .chain(shared_cpu(seen))
+        .chain(elsewhere);
+    all.collect()
 }
 
-/// Finds drops at the sockets, and whether the program, its CPU or its buffer is why.
-fn overflow(seen: &Interval, dropping: &Interval, name: &str, larger: &str) -> Option<Finding> {
-    if seen.socket_drops == 0 {
-        return None;
+/// Finds whether the program, its CPU or its buffer is why a buffer was full.
+fn overflow(
+    cause: &Cause,
+    seen: &Interval,
+    dropping: &Interval,
+    name: &str,
+    larger: &str,
+) -> Finding {
+    let drops = cause.datagrams();
+    let size = seen
+        .buffer_bytes()
+        .map_or_else(String::new, |bytes| format!(" of {} KiB", bytes / 1024));
+    let busiest = dropping.busiest();
+    let (whose, name) = match busiest {
+        Some(thread) if thread.process != name => {
+            (format!("{}: its", thread.process), &*thread.process)
+        }
+        _ => ("its".to_owned(), name),
+    };
+    let buffer = format!("{whose} receive buffer{size}");
+    let is_seen_full = seen.full().is_some_and(|full| full >= BUSY);
+    if cause.least == 0 && !is_seen_full {
+        return Finding::invalid(
+            format!("{buffer} may have overflowed: {drops} dropped"),
+            "sockets of other programs dropped datagrams as well: whose buffer was full cannot be told",
+            "ss -lunm shows the drops (d) of each",
+        );
     }
-    let drops = counted(usize::try_from(seen.socket_drops).ok()?, "datagram");
-    let buffer = seen.buffer_bytes.map_or_else(
-        || "its receive buffer".to_owned(),
-        |bytes| format!("its receive buffer of {} KiB", bytes / 1024),
-    );
     let during = dropping.length.as_secs_f64();
     let of = seen.length.as_secs_f64();
     let what = format!("{buffer} overflowed: {drops} dropped, in {during:.0} of {of:.0} s");
-    let Some(busiest) = dropping.busiest() else {
+    let Some(busiest) = busiest else {
         let why = "how busy its threads were may not be read: sudo shows it";
-        return Some(Finding::invalid(what, why, larger));
+        return Finding::invalid(what, why, larger);
     };
     let (ran, waited) = (
         dropping.share(busiest.ran_ns),
@@ -99,7 +122,7 @@ fn overflow(seen: &Interval, dropping: &Interval, name: &str, larger: &str) -> O
             larger.to_owned(),
         )
     };
-    Some(Finding::invalid(what, why, fix))
+    Finding::invalid(what, why, fix)
 }
 
 /// Returns how the program gets a larger buffer.
@@ -110,7 +133,7 @@ fn larger(seen: &Interval, limits: Limits) -> String {
         rmem_default,
         rmem_max,
     } = limits;
-    let Some(buffer) = seen.buffer_bytes else {
+    let Some(buffer) = seen.buffer_bytes() else {
         return "let it set a larger SO_RCVBUF".to_owned();
     };
     let wanted = ENOUGH.max(buffer.saturating_mul(4) / 2);
@@ -133,11 +156,12 @@ fn larger(seen: &Interval, limits: Limits) -> String {
 }
 
 /// Finds a thread that shares its CPU with the kernel's receiving of packets.
-fn shared_cpu(seen: &Interval, name: &str) -> Option<Finding> {
+fn shared_cpu(seen: &Interval) -> Option<Finding> {
     /// Packets per second from which on receiving them takes a noticeable part of a CPU.
     const MANY: f64 = 5000.0;
     let (cpu, packets) = seen.softirq_cpu()?;
-    let busiest = seen.busiest()?;
+    let busiest = seen.receiver()?;
+    let name = &busiest.process;
     let (own, share) = busiest.main_cpu()?;
     let rate = seen.packets_of_cpu[&cpu] as f64 / seen.length.as_secs_f64();
     let is_shared = cpu == own && packets >= MOSTLY && share >= MOSTLY && rate >= MANY;
@@ -155,50 +179,15 @@ fn shared_cpu(seen: &Interval, name: &str) -> Option<Finding> {
     })
 }
 
-fn backlog(seen: &Interval) -> Option<Finding> {
-    (seen.backlog_drops > 0).then(|| {
-        Finding::invalid(
-            format!(
-                "the kernel's backlog was full: {} packets dropped before any socket",
-                seen.backlog_drops
-            ),
-            "packets over loopback, veth or RPS wait there for a softirq; all network namespaces share it",
-            "sudo sysctl -w net.core.netdev_max_backlog=10000",
-        )
-    })
-}
-
-fn protocols(seen: &Interval) -> Option<Finding> {
-    (seen.protocol_drops > 0).then(|| {
-        Finding::note(
-            format!(
-                "UDP or IP dropped {} packets for another reason than a full buffer",
-                seen.protocol_drops
-            ),
-            "wrong checksums, fragments that never became whole, or the memory of all sockets (udp_mem)",
-            "which counter moves: nstat -s; of memory: sysctl net.ipv4.udp_mem",
-        )
-    })
-}
-
-fn interfaces(seen: &Interval) -> impl Iterator<Item = Finding> {
-    seen.interface_drops.iter().map(|(counter, lost)| {
-        let interface = counter.split(' ').next().unwrap_or_default();
-        Finding::invalid(
-            format!("{counter} rose by {lost}"),
-            "packets were lost before any socket, for whatever program they were",
-            format!("udpbench check --interface {interface}"),
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::net::SocketAddr;
     use std::time::Duration;
 
     use super::*;
-    use crate::host::program::ThreadTimes;
+    use crate::host::program::{SocketSeen, ThreadTimes};
+    use crate::sys::loss_counters::LossCounters;
 
     const LIMITS: Limits = Limits {
         rmem_default: Some(212_992),
@@ -212,6 +201,9 @@ mod tests {
             u64::try_from(time.as_nanos()).expect("seconds")
         };
         let thread = ThreadTimes {
+            pid: 7,
+            process: "lidar".to_owned(),
+            runs: 1,
             name: "reader".to_owned(),
             ran_ns: ns(ran),
             waited_ns: ns(waited),
@@ -219,14 +211,34 @@ mod tests {
         };
         Interval {
             length: Duration::from_secs(10),
-            sockets: 1,
+            sockets: BTreeMap::from([(1, socket(drops, 212_992))]),
             read: 100_000,
             socket_drops: drops,
-            queued_bytes: 212_000,
-            buffer_bytes: Some(212_992),
             threads: BTreeMap::from([(7, thread)]),
             packets_of_cpu: BTreeMap::from([(0, 100_000), (1, 1000)]),
+            lost: lost(&[("UdpInErrors", drops), ("UdpRcvbufErrors", drops)]),
             ..Interval::default()
+        }
+    }
+
+    fn socket(drops: u64, buffer_bytes: u32) -> SocketSeen {
+        SocketSeen {
+            local: SocketAddr::from(([0; 4], 7)),
+            queued_bytes: 119_000,
+            buffer_bytes: Some(buffer_bytes),
+            drops,
+            owners: BTreeSet::from([7]),
+        }
+    }
+
+    fn lost(counters: &[(&str, u64)]) -> LossCounters {
+        let counters = counters
+            .iter()
+            .map(|(name, count)| ((*name).to_owned(), *count));
+        LossCounters {
+            counters: counters.collect(),
+            interfaces: BTreeMap::from([("wan0 rx_missed_errors".to_owned(), 0)]),
+            ..LossCounters::default()
         }
     }
 
@@ -267,7 +279,7 @@ mod tests {
     #[test]
     fn a_buffer_that_the_program_set_is_named_by_what_it_asked_for() {
         let seen = Interval {
-            buffer_bytes: Some(120_000),
+            sockets: BTreeMap::from([(1, socket(1, 120_000))]),
             ..seen(1, 0.0, 0.0)
         };
         assert_eq!(
@@ -299,29 +311,153 @@ mod tests {
         );
         let few = Interval {
             packets_of_cpu: BTreeMap::from([(0, 1), (1, 1000)]),
-            ..shared
+            ..shared.clone()
         };
         assert_eq!(found(&few), [], "so few take no time");
+        let idle = Interval {
+            read: 0,
+            ..shared.clone()
+        };
+        assert_eq!(found(&idle), [], "it received nothing of them");
+    }
+
+    #[test]
+    fn a_drop_has_the_cause_that_the_kernel_counts_and_only_a_full_buffer_needs_a_larger_one() {
+        for (counter, seen_as, fix) in [
+            (
+                "UdpInCsumErrors",
+                "wrong UDP checksums: 14 datagrams dropped at its sockets",
+                "tcpdump",
+            ),
+            (
+                "UdpMemErrors",
+                "UDP memory used up: 14 datagrams",
+                "udp_mem",
+            ),
+            (
+                "other",
+                "filter of the socket, or wrong UDP length: 14 datagrams",
+                "ss -lunpb",
+            ),
+        ] {
+            let found = found(&Interval {
+                lost: lost(&[("UdpInErrors", 14), (counter, 14), ("UdpRcvbufErrors", 0)]),
+                ..seen(14, 0.0, 0.0)
+            });
+            let [finding] = &found[..] else {
+                panic!("{found:?}");
+            };
+            assert!(finding.seen.starts_with(seen_as), "{finding:?}");
+            assert!(finding.fix.contains(fix), "{finding:?}");
+            assert!(!format!("{finding:?}").contains("SO_RCVBUF"), "{finding:?}");
+        }
+        let unknown = found(&Interval {
+            lost: lost(&[]),
+            ..seen(3, 0.0, 0.0)
+        });
+        assert!(
+            unknown[0]
+                .seen
+                .contains("no counter of the kernel says why"),
+            "{unknown:?}"
+        );
+        // Linux 6.18 has a reason, and no counter.
+        let mut without_memory = lost(&[("UdpInErrors", 0), ("UdpMemErrors", 0)]);
+        without_memory.reasons = BTreeMap::from([("PROTO_MEM".to_owned(), 9)]);
+        let found = found(&Interval {
+            lost: without_memory,
+            ..seen(3, 0.0, 0.0)
+        });
+        assert_eq!(
+            found[0].seen,
+            "UDP memory used up: 3 datagrams dropped at its sockets (PROTO_MEM)"
+        );
+    }
+
+    #[test]
+    fn where_other_sockets_drop_as_well_the_number_has_bounds() {
+        let both = |full, wrong| Interval {
+            lost: lost(&[
+                ("UdpInErrors", full + wrong),
+                ("UdpRcvbufErrors", full),
+                ("UdpInCsumErrors", wrong),
+            ]),
+            sockets: BTreeMap::new(),
+            ..seen(10, 0.0, 0.0)
+        };
+        let bounds = |full, wrong| {
+            let seen = both(full, wrong);
+            let causes = losses::causes(&seen, &seen);
+            causes
+                .iter()
+                .map(|it| (it.is_full(), it.least, it.most))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(bounds(4, 6), [(false, 6, 6), (true, 4, 4)]);
+        assert_eq!(bounds(9, 6), [(false, 1, 6), (true, 4, 9)]);
+        let others = found(&both(1000, 10));
+        assert!(
+            others
+                .iter()
+                .all(|it| !format!("{it:?}").contains("SO_RCVBUF")),
+            "{others:?}"
+        );
+    }
+
+    #[test]
+    fn of_two_programs_on_one_port_the_one_whose_socket_drops_is_judged() {
+        let mut both = seen(14, 0.97, 0.0);
+        let deaf = ThreadTimes {
+            pid: 8,
+            process: "deaf (pid 8)".to_owned(),
+            name: "deaf".to_owned(),
+            ..ThreadTimes::default()
+        };
+        both.threads.insert(8, deaf);
+        let dropping = SocketSeen {
+            owners: BTreeSet::from([8]),
+            ..socket(14, 4096)
+        };
+        both.sockets = BTreeMap::from([(1, socket(0, 212_992)), (2, dropping)]);
+        let found = found(&both);
+        let [full, twins] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert!(
+            full.seen
+                .starts_with("deaf (pid 8): its receive buffer of 4 KiB"),
+            "{full:?}"
+        );
+        assert!(
+            twins
+                .seen
+                .starts_with("2 sockets have 0.0.0.0:7, of 2 processes: lidar ran"),
+            "{twins:?}"
+        );
     }
 
     #[test]
     fn drops_before_any_socket_have_findings_of_their_own() {
-        let lost = Interval {
-            backlog_drops: 5,
-            protocol_drops: 6,
-            interface_drops: BTreeMap::from([("eth0 rx_missed_errors".to_owned(), 7)]),
+        let mut lost = lost(&[
+            ("softnet dropped", 5),
+            ("IpInHdrErrors", 6),
+            ("UdpNoPorts", 1),
+        ]);
+        lost.interfaces = BTreeMap::from([("wan0 rx_missed_errors".to_owned(), 7)]);
+        let found = found(&Interval {
+            lost,
             ..seen(0, 0.0, 0.0)
-        };
-        let found = found(&lost);
+        });
         let texts: Vec<&str> = found.iter().map(|finding| finding.seen.as_str()).collect();
         assert_eq!(
             texts,
             [
-                "the kernel's backlog was full: 5 packets dropped before any socket",
-                "UDP or IP dropped 6 packets for another reason than a full buffer",
-                "eth0 rx_missed_errors rose by 7",
+                "interface without a free buffer: 7 packets dropped (wan0 rx_missed_errors 7)",
+                "full backlog of a CPU: 5 packets dropped (softnet dropped 5)",
+                "wrong IP header: 6 packets dropped (IpInHdrErrors 6)",
+                "closed UDP ports: 1 packet dropped (UdpNoPorts 1)",
             ]
         );
-        assert!(found[2].fix.ends_with("--interface eth0"));
+        assert!(found[0].fix.ends_with("--interface wan0"), "{found:?}");
     }
 }

@@ -1,15 +1,16 @@
 //! What happened to a program's datagrams in a stretch of time.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::Program;
+use super::owners::Owner;
 use super::threads::{self, Thread};
-use crate::host::facts::interface;
 use crate::sys::files::Root;
-use crate::sys::nic::{PathReader, Way, way};
-use crate::sys::protocols::Protocols;
-use crate::sys::softnet;
+use crate::sys::loss_counters::{LossCounters, LossReader};
+use crate::sys::loss_places::Layer;
 use crate::sys::udp_sockets::UdpSocketState;
 
 /// What happened to a program's datagrams in a stretch of time.
@@ -17,39 +18,67 @@ use crate::sys::udp_sockets::UdpSocketState;
 pub struct Interval {
     /// Length of the stretch.
     pub length: Duration,
-    /// Number of sockets at its end.
-    pub sockets: usize,
+    /// The sockets, by their numbers.
+    pub sockets: BTreeMap<u32, SocketSeen>,
     /// Datagrams that all programs of the network namespace read from UDP sockets: the kernel does not count them for
     /// each socket.
     pub read: u64,
-    /// Datagrams that the program's sockets dropped, mostly because their buffer was full.
+    /// Datagrams that the program's sockets dropped, for whatever reason.
     pub socket_drops: u64,
-    /// Datagrams that UDP or IP dropped for another reason than a full buffer, in the whole network namespace.
+    /// Growth of the counters of all loss places, for any program.
+    pub lost: LossCounters,
+    /// Datagrams that UDP, IP or a firewall dropped for another reason than a full buffer, without those that are for
+    /// nobody here every day.
     pub protocol_drops: u64,
     /// Packets that found the backlog of a CPU full, in all network namespaces.
     pub backlog_drops: u64,
     /// Packets lost on the way in, by interface and counter, such as `eth0 rx_missed_errors`: the kernel's counters and
     /// the driver's, of which some contain others. Without those that did not move.
     pub interface_drops: BTreeMap<String, u64>,
-    /// The fullest queue that was seen, in bytes.
-    pub queued_bytes: u32,
-    /// Size of the smallest buffer, in bytes. `None`: the kernel does not say.
-    pub buffer_bytes: Option<u32>,
     /// The threads that ran, by their numbers.
     pub threads: BTreeMap<u32, ThreadTimes>,
     /// Packets whose receiving softirq ran on each CPU.
     pub packets_of_cpu: BTreeMap<usize, u64>,
 }
 
+/// What was seen of a socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SocketSeen {
+    /// Address that it is bound to.
+    pub local: SocketAddr,
+    /// Its fullest queue, in bytes.
+    pub queued_bytes: u32,
+    /// Size of its buffer, in bytes. `None`: the kernel does not say.
+    pub buffer_bytes: Option<u32>,
+    /// Datagrams that it dropped, for whatever reason.
+    pub drops: u64,
+    /// Processes that have it open.
+    pub owners: BTreeSet<u32>,
+}
+
+impl SocketSeen {
+    /// Returns how full its buffer was: 1.0 is full. `None`: its size is unknown.
+    pub fn full(&self) -> Option<f64> {
+        let buffer = self.buffer_bytes?.max(1);
+        Some(f64::from(self.queued_bytes) / f64::from(buffer))
+    }
+}
+
 /// CPU time of a thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTimes {
+    /// Number of its process.
+    pub pid: u32,
+    /// Its process in words.
+    pub process: String,
     /// Name in the kernel.
     pub name: String,
     /// Time on a CPU, in nanoseconds.
     pub ran_ns: u64,
     /// Time in which it waited for a CPU, in nanoseconds.
     pub waited_ns: u64,
+    /// Times that it was put on a CPU.
+    pub runs: u64,
     /// Time on each CPU, in nanoseconds: as precise as looks are frequent.
     pub ran_ns_on: BTreeMap<usize, u64>,
 }
@@ -58,27 +87,66 @@ impl Interval {
     /// Adds a later stretch.
     pub fn add(&mut self, later: &Self) {
         self.length += later.length;
-        self.sockets = later.sockets;
+        for (inode, socket) in &later.sockets {
+            let sum = self.sockets.entry(*inode).or_insert_with(|| SocketSeen {
+                drops: 0,
+                ..socket.clone()
+            });
+            sum.queued_bytes = sum.queued_bytes.max(socket.queued_bytes);
+            sum.buffer_bytes = socket.buffer_bytes.or(sum.buffer_bytes);
+            sum.drops += socket.drops;
+            sum.owners.extend(&socket.owners);
+        }
         self.read += later.read;
         self.socket_drops += later.socket_drops;
+        self.lost.add(&later.lost);
         self.protocol_drops += later.protocol_drops;
         self.backlog_drops += later.backlog_drops;
         add_each(&mut self.interface_drops, &later.interface_drops);
-        self.queued_bytes = self.queued_bytes.max(later.queued_bytes);
-        self.buffer_bytes = later.buffer_bytes.or(self.buffer_bytes);
         for (id, times) in &later.threads {
             let thread = self.threads.entry(*id).or_default();
             thread.name.clone_from(&times.name);
+            thread.process.clone_from(&times.process);
+            thread.pid = times.pid;
             thread.ran_ns += times.ran_ns;
             thread.waited_ns += times.waited_ns;
+            thread.runs += times.runs;
             add_each(&mut thread.ran_ns_on, &times.ran_ns_on);
         }
         add_each(&mut self.packets_of_cpu, &later.packets_of_cpu);
     }
 
-    /// Returns the thread with the most CPU time. `None`: no thread ran, or none may be seen.
+    /// Returns the thread with the most CPU time, of the processes whose sockets dropped something, or else of all.
+    /// `None`: no thread ran, or none may be seen.
     pub fn busiest(&self) -> Option<&ThreadTimes> {
-        self.threads.values().max_by_key(|thread| thread.ran_ns)
+        let dropping = self.sockets.values().filter(|socket| socket.drops > 0);
+        let owners: BTreeSet<u32> = dropping.flat_map(|it| it.owners.iter().copied()).collect();
+        let threads = self.threads.values();
+        let judged = threads.filter(|it| owners.is_empty() || owners.contains(&it.pid));
+        judged.max_by_key(|thread| thread.ran_ns)
+    }
+
+    /// Returns the busiest thread if it can have received what was read: that takes some time for each datagram.
+    pub fn receiver(&self) -> Option<&ThreadTimes> {
+        /// Less than any receive takes, with batches also.
+        const NS_PER_DATAGRAM: u64 = 200;
+        let busiest = self.busiest()?;
+        let received = self.read > 0 && busiest.ran_ns >= NS_PER_DATAGRAM * self.read;
+        received.then_some(busiest)
+    }
+
+    /// Returns the size of the buffer that overflowed, or else of the smallest one, in bytes. `None`: the kernel does
+    /// not say.
+    pub fn buffer_bytes(&self) -> Option<u32> {
+        let sockets = self.sockets.values();
+        let smallest = |it: &&SocketSeen| (it.drops, Reverse(it.buffer_bytes.unwrap_or(u32::MAX)));
+        sockets.max_by_key(smallest)?.buffer_bytes
+    }
+
+    /// Returns how full the fullest buffer was: 1.0 is full. `None`: no size is known.
+    pub fn full(&self) -> Option<f64> {
+        let all = self.sockets.values().filter_map(SocketSeen::full);
+        all.max_by(f64::total_cmp)
     }
 
     /// Returns the CPU whose softirq received most packets, and its share of all. `None`: none came.
@@ -126,45 +194,27 @@ pub struct Observer {
     begun: Instant,
     sockets: BTreeMap<u32, UdpSocketState>,
     threads: BTreeMap<u32, Thread>,
-    counters: Counters,
-    interfaces: Vec<(String, PathReader)>,
+    reader: LossReader,
+    counters: LossCounters,
     /// What has happened since the last [`Observer::finish`].
     interval: Interval,
-}
-
-/// Counters of the whole machine or network namespace.
-#[derive(Clone, Debug, Default)]
-struct Counters {
-    protocols: Protocols,
-    backlog_drops: u32,
-    /// By the number of the CPU among those that are online.
-    packets_of_cpu: Vec<u32>,
-    /// By interface and counter.
-    interface_drops: BTreeMap<String, u64>,
 }
 
 impl Observer {
     /// Begins to look.
     pub fn new(program: Program) -> Self {
         let root = Root::new("/");
-        // In another namespace, there are other interfaces.
-        let names = if program.is_in_own_namespace() {
-            interface::names(&root)
-        } else {
-            Vec::new()
-        };
-        let open = |name: String| Some((name.clone(), PathReader::open_alone(&name).ok()?));
+        let mut reader = LossReader::open(&program.namespace);
         let mut observer = Self {
             program,
             root,
             begun: Instant::now(),
             sockets: BTreeMap::new(),
             threads: BTreeMap::new(),
-            counters: Counters::default(),
-            interfaces: names.into_iter().filter_map(open).collect(),
+            counters: reader.read(),
+            reader,
             interval: Interval::default(),
         };
-        observer.counters = observer.counters_now();
         observer.look();
         // Drops and CPU time before the first look are not of this watch.
         observer.interval = Interval::default();
@@ -175,54 +225,48 @@ impl Observer {
     /// has closed all its sockets.
     pub fn look(&mut self) -> bool {
         let sockets = self.program.sockets().unwrap_or_default();
-        let interval = &mut self.interval;
-        interval.sockets = sockets.len();
-        interval.buffer_bytes = sockets.iter().filter_map(|it| it.buffer_bytes).min();
-        for socket in sockets {
-            interval.queued_bytes = interval.queued_bytes.max(socket.queued_bytes);
+        let are_known = sockets
+            .iter()
+            .all(|it| self.sockets.contains_key(&it.inode));
+        if !are_known {
+            self.program.find_owners(&sockets);
+        }
+        for socket in &sockets {
             // A socket that was opened meanwhile began with none.
             let before = self.sockets.get(&socket.inode).map_or(0, |it| it.drops);
-            interval.socket_drops += u64::from(socket.drops.wrapping_sub(before));
-            self.sockets.insert(socket.inode, socket);
+            let drops = u64::from(socket.drops.wrapping_sub(before));
+            self.interval
+                .add_socket(socket, drops, &self.program.owners);
+            self.sockets.insert(socket.inode, socket.clone());
         }
-        if let Some(pid) = self.program.pid {
-            let threads = threads::of_process(&self.root, pid);
-            for (id, thread) in &threads {
-                self.interval.add_thread(*id, thread, self.threads.get(id));
+        let mut threads = BTreeMap::new();
+        for owner in &self.program.owners {
+            let process = self.program.name_of(owner);
+            for (id, thread) in threads::of_process(&self.root, owner.pid) {
+                let times = self.interval.add_thread(id, &thread, self.threads.get(&id));
+                times.process.clone_from(&process);
+                times.pid = owner.pid;
+                threads.insert(id, thread);
             }
-            self.threads = threads;
         }
-        self.interval.sockets > 0
+        self.threads = threads;
+        !sockets.is_empty()
     }
 
     /// Ends the stretch of time that the looks belong to, and begins the next one.
     pub fn finish(&mut self) -> Interval {
         let mut interval = std::mem::take(&mut self.interval);
-        let (before, now) = (self.counters.clone(), self.counters_now());
-        interval.count(&before, &now);
+        let now = self.reader.read();
+        interval.count(&self.counters, &now);
         self.counters = now;
         interval.length = self.begun.elapsed();
         self.begun = Instant::now();
         interval
     }
 
-    fn counters_now(&mut self) -> Counters {
-        let cpus = softnet::read();
-        let in_drops = |(interface, reader): &mut (String, PathReader)| {
-            let counters = reader.named().unwrap_or_default().into_iter();
-            let inward = counters
-                .filter(|(name, _)| name.starts_with("rx_") || way(None, name) == Some(Way::In));
-            let named = inward.map(|(name, count)| (format!("{interface} {name}"), count));
-            named.collect::<Vec<_>>()
-        };
-        Counters {
-            protocols: Protocols::of_process(&self.program.namespace),
-            backlog_drops: cpus
-                .iter()
-                .fold(0, |sum, cpu| sum.wrapping_add(cpu.dropped)),
-            packets_of_cpu: cpus.iter().map(|cpu| cpu.processed).collect(),
-            interface_drops: self.interfaces.iter_mut().flat_map(in_drops).collect(),
-        }
+    /// Returns why the kernel's drop reasons cannot be counted. `None`: they are.
+    pub fn no_reasons(&self) -> Option<&str> {
+        self.reader.no_reasons()
     }
 
     /// Returns the program.
@@ -232,7 +276,28 @@ impl Observer {
 }
 
 impl Interval {
-    fn add_thread(&mut self, id: u32, now: &Thread, before: Option<&Thread>) {
+    fn add_socket(&mut self, socket: &UdpSocketState, drops: u64, owners: &[Owner]) {
+        let owners = owners
+            .iter()
+            .filter(|owner| owner.inodes.contains(&socket.inode));
+        let seen = self
+            .sockets
+            .entry(socket.inode)
+            .or_insert_with(|| SocketSeen {
+                local: socket.local,
+                queued_bytes: 0,
+                buffer_bytes: None,
+                drops: 0,
+                owners: BTreeSet::new(),
+            });
+        seen.queued_bytes = seen.queued_bytes.max(socket.queued_bytes);
+        seen.buffer_bytes = socket.buffer_bytes;
+        seen.drops += drops;
+        seen.owners.extend(owners.map(|owner| owner.pid));
+        self.socket_drops += drops;
+    }
+
+    fn add_thread(&mut self, id: u32, now: &Thread, before: Option<&Thread>) -> &mut ThreadTimes {
         let since = |count: fn(&Thread) -> u64| {
             // A thread that was begun meanwhile began with none.
             let before = before.map_or(0, count);
@@ -243,26 +308,29 @@ impl Interval {
         thread.name.clone_from(&now.name);
         thread.ran_ns += ran_ns;
         thread.waited_ns += since(|it| it.waited_ns);
+        thread.runs += since(|it| it.runs);
         *thread.ran_ns_on.entry(now.cpu).or_default() += ran_ns;
+        thread
     }
 
-    fn count(&mut self, before: &Counters, now: &Counters) {
-        let lost = |it: &Protocols| it.udp_errors_without_rcvbuf() + it.ip_in_drops();
-        self.read = now
-            .protocols
-            .in_datagrams
-            .saturating_sub(before.protocols.in_datagrams);
-        self.protocol_drops = lost(&now.protocols).saturating_sub(lost(&before.protocols));
-        self.backlog_drops = now.backlog_drops.wrapping_sub(before.backlog_drops).into();
-        let pairs = before.packets_of_cpu.iter().zip(&now.packets_of_cpu);
-        let packets = pairs.map(|(before, now)| u64::from(now.wrapping_sub(*before)));
-        self.packets_of_cpu = packets.enumerate().collect();
-        for (counter, now) in &now.interface_drops {
-            let before = before.interface_drops.get(counter).copied();
-            let lost = now.saturating_sub(before.unwrap_or(*now));
-            if lost > 0 {
-                self.interface_drops.insert(counter.clone(), lost);
-            }
-        }
+    fn count(&mut self, before: &LossCounters, now: &LossCounters) {
+        self.lost = now.since(before);
+        let counter = |name: &str| self.lost.counters.get(name).copied().unwrap_or(0);
+        self.read = counter("UdpInDatagrams") + counter("Udp6InDatagrams");
+        self.backlog_drops = counter("softnet dropped");
+        let losses = self.lost.losses().into_iter();
+        let by_protocols = losses.filter(|loss| {
+            let of_protocols = Layer::Ip <= loss.place.layer && loss.place.layer <= Layer::Socket;
+            of_protocols && !loss.place.is_full() && !loss.place.is_common
+        });
+        self.protocol_drops = by_protocols.map(|loss| loss.packets).sum();
+        let pairs = before.softnet.iter().zip(&now.softnet);
+        let packets = pairs.map(|(before, now)| now.processed.wrapping_sub(before.processed));
+        self.packets_of_cpu = packets.map(u64::from).enumerate().collect();
+        let no_losses = [" rx_otherhost_dropped", " rx_nohandler", " xdp_generic"];
+        let is_for_others = |name: &str| no_losses.iter().any(|it| name.ends_with(it));
+        let moved = self.lost.interfaces.iter();
+        let moved = moved.filter(|(name, lost)| **lost > 0 && !is_for_others(name));
+        self.interface_drops = moved.map(|(name, lost)| (name.clone(), *lost)).collect();
     }
 }

@@ -2,16 +2,17 @@
 
 pub mod diagnosis;
 mod interval;
+pub mod losses;
+pub mod owners;
 mod threads;
+mod twins;
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::fs;
 use std::io;
 
-pub use self::interval::{Interval, Observer, ThreadTimes};
+pub use self::interval::{Interval, Observer, SocketSeen, ThreadTimes};
+use self::owners::{Owner, inodes};
 use crate::error::UsageError;
-use crate::sys::files::Root;
 use crate::sys::udp_sockets::{self, UdpSocketState};
 
 /// The sockets to watch.
@@ -23,15 +24,13 @@ pub enum Target {
     Pid(u32),
 }
 
-/// A program with UDP sockets.
+/// Processes with UDP sockets.
 #[derive(Clone, Debug)]
 pub struct Program {
     target: Target,
-    /// Number of its process. `None`: reading whose sockets they are is not permitted.
-    pub pid: Option<u32>,
-    /// Name of its process in the kernel. Empty: unknown.
-    pub name: String,
-    /// Directory of `/proc` that shows its network namespace.
+    /// Processes that have the sockets open. Empty: reading whose they are is not permitted.
+    pub owners: Vec<Owner>,
+    /// Directory of `/proc` that shows the network namespace of the sockets.
     namespace: String,
 }
 
@@ -43,29 +42,41 @@ impl Program {
     pub fn find(target: Target) -> Result<Self, UsageError> {
         let mut program = Self {
             target,
-            pid: None,
-            name: String::new(),
+            owners: Vec::new(),
             namespace: "thread-self".to_owned(),
         };
         if let Target::Pid(pid) = target {
-            inodes(pid).map_err(|error| cannot_read(pid, &error))?;
-            program.pid = Some(pid);
-            if !is_own_namespace(pid) {
-                program.namespace = pid.to_string();
-            }
+            let own = inodes(pid).map_err(|error| cannot_read(pid, &error))?;
+            program.namespace = owners::namespace_of(pid, &own);
         }
         let sockets = program.sockets().unwrap_or_default();
         if sockets.is_empty() {
             return Err(program.without_sockets());
         }
-        if program.pid.is_none() {
-            program.pid = owner(&sockets);
-        }
-        if let Some(pid) = program.pid {
-            let name = Root::new("/").text(format!("proc/{pid}/comm"));
-            program.name = name.unwrap_or_default();
-        }
+        program.find_owners(&sockets);
         Ok(program)
+    }
+
+    /// Finds the processes that have these sockets open.
+    fn find_owners(&mut self, sockets: &[UdpSocketState]) {
+        let inodes = sockets.iter().map(|socket| socket.inode).collect();
+        self.owners = owners::owners(&inodes);
+    }
+
+    /// Returns the name of a process, with its number if there are several.
+    fn name_of(&self, owner: &Owner) -> String {
+        match self.owners.len() {
+            0 | 1 => owner.name.clone(),
+            _ => owner.to_string(),
+        }
+    }
+
+    /// Returns the name of the process if there is only one. Otherwise "the program".
+    pub fn name(&self) -> &str {
+        match &*self.owners {
+            [owner] if !owner.name.is_empty() => &owner.name,
+            _ => "the program",
+        }
     }
 
     /// Returns the sockets as they are now.
@@ -110,13 +121,25 @@ impl Program {
                     1..=12 => format!("open are {}", open.join(", ")),
                     many => format!("{many} others are open (ss -lun lists them)"),
                 };
-                let problem = format!(
-                    "no UDP socket is bound to this port here: {those}. In a container: --pid"
-                );
+                let elsewhere = match owners::in_other_namespace(port) {
+                    Some(owner) => format!(
+                        "{owner} has it in another network namespace: use --pid {}",
+                        owner.pid
+                    ),
+                    None => "In a container: --pid".to_owned(),
+                };
+                let problem =
+                    format!("no UDP socket is bound to this port here: {those}. {elsewhere}");
                 UsageError::flag("--port", &port, problem)
             }
             Target::Pid(pid) => {
-                UsageError::flag("--pid", &pid, "this process has no UDP socket open")
+                let problem = if owners::has_packet_socket(pid) {
+                    "this process has no UDP socket open: it reads packets before UDP (a packet socket), whose drops \
+                     sudo ss -0pm shows (d)"
+                } else {
+                    "this process has no UDP socket open"
+                };
+                UsageError::flag("--pid", &pid, problem)
             }
         }
     }
@@ -124,9 +147,12 @@ impl Program {
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.pid {
-            Some(pid) => write!(f, "{} (pid {pid})", self.name),
-            None => f.write_str("an unknown program (reading whose socket it is takes sudo)"),
+        match &*self.owners {
+            [] => f.write_str("an unknown program (reading whose socket it is takes sudo)"),
+            owners => {
+                let each: Vec<String> = owners.iter().map(Owner::to_string).collect();
+                f.write_str(&each.join(", "))
+            }
         }
     }
 }
@@ -140,30 +166,4 @@ fn cannot_read(pid: u32, error: &io::Error) -> UsageError {
         _ => format!("its open files cannot be read: {error}"),
     };
     UsageError::flag("--pid", &pid, problem)
-}
-
-/// Returns the numbers of the sockets that a process has open.
-fn inodes(pid: u32) -> io::Result<BTreeSet<u32>> {
-    let files = fs::read_dir(format!("/proc/{pid}/fd"))?.flatten();
-    let inode = |file: fs::DirEntry| {
-        let link = fs::read_link(file.path()).ok()?;
-        let number = link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?;
-        number.parse().ok()
-    };
-    Ok(files.filter_map(inode).collect())
-}
-
-/// Returns the process that has the first of these sockets open. `None`: no process whose files may be read.
-fn owner(sockets: &[UdpSocketState]) -> Option<u32> {
-    let first = sockets.first()?;
-    let processes = Root::new("/").names("proc", "").into_iter();
-    let mut pids = processes.filter_map(|name| name.parse().ok());
-    pids.find(|&pid| inodes(pid).is_ok_and(|own| own.contains(&first.inode)))
-}
-
-/// Returns whether a process is in the network namespace of this thread. If that may not be read, it is taken to be.
-fn is_own_namespace(pid: u32) -> bool {
-    let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
-    let (own, other) = (of("thread-self"), of(&pid.to_string()));
-    own.is_none() || other.is_none() || own == other
 }

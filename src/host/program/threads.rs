@@ -15,6 +15,8 @@ pub(super) struct Thread {
     pub ran_ns: u64,
     /// Time in which it was runnable while something else ran on its CPU, in nanoseconds.
     pub waited_ns: u64,
+    /// Times that it was put on a CPU.
+    pub runs: u64,
 }
 
 /// Returns the threads of a process by their numbers. Empty: it has ended.
@@ -42,6 +44,7 @@ fn parse(stat: &str, schedstat: &str) -> Option<Thread> {
         cpu: fields.split(' ').nth(36)?.parse().ok()?,
         ran_ns: times.next()?.ok()?,
         waited_ns: times.next()?.ok()?,
+        runs: times.next()?.ok()?,
     })
 }
 
@@ -62,6 +65,6 @@ mod tests {
         let stat = format!("42 (a) (b) {}", fields.join(" "));
         let thread = parse(&stat, "17 4 2\n").expect("a thread");
         assert_eq!((thread.name.as_str(), thread.cpu), ("a) (b", 39));
-        assert_eq!((thread.ran_ns, thread.waited_ns), (17, 4));
+        assert_eq!((thread.ran_ns, thread.waited_ns, thread.runs), (17, 4, 2));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{RowInput, derived, radio};
 use crate::data::{CLOSED_PORTS, DirectionCounts, Sample, Shared};
 use crate::host::check::cause;
+use crate::sys::loss_places::by_name;
 use crate::sys::nic::{Way, way};
 
 /// Returns the warnings about the path. Empty on one host.
@@ -16,6 +17,7 @@ pub(super) fn warnings(input: &RowInput) -> Vec<String> {
     warnings.extend(losses_of_others(samples));
     warnings.extend(damaged_frames(samples));
     warnings.extend(lost_in_driver(samples));
+    warnings.extend(places_before_sockets(input));
     warnings.extend(radio::warnings(samples));
     let verified = input.verified.filter(|_| input.case.direction.is_some());
     warnings.extend(verified.and_then(|found| found.done_on_the_way()));
@@ -120,6 +122,45 @@ fn most_moved(
         }
     }
     counters.into_iter().max_by_key(|(_, packets)| *packets)
+}
+
+/// Returns a warning that names where the receiver's host lost packets, if datagrams were lost meanwhile.
+fn places_before_sockets(input: &RowInput) -> Option<String> {
+    let mut places: BTreeMap<String, u64> = BTreeMap::new();
+    for path in input
+        .samples
+        .iter()
+        .filter_map(|sample| sample.paths.first())
+    {
+        for (place, packets) in &path.places_at_receiver {
+            *places.entry(place.clone()).or_default() += packets;
+        }
+    }
+    let accounting = derived::total_accounting(input.samples);
+    let lost = accounting.sent.saturating_sub(accounting.received);
+    let few = FEW * input.samples.len() as u64;
+    let is_few = |packets: u64| packets <= few.min(lost / 100);
+    let lost_at = by_name(&places).into_iter();
+    let each = lost_at.filter(|(place, packets)| {
+        // What is for nobody here comes every day.
+        let is_usual = place.is_common && *packets <= few && 2 * packets < lost;
+        !is_few(*packets) && !is_usual
+    });
+    let each: Vec<String> = each
+        .map(|(place, packets)| {
+            format!(
+                "{} {packets} ({})",
+                place.what,
+                place.next_at("NIC").replace("; ", ", ")
+            )
+        })
+        .collect();
+    (lost > 0 && !each.is_empty()).then(|| {
+        format!(
+            "the receiver's host dropped packets before its sockets, for any program: {}",
+            each.join(", ")
+        )
+    })
 }
 
 fn damaged_frames(samples: &[Sample]) -> Option<String> {

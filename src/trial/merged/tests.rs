@@ -39,6 +39,7 @@ pub(in crate::trial) fn end(host: &str, side: Side) -> EndResult {
         nic: <_>::default(),
         radio: None,
         drop_reasons: <_>::default(),
+        places: <_>::default(),
         rcvbuf_bytes: side.receives().then_some(4096),
         sndbuf_bytes: side.sends().then_some(8192),
         climate: SensorReadings::default(),

@@ -22,6 +22,7 @@ fn path() -> DirectionCounts {
         radio_at_receiver: None,
         reasons_at_sender: BTreeMap::new(),
         reasons_at_receiver: BTreeMap::new(),
+        places_at_receiver: BTreeMap::new(),
     }
 }
 

@@ -250,7 +250,7 @@ struct Delivered(Option<u64>);
 impl Delivered {
     fn read(bench: &Bench) -> Self {
         let receives = matches!(bench.role, Role::Receive | Role::Server);
-        Self(receives.then(|| Protocols::read().in_datagrams))
+        Self(receives.then(|| Protocols::read().in_datagrams()))
     }
 
     /// Returns how many more datagrams a receiver has counted than UDP has delivered since.
@@ -258,7 +258,7 @@ impl Delivered {
         let coalesces = getsockopt(&bench.endpoint.socket, UdpGroSegment).unwrap_or(false);
         let before = self.0.filter(|_| !coalesces)?;
         // 0: this kernel does not say.
-        let now = Some(Protocols::read().in_datagrams).filter(|&now| now > 0)?;
+        let now = Some(Protocols::read().in_datagrams()).filter(|&now| now > 0)?;
         Some(counted.saturating_sub(now.wrapping_sub(before))).filter(|&surplus| surplus > 0)
     }
 }

@@ -119,15 +119,15 @@ impl PathReader {
             nic_out_drops: link.statistics.out_drops(),
             nic_in_drops: link.statistics.in_drops(),
             ip_in_discards: protocols.ip_in_drops(),
-            ip_out_discards: protocols.out_discards,
-            udp_no_ports: protocols.no_ports,
+            ip_out_discards: protocols.both("IpOutDiscards"),
+            udp_no_ports: protocols.both("UdpNoPorts"),
             udp_in_errors: protocols.udp_errors_without_rcvbuf(),
-            udp_rcvbuf_errors: protocols.rcvbuf_errors,
-            udp_sndbuf_errors: protocols.sndbuf_errors,
+            udp_rcvbuf_errors: protocols.both("UdpRcvbufErrors"),
+            udp_sndbuf_errors: protocols.both("UdpSndbufErrors"),
             tx_packets: link.statistics.tx_packets,
             rx_packets: link.statistics.rx_packets,
-            ip_in_frames: Some(protocols.in_frames).filter(|&frames| frames > 0),
-            ip_in_packets: protocols.in_receives,
+            ip_in_frames: Some(protocols.in_frames()).filter(|&frames| frames > 0),
+            ip_in_packets: protocols.both("IpInReceives"),
             ip_in_ended: protocols.ip_in_ended(),
             carrier_changes: link.carrier_changes.unwrap_or(0).into(),
             backlog_drops: sum(&softnet, |cpu| cpu.dropped),
@@ -308,7 +308,7 @@ pub fn named_since(
 
 /// Returns the difference of a counter of 32 or 64 bits. The counter may have restarted: an interface or a qdisc was
 /// made again, or a driver was loaded again.
-fn moved(before: u64, now: u64) -> u64 {
+pub(in crate::sys) fn moved(before: u64, now: u64) -> u64 {
     /// More packets than pass between two readings: 12 minutes at 1.4 million per second.
     const MOST: u64 = 1 << 30;
     if let Some(moved) = now.checked_sub(before) {

@@ -40,6 +40,8 @@ pub struct Link {
     pub kind: Option<String>,
     /// Largest packet that it takes, in bytes.
     pub mtu: Option<u32>,
+    /// An XDP program is loaded that the kernel runs instead of the driver ("generic").
+    pub has_generic_xdp: bool,
 }
 
 /// Returns the number of an interface.
@@ -63,8 +65,11 @@ const IFLA_STATS64: u16 = 23;
 const IFLA_NUM_TX_QUEUES: u16 = 31;
 const IFLA_NUM_RX_QUEUES: u16 = 32;
 const IFLA_CARRIER_CHANGES: u16 = 35;
+const IFLA_XDP: u16 = 43;
 const IFLA_LINK_NETNSID: u16 = 37;
 const IFLA_INFO_KIND: u16 = 1;
+const IFLA_XDP_ATTACHED: u16 = 2;
+const XDP_ATTACHED_SKB: u8 = 2;
 /// `struct ifinfomsg`.
 const LINK_BYTES: usize = 16;
 
@@ -135,6 +140,12 @@ fn parse(message: &[u8]) -> Link {
             IFLA_NUM_TX_QUEUES => link.tx_queues = read_u32(value, 0),
             IFLA_NUM_RX_QUEUES => link.rx_queues = read_u32(value, 0),
             IFLA_CARRIER_CHANGES => link.carrier_changes = read_u32(value, 0),
+            IFLA_XDP => {
+                let is_generic = |(kind, value): (u16, &[u8])| {
+                    kind == IFLA_XDP_ATTACHED && value.first() == Some(&XDP_ATTACHED_SKB)
+                };
+                link.has_generic_xdp = attributes(value).any(is_generic);
+            }
             IFLA_LINK_NETNSID => link.lower_is_elsewhere = true,
             IFLA_LINKINFO => {
                 let kind = attributes(value).find(|(kind, _)| *kind == IFLA_INFO_KIND);

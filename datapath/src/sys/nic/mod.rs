@@ -18,6 +18,7 @@ mod speed;
 mod wireless;
 
 pub use self::change::Changeable;
+pub(super) use self::counters::moved;
 pub use self::counters::{NOT_IP, PathCounters, PathReader, named_since};
 pub use self::driver::{Way, drops as driver_drops, family, is_named, loss_counters, way};
 pub use self::ethtool::Ethtool;

@@ -4,6 +4,7 @@ use super::super::totals::Outcome;
 use super::{entry, rounded_up, size};
 use crate::commands::check::finding_text;
 use crate::host::program::diagnosis::findings_with;
+use crate::host::program::losses;
 use crate::sys::files::Root;
 
 /// Returns the lost, late and repeated numbers.
@@ -38,18 +39,27 @@ pub(super) fn places(outcome: &Outcome) -> String {
         "socket {}; for any program: backlog {}, IP and UDP {}, interfaces {interfaces}",
         outcome.totals.socket_drops, seen.backlog_drops, seen.protocol_drops
     )];
-    match &outcome.reasons {
-        Ok(reasons) if reasons.is_empty() => {
-            lines.push("reasons, for any program: none".to_owned());
-        }
-        Ok(reasons) => {
-            let each = reasons
-                .iter()
-                .map(|(reason, count)| format!("{reason} {count}"));
-            let each: Vec<String> = each.collect();
-            lines.push(format!("reasons, for any program: {}", each.join(", ")));
-        }
-        Err(why) => lines.push(format!("reasons unknown: {why}")),
+    let causes = losses::causes(&outcome.seen, &outcome.dropping);
+    for cause in causes.iter().filter(|cause| !cause.is_full()) {
+        let what = cause.place.map_or("no counter says why", |it| it.what);
+        lines.push(format!("at the socket: {what}, {}", cause.datagrams()));
+    }
+    let before = losses::elsewhere(&outcome.seen, &causes);
+    if !before.is_empty() {
+        lines.push(format!(
+            "by place, for any program: {}",
+            losses::list(&before)
+        ));
+    }
+    let with_missing = losses::elsewhere(&outcome.missing, &causes);
+    if !with_missing.is_empty() {
+        lines.push(format!(
+            "while numbers were missing: {}",
+            losses::list(&with_missing)
+        ));
+    }
+    if let Some(places) = losses::not_looked_at(&outcome.seen, outcome.no_reasons.as_deref()) {
+        lines.push(format!("not looked at: {places}"));
     }
     entry("drops", &lines)
 }

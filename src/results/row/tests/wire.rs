@@ -48,6 +48,7 @@ pub(crate) fn path(received: u64) -> DirectionCounts {
         radio_at_receiver: None,
         reasons_at_sender: BTreeMap::new(),
         reasons_at_receiver: BTreeMap::new(),
+        places_at_receiver: BTreeMap::new(),
     }
 }
 
@@ -158,6 +159,31 @@ fn counters_of_the_driver_are_named_and_damaged_frames_are_a_cables() {
         let expected = format!("the receiver's interface received 6000 damaged frames ({counter})");
         assert!(said.contains(&expected), "{said}");
     }
+}
+
+#[test]
+fn the_place_where_the_receivers_host_dropped_packets_is_named_with_what_to_type() {
+    let lost_at = |place: &str, packets: u64, received: u64| {
+        let row = row_over(&DirectionCounts {
+            places_at_receiver: BTreeMap::from([(place.to_owned(), packets)]),
+            ..path(received)
+        });
+        row.warnings.join("; ")
+    };
+    let said = lost_at("reverse path filter", 1000, 29_000);
+    let expected = "for any program: reverse path filter 6000 (ip route get ADDRESS of the sender, sudo sysctl -w \
+                    net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.NIC.rp_filter=2)";
+    assert!(said.contains(expected), "{said}");
+    assert_eq!(
+        lost_at("reverse path filter", 1000, 30_000),
+        "",
+        "nothing is missing"
+    );
+    assert_eq!(
+        lost_at("closed UDP ports", 3, 29_990),
+        "",
+        "that comes every day"
+    );
 }
 
 #[test]

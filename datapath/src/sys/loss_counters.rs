@@ -1,0 +1,413 @@
+//! Reads the counters of all loss places ([`PLACES`]), and says which places lost packets between two readings.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use nix::net::if_::if_nameindex;
+
+use super::drop_reasons::DropReasons;
+use super::loss_places::{IP_WITHOUT_END, Layer, LossPlace, PLACES};
+use super::nic::{PathReader, Way, filter_drops, is_named, moved, way};
+use super::protocols::{Protocols, both};
+use super::softnet::{self, Softnet};
+
+/// Counters of all loss places since boot, or their growth. A counter that is missing cannot be read here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LossCounters {
+    /// Of the network namespace and of the machine, by their names in the table.
+    pub counters: BTreeMap<String, u64>,
+    /// By interface and counter, such as `eth0 rx_missed_errors`. Some contain others.
+    pub interfaces: BTreeMap<String, u64>,
+    /// Of the whole machine, by the kernel's drop reasons.
+    pub reasons: BTreeMap<String, u64>,
+    /// Packets that each interface received.
+    pub received: BTreeMap<String, u64>,
+    /// Each CPU's receive queue.
+    pub softnet: Vec<Softnet>,
+}
+
+/// Packets lost at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Place.
+    pub place: &'static LossPlace,
+    /// Packets.
+    pub packets: u64,
+    /// Counters and reasons that moved.
+    pub by: Vec<(String, u64)>,
+    /// Interface that lost them, or the one that received most packets. Empty: none did.
+    pub interface: String,
+}
+
+/// Number of packets that may be on their way between two counters.
+const ON_THE_WAY: u64 = 10;
+/// Layers whose drops come between the counters of [`IP_WITHOUT_END`].
+const WITHIN_IP: [Layer; 2] = [Layer::Ip, Layer::Firewall];
+
+impl LossCounters {
+    /// Returns the growth since `before`, which has each counter that both have.
+    pub fn since(&self, before: &Self) -> Self {
+        let mut counters = grown(&self.counters, &before.counters);
+        // If a CPU came or went, so did its counters.
+        if self.softnet.len() != before.softnet.len() {
+            counters.remove(SOFTNET);
+        }
+        Self {
+            counters,
+            interfaces: grown(&self.interfaces, &before.interfaces),
+            reasons: grown(&self.reasons, &before.reasons),
+            received: grown(&self.received, &before.received),
+            softnet: Vec::new(),
+        }
+    }
+
+    /// Adds later growth.
+    pub fn add(&mut self, later: &Self) {
+        for (sums, counts) in [
+            (&mut self.counters, &later.counters),
+            (&mut self.interfaces, &later.interfaces),
+            (&mut self.reasons, &later.reasons),
+            (&mut self.received, &later.received),
+        ] {
+            for (name, count) in counts {
+                *sums.entry(name.clone()).or_default() += count;
+            }
+        }
+    }
+
+    /// Returns the places that lost packets, in the order of the way in. `self` is growth.
+    pub fn losses(&self) -> Vec<Loss> {
+        let named: Vec<Loss> = PLACES.iter().filter_map(|place| self.loss(place)).collect();
+        // What the table subtracts there already does not count again.
+        let is_more = |loss: &&Loss| {
+            let mut counters = loss.place.counters.iter();
+            let is_less = counters.any(|name| IP_WITHOUT_END.less.contains(name));
+            WITHIN_IP.contains(&loss.place.layer) && !is_less
+        };
+        let more: u64 = named.iter().filter(is_more).map(|loss| loss.packets).sum();
+        let unnamed = self.loss(&IP_WITHOUT_END).map(|loss| Loss {
+            packets: loss.packets.saturating_sub(more),
+            by: vec![("IpInReceives - IpInDelivers".to_owned(), loss.packets)],
+            ..loss
+        });
+        let unnamed = unnamed.filter(|loss| loss.packets > ON_THE_WAY);
+        named.into_iter().chain(unnamed).collect()
+    }
+
+    /// Returns the packets lost at a place. `None`: none, or they cannot be seen.
+    pub fn loss(&self, place: &'static LossPlace) -> Option<Loss> {
+        let all = |names: &[&str]| -> Vec<(String, u64)> {
+            names.iter().flat_map(|name| self.named(name)).collect()
+        };
+        let some = |counts: Vec<(String, u64)>| -> Vec<(String, u64)> {
+            counts.into_iter().filter(|(_, count)| *count > 0).collect()
+        };
+        let sum = |counts: &[(String, u64)]| counts.iter().map(|(_, count)| count).sum::<u64>();
+        let counted = all(place.counters);
+        let by_counter = !counted.is_empty();
+        let (counted, reasons) = (some(counted), some(all(place.reasons)));
+        let more = if by_counter {
+            sum(&counted)
+        } else {
+            sum(&reasons)
+        };
+        let packets = more.saturating_sub(sum(&all(place.less)));
+        if packets == 0 || sum(&all(place.unless)) > 0 {
+            return None;
+        }
+        let interface = counted
+            .iter()
+            .find_map(|(name, _)| self.interfaces.get(name).and(name.split_once(' ')));
+        let interface = match interface {
+            Some((interface, _)) => interface.to_owned(),
+            None => self.busiest_interface(),
+        };
+        Some(Loss {
+            place,
+            packets,
+            by: counted.into_iter().chain(reasons).collect(),
+            interface,
+        })
+    }
+
+    /// Returns the places that cannot be looked at here: neither their counters nor the kernel's reasons are readable.
+    pub fn unseen(&self) -> impl Iterator<Item = &'static LossPlace> {
+        let is_seen = |place: &&'static LossPlace| {
+            // A driver without counters of its own leaves all to the kernel's. Mostly, no such program is loaded.
+            if place.counters == ["* driver"] || place.counters == ["* xdp_generic"] {
+                return !self.interfaces.is_empty();
+            }
+            let mut names = place.counters.iter().chain(place.reasons);
+            names.any(|name| !self.named(name).is_empty())
+        };
+        PLACES.iter().filter(move |place| !is_seen(place))
+    }
+
+    /// Returns the counters or reasons that a name of the table stands for.
+    fn named(&self, name: &str) -> Vec<(String, u64)> {
+        let Some(pattern) = name.strip_prefix("* ") else {
+            let of_both = both(name).filter_map(|it| self.counters.get_key_value(&it));
+            let all = of_both.chain(self.reasons.get_key_value(name));
+            return all.map(|(name, count)| (name.clone(), *count)).collect();
+        };
+        let is_it = |counter: &str| match pattern {
+            "driver" => way(None, counter) == Some(Way::In) && !counter.ends_with("_xdp_drops"),
+            pattern => is_named(counter, pattern),
+        };
+        let of_all = self.interfaces.iter();
+        let of_it =
+            of_all.filter(|(name, _)| name.split_once(' ').is_some_and(|(_, it)| is_it(it)));
+        of_it.map(|(name, count)| (name.clone(), *count)).collect()
+    }
+
+    /// Returns the interface that received most packets, without loopback if there is another one.
+    pub fn busiest_interface(&self) -> String {
+        let most = self
+            .received
+            .iter()
+            .max_by_key(|(name, packets)| (**packets > 0 && *name != "lo", **packets));
+        most.map_or_else(String::new, |(name, _)| name.clone())
+    }
+}
+
+fn grown(now: &BTreeMap<String, u64>, before: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let both = now
+        .iter()
+        .filter_map(|(name, now)| Some((name, *now, *before.get(name)?)));
+    both.map(|(name, now, before)| (name.clone(), moved(before, now)))
+        .collect()
+}
+
+const SOFTNET: &str = "softnet dropped";
+/// Exists if connections are followed.
+const CONNTRACK: &str = "/proc/sys/net/netfilter/nf_conntrack_max";
+
+/// Reader of all counters.
+#[derive(Debug)]
+pub struct LossReader {
+    /// Directory of `/proc` that shows the network namespace.
+    process: String,
+    interfaces: Vec<(String, PathReader)>,
+    /// The kernel's drop reasons, or why they cannot be counted.
+    reasons: Result<DropReasons, String>,
+}
+
+impl LossReader {
+    /// Opens a reader of the network namespace that a directory of `/proc` shows, such as `42`. `thread-self` is that of
+    /// this thread, which is the only one whose interfaces are read.
+    pub fn open(process: &str) -> Self {
+        let names = if process == "thread-self" {
+            if_nameindex().map_or_else(
+                |_| Vec::new(),
+                |all| {
+                    all.iter()
+                        .map(|it| it.name().to_string_lossy().into_owned())
+                        .collect()
+                },
+            )
+        } else {
+            Vec::new()
+        };
+        let open = |name: String| Some((name.clone(), PathReader::open_alone(&name).ok()?));
+        Self {
+            process: process.to_owned(),
+            interfaces: names.into_iter().filter_map(open).collect(),
+            reasons: DropReasons::open(),
+        }
+    }
+
+    /// Opens a reader of this thread's network namespace and of one of its interfaces, without drop reasons.
+    pub fn without_reasons(interface: &str) -> Self {
+        let open = |name: &str| Some((name.to_owned(), PathReader::open_alone(name).ok()?));
+        Self {
+            process: "thread-self".to_owned(),
+            interfaces: open(interface).into_iter().collect(),
+            reasons: Err("not asked for".to_owned()),
+        }
+    }
+
+    /// Returns why the kernel's drop reasons cannot be counted. `None`: they are.
+    pub fn no_reasons(&self) -> Option<&str> {
+        self.reasons.as_ref().err().map(String::as_str)
+    }
+
+    /// Reads all counters.
+    pub fn read(&mut self) -> LossCounters {
+        // From the end of a datagram's way to its beginning, so that none that moves meanwhile is missed between two.
+        let mut counters = Protocols::of_process(&self.process).into_counters();
+        for file in ["nf_conntrack", "rt_cache"] {
+            let path = format!("/proc/{}/net/stat/{file}", self.process);
+            let text = fs::read_to_string(path);
+            counters.extend(of_cpus(file, &text.unwrap_or_default()));
+        }
+        // Without connections that are followed, none is refused.
+        if self.process == "thread-self" && !Path::new(CONNTRACK).exists() {
+            counters.insert("nf_conntrack drop".to_owned(), 0);
+        }
+        let softnet = softnet::read();
+        if !softnet.is_empty() {
+            let dropped = softnet
+                .iter()
+                .fold(0_u32, |sum, cpu| sum.wrapping_add(cpu.dropped));
+            counters.insert(SOFTNET.to_owned(), dropped.into());
+        }
+        let (mut interfaces, mut received) = (BTreeMap::new(), BTreeMap::new());
+        for (name, reader) in &mut self.interfaces {
+            let Ok(link) = reader.link() else {
+                continue;
+            };
+            received.insert(name.clone(), link.statistics.rx_packets);
+            let of_kernel = [
+                ("rx_nohandler", link.statistics.rx_nohandler),
+                ("rx_otherhost_dropped", link.statistics.rx_otherhost_dropped),
+                (
+                    "ingress_drops",
+                    filter_drops(&reader.qdiscs().unwrap_or_default()).into(),
+                ),
+            ];
+            let of_kernel = of_kernel.map(|(counter, count)| (counter.to_owned(), count));
+            let all = reader
+                .named()
+                .unwrap_or_default()
+                .into_iter()
+                .chain(of_kernel);
+            if link.has_generic_xdp {
+                interfaces.insert(format!("{name} xdp_generic"), link.statistics.rx_packets);
+            }
+            let inward = all.filter(|(counter, _)| {
+                counter.starts_with("rx_")
+                    || counter == "ingress_drops"
+                    || way(None, counter) == Some(Way::In)
+            });
+            interfaces.extend(inward.map(|(counter, count)| (format!("{name} {counter}"), count)));
+        }
+        let reasons = self.reasons.as_ref().ok().and_then(|it| it.read().ok());
+        LossCounters {
+            counters,
+            interfaces,
+            reasons: reasons.into_iter().flatten().collect(),
+            received,
+            softnet,
+        }
+    }
+}
+
+/// Parses a file of `/proc/net/stat`: names, then a line of hexadecimal numbers for each CPU. Returns their sums.
+fn of_cpus(file: &str, text: &str) -> BTreeMap<String, u64> {
+    let mut lines = text.lines();
+    let names = lines.next().unwrap_or_default().split_whitespace();
+    let mut sums: Vec<(String, u64)> = names.map(|name| (format!("{file} {name}"), 0)).collect();
+    for line in lines {
+        for ((_, sum), number) in sums.iter_mut().zip(line.split_whitespace()) {
+            *sum += u64::from_str_radix(number, 16).unwrap_or(0);
+        }
+    }
+    sums.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn growth(counters: &[(&str, u64)], reasons: &[(&str, u64)]) -> LossCounters {
+        let map = |all: &[(&str, u64)]| {
+            all.iter()
+                .map(|(name, n)| ((*name).to_owned(), *n))
+                .collect()
+        };
+        LossCounters {
+            counters: map(counters),
+            interfaces: map(&[("wan0 rx_dropped", 0), ("wan0 rx_queue_0_xdp_drops", 0)]),
+            reasons: map(reasons),
+            received: map(&[("lo", 9), ("wan0", 3)]),
+            softnet: Vec::new(),
+        }
+    }
+
+    fn named(growth: &LossCounters) -> Vec<(&str, u64)> {
+        let losses = growth.losses().into_iter();
+        losses.map(|loss| (loss.place.what, loss.packets)).collect()
+    }
+
+    #[test]
+    fn a_counter_that_contains_others_names_only_the_rest() {
+        let errors = [
+            ("UdpInErrors", 10),
+            ("UdpRcvbufErrors", 3),
+            ("UdpInCsumErrors", 2),
+            ("UdpMemErrors", 1),
+        ];
+        let found = growth(&errors, &[]);
+        assert_eq!(
+            named(&found),
+            [
+                ("wrong UDP checksums", 2),
+                ("UDP memory used up", 1),
+                ("filter of the socket, or wrong UDP length", 4),
+                ("full receive buffers", 3)
+            ]
+        );
+        assert_eq!(found.losses()[0].interface, "wan0");
+    }
+
+    #[test]
+    fn a_reason_counts_where_no_counter_can_be_read_as_it_is_of_all_namespaces() {
+        let with_counter = growth(&[("TcpExtIPReversePathFilter", 0)], &[("IP_RPFILTER", 7)]);
+        assert_eq!(named(&with_counter), []);
+        let without = growth(&[], &[("IP_RPFILTER", 7)]);
+        assert_eq!(named(&without), [("reverse path filter", 7)]);
+        let full_table = growth(&[("nf_conntrack drop", 4)], &[("NETFILTER_DROP", 10)]);
+        assert_eq!(
+            named(&full_table),
+            [
+                ("full connection table (conntrack)", 4),
+                ("firewall (NETFILTER_DROP)", 6)
+            ]
+        );
+    }
+
+    #[test]
+    fn fragments_are_lost_if_none_becomes_whole() {
+        let none = growth(&[("IpReasmReqds", 80), ("IpReasmOKs", 0)], &[]);
+        assert_eq!(named(&none), [("fragments of which none became whole", 80)]);
+        let some = growth(&[("IpReasmReqds", 80), ("IpReasmOKs", 20)], &[]);
+        assert_eq!(named(&some), []);
+    }
+
+    #[test]
+    fn what_came_to_ip_and_has_no_end_is_said_unless_a_reason_names_it() {
+        let counters = [("IpInReceives", 500), ("IpInDelivers", 300)];
+        let unnamed = [(IP_WITHOUT_END.what, 200)];
+        assert_eq!(named(&growth(&counters, &[])), unnamed);
+        let by_reason = growth(&counters, &[("NETFILTER_DROP", 195)]);
+        assert_eq!(named(&by_reason), [("firewall (NETFILTER_DROP)", 195)]);
+    }
+
+    #[test]
+    fn a_place_without_counter_and_reason_is_unseen() {
+        let seen = growth(&[("UdpNoPorts", 0)], &[("NETFILTER_DROP", 0)]);
+        let unseen: Vec<&str> = seen.unseen().map(|place| place.what).collect();
+        assert!(unseen.contains(&"IPsec or security module"), "{unseen:?}");
+        for place in [
+            "closed UDP ports",
+            "firewall (NETFILTER_DROP)",
+            "XDP program",
+        ] {
+            assert!(!unseen.contains(&place), "{unseen:?}");
+        }
+    }
+
+    #[test]
+    fn the_files_of_proc_net_stat_are_sums_over_cpus() {
+        let text = "entries  found drop\n00000010 00000001 0000000a\n00000010 00000000 00000002\n";
+        assert_eq!(of_cpus("nf_conntrack", text)["nf_conntrack drop"], 12);
+    }
+
+    #[test]
+    fn this_machine_shows_most_places() {
+        let counters = LossReader::open("thread-self").read();
+        assert!(counters.counters.contains_key("UdpRcvbufErrors"));
+        assert!(counters.unseen().count() < PLACES.len() / 2);
+    }
+}

@@ -1,0 +1,210 @@
+//! Words for the places where the kernel lost datagrams, and the cause of a socket's drops.
+
+use std::iter;
+
+use super::Interval;
+use crate::host::check::Finding;
+use crate::sys::loss_counters::Loss;
+use crate::sys::loss_places::{Layer, LossPlace, PLACES};
+use crate::term::digits::counted;
+
+/// Drops of the watched sockets for one cause. Sockets of other programs move the same counters: the number is from
+/// `least` to `most`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// Place in the table, of the socket's layer. `None`: no counter of the kernel moved with the drops.
+    pub place: Option<&'static LossPlace>,
+    /// Drops that no other cause explains.
+    pub least: u64,
+    /// Drops that this cause may explain.
+    pub most: u64,
+}
+
+impl Cause {
+    /// Returns whether the receive buffer was full.
+    pub fn is_full(&self) -> bool {
+        self.place.is_some_and(LossPlace::is_full)
+    }
+
+    /// Returns the number in words.
+    pub fn datagrams(&self) -> String {
+        let most = of("datagram", self.most);
+        if self.least == self.most {
+            most
+        } else {
+            format!("up to {most}")
+        }
+    }
+}
+
+/// Returns the causes of the drops of the watched sockets. `dropping` are the windows in which they dropped something.
+pub fn causes(seen: &Interval, dropping: &Interval) -> Vec<Cause> {
+    let (mut of_all, mut drops) = (of_sockets(dropping), dropping.socket_drops);
+    let sum = |counts: &[(_, u64)]| counts.iter().map(|(_, count)| count).sum::<u64>();
+    if sum(&of_all) < drops {
+        // A drop and its counter may be on both sides of the edge of a window.
+        (of_all, drops) = (of_sockets(seen), seen.socket_drops);
+    }
+    let all = sum(&of_all);
+    let known = of_all.into_iter().map(|(place, count)| Cause {
+        place: Some(place),
+        least: drops.saturating_sub(all - count).min(count),
+        most: count.min(drops),
+    });
+    let unknown = drops.saturating_sub(all);
+    let by_reason = by_reason(seen, unknown);
+    let causes = known.chain(by_reason);
+    causes.filter(|cause| cause.most > 0).collect()
+}
+
+/// Returns the causes of drops that no counter explains, by the reasons of the whole machine: Linux 6.18 has no counter
+/// for those without memory.
+fn by_reason(seen: &Interval, unknown: u64) -> Vec<Cause> {
+    let places = PLACES.iter().filter(|place| place.layer == Layer::Socket);
+    let beyond = places.map(|place| {
+        let reasons = place.reasons.iter();
+        let reasons = reasons.filter_map(|reason| seen.lost.reasons.get(*reason));
+        let counted = seen.lost.loss(place).map_or(0, |loss| loss.packets);
+        (place, reasons.sum::<u64>().saturating_sub(counted))
+    });
+    let beyond: Vec<_> = beyond.filter(|(_, packets)| *packets > 0).collect();
+    let is_only = beyond.len() < 2;
+    let cause = |(place, packets): (&'static LossPlace, u64)| Cause {
+        place: Some(place),
+        least: if is_only { packets.min(unknown) } else { 0 },
+        most: packets.min(unknown),
+    };
+    let causes: Vec<Cause> = beyond.into_iter().map(cause).collect();
+    let rest = unknown.saturating_sub(causes.iter().map(|cause| cause.most).sum());
+    let rest = Cause {
+        place: None,
+        least: rest,
+        most: rest,
+    };
+    causes.into_iter().chain(iter::once(rest)).collect()
+}
+
+fn of_sockets(interval: &Interval) -> Vec<(&'static LossPlace, u64)> {
+    let places = PLACES.iter().filter(|place| place.layer == Layer::Socket);
+    let losses = places.filter_map(|place| interval.lost.loss(place));
+    losses.map(|loss| (loss.place, loss.packets)).collect()
+}
+
+/// Returns the finding about a cause other than a full buffer.
+pub fn cause_finding(cause: &Cause, interval: &Interval) -> Finding {
+    let drops = cause.datagrams();
+    let Some(place) = cause.place else {
+        return Finding::invalid(
+            format!("{drops} dropped at its sockets, and no counter of the kernel says why"),
+            "it is no full buffer. Linux 6.18 does not count what it drops without memory (net.ipv4.udp_mem); root \
+             sees the reason",
+            "sysctl net.ipv4.udp_mem; grep UDP /proc/net/sockstat",
+        );
+    };
+    let by_reasons = place.reasons.join(", ");
+    let loss = interval.lost.loss(place);
+    let by = loss.as_ref().map_or(by_reasons, by);
+    let loss = loss.unwrap_or_else(|| Loss {
+        place,
+        packets: cause.most,
+        by: Vec::new(),
+        interface: interval.lost.busiest_interface(),
+    });
+    Finding::invalid(
+        format!("{}: {drops} dropped at its sockets ({by})", place.what),
+        place.why,
+        next(&loss),
+    )
+}
+
+/// Returns what was lost before the watched sockets, by place, and what sockets of other programs lost for causes that
+/// may concern these as well.
+pub fn elsewhere(seen: &Interval, causes: &[Cause]) -> Vec<Loss> {
+    let own = |loss: &Loss| {
+        let of_it = causes.iter().find(|cause| cause.place == Some(loss.place));
+        of_it.map_or(0, |cause| cause.most)
+    };
+    let is_elsewhere = |loss: &Loss| match loss.place.layer {
+        Layer::Out => false,
+        Layer::Socket => own(loss) < loss.packets && !loss.place.is_full(),
+        _ => true,
+    };
+    let mut losses = seen.lost.losses();
+    losses.retain(is_elsewhere);
+    for loss in &mut losses {
+        loss.packets -= own(loss);
+    }
+    losses
+}
+
+/// Returns the finding about a loss before the watched sockets.
+pub fn loss_finding(loss: &Loss) -> Finding {
+    let seen = format!(
+        "{}: {} dropped ({})",
+        loss.place.what,
+        of("packet", loss.packets),
+        by(loss)
+    );
+    let is_sure = loss.place.layer <= Layer::Backlog && !loss.place.is_common;
+    let finding = if is_sure {
+        Finding::invalid
+    } else {
+        Finding::note
+    };
+    finding(seen, loss.place.why.to_owned(), next(loss))
+}
+
+/// Returns the places in few words, such as `reverse path filter 500, closed UDP ports 3`.
+pub fn list(losses: &[Loss]) -> String {
+    let each = losses
+        .iter()
+        .map(|loss| format!("{} {}", loss.place.what, loss.packets));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns which places cannot be looked at here, and why. `None`: all can.
+pub fn not_looked_at(interval: &Interval, no_reasons: Option<&str>) -> Option<String> {
+    let unseen = interval
+        .lost
+        .unseen()
+        .filter(|place| place.layer != Layer::Out);
+    let unseen: Vec<String> = unseen
+        .map(|place| match place.since {
+            "" => place.what.to_owned(),
+            since => format!("{} (Linux {since})", place.what),
+        })
+        .collect();
+    (!unseen.is_empty()).then(|| {
+        let why = no_reasons.map(|why| format!("; {why}"));
+        format!("{}{}", unseen.join(", "), why.unwrap_or_default())
+    })
+}
+
+fn by(loss: &Loss) -> String {
+    let only_reasons = loss
+        .by
+        .iter()
+        .all(|(name, _)| loss.place.reasons.contains(&&**name));
+    let each = loss
+        .by
+        .iter()
+        .map(|(name, count)| format!("{name} {count}"));
+    let whole = if only_reasons {
+        ", of the whole machine"
+    } else {
+        ""
+    };
+    each.collect::<Vec<_>>().join(", ") + whole
+}
+
+fn next(loss: &Loss) -> String {
+    let interface = match &*loss.interface {
+        "" => "lo",
+        name => name,
+    };
+    loss.place.next_at(interface)
+}
+
+fn of(noun: &str, count: u64) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), noun)
+}

@@ -1,0 +1,115 @@
+//! Who has sockets open: processes, also in other network namespaces.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::io;
+
+use crate::sys::files::Root;
+use crate::sys::udp_sockets;
+
+/// A process that has some of the sockets open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// Number of the process.
+    pub pid: u32,
+    /// Name in the kernel.
+    pub name: String,
+    /// Numbers of the sockets.
+    pub inodes: BTreeSet<u32>,
+}
+
+impl Owner {
+    fn new(pid: u32, inodes: BTreeSet<u32>) -> Self {
+        let name = Root::new("/").text(format!("proc/{pid}/comm"));
+        Self {
+            pid,
+            name: name.unwrap_or_default(),
+            inodes,
+        }
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (pid {})", self.name, self.pid)
+    }
+}
+
+/// Returns all processes that have some of these sockets open: those whose files may be read.
+pub(super) fn owners(sockets: &BTreeSet<u32>) -> Vec<Owner> {
+    let owner = |pid| {
+        let shared: BTreeSet<u32> = inodes(pid).ok()?.intersection(sockets).copied().collect();
+        (!shared.is_empty()).then(|| Owner::new(pid, shared))
+    };
+    pids().filter_map(owner).collect()
+}
+
+/// Returns the numbers of the sockets that a process has open.
+pub(super) fn inodes(pid: u32) -> io::Result<BTreeSet<u32>> {
+    let files = fs::read_dir(format!("/proc/{pid}/fd"))?.flatten();
+    let inode = |file: fs::DirEntry| {
+        let link = fs::read_link(file.path()).ok()?;
+        let number = link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?;
+        number.parse().ok()
+    };
+    Ok(files.filter_map(inode).collect())
+}
+
+fn pids() -> impl Iterator<Item = u32> {
+    let processes = Root::new("/").names("proc", "").into_iter();
+    processes.filter_map(|name| name.parse().ok())
+}
+
+/// Returns the network namespace that has some of a process's UDP sockets, as a directory of `/proc`: it may have left
+/// the namespace in which it made them. `thread-self`: that of this thread, or unknown.
+pub(super) fn namespace_of(pid: u32, sockets: &BTreeSet<u32>) -> String {
+    let has_some = |directory: &String| {
+        let all = udp_sockets::of_process(directory).unwrap_or_default();
+        all.iter().any(|socket| sockets.contains(&socket.inode))
+    };
+    let first = ["thread-self".to_owned(), pid.to_string()];
+    let found = first.into_iter().chain(other_namespaces()).find(has_some);
+    found.unwrap_or_else(|| first_of(pid))
+}
+
+/// Returns the namespace of a process without UDP sockets.
+fn first_of(pid: u32) -> String {
+    let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
+    let (own, other) = (of("thread-self"), of(&pid.to_string()));
+    if own.is_none() || other.is_none() || own == other {
+        return "thread-self".to_owned();
+    }
+    pid.to_string()
+}
+
+/// Returns a directory of `/proc` for each network namespace but that of this thread: those of processes that may be
+/// looked at.
+fn other_namespaces() -> impl Iterator<Item = String> {
+    let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
+    let mut seen: BTreeSet<_> = of("thread-self").into_iter().collect();
+    let is_new = move |pid: &String| of(pid).is_some_and(|namespace| seen.insert(namespace));
+    pids().map(|pid| pid.to_string()).filter(is_new)
+}
+
+/// Returns a process that has a UDP socket on this port in another network namespace.
+pub(super) fn in_other_namespace(port: u16) -> Option<Owner> {
+    other_namespaces().find_map(|directory| {
+        let all = udp_sockets::of_process(&directory).ok()?.into_iter();
+        let on_port = all.filter(|socket| socket.local.port() == port);
+        let on_port: BTreeSet<u32> = on_port.map(|socket| socket.inode).collect();
+        owners(&on_port).into_iter().next()
+    })
+}
+
+/// Returns whether a process reads packets before UDP: it has a packet socket (packet(7)).
+pub(super) fn has_packet_socket(pid: u32) -> bool {
+    let table = fs::read_to_string(format!("/proc/{pid}/net/packet")).unwrap_or_default();
+    let inodes_of_all = table
+        .lines()
+        .filter_map(|line| line.split_whitespace().last()?.parse().ok());
+    let own = inodes(pid).unwrap_or_default();
+    inodes_of_all
+        .into_iter()
+        .any(|inode: u32| own.contains(&inode))
+}
