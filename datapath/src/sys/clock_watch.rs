@@ -51,7 +51,8 @@ impl ClockWatch {
         // It does not wait: EAGAIN if the clock was not set.
         let is_told = self.timer.as_ref().is_some_and(|it| it.wait().is_ok());
         let offset_ns = offset_ns();
-        let by_ns = offset_ns.wrapping_sub(self.offset_ns).cast_signed();
+        let by_ns = i128::from(offset_ns) - i128::from(self.offset_ns);
+        let by_ns = i64::try_from(by_ns).unwrap_or(0);
         let is_large = by_ns.unsigned_abs() >= LEAST_NS;
         if !is_told && !is_large {
             return None;

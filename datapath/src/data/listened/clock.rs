@@ -3,10 +3,10 @@
 /// Clock of the stamps without its jumps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SteadyClock {
-    /// Jumps of the stamps so far, in nanoseconds.
-    jumped_ns: i64,
+    /// Sum of the jumps of the stamps so far, in nanoseconds: modulo 2^64, as they may go back.
+    jumped: u64,
     /// Jump that no stamp has shown yet: datagrams of the queue have older ones.
-    expected_ns: i64,
+    expected: u64,
     /// Last arrival by this clock, in nanoseconds.
     last_ns: Option<u64>,
 }
@@ -14,19 +14,19 @@ pub(super) struct SteadyClock {
 impl SteadyClock {
     /// Enters that the clock of the stamps was set by this much.
     pub(super) fn set(&mut self, by_ns: i64) {
-        self.expected_ns = self.expected_ns.wrapping_add(by_ns);
+        self.expected = self.expected.wrapping_add_signed(by_ns);
     }
 
     /// Returns an arrival by this clock, and the time since the one before. `None`: it is the first one.
     pub(super) fn arrived(&mut self, stamp_ns: u64) -> (u64, Option<u64>) {
-        let mut now_ns = stamp_ns.wrapping_sub(self.jumped_ns.cast_unsigned());
+        let mut now_ns = stamp_ns.wrapping_sub(self.jumped);
         let last = self.last_ns.unwrap_or(now_ns);
-        if self.expected_ns != 0 {
-            let jumped = now_ns.wrapping_sub(self.expected_ns.cast_unsigned());
+        if self.expected != 0 {
+            let jumped = now_ns.wrapping_sub(self.expected);
             // Whichever is nearer to the last arrival: before or after the jump.
             if self.last_ns.is_none() || jumped.abs_diff(last) <= now_ns.abs_diff(last) {
-                self.jumped_ns = self.jumped_ns.wrapping_add(self.expected_ns);
-                self.expected_ns = 0;
+                self.jumped = self.jumped.wrapping_add(self.expected);
+                self.expected = 0;
                 now_ns = jumped;
             }
         }

@@ -28,7 +28,7 @@ pub(super) struct Run {
 pub(super) struct Elsewhere {
     pub(super) run: Run,
     /// Numbers in it that do not fill a gap.
-    in_order: u32,
+    pub(super) in_order: u32,
     /// Datagrams whose number was in it already.
     pub(super) again: u64,
     /// Drops of the socket before it, since the last higher number.
@@ -94,13 +94,13 @@ impl Run {
     pub(super) fn add(&mut self, number: u64, mask: u64) -> bool {
         let last = u64::from(self.came.ilog2());
         let below = self.start.wrapping_sub(number) & mask;
-        if below <= NEAR && below + last < COVERED {
+        if (1..=NEAR).contains(&below) && below + last <= NEAR {
             self.start = number;
             self.came = self.came << below | 1;
             return true;
         }
         let offset = number.wrapping_sub(self.start) & mask;
-        let is_near = offset < COVERED && offset <= last + NEAR && last <= offset + NEAR;
+        let is_near = offset < COVERED && offset.abs_diff(last) <= NEAR;
         if is_near {
             self.came |= 1 << offset;
         }

@@ -66,9 +66,10 @@ impl Pace {
         }
     }
 
-    /// Returns the most numbers that can go by in this time, by the busiest piece so far.
+    /// Returns the most numbers that can go by in this time, by the busiest piece so far or on average.
     pub(super) fn most_in(&self, ns: u64) -> f64 {
-        self.most as f64 * (ns as f64 / PIECE_NS as f64)
+        let busiest = self.most as f64 * (ns as f64 / PIECE_NS as f64);
+        busiest.max(self.numbers_in(ns))
     }
 
     /// Enters the time before a number that was not higher.

@@ -1,0 +1,80 @@
+//! Jumps forward: losses, late numbers of the part before, or a sender that began again.
+
+use super::elsewhere::{IN_ORDER, NEAR};
+use super::{Arrival, SequenceTracker};
+
+/// First numbers of a sender that began again, below this.
+const FIRST_NUMBERS: u64 = 16;
+/// Shortest time in which a sender begins again, in nanoseconds.
+pub(super) const RESTART_NS: u64 = 250_000_000;
+
+impl SequenceTracker {
+    /// Returns whether a jump may be a sender that began again at 0: over the end of the numbers to one of the first, or
+    /// after a pause to one that can have been reached since.
+    pub(super) fn is_to_zero(&self, arrival: Arrival, ahead: u64) -> bool {
+        let Arrival {
+            number, arrived_ns, ..
+        } = arrival;
+        let is_over_the_end = ahead > NEAR && self.highest > Some(number);
+        if number < FIRST_NUMBERS && is_over_the_end && ahead > self.drops.since_higher {
+            return true;
+        }
+        let since = self.since(arrived_ns);
+        let can_be_reached = number as f64 <= since.numbers + NEAR as f64;
+        ahead > 1 && since.ns >= RESTART_NS && can_be_reached
+    }
+
+    /// Enters a number after a jump forward. Returns whether it belongs to those after the jump.
+    pub(super) fn continue_ahead(&mut self, arrival: Arrival) -> bool {
+        let Some(mut jumped) = self.ahead else {
+            return false;
+        };
+        let (ahead, behind) = self.distances(arrival.number);
+        let (jump, _) = self.distances(jumped.run.start);
+        if (1..=NEAR).contains(&ahead) && ahead <= jump / 2 {
+            // The numbers before the jump go on.
+            self.counts.strays += u64::from(jumped.run.came.count_ones()) + jumped.again;
+            self.ahead = None;
+            return false;
+        }
+        if behind <= self.back {
+            return false;
+        }
+        let has = jumped.run.has(arrival.number, self.mask);
+        let is_of_run = has || jumped.run.add(arrival.number, self.mask);
+        jumped.again += u64::from(has);
+        jumped.arrived_ns.1 = arrival.arrived_ns;
+        let is_clear = jumped.run.came.count_ones() >= IN_ORDER;
+        self.ahead = Some(jumped);
+        if is_clear || !is_of_run {
+            self.settle_ahead();
+        }
+        is_of_run
+    }
+
+    /// Enters numbers after a jump as such.
+    pub(super) fn settle_ahead(&mut self) {
+        let Some(jumped) = self.ahead.take() else {
+            return;
+        };
+        let all = std::mem::replace(&mut self.drops.since_higher, jumped.dropped_before);
+        let after = all - jumped.dropped_before;
+        self.counts.duplicates += jumped.again;
+        let mut last = 0;
+        for n in (0..u64::from(u64::BITS)).filter(|n| jumped.run.came & 1 << n != 0) {
+            let (ahead, arrived_ns) = match n {
+                0 => (self.distances(jumped.run.start).0, jumped.arrived_ns.0),
+                _ => (n - last, jumped.arrived_ns.1),
+            };
+            let number = jumped.run.start.wrapping_add(n) & self.mask;
+            let arrival = Arrival {
+                number,
+                arrived_ns,
+                dropped: 0,
+            };
+            let rest = self.advance(arrival, ahead);
+            self.drops.since_higher = if n == 0 { rest + after } else { rest };
+            last = n;
+        }
+    }
+}
