@@ -2,7 +2,7 @@
 //!
 //! Each reason is a perf event that only counts, with a filter in the kernel: nothing is copied per packet
 //! (perf_event_open(2)). Root may do so, and others if `kernel.perf_event_paranoid` is -1 and they can read tracefs.
-//! Starting takes about a millisecond, a reading half of one, ending tens of them: keep the counters over many windows.
+//! Starting takes some milliseconds, a reading one, ending tens of them: keep the counters over many windows.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use nix::net::if_::if_nameindex;
@@ -255,33 +256,12 @@ impl LossReader {
         }
         let (mut interfaces, mut received) = (BTreeMap::new(), BTreeMap::new());
         for (name, reader) in &mut self.interfaces {
-            let Ok(link) = reader.link() else {
+            let Ok((packets, lost)) = of_interface(reader) else {
                 continue;
             };
-            received.insert(name.clone(), link.statistics.rx_packets);
-            let of_kernel = [
-                ("rx_nohandler", link.statistics.rx_nohandler),
-                ("rx_otherhost_dropped", link.statistics.rx_otherhost_dropped),
-                (
-                    "ingress_drops",
-                    filter_drops(&reader.qdiscs().unwrap_or_default()).into(),
-                ),
-            ];
-            let of_kernel = of_kernel.map(|(counter, count)| (counter.to_owned(), count));
-            let all = reader
-                .named()
-                .unwrap_or_default()
-                .into_iter()
-                .chain(of_kernel);
-            if link.has_generic_xdp {
-                interfaces.insert(format!("{name} xdp_generic"), link.statistics.rx_packets);
-            }
-            let inward = all.filter(|(counter, _)| {
-                counter.starts_with("rx_")
-                    || counter == "ingress_drops"
-                    || way(None, counter) == Some(Way::In)
-            });
-            interfaces.extend(inward.map(|(counter, count)| (format!("{name} {counter}"), count)));
+            received.insert(name.clone(), packets);
+            let lost = lost.into_iter();
+            interfaces.extend(lost.map(|(counter, count)| (format!("{name} {counter}"), count)));
         }
         let reasons = self.reasons.as_ref().ok().and_then(|it| it.read().ok());
         LossCounters {
@@ -292,6 +272,27 @@ impl LossReader {
             softnet,
         }
     }
+}
+
+/// Returns the packets that an interface received, and its counters of lost packets on the way in.
+fn of_interface(reader: &mut PathReader) -> io::Result<(u64, BTreeMap<String, u64>)> {
+    let link = reader.link()?;
+    let mut lost = reader.named()?;
+    lost.retain(|name, _| name.starts_with("rx_") || way(None, name) == Some(Way::In));
+    let filtered = filter_drops(&reader.qdiscs().unwrap_or_default());
+    let received = link.statistics.rx_packets;
+    let of_kernel = [
+        ("rx_nohandler", Some(link.statistics.rx_nohandler)),
+        ("rx_otherhost_dropped", link.statistics.rx_otherhost_dropped),
+        ("ingress_drops", Some(filtered.into())),
+        (
+            "xdp_generic",
+            Some(received).filter(|_| link.has_generic_xdp),
+        ),
+    ];
+    let known = of_kernel.into_iter();
+    lost.extend(known.filter_map(|(name, count)| Some((name.to_owned(), count?))));
+    Ok((received, lost))
 }
 
 /// Parses a file of `/proc/net/stat`: names, then a line of hexadecimal numbers for each CPU. Returns their sums.
@@ -308,107 +309,4 @@ fn of_cpus(file: &str, text: &str) -> BTreeMap<String, u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn growth(counters: &[(&str, u64)], reasons: &[(&str, u64)]) -> LossCounters {
-        let map = |all: &[(&str, u64)]| {
-            all.iter()
-                .map(|(name, n)| ((*name).to_owned(), *n))
-                .collect()
-        };
-        LossCounters {
-            counters: map(counters),
-            interfaces: map(&[("wan0 rx_dropped", 0), ("wan0 rx_queue_0_xdp_drops", 0)]),
-            reasons: map(reasons),
-            received: map(&[("lo", 9), ("wan0", 3)]),
-            softnet: Vec::new(),
-        }
-    }
-
-    fn named(growth: &LossCounters) -> Vec<(&str, u64)> {
-        let losses = growth.losses().into_iter();
-        losses.map(|loss| (loss.place.what, loss.packets)).collect()
-    }
-
-    #[test]
-    fn a_counter_that_contains_others_names_only_the_rest() {
-        let errors = [
-            ("UdpInErrors", 10),
-            ("UdpRcvbufErrors", 3),
-            ("UdpInCsumErrors", 2),
-            ("UdpMemErrors", 1),
-        ];
-        let found = growth(&errors, &[]);
-        assert_eq!(
-            named(&found),
-            [
-                ("wrong UDP checksums", 2),
-                ("UDP memory used up", 1),
-                ("filter of the socket, or wrong UDP length", 4),
-                ("full receive buffers", 3)
-            ]
-        );
-        assert_eq!(found.losses()[0].interface, "wan0");
-    }
-
-    #[test]
-    fn a_reason_counts_where_no_counter_can_be_read_as_it_is_of_all_namespaces() {
-        let with_counter = growth(&[("TcpExtIPReversePathFilter", 0)], &[("IP_RPFILTER", 7)]);
-        assert_eq!(named(&with_counter), []);
-        let without = growth(&[], &[("IP_RPFILTER", 7)]);
-        assert_eq!(named(&without), [("reverse path filter", 7)]);
-        let full_table = growth(&[("nf_conntrack drop", 4)], &[("NETFILTER_DROP", 10)]);
-        assert_eq!(
-            named(&full_table),
-            [
-                ("full connection table (conntrack)", 4),
-                ("firewall (NETFILTER_DROP)", 6)
-            ]
-        );
-    }
-
-    #[test]
-    fn fragments_are_lost_if_none_becomes_whole() {
-        let none = growth(&[("IpReasmReqds", 80), ("IpReasmOKs", 0)], &[]);
-        assert_eq!(named(&none), [("fragments of which none became whole", 80)]);
-        let some = growth(&[("IpReasmReqds", 80), ("IpReasmOKs", 20)], &[]);
-        assert_eq!(named(&some), []);
-    }
-
-    #[test]
-    fn what_came_to_ip_and_has_no_end_is_said_unless_a_reason_names_it() {
-        let counters = [("IpInReceives", 500), ("IpInDelivers", 300)];
-        let unnamed = [(IP_WITHOUT_END.what, 200)];
-        assert_eq!(named(&growth(&counters, &[])), unnamed);
-        let by_reason = growth(&counters, &[("NETFILTER_DROP", 195)]);
-        assert_eq!(named(&by_reason), [("firewall (NETFILTER_DROP)", 195)]);
-    }
-
-    #[test]
-    fn a_place_without_counter_and_reason_is_unseen() {
-        let seen = growth(&[("UdpNoPorts", 0)], &[("NETFILTER_DROP", 0)]);
-        let unseen: Vec<&str> = seen.unseen().map(|place| place.what).collect();
-        assert!(unseen.contains(&"IPsec or security module"), "{unseen:?}");
-        for place in [
-            "closed UDP ports",
-            "firewall (NETFILTER_DROP)",
-            "XDP program",
-        ] {
-            assert!(!unseen.contains(&place), "{unseen:?}");
-        }
-    }
-
-    #[test]
-    fn the_files_of_proc_net_stat_are_sums_over_cpus() {
-        let text = "entries  found drop\n00000010 00000001 0000000a\n00000010 00000000 00000002\n";
-        assert_eq!(of_cpus("nf_conntrack", text)["nf_conntrack drop"], 12);
-    }
-
-    #[test]
-    fn this_machine_shows_most_places() {
-        let counters = LossReader::open("thread-self").read();
-        assert!(counters.counters.contains_key("UdpRcvbufErrors"));
-        assert!(counters.unseen().count() < PLACES.len() / 2);
-    }
-}
+mod tests;

@@ -1,12 +1,10 @@
 //! The whole run: its windows together, and what the kernel counted meanwhile.
 
-use std::collections::BTreeMap;
-
 use super::names;
 use crate::data::Histogram;
 use crate::data::listened::{Gap, ListenWindow};
 use crate::host::program::Interval;
-use crate::host::program::losses::causes;
+use crate::host::program::losses::{causes, elsewhere};
 use crate::listen::sequence::{Sequence, SourceNumbers};
 use crate::sys::drops;
 use crate::workload::listening::ListenEnd;
@@ -84,17 +82,13 @@ impl Outcome {
         })
     }
 
-    /// Returns the packets that were dropped on this host before the socket, for any program. Some counters of an
-    /// interface contain others: the greatest of each counts.
+    /// Returns the packets that this host dropped before the socket while numbers were missing, for any program. What is
+    /// for nobody here comes every day, and is left out.
     pub(super) fn before_socket(&self) -> u64 {
-        let mut of_interfaces: BTreeMap<&str, u64> = BTreeMap::new();
-        for (counter, lost) in &self.seen.interface_drops {
-            let interface = counter.split(' ').next().unwrap_or_default();
-            let most = of_interfaces.entry(interface).or_default();
-            *most = (*most).max(*lost);
-        }
-        let interfaces: u64 = of_interfaces.values().sum();
-        self.seen.backlog_drops + self.seen.protocol_drops + interfaces
+        let causes = causes(&self.seen, &self.dropping);
+        let losses = elsewhere(&self.missing, &causes).into_iter();
+        let sure = losses.filter(|loss| !loss.place.is_common);
+        sure.map(|loss| loss.packets).sum()
     }
 
     /// Returns the `SO_RCVBUF` that would have held everything, in bytes: an estimate. `None`: the buffer was not full.

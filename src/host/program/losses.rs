@@ -2,6 +2,8 @@
 
 use std::iter;
 
+use nix::sys::utsname::uname;
+
 use super::Interval;
 use crate::host::check::Finding;
 use crate::sys::loss_counters::Loss;
@@ -164,20 +166,35 @@ pub fn list(losses: &[Loss]) -> String {
 
 /// Returns which places cannot be looked at here, and why. `None`: all can.
 pub fn not_looked_at(interval: &Interval, no_reasons: Option<&str>) -> Option<String> {
+    let release = uname().map(|it| it.release().to_string_lossy().into_owned());
+    let release = release.unwrap_or_default();
     let unseen = interval
         .lost
         .unseen()
         .filter(|place| place.layer != Layer::Out);
     let unseen: Vec<String> = unseen
-        .map(|place| match place.since {
-            "" => place.what.to_owned(),
-            since => format!("{} (Linux {since})", place.what),
+        .map(|place| {
+            if is_older(&release, place.since) {
+                format!("{} (since Linux {})", place.what, place.since)
+            } else {
+                place.what.to_owned()
+            }
         })
         .collect();
     (!unseen.is_empty()).then(|| {
         let why = no_reasons.map(|why| format!("; {why}"));
         format!("{}{}", unseen.join(", "), why.unwrap_or_default())
     })
+}
+
+/// Returns whether a kernel is older than a version, such as `5.19`.
+fn is_older(release: &str, version: &str) -> bool {
+    let numbers = |text: &str| -> Vec<u32> {
+        let parts = text.split(['.', '-']).map(|part| part.parse().ok());
+        parts.map_while(|part| part).collect()
+    };
+    let release = numbers(release);
+    !release.is_empty() && release < numbers(version)
 }
 
 fn by(loss: &Loss) -> String {
@@ -207,4 +224,23 @@ fn next(loss: &Loss) -> String {
 
 fn of(noun: &str, count: u64) -> String {
     counted(usize::try_from(count).unwrap_or(usize::MAX), noun)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_older_by_its_numbers() {
+        for (release, version, expected) in [
+            ("5.10.160-rockchip", "5.19", true),
+            ("5.19.0", "5.19", false),
+            ("6.1.0-rpi7", "5.19", false),
+            ("4.9.337+", "4.20", true),
+            ("6.18.44", "", false),
+            ("", "5.19", false),
+        ] {
+            assert_eq!(is_older(release, version), expected, "{release} {version}");
+        }
+    }
 }

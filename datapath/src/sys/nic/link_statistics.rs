@@ -59,9 +59,9 @@ pub struct LinkStatistics {
     pub tx_compressed: u64,
     /// Packets received for nobody, on an interface that only listens (Linux 4.6).
     pub rx_nohandler: u64,
-    /// Packets received for the MAC address of another host, and dropped by IP (Linux 5.19).
+    /// Packets received for the MAC address of another host, and dropped by IP. `None`: before Linux 5.19.
     #[serde(default)]
-    pub rx_otherhost_dropped: u64,
+    pub rx_otherhost_dropped: Option<u64>,
 }
 
 impl LinkStatistics {
@@ -125,7 +125,7 @@ impl LinkStatistics {
             rx_compressed: at(21),
             tx_compressed: at(22),
             rx_nohandler: at(23),
-            rx_otherhost_dropped: at(24),
+            rx_otherhost_dropped: read_u64(bytes, 8 * 24),
         }
     }
 }

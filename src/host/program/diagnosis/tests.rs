@@ -1,0 +1,282 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::*;
+use crate::host::program::{SocketSeen, ThreadTimes};
+use crate::sys::loss_counters::LossCounters;
+
+const LIMITS: Limits = Limits {
+    rmem_default: Some(212_992),
+    rmem_max: RcvbufLimit {
+        most: Some(212_992),
+        is_of_host: false,
+    },
+};
+
+/// Ten seconds in which a thread ran and waited for these shares of the time, on CPU 1.
+fn seen(drops: u64, ran: f64, waited: f64) -> Interval {
+    let ns = |share: f64| {
+        let time = Duration::from_secs_f64(10.0 * share);
+        u64::try_from(time.as_nanos()).expect("seconds")
+    };
+    let thread = ThreadTimes {
+        pid: 7,
+        process: "lidar".to_owned(),
+        runs: 1,
+        name: "reader".to_owned(),
+        ran_ns: ns(ran),
+        waited_ns: ns(waited),
+        ran_ns_on: BTreeMap::from([(1, ns(ran))]),
+    };
+    Interval {
+        length: Duration::from_secs(10),
+        sockets: BTreeMap::from([(1, socket(drops, 212_992))]),
+        read: 100_000,
+        socket_drops: drops,
+        threads: BTreeMap::from([(7, thread)]),
+        packets_of_cpu: BTreeMap::from([(0, 100_000), (1, 1000)]),
+        lost: lost(&[("UdpInErrors", drops), ("UdpRcvbufErrors", drops)]),
+        ..Interval::default()
+    }
+}
+
+fn socket(drops: u64, buffer_bytes: u32) -> SocketSeen {
+    SocketSeen {
+        local: SocketAddr::from(([0; 4], 7)),
+        queued_bytes: 119_000,
+        buffer_bytes: Some(buffer_bytes),
+        drops,
+        owners: BTreeSet::from([7]),
+    }
+}
+
+fn lost(counters: &[(&str, u64)]) -> LossCounters {
+    let counters = counters
+        .iter()
+        .map(|(name, count)| ((*name).to_owned(), *count));
+    LossCounters {
+        counters: counters.collect(),
+        interfaces: BTreeMap::from([("wan0 rx_missed_errors".to_owned(), 0)]),
+        ..LossCounters::default()
+    }
+}
+
+fn found(seen: &Interval) -> Vec<Finding> {
+    findings(seen, seen, "lidar", LIMITS)
+}
+
+#[test]
+fn nothing_is_found_where_nothing_was_dropped() {
+    assert_eq!(found(&seen(0, 0.99, 0.5)), []);
+}
+
+#[test]
+fn a_full_buffer_is_due_to_the_thread_or_the_cpu_or_its_size() {
+    for (ran, waited, why, fix) in [
+        (0.97, 0.0, "used 97 % of a CPU", "recvmmsg"),
+        (0.3, 0.4, "waited for a CPU 40 % of the time", "top -H"),
+        (
+            0.02,
+            0.0,
+            "was not busy (2 % of a CPU)",
+            "net.core.rmem_default=4194304",
+        ),
+    ] {
+        let found = found(&seen(14, ran, waited));
+        let [finding] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(
+            finding.seen,
+            "its receive buffer of 208 KiB overflowed: 14 datagrams dropped, in 10 of 10 s"
+        );
+        assert!(finding.why.contains(why), "{finding:?}");
+        assert!(finding.fix.contains(fix), "{finding:?}");
+    }
+}
+
+#[test]
+fn a_buffer_that_the_program_set_is_named_by_what_it_asked_for() {
+    let seen = Interval {
+        sockets: BTreeMap::from([(1, socket(1, 120_000))]),
+        ..seen(1, 0.0, 0.0)
+    };
+    assert_eq!(
+        found(&seen)[0].fix,
+        "let it set SO_RCVBUF to 4194304 (now 60000)\n\
+         rmem_max grants 212992 B at most: sudo sysctl -w net.core.rmem_max=4194304"
+    );
+}
+
+#[test]
+fn where_threads_may_not_be_seen_no_reason_is_made_up() {
+    let seen = Interval {
+        threads: BTreeMap::new(),
+        ..seen(3, 0.0, 0.0)
+    };
+    assert!(found(&seen)[0].why.contains("may not be read"));
+}
+
+#[test]
+fn a_thread_on_the_cpu_of_the_interrupt_is_found() {
+    let shared = Interval {
+        packets_of_cpu: BTreeMap::from([(0, 100), (1, 100_000)]),
+        ..seen(0, 0.5, 0.0)
+    };
+    assert!(
+        found(&shared)[0]
+            .seen
+            .starts_with("lidar ran on CPU 1 100 % of its time")
+    );
+    let few = Interval {
+        packets_of_cpu: BTreeMap::from([(0, 1), (1, 1000)]),
+        ..shared.clone()
+    };
+    assert_eq!(found(&few), [], "so few take no time");
+    let idle = Interval {
+        read: 0,
+        ..shared.clone()
+    };
+    assert_eq!(found(&idle), [], "it received nothing of them");
+}
+
+#[test]
+fn a_drop_has_the_cause_that_the_kernel_counts_and_only_a_full_buffer_needs_a_larger_one() {
+    for (counter, seen_as, fix) in [
+        (
+            "UdpInCsumErrors",
+            "wrong UDP checksums: 14 datagrams dropped at its sockets",
+            "tcpdump",
+        ),
+        (
+            "UdpMemErrors",
+            "UDP memory used up: 14 datagrams",
+            "udp_mem",
+        ),
+        (
+            "other",
+            "filter of the socket, or wrong UDP length: 14 datagrams",
+            "ss -lunpb",
+        ),
+    ] {
+        let found = found(&Interval {
+            lost: lost(&[("UdpInErrors", 14), (counter, 14), ("UdpRcvbufErrors", 0)]),
+            ..seen(14, 0.0, 0.0)
+        });
+        let [finding] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert!(finding.seen.starts_with(seen_as), "{finding:?}");
+        assert!(finding.fix.contains(fix), "{finding:?}");
+        assert!(!format!("{finding:?}").contains("SO_RCVBUF"), "{finding:?}");
+    }
+    let unknown = found(&Interval {
+        lost: lost(&[]),
+        ..seen(3, 0.0, 0.0)
+    });
+    assert!(
+        unknown[0]
+            .seen
+            .contains("no counter of the kernel says why"),
+        "{unknown:?}"
+    );
+    // Linux 6.18 has a reason, and no counter.
+    let mut without_memory = lost(&[("UdpInErrors", 0), ("UdpMemErrors", 0)]);
+    without_memory.reasons = BTreeMap::from([("PROTO_MEM".to_owned(), 9)]);
+    let found = found(&Interval {
+        lost: without_memory,
+        ..seen(3, 0.0, 0.0)
+    });
+    assert_eq!(
+        found[0].seen,
+        "UDP memory used up: 3 datagrams dropped at its sockets (PROTO_MEM)"
+    );
+}
+
+#[test]
+fn where_other_sockets_drop_as_well_the_number_has_bounds() {
+    let both = |full, wrong| Interval {
+        lost: lost(&[
+            ("UdpInErrors", full + wrong),
+            ("UdpRcvbufErrors", full),
+            ("UdpInCsumErrors", wrong),
+        ]),
+        sockets: BTreeMap::new(),
+        ..seen(10, 0.0, 0.0)
+    };
+    let bounds = |full, wrong| {
+        let seen = both(full, wrong);
+        let causes = losses::causes(&seen, &seen);
+        causes
+            .iter()
+            .map(|it| (it.is_full(), it.least, it.most))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(bounds(4, 6), [(false, 6, 6), (true, 4, 4)]);
+    assert_eq!(bounds(9, 6), [(false, 1, 6), (true, 4, 9)]);
+    let others = found(&both(1000, 10));
+    assert!(
+        others
+            .iter()
+            .all(|it| !format!("{it:?}").contains("SO_RCVBUF")),
+        "{others:?}"
+    );
+}
+
+#[test]
+fn of_two_programs_on_one_port_the_one_whose_socket_drops_is_judged() {
+    let mut both = seen(14, 0.97, 0.0);
+    let deaf = ThreadTimes {
+        pid: 8,
+        process: "deaf (pid 8)".to_owned(),
+        name: "deaf".to_owned(),
+        ..ThreadTimes::default()
+    };
+    both.threads.insert(8, deaf);
+    let dropping = SocketSeen {
+        owners: BTreeSet::from([8]),
+        ..socket(14, 4096)
+    };
+    both.sockets = BTreeMap::from([(1, socket(0, 212_992)), (2, dropping)]);
+    let found = found(&both);
+    let [full, twins] = &found[..] else {
+        panic!("{found:?}");
+    };
+    assert!(
+        full.seen
+            .starts_with("deaf (pid 8): its receive buffer of 4 KiB"),
+        "{full:?}"
+    );
+    assert!(
+        twins
+            .seen
+            .starts_with("2 sockets have 0.0.0.0:7, of 2 processes: lidar ran"),
+        "{twins:?}"
+    );
+}
+
+#[test]
+fn drops_before_any_socket_have_findings_of_their_own() {
+    let mut lost = lost(&[
+        ("softnet dropped", 5),
+        ("IpInHdrErrors", 6),
+        ("UdpNoPorts", 1),
+    ]);
+    lost.interfaces = BTreeMap::from([("wan0 rx_missed_errors".to_owned(), 7)]);
+    let found = found(&Interval {
+        lost,
+        ..seen(0, 0.0, 0.0)
+    });
+    let texts: Vec<&str> = found.iter().map(|finding| finding.seen.as_str()).collect();
+    assert_eq!(
+        texts,
+        [
+            "interface without a free buffer: 7 packets dropped (wan0 rx_missed_errors 7)",
+            "full backlog of a CPU: 5 packets dropped (softnet dropped 5)",
+            "wrong IP header: 6 packets dropped (IpInHdrErrors 6)",
+            "closed UDP ports: 1 packet dropped (UdpNoPorts 1)",
+        ]
+    );
+    assert!(found[0].fix.ends_with("--interface wan0"), "{found:?}");
+}
