@@ -62,6 +62,7 @@ impl MatchedDrops {
     pub(super) fn restart(&mut self, missing: u64, earlier: u64) {
         let dropped = std::mem::take(&mut self.since_higher);
         self.matched += missing.min(dropped - earlier);
+        self.nearby += self.open.0.min(earlier);
         (self.open, self.spare) = ((0, 0), (0, 0));
     }
 }
