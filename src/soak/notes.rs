@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::event::{Event, Place};
 use crate::sys::files::Root;
 use crate::sys::kernel_log::KernelLog;
+use crate::sys::loss_counters::{LossCounters, LossReader};
 use crate::sys::nic::{PathCounters, PathReader};
 use crate::sys::sensors;
 
@@ -82,6 +83,10 @@ pub struct Watch {
     /// `None`: the interface is gone, or netlink is forbidden.
     reader: Option<PathReader>,
     counters: Option<PathCounters>,
+    /// Places of this host that lose datagrams on the way in. The kernel's drop reasons are not counted: for hours, they
+    /// would cost too much.
+    losses: LossReader,
+    lost: LossCounters,
     heat: Heat,
     next_ns: u64,
 }
@@ -129,7 +134,10 @@ impl Watch {
     pub fn start(root: &Root, interface: &str) -> (Self, Option<String>) {
         let kernel_log = KernelLog::open(root);
         let reason = kernel_log.as_ref().err().map(ToString::to_string);
+        let mut losses = LossReader::without_reasons(interface);
         let watch = Self {
+            lost: losses.read(),
+            losses,
             kernel_log: kernel_log.ok(),
             interface: interface.to_owned(),
             reader: PathReader::open(interface).ok(),
@@ -161,6 +169,7 @@ impl Watch {
     fn look_at_counters(&mut self, now_ns: u64, notes: &mut Notes) {
         if self.reader.is_none() {
             self.reader = PathReader::open(&self.interface).ok();
+            self.losses = LossReader::without_reasons(&self.interface);
         }
         let Some(now) = self.reader.as_mut().and_then(|reader| reader.read().ok()) else {
             if self.counters.take().is_some() {
@@ -169,19 +178,20 @@ impl Watch {
             self.reader = None;
             return;
         };
+        let lost = self.losses.read();
         if let Some(before) = self.counters.replace(now) {
-            let moved = now.since(&before);
-            for (name, by) in named(&moved) {
-                if by > 0 {
-                    notes.add(now_ns, What::Counted(name, by));
-                }
+            let moved = on_the_way_out(&now.since(&before)).into_iter();
+            let moved = moved.filter(|(_, by)| *by > 0);
+            for (name, by) in moved.chain(on_the_way_in(&lost.since(&self.lost))) {
+                notes.add(now_ns, What::Counted(name, by));
             }
         }
+        self.lost = lost;
     }
 }
 
-/// Names of the counters for people.
-fn named(moved: &PathCounters) -> [(&'static str, u64); 8] {
+/// Returns the changes of the carrier and the packets lost on the way out, with names for people.
+fn on_the_way_out(moved: &PathCounters) -> [(&'static str, u64); 3] {
     [
         (CARRIER, moved.carrier_changes),
         ("dropped by the qdisc", moved.qdisc_drops),
@@ -189,12 +199,13 @@ fn named(moved: &PathCounters) -> [(&'static str, u64); 8] {
             "dropped by the interface on the way out",
             moved.nic_out_drops,
         ),
-        ("dropped by the interface on the way in", moved.nic_in_drops),
-        ("dropped by filters", moved.filter_drops),
-        ("dropped by the backlog", moved.backlog_drops),
-        ("dropped by IP", moved.ip_in_discards),
-        ("dropped by full sockets", moved.udp_rcvbuf_errors),
     ]
+}
+
+/// Returns the packets lost on the way in, by place.
+fn on_the_way_in(growth: &LossCounters) -> Vec<(&'static str, u64)> {
+    let losses = growth.losses().into_iter();
+    losses.map(|loss| (loss.place.what, loss.packets)).collect()
 }
 
 #[cfg(test)]
@@ -220,5 +231,14 @@ mod tests {
             ["carrier changes +2", "kernel: eth0: Link is Down"]
         );
         assert_eq!(event.place, Place::Link);
+    }
+
+    #[test]
+    fn what_this_host_loses_has_the_name_of_its_place() {
+        let growth = LossCounters {
+            counters: BTreeMap::from([("TcpExtIPReversePathFilter".to_owned(), 7)]),
+            ..LossCounters::default()
+        };
+        assert_eq!(on_the_way_in(&growth), [("reverse path filter", 7)]);
     }
 }

@@ -239,16 +239,16 @@ fn what_is_only_written_is_refused_by_its_kind() {
     }
 }
 
-/// Returns the answer of `rank` for `run.csv`, and the lines of the table above it.
+/// Returns the answer of `rank` for `run.csv`, and the lines of its table.
 fn answer(place: &Place) -> (String, Vec<String>) {
     let rank = stdout(&place.run("rank run.csv"));
-    let lines = rank
-        .lines()
-        .skip_while(|line| !line.contains("technique  engine"));
-    let table = lines.skip(1).take_while(|line| !line.is_empty()).map(words);
-    let said = rank.lines().skip_while(|line| !line.starts_with("answer "));
-    let said = said.take_while(|line| !line.contains("+-% is within"));
-    let said = said.collect::<Vec<_>>().join(" ");
+    let lines = rank.lines().skip_while(|line| !line.starts_with("answer "));
+    let lines = lines.take_while(|line| !line.contains("place  engine"));
+    let lines: Vec<&str> = lines.collect();
+    let is_below = |line: &&str| line.contains("technique  engine");
+    let below = lines.iter().position(is_below).unwrap_or(lines.len());
+    let said = lines[..below].join(" ");
+    let table = lines.iter().skip(below + 1).map(|line| words(line));
     (words(said.trim_start_matches("answer")), table.collect())
 }
 

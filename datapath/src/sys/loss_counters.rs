@@ -217,9 +217,10 @@ impl LossReader {
         }
     }
 
-    /// Opens a reader of this thread's network namespace and of one of its interfaces, without drop reasons.
+    /// Opens a reader of this thread's network namespace and of one of its interfaces with those below it, without drop
+    /// reasons.
     pub fn without_reasons(interface: &str) -> Self {
-        let open = |name: &str| Some((name.to_owned(), PathReader::open_alone(name).ok()?));
+        let open = |name: &str| Some((name.to_owned(), PathReader::open(name).ok()?));
         Self {
             process: "thread-self".to_owned(),
             interfaces: open(interface).into_iter().collect(),

@@ -25,9 +25,11 @@ pub(super) fn step(fix: Fix, header: &Header, outputs: &Outputs) -> Vec<String> 
         Fix::Check(words) => {
             let check = outputs.words.in_commands("udpbench check");
             let commands = check.lines().map(str::to_owned);
-            std::iter::once(format!("{words}:"))
-                .chain(commands)
-                .collect()
+            let few = schedule.rounds < ENOUGH_ROUNDS;
+            let rounds = few.then(|| ("--rounds", ENOUGH_ROUNDS.to_string()));
+            let again = again(header, "then run it again", rounds.as_slice());
+            let words = std::iter::once(format!("{words}:"));
+            words.chain(commands).chain(again).collect()
         }
         Fix::Lossless => at_a_lower_rate(header, outputs),
         Fix::Resume => {

@@ -48,7 +48,7 @@ impl Doubt {
     }
 }
 
-const CHECK: Fix = Fix::Check("mend what this finds, and run this again");
+const CHECK: Fix = Fix::Check("mend what this finds");
 
 /// Number of grave doubts, which come first in [`DOUBTS`]. One case with a grave doubt rules out a good grade.
 pub(super) const GRAVE: usize = 9;
@@ -115,7 +115,7 @@ pub(super) const DOUBTS: [Doubt; 10] = [
     },
     Doubt {
         what: "CPU time lost to other programs",
-        fix: Fix::Check("stop what else runs, which this names, and run this again"),
+        fix: Fix::Check("stop what else runs, which this names"),
         evidence: Evidence::Warnings(&[
             "benchmark threads lost CPU time",
             "without disturbed windows",

@@ -47,7 +47,7 @@ impl fmt::Display for Grade {
 pub enum Fix {
     /// A step in words.
     Words(&'static str),
-    /// A step in words, after which `udpbench check` follows.
+    /// A step in words, then `udpbench check` and the same again.
     Check(&'static str),
     /// The search for the rate at which nothing is lost, or larger buffers.
     Lossless,
@@ -224,7 +224,12 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     let loss = lossy.then_some(Fix::Lossless);
     let width = doubt.is_none() && (is_wide || loss.is_none());
     let width = (is_poor && width).then_some(Fix::Until);
-    let fixes = [apart, doubt, loss.filter(|_| doubt.is_none()), width];
+    // A step in words has no command that could ask for more rounds, too.
+    let is_in_words = matches!(doubt, Some(Fix::Words(_)));
+    let few = DOUBTS.iter().find(|doubt| doubt.fix == Fix::Rounds);
+    let few = few.filter(|few| is_poor && is_in_words && 4 * count(few) > cases.len());
+    let loss = loss.filter(|_| doubt.is_none());
+    let fixes = [apart, doubt, few.map(|few| few.fix), loss, width];
     fixes.into_iter().flatten().collect()
 }
 
