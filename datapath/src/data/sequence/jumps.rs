@@ -20,7 +20,7 @@ impl SequenceTracker {
             return true;
         }
         let since = self.since(arrived_ns);
-        let can_be_reached = number as f64 <= since.numbers + NEAR as f64;
+        let can_be_reached = number as f64 <= self.pace.most_in(since.ns) + NEAR as f64;
         ahead > 1 && since.ns >= RESTART_NS && can_be_reached
     }
 
