@@ -11,7 +11,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::cli::{ListenArgs, ScopedAddress};
 use crate::data::InterfaceName;
 use crate::error::UsageError;
-use crate::host::facts::interface;
+use crate::host::facts::{RcvbufLimit, interface};
 use crate::sys::drops::socket_drops;
 use crate::sys::files::Root;
 use crate::sys::stamped_receive::ask_for_stamps;
@@ -62,8 +62,9 @@ pub(super) fn open(args: &ListenArgs) -> Result<Opened, UsageError> {
         .filter(|it| set.is_some() && granted < 2 * it.bytes());
     let note = note.map(|asked| {
         format!(
-            "--rcvbuf {asked}: the kernel grants {} B: sudo sysctl -w net.core.rmem_max={asked}, or start it as root",
-            granted / 2
+            "--rcvbuf {asked}: the kernel grants {} B; start it as root, or {}",
+            granted / 2,
+            RcvbufLimit::read(&Root::default()).command(asked.bytes() as u64)
         )
     });
     Ok(Opened {

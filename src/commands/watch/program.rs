@@ -11,6 +11,7 @@ use crate::cli::WatchArgs;
 use crate::commands::check::finding_text;
 use crate::commands::session::interrupted;
 use crate::commands::{interrupt_on_signals, say, show, show_to_reader, width};
+use crate::host::facts::RcvbufLimit;
 use crate::host::program::diagnosis::{Limits, findings};
 use crate::host::program::losses::not_looked_at;
 use crate::host::program::{Interval, Observer, Program, Target, ThreadTimes};
@@ -123,10 +124,9 @@ impl Watch<'_> {
 
     fn findings_text(&self) -> String {
         let root = Root::new("/");
-        let limit = |name| root.number(format!("proc/sys/net/core/{name}"));
         let limits = Limits {
-            rmem_default: limit("rmem_default"),
-            rmem_max: limit("rmem_max"),
+            rmem_default: root.number("proc/sys/net/core/rmem_default"),
+            rmem_max: RcvbufLimit::read(&root),
         };
         let name = self.observer.program().name();
         let findings = findings(&self.seen, &self.dropping, name, limits);

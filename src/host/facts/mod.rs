@@ -32,7 +32,7 @@ use crate::term::cpu_list;
 pub use self::cpu::Cpu;
 pub(super) use self::cpu::{online, usable};
 pub use self::interface::{Interface, InterfaceKind};
-pub use self::network::Conntrack;
+pub use self::network::{Conntrack, RcvbufLimit};
 pub use self::nics::Nic;
 pub use self::power::CpufreqPolicy;
 pub(super) use self::power::policies;
@@ -134,23 +134,20 @@ pub struct Host {
     pub v6_refusal: Option<String>,
 }
 
-/// File of the largest `SO_RCVBUF` that is granted without privilege.
-const RMEM_MAX: &str = "proc/sys/net/core/rmem_max";
-
 impl Host {
     /// Returns the command that sets `rmem_max`, with the place to type it.
     pub fn command_for_rmem_max(&self, bytes: u64) -> String {
-        let place = if self.rmem_max_is_of_host {
-            "on the host of this container, not in it: "
-        } else {
-            ""
+        let limit = RcvbufLimit {
+            most: self.rmem_max,
+            is_of_host: self.rmem_max_is_of_host,
         };
-        format!("{place}sudo sysctl -w net.core.rmem_max={bytes}")
+        limit.command(bytes)
     }
 
     /// Reads the facts of the host whose file system is below `root`. Page size, limit of open files, loopback and the
     /// drops of a socket are always those of this machine.
     pub fn read(root: &Root) -> Self {
+        let rcvbuf_limit = RcvbufLimit::read(root);
         let cpus = cpu::usable(root);
         let pinnable_cpus = cpu::pinnable(root, &cpus);
         let compatible = root.strings("proc/device-tree/compatible");
@@ -194,8 +191,8 @@ impl Host {
             load_1min: kernel::load_1min(root),
             open_files: limits::most_open_files(),
             lists_drops: !drops::can_read_socket_drops(),
-            rmem_max: network::most_rcvbuf(root, RMEM_MAX),
-            rmem_max_is_of_host: network::is_read_only(root, RMEM_MAX),
+            rmem_max: rcvbuf_limit.most,
+            rmem_max_is_of_host: rcvbuf_limit.is_of_host,
             exceeds_rmem_max: network::can_exceed_rmem_max(root),
             lo_rps_cpus: network::rps_cpus(root, "lo").filter(|_| !sys_is_foreign),
             sys_is_foreign,

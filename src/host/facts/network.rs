@@ -29,21 +29,48 @@ pub(super) fn can_exceed_rmem_max(root: &Root) -> bool {
         && socket.is_ok_and(|socket| buffers::may_force(&socket, Buffer::DEFAULT.bytes()))
 }
 
-/// Returns the largest `SO_RCVBUF` that is granted without privilege, found by trying: containers of kernels before 6.12
-/// do not see the file of the limit (quic-go #3801, moby #42282). Below another root, the file tells.
-pub(super) fn most_rcvbuf(root: &Root, path: &str) -> Option<u64> {
-    let tried = || {
-        let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
-        buffers::most_receive(&socket.ok()?)
-    };
-    let tried = root.is_real().then(tried).flatten();
-    tried.or_else(|| root.number(path))
+/// File of the largest `SO_RCVBUF` that is granted without privilege.
+const RMEM_MAX: &str = "proc/sys/net/core/rmem_max";
+
+/// Largest `SO_RCVBUF` that is granted without privilege, and where it can be changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RcvbufLimit {
+    /// In bytes. The kernel grants twice as much. `None`: unknown.
+    pub most: Option<u64>,
+    /// True if it can be changed elsewhere only: on the host of this container or network namespace.
+    pub is_of_host: bool,
+}
+
+impl RcvbufLimit {
+    /// Reads the limit by trying: containers of kernels before 6.12 do not see its file (quic-go #3801, moby #42282).
+    /// Below another root, the file tells.
+    pub fn read(root: &Root) -> Self {
+        let tried = || {
+            let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
+            buffers::most_receive(&socket.ok()?)
+        };
+        let tried = root.is_real().then(tried).flatten();
+        Self {
+            most: tried.or_else(|| root.number(RMEM_MAX)),
+            is_of_host: is_read_only(root, RMEM_MAX),
+        }
+    }
+
+    /// Returns the command that changes the limit, with the place to type it.
+    pub fn command(self, bytes: u64) -> String {
+        let place = if self.is_of_host {
+            "on the host of this container, not in it: "
+        } else {
+            ""
+        };
+        format!("{place}sudo sysctl -w net.core.rmem_max={bytes}")
+    }
 }
 
 /// Returns whether nobody here can write a file: it is missing, or its mode or its mount forbid it to root also. Every
 /// network namespace but the first one only reads the limits of net.core (`sysctl_core_net_init`,
 /// net/core/sysctl_net_core.c), and containers have a /proc/sys that is mounted read-only. False below another root.
-pub(super) fn is_read_only(root: &Root, path: &str) -> bool {
+fn is_read_only(root: &Root, path: &str) -> bool {
     let path = root.path(path);
     let is_forbidden = |mode: u32| mode & 0o222 == 0;
     let by_mode = fs::metadata(&path).is_ok_and(|file| is_forbidden(file.permissions().mode()));

@@ -4,14 +4,15 @@ use super::interval::Interval;
 use super::losses::{self, Cause};
 use super::twins::twins;
 use crate::host::check::Finding;
+use crate::host::facts::RcvbufLimit;
 
 /// Limits of this machine that a fix must respect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// `net.core.rmem_default`: the buffer of a socket whose program sets none, in bytes.
     pub rmem_default: Option<u32>,
-    /// `net.core.rmem_max`: the largest `SO_RCVBUF` that a program may set, in bytes. The kernel grants twice as much.
-    pub rmem_max: Option<u32>,
+    /// `net.core.rmem_max`: the largest `SO_RCVBUF` that a program may set.
+    pub rmem_max: RcvbufLimit,
 }
 
 /// Share of the time from which on a thread or a CPU counts as busy.
@@ -137,9 +138,10 @@ fn larger(seen: &Interval, limits: Limits) -> String {
         return "let it set a larger SO_RCVBUF".to_owned();
     };
     let wanted = ENOUGH.max(buffer.saturating_mul(4) / 2);
-    let allowed = match rmem_max {
-        Some(most) if most < wanted => {
-            format!("\nrmem_max grants {most} B at most: sudo sysctl -w net.core.rmem_max={wanted}")
+    let allowed = match rmem_max.most {
+        Some(most) if most < wanted.into() => {
+            let command = rmem_max.command(wanted.into());
+            format!("\nrmem_max grants {most} B at most: {command}")
         }
         Some(most) => format!("\nrmem_max grants up to {most} B"),
         None => String::new(),
@@ -191,7 +193,10 @@ mod tests {
 
     const LIMITS: Limits = Limits {
         rmem_default: Some(212_992),
-        rmem_max: Some(212_992),
+        rmem_max: RcvbufLimit {
+            most: Some(212_992),
+            is_of_host: false,
+        },
     };
 
     /// Ten seconds in which a thread ran and waited for these shares of the time, on CPU 1.

@@ -3,6 +3,7 @@
 use super::super::totals::Outcome;
 use super::{entry, rounded_up, size};
 use crate::commands::check::finding_text;
+use crate::host::facts::RcvbufLimit;
 use crate::host::program::diagnosis::findings_with;
 use crate::host::program::losses;
 use crate::sys::files::Root;
@@ -111,10 +112,10 @@ fn larger(outcome: &Outcome) -> String {
         return "a larger buffer: --rcvbuf 4M".to_owned();
     };
     let needed = rounded_up(needed);
-    let most: Option<u64> = Root::new("/").number("proc/sys/net/core/rmem_max");
-    let allow = most
-        .filter(|most| *most < needed)
-        .map(|_| format!("\nprograms may set it after sudo sysctl -w net.core.rmem_max={needed}"));
+    let limit = RcvbufLimit::read(&Root::default());
+    let is_less = limit.most.is_some_and(|most| most < needed);
+    let command = || format!("\nfor programs that set it: {}", limit.command(needed));
+    let allow = is_less.then(command);
     format!(
         "a buffer of {} would have held it, by estimate: --rcvbuf {needed}, or SO_RCVBUF in a program{}",
         size(needed),
