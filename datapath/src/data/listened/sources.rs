@@ -262,7 +262,7 @@ impl Sources {
     /// Returns whether each drop of the socket between the first and the last datagram has a missing number of the same
     /// time, and can have no other. Then those are the dropped ones; else some of them may have been lost on the way.
     pub fn drops_are_matched(&self) -> bool {
-        let (mut missing, mut matched) = (0, 0);
+        let (mut missing, mut matched, mut late) = (0, 0, 0);
         for source in &self.known {
             let Some(Ok(series)) = source.series() else {
                 return self.drops == 0;
@@ -272,8 +272,10 @@ impl Sources {
             }
             missing += series.counts.missing;
             matched += series.matched_drops;
+            late += series.counts.late;
         }
-        let is_one = self.known.len() == 1 || u64::try_from(missing) == Ok(matched);
+        // Of two sources, or of late datagrams, one may have been dropped and another one lost at the same time.
+        let is_one = self.known.len() == 1 && late == 0 || u64::try_from(missing) == Ok(matched);
         self.drops == 0 || is_one && self.others == 0 && matched == self.drops
     }
 }

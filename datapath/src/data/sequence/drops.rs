@@ -15,20 +15,23 @@ pub(super) struct MatchedDrops {
     /// Missing numbers with a drop between the same two numbers.
     pub(super) matched: u64,
     /// Missing numbers with a drop nearby, for datagrams that overtook each other.
-    pub(super) nearby: u64,
+    nearby: u64,
     /// Most numbers by which a datagram came late.
     latest: u64,
 }
 
 impl MatchedDrops {
-    /// Enters a higher number before which this many are missing and `dropped` were dropped. Returns the drops of these
-    /// that have no missing number.
-    pub(super) fn next(&mut self, missing: u64, dropped: u64, position: u64) -> u64 {
+    /// Enters a higher number before which this many are missing and `dropped` were dropped.
+    pub(super) fn next(&mut self, missing: u64, dropped: u64, position: u64) {
         let last = position - missing - 1;
+        let near = NEAR + 2 * self.latest;
         for (count, at) in [&mut self.open, &mut self.spare] {
-            if last.saturating_sub(*at) > NEAR + 2 * self.latest {
-                *count = 0;
-            }
+            // Those of many jumps are not all near.
+            *count = if last.saturating_sub(*at) > near {
+                0
+            } else {
+                near.min(*count)
+            };
         }
         let here = missing.min(dropped);
         self.matched += here;
@@ -44,13 +47,17 @@ impl MatchedDrops {
         if dropped > here + earlier {
             self.spare = (self.spare.0 + dropped - here - earlier, position);
         }
-        dropped - here - earlier
     }
 
     /// Enters a missing number that came this late, in numbers.
     pub(super) fn fill(&mut self, behind: u64) {
         self.latest = self.latest.max(behind);
         self.open.0 = self.open.0.saturating_sub(1);
+    }
+
+    /// Returns the most missing numbers that may have been dropped. Without late datagrams, none overtook another one.
+    pub(super) fn possible(&self) -> u64 {
+        self.matched + if self.latest > 0 { self.nearby } else { 0 }
     }
 
     /// Enters the drops after the last number. What was late then may be among them.
@@ -61,7 +68,8 @@ impl MatchedDrops {
     /// Enters that the numbers began again. This many are missing since then, and the drops before it are `earlier`.
     pub(super) fn restart(&mut self, missing: u64, earlier: u64) {
         let dropped = std::mem::take(&mut self.since_higher);
-        self.matched += missing.min(dropped - earlier);
+        self.matched += missing.min(dropped.saturating_sub(earlier));
+        self.nearby += self.open.0.min(earlier);
         (self.open, self.spare) = ((0, 0), (0, 0));
     }
 }

@@ -71,8 +71,8 @@ pub(super) struct Since {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ahead {
     pub(super) run: Run,
-    /// Drops of the socket before it.
-    pub(super) dropped_before: u64,
+    /// Its numbers in the order of arrival, and the drops of the socket before each.
+    pub(super) dropped: [(u64, u64); IN_ORDER as usize],
     /// Datagrams whose number was in it already.
     pub(super) again: u64,
     /// Arrivals of the first and the last one since 1970, in nanoseconds.

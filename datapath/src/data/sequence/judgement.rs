@@ -72,7 +72,7 @@ impl SequenceTracker {
         Ok(Series {
             counts,
             matched_drops: self.drops.matched.min(missing),
-            possible_drops: (self.drops.matched + self.drops.nearby).min(missing),
+            possible_drops: self.drops.possible().min(missing),
         })
     }
 }

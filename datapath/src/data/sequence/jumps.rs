@@ -20,7 +20,7 @@ impl SequenceTracker {
             return true;
         }
         let since = self.since(arrived_ns);
-        let can_be_reached = number as f64 <= since.numbers + NEAR as f64;
+        let can_be_reached = number as f64 <= self.pace.most_in(since.ns) + NEAR as f64;
         ahead > 1 && since.ns >= RESTART_NS && can_be_reached
     }
 
@@ -34,6 +34,9 @@ impl SequenceTracker {
         if (1..=NEAR).contains(&ahead) && ahead <= jump / 2 {
             // The numbers before the jump go on.
             self.counts.strays += u64::from(jumped.run.came.count_ones()) + jumped.again;
+            let count = jumped.run.came.count_ones() as usize;
+            let dropped = jumped.dropped[..count].iter().map(|(_, dropped)| dropped);
+            self.drops.since_higher += dropped.sum::<u64>();
             self.ahead = None;
             return false;
         }
@@ -44,6 +47,11 @@ impl SequenceTracker {
         let is_of_run = has || jumped.run.add(arrival.number, self.mask);
         jumped.again += u64::from(has);
         jumped.arrived_ns.1 = arrival.arrived_ns;
+        if is_of_run && !has {
+            let last = jumped.run.came.count_ones() as usize - 1;
+            let dropped = std::mem::take(&mut self.drops.since_higher);
+            jumped.dropped[last] = (arrival.number, dropped);
+        }
         let is_clear = jumped.run.came.count_ones() >= IN_ORDER;
         self.ahead = Some(jumped);
         if is_clear || !is_of_run {
@@ -57,8 +65,7 @@ impl SequenceTracker {
         let Some(jumped) = self.ahead.take() else {
             return;
         };
-        let all = std::mem::replace(&mut self.drops.since_higher, jumped.dropped_before);
-        let after = all - jumped.dropped_before;
+        let after = std::mem::take(&mut self.drops.since_higher);
         self.counts.duplicates += jumped.again;
         let mut last = 0;
         for n in (0..u64::from(u64::BITS)).filter(|n| jumped.run.came & 1 << n != 0) {
@@ -72,9 +79,11 @@ impl SequenceTracker {
                 arrived_ns,
                 dropped: 0,
             };
-            let rest = self.advance(arrival, ahead);
-            self.drops.since_higher = if n == 0 { rest + after } else { rest };
+            let before = jumped.dropped.iter().find(|(it, _)| *it == number);
+            self.drops.since_higher = before.map_or(0, |(_, dropped)| *dropped);
+            self.advance(arrival, ahead);
             last = n;
         }
+        self.drops.since_higher = after;
     }
 }

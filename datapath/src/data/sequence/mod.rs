@@ -135,14 +135,13 @@ impl SequenceTracker {
             self.look_back(arrival, behind);
         } else if ahead <= self.forward {
             self.jumps_to_zero += u64::from(self.is_to_zero(arrival, ahead));
-            let dropped_before = self.drops.since_higher;
-            if ahead <= NEAR || ahead - 1 <= dropped_before {
+            if ahead <= NEAR || ahead - 1 <= self.drops.since_higher {
                 self.advance(arrival, ahead);
                 return;
             }
             self.ahead = Some(Ahead {
                 run: Run::new(number),
-                dropped_before,
+                dropped: [(number, std::mem::take(&mut self.drops.since_higher)); 4],
                 again: 0,
                 arrived_ns: (arrival.arrived_ns, arrival.arrived_ns),
             });
@@ -177,8 +176,8 @@ impl SequenceTracker {
         };
     }
 
-    /// Enters a number above the highest one. Returns the drops before it that have no missing number.
-    fn advance(&mut self, arrival: Arrival, ahead: u64) -> u64 {
+    /// Enters a number above the highest one.
+    fn advance(&mut self, arrival: Arrival, ahead: u64) {
         self.settle();
         let reaches = |before: u64| {
             before.wrapping_sub(arrival.number.wrapping_sub(ahead)) & self.mask <= ahead
@@ -189,7 +188,7 @@ impl SequenceTracker {
         self.pace.next(ahead, arrival.arrived_ns, dropped);
         self.highest = Some(arrival.number);
         self.ring.advance(ahead);
-        let rest = self.drops.next(missing, dropped, self.ring.position());
+        self.drops.next(missing, dropped, self.ring.position());
         self.counts += SequenceCounts {
             received: 1,
             missing: to_signed(missing),
@@ -197,7 +196,6 @@ impl SequenceTracker {
             following: u64::from(missing <= dropped),
             ..SequenceCounts::default()
         };
-        rest
     }
 
     /// Enters the end of the run, and the drops of the socket after the last datagram of this source. A few numbers that

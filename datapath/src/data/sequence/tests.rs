@@ -348,8 +348,9 @@ fn missing_numbers_are_tied_to_drops_of_their_time() {
         .chain([(82, 0)])
         .chain((83..160).map(|n| (n, u64::from(n == 159))));
     assert_eq!(then(&others.collect::<Vec<_>>()), (2, 0, 0));
-    // The socket dropped number 5 after 6 had overtaken it.
-    assert_eq!(then(&[(6, 0), (7, 1)]), (1, 0, 1));
+    // Number 5 may have been dropped after 6 had overtaken it, if datagrams overtake each other at all.
+    assert_eq!(then(&[(6, 0), (7, 1)]), (1, 0, 0));
+    assert_eq!(then(&[(6, 0), (7, 1), (9, 0), (8, 0), (10, 0)]), (1, 0, 1));
     assert_eq!(then(&[(6, 0), (5, 0), (7, 1)]), (0, 0, 0));
     // Only every eighth comes through, and the socket tells it.
     let eighth: Vec<(u64, u64)> = (0..100).map(|n| (n * 8, 7)).collect();
