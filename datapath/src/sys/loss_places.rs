@@ -159,7 +159,7 @@ pub const PLACES: &[LossPlace] = &[
         reasons: &["UNHANDLED_PROTO", "NOMEM", "PFMEMALLOC", "DEV_READY"],
         is_common: true,
         why: "frames of protocols that nobody here takes (LLDP, STP), longer than the MTU, or without memory for them",
-        next: "sudo tcpdump -eni IF -c 20 not ip",
+        next: "ip link show dev IF; sudo tcpdump -eni IF -c 20 not ip",
         ..PLACE
     },
     LossPlace {
@@ -294,7 +294,8 @@ pub const PLACES: &[LossPlace] = &[
         since: "2.6.36",
         reasons: &["IP_RPFILTER"],
         why: "the way back to the sender does not lead over the interface that its packets come in by",
-        next: "ip route get ADDRESS of the sender; sudo sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.IF.rp_filter=2",
+        next: "a route to the sender's ADDRESS: sudo ip route add ADDRESS dev IF; or no such filter: sudo sysctl -w \
+               net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.IF.rp_filter=0",
         ..PLACE
     },
     LossPlace {
@@ -303,7 +304,8 @@ pub const PLACES: &[LossPlace] = &[
         less: &["TcpExtIPReversePathFilter", "IP_RPFILTER"],
         file: "/proc/net/stat/rt_cache",
         reasons: &["IP_LOCAL_SOURCE", "IP_INVALID_SOURCE", "IP_LOCALNET"],
-        why: "the sender has an address of this host (IP_LOCAL_SOURCE), or one that nobody can have",
+        why: "the sender has an address of this host (IP_LOCAL_SOURCE), or one that nobody can have; counted in all \
+              network namespaces of this machine",
         next: "ip -4 address, and give one of them another; sudo sysctl -w net.ipv4.conf.all.log_martians=1; dmesg",
         ..PLACE
     },
@@ -319,6 +321,7 @@ pub const PLACES: &[LossPlace] = &[
     LossPlace {
         what: "fragments of which none became whole",
         counters: &["IpReasmReqds"],
+        less: &["IpReasmFails"],
         unless: &["IpReasmOKs"],
         file: SNMP,
         why: "fragments come in, and some of each datagram are missing: a firewall on the way drops them, or they are \
@@ -331,8 +334,9 @@ pub const PLACES: &[LossPlace] = &[
         counters: &["IpReasmFails"],
         file: SNMP,
         reasons: &["FRAG_REASM_TIMEOUT", "FRAG_TOO_FAR", "DUP_FRAG"],
-        why: "some fragments of each datagram are missing, or there is no memory for them (after 30 s)",
-        next: "nstat -az IpReasmFails; sysctl net.ipv4.ipfrag_high_thresh",
+        why: "some fragments of each datagram are missing (after 30 s), or those that wait for others have no memory left",
+        next: "let the sender send no more than the MTU; memory: grep FRAG /proc/net/sockstat; sysctl \
+               net.ipv4.ipfrag_high_thresh",
         ..PLACE
     },
     LossPlace {
@@ -367,7 +371,7 @@ pub const PLACES: &[LossPlace] = &[
         layer: Layer::Firewall,
         less: &["nf_conntrack drop", "nf_conntrack insert_failed"],
         reasons: &["NETFILTER_DROP"],
-        why: "a rule of this host drops them",
+        why: "a rule of this host drops them, or one of another network namespace of this machine",
         next: "sudo nft list ruleset",
         ..PLACE
     },

@@ -134,7 +134,7 @@ impl Watch<'_> {
         let seconds = self.seen.length.as_secs_f64();
         match not_looked_at(&self.seen, self.observer.no_reasons()) {
             None if findings.is_empty() => {
-                format!("nothing was dropped at or before its sockets in {seconds:.0} s\n")
+                format!("this host dropped nothing at or before its sockets in {seconds:.0} s\n")
             }
             None => texts,
             Some(places) => {

@@ -171,8 +171,9 @@ fn the_place_where_the_receivers_host_dropped_packets_is_named_with_what_to_type
         row.warnings.join("; ")
     };
     let said = lost_at("reverse path filter", 1000, 29_000);
-    let expected = "for any program: reverse path filter 6000 (ip route get ADDRESS of the sender, sudo sysctl -w \
-                    net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.NIC.rp_filter=2)";
+    let expected = "for any program: reverse path filter 6000 (a route to the sender's ADDRESS: sudo ip route add \
+                    ADDRESS dev NIC, or no such filter: sudo sysctl -w net.ipv4.conf.all.rp_filter=0 \
+                    net.ipv4.conf.NIC.rp_filter=0)";
     assert!(said.contains(expected), "{said}");
     assert_eq!(
         lost_at("reverse path filter", 1000, 30_000),
