@@ -149,7 +149,7 @@ impl PathReader {
     }
 
     /// Reads counters of lost packets by name, since boot: the kernel's for the interface, and those of its driver that
-    /// are known to count lost packets ([`way`]). Of Wi-Fi also frames given up, and retries, which are no losses.
+    /// are known to count lost packets (`way`). Of Wi-Fi also frames given up, and retries, which are no losses.
     ///
     /// # Errors
     /// Fails if the interface is gone.
