@@ -116,11 +116,21 @@ pub(super) fn search_on(
         is_as_before
     };
     let ending = session::measure(&mut record, resources, &mut progress, show)?;
-    if ending == Ending::OutOfTime {
+    finish(&record, &ending, &mut progress.outputs, interrupt)
+}
+
+/// Says how the search goes on, and returns its outcome.
+fn finish(
+    record: &Record,
+    ending: &Ending,
+    outputs: &mut Outputs,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Outcome> {
+    if *ending == Ending::OutOfTime {
         let enough = duration::text(record.enough_time());
-        progress.outputs.against = format!(" --max-case-time {enough}");
+        outputs.against = format!(" --max-case-time {enough}");
     }
-    let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
+    let outcome = session::ended(ending, "", outputs, interrupt)?;
     let found = if record.has_failed() {
         Outcome::Failed
     } else if record.is_complete() {
