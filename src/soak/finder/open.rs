@@ -3,6 +3,10 @@
 use crate::soak::event::{Event, Kind, Place};
 use crate::workload::probe::Return;
 
+/// Time for which the other end's program held a probe that shows that it did not run, in microseconds: half of that
+/// after which a probe counts as lost.
+const LONG_HELD_US: u32 = 500_000;
+
 /// An event that may still grow.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
@@ -114,12 +118,16 @@ impl Open {
         }
     }
 
-    /// Returns whether the other end's program was gone, or did not read: its socket dropped most of the lost probes.
+    /// Returns whether the other end's program was gone, or did not read: its socket dropped most of the lost probes, or
+    /// the first one that came back had waited there, as those before it had for too long.
     fn is_far_end(&self, event: &Event) -> bool {
         let Some(((_, before), (_, after))) = self.before.zip(self.after) else {
             return self.is_unreachable;
         };
         let dropped = after.state.dropped.wrapping_sub(before.state.dropped);
-        self.is_unreachable || before.echo != after.echo || 2 * u64::from(dropped) > event.lost
+        self.is_unreachable
+            || before.echo != after.echo
+            || 2 * u64::from(dropped) > event.lost
+            || after.state.held_us > LONG_HELD_US
     }
 }

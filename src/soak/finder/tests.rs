@@ -127,8 +127,16 @@ fn a_delay_is_compared_with_what_was_usual_and_becomes_usual_after_a_minute() {
 
 #[test]
 fn an_end_that_stops_or_starts_again_is_the_place() {
-    let events = found(20_000, |at, path| {
+    let events = found(26_000, |at, path| {
         match at {
+            // It stops for 3 s. What it answers after more than a second is lost.
+            20_000..22_000 => path.state.received += 1,
+            22_000..23_000 => {
+                path.state.held_us = u32::try_from(23_000 - at).expect("small") * 1000;
+                let fate = path.returned(23_000 - at);
+                path.state.held_us = 0;
+                return Some(fate);
+            }
             // It answers late, one after the other.
             5000..5400 => {
                 path.state.held_us = u32::try_from(5400 - at).expect("small") * 1000;
@@ -154,8 +162,10 @@ fn an_end_that_stops_or_starts_again_is_the_place() {
         (5000, length, Kind::Delay, Place::FarEnd),
         (10_000, 400, Kind::Silence, Place::FarEnd),
         (15_000, 400, Kind::Silence, Place::FarEnd),
+        (20_000, shapes[3].1, Kind::Silence, Place::FarEnd),
     ];
     assert_eq!(shapes, expected);
+    assert!((2900..=3000).contains(&shapes[3].1), "{shapes:?}");
 }
 
 #[test]
