@@ -101,14 +101,17 @@ pub(super) fn next<'q>(record: &Record, grades: impl Iterator<Item = &'q Quality
     } else {
         return lines;
     };
-    let limit = is_any(Doubt::Unfinished).then(|| record.enough_time());
-    let limit = limit.map(|limit| ("--max-case-time", duration::text(limit)));
     let recheck = match record.header().question {
         Question::Lossless(asked) if is_any(Doubt::Wide) => {
             Some((asked.recheck * 4).max(SHORT_RECHECK))
         }
         _ => None,
     };
+    // Each of the two bounds is tried again for that long.
+    let rechecks = 3 * recheck.unwrap_or_default();
+    let is_too_short = is_any(Doubt::Unfinished) || rechecks > record.header().max_time;
+    let limit = is_too_short.then(|| record.enough_time().max(rechecks));
+    let limit = limit.map(|limit| ("--max-case-time", duration::text(limit)));
     let recheck = recheck.map(|recheck| ("--recheck", duration::text(recheck)));
     let changes: Vec<(&str, String)> = limit.into_iter().chain(recheck).collect();
     let typed = CommandLine(&record.header().command_line);
