@@ -158,11 +158,9 @@ impl Stream {
         ));
         let mask = u64::MAX >> (64 - self.bits);
         let mut number = self.random.pick(&[0, 1, mask - 50, 30_000]) & mask;
-        number = if self.random.is(500) {
-            self.random.next() & mask
-        } else {
-            number
-        };
+        if self.random.is(500) {
+            number = self.random.next() & mask;
+        }
         let restarts: Vec<u64> = match numbering {
             Numbering::Restarts(times) => (0..times).map(|_| self.random.up_to(count)).collect(),
             _ => Vec::new(),
