@@ -195,6 +195,7 @@ fn pass(
     let ending = session::measure(&mut sweep, resources, &mut progress, show)?;
     let left = match header.plan.cases().count() - progress.rows.len() {
         0 => "all cases have rows, of fewer rounds; ".to_owned(),
+        1 => "1 case has no row; ".to_owned(),
         left => format!("{left} cases have no row; "),
     };
     let ended = session::ended(&ending, &left, &progress.outputs, interrupt)?;
