@@ -68,6 +68,22 @@ pub(super) fn step(fix: Fix, header: &Header, outputs: &Outputs) -> Vec<String> 
     }
 }
 
+/// Returns the lines with the command that halves the intervals.
+pub(super) fn more_windows(header: &Header) -> Vec<String> {
+    let schedule = &header.schedule;
+    let rounds = schedule.rounds.saturating_mul(LONGER);
+    let measured = duration::in_ms(schedule.settings.window.saturating_mul(rounds));
+    let changes = [
+        ("--rounds", rounds.to_string()),
+        ("--duration", duration::text(measured)),
+    ];
+    again(
+        header,
+        "to tell more apart, four times as many windows",
+        &changes,
+    )
+}
+
 /// Returns the commands that show the hidden warnings, if there are any, and more of the results.
 pub(super) fn show_more(outputs: &Outputs, hidden_warnings: usize) -> Vec<String> {
     let Some(log) = &outputs.samples_path else {

@@ -233,9 +233,12 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
         let requested = row.rcvbuf_requested_bytes;
         requested.is_some_and(|bytes| bytes < Buffer::DEFAULT)
     };
-    let loss = (2 * lossy.len() > cases.len()).then(|| match lossy.iter().any(has_small) {
-        true => Fix::Buffers,
-        false => Fix::Lossless,
+    let loss = (2 * lossy.len() > cases.len()).then(|| {
+        if lossy.iter().any(has_small) {
+            Fix::Buffers
+        } else {
+            Fix::Lossless
+        }
     });
     let width = doubt.is_none() && (is_wide || loss.is_none());
     let width = (is_poor && width).then_some(Fix::Until);

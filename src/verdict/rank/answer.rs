@@ -21,6 +21,8 @@ pub struct Answer {
     pub gains: Vec<Gain>,
     /// Further remarks, and commands to type next.
     pub hints: Vec<String>,
+    /// True if four times as many windows may tell more round trips apart.
+    pub asks_for_more_windows: bool,
 }
 
 impl Answer {
@@ -88,7 +90,12 @@ impl Answer {
             }
             _ => said(board, &choices, known.len()),
         };
-        Self { said, gains, hints }
+        Self {
+            said,
+            gains,
+            hints,
+            ..Self::default()
+        }
     }
 
     /// Returns the answer as sentences, one per line, for places without columns.

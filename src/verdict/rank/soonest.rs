@@ -17,6 +17,10 @@ use crate::verdict::quality::Grade;
 /// Largest number of conditions with a line each. A reader skips more.
 const MOST_LINES: usize = 12;
 
+/// Hint where more could be told apart. The closing lines of a run have the command.
+const MORE_WINDOWS: &str = "To tell more apart, stop other programs (udpbench check); four times as many windows \
+                            (--rounds, --duration) halve the intervals";
+
 /// Returns the advice on the round trips of one machine.
 pub(super) fn answer(board: &BoardRanking) -> Answer {
     let labels = board.labels();
@@ -58,6 +62,7 @@ pub(super) fn answer(board: &BoardRanking) -> Answer {
         said,
         gains: Vec::new(),
         hints: hints(board, &all, &told.into_iter().collect()),
+        asks_for_more_windows: all.iter().any(At::is_open),
     }
 }
 
@@ -68,13 +73,12 @@ fn hints(board: &BoardRanking, all: &[At], told: &BTreeSet<&str>) -> Vec<String>
         .any(|best| best.reading.interval().is_some());
     let within = has_interval.then(|| format!("+-% is {}", board.reach_of_intervals()));
     let facts = board.circumstances.as_ref();
-    let more = facts
-        .filter(|_| all.iter().any(At::is_open))
-        .and_then(Circumstances::more);
     let alone = all.iter().find(|at| at.conditions.are_alone());
     let best = alone.and_then(At::best).map(|best| best.label.as_str());
     let mut hints = Vec::from_iter(within);
-    hints.extend(more);
+    if all.iter().any(At::is_open) {
+        hints.push(MORE_WINDOWS.to_owned());
+    }
     let spinning = never_sleep(board, Measure::RoundTrip);
     hints.extend(
         spinning.map(|what| what + &alone.map_or_else(String::new, |at| at.spinning(board))),

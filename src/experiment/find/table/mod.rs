@@ -7,7 +7,7 @@ use super::header::Question;
 use super::mlr::Found as Bounds;
 use super::names::Names;
 use super::{Record, Search, Searched, cliff, tuning};
-use crate::term::digits::counted;
+use crate::term::digits::{counted, counted_with_verb};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
@@ -203,7 +203,7 @@ fn notes(record: &Record) -> String {
                 notes,
                 "\n{}: not finished after {}{}",
                 names.name(&case.case),
-                counted(usize::try_from(case.trials).unwrap_or(usize::MAX), "trial"),
+                counted(case.trials, "trial"),
                 so_far(&case.search)
             );
         }
@@ -224,10 +224,7 @@ fn notes(record: &Record) -> String {
         let _ = writeln!(
             notes,
             "\n{} made again: the log says why",
-            match repeated {
-                1 => "1 trial was".to_owned(),
-                repeated => format!("{repeated} trials were"),
-            }
+            counted_with_verb(repeated, "trial")
         );
     }
     notes
