@@ -75,10 +75,10 @@ fn round_trips_that_cannot_be_told_apart_have_a_whole_command_for_more_windows()
     if !shown.contains("To tell more apart") {
         return; // so short a run tells hardly anything apart
     }
-    let again = format!("udpbench {typed} --");
+    let again = "udpbench latency --engine std,nix --payload 64 ";
     let next = shown.split("\nnext ").nth(1);
     let next = next.unwrap_or_else(|| panic!("{shown}"));
-    let is_longer = |line: &str| line.contains(&again) && line.contains(" --duration 240ms");
+    let is_longer = |line: &str| line.contains(again) && line.contains(" --duration 240ms");
     assert!(next.lines().any(is_longer), "{shown}");
 }
 
