@@ -111,7 +111,14 @@ impl Workload {
 }
 
 fn move_datagrams(entry: &'static Entry, workload: Workload, packets: u64) -> anyhow::Result<()> {
-    if workload == Workload::Requests && entry.about.can_serve_requests.is_err() {
+    let about = &entry.about;
+    let cannot = match workload {
+        Workload::Turns => false,
+        Workload::Requests => about.can_serve_requests.is_err(),
+        // A receiver that was held up until its queue was full would wait forever.
+        Workload::Paced => about.starves.is_some(),
+    };
+    if cannot {
         return Ok(());
     }
     // An engine that only sends or only receives runs with its partner.
