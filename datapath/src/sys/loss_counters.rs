@@ -111,7 +111,7 @@ impl LossCounters {
         if let Some(most) = self.not_delivered().filter(|_| place.is_of_machine)
             && loss.packets > most + ON_THE_WAY
         {
-            loss.packets = most;
+            loss.packets = Some(most).filter(|it| *it > ON_THE_WAY).unwrap_or(0);
         }
         (loss.packets > 0).then_some(loss)
     }
