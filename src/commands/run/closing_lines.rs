@@ -63,7 +63,9 @@ pub(super) fn of(
     let is_longer = |fix: &Fix| matches!(fix, Fix::Longer | Fix::Until);
     let is_open = purpose == Purpose::Choice
         && !quality.fixes.iter().any(is_longer)
-        && answers(rows).iter().any(|(_, it)| it.asks_for_more_windows);
+        && answers(rows)
+            .iter()
+            .any(|(_, it)| it.asks_for_more_windows());
     let more_windows = is_open.then(|| next::more_windows(header));
     let next = pairs.into_iter().flatten().chain(fixes);
     let next = next.chain(more_windows.into_iter().flatten());
@@ -71,11 +73,11 @@ pub(super) fn of(
     let next: Vec<_> = labelled("next", next).collect();
     let lines = outputs.words.in_commands(&lines.join("\n"));
     let lines = fold::text(&format!("{lines}\n{}\n", next.join("\n")), room);
-    let drawn = match purpose {
+    let answers = match purpose {
         Purpose::Choice => drawn_answers(rows, &outputs.words, room),
         Purpose::Comparison { .. } => String::new(),
     };
-    format!("\n{drawn}{lines}")
+    format!("\n{answers}{lines}")
 }
 
 /// Returns lines of which the first has the label.

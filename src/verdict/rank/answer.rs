@@ -21,8 +21,6 @@ pub struct Answer {
     pub gains: Vec<Gain>,
     /// Further remarks, and commands to type next.
     pub hints: Vec<String>,
-    /// True if four times as many windows may tell more round trips apart.
-    pub asks_for_more_windows: bool,
 }
 
 impl Answer {
@@ -90,12 +88,7 @@ impl Answer {
             }
             _ => said(board, &choices, known.len()),
         };
-        Self {
-            said,
-            gains,
-            hints,
-            ..Self::default()
-        }
+        Self { said, gains, hints }
     }
 
     /// Returns the answer as sentences, one per line, for places without columns.

@@ -62,7 +62,13 @@ pub(super) fn answer(board: &BoardRanking) -> Answer {
         said,
         gains: Vec::new(),
         hints: hints(board, &all, &told.into_iter().collect()),
-        asks_for_more_windows: all.iter().any(At::is_open),
+    }
+}
+
+impl Answer {
+    /// Returns whether four times as many windows may tell more round trips apart.
+    pub fn asks_for_more_windows(&self) -> bool {
+        self.hints.iter().any(|hint| hint == MORE_WINDOWS)
     }
 }
 
