@@ -14,6 +14,7 @@
 mod answer;
 mod averaged;
 mod choices;
+mod commands;
 mod eligible;
 mod estimate;
 mod gain;
