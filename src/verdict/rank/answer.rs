@@ -1,13 +1,13 @@
 //! Builds the answer for one machine: the engines to use, the certainty, and the numbers behind them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::choices::{Among, Choices, half_in_words, is_unknown, names, needs_spare_cpus};
 use super::commands::{at_a_lower_rate, only_on_a_wire};
 use super::gain::Gain;
 use super::gains::Gains;
 use super::measure::{By, Measure};
-use super::{BoardRanking, Earlier};
+use super::{BoardRanking, Conditions, Earlier};
 use super::{table, technique};
 use crate::results::row::Network;
 use crate::verdict::quality::Grade;
@@ -58,16 +58,7 @@ impl Answer {
             .collect();
         let labels = board.labels();
         let behind = technique::compared_behind_offload(&unknown);
-        let is_about_receivers = known.len() < 2 && !behind.is_empty();
-        let among = (!is_about_receivers).then_some((known.len(), Among::AllKnown));
-        let receivers = behind.iter();
-        let receivers = receivers.map(|(sender, pairs)| (pairs.len(), Among::ReceiversOf(sender)));
-        let lists = among.into_iter().chain(receivers).map(|(engines, among)| {
-            let choices = asked.iter().copied();
-            let choices = choices.map(|by| (by, Choices::of(board, by, &labels, among)));
-            (engines, choices.collect())
-        });
-        let lists: Vec<(usize, Vec<(Measure, Choices)>)> = lists.collect();
+        let lists = lists(board, &asked, &labels, (known.len(), &behind));
         let all_choices = || {
             lists
                 .iter()
@@ -85,20 +76,13 @@ impl Answer {
         let is_unranked = known.len() < 2 && behind.is_empty();
         let mut told = told(&gains, &lists);
         // Their order is to be measured on a wire, so all of them are.
-        told.extend(
-            unknown
-                .iter()
-                .filter(|_| is_unranked)
-                .take(technique::MOST - 1),
-        );
+        let unranked = unknown.iter().filter(|_| is_unranked);
+        told.extend(unranked.take(technique::MOST - 1));
         let mut hints = Vec::from_iter(intervals(board, &best, &gains));
         if all_choices().any(Choices::need_a_lower_rate) {
             hints.extend(at_a_lower_rate(board, &told));
         }
-        hints.extend(never_sleep(board, first));
-        hints.extend(left_out(board));
-        hints.extend(polls(&told));
-        hints.extend(only_on_a_wire(board, first, &told));
+        hints.extend(remarks(board, first, &told));
         let mut said: Vec<String> = hint(board).into_iter().collect();
         for (engines, choices) in lists.iter().filter(|(engines, _)| *engines > 1) {
             said.extend(said_by(board, choices, *engines));
@@ -156,12 +140,39 @@ impl Answer {
     }
 }
 
+/// Engines to choose from: their number, and the choice by each measure.
+type List<'a> = (usize, Vec<(Measure, Choices<'a>)>);
+
+/// Chooses among the engines whose gain is known, and among the receivers of each sender with offload. With a lone known
+/// engine there is nothing to choose but receivers.
+fn lists<'a>(
+    board: &'a BoardRanking,
+    asked: &[Measure],
+    labels: &'a BTreeMap<Conditions, String>,
+    (known, behind): (usize, &BTreeMap<&'a str, Vec<&'a str>>),
+) -> Vec<List<'a>> {
+    let is_about_receivers = known < 2 && !behind.is_empty();
+    let all = (!is_about_receivers).then_some((known, Among::AllKnown));
+    let receivers = behind.iter();
+    let receivers = receivers.map(|(sender, pairs)| (pairs.len(), Among::ReceiversOf(sender)));
+    let lists = all.into_iter().chain(receivers).map(|(engines, among)| {
+        let choices = asked.iter().copied();
+        let choices = choices.map(|by| (by, Choices::of(board, by, labels, among)));
+        (engines, choices.collect())
+    });
+    lists.collect()
+}
+
+/// Returns the remarks on the engines, and the command that measures them between two hosts.
+fn remarks(board: &BoardRanking, first: Measure, told: &BTreeSet<&str>) -> Vec<String> {
+    let spinning = never_sleep(board, first).into_iter();
+    let lines = spinning.chain(left_out(board)).chain(polls(told));
+    lines.chain(only_on_a_wire(board, first, told)).collect()
+}
+
 /// Returns the engines that the lines name, which are measured again. Pairs with the same sender are all of them: the
 /// line is about their order.
-fn told<'a>(
-    gains: &'a [Gain],
-    lists: &[(usize, Vec<(Measure, Choices<'a>)>)],
-) -> BTreeSet<&'a str> {
+fn told<'a>(gains: &'a [Gain], lists: &[List<'a>]) -> BTreeSet<&'a str> {
     let gains = gains.iter().map(|gain| gain.engine.as_str());
     let choices = lists
         .iter()
