@@ -10,6 +10,7 @@ use crate::error::UsageError;
 use crate::results::baselines;
 use crate::results::files::Results;
 use crate::term::{escape, fold, shell};
+use crate::verdict::compare::in_turn;
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge;
@@ -34,7 +35,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     };
     let (before, after) = (opened(before)?, opened(after)?);
     let comparison = compare([&before, &after], args.asked.question());
-    refuse_nothing(&comparison, before.iter().chain(&after))?;
+    refuse_nothing(&comparison, [&before, &after])?;
     let table = || {
         let begun = typed.into_iter().flatten().find_map(|path| begun(path));
         let next = next(&comparison, sides, begun.as_deref());
@@ -167,17 +168,22 @@ pub(super) fn outcome(comparison: &Comparison, accept: bool) -> Outcome {
     }
 }
 
-/// Returns an error if there is no case to compare: an empty comparison must not look like one without a slowdown.
-pub(super) fn refuse_nothing<'a>(
+/// Returns an error if there is no case to compare: an empty comparison must not look like one without a slowdown. It
+/// has the command that would tell, if there is one.
+pub(super) fn refuse_nothing(
     comparison: &Comparison,
-    mut files: impl Iterator<Item = &'a Results>,
+    sides: [&[Results]; 2],
 ) -> Result<(), UsageError> {
     let Some(why) = comparison.obstacle() else {
         return Ok(());
     };
-    let begun = files.find_map(Results::resume_command);
-    let fix = begun.map(|command| format!("; measure what is missing: {command}"));
-    let fix = fix.unwrap_or_default();
+    let begun = sides
+        .into_iter()
+        .flatten()
+        .find_map(Results::resume_command);
+    let begun = begun.map(|command| format!("; measure what is missing: {command}"));
+    let in_turn = || in_turn::command(sides).map(|it| format!("; measure both settings: {it}"));
+    let fix = begun.or_else(in_turn).unwrap_or_default();
     let [before, after] = comparison.names.each_ref().map(|names| names.join(" "));
     let problem = format!("no case can be compared with {before}: {why}{fix}");
     Err(UsageError::flag("compare", &after, problem))

@@ -86,7 +86,7 @@ pub(super) const MOST: usize = 5;
 
 /// Returns the options that measure the engines of these labels: engines that serve both sides, or if a pair can only be
 /// typed as such, all senders and all receivers. Empty if there are more than [`MOST`].
-pub(super) fn options(labels: &BTreeSet<&str>) -> String {
+pub(in crate::verdict) fn options(labels: &BTreeSet<&str>) -> String {
     let all = labels.iter().map(|label| match engines(label)[..] {
         ["gso", "gro"] => Some("gso-gro".to_owned()),
         [engine] => Some(argument(engine)),
