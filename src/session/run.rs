@@ -103,6 +103,14 @@ const MOST_FAULTY: u32 = 2;
 /// Sample of a trial, or the reason why there is none.
 type Measured = Result<Sample, NoSample>;
 
+/// Cause to repeat a trial.
+enum Cause {
+    /// The trial has this fault.
+    Fault(String),
+    /// The trial lost too much while other programs took the CPUs of its threads.
+    OtherPrograms,
+}
+
 pub(super) struct Session<'a, 'm> {
     experiment: &'a mut dyn Experiment,
     pub(super) agents: &'a mut [Agents<'m>],
@@ -170,12 +178,12 @@ impl<'m> Session<'_, 'm> {
             let fault = self.fault(trial, &measured);
             times += 1;
             faults += u32::from(fault.is_some());
-            let reason = match &fault {
-                Some(fault) => Some(fault.clone()).filter(|_| faults < MOST_FAULTY),
+            let cause = match &fault {
+                Some(fault) => Some(Cause::Fault(fault.clone())).filter(|_| faults < MOST_FAULTY),
                 None => self.disturbance(trial, &measured),
             };
-            match reason.filter(|_| times < MOST_TIMES) {
-                Some(reason) => self.log_repetition(trial, reason, measured)?,
+            match cause.filter(|_| times < MOST_TIMES) {
+                Some(cause) => self.log_repetition(trial, cause, measured)?,
                 None => return self.log_outcome(trial, measured, fault),
             }
         }
@@ -185,9 +193,16 @@ impl<'m> Session<'_, 'm> {
     fn log_repetition(
         &mut self,
         trial: &Trial,
-        reason: String,
+        cause: Cause,
         measured: Measured,
     ) -> Result<(), End> {
+        let is_disturbed = matches!(cause, Cause::OtherPrograms);
+        let reason = match cause {
+            Cause::Fault(fault) => fault,
+            Cause::OtherPrograms => {
+                "lost while other programs took the CPUs of its threads".to_owned()
+            }
+        };
         self.journal
             .show_step(&format!("measured again: {} ({reason})", trial.told));
         if trial.spec.verifies {
@@ -197,6 +212,7 @@ impl<'m> Session<'_, 'm> {
             of: trial.of.clone(),
             round: trial.round,
             reason,
+            is_disturbed,
             sample: measured.ok().map(Box::new),
         })?)
     }
@@ -340,13 +356,13 @@ impl<'m> Session<'_, 'm> {
         }
     }
 
-    /// Returns the reason to repeat a trial without a fault, if there is one.
-    fn disturbance(&self, trial: &Trial, measured: &Measured) -> Option<String> {
+    /// Returns the cause to repeat a trial without a fault, if there is one.
+    fn disturbance(&self, trial: &Trial, measured: &Measured) -> Option<Cause> {
         let sample = measured.as_ref().ok()?;
         let is_disturbed = self
             .experiment
             .lost_while_disturbed(trial, sample, Instant::now());
-        is_disturbed.then(|| "it lost while other programs took the CPUs of its threads".to_owned())
+        is_disturbed.then_some(Cause::OtherPrograms)
     }
 
     fn agents_of(&mut self, trial: &Trial) -> &mut Agents<'m> {

@@ -211,9 +211,16 @@ pub struct Seen {
     pub passed: Option<u32>,
 }
 
-/// Reason from full trials why the bounds of a search may be wrong.
+/// Reason from the trials why the bounds of a search may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
+    /// Disturbance by other programs of a quarter of all trials or more. They were made again.
+    Repeated {
+        /// Number of trials that lost while other programs took the CPUs.
+        disturbed: u64,
+        /// Number of all trials.
+        all: u64,
+    },
     /// Disturbance by other programs of at least half of the trials that lost too much, at the bounds or below.
     Disturbed {
         /// Number of disturbed trials that lost too much.
@@ -230,9 +237,21 @@ pub enum Doubt {
     },
 }
 
+impl Doubt {
+    /// Returns whether other programs are the reason.
+    pub fn is_disturbance(self) -> bool {
+        !matches!(self, Self::Contradicted { .. })
+    }
+}
+
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Repeated { disturbed, all } => write!(
+                f,
+                "other programs took the CPUs in {disturbed} of {}, which were made again",
+                counted(*all, "trial")
+            ),
             Self::Disturbed { disturbed, lossy } => write!(
                 f,
                 "other programs took the CPUs in {disturbed} of the {} that lost too much: it may bear more",

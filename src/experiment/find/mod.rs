@@ -11,7 +11,7 @@
 //! | search for settings | `tuning` |
 //! | find the limiting place of a trial, and the buffer capacity | `place`, `buffer_capacity` |
 //! | judge whether a CPU and the capacity stayed the same over all trials | `steady` |
-//! | keep the trials of a log and make the next step | `record`, `turns` |
+//! | keep the trials of a log and make the next step | `record`, `repeats`, `turns` |
 //! | show the results | `table`, `rows`; cases by their `names` |
 
 mod buffer_capacity;
@@ -27,6 +27,7 @@ pub mod mlr;
 pub mod names;
 pub mod place;
 mod record;
+mod repeats;
 mod rounds;
 pub mod rows;
 mod searching;

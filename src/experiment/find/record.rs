@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::header::{Header, Question};
+use super::load_search::Doubt;
 use super::names::Names;
+use super::repeats::Repeats;
 use super::turns::Turns;
 use super::{Next, Search};
 use crate::data::{Case, Sample};
@@ -34,8 +36,8 @@ pub struct Searched {
     pub refusal: Option<String>,
     /// Number of trials.
     pub trials: u64,
-    /// Number of repeated trials.
-    pub repeated: u64,
+    /// Trials that were made again.
+    pub(super) repeats: Repeats,
     /// Sum of the windows of the trials.
     pub time: Duration,
 }
@@ -96,9 +98,14 @@ impl Experiment for Record {
                 let searched = window.searched.as_ref().unwrap_or(&window.sample.case);
                 self.trial(self.number(searched)?, window.tuning, &window.sample)?;
             }
-            Event::Repeated { of, .. } => {
+            Event::Repeated {
+                of,
+                reason,
+                is_disturbed,
+                ..
+            } => {
                 let number = self.number(&of.case)?;
-                self.cases[number].repeated += 1;
+                self.cases[number].repeats.add(reason, *is_disturbed);
             }
             Event::Failed { of, reason, .. } => {
                 let number = self.number(&of.case)?;
@@ -164,7 +171,7 @@ impl Record {
                 Decision::Skip(reason) => Some(reason.clone()),
             },
             trials: 0,
-            repeated: 0,
+            repeats: Repeats::default(),
             time: Duration::ZERO,
         };
         let cases: Vec<Searched> = header.plan.cases().map(searched).collect();
@@ -196,6 +203,14 @@ impl Record {
         let mut planned = self.header.plan.cases();
         let planned = planned.find(|planned| planned.case == *case)?;
         planned.shared_cpu(self.header.wire.as_ref())
+    }
+
+    /// Returns the limiting place of a case. `None`: it is unknown, or it may be the disturbance by other programs or
+    /// the CPU that both ends share.
+    pub fn limit(&self, case: &Searched) -> Option<&'static str> {
+        let is_disturbed = case.doubt().is_some_and(Doubt::is_disturbance);
+        let is_hidden = is_disturbed || self.shared_cpu(&case.case).is_some();
+        case.search.limiting_place().filter(|_| !is_hidden)
     }
 
     /// Returns the names of the cases for people.
@@ -343,5 +358,11 @@ impl Searched {
             return None;
         }
         self.search.next()
+    }
+
+    /// Returns the reason why the result may be wrong, if the trials give one.
+    pub fn doubt(&self) -> Option<Doubt> {
+        let by_repeats = self.repeats.doubt(self.trials);
+        by_repeats.or_else(|| self.search.doubt())
     }
 }

@@ -76,7 +76,7 @@ fn lossless(case: &Searched, search: &Lossless, asked: lossless::LosslessQuestio
         "highest_passing_pps": seen.passed,
         "conditional_throughput_pps": found.throughput.map(|pps| rounded(pps, 10.0)),
         "limiting_place": case.search.limiting_place().unwrap_or_default(),
-        "doubt": case.search.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
+        "doubt": case.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
         "cpu_ns_per_packet_p10": cpu_times.map(|times| times.low_ns.round()),
         "cpu_ns_per_packet_p90": cpu_times.map(|times| times.high_ns.round()),
     })
@@ -127,7 +127,7 @@ fn burst(record: &Record, case: &Searched, search: &Burst, asked: burst::BurstQu
         "longest_train_packets_high": high,
         "buffers_hold_packets": buffer_capacity(record.header(), &case.case, search.rcvbuf_bytes()),
         "limiting_place": case.search.limiting_place().unwrap_or_default(),
-        "doubt": case.search.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
+        "doubt": case.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
     })
 }
 

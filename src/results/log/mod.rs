@@ -90,6 +90,9 @@ pub enum Event {
         round: u32,
         /// Reason.
         reason: String,
+        /// True if it had no fault, but lost while other programs took the CPUs of its threads. Only in searches.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_disturbed: bool,
         /// Counts of the window, if it was measured. They are in no row.
         sample: Option<Box<Sample>>,
     },

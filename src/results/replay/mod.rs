@@ -88,6 +88,7 @@ impl Replay {
                 round,
                 reason,
                 sample,
+                ..
             } => self.repeat((&of.case, *round), reason, sample.as_deref())?,
             Event::Failed {
                 of: Of { case, .. },

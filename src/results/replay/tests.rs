@@ -111,6 +111,7 @@ fn a_window_that_is_measured_once_more_is_counted_and_in_no_row() {
         of: Of::case(&case()),
         round,
         reason: "packet counts do not add up".to_owned(),
+        is_disturbed: false,
         sample: sample.map(Box::new),
     };
     let mut faulty = window(2);

@@ -30,7 +30,7 @@ pub(super) fn table(record: &Record) -> Table {
                 search.rcvbuf_bytes(),
             ))
         })
-        .word("limit", |(case, _)| or_dash(case.search.limiting_place()));
+        .word("limit", |(case, _)| or_dash(record.limit(case)));
     columns.table(searched(record).filter_map(|case| match &case.search {
         Search::Burst(search) => Some((case, search)),
         _ => None,

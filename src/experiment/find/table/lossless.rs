@@ -28,7 +28,7 @@ pub(super) fn table(record: &Record) -> Table {
         .word("quality", |(case, search)| {
             Quality::of(record, case, search).name().to_owned()
         })
-        .word("limit", |(case, _)| or_dash(case.search.limiting_place()));
+        .word("limit", |(case, _)| or_dash(record.limit(case)));
     columns.table(cases(record))
 }
 
@@ -83,7 +83,7 @@ pub(super) fn answer(record: &Record) -> String {
         let own = names.own(&case.case);
         if !answered.contains(&own) {
             let label = if answered.is_empty() { "lossless" } else { "" };
-            let fastest = fastest(&found, (case, search), &names);
+            let fastest = fastest(record, &found, (case, search));
             let _ = writeln!(text, "{label:<8}  {own}: {fastest}");
             answered.push(own);
         }
@@ -99,10 +99,11 @@ pub(super) fn answer(record: &Record) -> String {
 
 /// Describes the fastest case at its settings: its rate, the cases that are not slower for sure, and its limit.
 fn fastest(
+    record: &Record,
     found: &[(&Searched, &Lossless)],
     (case, search): (&Searched, &Lossless),
-    names: &Names,
 ) -> String {
+    let names = record.names();
     let rate = thousands(search.found().load, search) + mark(case);
     let (at_least, so_far) = match case.next() {
         Some(_) => ("at least ", " so far"),
@@ -125,7 +126,7 @@ fn fastest(
     if !ties.is_empty() {
         let _ = write!(text, "; may be as fast: {}", ties.join(", "));
     }
-    if let Some(limit) = case.search.limiting_place() {
+    if let Some(limit) = record.limit(case) {
         let _ = write!(text, "; limit: {limit}");
     }
     text

@@ -6,8 +6,9 @@ use self::idle::curve;
 use super::header::Question;
 use super::mlr::Found as Bounds;
 use super::names::Names;
+use super::repeats::Repeats;
 use super::{Record, Search, Searched, cliff, tuning};
-use crate::term::digits::{counted, counted_with_verb};
+use crate::term::digits::counted;
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
@@ -118,11 +119,7 @@ fn or_dash(value: Option<impl ToString>) -> String {
 
 /// Returns the mark of a result that the notes call unsure.
 fn mark(case: &Searched) -> &'static str {
-    if case.search.doubt().is_some() {
-        "?"
-    } else {
-        ""
-    }
+    if case.doubt().is_some() { "?" } else { "" }
 }
 
 /// Returns the table of jumps. A case without a jump also has a row.
@@ -209,7 +206,7 @@ fn notes(record: &Record) -> String {
         }
     }
     for case in record.cases() {
-        if let Some(doubt) = case.search.doubt() {
+        if let Some(doubt) = case.doubt() {
             let _ = writeln!(
                 notes,
                 "\n?: unsure, {}: {doubt}. Stop what else runs (udpbench check), and search again.",
@@ -219,13 +216,9 @@ fn notes(record: &Record) -> String {
     }
     notes += &lossless::notes(record);
     notes += &knee::notes(record);
-    let repeated: u64 = record.cases().iter().map(|case| case.repeated).sum();
-    if repeated > 0 {
-        let _ = writeln!(
-            notes,
-            "\n{} made again: the log says why",
-            counted_with_verb(repeated, "trial")
-        );
+    let repeats = record.cases().iter().map(|case| &case.repeats);
+    if let Some(told) = Repeats::told(repeats) {
+        let _ = writeln!(notes, "\n{told}");
     }
     notes
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::super::header::{Header, Question};
+use super::super::load_search::Doubt as TrialDoubt;
 use super::super::lossless::Lossless;
 use super::super::{Record, Searched};
 use super::{labelled, searched};
@@ -26,8 +27,10 @@ enum Doubt {
     SharedCpu(usize),
     /// A debug build, or an emulated board.
     Slowed,
-    /// The trials give a reason for doubt.
+    /// Other programs spoiled many trials.
     Disturbed,
+    /// Trials contradict each other.
+    Contradicted,
     /// The machine was not equally fast throughout.
     Unsteady,
     /// The time limit was too short.
@@ -41,7 +44,8 @@ impl Doubt {
         Cow::Borrowed(match self {
             Self::SharedCpu(cpu) => return format!("both ends share CPU {cpu}").into(),
             Self::Slowed => "not the speed of a board: emulated, or a debug build",
-            Self::Disturbed => "other programs disturbed it, or trials contradict each other",
+            Self::Disturbed => "other programs disturbed it",
+            Self::Contradicted => "trials contradict each other",
             Self::Unsteady => "the machine was not equally fast throughout",
             Self::Unfinished => "not finished",
             Self::Wide => "the interval is wide or has no end",
@@ -59,9 +63,11 @@ impl Quality {
         let is_finished = case.next().is_none();
         let (is_steady, is_wide) = (search.is_steady(), is_wide(search));
         let shared = record.shared_cpu(&case.case).map(Doubt::SharedCpu);
+        let is_disturbed = case.doubt().map(TrialDoubt::is_disturbance);
         let doubts = [
             (Doubt::Slowed, is_slowed(record.header())),
-            (Doubt::Disturbed, case.search.doubt().is_some()),
+            (Doubt::Disturbed, is_disturbed == Some(true)),
+            (Doubt::Contradicted, is_disturbed == Some(false)),
             (Doubt::Unsteady, !is_steady),
             (Doubt::Unfinished, !is_finished),
             (Doubt::Wide, is_finished && is_steady && is_wide),
@@ -99,8 +105,10 @@ pub(super) fn next<'q>(record: &Record, grades: impl Iterator<Item = &'q Quality
     let (shared, apart): (Vec<&Quality>, Vec<&Quality>) = grades.partition(|it| it.is_shared());
     let is_in = |grades: &[&Quality], doubt| grades.iter().any(|it| it.0.contains(&doubt));
     let is_any = |doubt| is_in(&shared, doubt) || is_in(&apart, doubt);
-    // Ends that share a CPU are reason enough for the others.
-    let is_disturbed = is_in(&apart, Doubt::Disturbed) || is_in(&apart, Doubt::Unsteady);
+    // Ends that share a CPU are reason enough for contradictions and unsteadiness.
+    let of_apart = [Doubt::Contradicted, Doubt::Unsteady];
+    let is_odd = of_apart.into_iter().any(|doubt| is_in(&apart, doubt));
+    let is_disturbed = is_any(Doubt::Disturbed) || is_odd;
     let (is_wide, is_unfinished) = (is_in(&apart, Doubt::Wide), is_any(Doubt::Unfinished));
     let mut lines = Vec::new();
     if is_any(Doubt::Slowed) {

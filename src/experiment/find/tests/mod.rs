@@ -1,6 +1,7 @@
 //! Simulated searches with noise, in which the truth is known.
 
 mod cliff;
+mod disturbed;
 mod idle;
 mod knee;
 mod lossless;
