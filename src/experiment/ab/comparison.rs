@@ -213,7 +213,7 @@ impl Comparison {
         Some(Step::Trial(Box::new(Trial {
             of: self.record.name(side, pair),
             round: self.round,
-            is_repeated: self.record.measured()[pair].failures(side) > 0,
+            is_repeated: self.record.measured()[pair].always_fails(side),
             ..Trial::new(case, spec, format!("{side}: {}", case.key()))
         })))
     }

@@ -1,5 +1,7 @@
 //! Verdict on a case that failed: its side is broken, or the machine may be the reason.
 
+use std::collections::BTreeMap;
+
 use super::record::Measured;
 use super::{Record, Side};
 use crate::term::digits::counted;
@@ -10,7 +12,80 @@ use crate::verdict::judge::Verdict;
 /// comparison of fewer rounds needs all of its rounds.
 const ROUNDS_TO_BLAME: u32 = 10;
 
+/// Number of rounds with a failure that are left out of a pair, if one in [`ONE_IN`] is not more. One bad window must
+/// not cost all others.
+const FEW: usize = 3;
+/// See [`FEW`].
+const ONE_IN: usize = 20;
+/// Number of rounds in which B fails, and A in none, from which on B may be the reason.
+const SEVERAL: usize = 2;
+
 impl Record {
+    /// Returns the failures of an engine that B alone has, and in several rounds: B may crash now and then. `None`:
+    /// there are none, or B is known to be broken.
+    pub(super) fn failures_of_b_alone(&self, label: &str) -> Option<Verdict> {
+        let pairs = self.measured().iter().zip(self.pairs());
+        let of_label = pairs.filter(|(_, pair)| pair.label() == label);
+        let of_label: Vec<&Measured> = of_label
+            .map(|(measured, _)| measured)
+            .filter(|measured| measured.blamed(self.rounds_to_blame()).is_none())
+            .collect();
+        let sum = |side| of_label.iter().map(|it| it.failures(side)).sum::<usize>();
+        let is_suspect = sum(Side::A) == 0 && sum(Side::B) >= SEVERAL;
+        let reason = of_label.iter().find_map(|it| it.reason(Side::B));
+        let rounds = of_label.iter().map(|it| it.outcomes(Side::B).count()).sum();
+        let reason = reason.filter(|_| is_suspect)?;
+        Some(b_alone(sum(Side::B), rounds, reason))
+    }
+
+    /// Returns a sentence on the rounds of each engine that were left out of its pairs, although nobody is to blame.
+    pub(super) fn left_out(&self) -> Vec<String> {
+        let mut of_labels: BTreeMap<String, (usize, usize, String)> = BTreeMap::new();
+        if !self.has_failures() {
+            return Vec::new();
+        }
+        for (measured, pair) in self.measured().iter().zip(self.pairs()) {
+            let label = pair.label();
+            let failed = Side::BOTH
+                .into_iter()
+                .find_map(|side| Some(format!("{side}: {}", measured.reason(side)?)));
+            let is_judged = measured
+                .verdict_on_failures(self.rounds_to_blame())
+                .is_none();
+            if !is_judged || self.failures_of_b_alone(&label).is_some() {
+                continue;
+            }
+            let of_label = of_labels.entry(label).or_default();
+            of_label.0 += measured.failed_rounds();
+            of_label.1 += measured.whole_rounds().count();
+            if let Some(failed) = failed.filter(|_| of_label.2.is_empty()) {
+                of_label.2 = failed;
+            }
+        }
+        let of_labels = of_labels
+            .into_iter()
+            .filter(|(_, (failed, ..))| *failed > 0);
+        of_labels
+            .map(|(label, (failed, all, reason))| {
+                let all = counted(all, "round");
+                format!("{label}: {failed} of {all} left out: {reason}")
+            })
+            .collect()
+    }
+
+    /// Returns whether other programs used CPU time when a window failed.
+    pub(super) fn failed_beside_others(&self) -> bool {
+        self.measured()
+            .iter()
+            .any(|it| it.other_programs().is_some())
+    }
+
+    /// Returns whether a window failed.
+    pub(super) fn has_failures(&self) -> bool {
+        let mut pairs = self.measured().iter();
+        pairs.any(|pair| Side::BOTH.into_iter().any(|side| pair.failures(side) > 0))
+    }
+
     /// Returns the number of rounds after which a side that always fails is to blame.
     pub(super) fn rounds_to_blame(&self) -> usize {
         ROUNDS_TO_BLAME.min(self.header().most_rounds()) as usize
@@ -22,30 +97,56 @@ impl Measured {
     /// [`Record::rounds_to_blame`].
     pub(super) fn is_decided(&self, to_blame: usize) -> bool {
         let is_one_blamed = self.blamed(to_blame).is_some();
-        let fails = |side: &Side| self.failures(*side) > 0;
-        let fails_now_and_then = |side: &Side| self.fails_now_and_then(*side);
-        is_one_blamed || Side::BOTH.iter().all(fails) || Side::BOTH.iter().any(fails_now_and_then)
+        is_one_blamed || self.fails_often() && self.suspect().is_none()
     }
 
-    /// Returns the verdict on a pair with failures. `None`: there are none.
+    /// Returns whether more rounds failed, on either side, than are left out.
+    fn fails_often(&self) -> bool {
+        self.failed_rounds() > FEW.max(self.whole_rounds().count() / ONE_IN)
+    }
+
+    /// Returns the number of rounds in which a side failed, of those in which both were tried.
+    fn failed_rounds(&self) -> usize {
+        self.whole_rounds().filter(|is_failed| *is_failed).count()
+    }
+
+    /// Returns the verdict on a case of an engine whose B failed now and then: see
+    /// [`Record::failures_of_b_alone`]. `None`: this case is none of them.
+    pub(super) fn failures_of_b(&self) -> Option<Verdict> {
+        let rounds = self.outcomes(Side::B).count();
+        Some(b_alone(
+            self.failures(Side::B),
+            rounds,
+            self.reason(Side::B)?,
+        ))
+    }
+
+    /// Returns the reason of the first failure of a side.
+    fn reason(&self, side: Side) -> Option<&str> {
+        let mut outcomes = self.outcomes(side);
+        outcomes.find_map(|outcome| Some(&*outcome.as_ref().err()?.reason))
+    }
+
+    /// Returns the verdict on a pair with failures. `None`: there are none, or so few that the other rounds are judged.
     ///
-    /// On a busy machine, windows of either side fail now and then, and the case is unmeasured.
+    /// On a busy machine, windows of either side fail now and then.
     pub(super) fn verdict_on_failures(&self, to_blame: usize) -> Option<Verdict> {
-        let failed = Side::BOTH.into_iter().find_map(|side| {
-            let mut outcomes = self.outcomes(side);
-            let failure = outcomes.find_map(|outcome| outcome.as_ref().err())?;
-            Some((side, &failure.reason))
-        });
-        let (side, reason) = failed?;
+        let side = Side::BOTH
+            .into_iter()
+            .max_by_key(|side| self.failures(*side))?;
+        let reason = self.reason(side)?;
         match self.blamed(to_blame) {
-            Some(Side::B) => return Some(Verdict::Broken(reason.clone())),
+            Some(Side::B) => return Some(Verdict::Broken(reason.to_owned())),
             Some(Side::A) => return Some(Verdict::NotComparable(format!("fails in A: {reason}"))),
             None => {}
         }
+        let has_both = self.whole_rounds().any(|is_failed| !is_failed);
+        if has_both && !self.fails_often() {
+            return None;
+        }
         let of = counted(self.outcomes(side).count(), "round");
         let failed = format!("{side} failed in {} of {of}: {reason}", self.failures(side));
-        let always_fails =
-            |side: &Side| self.failures(*side) > 0 && !self.fails_now_and_then(*side);
+        let always_fails = |side: &Side| self.always_fails(*side);
         Some(match self.other_programs() {
             Some(programs) => {
                 Verdict::Undecided(format!("the machine was too busy: {programs}; {failed}"))
@@ -60,24 +161,23 @@ impl Measured {
     /// Returns the side that failed in so many rounds, and always, while the other never did, that it is the reason.
     fn blamed(&self, to_blame: usize) -> Option<Side> {
         let is_enough = |side: &Side| self.outcomes(*side).count() >= to_blame;
-        let is_to_blame = |side: &Side| {
-            let always = self.failures(*side) == self.outcomes(*side).count();
-            always && self.failures(side.other()) == 0
-        };
-        let are_enough = Side::BOTH.iter().all(is_enough);
-        Side::BOTH
-            .into_iter()
-            .find(|side| are_enough && is_to_blame(side))
+        self.suspect().filter(|_| Side::BOTH.iter().all(is_enough))
     }
 
-    /// Returns whether a side failed, but not in every round.
-    fn fails_now_and_then(&self, side: Side) -> bool {
+    /// Returns the side that always failed, while the other never did.
+    fn suspect(&self) -> Option<Side> {
+        let is_suspect = |side: &Side| self.always_fails(*side) && self.failures(side.other()) == 0;
+        Side::BOTH.into_iter().find(is_suspect)
+    }
+
+    /// Returns whether a side failed, and in every round.
+    pub(super) fn always_fails(&self, side: Side) -> bool {
         let failures = self.failures(side);
-        failures > 0 && failures < self.outcomes(side).count()
+        failures > 0 && failures == self.outcomes(side).count()
     }
 
     /// Returns the number of rounds in which a side failed.
-    pub(super) fn failures(&self, side: Side) -> usize {
+    fn failures(&self, side: Side) -> usize {
         self.outcomes(side).filter(|it| it.is_err()).count()
     }
 
@@ -87,4 +187,12 @@ impl Measured {
         let mut failures = outcomes.filter_map(|outcome| outcome.as_ref().err());
         failures.find_map(|failure| failure.other_programs.as_deref())
     }
+}
+
+/// Returns the verdict where B failed in some rounds, and A in none.
+fn b_alone(failures: usize, rounds: usize, reason: &str) -> Verdict {
+    let rounds = counted(rounds, "round");
+    Verdict::Undecided(format!(
+        "B failed in {failures} of {rounds}, A in none: {reason}"
+    ))
 }

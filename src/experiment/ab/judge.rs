@@ -42,7 +42,34 @@ pub fn judge(record: &Record, question: Question) -> Judgement {
     } else {
         1
     };
-    crate::verdict::judge::judge(question, cases, looks * caution, &rounds)
+    let mut judgement = crate::verdict::judge::judge(question, cases, looks * caution, &rounds);
+    doubt_failures(record, &mut judgement);
+    judgement
+}
+
+/// Calls nothing the same or better whose B alone failed now and then.
+fn doubt_failures(record: &Record, judgement: &mut Judgement) {
+    if !record.has_failures() {
+        return;
+    }
+    let doubt = |answer: &mut Answer, failures: Option<Verdict>| {
+        let is_kept = answer.verdict.is_bad() || answer.verdict.reason().is_some();
+        if let Some(failures) = failures.filter(|_| !is_kept) {
+            answer.verdict = failures;
+        }
+    };
+    for engine in &mut judgement.engines {
+        doubt(&mut engine.whole, record.failures_of_b_alone(&engine.label));
+    }
+    let measured = record.measured().iter().zip(record.pairs());
+    let run = measured.filter(|(_, pair)| pair.refusal().is_none());
+    for ((measured, pair), case) in run.zip(&mut judgement.cases) {
+        let is_suspect = record.failures_of_b_alone(&pair.label()).is_some();
+        doubt(
+            &mut case.answer,
+            measured.failures_of_b().filter(|_| is_suspect),
+        );
+    }
 }
 
 /// Rounds of all cases.

@@ -14,6 +14,7 @@ use crate::verdict::judge::By;
 pub struct Record {
     header: Header,
     pairs: Vec<Measured>,
+    is_interrupted: bool,
 }
 
 /// Results of a pair so far.
@@ -55,6 +56,7 @@ impl Record {
         Ok(Self {
             header,
             pairs: vec![Measured::default(); count],
+            is_interrupted: false,
         })
     }
 
@@ -107,6 +109,11 @@ impl Record {
 
     pub(super) fn measured(&self) -> &[Measured] {
         &self.pairs
+    }
+
+    /// Returns whether the comparison was interrupted and was not resumed.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.is_interrupted
     }
 
     /// Returns the number of windows measured.
@@ -194,13 +201,14 @@ impl Record {
                 let (side, pair) = self.place(of.side, &of.case)?;
                 self.put_outcome(side, pair, *round, Err(failure))?;
             }
-            Event::Interrupted { .. } => {}
+            Event::Interrupted { .. } => self.is_interrupted = true,
             Event::Settled { .. }
             | Event::IdlePower(_)
             | Event::BlockBegun { .. }
             | Event::Verified(_)
             | Event::BlockEnded { .. } => return Err("it is of a sweep".to_owned()),
             Event::Resumed { .. } => {
+                self.is_interrupted = false;
                 for pair in &mut self.pairs {
                     pair.rounds
                         .retain(|_, sides| sides.iter().all(Option::is_some));
@@ -296,6 +304,15 @@ impl Measured {
         });
         let values: Vec<f64> = values.collect();
         crate::stats::estimate(&values).map(|estimate| estimate.middle)
+    }
+
+    /// Returns for each round in which both sides were tried whether one failed.
+    pub(super) fn whole_rounds(&self) -> impl Iterator<Item = bool> {
+        let rounds = self.rounds.values();
+        rounds.filter_map(|sides| match sides {
+            [Some(a), Some(b)] => Some(a.is_err() || b.is_err()),
+            _ => None,
+        })
     }
 
     /// Returns the windows and failures of a side, by round.

@@ -31,18 +31,21 @@ impl Series {
     }
 }
 
-/// Returns the weighted mean of these cases for each round that all of them have.
+/// Returns the weighted mean of these cases for each round that most of them have, by weight. In a few rounds, windows of
+/// a case may have failed.
 pub(super) fn mean(series: &[&Series]) -> Rounds {
-    let weight: f64 = series.iter().map(|case| case.weight).sum();
-    let of_round = |round: &u32| {
-        let values = series
-            .iter()
-            .map(|case| Some(case.weight * case.rounds.get(round)?));
-        Some((*round, values.sum::<Option<f64>>()? / weight))
-    };
-    let rounds = series
-        .first()
+    let all: f64 = series.iter().map(|case| case.weight).sum();
+    let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for case in series {
+        for (round, difference) in &case.rounds {
+            let (sum, weight) = sums.entry(*round).or_default();
+            *sum += case.weight * difference;
+            *weight += case.weight;
+        }
+    }
+    let most = sums
         .into_iter()
-        .flat_map(|case| case.rounds.keys());
-    rounds.filter_map(of_round).collect()
+        .filter(|(_, (_, weight))| 2.0 * weight >= all);
+    most.map(|(round, (sum, weight))| (round, sum / weight))
+        .collect()
 }

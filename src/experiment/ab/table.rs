@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::header::{Header, MOST_ROUNDS, Setup};
 use super::{Record, Side};
+use crate::results::command_line::CommandLine;
 use crate::term::digits::counted;
 use crate::term::{duration, fold, shell};
 use crate::verdict::judge::table::{Detail, counts, tables};
@@ -86,7 +87,8 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
             record.windows()
         )
     });
-    let notes = busy.into_iter().chain(reasons).chain(skipped);
+    let notes = busy.into_iter().chain(reasons).chain(record.left_out());
+    let notes = notes.chain(skipped);
     let notes = notes.chain(repeated).chain(more);
     let notes: String = notes.map(|note| note + "\n").collect();
     if notes.is_empty() {
@@ -122,25 +124,37 @@ fn rounds_to_tell(record: &Record, judgement: &Judgement, engine: &Engine) -> Op
 }
 
 /// Returns the command that measures so many rounds that all unclear engines are expected to have a verdict, in windows
-/// as long as before. Empty: there is none, or no need.
+/// as long as before, or the same again if windows failed. Empty: there is none, or no need.
 fn next(record: &Record, judgement: &Judgement) -> String {
+    // The command that resumes it follows, and is its only next step.
+    if record.is_interrupted() {
+        return String::new();
+    }
     let engines = judgement.engines.iter();
     let rounds = engines.filter_map(|engine| rounds_to_tell(record, judgement, engine));
     let rounds = rounds.filter(|&rounds| rounds <= MOST_ROUNDS).max();
     let command = rounds.and_then(|rounds| Some((rounds, command(record.header(), rounds)?)));
+    let first = if record.is_of_busy_machine() || record.failed_beside_others() {
+        "stop what else runs (udpbench check), then "
+    } else {
+        ""
+    };
     let Some((rounds, command)) = command else {
-        return String::new();
+        let typed = CommandLine(&record.header().command_line);
+        let is_open = judgement.is_inconclusive() && record.has_failures() && typed.has("ab");
+        let again = || {
+            format!(
+                "\nnext  {first}measure again:\n      {}\n",
+                typed.again(&[])
+            )
+        };
+        return is_open.then(again).unwrap_or_default();
     };
     let pairs = record.pairs();
     let runs = pairs.iter().filter(|pair| pair.refusal().is_none()).count();
     let windows = u32::try_from(2 * runs).unwrap_or(u32::MAX);
     let round = record.header().a.settings.time_per_window() * windows;
     let time = duration::about(round.saturating_mul(rounds));
-    let first = if record.is_of_busy_machine() {
-        "stop what else runs (udpbench check), then "
-    } else {
-        ""
-    };
     format!("\nnext  {first}{rounds} rounds, {time}:\n      {command}\n")
 }
 

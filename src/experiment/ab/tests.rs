@@ -208,6 +208,12 @@ fn only_a_side_that_always_fails_while_the_other_never_does_is_to_blame() {
     course(&mut record, 3, &[[None, no]; 9]);
     course(&mut record, 4, &[[None, None], [None, no]]);
     course(&mut record, 5, &[[None, no], [no, None]]);
+    course(&mut record, 6, &[[no, no]; 4]);
+    course(
+        &mut record,
+        7,
+        &[[None, None], [None, no], [no, no], [no, None], [None, no]],
+    );
     let not_comparable = |why: &str| Verdict::NotComparable(why.to_owned());
     let undecided = |why: &str| Verdict::Undecided(why.to_owned());
     let verdicts = [
@@ -215,13 +221,15 @@ fn only_a_side_that_always_fails_while_the_other_never_does_is_to_blame() {
         not_comparable("fails in A: no"),
         not_comparable("fails in both: no"),
         undecided("B failed in 9 of 9 rounds: no"),
+        undecided("fewer than two rounds have both sides"),
         undecided("B failed in 1 of 2 rounds: no"),
-        undecided("A failed in 1 of 2 rounds: no"),
+        not_comparable("fails in both: no"),
+        undecided("B failed in 3 of 5 rounds: no"),
     ];
     for (pair, expected) in verdicts.iter().enumerate() {
         assert_eq!(verdict(&record, pair), *expected, "{pair}");
         let is_decided = record.measured()[pair].is_decided(record.rounds_to_blame());
-        assert_eq!(is_decided, pair != 3, "{pair}");
+        assert_eq!(is_decided, [0, 1, 6, 7].contains(&pair), "{pair}");
     }
     let judgement = judged(&record);
     assert!(judgement.is_worse());
@@ -238,11 +246,20 @@ fn a_case_that_a_busy_machine_kept_from_running_is_unclear_and_says_who_was_in_t
     for pair in 1..keys().len() {
         (1..=ROUNDS).for_each(|round| record.put(pair, round, 1.0));
     }
+    record.type_in("ab ./before ./after");
     record.put(0, 1, 1.0);
     let busy = "other programs use 2.9 of 2 CPUs now: sh (pid 7) 0.98";
     let nothing = "nothing was received in a window";
-    fail(&mut record, (Side::B, 0, 2), nothing, Some(busy));
-    let why = format!("the machine was too busy: {busy}; B failed in 1 of 2 rounds: {nothing}");
+    for round in 2..=5 {
+        let (failing, other) = if round == 2 {
+            (Side::A, Side::B)
+        } else {
+            (Side::B, Side::A)
+        };
+        fail(&mut record, (failing, 0, round), nothing, Some(busy));
+        record.put_side(other, 0, round, 1.0);
+    }
+    let why = format!("the machine was too busy: {busy}; B failed in 3 of 5 rounds: {nothing}");
     assert_eq!(verdict(&record, 0), Verdict::Undecided(why));
     let judgement = judged(&record);
     let mut engines = judgement.engines.iter();
@@ -252,6 +269,101 @@ fn a_case_that_a_busy_machine_kept_from_running_is_unclear_and_says_who_was_in_t
     let reason =
         "std:std/1t/26B/connected/v4: unclear: the machine was too busy: other programs use 2.9";
     assert!(text.contains(reason), "{text}");
+    let next = "next  stop what else runs (udpbench check), then measure again:\n      udpbench ab ./before ./after\n";
+    assert!(text.ends_with(next), "{text}");
+}
+
+/// Returns a comparison of one case in which B has this speed, and in which windows fail in these rounds of A and B.
+fn with_failures(speed: f64, failing: [&[u32]; 2]) -> Record {
+    let mut record = record_of(&keys()[..1], 1);
+    record.type_in("ab ./before ./after -o ab.jsonl");
+    let mut dice = Dice(fastrand::Rng::with_seed(1));
+    for round in 1..=ROUNDS {
+        for (side, speed) in [(Side::A, 1.0), (Side::B, speed)] {
+            if failing[side as usize].contains(&round) {
+                fail(&mut record, (side, 0, round), "nothing was received", None);
+            } else {
+                record.put_side(side, 0, round, speed * dice.normal(0.005).exp());
+            }
+        }
+    }
+    record
+}
+
+#[test]
+fn rounds_with_a_failed_window_are_left_out_and_the_others_judged() {
+    for (failing, said) in [
+        ([&[][..], &[7]], "std: 1 of 20 rounds left out: B: nothing"),
+        ([&[3], &[7, 9]], "std: 3 of 20 rounds left out: A: nothing"),
+        (
+            [&[3, 9, 11], &[]],
+            "std: 3 of 20 rounds left out: A: nothing",
+        ),
+    ] {
+        let record = with_failures(1.0, failing);
+        assert!(!record.measured()[0].is_decided(record.rounds_to_blame()));
+        let judgement = judged(&record);
+        assert_eq!(engine(&judgement, "std").whole.verdict, Verdict::Same);
+        assert!(!judgement.is_inconclusive());
+        let text = table::draw(&record, &judgement, Detail::Changes, 100);
+        assert!(text.contains(said), "{text}");
+        assert!(!text.contains("\nnext "), "{text}");
+    }
+}
+
+#[test]
+fn a_b_that_alone_fails_now_and_then_is_never_called_the_same_or_better() {
+    for speed in [1.0, 1.5] {
+        let record = with_failures(speed, [&[], &[7, 12]]);
+        let judgement = judged(&record);
+        let engine = &engine(&judgement, "std").whole;
+        let why = "B failed in 2 of 20 rounds, A in none: nothing was received";
+        assert_eq!(engine.verdict, Verdict::Undecided(why.to_owned()));
+        assert!(engine.change.is_some() && judgement.is_inconclusive());
+        let text = table::draw(&record, &judgement, Detail::Changes, 100);
+        assert!(text.contains(&format!("unclear: {why}")), "{text}");
+        let next = "\nnext  measure again:\n      udpbench ab ./before ./after\n";
+        assert!(text.ends_with(next), "{text}");
+    }
+    assert!(judged(&with_failures(0.5, [&[], &[7, 12]])).is_worse());
+    // Beyond so many, the others are not judged.
+    let often = judged(&with_failures(1.0, [&[], &[7, 12, 13, 18]]));
+    assert!(often.engines.is_empty() && often.is_inconclusive());
+}
+
+#[test]
+fn windows_that_fail_by_chance_hide_no_verdict_and_make_no_change() {
+    let mut same = 0;
+    for seed in 1..=COMPARISONS {
+        let mut dice = Dice(fastrand::Rng::with_seed(seed));
+        let mut record = record(1);
+        for (pair, key) in keys().iter().enumerate() {
+            let case = Case::of_key(key).expect("a key");
+            for round in 1..=ROUNDS {
+                for (side, speed) in [(Side::A, 1.0), (Side::B, dice.difference(&case).exp())] {
+                    if dice.0.u32(..50) == 0 {
+                        fail(
+                            &mut record,
+                            (side, pair, round),
+                            "nothing was received",
+                            None,
+                        );
+                    } else {
+                        record.put_side(side, pair, round, speed);
+                    }
+                }
+            }
+        }
+        let found = judged(&record);
+        assert!(
+            !found.cases.iter().any(|case| is_news(&case.answer.verdict)),
+            "{seed}"
+        );
+        let verdicts = || found.engines.iter().map(|engine| &engine.whole.verdict);
+        assert!(!verdicts().any(is_news), "{seed}");
+        same += u64::from(verdicts().all(|verdict| *verdict == Verdict::Same));
+    }
+    assert!(same >= COMPARISONS / 3, "{same} of {COMPARISONS}");
 }
 
 #[test]

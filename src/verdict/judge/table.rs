@@ -30,7 +30,11 @@ pub(crate) fn counts(judgement: &Judgement) -> String {
     let by = judgement.question.by;
     let engines = judgement.engines.iter().map(|engine| &engine.whole.verdict);
     let cases = judgement.cases.iter().map(|case| &case.answer.verdict);
-    count(by, engines, "engine") + "; " + &count(by, cases, "case")
+    let cases = count(by, cases, "case");
+    if judgement.engines.is_empty() {
+        return cases;
+    }
+    count(by, engines, "engine") + "; " + &cases
 }
 
 fn count<'a>(by: By, verdicts: impl Iterator<Item = &'a Verdict>, what: &str) -> String {
