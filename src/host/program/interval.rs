@@ -215,10 +215,16 @@ impl Observer {
             reader,
             interval: Interval::default(),
         };
-        observer.look();
-        // Drops and CPU time before the first look are not of this watch.
-        observer.interval = Interval::default();
+        observer.forget();
         observer
+    }
+
+    /// Begins anew: forgets drops and CPU time so far. Counters are read before the sockets here and after them by
+    /// [`Observer::finish`], so that no drop is without the counter that says why.
+    pub fn forget(&mut self) {
+        self.finish();
+        self.look();
+        self.interval = Interval::default();
     }
 
     /// Looks at sockets and threads: tens of microseconds, and more with many threads. Returns false once the program
