@@ -19,7 +19,7 @@ use self::judgement::Steps;
 use self::pace::Pace;
 use self::ring::Ring;
 
-/// Longest jump forward that is loss, in numbers. A longer one begins a new series.
+/// Longest jump forward that is loss without drops of the socket, in numbers. A longer one begins a new series.
 const LONGEST_LOSS: u64 = 1 << 20;
 
 /// Numbered datagram in the order of arrival.
@@ -50,7 +50,7 @@ pub struct SequenceTracker {
     bits: u32,
     /// Mask of the number's bits.
     mask: u64,
-    /// Longest jump forward that is loss.
+    /// Longest jump forward that is loss without drops of the socket.
     forward: u64,
     /// Numbers back that are remembered.
     back: u64,
@@ -133,7 +133,7 @@ impl SequenceTracker {
         let (ahead, behind) = self.distances(number);
         if behind <= self.back {
             self.look_back(arrival, behind);
-        } else if ahead <= self.forward {
+        } else if ahead <= self.forward || self.was_mostly_dropped(ahead) {
             self.jumps_to_zero += u64::from(self.is_to_zero(arrival, ahead));
             if ahead <= NEAR || ahead - 1 <= self.drops.since_higher {
                 self.advance(arrival, ahead);
@@ -156,6 +156,11 @@ impl SequenceTracker {
         let ahead = number.wrapping_sub(highest) & self.mask;
         let behind = highest.wrapping_sub(number) & self.mask;
         (ahead, behind)
+    }
+
+    /// Returns whether the socket can have dropped half of the numbers of a jump forward.
+    fn was_mostly_dropped(&self, ahead: u64) -> bool {
+        ahead <= self.mask / 2 && ahead / 2 <= self.drops.since_higher
     }
 
     /// Begins a part of the series, as [`Ring::begin`] does.

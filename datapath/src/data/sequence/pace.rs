@@ -7,19 +7,28 @@ const SHORT: u64 = 1024;
 /// Factor by which a sender may be faster than it was.
 const FASTER: f64 = 4.0;
 
+/// Jump that is too long to be believed without a proof.
+#[derive(Clone, Copy, Debug)]
+struct Jump {
+    numbers: u64,
+    /// Those of them that the socket did not drop.
+    not_dropped: u64,
+    ns: u64,
+}
+
 /// Numbers over time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
     /// First and last arrival of a higher number since 1970, in nanoseconds.
     seen: Option<(u64, u64)>,
-    /// Beginning of the current piece of time, and the numbers that came in it.
+    /// Beginning of the current piece of time, and the numbers that arrived in it.
     piece: (u64, u64),
-    /// Most numbers that came in a piece.
+    /// Most numbers that arrived in a piece.
     most: u64,
     /// Numbers that came or were lost in short jumps.
     numbers: u64,
-    /// The jump that is largest for its time: numbers and nanoseconds.
-    worst: Option<(u64, u64)>,
+    /// The jump that is largest for its time.
+    worst: Option<Jump>,
     /// Longest time before a jump, in nanoseconds, and the most drops of the socket before one.
     before_jump: (u64, u64),
     /// Most nanoseconds for each number, and most drops for each, that would lie between two parts of the series.
@@ -36,13 +45,16 @@ impl Pace {
             let (longest, most) = self.before_jump;
             self.before_jump = (longest.max(ns), most.max(dropped));
         }
-        let is_unproven = ahead > SHORT && ahead - 1 > dropped;
+        let not_dropped = ahead - dropped.min(ahead - 1);
+        let is_unproven = not_dropped > SHORT;
         if is_unproven {
-            let jump = (ahead, ns);
-            if self
-                .worst
-                .is_none_or(|worst| per_piece(jump) > per_piece(worst))
-            {
+            let jump = Jump {
+                numbers: ahead,
+                not_dropped,
+                ns,
+            };
+            let is_worse = |worst: Jump| jump.per_piece() > worst.per_piece();
+            if self.worst.is_none_or(is_worse) {
                 self.worst = Some(jump);
             }
         }
@@ -51,7 +63,9 @@ impl Pace {
         if arrived_ns.saturating_sub(self.piece.0) >= PIECE_NS {
             self.piece = (arrived_ns, 0);
         }
-        self.piece.1 += 1;
+        // The socket dropped what had arrived, too.
+        let arrived = 1 + dropped.min(ahead - 1);
+        self.piece.1 += (arrived as f64 / (ns as f64 / PIECE_NS as f64).max(1.0)) as u64;
         self.most = self.most.max(self.piece.1);
     }
 
@@ -97,8 +111,9 @@ impl Pace {
 
     /// Returns the jump, in numbers and nanoseconds, that is too large for its time.
     pub(super) fn too_large(&self) -> Option<(u64, u64)> {
-        let is_too_large = |jump: &(u64, u64)| per_piece(*jump) > FASTER * self.most as f64;
-        self.worst.filter(is_too_large)
+        let is_too_large = |jump: &Jump| jump.per_piece() > FASTER * self.most as f64;
+        let worst = self.worst.filter(is_too_large)?;
+        Some((worst.numbers, worst.ns))
     }
 
     /// Returns whether the numbers, of which there are this many, may have gone around without being seen.
@@ -111,7 +126,9 @@ impl Pace {
     }
 }
 
-/// Returns the numbers of a jump beyond a short one, per piece of its time.
-fn per_piece((numbers, ns): (u64, u64)) -> f64 {
-    (numbers - SHORT) as f64 / (ns as f64 / PIECE_NS as f64 + 1.0)
+impl Jump {
+    /// Returns the numbers beyond a short jump that the socket did not drop, per piece of its time.
+    fn per_piece(self) -> f64 {
+        (self.not_dropped - SHORT) as f64 / (self.ns as f64 / PIECE_NS as f64 + 1.0)
+    }
 }

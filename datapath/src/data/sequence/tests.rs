@@ -300,6 +300,31 @@ fn a_jump_that_its_time_does_not_allow_is_no_loss() {
 }
 
 #[test]
+fn a_jump_that_the_socket_mostly_dropped_is_loss_however_long() {
+    let jump = |by: u64, dropped: u64| {
+        let mut tracker = SequenceTracker::new(32);
+        for n in 0..2000 {
+            // A million numbers per second, before and in the jump.
+            let number = 10_000_000 + if n < 1000 { n } else { n + by };
+            tracker.enter(Arrival {
+                number,
+                arrived_ns: number * 1000,
+                dropped: if n == 1000 { dropped } else { 0 },
+            });
+        }
+        tracker.finish(0);
+        let series = tracker.series();
+        series.map(|it| (it.counts.missing, it.matched_drops))
+    };
+    for (by, dropped) in [(300_000, 240_000), (1_200_000, 1_000_000)] {
+        let missing = i64::try_from(by).expect("few");
+        assert_eq!(jump(by, dropped), Ok((missing, dropped)), "{by}");
+    }
+    // Too few drops prove nothing.
+    assert!(jump(300_000, 100).is_err());
+}
+
+#[test]
 fn short_numbers_that_may_have_gone_around_are_not_believed() {
     let after = |gap_ms: u64| {
         let mut tracker = SequenceTracker::new(8);
