@@ -31,6 +31,7 @@ pub(super) fn summary(outcome: &Outcome) -> Value {
             "queued_bytes_max": outcome.end.backlog.most_queued_bytes(),
             "bytes_per_datagram": outcome.end.backlog.bytes_per_datagram(),
             "needed_rcvbuf": outcome.needed_rcvbuf(),
+            "needed_if_none_longer_than": outcome.needed_rcvbuf().and_then(|_| outcome.longest_bytes()),
         },
         "cpu_pct": 100.0 * totals.cpu_ns as f64 / totals.length_ns.max(1) as f64,
         "softirq_cpu": outcome.seen.softirq_cpu().map(|(cpu, _)| cpu),

@@ -90,12 +90,18 @@ pub(super) fn buffer(outcome: &Outcome) -> String {
     }
     if let Some(needed) = outcome.needed_rcvbuf() {
         lines.push(format!(
-            "SO_RCVBUF of {} would have held what was dropped, by estimate, if none of it was longer than {} B",
+            "SO_RCVBUF of {} would have held what was dropped, by estimate, {}",
             size(rounded_up(needed)),
-            outcome.longest_bytes().unwrap_or(0)
+            if_none_is_longer(outcome)
         ));
     }
     entry("buffer", &lines)
+}
+
+/// Returns the condition of the estimate: the kernel does not tell the sizes of what it drops.
+fn if_none_is_longer(outcome: &Outcome) -> String {
+    let longest = outcome.longest_bytes().unwrap_or(0);
+    format!("if none of it was longer than {longest} B, as none that came")
 }
 
 /// Returns what was found, with its fixes.
@@ -117,8 +123,9 @@ fn larger(outcome: &Outcome) -> String {
     let command = || format!("\nfor programs that set it: {}", limit.command(needed));
     let allow = is_less.then(command);
     format!(
-        "a buffer of {} would have held it, by estimate: --rcvbuf {needed}, or SO_RCVBUF in a program{}",
+        "a buffer of {} would have held it, by estimate, {}: --rcvbuf {needed}, or SO_RCVBUF in a program{}",
         size(needed),
+        if_none_is_longer(outcome),
         allow.unwrap_or_default()
     )
 }
