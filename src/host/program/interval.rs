@@ -46,6 +46,8 @@ pub struct Interval {
 pub struct SocketSeen {
     /// Address that it is bound to.
     pub local: SocketAddr,
+    /// It takes no IPv4 (`IPV6_V6ONLY`).
+    pub ipv6_only: bool,
     /// Its fullest queue, in bytes.
     pub queued_bytes: u32,
     /// Size of its buffer, in bytes. `None`: the kernel does not say.
@@ -291,6 +293,7 @@ impl Interval {
             .entry(socket.inode)
             .or_insert_with(|| SocketSeen {
                 local: socket.local,
+                ipv6_only: socket.ipv6_only,
                 queued_bytes: 0,
                 buffer_bytes: None,
                 drops: 0,
