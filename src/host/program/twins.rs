@@ -175,6 +175,9 @@ mod tests {
             assert_eq!(is_found, expected, "{addresses:?} {ipv6_only}");
         }
         let any = found(["0.0.0.0", "::"], false).expect("they are twins");
-        assert!(any.why.contains("old (pid 8) gets what is sent to any IPv4 address"));
+        assert!(
+            any.why
+                .contains("old (pid 8) gets what is sent to any IPv4 address")
+        );
     }
 }
