@@ -74,7 +74,9 @@ pub(super) fn of(
     let lines = outputs.words.in_commands(&lines.join("\n"));
     let lines = fold::text(&format!("{lines}\n{}\n", next.join("\n")), room);
     let answers = match purpose {
-        Purpose::Choice => drawn_answers(rows, &outputs.words, room),
+        Purpose::Choice => {
+            drawn_answers(rows, outputs.samples_path.as_deref(), &outputs.words, room)
+        }
         Purpose::Comparison { .. } => String::new(),
     };
     format!("\n{answers}{lines}")

@@ -6,8 +6,9 @@ mod words;
 use std::collections::BTreeSet;
 
 pub(super) use self::circumstances::Circumstances;
-use super::answer::{Answer, engines, hint, never_sleep, only_on_a_wire};
+use super::answer::{Answer, engines, hint, never_sleep};
 use super::choices::{NEEDED_PCT, is_clean, lowered, names, needs_spare_cpus};
+use super::commands::only_on_a_wire;
 use super::estimate::{RISK, Reading};
 use super::measure::Measure;
 use super::{BoardRanking, Conditions, Overloaded, RankedEngine, Standing};
@@ -54,14 +55,15 @@ pub(super) fn answer(board: &BoardRanking) -> Answer {
         )
     };
     said.extend(all.iter().take(MOST_LINES).map(line));
-    if all.len() > MOST_LINES {
-        let more = all.len() - MOST_LINES;
-        said.push(format!("{more} more: udpbench rank --details FILE"));
+    let more = all.len().saturating_sub(MOST_LINES);
+    if more > 0 {
+        said.push(format!("and under {more} more conditions"));
     }
     Answer {
         said,
         gains: Vec::new(),
         hints: hints(board, &all, &told.into_iter().collect()),
+        is_cut: more > 0,
     }
 }
 

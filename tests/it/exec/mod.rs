@@ -446,3 +446,21 @@ fn two_builds_of_a_program_are_compared() {
     );
     assert_none_left(&place);
 }
+
+/// Without a CSV there is no column to look at.
+#[test]
+fn failed_cases_are_counted_with_their_reason_and_no_column_is_named() {
+    let place = Place::new();
+    let output = place.run(
+        "--engine exec:fails=/bin/false --no-reference --threads 2 --payload 26 --ip v4 --soak 0s \
+         --duration 100ms --rounds 5 -o out.csv",
+    );
+    assert_code(&output, 1);
+    let (shown, said) = (stdout(&output), stderr(&output));
+    assert!(said.contains("1 of 1 cases failed\n"), "{said}");
+    assert!(
+        !said.contains("column") && !shown.contains("the column reason"),
+        "{said}{shown}"
+    );
+    assert!(shown.contains("failed: "), "{shown}");
+}

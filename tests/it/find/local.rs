@@ -12,7 +12,7 @@ use udpbench::results::log::{Event, Log};
 use udpbench::sys::files::Root;
 use udpbench::term::fold::is_command;
 
-use crate::common::{Place, assert_code, stderr, stdout, wait_until};
+use crate::common::{BusyProgram, Place, assert_code, stderr, stdout, wait_until};
 
 /// Roughly, and soon.
 const SHORT: &str = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic \
@@ -30,6 +30,14 @@ fn trials(log: &Log<Header>) -> usize {
 
 fn rows(json: &str) -> Vec<Value> {
     serde_json::from_str(json).expect("an array")
+}
+
+#[test]
+fn busy_programs_are_named_before_the_first_window() {
+    let _busy = BusyProgram::start();
+    let output = Place::new().run(&format!("find lossless {SHORT} -o log.jsonl"));
+    let said = stderr(&output);
+    assert!(said.contains("warning: other programs use "), "{said}");
 }
 
 #[test]
