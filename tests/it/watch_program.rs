@@ -7,7 +7,7 @@ use std::process::{self, Child, ChildStderr, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Place, assert_code, program, stderr};
+use crate::common::{Place, assert_code, program, stderr, stdout};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::socket::{setsockopt, sockopt::RcvBuf};
@@ -126,6 +126,31 @@ fn it_ends_when_the_sockets_are_closed() {
     errors.read_to_string(&mut rest).expect("text");
     assert_eq!(watch.wait().expect("it ends").code(), Some(1), "{rest}");
     assert!(rest.contains("its sockets are closed"), "{rest}");
+}
+
+#[test]
+fn a_watch_for_a_time_ends_by_itself() {
+    let socket = unread_socket("127.0.0.1:0");
+    let port = socket.local_addr().expect("bound").port();
+    let words = format!("watch --port {port} --for 250ms --window 100ms");
+    let output = Place::new().run(&words);
+    assert_code(&output, 0);
+    let lines = stdout(&output);
+    let windows = lines.lines().filter(|line| line.get(2..3) == Some(":"));
+    assert!((1..=3).contains(&windows.count()), "{lines}");
+}
+
+#[test]
+fn the_help_tells_of_ports_and_whose_datagrams_kpps_are() {
+    let place = Place::new();
+    let short = stdout(&place.run("watch -h"));
+    assert!(
+        short.contains("--port") && short.contains("--pid"),
+        "{short}"
+    );
+    let long = stdout(&place.run("watch --help"));
+    let kpps = "datagrams per second that all programs of this network namespace read";
+    assert!(long.contains(kpps), "{long}");
 }
 
 /// A process that has this socket open and does nothing. It ends with this.
