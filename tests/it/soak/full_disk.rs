@@ -16,7 +16,8 @@ fn soak(place: &Place, then: &str) -> Option<Output> {
          $0 soak --for 6s --rate 500 -o $name & soak=$!
          while ! [ -s soak.jsonl ]; do sleep 0.1; done
          cat /dev/zero >fill 2>/dev/null; echo it is full
-         for far in $(cat /proc/$soak/task/*/children); do kill -STOP $far; sleep 1.2; kill -CONT $far; done
+         while far=$(cat /proc/$soak/task/*/children) && [ -z \"$far\" ]; do sleep 0.1; done
+         sleep 1; for far in $far; do kill -STOP $far; sleep 1.2; kill -CONT $far; done
          sleep 2; {then}; wait $soak; code=$?; cp soak.jsonl ..; exit $code"
     );
     let mut unshare = Command::new("unshare");
