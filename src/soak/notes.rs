@@ -19,6 +19,11 @@ const READING_NS: u64 = 500_000_000;
 /// Lines of the kernel that an event has, at most.
 const MAX_LINES: usize = 4;
 const CARRIER: &str = "carrier changes";
+/// Names of the drops on the way out.
+pub(super) const OUT_DROPS: [&str; 2] = [
+    "dropped by the qdisc",
+    "dropped by the interface on the way out",
+];
 
 /// A note.
 #[derive(Clone, Debug)]
@@ -194,11 +199,8 @@ impl Watch {
 fn on_the_way_out(moved: &PathCounters) -> [(&'static str, u64); 3] {
     [
         (CARRIER, moved.carrier_changes),
-        ("dropped by the qdisc", moved.qdisc_drops),
-        (
-            "dropped by the interface on the way out",
-            moved.nic_out_drops,
-        ),
+        (OUT_DROPS[0], moved.qdisc_drops),
+        (OUT_DROPS[1], moved.nic_out_drops),
     ]
 }
 

@@ -40,6 +40,7 @@ impl Open {
             at: String::new(),
             kind: Kind::Loss,
             place: Place::Path,
+            is_full: false,
             start_ns,
             length_ns: 0,
             due: 0,
@@ -115,6 +116,11 @@ impl Open {
         };
         event.lost_forward = self.lost_forward();
         event.place = self.place(&event);
+        event.is_full = match event.place {
+            Place::Here => self.is_own_drop && event.kind <= Kind::Loss,
+            Place::FarEnd => self.is_far_buffer_full(&event),
+            _ => false,
+        };
         event
     }
 
@@ -150,10 +156,18 @@ impl Open {
         let Some(((_, before), (_, after))) = self.before.zip(self.after) else {
             return self.is_unreachable;
         };
-        let dropped = after.state.dropped.wrapping_sub(before.state.dropped);
         self.is_unreachable
             || before.echo != after.echo
-            || 2 * u64::from(dropped) > event.lost
+            || self.is_far_buffer_full(event)
             || after.state.held_us > LONG_HELD_US
+    }
+
+    fn is_far_buffer_full(&self, event: &Event) -> bool {
+        self.before
+            .zip(self.after)
+            .is_some_and(|((_, before), (_, after))| {
+                let dropped = after.state.dropped.wrapping_sub(before.state.dropped);
+                before.echo == after.echo && 2 * u64::from(dropped) > event.lost
+            })
     }
 }
