@@ -17,6 +17,7 @@
 
 use std::env;
 use std::fmt;
+use std::fs;
 use std::io;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
@@ -51,7 +52,14 @@ const DEADLINE: Duration = Duration::from_secs(300);
 /// the next one.
 const GAP_NS: f64 = 1_000_000.0;
 
-fn main() -> anyhow::Result<()> {
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("error: {error:#}");
+        exit(1)
+    }
+}
+
+fn run() -> anyhow::Result<()> {
     wakeup::install()?;
     let words: Vec<String> = env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -103,7 +111,14 @@ impl Workload {
 }
 
 fn move_datagrams(entry: &'static Entry, workload: Workload, packets: u64) -> anyhow::Result<()> {
-    if workload == Workload::Requests && entry.about.can_serve_requests.is_err() {
+    let about = &entry.about;
+    let cannot = match workload {
+        Workload::Turns => false,
+        Workload::Requests => about.can_serve_requests.is_err(),
+        // A receiver that was held up until its queue was full would wait forever.
+        Workload::Paced => about.starves.is_some(),
+    };
+    if cannot {
         return Ok(());
     }
     // An engine that only sends or only receives runs with its partner.
@@ -200,8 +215,9 @@ fn move_at_least(
         }
         ensure!(
             started.elapsed() < DEADLINE,
-            "of {packets} datagrams only {} came within {DEADLINE:?}",
-            received()
+            "of {packets} datagrams only {} came within {DEADLINE:?}: {}",
+            received(),
+            whereabouts(threads.iter().map(|(meter, _)| &**meter))
         );
         thread::sleep(Duration::from_millis(1));
     }
@@ -213,6 +229,18 @@ fn move_at_least(
         }
     }
     Ok(moved)
+}
+
+/// Returns what each thread has moved, and the call that it is in: its number and arguments (proc_pid_syscall(5)).
+fn whereabouts<'m>(meters: impl Iterator<Item = &'m Meter>) -> String {
+    let of = |meter: &Meter| {
+        let tid = meter.tid.load(Ordering::Relaxed);
+        let call = fs::read_to_string(format!("/proc/self/task/{tid}/syscall"));
+        let (sent, received) = (meter.sent.read(), meter.received.read().packets);
+        let call = call.unwrap_or_else(|error| error.to_string());
+        format!("{sent} sent, {received} received, in {}", call.trim_end())
+    };
+    meters.map(of).collect::<Vec<_>>().join("; ")
 }
 
 /// Ends whatever a thread waits for.

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::session::Outcome;
-use super::{open, show_answers, width};
+use super::{open, say, show_answers, width};
 use crate::cli::CompareArgs;
 use crate::error::UsageError;
 use crate::results::baselines;
 use crate::results::files::Results;
-use crate::term::{fold, shell};
+use crate::term::{escape, fold, shell};
+use crate::verdict::compare::in_turn;
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge;
@@ -22,7 +23,9 @@ use crate::verdict::judge::table::Detail;
 /// Fails if a file cannot be read or has no case to compare.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let shape = args.asked.form.shape()?;
-    let sides = args.sides()?;
+    let typed = args.sides()?;
+    let found = typed.map(without_unmatched);
+    let sides = found.each_ref().map(Vec::as_slice);
     let [before, after] = sides;
     let opened = |paths: &[PathBuf]| {
         paths
@@ -32,9 +35,10 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     };
     let (before, after) = (opened(before)?, opened(after)?);
     let comparison = compare([&before, &after], args.asked.question());
-    refuse_nothing(&comparison, before.iter().chain(&after))?;
+    refuse_nothing(&comparison, [&before, &after])?;
     let table = || {
-        let next = next(&comparison, sides);
+        let begun = typed.into_iter().flatten().find_map(|path| begun(path));
+        let next = next(&comparison, sides, begun.as_deref());
         draw(&comparison, Detail::of(args.asked.details), width()) + &next
     };
     let rows = || {
@@ -51,7 +55,8 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns what can tell what this comparison cannot. Empty: there is nothing, or no need.
-fn next(comparison: &Comparison, sides: [&[PathBuf]; 2]) -> String {
+/// `begun`: the log of a run that was to be compared and has not ended.
+fn next(comparison: &Comparison, sides: [&[PathBuf]; 2], begun: Option<&Path>) -> String {
     let engines = &comparison.judgement.engines;
     if comparison.is_worse() {
         return String::new();
@@ -60,6 +65,10 @@ fn next(comparison: &Comparison, sides: [&[PathBuf]; 2]) -> String {
         let advice = "next  measure another engine, too, in all runs, or each engine against itself, in two programs or \
                       states (udpbench ab -h):\n      udpbench ab ./BEFORE ./AFTER\n";
         return fold::text(advice, width().into());
+    }
+    if let Some(log) = begun.filter(|_| comparison.is_inconclusive()) {
+        let log = shell::path(log);
+        return format!("next  udpbench --resume {log}\n      and then this comparison again\n");
     }
     match sides {
         [[before], [after]] if comparison.is_inconclusive() => measure_again(before, after),
@@ -85,13 +94,55 @@ fn measure_again(before: &Path, after: &Path) -> String {
     format!("next  {measure}\n      udpbench compare {before_name} -- {after} {all_again}\n")
 }
 
+/// Leaves out the patterns that no file matches, and says so. The shell passes them on as they are: the run that was to
+/// write the files, by the commands of [`measure_again`], has not ended. A side without any other file stays as it is.
+fn without_unmatched(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let (unmatched, found): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        paths.iter().partition(|path| beginning(path).is_some());
+    if found.is_empty() {
+        return paths.to_vec();
+    }
+    for pattern in unmatched {
+        say(&format!(
+            "{}: no file matches, so it is left out",
+            escape::name(pattern)
+        ));
+    }
+    found.into_iter().cloned().collect()
+}
+
+/// Returns the part of a pattern before its first `*`. `None`: it is a file.
+fn beginning(path: &Path) -> Option<&Path> {
+    let (beginning, _) = path.to_str()?.split_once('*')?;
+    (!path.exists()).then_some(Path::new(beginning))
+}
+
+/// Returns the log of a run that has not written its rows, and whose name begins like a pattern that no file matches.
+fn begun(path: &Path) -> Option<PathBuf> {
+    let mut logs: Vec<PathBuf> = begin_like(beginning(path)?)
+        .filter(|it| it.extension().is_some_and(|it| it == "jsonl"))
+        .collect();
+    logs.sort();
+    logs.into_iter().next()
+}
+
 /// Returns whether the name of a file in the same directory begins like this.
 fn is_begun(stem: &Path) -> bool {
+    begin_like(stem).next().is_some()
+}
+
+/// Lists the files whose names begin like this, in the same directory.
+fn begin_like(stem: &Path) -> impl Iterator<Item = PathBuf> {
     let directory = stem.parent().filter(|it| *it != Path::new(""));
     let entries = directory.unwrap_or(Path::new(".")).read_dir();
-    let start = stem.file_name().unwrap_or_default().as_encoded_bytes();
-    let mut entries = entries.into_iter().flatten().flatten();
-    entries.any(|entry| entry.file_name().as_encoded_bytes().starts_with(start))
+    let start = stem.file_name().unwrap_or_default();
+    let entries = entries.into_iter().flatten().flatten();
+    let alike = entries.filter(|entry| {
+        let name = entry.file_name();
+        name.as_encoded_bytes()
+            .starts_with(start.as_encoded_bytes())
+    });
+    alike.map(move |entry| stem.with_file_name(entry.file_name()))
 }
 
 /// Returns the command that, with `--against`, measures the same as a run. `None`: its log is gone, or it was no sweep
@@ -117,17 +168,22 @@ pub(super) fn outcome(comparison: &Comparison, accept: bool) -> Outcome {
     }
 }
 
-/// Returns an error if there is no case to compare: an empty comparison must not look like one without a slowdown.
-pub(super) fn refuse_nothing<'a>(
+/// Returns an error if there is no case to compare: an empty comparison must not look like one without a slowdown. It
+/// has the command that would tell, if there is one.
+pub(super) fn refuse_nothing(
     comparison: &Comparison,
-    mut files: impl Iterator<Item = &'a Results>,
+    sides: [&[Results]; 2],
 ) -> Result<(), UsageError> {
     let Some(why) = comparison.obstacle() else {
         return Ok(());
     };
-    let begun = files.find_map(Results::resume_command);
-    let fix = begun.map(|command| format!("; measure what is missing: {command}"));
-    let fix = fix.unwrap_or_default();
+    let begun = sides
+        .into_iter()
+        .flatten()
+        .find_map(Results::resume_command);
+    let begun = begun.map(|command| format!("; measure what is missing: {command}"));
+    let in_turn = || in_turn::command(sides).map(|it| format!("; measure both settings: {it}"));
+    let fix = begun.or_else(in_turn).unwrap_or_default();
     let [before, after] = comparison.names.each_ref().map(|names| names.join(" "));
     let problem = format!("no case can be compared with {before}: {why}{fix}");
     Err(UsageError::flag("compare", &after, problem))

@@ -52,6 +52,7 @@ use crate::sys::interrupt::Interrupt;
 use crate::term::duration::about;
 use crate::term::escape;
 use crate::term::fold;
+use crate::term::shell;
 use crate::verdict::quality::Quality;
 use crate::verdict::rank::{Answer, BoardRanking, By};
 
@@ -97,10 +98,14 @@ fn advice(rows: &[Row]) -> Vec<String> {
 }
 
 /// Draws each machine's answer, `room` columns wide. With several machines, the name of each precedes its answer.
-/// `words` reach the remote host.
-fn drawn_answers(rows: &[Row], words: &Words, room: usize) -> String {
+/// `words` reach the remote host. `results`: a file of these rows.
+fn drawn_answers(rows: &[Row], results: Option<&Path>, words: &Words, room: usize) -> String {
     let answers = answers(rows).into_iter();
+    let details = results.map(|path| format!("udpbench rank --details {}", shell::path(path)));
     let text = answers.map(|(machine, mut answer)| {
+        if let Some(details) = &details {
+            answer = answer.or_else_see(details);
+        }
         for line in answer.said.iter_mut().chain(&mut answer.hints) {
             *line = words.in_commands(line);
         }

@@ -45,7 +45,7 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
         None => columns,
     };
     let bytes = match shape {
-        Shape::Table => draw(&rows).into_bytes(),
+        Shape::Table => draw(&args.file, &rows).into_bytes(),
         Shape::File(format) => format.encode(&rows, &columns, super::advice)?,
     };
     put(args, shape, &bytes)
@@ -71,11 +71,16 @@ fn warnings(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Draws the table and the answer as the run did.
-fn draw(rows: &[Row]) -> String {
+fn draw(file: &Path, rows: &[Row]) -> String {
     let rows: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
     let (table, answers) = (
         table::draw(&rows, super::width()),
-        super::drawn_answers(&rows, &Words::default(), super::width().into()),
+        super::drawn_answers(
+            &rows,
+            file.is_file().then_some(file),
+            &Words::default(),
+            super::width().into(),
+        ),
     );
     let quality = fold::text(
         &format!("quality  {}\n", Quality::of(&rows)),

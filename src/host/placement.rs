@@ -77,6 +77,12 @@ impl Placement {
         (0..count).map(at).collect()
     }
 
+    /// Returns the first CPU of a sender that a receiver has, too.
+    pub fn shared_cpu(&self) -> Option<usize> {
+        let mut senders = self.senders.iter().flatten().copied();
+        senders.find(|cpu| self.receivers.contains(&Some(*cpu)))
+    }
+
     /// Returns the CPUs of the bench threads, senders first.
     pub fn cpus(&self) -> impl Iterator<Item = Option<usize>> {
         self.senders.iter().chain(&self.receivers).copied()

@@ -7,6 +7,7 @@ mod decision;
 mod remarks;
 mod schedule;
 mod settings;
+mod shared_cpu;
 mod wire;
 
 use serde::{Deserialize, Serialize};

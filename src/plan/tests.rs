@@ -377,3 +377,30 @@ fn a_window_between_two_hosts_waits_until_the_path_is_quiet() {
     assert!(of(&schedule) >= near + Duration::from_millis(50) * 7);
     assert!(schedule.expected_time(&plan) > schedule.soak + of(&schedule) * 10);
 }
+
+#[test]
+fn ends_that_share_a_cpu_are_told_the_cpus_that_they_can_have_or_that_there_are_too_few() {
+    let host = host();
+    let pinned = |pin: Pin| {
+        let conditions = Conditions {
+            host: &host,
+            board: &board::find("a test", "generic", "").expect("compiled in"),
+            pin: &pin,
+            steering_refusal: None,
+            engine_refusals: &[],
+            remote: None,
+        };
+        Plan::new(&axes(&["std"], &[2], Ip::V4), &conditions)
+    };
+    let shared = |plan: &Plan| plan.runnable().find_map(|planned| planned.shared_cpu(None));
+    assert_eq!(shared(&pinned(Pin::Board)), None);
+    assert_eq!(shared(&pinned(Pin::None)), None);
+    let plan = pinned(Pin::To(vec![1], vec![1]));
+    assert_eq!(shared(&plan), Some(1));
+    assert_eq!(plan.pin_apart(&host.cpus), Ok(Pin::To(vec![3], vec![2])));
+    let only = plan.pin_apart(&host.cpus[..1]);
+    assert!(only.is_err_and(|instead| instead.contains("only one CPU")));
+    let eight = self::plan(&axes(&["std"], &[2, 8], Ip::V4), "generic");
+    let crowd = eight.pin_apart(&host.cpus);
+    assert!(crowd.is_err_and(|instead| instead.contains("too few CPUs")));
+}

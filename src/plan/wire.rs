@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Case, Destination, HostAddress, Ip};
-use crate::host::facts::{Host, Interface};
+use crate::host::facts::{Host, Interface, InterfaceKind};
 use crate::term::shell;
 
 /// The remote host, and the links to it.
@@ -89,6 +89,12 @@ impl Wire {
             Some(Destination::Of(address)) => link.is_to(address),
             _ => link.ip() == case.ip,
         })
+    }
+
+    /// Returns whether both ends of a case are network namespaces of one machine.
+    pub fn is_one_machine(&self, case: &Case) -> bool {
+        let link = self.link(case);
+        link.is_some_and(|link| link.local.interface.kind == InterfaceKind::Veth)
     }
 
     /// Returns the addresses of a case's two ends. `None`: no link fits.

@@ -29,8 +29,19 @@ pub fn decimals_without_interval(value: f64) -> usize {
 
 /// Formats a count with its noun: `1 case`, `2 cases`.
 #[must_use]
-pub fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {}", noun_for(count, noun))
+pub fn counted(count: impl Copy + Display + TryInto<usize>, noun: &str) -> String {
+    let number = count.try_into().unwrap_or(usize::MAX);
+    format!("{count} {}", noun_for(number, noun))
+}
+
+/// Formats a count with its noun and its verb: `1 case was`, `2 cases were`.
+#[must_use]
+pub fn counted_with_verb(count: impl Copy + Display + TryInto<usize>, noun: &str) -> String {
+    let verb = match count.try_into() {
+        Ok(1) => "was",
+        _ => "were",
+    };
+    format!("{} {verb}", counted(count, noun))
 }
 
 /// Returns the noun for a count: the singular for 1, else the plural with `s`.
@@ -116,7 +127,17 @@ pub fn interval_text(middle: f64, low: f64, high: f64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::{counted, counted_with_verb};
     use super::{decimals, decimals_without_interval, interval_text, signed};
+
+    #[test]
+    fn one_is_singular() {
+        let numbers = [0_u64, 1, 2, u64::MAX].map(|count| counted(count, "case"));
+        let many = format!("{} cases", u64::MAX);
+        assert_eq!(numbers, ["0 cases", "1 case", "2 cases", &many]);
+        let said = [1_usize, 2].map(|count| counted_with_verb(count, "trial"));
+        assert_eq!(said, ["1 trial was", "2 trials were"]);
+    }
 
     #[test]
     fn a_wide_interval_leaves_fewer_decimals() {

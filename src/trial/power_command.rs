@@ -15,6 +15,7 @@ use crate::error::UsageError;
 use crate::plan::{Meter, Settings};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::sys::power::{IdlePower, to_uw};
+use crate::term::digits::counted;
 
 const FLAG: &str = "--power-command";
 /// Readings that show how often the command prints.
@@ -262,7 +263,7 @@ fn collect(lines: impl Read, output: &Mutex<Output>) {
             .take(LONGEST_LINE)
             .read_until(b'\n', &mut line)
         {
-            Ok(0) | Err(_) => break format!("it ended after {count} lines"),
+            Ok(0) | Err(_) => break format!("it ended after {}", counted(count, "line")),
             Ok(_) => {}
         }
         if line.len() as u64 == LONGEST_LINE {

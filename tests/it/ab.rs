@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use crate::common::{Place, assert_code, stderr, stdout, wait_until};
+use crate::common::{BusyProgram, Place, assert_code, stderr, stdout, wait_until};
 use crate::exec::place_with;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -40,6 +40,19 @@ fn windows(log: &Log<Header>) -> Vec<(Side, usize, u32)> {
         _ => None,
     };
     log.lines.iter().filter_map(window).collect()
+}
+
+#[test]
+fn busy_programs_are_named_before_the_first_window() {
+    let _busy = BusyProgram::start();
+    let place = Place::new();
+    let (_, _, errors) = compare(&place, &format!("--rounds 6 -o ab.jsonl -- {CASES}"));
+    assert!(errors.contains("warning: other programs use "), "{errors}");
+    let (_, _, errors) = compare(&place, "--resume ab.jsonl");
+    assert!(
+        !errors.contains("other programs use "),
+        "nothing to measure: {errors}"
+    );
 }
 
 /// Returns whether some window failed: on a busy machine, no datagram may be in it.

@@ -132,6 +132,64 @@ fn two_runs_with_one_payload_are_unclear_and_the_printed_commands_measure_again(
     }
 }
 
+/// The shell leaves a pattern as it is if no file matches it.
+#[test]
+fn the_printed_comparison_runs_as_it_stands_although_the_run_before_it_was_interrupted() {
+    let place = Place::new();
+    for name in ["before", "after"] {
+        assert_code(&place.run(&format!("{SWEEP} --payload 2 -o {name}.csv")), 0);
+    }
+    let again = "$udpbench compare before.csv -- after.csv after.2*.csv";
+    let compared = || {
+        let output = place.shell(again);
+        assert_code(&output, 4);
+        let said = stderr(&output);
+        assert!(said.contains("after.2*.csv: no file matches"), "{said}");
+        stdout(&output)
+    };
+    let text = compared();
+    assert!(
+        text.contains("--against before.csv --output after.2.csv"),
+        "{text}"
+    );
+    // As an interrupted run leaves it: a log, and no rows.
+    let log = fs::read_to_string(place.path("after.jsonl")).expect("the log");
+    let (header, _) = log.split_once('\n').expect("a header");
+    fs::write(place.path("after.2.jsonl"), format!("{header}\n")).expect("written");
+    let text = compared();
+    assert!(
+        text.contains("next  udpbench --resume after.2.jsonl\n"),
+        "{text}"
+    );
+    assert_code(&place.shell("$udpbench --resume after.2.jsonl"), 0);
+    let text = stdout(&place.shell(again));
+    assert!(text.contains("after.csv, after.2"), "{text}");
+}
+
+#[test]
+fn runs_with_other_buffers_are_refused_with_the_command_that_measures_both() {
+    let place = Place::new();
+    for (name, bytes) in [("before", 65_536), ("after", 131_072)] {
+        let run = format!("{SWEEP} --payload 2 --rcvbuf {bytes} -o {name}.csv");
+        assert_code(&place.run(&run), 0);
+    }
+    let (code, _, errors) = code_of(&place, "compare before.csv after.csv");
+    assert_eq!(code, Some(2), "{errors}");
+    let (_, command) = errors.split_once("udpbench ").expect("a command");
+    let command = command.trim_end();
+    assert!(
+        command.starts_with("ab --a '--rcvbuf 65536' --b '--rcvbuf 131072' -- --engine "),
+        "{errors}"
+    );
+    let output = place.shell(&format!("$udpbench {command} --duration 200ms"));
+    let said = stderr(&output);
+    assert!(
+        [Some(0), Some(3), Some(4)].contains(&output.status.code()),
+        "{said}"
+    );
+    assert!(stdout(&output).contains("B against A"), "{said}");
+}
+
 #[test]
 fn a_threshold_above_the_change_makes_it_0() {
     let place = place_with(0.8);

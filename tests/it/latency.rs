@@ -66,6 +66,23 @@ fn each_engine_is_asked_alone_and_at_three_loads() {
 }
 
 #[test]
+fn round_trips_that_cannot_be_told_apart_have_a_whole_command_for_more_windows() {
+    let place = Place::new();
+    let typed = "latency --engine std,nix --payload 64 --rounds 6 --warmup 5ms --soak 0s";
+    let output = place.run(&format!("{typed} --duration 60ms -o out.csv"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let shown = stdout(&output);
+    if !shown.contains("To tell more apart") {
+        return; // so short a run tells hardly anything apart
+    }
+    let again = "udpbench latency --engine std,nix --payload 64 ";
+    let next = shown.split("\nnext ").nth(1);
+    let next = next.unwrap_or_else(|| panic!("{shown}"));
+    let is_longer = |line: &str| line.contains(again) && line.contains(" --duration 240ms");
+    assert!(next.lines().any(is_longer), "{shown}");
+}
+
+#[test]
 fn what_latency_finds_out_cannot_be_chosen() {
     let place = Place::new();
     for (option, fix) in [

@@ -202,3 +202,15 @@ fn trains_over_a_path_of_a_small_mtu_are_sent_one_by_one_with_a_remark() {
         }
     }
 }
+
+#[test]
+fn a_limit_that_this_namespace_only_reads_is_raised_on_the_host() {
+    let place = Place::new();
+    let Some(output) = in_namespace(&place, "true", "check --rcvbuf 64M") else {
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let fix = "on the host of this container, not in it: sudo sysctl -w net.core.rmem_max=";
+    assert!(words.join(" ").contains(fix), "{said}");
+}

@@ -96,8 +96,28 @@ impl LossCounters {
         named.into_iter().chain(unnamed).collect()
     }
 
-    /// Returns the packets lost at a place. `None`: none, or they cannot be seen.
+    /// Returns how many packets came to interfaces of this network namespace and to no protocol, at most: fragments,
+    /// forwarded packets and those that the kernel has joined to one are among them. `None`: no interface can be read.
+    fn not_delivered(&self) -> Option<u64> {
+        let count = |name: &str| self.named(name).iter().map(|(_, count)| count).sum::<u64>();
+        let came: u64 = self.received.values().sum::<u64>() + count("IpReasmOKs");
+        let gone = count("IpInDelivers") + count("IpReasmReqds");
+        (!self.received.is_empty()).then(|| came.saturating_sub(gone))
+    }
+
+    /// Returns the packets lost at a place, at most. `None`: none, or they cannot be seen.
     pub fn loss(&self, place: &'static LossPlace) -> Option<Loss> {
+        let mut loss = self.everywhere(place)?;
+        if let Some(most) = self.not_delivered().filter(|_| place.is_of_machine)
+            && loss.packets > most + ON_THE_WAY
+        {
+            loss.packets = Some(most).filter(|it| *it > ON_THE_WAY).unwrap_or(0);
+        }
+        (loss.packets > 0).then_some(loss)
+    }
+
+    /// Returns the packets lost at a place in all network namespaces that its counters are of.
+    fn everywhere(&self, place: &'static LossPlace) -> Option<Loss> {
         let all = |names: &[&str]| -> Vec<(String, u64)> {
             names.iter().flat_map(|name| self.named(name)).collect()
         };

@@ -44,6 +44,9 @@ pub struct LossPlace {
     pub since: &'static str,
     /// The kernel's drop reasons (`enum skb_drop_reason`, since Linux 5.17).
     pub reasons: &'static [&'static str],
+    /// True if what tells of it is of all network namespaces of the machine, and each packet that came to one and was
+    /// delivered is none of it.
+    pub is_of_machine: bool,
     /// True if packets that are not for this host end here every day: no loss by itself.
     pub is_common: bool,
     /// Cause.
@@ -83,6 +86,7 @@ const PLACE: LossPlace = LossPlace {
     file: "",
     since: "",
     reasons: &[],
+    is_of_machine: false,
     is_common: false,
     why: "",
     next: "",
@@ -304,6 +308,7 @@ pub const PLACES: &[LossPlace] = &[
         less: &["TcpExtIPReversePathFilter", "IP_RPFILTER"],
         file: "/proc/net/stat/rt_cache",
         reasons: &["IP_LOCAL_SOURCE", "IP_INVALID_SOURCE", "IP_LOCALNET"],
+        is_of_machine: true,
         why: "the sender has an address of this host (IP_LOCAL_SOURCE), or one that nobody can have; counted in all \
               network namespaces of this machine",
         next: "ip -4 address, and give one of them another; sudo sysctl -w net.ipv4.conf.all.log_martians=1; dmesg",
@@ -314,6 +319,7 @@ pub const PLACES: &[LossPlace] = &[
         counters: &["rt_cache in_martian_dst"],
         file: "/proc/net/stat/rt_cache",
         reasons: &["IP_INVALID_DEST"],
+        is_of_machine: true,
         why: "an address of 127.0.0.0/8 or 0.0.0.0/8 came over the network",
         next: "sudo sysctl -w net.ipv4.conf.all.log_martians=1; dmesg",
         ..PLACE
@@ -371,6 +377,7 @@ pub const PLACES: &[LossPlace] = &[
         layer: Layer::Firewall,
         less: &["nf_conntrack drop", "nf_conntrack insert_failed"],
         reasons: &["NETFILTER_DROP"],
+        is_of_machine: true,
         why: "a rule of this host drops them, or one of another network namespace of this machine",
         next: "sudo nft list ruleset",
         ..PLACE

@@ -149,7 +149,7 @@ impl Base {
         measured: Outcome,
     ) -> anyhow::Result<Outcome> {
         let comparison = self.comparison();
-        refuse_nothing(&comparison, self.runs.iter().chain(&self.passes))?;
+        refuse_nothing(&comparison, [&self.runs, &self.passes])?;
         let text = format!("\n{}", draw(&comparison, Detail::Changes, width()));
         if progress.outputs.to_stdout && !progress.quiet {
             strip_str(&text).to_string().lines().for_each(say);

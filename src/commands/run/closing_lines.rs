@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use super::next;
 use crate::cli::as_typed;
-use crate::commands::drawn_answers;
 use crate::commands::session::progress::Progress;
+use crate::commands::{answers, drawn_answers};
 use crate::plan::Until;
 use crate::results::log::Header;
 use crate::results::row::{EndedBy, Row, Status};
 use crate::term::digits::counted;
 use crate::term::fold;
-use crate::verdict::quality::Quality;
+use crate::verdict::quality::{Fix, Quality};
 
 /// What a run was to find out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,13 +59,24 @@ pub(super) fn of(
     });
     let fixes = quality.fixes.iter();
     let fixes = fixes.flat_map(|fix| next::step(*fix, header, outputs));
+    // A longer run is no second step.
+    let is_longer = |fix: &Fix| matches!(fix, Fix::Longer | Fix::Until);
+    let is_open = purpose == Purpose::Choice
+        && !quality.fixes.iter().any(is_longer)
+        && answers(rows)
+            .iter()
+            .any(|(_, it)| it.asks_for_more_windows());
+    let more_windows = is_open.then(|| next::more_windows(header));
     let next = pairs.into_iter().flatten().chain(fixes);
+    let next = next.chain(more_windows.into_iter().flatten());
     let next = next.chain(next::show_more(outputs, hidden));
     let next: Vec<_> = labelled("next", next).collect();
     let lines = outputs.words.in_commands(&lines.join("\n"));
     let lines = fold::text(&format!("{lines}\n{}\n", next.join("\n")), room);
     let answers = match purpose {
-        Purpose::Choice => drawn_answers(rows, &outputs.words, room),
+        Purpose::Choice => {
+            drawn_answers(rows, outputs.samples_path.as_deref(), &outputs.words, room)
+        }
         Purpose::Comparison { .. } => String::new(),
     };
     format!("\n{answers}{lines}")

@@ -3,7 +3,6 @@
 use crate::cli::as_typed;
 use crate::commands::session::outputs::Outputs;
 use crate::data::{Buffer, Workload};
-use crate::host::placement::{Pin, Placement};
 use crate::results::command_line::CommandLine;
 use crate::results::log::Header;
 use crate::term::duration;
@@ -25,13 +24,17 @@ pub(super) fn step(fix: Fix, header: &Header, outputs: &Outputs) -> Vec<String> 
         Fix::Check(words) => {
             let check = outputs.words.in_commands("udpbench check");
             let commands = check.lines().map(str::to_owned);
-            let few = schedule.rounds < ENOUGH_ROUNDS;
-            let rounds = few.then(|| ("--rounds", ENOUGH_ROUNDS.to_string()));
-            let again = again(header, "then run it again", rounds.as_slice());
+            let again = again(header, "then run it again", &enough_rounds(header));
             let words = std::iter::once(format!("{words}:"));
             words.chain(commands).chain(again).collect()
         }
+        Fix::Again(words) => again(header, words, &enough_rounds(header)),
         Fix::Lossless => at_a_lower_rate(header, outputs),
+        Fix::Buffers => {
+            let usual = [("--rcvbuf", Buffer::DEFAULT.to_string())];
+            let words = "small receive buffers may be why so much is lost. With the usual ones";
+            again(header, words, &usual)
+        }
         Fix::Resume => {
             let command = outputs.resume_command();
             let text = command.unwrap_or_else(|| "measure what is missing".to_owned());
@@ -48,8 +51,7 @@ pub(super) fn step(fix: Fix, header: &Header, outputs: &Outputs) -> Vec<String> 
             again(header, "longer windows and warm-up", &changes)
         }
         Fix::Rounds if schedule.rounds < ENOUGH_ROUNDS => {
-            let changes = [("--rounds", ENOUGH_ROUNDS.to_string())];
-            again(header, "enough rounds", &changes)
+            again(header, "enough rounds", &enough_rounds(header))
         }
         Fix::Rounds => vec!["pin the threads (--pin), and run this again".to_owned()],
         Fix::Until => match schedule.until {
@@ -64,6 +66,22 @@ pub(super) fn step(fix: Fix, header: &Header, outputs: &Outputs) -> Vec<String> 
             ),
         },
     }
+}
+
+/// Returns the lines with the command that halves the intervals.
+pub(super) fn more_windows(header: &Header) -> Vec<String> {
+    let schedule = &header.schedule;
+    let rounds = schedule.rounds.saturating_mul(LONGER);
+    let measured = duration::in_ms(schedule.settings.window.saturating_mul(rounds));
+    let changes = [
+        ("--rounds", rounds.to_string()),
+        ("--duration", duration::text(measured)),
+    ];
+    again(
+        header,
+        "to tell more apart, four times as many windows",
+        &changes,
+    )
 }
 
 /// Returns the commands that show the hidden warnings, if there are any, and more of the results.
@@ -97,20 +115,16 @@ fn again(header: &Header, what: &str, changes: &[(&str, String)]) -> Vec<String>
     vec![format!("{what}:"), command]
 }
 
+/// Returns the option for a run whose rounds are too few for intervals of 95 %. Empty: they are enough.
+fn enough_rounds(header: &Header) -> Vec<(&'static str, String)> {
+    let few = header.schedule.rounds < ENOUGH_ROUNDS;
+    let rounds = few.then(|| ("--rounds", ENOUGH_ROUNDS.to_string()));
+    rounds.into_iter().collect()
+}
+
 fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> Vec<String> {
     let larger = "run this again with a larger --rcvbuf";
     let cases = || header.plan.cases().map(|planned| &planned.case);
-    if cases().any(|case| {
-        case.requested_rcvbuf()
-            .is_some_and(|it| it < Buffer::DEFAULT)
-    }) {
-        let usual = [("--rcvbuf", Buffer::DEFAULT.to_string())];
-        return again(
-            header,
-            "the small receive buffers may be why. With the usual ones",
-            &usual,
-        );
-    }
     let has_rates =
         cases().all(|case| case.transport.is_none() && case.workload != Some(Workload::Bidir));
     if !has_rates {
@@ -125,23 +139,8 @@ fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> Vec<String> {
 
 /// Returns the command that gives each end CPUs of its own, if the machine has them.
 fn apart(header: &Header) -> Vec<String> {
-    let cases = header.plan.runnable().map(|planned| planned.case.threads);
-    let placed = cases.max().map(|threads| {
-        let placement = Placement::generic(threads, &header.host.cpus);
-        let list = |cpus: &[Option<usize>]| cpus.iter().flatten().copied().collect();
-        (list(&placement.senders), list(&placement.receivers))
-    });
-    let placed: Option<(Vec<usize>, Vec<usize>)> = placed;
-    let apart = placed.filter(|(senders, receivers)| {
-        !senders.is_empty() && !senders.iter().any(|cpu| receivers.contains(cpu))
-    });
-    match apart {
-        Some((senders, receivers)) => {
-            let pin = Pin::To(senders, receivers).to_string();
-            again(header, "a CPU for each end", &[("--pin", pin)])
-        }
-        None => {
-            vec!["this machine has too few CPUs for both ends: measure between two".to_owned()]
-        }
+    match header.plan.pin_apart(&header.host.cpus) {
+        Ok(pin) => again(header, "a CPU for each end", &[("--pin", pin.to_string())]),
+        Err(instead) => vec![instead.to_owned()],
     }
 }

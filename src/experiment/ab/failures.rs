@@ -2,6 +2,7 @@
 
 use super::record::Measured;
 use super::{Record, Side};
+use crate::term::digits::counted;
 use crate::verdict::judge::Verdict;
 
 /// Rounds in which one side has to fail, and the other must not, until the side is the reason and not chance. If every
@@ -41,11 +42,8 @@ impl Measured {
             Some(Side::A) => return Some(Verdict::NotComparable(format!("fails in A: {reason}"))),
             None => {}
         }
-        let of = self.outcomes(side).count();
-        let failed = format!(
-            "{side} failed in {} of {of} rounds: {reason}",
-            self.failures(side)
-        );
+        let of = counted(self.outcomes(side).count(), "round");
+        let failed = format!("{side} failed in {} of {of}: {reason}", self.failures(side));
         let always_fails =
             |side: &Side| self.failures(*side) > 0 && !self.fails_now_and_then(*side);
         Some(match self.other_programs() {

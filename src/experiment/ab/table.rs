@@ -32,7 +32,8 @@ fn summary(record: &Record, judgement: &Judgement) -> String {
     } else {
         ""
     };
-    format!("{inconclusive}B against A, {rounds} rounds: {counts}.")
+    let rounds = counted(rounds, "round");
+    format!("{inconclusive}B against A, {rounds}: {counts}.")
 }
 
 fn described(side: Side, setup: &Setup) -> String {
@@ -58,7 +59,7 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
     let skipped: Vec<&str> = pairs.iter().filter_map(|pair| pair.refusal()).collect();
     let skipped = skipped.first().map(|reason| {
         let (skipped, all) = (skipped.len(), pairs.len());
-        format!("{skipped} of {all} cases skipped: {reason}")
+        format!("{skipped} of {} skipped: {reason}", counted(all, "case"))
     });
     let repeated: usize = record.measured().iter().map(|pair| pair.repeated).sum();
     let repeated = (repeated > 0).then(|| {

@@ -9,6 +9,7 @@ use super::loads::{Goal, TrialLoss};
 use super::mlr::{Found, Mlr, TrialRequest};
 use super::place::TrialOutcome;
 use super::steady::{CpuTimes, wanders};
+use crate::term::digits::counted;
 
 /// Largest relative distance from the sustainable load at which the work per datagram is nearly the same.
 const NEAR: f64 = 0.1;
@@ -234,11 +235,13 @@ impl fmt::Display for Doubt {
         match self {
             Self::Disturbed { disturbed, lossy } => write!(
                 f,
-                "other programs took the CPUs in {disturbed} of the {lossy} trials that lost too much: it may bear more"
+                "other programs took the CPUs in {disturbed} of the {} that lost too much: it may bear more",
+                counted(*lossy, "trial")
             ),
             Self::Contradicted { good, above } => write!(
                 f,
-                "{good} of {above} trials at a load 10 % or more above that lost no more than they may"
+                "{good} of {} at a load 10 % or more above that lost no more than they may",
+                counted(*above, "trial")
             ),
         }
     }

@@ -20,6 +20,7 @@ pub struct Record {
     header: Header,
     cases: Vec<Searched>,
     turns: Turns,
+    is_interrupted: bool,
 }
 
 /// Results so far of a case.
@@ -106,7 +107,8 @@ impl Experiment for Record {
                     Some(tuning) => self.give_up(number, tuning, reason)?,
                 }
             }
-            Event::Interrupted { .. } | Event::Resumed { .. } => {}
+            Event::Interrupted { .. } => self.is_interrupted = true,
+            Event::Resumed { .. } => self.is_interrupted = false,
             Event::Settled { .. }
             | Event::IdlePower(_)
             | Event::BlockBegun { .. }
@@ -170,6 +172,7 @@ impl Record {
             turns: Turns::new(cases.len(), header.max_time),
             header,
             cases,
+            is_interrupted: false,
         }
     }
 
@@ -181,6 +184,18 @@ impl Record {
     /// Returns every case, including cases that do not run.
     pub fn cases(&self) -> &[Searched] {
         &self.cases
+    }
+
+    /// Returns whether a signal or the loss of the remote host ended the search, and it was not resumed.
+    pub fn is_interrupted(&self) -> bool {
+        self.is_interrupted
+    }
+
+    /// Returns a CPU that both ends of a case share. `None`: they share none, or are on two machines.
+    pub fn shared_cpu(&self, case: &Case) -> Option<usize> {
+        let mut planned = self.header.plan.cases();
+        let planned = planned.find(|planned| planned.case == *case)?;
+        planned.shared_cpu(self.header.wire.as_ref())
     }
 
     /// Returns the names of the cases for people.

@@ -4,7 +4,7 @@ use super::{Refused, cannot_run, link_mtu, sharing_cpus};
 use crate::data::{Case, Direction, Ip, Workload};
 use crate::engines::Engines;
 use crate::host::board::Board;
-use crate::host::facts::{Host, InterfaceKind};
+use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::{Conditions, Remote, WireLink};
 
@@ -154,20 +154,13 @@ pub(super) fn warnings(
         link.into_iter()
             .flat_map(|link| link_mtu::warnings(case, link)),
     );
-    warnings.extend(on_one_cpu(placement).filter(|_| is_one_machine(case, remote)));
+    warnings.extend(on_one_cpu(placement).filter(|_| remote.wire.is_one_machine(case)));
     warnings
-}
-
-/// Returns whether both ends are network namespaces of this machine.
-pub(super) fn is_one_machine(case: &Case, remote: &Remote) -> bool {
-    let link = remote.wire.link(case);
-    link.is_some_and(|link| link.local.interface.kind == InterfaceKind::Veth)
 }
 
 /// Returns a warning if senders and receivers have a CPU in common. `None`: they have not.
 fn on_one_cpu(placement: &Placement) -> Option<String> {
-    let mut both = placement.senders.iter().flatten();
-    let cpu = both.find(|cpu| placement.receivers.contains(&Some(**cpu)))?;
+    let cpu = placement.shared_cpu()?;
     Some(format!(
         "both ends share CPU {cpu}, as they are on one machine (veth): give each its own with --pin SENDERS:RECEIVERS"
     ))

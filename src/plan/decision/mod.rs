@@ -23,6 +23,7 @@ use crate::data::{Case, Ip, Payload};
 use crate::engines::{self, Engines, Entry};
 use crate::host::facts::Host;
 use crate::host::placement::{Pin, Placement};
+use crate::term::digits::counted;
 
 /// Decision to run or to skip a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,8 +139,7 @@ fn sharing_cpus(
             "how many CPUs there are is not known (no /proc, no /sys): {busy} threads may share them"
         ));
     }
-    let plural = if cpus == 1 { "" } else { "s" };
-    (busy > cpus).then(|| format!("{busy} threads share {cpus} CPU{plural}"))
+    (busy > cpus).then(|| format!("{busy} threads share {}", counted(cpus, "CPU")))
 }
 
 /// Counts the bench threads that run as tasks on workers.

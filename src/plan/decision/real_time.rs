@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::across;
 use crate::data::{Case, Sched, Wait};
 use crate::engines::{Engines, Entry};
 use crate::host::facts::Host;
@@ -51,7 +50,7 @@ pub(super) fn starvation(
     let Some(remote) = &conditions.remote else {
         return shared_cpu(&[senders, receivers].concat(), conditions.host);
     };
-    if across::is_one_machine(case, remote) {
+    if remote.wire.is_one_machine(case) {
         return shared_cpu(&[senders, receivers].concat(), conditions.host);
     }
     let (local, remote) = (conditions.host, &remote.wire.host);

@@ -4,6 +4,7 @@ use super::derived::received_pps;
 use crate::data::Sample;
 use crate::stats::{self, Estimate};
 use crate::sys::power::IdlePower;
+use crate::term::digits::counted;
 
 /// Normal quantile of a 95 % interval.
 const Z: f64 = 1.96;
@@ -60,8 +61,8 @@ pub(super) fn warning(samples: &[Sample], meter: Option<&str>) -> Option<String>
     let (meter, without) = (meter?, unmetered(samples));
     (without > 0).then(|| {
         format!(
-            "the power is unknown: {meter} gave none in {without} of {} windows",
-            samples.len()
+            "the power is unknown: {meter} gave none in {without} of {}",
+            counted(samples.len(), "window")
         )
     })
 }

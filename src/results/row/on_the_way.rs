@@ -7,6 +7,7 @@ use crate::data::{CLOSED_PORTS, DirectionCounts, Sample, Shared};
 use crate::host::check::cause;
 use crate::sys::loss_places::by_name;
 use crate::sys::nic::{Way, way};
+use crate::term::digits::counted;
 
 /// Returns the warnings about the path. Empty on one host.
 pub(super) fn warnings(input: &RowInput) -> Vec<String> {
@@ -29,8 +30,8 @@ fn links_that_changed(samples: &[Sample]) -> Option<String> {
     let fault = faults.next()?;
     let windows = 1 + faults.count();
     Some(format!(
-        "{fault} in {windows} of {} windows (carrier_changes): what was lost meanwhile says nothing of the engines",
-        samples.len()
+        "{fault} in {windows} of {} (carrier_changes): what was lost meanwhile says nothing of the engines",
+        counted(samples.len(), "window")
     ))
 }
 
@@ -182,7 +183,8 @@ fn lost_in_driver(samples: &[Sample]) -> Option<String> {
     let unknown = "what it counts depends on the driver";
     let means = cause(None, name).map_or(unknown, |cause| cause.means);
     Some(format!(
-        "the {end}'s driver lost {packets} packets ({name}): {means}; what helps: udpbench check --interface NIC there"
+        "the {end}'s driver lost {} ({name}): {means}; what helps: udpbench check --interface NIC there",
+        counted(packets, "packet")
     ))
 }
 

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::data::{Case, Sample, Sharing, Side, ThreadSample};
 use crate::stats;
+use crate::term::digits::{counted, counted_with_verb};
 
 /// Returns the status of a case and the reason. A fault of the run outranks the way the case ended.
 pub(super) fn status(input: &RowInput) -> (Status, String) {
@@ -26,14 +27,11 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
         .map(|sample| sample.account().unaccounted);
     let faults: Vec<i64> = unaccounted.filter(|&count| count != 0).collect();
     if !faults.is_empty() {
-        let (windows, datagrams) = (
-            faults.len(),
-            faults.iter().map(|count| count.unsigned_abs()),
-        );
-        let plural = if windows == 1 { "" } else { "s" };
+        let datagrams: u64 = faults.iter().map(|count| count.unsigned_abs()).sum();
         let reason = format!(
-            "packet counts do not add up in {windows} window{plural}: {} datagrams unaccounted for",
-            datagrams.sum::<u64>()
+            "packet counts do not add up in {}: {} unaccounted for",
+            counted(faults.len(), "window"),
+            counted(datagrams, "datagram")
         );
         return (Status::Failed, reason);
     }
@@ -180,8 +178,8 @@ pub(super) fn warnings(
     warnings.extend(remarks);
     if unread(input) > 0 && comes_late(input) {
         warnings.push(format!(
-            "{} datagrams were left unread (unread_packets): they came late, or their receivers had no CPU",
-            unread(input)
+            "{} left unread (unread_packets): too late, or their receivers had no CPU",
+            counted_with_verb(unread(input), "datagram")
         ));
     }
     warnings.extend(refusals::in_words(samples));

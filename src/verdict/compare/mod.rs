@@ -11,6 +11,7 @@
 
 mod comparability;
 pub(crate) mod footnotes;
+pub mod in_turn;
 mod matching;
 mod sweeps;
 pub mod table;

@@ -82,7 +82,7 @@ pub(super) const DOUBTS: [Doubt; 10] = [
     },
     Doubt {
         what: "failed",
-        fix: Fix::Words("mend why cases failed (said below the table), and run this again"),
+        fix: Fix::Again("mend why cases failed (said below the table), and run this again"),
         evidence: Evidence::Status(Status::Failed),
     },
     Doubt {

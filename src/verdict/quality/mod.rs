@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use self::doubts::{DOUBTS, Doubt, GRAVE, OF_SETUP};
-use crate::data::Workload;
+use crate::data::{Buffer, Workload};
 use crate::results::row::{Row, Status};
 use crate::stats;
 
@@ -49,6 +49,10 @@ pub enum Fix {
     Words(&'static str),
     /// A step in words, then `udpbench check` and the same again.
     Check(&'static str),
+    /// A step in words, then the same again.
+    Again(&'static str),
+    /// The same again, with receive buffers of the usual size.
+    Buffers,
     /// The search for the rate at which nothing is lost, or larger buffers.
     Lossless,
     /// What is missing.
@@ -95,16 +99,20 @@ impl Quality {
         let earlier = cases.iter().filter_map(|row| row.earlier_runs_pct);
         let earlier_pct = stats::median(earlier.collect());
         let grade = grade(&cases, half_width_pct, earlier_pct);
+        let (runs, half) = match cases.len() {
+            1 => ("earlier runs", "the interval"),
+            _ => ("earlier runs of half of the cases", "half of the intervals"),
+        };
         let between = earlier_pct.map(|pct| match pct {
-            pct if pct < 100.0 => format!("earlier runs of half of the cases within +-{pct:.1} %"),
-            _ => "earlier runs of half of the cases differed by 100 % or more".to_owned(),
+            pct if pct < 100.0 => format!("{runs} within +-{pct:.1} %"),
+            _ => format!("{runs} differed by 100 % or more"),
         });
         Self {
             grade,
             loss: loss(&cases, is_at_full_speed, "at full speed"),
             fixes: fixes(&cases, grade, half_width_pct),
             reasons: if let (Grade::Good, Some(pct)) = (grade, half_width_pct) {
-                let within = format!("half of the intervals within +-{pct:.1} % in this run");
+                let within = format!("{half} within +-{pct:.1} % in this run");
                 std::iter::once(within).chain(between).collect()
             } else {
                 let between = between.filter(|_| !is_reproducible(earlier_pct));
@@ -220,15 +228,26 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
         .iter()
         .find(|doubt| doubt.is_failure() && count(doubt) > 0);
     let doubt = failed.or(worst.filter(|_| is_poor)).map(|doubt| doubt.fix);
-    let lossy = 2 * cases.iter().filter(|row| is_lossy(row)).count() > cases.len();
-    let loss = lossy.then_some(Fix::Lossless);
+    let lossy: Vec<&Row> = cases.iter().copied().filter(|row| is_lossy(row)).collect();
+    let has_small = |row: &&Row| {
+        let requested = row.rcvbuf_requested_bytes;
+        requested.is_some_and(|bytes| bytes < Buffer::DEFAULT)
+    };
+    let loss = (2 * lossy.len() > cases.len()).then(|| {
+        if lossy.iter().any(has_small) {
+            Fix::Buffers
+        } else {
+            Fix::Lossless
+        }
+    });
     let width = doubt.is_none() && (is_wide || loss.is_none());
     let width = (is_poor && width).then_some(Fix::Until);
     // A step in words has no command that could ask for more rounds, too.
     let is_in_words = matches!(doubt, Some(Fix::Words(_)));
     let few = DOUBTS.iter().find(|doubt| doubt.fix == Fix::Rounds);
     let few = few.filter(|few| is_poor && is_in_words && 4 * count(few) > cases.len());
-    let loss = loss.filter(|_| doubt.is_none());
+    // Whatever else disturbed the run, buffers that are too small lose datagrams again.
+    let loss = loss.filter(|loss| doubt.is_none() || *loss == Fix::Buffers);
     let fixes = [apart, doubt, few.map(|few| few.fix), loss, width];
     fixes.into_iter().flatten().collect()
 }
@@ -259,9 +278,13 @@ fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     doubts.push(setup);
     let mut doubts = doubts.into_iter().filter_map(with_count);
     let is_too_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
-    let too_wide = is_too_wide.then(|| format!("half of the intervals wider than +-{FAIR_PCT} %"));
+    let (half, intervals) = match cases.len() {
+        1 => ("interval", "interval"),
+        _ => ("half of the intervals", "intervals"),
+    };
+    let too_wide = is_too_wide.then(|| format!("{half} wider than +-{FAIR_PCT} %"));
     let wide = (!is_too_wide).then(|| {
-        let what = format!("intervals wider than +-{GOOD_PCT} %");
+        let what = format!("{intervals} wider than +-{GOOD_PCT} %");
         with_count((count(&is_wide), what))
     });
     let not_at_full_speed = |row: &Row| !is_at_full_speed(row);
@@ -315,11 +338,36 @@ mod tests {
         };
         let good = "good: half of the intervals within +-1.0 % in this run; earlier runs of half of the cases within +-9.0 %";
         assert_eq!(shown(&[after(9.0), after(30.0), after(8.0)]), good);
-        let fair = shown(&[after(25.0)]);
+        let fair = shown(&[after(25.0), after(25.0)]);
         assert!(
             fair.starts_with("fair: earlier runs of half of the cases within +-25.0 %"),
             "{fair}"
         );
+    }
+
+    #[test]
+    fn of_one_case_the_reasons_are_of_that_one() {
+        let after = |half_width_pct, earlier_runs_pct| Row {
+            earlier_runs: Some(6),
+            earlier_runs_pct: Some(earlier_runs_pct),
+            ..row(half_width_pct, &[])
+        };
+        for (case, expected) in [
+            (
+                after(1.0, 9.0),
+                "good: the interval within +-1.0 % in this run; earlier runs within +-9.0 %",
+            ),
+            (
+                after(5.0, 25.0),
+                "fair: interval wider than +-3 %; earlier runs within +-25.0 %",
+            ),
+            (
+                after(20.0, 100.0),
+                "poor: interval wider than +-10 %; earlier runs differed by 100 % or more",
+            ),
+        ] {
+            assert_eq!(shown(&[case]), expected);
+        }
     }
 
     #[test]
@@ -395,10 +443,25 @@ mod tests {
             loss_pct: Some(99.8),
             ..row(1.0, &[])
         };
+        let good = "the interval within +-1.0 % in this run";
         assert_eq!(
             shown(&[alone]),
             format!("good: 99.8 % lost at full speed; {good}")
         );
+    }
+
+    #[test]
+    fn small_receive_buffers_are_named_whatever_else_disturbed_the_run() {
+        let small = |warnings: &[&str]| Row {
+            loss_pct: Some(70.0),
+            rcvbuf_requested_bytes: Some(2000.try_into().expect("in range")),
+            ..row(1.0, warnings)
+        };
+        let busy = "benchmark threads lost CPU time in";
+        let quality = Quality::of(&[small(&[busy]), small(&[])]);
+        let stop = Fix::Check("stop what else runs, which this names");
+        assert_eq!(quality.fixes, [stop, Fix::Buffers]);
+        assert_eq!(Quality::of(&[small(&[])]).fixes, [Fix::Buffers]);
     }
 
     #[test]

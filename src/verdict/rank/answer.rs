@@ -1,14 +1,14 @@
 //! Builds the answer for one machine: the engines to use, the certainty, and the numbers behind them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::choices::{Choices, half_in_words, is_unknown, listed, names, needs_spare_cpus};
+use super::choices::{Among, Choices, half_in_words, is_unknown, names, needs_spare_cpus};
+use super::commands::{at_a_lower_rate, only_on_a_wire};
 use super::gain::Gain;
 use super::gains::Gains;
 use super::measure::{By, Measure};
-use super::{BoardRanking, Earlier};
+use super::{BoardRanking, Conditions, Earlier};
 use super::{table, technique};
-use crate::data::{BlockKey, EngineName, Workload};
 use crate::results::row::Network;
 use crate::verdict::quality::Grade;
 
@@ -21,6 +21,8 @@ pub struct Answer {
     pub gains: Vec<Gain>,
     /// Further remarks, and commands to type next.
     pub hints: Vec<String>,
+    /// True if engines or conditions were measured of which the lines say nothing.
+    pub is_cut: bool,
 }
 
 impl Answer {
@@ -50,11 +52,18 @@ impl Answer {
         let places = board.averaged.iter().flat_map(|one| &one.standing.places);
         let unknown = places.filter(|place| is_unknown(board, place));
         let unknown: BTreeSet<&str> = unknown.map(|place| place.label.as_str()).collect();
+        let known: Vec<&str> = engines
+            .into_iter()
+            .filter(|engine| !unknown.contains(engine))
+            .collect();
         let labels = board.labels();
-        let choices = asked
-            .iter()
-            .map(|&measure| (measure, Choices::of(board, measure, &labels)));
-        let choices: Vec<(Measure, Choices)> = choices.collect();
+        let behind = technique::compared_behind_offload(&unknown);
+        let lists = lists(board, &asked, &labels, (known.len(), &behind));
+        let all_choices = || {
+            lists
+                .iter()
+                .flat_map(|(_, choices)| choices.iter().map(|(_, it)| it))
+        };
         let gains = Gains {
             board,
             by,
@@ -62,33 +71,37 @@ impl Answer {
             labels: &labels,
         };
         let gains = gains.all();
-        let best = choices[0].1.engines();
-        let told = gains.iter().map(|gain| gain.engine.as_str());
-        let overrun = choices.iter().flat_map(|(_, choice)| choice.overrun());
-        let told: BTreeSet<&str> = told.chain(best.iter().copied()).chain(overrun).collect();
+        let best = lists.iter().flat_map(|(_, choices)| choices[0].1.engines());
+        let best: BTreeSet<&str> = best.collect();
+        let is_unranked = known.len() < 2 && behind.is_empty();
+        let mut told = told(&gains, &lists);
+        // Their order is to be measured on a wire, so all of them are.
+        let unranked = unknown.iter().filter(|_| is_unranked);
+        told.extend(unranked.take(technique::MOST - 1));
         let mut hints = Vec::from_iter(intervals(board, &best, &gains));
-        if choices.iter().any(|(_, choice)| choice.need_a_lower_rate()) {
+        if all_choices().any(Choices::need_a_lower_rate) {
             hints.extend(at_a_lower_rate(board, &told));
         }
-        hints.extend(never_sleep(board, first));
-        hints.extend(left_out(board));
-        hints.extend(polls(&told));
-        hints.extend(only_on_a_wire(board, first, &told));
-        let known: Vec<&str> = engines
-            .into_iter()
-            .filter(|engine| !unknown.contains(engine))
-            .collect();
-        let said = match &known[..] {
-            [only] => {
-                let none = format!(
-                    "No recommendation: besides {only}, only offload was measured, whose gain shows on a wire. Their order: \
-                     udpbench rank --details FILE"
-                );
-                hint(board).into_iter().chain([none]).collect()
-            }
-            _ => said(board, &choices, known.len()),
-        };
-        Self { said, gains, hints }
+        hints.extend(remarks(board, first, &told));
+        let mut said: Vec<String> = hint(board).into_iter().collect();
+        for (engines, choices) in lists.iter().filter(|(engines, _)| *engines > 1) {
+            said.extend(said_by(board, choices, *engines));
+        }
+        if is_unranked {
+            let besides = known
+                .first()
+                .map_or_else(String::new, |only| format!("besides {only}, "));
+            said.push(format!(
+                "No recommendation: {besides}only offload was measured, whose gain shows on a wire"
+            ));
+        }
+        let is_cut = is_unranked || all_choices().any(Choices::are_too_many);
+        Self {
+            said,
+            gains,
+            hints,
+            is_cut,
+        }
     }
 
     /// Returns the answer as sentences, one per line, for places without columns.
@@ -96,6 +109,16 @@ impl Answer {
         let gains = self.gains.iter().map(Gain::sentence);
         let said = self.said.iter().cloned();
         said.chain(gains).chain(self.hints.iter().cloned())
+    }
+
+    /// Adds the command that lists what the lines leave out, if they leave anything out.
+    #[must_use]
+    pub fn or_else_see(mut self, command: &str) -> Self {
+        if self.is_cut {
+            let lines = ["Every engine, and its place:", command];
+            self.hints.extend(lines.map(str::to_owned));
+        }
+        self
     }
 
     /// Draws the advice beside the word `answer`, the table of gains, and the remarks, `room` columns wide.
@@ -117,14 +140,63 @@ impl Answer {
     }
 }
 
+/// Engines to choose from: their number, and the choice by each measure.
+type List<'a> = (usize, Vec<(Measure, Choices<'a>)>);
+
+/// Chooses among the engines whose gain is known, and among the receivers of each sender with offload. With a lone known
+/// engine there is nothing to choose but receivers.
+fn lists<'a>(
+    board: &'a BoardRanking,
+    asked: &[Measure],
+    labels: &'a BTreeMap<Conditions, String>,
+    (known, behind): (usize, &BTreeMap<&'a str, Vec<&'a str>>),
+) -> Vec<List<'a>> {
+    let is_about_receivers = known < 2 && !behind.is_empty();
+    let all = (!is_about_receivers).then_some((known, Among::AllKnown));
+    let receivers = behind.iter();
+    let receivers = receivers.map(|(sender, pairs)| (pairs.len(), Among::ReceiversOf(sender)));
+    let lists = all.into_iter().chain(receivers).map(|(engines, among)| {
+        let choices = asked.iter().copied();
+        let choices = choices.map(|by| (by, Choices::of(board, by, labels, among)));
+        (engines, choices.collect())
+    });
+    lists.collect()
+}
+
+/// Returns the remarks on the engines, and the command that measures them between two hosts.
+fn remarks(board: &BoardRanking, first: Measure, told: &BTreeSet<&str>) -> Vec<String> {
+    let spinning = never_sleep(board, first).into_iter();
+    let lines = spinning.chain(left_out(board)).chain(polls(told));
+    lines.chain(only_on_a_wire(board, first, told)).collect()
+}
+
+/// Returns the engines that the lines name, which are measured again. Pairs with the same sender are all of them: the
+/// line is about their order.
+fn told<'a>(gains: &'a [Gain], lists: &[List<'a>]) -> BTreeSet<&'a str> {
+    let gains = gains.iter().map(|gain| gain.engine.as_str());
+    let choices = lists
+        .iter()
+        .flat_map(|(_, choices)| choices.iter().enumerate());
+    let named = choices.flat_map(|(n, (_, choice))| {
+        let best = if n == 0 {
+            choice.engines()
+        } else {
+            BTreeSet::new()
+        };
+        let compared = choice.compared_receivers().iter().copied();
+        best.into_iter().chain(choice.overrun()).chain(compared)
+    });
+    gains.chain(named).collect()
+}
+
 /// Returns the lines of advice: by the first measure, and by the second one if its engines differ.
-fn said(board: &BoardRanking, choices: &[(Measure, Choices)], engines: usize) -> Vec<String> {
+fn said_by(board: &BoardRanking, choices: &[(Measure, Choices)], engines: usize) -> Vec<String> {
     let limit = if board.machine.network == Network::Wire {
         ": the wire may be the limit"
     } else {
         ""
     };
-    let mut said: Vec<String> = hint(board).into_iter().collect();
+    let mut said = Vec::new();
     for (n, (measure, choice)) in choices.iter().enumerate() {
         let text = choice.text(limit);
         if n == 0 || choice.engines() != choices[0].1.engines() {
@@ -210,119 +282,4 @@ pub(super) fn hint(board: &BoardRanking) -> Option<String> {
     let is_poor = board.quality.grade == Grade::Poor;
     let reason = board.quality.reasons.first().filter(|_| is_poor)?;
     Some(format!("A hint only: the run was poor, {reason}"))
-}
-
-/// Returns the warning that loopback cannot show everything, with the command that measures these engines between two
-/// hosts. Empty if they were measured over a wire.
-pub(super) fn only_on_a_wire(
-    board: &BoardRanking,
-    measure: Measure,
-    told: &BTreeSet<&str>,
-) -> Vec<String> {
-    let place = match board.machine.network {
-        Network::Wire => return Vec::new(),
-        Network::Veth => "Over a cable",
-        Network::Loopback => "Between two hosts",
-    };
-    // Nothing but datagrams goes between hosts.
-    let mut groups = board.groups.iter();
-    if told.is_empty() || groups.any(|ranking| ranking.group.block.transport.is_some()) {
-        return Vec::new();
-    }
-    let averaged = board.averaged_by(measure);
-    let mut places = averaged.flat_map(|one| &one.standing.places);
-    let why = if places.any(|place| is_unknown(board, place)) {
-        ", above all for offload, whose numbers here leave out the work of a NIC"
-    } else {
-        ""
-    };
-    let latency = if board.circumstances.is_some() {
-        "latency "
-    } else {
-        ""
-    };
-    let varied = board.other_options.varied.iter().copied();
-    let varied: Vec<&str> = varied
-        .filter(|flag| !is_chosen_by_latency(board, flag))
-        .collect();
-    let varied = if varied.is_empty() {
-        String::new()
-    } else {
-        format!(", with {} as here", listed(&varied, "and"))
-    };
-    vec![
-        format!("{place} the order may differ{why}. Measure to another HOST{varied}:"),
-        format!(
-            "udpbench wire HOST --deploy {latency}{}",
-            options(board, technique::options(told), told).join(" ")
-        ),
-    ]
-}
-
-/// Returns the command that compares engines at rates that they can receive. Empty if there are no such rates.
-fn at_a_lower_rate(board: &BoardRanking, told: &BTreeSet<&str>) -> Vec<String> {
-    let mut blocks = board.groups.iter().map(|ranking| ranking.group.block);
-    let has_rates =
-        |block: BlockKey| block.transport.is_none() && block.workload != Some(Workload::Bidir);
-    if !blocks.all(has_rates) {
-        return Vec::new();
-    }
-    let place = match board.machine.network {
-        Network::Wire | Network::Veth => "wire HOST --deploy ",
-        Network::Loopback => "",
-    };
-    // std is compared with all, and no gain of its own.
-    let std = engines(board)
-        .into_iter()
-        .find(|engine| *engine == EngineName::REFERENCE.as_str());
-    let told = told.iter().copied().chain(std).collect();
-    let engines = technique::options_at_a_rate(&told);
-    vec![
-        "Compare the highest rates without loss:".to_owned(),
-        format!(
-            "udpbench {place}find lossless {}",
-            options(board, engines, &told).join(" ")
-        ),
-    ]
-}
-
-/// Returns the options of a command that measures these engines again. `engines`: those that choose them.
-fn options(board: &BoardRanking, engines: String, told: &BTreeSet<&str>) -> Vec<String> {
-    let blocks = board.groups.iter().map(|ranking| ranking.group.block);
-    let blocks: Vec<_> = blocks.collect();
-    let payloads: BTreeSet<_> = blocks.iter().map(|block| block.payload).collect();
-    let threads = blocks.iter().filter(|block| !block.threads.is_alone());
-    let threads: BTreeSet<_> = threads.map(|block| block.threads).collect();
-    let list = |flag: &str, values: Vec<String>| {
-        (!values.is_empty()).then(|| format!("{flag} {}", values.join(",")))
-    };
-    let is_latency = board.circumstances.is_some();
-    let workloads = blocks.iter().map(|block| block.workload);
-    let workloads = workloads.map(|it| it.unwrap_or(Workload::Flood));
-    let workloads: BTreeSet<_> = workloads.collect();
-    let is_plain = is_latency || workloads == BTreeSet::from([Workload::Flood]);
-    let workloads = workloads.iter().filter(|_| !is_plain);
-    let times = technique::busy_polls(told).into_iter();
-    let options = [
-        Some(engines).filter(|engines| !engines.is_empty()),
-        list("--workload", workloads.map(ToString::to_string).collect()),
-        list("--busy-poll", times.map(str::to_owned).collect()),
-        list(
-            "--threads",
-            threads.iter().map(ToString::to_string).collect(),
-        ),
-        list(
-            "--payload",
-            payloads.iter().map(ToString::to_string).collect(),
-        ),
-    ];
-    let same = board.other_options.same.iter();
-    let same = same.filter(|(flag, _)| !is_chosen_by_latency(board, flag));
-    let same = same.map(|(flag, value)| format!("{flag} {value}"));
-    options.into_iter().flatten().chain(same).collect()
-}
-
-/// Returns whether the search `latency`, by which the rows were made, chooses the values of an option itself.
-fn is_chosen_by_latency(board: &BoardRanking, flag: &str) -> bool {
-    board.circumstances.is_some() && flag == "--rate"
 }

@@ -14,6 +14,7 @@
 mod answer;
 mod averaged;
 mod choices;
+mod commands;
 mod eligible;
 mod estimate;
 mod gain;
@@ -37,11 +38,13 @@ pub use self::estimate::Reading;
 pub use self::gain::Gain;
 pub use self::measure::{By, Measure, Unit};
 use self::other_options::OtherOptions;
+pub(super) use self::other_options::{OptionOfCase, options_of_case};
 pub use self::row_group::{Asked, RowGroup};
 pub use self::shared_cpus::SharedCpus;
 use self::soonest::Circumstances;
 #[cfg(feature = "report")]
 pub(crate) use self::technique::Technique;
+pub(super) use self::technique::options as engine_options;
 use crate::results::files::Results;
 use crate::results::row::{Load, Machine, Row};
 use crate::verdict::quality::Quality;

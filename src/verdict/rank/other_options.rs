@@ -26,13 +26,32 @@ pub(super) struct OtherOptions {
     pub varied: BTreeSet<&'static str>,
 }
 
-/// Expands to the value of a parameter as text, if it is not the default. A `required` parameter always has one.
-macro_rules! set {
-    (required $value:expr, $default:expr) => {
-        ($value != $default).then(|| $value.to_string())
+/// An option, with its value in a case.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::verdict) struct OptionOfCase {
+    /// The option, such as `--rcvbuf`.
+    pub flag: &'static str,
+    /// The value as it is typed. `None`: the default, for which nothing is typed, or it does not apply.
+    pub value: Option<String>,
+    /// True if the value need not be typed.
+    pub is_default: bool,
+}
+
+/// Expands to an option. A `required` parameter always has a value.
+macro_rules! option {
+    ($flag:expr, required $value:expr, $default:expr) => {
+        OptionOfCase {
+            flag: $flag,
+            value: Some($value.to_string()),
+            is_default: $value == $default,
+        }
     };
-    (optional $value:expr, $default:expr) => {
-        $value.as_ref().map(ToString::to_string)
+    ($flag:expr, optional $value:expr, $default:expr) => {
+        OptionOfCase {
+            flag: $flag,
+            value: $value.as_ref().map(ToString::to_string),
+            is_default: $value.is_none(),
+        }
     };
 }
 
@@ -41,8 +60,8 @@ macro_rules! define {
         block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
         case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
     ) => {
-        /// Returns each option, and its value unless it is the default.
-        fn options(case: &Case) -> Vec<(&'static str, Option<String>)> {
+        /// Returns each option of a case.
+        pub(in crate::verdict) fn options_of_case(case: &Case) -> Vec<OptionOfCase> {
             let case = Case {
                 batch: case.batch.filter(|batch| *batch != Batch::DEFAULT),
                 ..*case
@@ -53,10 +72,10 @@ macro_rules! define {
             let spread = case.sharing.and_then(Sharing::spread);
             let spread = spread.filter(|spread| *spread != Spread::Even);
             vec![
-                $((attribute!(flag { $($of_block)* }), set!($block_kind case.$block, plain.$block)),)*
-                $((attribute!(flag { $($of_case)* }), set!($case_kind case.$case, plain.$case)),)*
-                ("--sharing", sharing.map(|kind| kind.to_string())),
-                ("--spread", spread.map(|spread| spread.to_string())),
+                $(option!(attribute!(flag { $($of_block)* }), $block_kind case.$block, plain.$block),)*
+                $(option!(attribute!(flag { $($of_case)* }), $case_kind case.$case, plain.$case),)*
+                option!("--sharing", optional sharing, plain),
+                option!("--spread", optional spread, plain),
             ]
         }
     };
@@ -67,11 +86,10 @@ impl OtherOptions {
     /// Returns the options of the cases with these keys.
     pub(super) fn of<'a>(keys: impl Iterator<Item = &'a str>) -> Self {
         let mut values: BTreeMap<&str, BTreeSet<Option<String>>> = BTreeMap::new();
-        for (flag, value) in keys
-            .filter_map(Case::of_key)
-            .flat_map(|case| options(&case))
-        {
-            values.entry(flag).or_default().insert(value);
+        let cases = keys.filter_map(Case::of_key);
+        for option in cases.flat_map(|case| options_of_case(&case)) {
+            let value = option.value.filter(|_| !option.is_default);
+            values.entry(option.flag).or_default().insert(value);
         }
         let mut all = Self::default();
         let directions = DIRECTIONS.map(|direction| Some(direction.to_string()));

@@ -6,8 +6,9 @@ mod words;
 use std::collections::BTreeSet;
 
 pub(super) use self::circumstances::Circumstances;
-use super::answer::{Answer, engines, hint, never_sleep, only_on_a_wire};
+use super::answer::{Answer, engines, hint, never_sleep};
 use super::choices::{NEEDED_PCT, is_clean, lowered, names, needs_spare_cpus};
+use super::commands::only_on_a_wire;
 use super::estimate::{RISK, Reading};
 use super::measure::Measure;
 use super::{BoardRanking, Conditions, Overloaded, RankedEngine, Standing};
@@ -16,6 +17,10 @@ use crate::verdict::quality::Grade;
 
 /// Largest number of conditions with a line each. A reader skips more.
 const MOST_LINES: usize = 12;
+
+/// Hint where more could be told apart. The closing lines of a run have the command.
+const MORE_WINDOWS: &str = "To tell more apart, stop other programs (udpbench check); four times as many windows \
+                            (--rounds, --duration) halve the intervals";
 
 /// Returns the advice on the round trips of one machine.
 pub(super) fn answer(board: &BoardRanking) -> Answer {
@@ -50,14 +55,22 @@ pub(super) fn answer(board: &BoardRanking) -> Answer {
         )
     };
     said.extend(all.iter().take(MOST_LINES).map(line));
-    if all.len() > MOST_LINES {
-        let more = all.len() - MOST_LINES;
-        said.push(format!("{more} more: udpbench rank --details FILE"));
+    let more = all.len().saturating_sub(MOST_LINES);
+    if more > 0 {
+        said.push(format!("and under {more} more conditions"));
     }
     Answer {
         said,
         gains: Vec::new(),
         hints: hints(board, &all, &told.into_iter().collect()),
+        is_cut: more > 0,
+    }
+}
+
+impl Answer {
+    /// Returns whether four times as many windows may tell more round trips apart.
+    pub fn asks_for_more_windows(&self) -> bool {
+        self.hints.iter().any(|hint| hint == MORE_WINDOWS)
     }
 }
 
@@ -68,13 +81,12 @@ fn hints(board: &BoardRanking, all: &[At], told: &BTreeSet<&str>) -> Vec<String>
         .any(|best| best.reading.interval().is_some());
     let within = has_interval.then(|| format!("+-% is {}", board.reach_of_intervals()));
     let facts = board.circumstances.as_ref();
-    let more = facts
-        .filter(|_| all.iter().any(At::is_open))
-        .and_then(Circumstances::more);
     let alone = all.iter().find(|at| at.conditions.are_alone());
     let best = alone.and_then(At::best).map(|best| best.label.as_str());
     let mut hints = Vec::from_iter(within);
-    hints.extend(more);
+    if all.iter().any(At::is_open) {
+        hints.push(MORE_WINDOWS.to_owned());
+    }
     let spinning = never_sleep(board, Measure::RoundTrip);
     hints.extend(
         spinning.map(|what| what + &alone.map_or_else(String::new, |at| at.spinning(board))),

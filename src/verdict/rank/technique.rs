@@ -1,6 +1,6 @@
 //! Techniques by which engines move datagrams. The technique decides an engine's gain, and where the gain shows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::Group;
 use crate::engines::{self, Entry};
@@ -48,6 +48,32 @@ impl Technique {
     }
 }
 
+/// Returns the sender of a pair whose sender alone uses offload. `None`: both ends do, or neither.
+pub(super) fn sender_of_receiver(label: &str) -> Option<&str> {
+    let is_offload = |engine: &str| Technique::of_label(engine) == Technique::Offload;
+    match engines(label)[..] {
+        [sender, receiver] if is_offload(sender) && !is_offload(receiver) => Some(sender),
+        _ => None,
+    }
+}
+
+/// Returns the pairs of each sender with offload that has several receivers without it, by the sender.
+pub(super) fn compared_behind_offload<'l>(
+    labels: &BTreeSet<&'l str>,
+) -> BTreeMap<&'l str, Vec<&'l str>> {
+    let mut pairs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for label in labels {
+        if let Some(sender) = sender_of_receiver(label) {
+            pairs.entry(sender).or_default().push(label);
+        }
+    }
+    let receivers = |labels: &[&'l str]| -> BTreeSet<Option<&'l str>> {
+        labels.iter().map(|label| engines(label).pop()).collect()
+    };
+    pairs.retain(|_, labels| receivers(labels).len() > 1);
+    pairs
+}
+
 /// Returns whether the receivers of a row's label never sleep: each takes a CPU even when nothing comes.
 pub(super) fn spins(label: &str) -> bool {
     let always = |it: &Entry| it.about.always_spins;
@@ -56,11 +82,11 @@ pub(super) fn spins(label: &str) -> bool {
 }
 
 /// Largest number of engines that the command names. With more, the default engines are measured.
-const MOST: usize = 5;
+pub(super) const MOST: usize = 5;
 
 /// Returns the options that measure the engines of these labels: engines that serve both sides, or if a pair can only be
 /// typed as such, all senders and all receivers. Empty if there are more than [`MOST`].
-pub(super) fn options(labels: &BTreeSet<&str>) -> String {
+pub(in crate::verdict) fn options(labels: &BTreeSet<&str>) -> String {
     let all = labels.iter().map(|label| match engines(label)[..] {
         ["gso", "gro"] => Some("gso-gro".to_owned()),
         [engine] => Some(argument(engine)),

@@ -18,7 +18,7 @@ pub mod transports;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
 
 use assert_cmd::cargo::CommandCargoExt;
 use tempfile::TempDir;
@@ -215,5 +215,22 @@ pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
         );
         // Sleeps between polls, since the awaited process needs the CPU.
         std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// A program that uses one CPU until it is dropped.
+pub struct BusyProgram(Child);
+
+impl BusyProgram {
+    pub fn start() -> Self {
+        let mut shell = Command::new("sh");
+        let child = shell.args(["-c", "while :; do :; done"]).spawn();
+        Self(child.expect("a shell"))
+    }
+}
+
+impl Drop for BusyProgram {
+    fn drop(&mut self) {
+        self.0.kill().and_then(|()| self.0.wait()).expect("it ran");
     }
 }

@@ -13,7 +13,7 @@ use udpbench::data::Ip;
 use udpbench::results::row::{Row, Status};
 use udpbench::sys::real_time;
 
-use crate::common::{Place, assert_code, kills, rows, stderr, stdout, wait_until, windows};
+use crate::common::{Place, assert_code, kills, rows, stderr, stdout, wait_until, windows, words};
 
 /// Compiles a program in C. The linker of Rust is a compiler of C.
 fn compile(source: &str, into: &Path) {
@@ -166,6 +166,21 @@ fn each_misbehaviour_is_a_row_with_its_reason_and_leaves_nothing_behind() {
     }
     assert_eq!(row_of(&rows, "plain").status, Status::Ok);
     assert_none_left(&place);
+}
+
+#[test]
+fn after_a_failure_the_command_that_was_typed_is_the_next_step() {
+    let place = place_with(&["exits"]);
+    let typed = format!("--engine exec:./exits,exec:./plain --threads 2 {SHORT}");
+    let typed = typed.replace("--rounds 5", "--rounds 6");
+    let output = place.run(&format!("{typed} -o out.csv"));
+    assert_code(&output, 1);
+    let said = stdout(&output);
+    let next = said.split("mend why cases failed").nth(1);
+    let next = words(next.unwrap_or_else(|| panic!("{said}")));
+    let again = next.split("and run this again: ").nth(1);
+    let again = again.unwrap_or_else(|| panic!("{said}"));
+    assert!(again.contains(&format!("udpbench {typed}")), "{said}");
 }
 
 #[test]
@@ -430,4 +445,22 @@ fn two_builds_of_a_program_are_compared() {
         stderr(&again)
     );
     assert_none_left(&place);
+}
+
+/// Without a CSV there is no column to look at.
+#[test]
+fn failed_cases_are_counted_with_their_reason_and_no_column_is_named() {
+    let place = Place::new();
+    let output = place.run(
+        "--engine exec:fails=/bin/false --no-reference --threads 2 --payload 26 --ip v4 --soak 0s \
+         --duration 100ms --rounds 5 -o out.csv",
+    );
+    assert_code(&output, 1);
+    let (shown, said) = (stdout(&output), stderr(&output));
+    assert!(said.contains("1 of 1 cases failed\n"), "{said}");
+    assert!(
+        !said.contains("column") && !shown.contains("the column reason"),
+        "{said}{shown}"
+    );
+    assert!(shown.contains("failed: "), "{shown}");
 }

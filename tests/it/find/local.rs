@@ -7,10 +7,12 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use udpbench::experiment::find::header::Header;
+use udpbench::host::facts::Host;
 use udpbench::results::log::{Event, Log};
+use udpbench::sys::files::Root;
 use udpbench::term::fold::is_command;
 
-use crate::common::{Place, assert_code, stderr, stdout, wait_until};
+use crate::common::{BusyProgram, Place, assert_code, stderr, stdout, wait_until};
 
 /// Roughly, and soon.
 const SHORT: &str = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic \
@@ -28,6 +30,14 @@ fn trials(log: &Log<Header>) -> usize {
 
 fn rows(json: &str) -> Vec<Value> {
     serde_json::from_str(json).expect("an array")
+}
+
+#[test]
+fn busy_programs_are_named_before_the_first_window() {
+    let _busy = BusyProgram::start();
+    let output = Place::new().run(&format!("find lossless {SHORT} -o log.jsonl"));
+    let said = stderr(&output);
+    assert!(said.contains("warning: other programs use "), "{said}");
 }
 
 #[test]
@@ -95,7 +105,7 @@ fn a_search_that_is_interrupted_or_killed_goes_on_where_it_was() {
     for (signal, code) in [(Signal::SIGINT, Some(130)), (Signal::SIGKILL, None)] {
         let place = Place::new();
         let mut command = place.udpbench(&format!("find lossless {SHORT} -o log.jsonl"));
-        let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().expect("it starts");
         let lines =
             || fs::read_to_string(place.path("log.jsonl")).map_or(0, |text| text.lines().count());
@@ -106,6 +116,11 @@ fn a_search_that_is_interrupted_or_killed_goes_on_where_it_was() {
         assert_eq!(output.status.code(), code);
         let how = "udpbench find lossless --resume log.jsonl";
         assert_eq!(stderr(&output).contains(how), code.is_some());
+        // The first and only step.
+        let table = stdout(&output);
+        assert_eq!(table.contains("\nquality   poor"), code.is_some());
+        assert!(!table.contains("\nnext "), "{table}");
+        assert!(!table.contains("udpbench"), "{table}");
         let cut = trials(&log(&place, "log.jsonl"));
 
         let output = place.run("find lossless --resume log.jsonl --format json");
@@ -424,6 +439,52 @@ fn a_search_without_a_rate_yet_says_so_and_how_to_go_on() {
         more.contains(&format!("find lossless {words} --max-case-time 10m")),
         "{table}"
     );
-    let cable = format!("udpbench wire HOST --deploy find lossless {typed} --max-case-time 10m");
-    assert!(more.contains(&cable), "{cable}: {table}");
+    // There is no rate that could differ over a cable.
+    assert!(!table.contains("over a cable"), "{table}");
+
+    let words = words
+        .replace("--goal 99% ", "")
+        .replace("--sum 60s", "--sum 300ms");
+    let output = place.run(&format!("find lossless {words} -o found.jsonl"));
+    let table = crate::common::words(&stdout(&output));
+    let typed = typed
+        .replace("--goal 99% ", "")
+        .replace("--sum 60s", "--sum 300ms");
+    let cable = format!("udpbench wire HOST --deploy find lossless {typed}");
+    assert!(table.contains(&cable), "{cable}: {table}");
+}
+
+#[test]
+fn ends_that_share_a_cpu_are_the_first_reason_and_the_next_command_gives_each_its_own() {
+    let host = Host::read(&Root::default());
+    let Some(cpu) = host.pinnable_cpus.last() else {
+        return;
+    };
+    let lossless = SHORT.replace("--sum 300ms", "--sum 60s --max-case-time 1s");
+    let idle = "--ip v4 --connection connected --board generic --warmup 5ms --trial 20ms --silence 1ms,5ms";
+    for (search, grade) in [
+        (format!("lossless {lossless}"), "poor: "),
+        (format!("idle {idle}"), ""),
+    ] {
+        let place = Place::new();
+        let output = place.run(&format!("find {search} --pin {cpu}:{cpu} -o log.jsonl"));
+        let table = stdout(&output);
+        let reason = format!("\nquality   {grade}both ends share CPU {cpu}");
+        assert!(table.contains(&reason), "{table}");
+        assert!(!table.contains("stop what else runs"), "{table}");
+        if host.cpus.len() == 1 {
+            assert!(table.contains("this machine has only one CPU"), "{table}");
+            continue;
+        }
+        let mut lines = table.lines().map(str::trim);
+        lines.find(|line| line.ends_with("search again with a CPU for each end:"));
+        let command = lines.next().unwrap_or_else(|| panic!("{table}"));
+        let again = command.split("udpbench find ").nth(1);
+        let again = again.unwrap_or_else(|| panic!("{table}"));
+        assert!(!again.contains(&format!("{cpu}:{cpu}")), "{again}");
+        // It runs as it stands, and no CPU is shared then.
+        let plan = place.run(&format!("plan find {again}"));
+        assert_code(&plan, 0);
+        assert!(!stdout(&plan).contains("share"), "{}", stdout(&plan));
+    }
 }

@@ -232,6 +232,23 @@ fn two_ends_on_one_cpu_are_said_with_the_command_that_parts_them() {
     assert_code(&output, 0);
     let said = words(&stdout(&output));
     assert!(!said.contains("both ends share CPU "), "{said}");
+
+    // A search says so, too.
+    let search = "find lossless --engine std --payload 300 --threads 2 --trial 100ms --sum 300ms --width 20% \
+                  --recheck 0s --warmup 5ms --max-case-time 30s";
+    let command = format!("udpbench wire pi@board --deploy {search}");
+    let text = stdout(&desk.run(End::Near, &command));
+    let (_, quality) = text.split_once("\nquality ").expect("a line");
+    assert!(quality.contains(": both ends share CPU "), "{text}");
+    let (_, step) = quality
+        .split_once("search again with a CPU for each end:\n")
+        .expect("a step");
+    let again = step.lines().next().unwrap_or_default().trim();
+    let begin = "udpbench wire pi@board --deploy find lossless --engine std ";
+    assert!(
+        again.starts_with(begin) && again.contains(" --pin "),
+        "{again}"
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn growth(counters: &[(&str, u64)], reasons: &[(&str, u64)]) -> LossCounters {
         counters: map(counters),
         interfaces: map(&[("wan0 rx_dropped", 0), ("wan0 rx_queue_0_xdp_drops", 0)]),
         reasons: map(reasons),
-        received: map(&[("lo", 9), ("wan0", 3)]),
+        received: map(&[("lo", 9000), ("wan0", 3000)]),
         softnet: Vec::new(),
     }
 }
@@ -55,6 +55,31 @@ fn a_reason_counts_where_no_counter_can_be_read_as_it_is_of_all_namespaces() {
             ("firewall (NETFILTER_DROP)", 6)
         ]
     );
+}
+
+#[test]
+fn drops_of_the_machine_are_of_this_namespace_only_as_far_as_its_packets_did_not_arrive() {
+    let lost = |delivered| {
+        let counters = [
+            ("IpInReceives", 500),
+            ("IpInDelivers", delivered),
+            ("rt_cache in_martian_src", 200),
+        ];
+        LossCounters {
+            received: [("lo".to_owned(), 500)].into(),
+            ..growth(&counters, &[("NETFILTER_DROP", 300)])
+        }
+    };
+    assert_eq!(named(&lost(500)), []);
+    let source = "impossible source address";
+    let firewall = "firewall (NETFILTER_DROP)";
+    assert_eq!(named(&lost(250)), [(source, 200), (firewall, 250)]);
+    assert_eq!(named(&lost(0)), [(source, 200), (firewall, 300)]);
+    let no_interface = LossCounters {
+        received: BTreeMap::new(),
+        ..lost(500)
+    };
+    assert_eq!(named(&no_interface), [(source, 200), (firewall, 300)]);
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn what_was_typed_is_shown_and_is_never_markup() {
         .replace('"', "&quot;");
     let pasted = pasted.replace('<', "&lt;").replace('>', "&gt;");
     assert!(page.contains(&format!("udpbench {pasted}")), "{pasted}");
-    for text in ["./b", "9", "--rcvbuf ", "sysctl ", "in 1 of 1 rounds: "] {
+    for text in ["./b", "9", "--rcvbuf ", "sysctl ", "in 1 of 1 round: "] {
         assert!(page.contains(&format!("{text}{shown}")), "{text}");
     }
     for mark in ["<script", "</script", "<!--"] {

@@ -1,12 +1,12 @@
 //! Table, answer and notes of a search for the highest rate without loss.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Write as _;
 
 use super::super::lossless::{Lossless, LosslessQuestion};
 use super::super::names::Names;
 use super::super::{Record, Search, Searched};
 use super::quality::{self, Quality};
-use super::{bounds_so_far, mark, or_dash, searched};
+use super::{bounds_so_far, labelled, mark, or_dash, searched};
 use crate::results::command_line::CommandLine;
 use crate::term::duration;
 use crate::term::table::{Columns, Table};
@@ -161,18 +161,23 @@ fn quality_and_next(record: &Record, names: &Names) -> String {
         }
         text
     });
-    lines(&mut text, "quality", graded);
-    let mut fixes = quality::next(record, grades.iter().map(|(quality, _)| quality));
-    fixes.extend(over_a_cable(record));
-    lines(&mut text, "next", fixes);
+    labelled(&mut text, "quality", graded);
+    // The command that resumes an interrupted search follows, and is its only next step.
+    if !record.is_interrupted() {
+        let mut fixes = quality::next(record, grades.iter().map(|(quality, _)| quality));
+        fixes.extend(over_a_cable(record));
+        labelled(&mut text, "next", fixes);
+    }
     text
 }
 
-/// Returns the lines that advise the same search over a cable. Empty: it was over a wire, or what was searched does not
-/// go between hosts.
+/// Returns the lines that advise the same search over a cable. Empty: it was over a wire, no rate was found, or what was
+/// searched does not go between hosts.
 fn over_a_cable(record: &Record) -> Vec<String> {
     let header = record.header();
-    if header.wire.is_some() || cases(record).any(|(case, _)| case.case.transport.is_some()) {
+    let is_found = cases(record).any(|(_, search)| search.found().load.is_some());
+    let is_local = cases(record).any(|(case, _)| case.case.transport.is_some());
+    if header.wire.is_some() || !is_found || is_local {
         return Vec::new();
     }
     let mut senders = cases(record).map(|(case, _)| case.case.sender.to_string());
@@ -195,14 +200,6 @@ pub(super) fn so_far(search: &Lossless) -> String {
     bounds_so_far(search.found(), |load| {
         format!("{} k/s", thousands(Some(load), search))
     })
-}
-
-/// Adds lines, the first of which has the label.
-fn lines(text: &mut String, label: &str, lines: impl IntoIterator<Item = impl Display>) {
-    for (n, line) in lines.into_iter().enumerate() {
-        let label = if n == 0 { label } else { "" };
-        let _ = writeln!(text, "{label:<8}  {line}");
-    }
 }
 
 /// Returns a note on each case without an upper bound, and one on the cases whose capacity or limiting CPU was not the

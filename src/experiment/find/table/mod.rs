@@ -1,13 +1,13 @@
 //! Results for people, in the width of the terminal.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use self::idle::curve;
 use super::header::Question;
 use super::mlr::Found as Bounds;
 use super::names::Names;
 use super::{Record, Search, Searched, cliff, tuning};
-use crate::term::digits::counted;
+use crate::term::digits::{counted, counted_with_verb};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 
@@ -52,7 +52,7 @@ pub fn answers(record: &Record) -> SearchReport {
             .collect(),
         answer: match header.question {
             Question::Lossless(_) => lossless::answer(record),
-            _ => String::new(),
+            _ => quality::of_shared_cpus(record),
         },
         legend: shared(&names, record) + &legend,
         notes: tuning::table::notes(record) + &notes(record),
@@ -101,6 +101,14 @@ fn curve_of(case: &Searched, names: &Names, question: Question) -> String {
 fn searched(record: &Record) -> impl Iterator<Item = &Searched> {
     let cases = record.cases().iter();
     cases.filter(|case| case.refusal.is_none())
+}
+
+/// Adds lines, the first of which has the label.
+fn labelled(text: &mut String, label: &str, lines: impl IntoIterator<Item = impl Display>) {
+    for (n, line) in lines.into_iter().enumerate() {
+        let label = if n == 0 { label } else { "" };
+        let _ = writeln!(text, "{label:<8}  {line}");
+    }
 }
 
 /// Returns the value, or a dash if it is unknown.
@@ -195,7 +203,7 @@ fn notes(record: &Record) -> String {
                 notes,
                 "\n{}: not finished after {}{}",
                 names.name(&case.case),
-                counted(usize::try_from(case.trials).unwrap_or(usize::MAX), "trial"),
+                counted(case.trials, "trial"),
                 so_far(&case.search)
             );
         }
@@ -215,7 +223,8 @@ fn notes(record: &Record) -> String {
     if repeated > 0 {
         let _ = writeln!(
             notes,
-            "\n{repeated} trials were made again: the log says why"
+            "\n{} made again: the log says why",
+            counted_with_verb(repeated, "trial")
         );
     }
     notes

@@ -1,10 +1,13 @@
-//! Grade of the rates that a search has found, and the next step.
+//! Grade of the results that a search has found, and the next step.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::super::header::{Header, Question};
 use super::super::lossless::Lossless;
 use super::super::{Record, Searched};
+use super::{labelled, searched};
 use crate::is_debug;
 use crate::results::command_line::CommandLine;
 use crate::term::duration;
@@ -13,10 +16,14 @@ use crate::term::duration;
 const GOOD_PCT: f64 = 3.0;
 /// Shortest time of rechecks that is advised.
 const SHORT_RECHECK: Duration = Duration::from_secs(60);
+/// Next step where both ends share a CPU.
+const PINNED: &str = "search again with a CPU for each end";
 
 /// A reason not to trust the rate of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Doubt {
+    /// Both ends share this CPU.
+    SharedCpu(usize),
     /// A debug build, or an emulated board.
     Slowed,
     /// The trials give a reason for doubt.
@@ -30,14 +37,15 @@ enum Doubt {
 }
 
 impl Doubt {
-    fn in_words(self) -> &'static str {
-        match self {
+    fn in_words(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::SharedCpu(cpu) => return format!("both ends share CPU {cpu}").into(),
             Self::Slowed => "not the speed of a board: emulated, or a debug build",
             Self::Disturbed => "other programs disturbed it, or trials contradict each other",
             Self::Unsteady => "the machine was not equally fast throughout",
             Self::Unfinished => "not finished",
             Self::Wide => "the interval is wide or has no end",
-        }
+        })
     }
 }
 
@@ -50,6 +58,7 @@ impl Quality {
     pub(super) fn of(record: &Record, case: &Searched, search: &Lossless) -> Self {
         let is_finished = case.next().is_none();
         let (is_steady, is_wide) = (search.is_steady(), is_wide(search));
+        let shared = record.shared_cpu(&case.case).map(Doubt::SharedCpu);
         let doubts = [
             (Doubt::Slowed, is_slowed(record.header())),
             (Doubt::Disturbed, case.search.doubt().is_some()),
@@ -58,12 +67,14 @@ impl Quality {
             (Doubt::Wide, is_finished && is_steady && is_wide),
         ];
         let doubts = doubts.into_iter().filter(|(_, is_so)| *is_so);
-        Self(doubts.map(|(doubt, _)| doubt).collect())
+        let doubts = doubts.map(|(doubt, _)| doubt);
+        Self(shared.into_iter().chain(doubts).collect())
     }
 
     /// Returns the word for the grade.
     pub(super) fn name(&self) -> &'static str {
-        let is_fair = |doubt: &Doubt| [Doubt::Unsteady, Doubt::Wide].contains(doubt);
+        let is_fair =
+            |doubt: &Doubt| matches!(doubt, Doubt::SharedCpu(_) | Doubt::Unsteady | Doubt::Wide);
         match &self.0[..] {
             [] => "good",
             doubts if doubts.iter().all(is_fair) => "fair",
@@ -73,58 +84,107 @@ impl Quality {
 
     /// Returns the reasons of the grade. Empty: the quality is good.
     pub(super) fn reasons(&self) -> String {
-        let reasons: Vec<&str> = self.0.iter().map(|doubt| doubt.in_words()).collect();
+        let reasons: Vec<_> = self.0.iter().map(|doubt| doubt.in_words()).collect();
         reasons.join("; ")
+    }
+
+    fn is_shared(&self) -> bool {
+        matches!(self.0.first(), Some(Doubt::SharedCpu(_)))
     }
 }
 
 /// Returns the lines of the next step of searches with these grades, in which a command has a line of its own. Empty:
 /// all are good.
 pub(super) fn next<'q>(record: &Record, grades: impl Iterator<Item = &'q Quality>) -> Vec<String> {
-    let doubts: Vec<Doubt> = grades
-        .flat_map(|quality| quality.0.iter().copied())
-        .collect();
-    let is_any = |doubt: Doubt| doubts.contains(&doubt);
-    if doubts.is_empty() {
-        return Vec::new();
-    }
+    let (shared, apart): (Vec<&Quality>, Vec<&Quality>) = grades.partition(|it| it.is_shared());
+    let is_in = |grades: &[&Quality], doubt| grades.iter().any(|it| it.0.contains(&doubt));
+    let is_any = |doubt| is_in(&shared, doubt) || is_in(&apart, doubt);
+    // Ends that share a CPU are reason enough for the others.
+    let is_disturbed = is_in(&apart, Doubt::Disturbed) || is_in(&apart, Doubt::Unsteady);
+    let (is_wide, is_unfinished) = (is_in(&apart, Doubt::Wide), is_any(Doubt::Unfinished));
     let mut lines = Vec::new();
     if is_any(Doubt::Slowed) {
         lines.push("run a release build on the board itself (cargo build --release)".to_owned());
     }
-    let search_again = if is_any(Doubt::Disturbed) || is_any(Doubt::Unsteady) {
+    let pin = (!shared.is_empty()).then(|| pin_apart(record));
+    let pin = pin.and_then(|pin| pin.map_err(|instead| lines.push(instead)).ok());
+    if is_disturbed {
         lines.push("stop what else runs, and mend what this names:".to_owned());
         lines.push("udpbench check".to_owned());
-        "then search again"
-    } else if is_any(Doubt::Unfinished) || is_any(Doubt::Wide) {
-        "search again for longer"
-    } else {
-        return lines;
+    }
+    let search_again = match (is_disturbed, &pin) {
+        (true, None) => "then search again",
+        (true, Some(_)) => "then search again with a CPU for each end",
+        (false, Some(_)) => PINNED,
+        (false, None) if is_unfinished || is_wide => "search again for longer",
+        (false, None) => return lines,
     };
     let recheck = match record.header().question {
-        Question::Lossless(asked) if is_any(Doubt::Wide) => {
-            Some((asked.recheck * 4).max(SHORT_RECHECK))
-        }
+        Question::Lossless(asked) if is_wide => Some((asked.recheck * 4).max(SHORT_RECHECK)),
         _ => None,
     };
     // Each of the two bounds is tried again for that long.
     let rechecks = 3 * recheck.unwrap_or_default();
-    let is_too_short = is_any(Doubt::Unfinished) || rechecks > record.header().max_time;
+    let is_too_short = is_unfinished || rechecks > record.header().max_time;
     let limit = is_too_short.then(|| record.enough_time().max(rechecks));
     let limit = limit.map(|limit| ("--max-case-time", duration::text(limit)));
     let recheck = recheck.map(|recheck| ("--recheck", duration::text(recheck)));
-    let changes: Vec<(&str, String)> = limit.into_iter().chain(recheck).collect();
+    let changes = [pin, limit, recheck].into_iter().flatten();
+    lines.extend(again(record, search_again, &changes.collect::<Vec<_>>()));
+    lines
+}
+
+/// Returns the closing lines of a search without grades: the CPUs that both ends share, and the next step. Empty: there
+/// are none.
+pub(super) fn of_shared_cpus(record: &Record) -> String {
+    let names = record.names();
+    let mut shared: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for case in searched(record) {
+        if let Some(cpu) = record.shared_cpu(&case.case) {
+            shared.entry(cpu).or_default().push(names.name(&case.case));
+        }
+    }
+    let mut text = String::new();
+    if shared.is_empty() {
+        return text;
+    }
+    let all = searched(record).count();
+    let doubts = shared.iter().map(|(cpu, names)| {
+        let doubt = Doubt::SharedCpu(*cpu).in_words();
+        match names.len() {
+            count if count == all => doubt.into_owned(),
+            _ => format!("{doubt} ({})", names.join("; ")),
+        }
+    });
+    labelled(&mut text, "quality", doubts);
+    // The command that resumes an interrupted search follows, and is its only next step.
+    if !record.is_interrupted() {
+        let next = match pin_apart(record) {
+            Ok(pin) => again(record, PINNED, &[pin]),
+            Err(instead) => vec![instead],
+        };
+        labelled(&mut text, "next", next);
+    }
+    text
+}
+
+/// Returns the option that gives each end CPUs of its own, or what to do on a machine that has too few.
+fn pin_apart(record: &Record) -> Result<(&'static str, String), String> {
+    let header = record.header();
+    let pin = header.plan.pin_apart(&header.host.cpus)?;
+    Ok(("--pin", pin.to_string()))
+}
+
+/// Returns the lines with the command that searches again with these options.
+fn again(record: &Record, what: &str, changes: &[(&str, String)]) -> Vec<String> {
     let typed = CommandLine(&record.header().command_line);
     if typed.has("find") {
-        lines.push(format!("{search_again}:"));
-        lines.push(typed.again(&changes));
-    } else {
-        let changes = changes
-            .iter()
-            .map(|(flag, value)| format!(" {flag} {value}"));
-        lines.push(search_again.to_owned() + &changes.collect::<String>());
+        return vec![format!("{what}:"), typed.again(changes)];
     }
-    lines
+    let changes = changes
+        .iter()
+        .map(|(flag, value)| format!(" {flag} {value}"));
+    vec![what.to_owned() + &changes.collect::<String>()]
 }
 
 /// Returns whether no rate is the speed of a board.

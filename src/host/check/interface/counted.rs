@@ -89,7 +89,10 @@ fn lost_by(
     let share = share(lost, packets)?;
     let (counter, most) = counters.iter().max_by_key(|(_, count)| *count)?;
     Some(Finding::note(
-        format!("{name} has lost {lost} packets ({share}) in its driver: {counter} {most}"),
+        format!(
+            "{name} has lost {} ({share}) in its driver: {counter} {most}",
+            digits::counted(lost, "packet")
+        ),
         cause.means,
         format!(
             "whether it goes on, while packets come: watch -d ethtool -S {name}\n{}",
@@ -127,7 +130,8 @@ fn dropped(interface: &Interface) -> Option<Finding> {
         };
         Finding::note(
             format!(
-                "{name} has dropped {dropped} packets on their way in, and received {received}"
+                "{name} has dropped {} on the way in, and received {received}",
+                digits::counted(dropped, "packet")
             ),
             format!("{silent}: often frames of protocols or VLANs that nobody wants"),
             format!(

@@ -51,8 +51,35 @@ struct Noisy<'a> {
     beat_std: BTreeSet<&'a str>,
 }
 
+/// Engines to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Among<'a> {
+    /// Engines whose gain shows where they were measured.
+    AllKnown,
+    /// Pairs of this sender with offload: what their receivers gain shows everywhere, as all get the same datagrams.
+    ReceiversOf(&'a str),
+}
+
+impl Among<'_> {
+    /// Returns whether an engine may be recommended. Over loopback and veth nothing segments GSO trains unless
+    /// tx-udp-segmentation is off, and the kernel copies even what zero copy sends, so the gain of offload is unknown.
+    /// Engines that never sleep are only for users who asked for them.
+    fn has(self, board: &BoardRanking, place: &RankedEngine) -> bool {
+        let is_among = match self {
+            Self::AllKnown => !is_unknown(board, place),
+            Self::ReceiversOf(sender) => {
+                technique::sender_of_receiver(&place.label) == Some(sender)
+            }
+        };
+        is_among && !needs_spare_cpus(board, place)
+    }
+}
+
 /// The choices by one measure, for each of the conditions.
 pub(super) struct Choices<'a> {
+    among: Among<'a>,
+    /// The pairs to choose from, if only receivers are.
+    compared_receivers: BTreeSet<&'a str>,
     each: Vec<(&'a str, Choice<'a>)>,
     /// The engines that are the best under all conditions. `None` if there are none, or if some conditions have no
     /// best engines.
@@ -74,17 +101,18 @@ impl<'a> Choices<'a> {
         board: &'a BoardRanking,
         measure: Measure,
         labels: &'a BTreeMap<Conditions, String>,
+        among: Among<'a>,
     ) -> Self {
         // The risks of all comparisons add up. So one answer in twenty at most names a single engine among equals.
         let risk = RISK / board.averaged.len() as f64;
         let mut unsure = BTreeSet::new();
         let each = board.averaged_by(measure).filter_map(|averaged| {
             let places = averaged.standing.places.iter();
-            let places = places.filter(|place| may_be_recommended(board, place));
+            let places = places.filter(|place| among.has(board, place));
             let choice = choice(averaged, &places.collect::<Vec<_>>(), risk, &mut unsure)?;
             Some((
                 averaged.conditions,
-                choice.unless_overrun(board, averaged.conditions),
+                choice.unless_overrun(board, averaged.conditions, among),
             ))
         });
         let mut each: Vec<(Conditions, Choice)> = each.collect();
@@ -108,7 +136,13 @@ impl<'a> Choices<'a> {
             }
         }
         let labelled = |(conditions, choice)| Some((labels.get(&conditions)?.as_str(), choice));
+        let all = board
+            .averaged_by(measure)
+            .flat_map(|averaged| &averaged.standing.places);
+        let all = all.filter(|place| among != Among::AllKnown && among.has(board, place));
         Self {
+            among,
+            compared_receivers: all.map(|place| place.label.as_str()).collect(),
             each: each.into_iter().filter_map(labelled).collect(),
             everywhere,
             cross,
@@ -132,6 +166,11 @@ impl<'a> Choices<'a> {
         }
         let engines = self.each.iter().filter_map(|(_, choice)| choice.engines());
         engines.flatten().copied().collect()
+    }
+
+    /// Returns the pairs to choose from, if only receivers are. Else empty.
+    pub(super) fn compared_receivers(&self) -> &BTreeSet<&'a str> {
+        &self.compared_receivers
     }
 
     /// Returns whether losses keep some conditions from having the best engines.
@@ -161,8 +200,8 @@ impl<'a> Choice<'a> {
     }
 
     /// Removes engines that are only chosen because a better one overran its receivers: who sends less loses less.
-    fn unless_overrun(self, board: &'a BoardRanking, conditions: Conditions) -> Self {
-        let better = |engine: &str| better_but_lossy(board, conditions, engine);
+    fn unless_overrun(self, board: &'a BoardRanking, conditions: Conditions, among: Among) -> Self {
+        let better = |engine: &str| better_but_lossy(board, conditions, among, engine);
         let Some(engines) = self.engines() else {
             return self;
         };
@@ -186,6 +225,7 @@ impl<'a> Choice<'a> {
 fn better_but_lossy<'a>(
     board: &'a BoardRanking,
     conditions: Conditions,
+    among: Among,
     engine: &str,
 ) -> Option<&'a RankedEngine> {
     let places = |measure| {
@@ -202,7 +242,7 @@ fn better_but_lossy<'a>(
     let (speed, cpu_time) = (value(speeds, engine)?, value(cpu_times, engine)?);
     speeds.iter().find(|place| {
         !is_clean(place)
-            && may_be_recommended(board, place)
+            && among.has(board, place)
             && place.reading.value() > speed
             && value(cpu_times, &place.label).is_some_and(|lossy| lossy < cpu_time)
     })
@@ -249,13 +289,6 @@ impl<'a> Best<'a> {
             is_by_cpu,
         }
     }
-}
-
-/// Returns whether an engine may be recommended. Over loopback and veth nothing segments GSO trains unless
-/// tx-udp-segmentation is off, and the kernel copies even what zero copy sends, so the gain of offload is unknown. Engines that never sleep are only for users who
-/// asked for them.
-fn may_be_recommended(board: &BoardRanking, place: &RankedEngine) -> bool {
-    !is_unknown(board, place) && !needs_spare_cpus(board, place)
 }
 
 /// Returns whether the gain of an engine is unknown: offload over loopback or veth.

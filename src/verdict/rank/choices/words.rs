@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Best, Choice, Choices, NEEDED_PCT, Noisy};
+use super::{Among, Best, Choice, Choices, NEEDED_PCT, Noisy};
 use crate::data::EngineName;
 use crate::term::digits::counted;
 use crate::verdict::quality::{Grade, LOSSY_PCT};
@@ -35,16 +35,44 @@ impl<'a> Choices<'a> {
                 .into_iter()
                 .chain(others.into_iter().flatten())
                 .collect(),
-            besides: if self.is_without_offload {
-                " besides offload"
-            } else {
-                ""
+            noun: match self.among {
+                Among::AllKnown => "engine",
+                Among::ReceiversOf(_) => "receiver",
+            },
+            besides: match self.among {
+                Among::ReceiversOf(sender) => format!(" with sender {sender}"),
+                Among::AllKnown if self.is_without_offload => " besides offload".to_owned(),
+                Among::AllKnown => String::new(),
             },
         }
     }
 
+    /// Returns whether the words leave out the best engine of each of the conditions, which are too many.
+    pub(in crate::verdict::rank) fn are_too_many(&self) -> bool {
+        self.everywhere.is_none() && self.by_words("").len() > MOST_LISTED
+    }
+
     /// Names the best engines under each of the conditions. `None` if no conditions have any.
     fn by_conditions(&self, limit: &str) -> Option<String> {
+        match &self.by_words(limit)[..] {
+            [] => None,
+            [(words, labels)] => Some(format!("{words} at {}", listed(labels, "and"))),
+            many if many.len() > MOST_LISTED => Some(format!(
+                "{}, by payload and threads",
+                names(&self.engines(), "or")
+            )),
+            several => {
+                let text = |(words, labels): &(String, Vec<&str>)| {
+                    format!("{}: {words}", listed(labels, "and"))
+                };
+                let texts: Vec<String> = several.iter().map(text).collect();
+                Some(format!("for {}", texts.join("; ")))
+            }
+        }
+    }
+
+    /// Names the best engines in words, with the labels of the conditions under which they are.
+    fn by_words(&self, limit: &str) -> Vec<(String, Vec<&'a str>)> {
         let mut by_words: Vec<(String, Vec<&str>)> = Vec::new();
         for (label, choice) in &self.each {
             let words = match choice {
@@ -59,21 +87,7 @@ impl<'a> Choices<'a> {
                 None => by_words.push((words, vec![label])),
             }
         }
-        match &by_words[..] {
-            [] => None,
-            [(words, labels)] => Some(format!("{words} at {}", listed(labels, "and"))),
-            many if many.len() > MOST_LISTED => Some(format!(
-                "{}, by payload and threads (udpbench rank --details FILE)",
-                names(&self.engines(), "or")
-            )),
-            several => {
-                let text = |(words, labels): &(String, Vec<&str>)| {
-                    format!("{}: {words}", listed(labels, "and"))
-                };
-                let texts: Vec<String> = several.iter().map(text).collect();
-                Some(format!("for {}", texts.join("; ")))
-            }
-        }
+        by_words
     }
 
     /// Selects some of the choices, each with the label of its conditions.
@@ -204,8 +218,10 @@ pub(in crate::verdict::rank) struct Text {
     best: Option<String>,
     /// Reasons for a missing or doubtful choice.
     pub(in crate::verdict::rank) others: Vec<String>,
-    /// Engines that were not to choose from.
-    besides: &'static str,
+    /// Word for one of those that were to choose from.
+    noun: &'static str,
+    /// Engines that were to choose from, unless all were.
+    besides: String,
 }
 
 impl Best<'_> {
@@ -233,14 +249,14 @@ impl Text {
         let best = self.best.as_ref()?;
         let verb = match (measure, board.quality.grade) {
             (Measure::Cpu, _) => {
-                let besides = self.besides;
+                let besides = &self.besides;
                 return Some(format!("Least CPU time per datagram{besides}: {best}"));
             }
             (Measure::RoundTrip | Measure::Speed, Grade::Poor) => "perhaps",
             (Measure::RoundTrip | Measure::Speed, _) => "use",
         };
-        let (place, besides) = (board.machine.network.among(), self.besides);
-        let engines = counted(engines, "engine");
+        let (place, besides) = (board.machine.network.among(), &self.besides);
+        let engines = counted(engines, self.noun);
         Some(format!("{place} {engines}{besides}: {verb} {best}"))
     }
 }

@@ -15,10 +15,6 @@ pub(in super::super) struct Circumstances {
     wakeups_us: BTreeMap<String, Vec<(f64, f64)>>,
     /// The column `idle_states` of an engine whose clients wait.
     idle_states: BTreeMap<String, String>,
-    /// Highest number of rounds.
-    rounds: u32,
-    /// Measured time of a case, in milliseconds: the longest.
-    measured_ms: f64,
 }
 
 impl Circumstances {
@@ -33,9 +29,6 @@ impl Circumstances {
                 continue;
             };
             facts.pins.insert(row.pin.clone());
-            facts.rounds = facts.rounds.max(row.rounds);
-            let measured_ms = row.window_ms.unwrap_or(0.0) * f64::from(row.rounds);
-            facts.measured_ms = facts.measured_ms.max(measured_ms);
             if *load == Load::Alone {
                 let wakeup = row.wakeup_p50_us.map(|wakeup| (p50_us, wakeup));
                 let of_engine = facts.wakeups_us.entry(row.label()).or_default();
@@ -46,22 +39,6 @@ impl Circumstances {
             }
         }
         is_any.then_some(facts)
-    }
-
-    /// Returns the options that halve the intervals: four times as many windows. `None`: a row does not say how many
-    /// there were.
-    pub(super) fn more(&self) -> Option<String> {
-        let rounds = self.rounds.checked_mul(4).filter(|rounds| *rounds > 0)?;
-        let seconds = (4.0 * self.measured_ms / 1000.0).ceil();
-        let options = if (1.0..1e6).contains(&seconds) {
-            format!("--rounds {rounds} --duration {seconds:.0}s")
-        } else {
-            format!("--rounds {rounds}")
-        };
-        Some(format!(
-            "To tell more apart, stop other programs (udpbench check); four times as many windows halve the intervals: \
-             {options}"
-        ))
     }
 
     /// Says what the round trips depend on besides the engine. `cpus`: the placements that were measured. `best`: the

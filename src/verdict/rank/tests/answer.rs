@@ -163,11 +163,47 @@ fn every_ending_says_what_a_careful_engineer_would() {
     });
     end("one thread", &alone.collect::<Vec<_>>());
 
+    let pairs = |pairs: &[(&str, f64)]| -> Vec<Row> {
+        let pairs = pairs.iter();
+        pairs
+            .map(|(pair, ratio)| measured(pair, 300, *ratio, 0.0))
+            .collect()
+    };
+    let behind_gso = [("std", 1.0), ("gso>std", 3.5), ("gso>mmsg", 3.9)];
+    end("receivers of one sender with offload", &pairs(&behind_gso));
+    let tied = [("std", 1.0), ("gso>std", 3.9), ("gso>mmsg", 3.9)];
+    end("receivers that tie", &pairs(&tied));
+    let varied = [
+        behind_gso[0],
+        ("std>mmsg", 1.2),
+        behind_gso[1],
+        behind_gso[2],
+    ];
+    end("senders and receivers", &pairs(&varied));
+    let to_std = [("std", 1.0), ("mmsg>std", 1.1), ("gso>std", 3.5)];
+    end("senders to one receiver", &pairs(&to_std));
+    let offload = [("std", 1.0), ("gso>gro", 9.0), ("gso>mmsg", 3.9)];
+    end("only offload besides std", &pairs(&offload));
+
     let mut given = default_sweep();
     given[0].target_pps = Some(1000.try_into().expect("in range"));
     end("floods at a given rate", &given);
     insta::assert_snapshot!(all);
     assert!(longest <= 18, "{longest} lines");
+}
+
+/// The command at the end of a run has its log; a ranking itself already shows every place.
+#[test]
+fn what_the_answer_leaves_out_is_seen_by_a_command_with_the_path_of_the_log() {
+    let answer = |rows: &[Row]| ranked(rows).answer(By::Both);
+    let offload = ["std", "gso>gro", "gso>mmsg"].map(|engine| measured(engine, 300, 1.0, 0.0));
+    let command = "udpbench rank --details run.jsonl";
+    let cut = answer(&offload);
+    assert!(!cut.draw_last(80).contains("rank"), "{cut:?}");
+    let hints = cut.or_else_see(command).hints;
+    assert_eq!(hints.last().map(String::as_str), Some(command));
+    let whole = answer(&default_sweep());
+    assert_eq!(whole.clone().or_else_see(command), whole);
 }
 
 #[test]
