@@ -147,7 +147,7 @@ mod tests {
             (
                 "path",
                 json!({"kind": "delay", "lost": 0}),
-                "on the way there or back: a full queue or a slow link: tc -s qdisc show dev end0; ",
+                "on the way there or back: a full queue: tc -s qdisc show dev end0; ",
             ),
         ] {
             let found = step_of(place, &change);
