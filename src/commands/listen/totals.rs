@@ -5,6 +5,8 @@ use crate::data::Histogram;
 use crate::data::listened::{Gap, ListenWindow};
 use crate::host::program::Interval;
 use crate::host::program::losses::{causes, elsewhere};
+use crate::listen::log::SilentSource;
+use crate::listen::row::utc;
 use crate::listen::sequence::{Sequence, SourceNumbers};
 use crate::sys::drops;
 use crate::workload::listening::ListenEnd;
@@ -80,6 +82,20 @@ impl Outcome {
             unnumbered: self.totals.unnumbered,
             not_followed: listened.sources.others(),
         })
+    }
+
+    /// Returns the sources that sent nothing any more at the end.
+    pub(super) fn silent_sources(&self) -> Vec<SilentSource> {
+        let all = self.end.listened.sources.known();
+        let silent = all.iter().filter_map(|source| {
+            let (last_ns, ns) = source.silent_since(self.end.ended_ns)?;
+            Some(SilentSource {
+                source: names::name(source, all),
+                since: utc(last_ns),
+                ms: ns as f64 / 1e6,
+            })
+        });
+        silent.collect()
     }
 
     /// Returns the packets that this host dropped before the socket while numbers were missing, for any program. What is
