@@ -185,8 +185,8 @@ impl SourceNumbers {
                 "{here} of the missing were dropped at the socket, {before} were lost before it"
             ),
             _ => format!(
-                "up to {most} of the missing were dropped at the socket, at least {} were lost before it",
-                missing - most.min(missing)
+                "0 to {} of the {missing} missing were dropped at the socket, and the others were lost before it",
+                most.min(missing)
             ),
         }
     }
