@@ -258,7 +258,7 @@ mod tests {
             fs::create_dir(events.join(name)).expect("there is room");
         }
         fs::write(&id, "1").expect("there is room");
-        fs::set_permissions(&id, Permissions::from_mode(0)).expect("it is ours");
+        fs::set_permissions(&id, Permissions::from_mode(0o000)).expect("it is ours");
         if File::open(&id).is_err() {
             assert!(no_tracepoint(&root).starts_with("tracefs is mounted, and only root"));
         }
