@@ -2,7 +2,7 @@
 
 use super::event::{Event, Kind, Place};
 use super::log::Header;
-use super::notes::OUT_DROPS;
+use super::notes::{OUT_DROPS, THERE};
 use crate::sys::loss_places::{Layer, LossPlace, PLACES, by_name};
 
 /// Name in the table of places of what counts [`OUT_DROPS`].
@@ -15,30 +15,38 @@ const BUSY: &str = "top -H shows what else runs; sudo dmesg, if the board is hot
 pub(super) fn step(event: &Event, header: &Header) -> String {
     let host = header.far_end();
     let place = event.place_text(host);
-    if let Some(counted) = counted_place(event) {
+    if let Some(counted) = counted_place(event, "") {
         let next = counted.next_at(&header.interface);
         return format!("here, {}: {next}", counted.what);
+    }
+    if let Some(counted) = counted_place(event, THERE) {
+        let next = counted.next_at("NIC");
+        return format!("at {host}, {}: there, {next}", counted.what);
     }
     format!("{place}: {}", of_place(event, header))
 }
 
-/// Returns the place of this host whose counters tell of most of an event's losses.
-fn counted_place(event: &Event) -> Option<&'static LossPlace> {
-    let may_be_here = matches!(event.place, Place::Path | Place::Forward | Place::Back);
+/// Returns the place whose counters tell of most of an event's losses: of this host, or of the other one if their notes
+/// begin with `at`.
+fn counted_place(event: &Event, at: &str) -> Option<&'static LossPlace> {
     let counts = event.notes.iter().filter_map(|note| {
-        let (name, by) = note.rsplit_once(" +")?;
+        let (name, by) = note.strip_prefix(at)?.rsplit_once(" +")?;
         let is_out = OUT_DROPS.contains(&name);
         let name = if is_out { WAY_OUT } else { name };
         Some((name.to_owned(), by.parse().ok()?))
     });
+    let is_forward = |place: &LossPlace| (place.layer == Layer::Out) == at.is_empty();
     let mut counts = by_name(&counts.collect());
-    let is_out = |place: &LossPlace| place.layer == Layer::Out;
     counts.retain(|(place, by)| {
-        let fits = event.place == Place::Path || is_out(place) == (event.place == Place::Forward);
-        fits && 2 * by > event.lost
+        let fits = match event.place {
+            Place::Path => true,
+            Place::Forward => is_forward(place),
+            Place::Back => !is_forward(place),
+            Place::Here | Place::Link | Place::FarEnd => false,
+        };
+        fits && event.lost > 0 && 2 * by > event.lost
     });
-    let first = counts.first().filter(|_| may_be_here && event.lost > 0);
-    first.map(|(place, _)| *place)
+    counts.first().map(|(place, _)| *place)
 }
 
 fn of_place(event: &Event, header: &Header) -> String {
@@ -64,7 +72,7 @@ fn of_place(event: &Event, header: &Header) -> String {
             format!("a full queue: {}; the same there", typed(WAY_OUT))
         }
         Place::Forward | Place::Path => format!(
-            "the kernel of {host} was not looked at: there, {}; nstat; ip -s link; then cables and switches",
+            "no counter of {host} tells of them; rules of a firewall have none: there, {}; then cables and switches",
             typed(FIREWALL)
         ),
         Place::Back => format!(
@@ -101,7 +109,12 @@ mod tests {
             (
                 "forward",
                 json!({}),
-                "on the way to board: the kernel of board was not looked at: there, sudo nft list ruleset; ",
+                "on the way to board: no counter of board tells of them; ",
+            ),
+            (
+                "forward",
+                json!({"notes": ["reverse path filter +98", "there: reverse path filter +98"]}),
+                "at board, reverse path filter: there, a route to the sender's ADDRESS: ",
             ),
             (
                 "back",

@@ -1,5 +1,6 @@
 //! Soaks: over loopback, and between two hosts with known faults, each of which has to be one event.
 
+mod far_losses;
 mod full_disk;
 mod one_way;
 

@@ -175,6 +175,15 @@ impl Course {
                 let (entry, text): (fn(Note) -> Entry, _) = match news {
                     News::Ended(text) => (Entry::FarEndGone, text),
                     News::StartedAgain(text) => (Entry::FarEndBack, text),
+                    // Over loopback, they are this host's.
+                    News::Lost(_) if self.header.to.is_none() => continue,
+                    News::Lost(places) => {
+                        let now_ns = self.elapsed_ns();
+                        for (place, packets) in places {
+                            self.notes.count_there(now_ns, place, packets);
+                        }
+                        continue;
+                    }
                 };
                 self.tell(&text);
                 self.notes.say(self.elapsed_ns(), text.clone());
