@@ -146,7 +146,9 @@ impl ListenLog {
     fn sequence(&self) -> Vec<String> {
         let ended = self.ended().and_then(|it| it.get("sequence"));
         if let Some(sequence) = ended.and_then(|it| Sequence::deserialize(it).ok()) {
-            return sequence.lines();
+            let before = self.ended().and_then(|it| it.get("lost_before_socket"));
+            let before = before.and_then(|it| it.as_str()).map(str::to_owned);
+            return sequence.lines().into_iter().chain(before).collect();
         }
         let missing: i64 = self.rows().map(|row| row.missing_numbers).sum();
         let [late, twice] = [

@@ -26,6 +26,7 @@ pub(super) fn summary(outcome: &Outcome) -> Value {
         "silences": silences(outcome),
         "silent_sources": outcome.silent_sources(),
         "sequence": outcome.sequence(),
+        "lost_before_socket": outcome.lost_before_socket(),
         "drops": drops(outcome),
         "buffer": {
             "bytes": outcome.buffer_bytes,

@@ -168,6 +168,7 @@ fn a_counter_that_jumps_loses_nothing_and_a_source_that_falls_silent_is_named() 
             numbers.contains("the numbers began again in 1 place, at "),
             "{text}"
         );
+        assert!(text.contains(" before it: "), "{text}");
         let silent = format!("silent {lidar} since ");
         assert!(
             text.contains(&silent) && text.contains(" s before the end"),

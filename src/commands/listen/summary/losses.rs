@@ -14,35 +14,8 @@ pub(super) fn sequence(outcome: &Outcome) -> String {
         return String::new();
     };
     let mut lines = sequence.lines();
-    let lost = sequence.lost_before_socket();
-    if lost > 0 {
-        lines.push(before_socket(outcome, lost));
-    }
+    lines.extend(outcome.lost_before_socket());
     entry("sequence", &lines)
-}
-
-/// Returns where numbers were lost before the socket, and the next step.
-fn before_socket(outcome: &Outcome, lost: u64) -> String {
-    let on_the_way = "the cable, its plugs and switches; at the sender: tc -s qdisc; ip -s link";
-    match outcome.before_socket() {
-        0 if not_looked_at(outcome).is_some() => format!(
-            "before it: on the way, or at a place of this host that was not looked at (below). On the way: {on_the_way}"
-        ),
-        0 => format!(
-            "before it: not on this host, whose counters did not move, but on the way: {on_the_way}"
-        ),
-        here if here >= lost => {
-            "before it: on this host, which dropped as many then (below), or on the way".to_owned()
-        }
-        here => format!(
-            "before it: this host dropped up to {here} (below); at least {} were lost on the way: {on_the_way}",
-            lost - here
-        ),
-    }
-}
-
-fn not_looked_at(outcome: &Outcome) -> Option<String> {
-    losses::not_looked_at(&outcome.seen, outcome.no_reasons.as_deref())
 }
 
 /// Returns the drops by place.
@@ -80,7 +53,7 @@ pub(super) fn places(outcome: &Outcome) -> String {
             losses::list(&with_missing)
         ));
     }
-    if let Some(places) = not_looked_at(outcome) {
+    if let Some(places) = outcome.not_looked_at() {
         lines.push(format!("not looked at: {places}"));
     }
     entry("drops", &lines)
