@@ -63,7 +63,14 @@ impl ListenLog {
                 "socket {socket}; for any program: backlog {backlog}, IP and UDP {protocols}, interfaces {nic}"
             ),
         ));
+        lines.extend(self.not_looked_at().map(|text| ("", text)));
         lines
+    }
+
+    fn not_looked_at(&self) -> Option<String> {
+        let places = self.ended()?.pointer("/drops/not_looked_at")?;
+        let places = Vec::<String>::deserialize(places).ok()?;
+        (!places.is_empty()).then(|| format!("not looked at: {}", places.join(", ")))
     }
 
     fn sum(&self, of: fn(&Row) -> u64) -> u64 {
