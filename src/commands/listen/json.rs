@@ -24,7 +24,9 @@ pub(super) fn summary(outcome: &Outcome) -> Value {
         "sizes": sizes(outcome),
         "gaps": gaps(outcome),
         "silences": silences(outcome),
+        "silent_sources": outcome.silent_sources(),
         "sequence": outcome.sequence(),
+        "lost_before_socket": outcome.lost_before_socket(),
         "drops": drops(outcome),
         "buffer": {
             "bytes": outcome.buffer_bytes,
@@ -77,7 +79,8 @@ fn silences(outcome: &Outcome) -> Value {
     let silences = &outcome.end.listened.silences;
     silences.bursts().map_or(Value::Null, |bursts| {
         let longest: Vec<Value> = silences.longest().into_iter().map(gap).collect();
-        json!({"count": silences.count(), "longest": longest, "bursts": bursts})
+        let quiet_end_ms = outcome.quiet_end_ns().map(|ns| ns as f64 / 1e6);
+        json!({"count": silences.count(), "longest": longest, "quiet_end_ms": quiet_end_ms, "bursts": bursts})
     })
 }
 

@@ -27,8 +27,7 @@ pub struct Interval {
     pub socket_drops: u64,
     /// Growth of the counters of all loss places, for any program.
     pub lost: LossCounters,
-    /// Datagrams that UDP, IP or a firewall dropped for another reason than a full buffer, without those that are for
-    /// nobody here every day.
+    /// Datagrams that IP, a firewall or UDP dropped before sockets, without those that are for nobody here every day.
     pub protocol_drops: u64,
     /// Packets that found the backlog of a CPU full, in all network namespaces.
     pub backlog_drops: u64,
@@ -329,8 +328,7 @@ impl Interval {
         self.backlog_drops = counter("softnet dropped");
         let losses = self.lost.losses().into_iter();
         let by_protocols = losses.filter(|loss| {
-            let of_protocols = Layer::Ip <= loss.place.layer && loss.place.layer <= Layer::Socket;
-            of_protocols && !loss.place.is_full() && !loss.place.is_common
+            (Layer::Ip..Layer::Socket).contains(&loss.place.layer) && !loss.place.is_common
         });
         self.protocol_drops = by_protocols.map(|loss| loss.packets).sum();
         let pairs = before.softnet.iter().zip(&now.softnet);

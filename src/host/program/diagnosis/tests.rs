@@ -81,7 +81,7 @@ fn a_full_buffer_is_due_to_the_thread_or_the_cpu_or_its_size() {
             0.02,
             0.0,
             "was not busy (2 % of a CPU)",
-            "net.core.rmem_default=4194304",
+            "net.core.rmem_default=8388608",
         ),
     ] {
         let found = found(&seen(14, ran, waited));
@@ -90,7 +90,7 @@ fn a_full_buffer_is_due_to_the_thread_or_the_cpu_or_its_size() {
         };
         assert_eq!(
             finding.seen,
-            "its receive buffer of 208 KiB overflowed: 14 datagrams dropped, in 10 of 10 s"
+            "its receive buffer (SO_RCVBUF 106496 B) overflowed: 14 datagrams dropped, in 10 of 10 s"
         );
         assert!(finding.why.contains(why), "{finding:?}");
         assert!(finding.fix.contains(fix), "{finding:?}");
@@ -246,7 +246,7 @@ fn of_two_programs_on_one_port_the_one_whose_socket_drops_is_judged() {
     };
     assert!(
         full.seen
-            .starts_with("deaf (pid 8): its receive buffer of 4 KiB"),
+            .starts_with("deaf (pid 8): its receive buffer (SO_RCVBUF 2048 B)"),
         "{full:?}"
     );
     assert!(
@@ -277,7 +277,7 @@ fn of_a_parent_and_a_child_with_one_socket_the_one_that_reads_is_judged() {
     let [full] = &found[..] else {
         panic!("one socket has no twin: {found:?}");
     };
-    let whose = "worker (pid 8): its receive buffer of 4 KiB overflowed";
+    let whose = "worker (pid 8): its receive buffer (SO_RCVBUF 2048 B) overflowed";
     assert!(full.seen.starts_with(whose), "{full:?}");
     assert!(full.why.starts_with("worker (pid 8) takes"), "{full:?}");
 }
