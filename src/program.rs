@@ -131,7 +131,8 @@ fn explain(error: &anyhow::Error) -> ExitCode {
     if let Some(error) = error.downcast_ref::<clap::Error>() {
         return answer(error);
     }
-    commands::say(&format!("error: {error:#}"));
+    // The command to resume is on a line of its own.
+    format!("error: {error:#}").lines().for_each(commands::say);
     if error.is::<UsageError>() {
         ExitCode::from(2)
     } else {

@@ -66,7 +66,10 @@ fn started_by(program: &str, text: &str) -> String {
         let is_word = whole.is_empty() || whole.ends_with([' ', '\n', '`', '(']);
         let next = rest.strip_prefix(' ').unwrap_or_default();
         let next = next.split(|it: char| !(it == '-' || it.is_ascii_alphanumeric()));
-        let is_typed = is_word && next.take(1).any(is_command);
+        // Without options, a line has nothing else.
+        let is_line = (whole.is_empty() || whole.ends_with('\n'))
+            && (rest.is_empty() || rest.starts_with('\n'));
+        let is_typed = is_line || is_word && next.take(1).any(is_command);
         whole += if is_typed { program } else { NAME };
         whole += rest;
     }
@@ -94,6 +97,7 @@ mod tests {
             ),
             ("use: udpbench --resume x", "use: ./udpbench --resume x"),
             ("/bin/udpbench check", "/bin/udpbench check"),
+            ("run it again:\nudpbench", "run it again:\n./udpbench"),
             ("udpbench watches, udpbench", "udpbench watches, udpbench"),
         ] {
             assert_eq!(started_by("./udpbench", text), expected);

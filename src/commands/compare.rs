@@ -61,17 +61,22 @@ fn next(comparison: &Comparison, sides: [&[PathBuf]; 2], begun: Option<&Path>) -
     if comparison.is_worse() {
         return String::new();
     }
+    let is_open = comparison.is_inconclusive();
+    if comparison.is_disturbed && is_open {
+        let advice = "next  stop what else runs, and mend what this names; then measure again:\n      udpbench check\n";
+        return fold::text(advice, width().into());
+    }
     if engines.len() == 1 || engines.iter().any(Engine::is_unattributed) {
         let advice = "next  measure another engine, too, in all runs, or each engine against itself, in two programs or \
                       states (udpbench ab -h):\n      udpbench ab ./BEFORE ./AFTER\n";
         return fold::text(advice, width().into());
     }
-    if let Some(log) = begun.filter(|_| comparison.is_inconclusive()) {
+    if let Some(log) = begun.filter(|_| is_open) {
         let log = shell::path(log);
         return format!("next  udpbench --resume {log}\n      and then this comparison again\n");
     }
     match sides {
-        [[before], [after]] if comparison.is_inconclusive() => measure_again(before, after),
+        [[before], [after]] if is_open => measure_again(before, after),
         _ => String::new(),
     }
 }

@@ -11,12 +11,13 @@ use super::{about, say, show, width};
 use crate::cli::peer::{Peer, Share};
 use crate::cli::{FindCommand, PutBackArgs};
 use crate::error::UsageError;
-use crate::experiment::find::Record;
 use crate::experiment::find::header::Header;
 use crate::experiment::find::tuning::table;
+use crate::experiment::find::{Record, Search};
 use crate::host::tuning::Lock;
 use crate::session::Experiment;
 use crate::sys::files::Root;
+use crate::trial::changes::changed_settings::Difference;
 use crate::trial::changes::host_settings::HostSettings;
 use crate::trial::changes::watchdog;
 
@@ -49,7 +50,7 @@ pub(super) fn lock(
 /// Reads the changed settings back, and says that all are as they were, or which of them somebody else has set.
 ///
 /// # Errors
-/// Fails if a setting still has the value that was tried, and names it.
+/// Fails if a setting still has the value that this search tried, and names it.
 pub(super) fn check_after(
     what: &FindCommand,
     record: &Record,
@@ -70,7 +71,9 @@ pub(super) fn check_after(
             return Ok(());
         }
     };
-    if let Some(left) = found.iter().find(|it| it.may_be_ours) {
+    // Somebody else may have set the value that was to be tried: then it was given up before.
+    let is_ours = |it: &&Difference| it.may_be_ours && !is_given_up(record, &it.what);
+    if let Some(left) = found.iter().find(is_ours) {
         bail!(
             "settings are not as they were: {}; set it by hand",
             left.what
@@ -83,6 +86,18 @@ pub(super) fn check_after(
         say("read back: all settings are as they were");
     }
     Ok(())
+}
+
+/// Returns whether a setting was given up because it had another value before it was changed.
+fn is_given_up(record: &Record, difference: &str) -> bool {
+    let mut searches = record.cases().iter().map(|case| &case.search);
+    searches.any(|search| match search {
+        Search::Tuning(search) => {
+            let mut reasons = search.series().iter().filter_map(|it| it.given_up.as_ref());
+            reasons.any(|reason| reason == difference)
+        }
+        _ => false,
+    })
 }
 
 /// Shows the planned changes and returns whether to go on, which needs `--yes`.

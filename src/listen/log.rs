@@ -66,6 +66,17 @@ pub struct Silence {
     pub dropped: u32,
 }
 
+/// A source that sent nothing any more at the end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SilentSource {
+    /// Its name.
+    pub source: String,
+    /// UTC of its last datagram.
+    pub since: String,
+    /// Time from then to the end.
+    pub ms: f64,
+}
+
 impl From<Gap> for Silence {
     fn from(gap: Gap) -> Self {
         Self {

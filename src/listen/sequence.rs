@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use super::row::{time_of_day, utc};
 use crate::data::sequence::{Doubt, SequenceCounts, Series};
 use crate::term::digits::counted;
 
@@ -36,6 +37,28 @@ pub struct SourceNumbers {
     pub dropped_at_socket_most: Option<u64>,
     /// Missing numbers that were lost before the socket. `None`: not known.
     pub lost_before_socket: Option<u64>,
+    /// UTC of the first place where the numbers began again.
+    #[serde(default)]
+    pub first_restart_at: Option<String>,
+    /// Restarts that are jumps forward too large for their time.
+    #[serde(default)]
+    pub jumps: u64,
+    /// The first of these.
+    #[serde(default)]
+    pub first_jump: Option<Jump>,
+}
+
+/// A jump forward of the numbers that is too large for its time to be a loss.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Jump {
+    /// UTC of the first number after it.
+    pub at: String,
+    /// Numbers.
+    pub numbers: u64,
+    /// Time since the number before it.
+    pub ms: f64,
+    /// Numbers that can have been sent in this time, at the most.
+    pub possible: u64,
 }
 
 impl Sequence {
@@ -90,6 +113,9 @@ impl SourceNumbers {
                     dropped_at_socket: None,
                     dropped_at_socket_most: None,
                     lost_before_socket: None,
+                    first_restart_at: None,
+                    jumps: 0,
+                    first_jump: None,
                 };
             }
         };
@@ -103,6 +129,14 @@ impl SourceNumbers {
             dropped_at_socket: is_exact.then_some(at_socket),
             dropped_at_socket_most: Some(at_socket),
             lost_before_socket: is_exact.then(|| missing - at_socket),
+            first_restart_at: series.first_restart_ns.map(utc),
+            jumps: series.jumps,
+            first_jump: series.first_jump.map(|jump| Jump {
+                at: utc(jump.at_ns),
+                numbers: jump.numbers,
+                ms: jump.ns as f64 / 1e6,
+                possible: jump.possible,
+            }),
         }
     }
 
@@ -122,12 +156,16 @@ impl SourceNumbers {
         }
         let _ = write!(first, "; {} late, {} twice", counts.late, counts.duplicates);
         let mut lines = vec![first];
-        if counts.restarts > 0 {
+        let began_again = counts.restarts - self.jumps.min(counts.restarts);
+        if began_again > 0 {
+            let at = self.first_restart_at.as_deref().map_or("", time_of_day);
+            let first = if began_again > 1 { ", first" } else { "," };
             lines.push(format!(
-                "the numbers began again in {}: what was lost there cannot be known",
-                of("place", counts.restarts)
+                "the numbers began again in {}{first} at {at} UTC: what was lost there cannot be known",
+                of("place", began_again)
             ));
         }
+        lines.extend(self.first_jump.as_ref().map(|jump| jump.line(self.jumps)));
         if counts.strays > 0 {
             lines.push(format!(
                 "numbers far off: {}, of which some may be missing ones that came very late",
@@ -147,10 +185,31 @@ impl SourceNumbers {
                 "{here} of the missing were dropped at the socket, {before} were lost before it"
             ),
             _ => format!(
-                "up to {most} of the missing were dropped at the socket, at least {} were lost before it",
-                missing - most.min(missing)
+                "0 to {} of the {missing} missing were dropped at the socket, and the others were lost before it",
+                most.min(missing)
             ),
         }
+    }
+}
+
+impl Jump {
+    /// Returns the line of the first of some jumps.
+    fn line(&self, jumps: u64) -> String {
+        let Self {
+            at,
+            numbers,
+            ms,
+            possible,
+        } = self;
+        let more = match jumps.saturating_sub(1) {
+            0 => String::new(),
+            more => format!("; {more} more such jumps"),
+        };
+        format!(
+            "the numbers jumped by {numbers} in {ms:.1} ms at {} UTC (at its pace, at most {possible} were sent then): its \
+             counter began again, or losses there cannot be known{more}",
+            time_of_day(at)
+        )
     }
 }
 

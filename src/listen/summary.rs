@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::log::{ListenLog, Silence};
+use super::log::{ListenLog, Silence, SilentSource};
 use super::row::{Row, time_of_day};
 use super::sequence::Sequence;
 use crate::results::export::table::number;
@@ -44,7 +44,9 @@ impl ListenLog {
             longest.truncate(LISTED);
             longest.sort_by(|one, other| one.began_at.cmp(&other.began_at));
             lines.extend(longest.into_iter().map(|it| ("", it.text())));
+            lines.extend(self.quiet_end().map(|text| ("", text)));
         }
+        lines.extend(self.silent_sources().map(|it| ("silent", it.text())));
         if header.is_numbered {
             let labels = std::iter::once("sequence").chain(std::iter::repeat(""));
             lines.extend(labels.zip(self.sequence()));
@@ -61,7 +63,14 @@ impl ListenLog {
                 "socket {socket}; for any program: backlog {backlog}, IP and UDP {protocols}, interfaces {nic}"
             ),
         ));
+        lines.extend(self.not_looked_at().map(|text| ("", text)));
         lines
+    }
+
+    fn not_looked_at(&self) -> Option<String> {
+        let places = self.ended()?.pointer("/drops/not_looked_at")?;
+        let places = Vec::<String>::deserialize(places).ok()?;
+        (!places.is_empty()).then(|| format!("not looked at: {}", places.join(", ")))
     }
 
     fn sum(&self, of: fn(&Row) -> u64) -> u64 {
@@ -127,11 +136,26 @@ impl ListenLog {
         format!("{count} of {shortest_ms} ms or longer{longest}")
     }
 
+    /// Returns the silence that the end cut off.
+    fn quiet_end(&self) -> Option<String> {
+        let ms = self.ended()?.pointer("/silences/quiet_end_ms")?.as_f64()?;
+        let shortest_ms = self.header.gap_ns? as f64 / 1e6;
+        (ms >= shortest_ms).then(|| quiet_end_text(ms))
+    }
+
+    fn silent_sources(&self) -> impl Iterator<Item = SilentSource> {
+        let all = self.ended().and_then(|it| it.get("silent_sources"));
+        let all = all.and_then(|it| Vec::deserialize(it).ok());
+        all.unwrap_or_default().into_iter().take(LISTED)
+    }
+
     /// Returns what the numbers tell. A log that was cut off has only the windows' sums over all believed sources.
     fn sequence(&self) -> Vec<String> {
         let ended = self.ended().and_then(|it| it.get("sequence"));
         if let Some(sequence) = ended.and_then(|it| Sequence::deserialize(it).ok()) {
-            return sequence.lines();
+            let before = self.ended().and_then(|it| it.get("lost_before_socket"));
+            let before = before.and_then(|it| it.as_str()).map(str::to_owned);
+            return sequence.lines().into_iter().chain(before).collect();
         }
         let missing: i64 = self.rows().map(|row| row.missing_numbers).sum();
         let [late, twice] = [
@@ -142,6 +166,23 @@ impl ListenLog {
             "{} missing; {late} late, {twice} twice, of all sources whose numbers follow each other",
             of("number", missing.try_into().unwrap_or(0)),
         )]
+    }
+}
+
+/// Returns the text of a silence that the end cut off.
+pub fn quiet_end_text(ms: f64) -> String {
+    format!("and the last {} ms before the end", number(Some(ms), 3))
+}
+
+impl SilentSource {
+    /// Returns the source and the moment.
+    pub fn text(&self) -> String {
+        format!(
+            "{} since {} UTC, {:.1} s before the end",
+            self.source,
+            time_of_day(&self.since),
+            self.ms / 1e3
+        )
     }
 }
 

@@ -49,6 +49,9 @@ pub struct Event {
     pub kind: Kind,
     /// Place.
     pub place: Place,
+    /// True if a full receive buffer at that place lost most of it.
+    #[serde(default)]
+    pub is_full: bool,
     /// Due time of the first probe that it touched.
     pub start_ns: u64,
     /// Time from `start_ns` to the first probe that it did not touch any more.
@@ -141,6 +144,9 @@ impl Event {
                 let error = io::Error::from_raw_os_error(self.refused_errno);
                 format!("here: sending failed: {error}")
             }
+            Place::Here if self.is_full => {
+                "here: this program's receive buffer was full".to_owned()
+            }
             Place::Here => "here: this program did not get to run".to_owned(),
             Place::Link => "at this host's link".to_owned(),
             Place::Forward => format!("on the way to {host}"),
@@ -148,6 +154,9 @@ impl Event {
             Place::Path => "on the way there or back".to_owned(),
             Place::FarEnd if self.kind == Kind::Delay => {
                 format!("at {host}: its program answered late")
+            }
+            Place::FarEnd if self.is_full => {
+                format!("at {host}: its program's receive buffer was full")
             }
             Place::FarEnd => format!("at {host}: its program did not answer"),
         }

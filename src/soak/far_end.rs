@@ -1,5 +1,6 @@
 //! Keeps an echo running at the other end: starts it again after its host restarted or its program ended.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -12,6 +13,7 @@ use super::time_text;
 use crate::data::HostAddress;
 use crate::sys::clock;
 use crate::sys::host_id::HostId;
+use crate::sys::loss_places::{self, LossPlace};
 use crate::trial::agent::Agent;
 use crate::trial::echo_end::{EchoEnd, socket_address};
 use crate::trial::message::Request;
@@ -22,6 +24,9 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Silence after which another echo is tried, while the connection to the first one stays open: its host may have
 /// restarted without a word.
 const SILENCE: Duration = Duration::from_secs(10);
+/// Time between two questions what the other end's host has lost, and the silence in which none is asked.
+const BETWEEN_QUESTIONS: Duration = Duration::from_millis(500);
+const SILENCE_OF_QUESTIONS: Duration = Duration::from_millis(1500);
 /// Time that the thread has to end.
 const ENDING: Duration = Duration::from_secs(4);
 /// First pause after a start. It doubles with each one until an echo has answered for the longest pause: so there are
@@ -48,6 +53,8 @@ pub enum News {
     Ended(String),
     /// Another one answers.
     StartedAgain(String),
+    /// Its host has lost this many packets on the way in since the news before, by place.
+    Lost(Vec<(&'static LossPlace, u64)>),
 }
 
 /// The echo, and a thread that looks after it. Dropping it ends both.
@@ -82,6 +89,7 @@ impl FarEnd {
             agent: Some(agent),
             host: echo.host,
             since: Instant::now(),
+            losses: Losses::default(),
             say,
             ends: Arc::clone(&ends),
         };
@@ -110,6 +118,16 @@ impl Drop for FarEnd {
     }
 }
 
+/// What the other end's host has lost, by its last answer.
+#[derive(Default)]
+struct Losses {
+    known: BTreeMap<String, u64>,
+    /// A question has not been answered yet.
+    is_asked: bool,
+    /// Time of the next question.
+    next: Option<Instant>,
+}
+
 struct Keeper {
     name: String,
     start: Start,
@@ -120,6 +138,7 @@ struct Keeper {
     host: HostId,
     /// Time of the last start.
     since: Instant,
+    losses: Losses,
     say: Sender<News>,
     ends: Arc<AtomicBool>,
 }
@@ -133,6 +152,7 @@ impl Keeper {
                 self.agent = None;
                 self.tell(News::Ended, "its program has ended");
             }
+            self.look_at_losses();
             let answers = self.agent.is_some() && self.silence() < SILENCE;
             if answers && self.since.elapsed() > LONGEST_PAUSE {
                 pause = FIRST_PAUSE;
@@ -142,6 +162,39 @@ impl Keeper {
                 next_start = Instant::now() + pause;
                 pause = (2 * pause).min(LONGEST_PAUSE);
             }
+        }
+    }
+
+    /// Asks what the other end's host has lost, twice a second, but not while the path is silent.
+    fn look_at_losses(&mut self) {
+        let is_silent = self.silence() > SILENCE_OF_QUESTIONS;
+        let Some(agent) = &mut self.agent else { return };
+        let Losses {
+            known,
+            is_asked,
+            next,
+        } = &mut self.losses;
+        if *is_asked {
+            let answer = agent.look_for_answer::<BTreeMap<String, u64>>();
+            let Ok(Some(now)) = answer else { return };
+            *is_asked = false;
+            let grown = now.iter().map(|(place, packets)| {
+                let before = known.get(place).copied().unwrap_or(0);
+                (place.clone(), packets.saturating_sub(before))
+            });
+            let grown = loss_places::by_name(&grown.collect());
+            let lost = grown
+                .into_iter()
+                .filter(|(place, by)| *by > 0 && !place.is_common);
+            let lost: Vec<_> = lost.collect();
+            *known = now;
+            if !lost.is_empty() {
+                // Nobody listens any more at the end.
+                let _ = self.say.send(News::Lost(lost));
+            }
+        } else if !is_silent && next.is_none_or(|next| Instant::now() >= next) {
+            *next = Some(Instant::now() + BETWEEN_QUESTIONS);
+            *is_asked = agent.ask(&Request::LossPlaces).is_ok();
         }
     }
 
@@ -184,6 +237,7 @@ impl Keeper {
             &format!("{what}, {after} after the last answer"),
         );
         (self.host, self.agent, self.since) = (echo.host, Some(agent), Instant::now());
+        self.losses = Losses::default();
     }
 
     fn tell(&self, news: fn(String) -> News, what: &str) {

@@ -2,7 +2,7 @@
 
 mod open;
 
-use self::open::Open;
+use self::open::{Fault, Open};
 use super::event::Event;
 use crate::stats::whole;
 use crate::workload::probe::{Batch, Fate, Outcome, Return};
@@ -42,8 +42,18 @@ pub struct Finder {
     /// Median round-trip times of the last intervals without faults. A ring.
     usual: Vec<u64>,
     usual_next: usize,
+    /// Usual round-trip time. `None`: not known yet.
+    usual_rtt_ns: Option<u64>,
     /// Longest round-trip time that is no delay. The largest number until it is known.
     longest_ns: u64,
+    /// Shortest round-trip time so far, which stands for the usual one until that is known.
+    least_rtt_ns: u64,
+    /// Time at which the last return would have been due, had it taken the usual time: arrivals without the path.
+    arrived_ns: Option<u64>,
+    /// Last time without arrivals that was as long as an outage.
+    quiet: Option<(u64, u64)>,
+    /// End of the last unsent probe.
+    unsent_end_ns: u64,
     /// First of the last probes whose round trips are all longer.
     over_since_ns: Option<u64>,
     /// Probes sent so far.
@@ -78,7 +88,12 @@ impl Finder {
             interval: Interval::default(),
             usual: Vec::new(),
             usual_next: 0,
+            usual_rtt_ns: None,
             longest_ns: u64::MAX,
+            least_rtt_ns: u64::MAX,
+            arrived_ns: None,
+            quiet: None,
+            unsent_end_ns: 0,
             over_since_ns: None,
             sent: 0,
             last_return: None,
@@ -133,17 +148,18 @@ impl Finder {
             }
             Fate::Lost => {
                 self.sent += 1;
-                over = self.mark(at_ns, at_ns + gap_ns);
+                over = self.mark(Fault::Other, at_ns, at_ns + gap_ns);
                 self.lose(at_ns, 0);
             }
             Fate::Refused(errno) => {
-                over = self.mark(at_ns, at_ns + gap_ns);
+                over = self.mark(Fault::Other, at_ns, at_ns + gap_ns);
                 self.lose(at_ns, errno);
             }
             Fate::Unsent => {
                 self.interval.unsent += 1;
                 self.interval.unsent_first_ns.get_or_insert(at_ns);
                 self.interval.unsent_last_ns = at_ns + gap_ns;
+                self.unsent_end_ns = at_ns + gap_ns;
             }
         }
         over
@@ -163,19 +179,37 @@ impl Finder {
             self.over_since_ns = None;
         }
         self.last_return = Some((self.sent, found));
+        self.arrive(at_ns, found.rtt_ns);
         if let Some(open) = &mut self.open {
-            open.end_run(at_ns, self.limits.outage_ns);
+            open.end_run(at_ns, &mut self.quiet, self.limits.outage_ns);
             open.after.get_or_insert((self.sent, found));
             if is_over && at_ns <= open.end_ns + gap_ns {
-                open.end_ns = at_ns + gap_ns;
+                open.end_ns = open.end_ns.max(at_ns + gap_ns);
             }
         }
+    }
+
+    /// Notes the time without arrivals that ends with a return, if it was as long as an outage.
+    fn arrive(&mut self, at_ns: u64, rtt_ns: u64) {
+        self.least_rtt_ns = self.least_rtt_ns.min(rtt_ns);
+        let usual_ns = self.usual_rtt_ns.unwrap_or(self.least_rtt_ns);
+        let now_ns = at_ns + rtt_ns.saturating_sub(usual_ns);
+        let before_ns = self.quiet_since_ns();
+        if now_ns >= before_ns + self.limits.outage_ns {
+            self.quiet = Some((before_ns, now_ns));
+        }
+        self.arrived_ns = self.arrived_ns.max(Some(now_ns));
+    }
+
+    /// Returns the time from which on nothing has arrived.
+    fn quiet_since_ns(&self) -> u64 {
+        self.arrived_ns.map_or(0, |before| before + self.gap_ns())
     }
 
     /// Counts a lost probe in the open event.
     fn lose(&mut self, at_ns: u64, errno: i32) {
         let Some(open) = &mut self.open else { return };
-        open.run_start_ns.get_or_insert(at_ns);
+        open.run.get_or_insert((at_ns, self.unsent_end_ns));
         open.after = None;
         open.event.lost += 1;
         if errno != 0 {
@@ -185,16 +219,17 @@ impl Finder {
     }
 
     /// Adds a fault to the open event, or opens one. Returns the one before if it is over.
-    fn mark(&mut self, start_ns: u64, end_ns: u64) -> Option<Event> {
+    fn mark(&mut self, fault: Fault, start_ns: u64, end_ns: u64) -> Option<Event> {
         let is_near = |open: &Open| start_ns <= open.end_ns.saturating_add(MERGE_NS);
         if let Some(open) = self.open.as_mut().filter(|open| is_near(open)) {
-            open.event.start_ns = open.event.start_ns.min(start_ns);
-            open.end_ns = open.end_ns.max(end_ns);
+            open.add(fault, start_ns, end_ns);
             return None;
         }
         let over = self.close();
-        let usual_rtt_ns = self.usual_rtt_ns().unwrap_or(0);
-        self.open = Some(Open::new(start_ns, end_ns, usual_rtt_ns, self.last_return));
+        let usual_rtt_ns = self.usual_rtt_ns.unwrap_or(0);
+        let mut open = Open::new(start_ns, usual_rtt_ns, self.last_return);
+        open.add(fault, start_ns, end_ns);
+        self.open = Some(open);
         over
     }
 
@@ -206,17 +241,19 @@ impl Finder {
         if let Some(median) = median(&mut ended.rtts_ns) {
             match ended.over_first_ns {
                 Some(first_ns) if median > self.longest_ns => {
-                    over = self.mark(first_ns, ended.over_last_ns);
+                    over = self.mark(Fault::Other, first_ns, ended.over_last_ns);
                     self.delay(median, ended.held_most_us);
                 }
                 _ => self.add_usual(median),
             }
-            let usual = self.usual_rtt_ns();
-            self.longest_ns = usual.map_or(u64::MAX, |usual| 2 * usual + self.limits.delay_ns);
+            self.usual_rtt_ns = self.usual();
+            self.longest_ns = self
+                .usual_rtt_ns
+                .map_or(u64::MAX, |usual| 2 * usual + self.limits.delay_ns);
         }
         if let Some(first_ns) = ended.unsent_first_ns {
             if ended.unsent as f64 >= UNSENT_SHARE * ended.due as f64 {
-                over = over.or(self.mark(first_ns, ended.unsent_last_ns));
+                over = over.or(self.mark(Fault::Unsent, first_ns, ended.unsent_last_ns));
             }
         }
         if let Some(open) = &mut self.open {
@@ -256,7 +293,7 @@ impl Finder {
         }
     }
 
-    fn usual_rtt_ns(&self) -> Option<u64> {
+    fn usual(&self) -> Option<u64> {
         if self.usual.len() < LEAST_INTERVALS {
             return None;
         }
@@ -269,7 +306,12 @@ impl Finder {
     }
 
     fn end(&self, mut open: Open) -> Event {
-        open.end_run(open.end_ns, self.limits.outage_ns);
+        let end_ns = open.end_ns;
+        open.end_run(
+            end_ns,
+            &mut Some((self.quiet_since_ns(), end_ns)),
+            self.limits.outage_ns,
+        );
         let length_ns = open.end_ns - open.event.start_ns;
         open.event.due = whole((length_ns as f64 / self.limits.gap_ns).round());
         open.into_event()

@@ -11,6 +11,7 @@ pub mod far_end;
 pub mod finder;
 pub mod log;
 pub mod minute;
+mod next;
 pub mod notes;
 pub mod one_way;
 pub mod summary;

@@ -7,6 +7,7 @@ use super::event::{Event, Place};
 use crate::sys::files::Root;
 use crate::sys::kernel_log::KernelLog;
 use crate::sys::loss_counters::{LossCounters, LossReader};
+use crate::sys::loss_places::LossPlace;
 use crate::sys::nic::{PathCounters, PathReader};
 use crate::sys::sensors;
 
@@ -18,15 +19,24 @@ const AROUND_NS: u64 = 1_000_000_000;
 const READING_NS: u64 = 500_000_000;
 /// Lines of the kernel that an event has, at most.
 const MAX_LINES: usize = 4;
+/// Begins notes of the other host.
+pub(super) const THERE: &str = "there: ";
 const CARRIER: &str = "carrier changes";
+/// Names of the drops on the way out.
+pub(super) const OUT_DROPS: [&str; 2] = [
+    "dropped by the qdisc",
+    "dropped by the interface on the way out",
+];
 
 /// A note.
 #[derive(Clone, Debug)]
 enum What {
     /// A sentence of the kernel or about the host.
     Said(String),
-    /// A counter has grown.
+    /// A counter of this host has grown.
     Counted(&'static str, u64),
+    /// A counter of the other host has grown.
+    CountedThere(&'static str, u64),
 }
 
 /// Notes of the last minutes.
@@ -46,6 +56,11 @@ impl Notes {
         self.add(at_ns, What::Said(text));
     }
 
+    /// Adds what the other host lost on the way in.
+    pub fn count_there(&mut self, at_ns: u64, place: &LossPlace, packets: u64) {
+        self.add(at_ns, What::CountedThere(place.what, packets));
+    }
+
     /// Adds the notes of an event's seconds to it.
     pub fn explain(&self, event: &mut Event) {
         let from_ns = event.start_ns.saturating_sub(AROUND_NS);
@@ -55,12 +70,14 @@ impl Notes {
             .iter()
             .filter(|(at, _)| (from_ns..=to_ns).contains(at));
         let (mut said, mut counted) = (Vec::new(), BTreeMap::<&str, u64>::new());
+        let mut there = BTreeMap::<&str, u64>::new();
         let mut omitted = 0;
         for (_, what) in within {
             match what {
                 What::Said(text) if said.len() < MAX_LINES => said.push(text.clone()),
                 What::Said(_) => omitted += 1,
                 What::Counted(name, by) => *counted.entry(name).or_default() += by,
+                What::CountedThere(name, by) => *there.entry(name).or_default() += by,
             }
         }
         if omitted > 0 {
@@ -70,7 +87,10 @@ impl Notes {
             event.place = Place::Link;
         }
         let counted = counted.iter().map(|(name, by)| format!("{name} +{by}"));
-        event.notes = counted.chain(said).collect();
+        let there = there
+            .iter()
+            .map(|(name, by)| format!("{THERE}{name} +{by}"));
+        event.notes = counted.chain(there).chain(said).collect();
     }
 }
 
@@ -194,11 +214,8 @@ impl Watch {
 fn on_the_way_out(moved: &PathCounters) -> [(&'static str, u64); 3] {
     [
         (CARRIER, moved.carrier_changes),
-        ("dropped by the qdisc", moved.qdisc_drops),
-        (
-            "dropped by the interface on the way out",
-            moved.nic_out_drops,
-        ),
+        (OUT_DROPS[0], moved.qdisc_drops),
+        (OUT_DROPS[1], moved.nic_out_drops),
     ]
 }
 
@@ -211,6 +228,7 @@ fn on_the_way_in(growth: &LossCounters) -> Vec<(&'static str, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::loss_places::PLACES;
 
     #[test]
     fn an_event_has_the_notes_of_its_seconds() {
@@ -220,6 +238,7 @@ mod tests {
         notes.say(9 * second, "kernel: eth0: Link is Down".to_owned());
         notes.add(10 * second, What::Counted(CARRIER, 1));
         notes.add(11 * second, What::Counted(CARRIER, 1));
+        notes.count_there(11 * second, &PLACES[0], 5);
         notes.say(13 * second, "after".to_owned());
         let event = r#"{"kind":"silence","place":"path","start_ns":10000000000,"length_ns":1000000000,"due":9,"lost":9,
             "refused":0,"refused_errno":0,"unsent":0,"silences":1,"longest_silence_ns":1,"silent_ns":1,
@@ -228,7 +247,11 @@ mod tests {
         notes.explain(&mut event);
         assert_eq!(
             event.notes,
-            ["carrier changes +2", "kernel: eth0: Link is Down"]
+            [
+                "carrier changes +2",
+                "there: interface without a free buffer +5",
+                "kernel: eth0: Link is Down"
+            ]
         );
         assert_eq!(event.place, Place::Link);
     }

@@ -133,6 +133,9 @@ impl OneWaySummary {
                 time_text(half_ns)
             );
         }
+        if self.minutes == 0 {
+            return "unknown: the log ends before a minute of it was over".to_owned();
+        }
         let whose = match self.unknown {
             (true, true) => "either clock".to_owned(),
             (true, false) => "this host's clock".to_owned(),
@@ -201,6 +204,10 @@ mod tests {
             (
                 line(&[minute(60, 41, 0), minute(90, 41, 0)]),
                 "unknown: the bounds of both clocks, +-101 us, are wider than half a round trip, 100 us",
+            ),
+            (
+                line(&[]),
+                "unknown: the log ends before a minute of it was over",
             ),
             (
                 line(&[minute(0, 0, 0)]),

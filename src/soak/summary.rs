@@ -1,8 +1,11 @@
 //! The summary of a soak: follows from its log alone, live or read again. Its size does not grow.
 
+use std::collections::BTreeMap;
+
 use super::event::{Event, Kind};
 use super::log::{Entry, Header, SoakLog};
 use super::minute::Probes;
+use super::next;
 use super::one_way::OneWaySummary;
 use super::time_text;
 use crate::data::Histogram;
@@ -20,6 +23,9 @@ const CLASSES: [(u64, &str); 5] = [
     (u64::MAX, "silence of more than 1 min"),
 ];
 
+/// Places that the summary has a next step for, at most.
+const NEXT_STEPS: usize = 5;
+
 /// Summary of the entries so far.
 #[derive(Clone, Debug)]
 pub struct Summary {
@@ -27,6 +33,8 @@ pub struct Summary {
     silences: [Tally; CLASSES.len()],
     /// Losses, delays and unsent probes.
     others: [Tally; 3],
+    /// Places and what to type next, and the number of events for each.
+    steps: BTreeMap<(Kind, String), u64>,
     /// Events that the log does not list.
     unlisted: u64,
     silent_ns: u64,
@@ -83,6 +91,7 @@ impl Summary {
             header,
             silences: [Tally::default(); CLASSES.len()],
             others: [Tally::default(); 3],
+            steps: BTreeMap::new(),
             unlisted: 0,
             silent_ns: 0,
             longest_silence_ns: 0,
@@ -150,6 +159,8 @@ impl Summary {
     }
 
     fn take_event(&mut self, event: &Event) {
+        let step = (event.kind, next::step(event, &self.header));
+        *self.steps.entry(step).or_default() += 1;
         self.silent_ns += event.silent_ns;
         self.longest_silence_ns = self.longest_silence_ns.max(event.longest_silence_ns);
         let longest = event.longest_silence_ns;
@@ -254,7 +265,23 @@ impl Summary {
             let text = "more events than the log lists for each hour; their silence is counted";
             lines.push(("unlisted", format!("{} {text}", self.unlisted)));
         }
+        lines.extend(self.next());
         lines
+    }
+
+    /// Returns what to type next: the places of most events first.
+    fn next(&self) -> Vec<(&'static str, String)> {
+        let mut steps: Vec<_> = self.steps.iter().collect();
+        steps.sort_by_key(|(_, number)| std::cmp::Reverse(**number));
+        let line = |((kind, step), number): (&(Kind, String), &u64)| {
+            let times = if *number > 1 {
+                format!(", {number} times")
+            } else {
+                String::new()
+            };
+            ("next", format!("{}{times}, {step}", kind.word()))
+        };
+        steps.into_iter().take(NEXT_STEPS).map(line).collect()
     }
 
     /// Returns the share of the time in which datagrams returned, and the times between silences.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -343,6 +343,18 @@ impl Agent {
             return Err(came.unwrap_or(error).context(name));
         }
         Ok(())
+    }
+
+    /// Returns the answer to the last request, if it has come.
+    ///
+    /// # Errors
+    /// Fails if the request failed, or if the agent is gone.
+    pub fn look_for_answer<T: DeserializeOwned>(&mut self) -> anyhow::Result<Option<T>> {
+        match self.answers.try_recv() {
+            Ok(body) => self.value(message::decode(&body?)?).map(Some),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Disconnected) => bail!("it has ended"),
+        }
     }
 
     /// Waits for the answer to the last request, which takes `length`.

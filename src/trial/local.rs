@@ -1,10 +1,12 @@
 //! Trials in this process, by its own clock, and the settings that are changed for a trial.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::changes::changed_settings::ChangedSettings;
 use super::changes::put_back::put_back;
 use super::flows;
+use super::loss_watch::LossWatch;
 use super::merged;
 use super::prepared_end::PreparedEnd;
 use super::reason_watch::ReasonWatch;
@@ -12,9 +14,10 @@ use super::running_end::RunningEnd;
 use super::spec::{EndRole, TrialSpec};
 use super::token::Token;
 use super::wait::{drain, pass, window};
-use crate::data::Sample;
+use crate::data::{HostAddress, Sample};
 use crate::host::tuning::Tuning;
 use crate::sys::files::Root;
+use crate::sys::interface_addresses;
 use crate::sys::interrupt::Interrupt;
 
 /// State that all trials in this process share.
@@ -23,6 +26,8 @@ pub struct LocalTrials {
     reasons: ReasonWatch,
     /// Settings that are changed for the current trial.
     changed: Option<ChangedSettings>,
+    /// Places that lose packets on the way to an echo. `None`: there is none.
+    losses: Option<LossWatch>,
 }
 
 impl LocalTrials {
@@ -32,7 +37,21 @@ impl LocalTrials {
             root: root.clone(),
             reasons: ReasonWatch::default(),
             changed: None,
+            losses: None,
         }
+    }
+
+    /// Starts to count what this host loses on the way to an address. The kernel's drop reasons are not counted: for
+    /// hours, they would cost too much.
+    pub(super) fn watch_losses(&mut self, address: HostAddress) {
+        let interface = interface_addresses::interface_of(address.ip).unwrap_or_default();
+        self.losses = Some(LossWatch::start(&interface));
+    }
+
+    /// Returns the packets lost since then, by place.
+    pub(super) fn losses(&mut self) -> BTreeMap<String, u64> {
+        let losses = self.losses.as_mut();
+        losses.map_or_else(BTreeMap::new, |it| it.places(BTreeMap::new()))
     }
 
     /// Returns the root of the file system that sensors are read from.

@@ -41,7 +41,7 @@ use crate::term::duration::ns;
 use crate::term::json;
 
 /// Version of the protocol, increased with each change of the messages.
-pub const PROTOCOL: u32 = 22;
+pub const PROTOCOL: u32 = 23;
 
 /// Longest body, in bytes. The longest message lists the flows of a case, at most 157 B each: there is room for
 /// 100,000.
@@ -127,7 +127,8 @@ pub enum Request {
     Accept(Vec<Flow>),
     /// Return whether a probe datagram of this sender has arrived.
     HasProbeArrived(SocketAddr),
-    /// Return the packets that this host has lost on the way in since the first request of this kind, by place.
+    /// Return the packets that this host has lost on the way in since the echo started, or since the first request of this
+    /// kind, by place.
     LossPlaces,
     /// Have the threads wait for the start.
     Ready,

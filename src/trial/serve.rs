@@ -185,7 +185,11 @@ fn obey(
         } => conversation.answer(&end_steps::longest_payload(
             &spec, token, receiver, most, local,
         )?),
-        Request::Echo(address) => conversation.answer(&echo_end::start(address)?),
+        Request::Echo(address) => {
+            local.watch_losses(address);
+            conversation.answer(&echo_end::start(address)?)
+        }
+        Request::LossPlaces => conversation.answer(&local.losses()),
         other => bail!("{} is out of turn", other.name()),
     }
 }

@@ -2,14 +2,17 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
-use std::process::{self, Child, ChildStderr, Stdio};
+use std::os::fd::OwnedFd;
+use std::process::{self, Child, ChildStderr, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Place, assert_code, program, stderr};
+use crate::common::{Place, assert_code, program, stderr, stdout};
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::socket::{setsockopt, sockopt::RcvBuf};
 use nix::unistd::Pid;
+use socket2::{Domain, Socket, Type};
 
 /// A socket that is never read, with a buffer for a few datagrams.
 fn unread_socket(address: &str) -> UdpSocket {
@@ -123,6 +126,83 @@ fn it_ends_when_the_sockets_are_closed() {
     errors.read_to_string(&mut rest).expect("text");
     assert_eq!(watch.wait().expect("it ends").code(), Some(1), "{rest}");
     assert!(rest.contains("its sockets are closed"), "{rest}");
+}
+
+#[test]
+fn a_watch_for_a_time_ends_by_itself() {
+    let socket = unread_socket("127.0.0.1:0");
+    let port = socket.local_addr().expect("bound").port();
+    let words = format!("watch --port {port} --for 250ms --window 100ms");
+    let output = Place::new().run(&words);
+    assert_code(&output, 0);
+    let lines = stdout(&output);
+    let windows = lines.lines().filter(|line| line.get(2..3) == Some(":"));
+    assert!((1..=3).contains(&windows.count()), "{lines}");
+}
+
+#[test]
+fn the_help_tells_of_ports_and_whose_datagrams_kpps_are() {
+    let place = Place::new();
+    let short = stdout(&place.run("watch -h"));
+    assert!(
+        short.contains("--port") && short.contains("--pid"),
+        "{short}"
+    );
+    let long = stdout(&place.run("watch --help"));
+    let kpps = "datagrams per second that all programs of this network namespace read";
+    assert!(long.contains(kpps), "{long}");
+}
+
+/// A process that has this socket open and does nothing. It ends with this.
+struct Holder(Child);
+
+impl Holder {
+    fn of(socket: impl Into<OwnedFd>) -> Self {
+        let mut holder = Command::new("sleep");
+        let holder = holder.arg("600").stdin(Stdio::from(socket.into()));
+        Self(holder.spawn().expect("a common program"))
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_socket_of_a_network_namespace_without_processes_is_said_and_what_to_type() {
+    let in_its_own = || {
+        unshare(CloneFlags::CLONE_NEWNET).ok()?;
+        Some(UdpSocket::bind("0.0.0.0:0").expect("a port is free"))
+    };
+    let Some(socket) = thread::spawn(in_its_own).join().expect("no panic") else {
+        return; // not root
+    };
+    let holder = Holder::of(socket);
+    let pid = holder.0.id();
+    let output = Place::new().run(&format!("watch --pid {pid}"));
+    assert_code(&output, 2);
+    let errors = stderr(&output);
+    assert!(!errors.contains("no UDP socket"), "{errors}");
+    let fix = format!("sudo nsenter --net=/run/netns/NAME udpbench watch --pid {pid}");
+    assert!(errors.contains(&fix), "{errors}");
+}
+
+#[test]
+fn packet_sockets_are_named_where_a_port_has_no_socket() {
+    let Ok(socket) = Socket::new(Domain::PACKET, Type::DGRAM, None) else {
+        return; // not root
+    };
+    let holder = Holder::of(socket);
+    let output = Place::new().run("watch --port 1");
+    assert_code(&output, 2);
+    let errors = stderr(&output);
+    let owner = format!("sleep (pid {})", holder.0.id());
+    assert!(errors.contains(&owner), "{errors}");
+    assert!(errors.contains("ss -0pm"), "{errors}");
 }
 
 #[test]

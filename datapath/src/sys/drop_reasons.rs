@@ -54,10 +54,7 @@ impl DropReasons {
     /// Returns the reason if it cannot count: no tracefs, no permission, or a kernel before 5.17.
     pub fn open() -> Result<Self, String> {
         let root = Root::default();
-        let (id, format) = tracepoint(&root).ok_or_else(|| {
-            let mount = "mount -t tracefs nodev /sys/kernel/tracing";
-            format!("tracefs does not show skb:kfree_skb: root may, after {mount}")
-        })?;
+        let (id, format) = tracepoint(&root).ok_or_else(|| no_tracepoint(&root).to_owned())?;
         // In a container, `online` may be a list of lxcfs, which lacks CPUs.
         let listed = ["online", "present"].map(|name| {
             let list = root.text(format!("sys/devices/system/cpu/{name}"));
@@ -109,6 +106,20 @@ fn tracepoint(root: &Root) -> Option<(u64, String)> {
         let file = |name| format!("{tracefs}/events/skb/kfree_skb/{name}");
         Some((root.number(file("id"))?, root.text(file("format"))?))
     })
+}
+
+/// Returns why the tracepoint cannot be read.
+fn no_tracepoint(root: &Root) -> &'static str {
+    let open =
+        |name: &str| TRACEFS.map(|tracefs| File::open(root.path(format!("{tracefs}/{name}"))));
+    let is_forbidden = |opened: &io::Result<File>| matches!(opened, Err(error) if error.kind() == io::ErrorKind::PermissionDenied);
+    if open("events/skb/kfree_skb/id").iter().any(is_forbidden) {
+        "tracefs is mounted, and only root may read skb:kfree_skb there: sudo"
+    } else if open("events").iter().any(Result::is_ok) {
+        "tracefs has no skb:kfree_skb: the kernel was built without it"
+    } else {
+        "tracefs is not mounted: sudo mount -t tracefs nodev /sys/kernel/tracing"
+    }
 }
 
 /// Returns the reasons with their numbers, which differ from kernel to kernel: `{ 6, "SOCKET_RCVBUFF" }`.
@@ -213,6 +224,9 @@ fn count(mut event: &File) -> io::Result<u64> {
 mod tests {
     use std::net::UdpSocket;
 
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
     use socket2::SockRef;
 
     use super::*;
@@ -229,6 +243,25 @@ mod tests {
             found,
             expected.map(|(name, number)| (name.to_owned(), number))
         );
+    }
+
+    #[test]
+    fn what_is_in_the_way_of_drop_reasons_is_said() {
+        let place = tempfile::tempdir().expect("a directory");
+        let root = Root::new(place.path());
+        assert!(no_tracepoint(&root).starts_with("tracefs is not mounted: sudo mount "));
+        let events = place.path().join("sys/kernel/tracing/events");
+        fs::create_dir_all(&events).expect("there is room");
+        assert!(no_tracepoint(&root).starts_with("tracefs has no skb:kfree_skb"));
+        let (id, names) = (events.join("skb/kfree_skb/id"), ["skb", "skb/kfree_skb"]);
+        for name in names {
+            fs::create_dir(events.join(name)).expect("there is room");
+        }
+        fs::write(&id, "1").expect("there is room");
+        fs::set_permissions(&id, Permissions::from_mode(0o000)).expect("it is ours");
+        if File::open(&id).is_err() {
+            assert!(no_tracepoint(&root).starts_with("tracefs is mounted, and only root"));
+        }
     }
 
     const TRACED: &str = "mount --make-rprivate /

@@ -40,6 +40,7 @@ pub mod real_time;
 pub mod reuseport_bpf;
 pub mod run_queue;
 pub mod sensors;
+pub mod socket_protocol;
 pub mod socket_queues;
 pub mod softnet;
 pub mod source_address;

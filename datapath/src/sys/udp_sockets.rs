@@ -13,6 +13,8 @@ pub struct UdpSocketState {
     pub inode: u32,
     /// Address that the socket is bound to.
     pub local: SocketAddr,
+    /// It takes no IPv4 (`IPV6_V6ONLY`), as the kernel says in an answer to `sock_diag`.
+    pub ipv6_only: bool,
     /// Memory that the receive queue takes up, in bytes. Drivers and the kernel add to the payload.
     pub queued_bytes: u32,
     /// Limit of `queued_bytes`: twice the `SO_RCVBUF` that the program set. `None`: the kernel does not answer
@@ -31,7 +33,7 @@ pub fn here() -> io::Result<Vec<UdpSocketState>> {
 }
 
 /// Returns the UDP sockets in the network namespace of a process: a directory of `/proc`, such as `42`. They lack
-/// `buffer_bytes`.
+/// `buffer_bytes` and `ipv6_only`.
 ///
 /// # Errors
 /// Fails if there is no such process.
@@ -51,6 +53,7 @@ fn parse_line(line: &str) -> Option<UdpSocketState> {
     Some(UdpSocketState {
         inode: fields.get(9)?.parse().ok()?,
         local: parse_address(fields.get(1)?)?,
+        ipv6_only: false,
         queued_bytes: u32::from_str_radix(queued, 16).ok()?,
         buffer_bytes: None,
         drops: fields.get(12)?.parse().ok()?,
@@ -91,6 +94,8 @@ fn by_sock_diag() -> io::Result<Vec<UdpSocketState>> {
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 /// Attribute with the memory of a socket: an array, as of `SO_MEMINFO` (`include/uapi/linux/inet_diag.h`).
 const INET_DIAG_SKMEMINFO: u16 = 7;
+/// Attribute with `IPV6_V6ONLY`: a byte. Only sockets of IPv6 that are not connected have it.
+const INET_DIAG_SKV6ONLY: u16 = 11;
 /// Bytes of `struct inet_diag_msg`.
 const MESSAGE_BYTES: usize = 72;
 
@@ -121,11 +126,16 @@ fn parse_message(message: &[u8]) -> Option<UdpSocketState> {
     };
     let port = message.get(PORT..)?.first_chunk()?;
     let address = ip(message.get(ADDRESS..ADDRESS + octets)?)?;
-    let mut attributes = attributes(message.get(MESSAGE_BYTES..)?);
-    let (_, memory) = attributes.find(|(kind, _)| *kind == INET_DIAG_SKMEMINFO)?;
+    let attribute = |wanted: u16| {
+        let mut all = attributes(message.get(MESSAGE_BYTES..).unwrap_or_default());
+        all.find(|(kind, _)| *kind == wanted)
+            .map(|(_, value)| value)
+    };
+    let memory = attribute(INET_DIAG_SKMEMINFO)?;
     Some(UdpSocketState {
         inode: read_u32(message, INODE)?,
         local: SocketAddr::new(address, u16::from_be_bytes(*port)),
+        ipv6_only: attribute(INET_DIAG_SKV6ONLY).is_some_and(|it| it.first() == Some(&1)),
         queued_bytes: read_u32(memory, 4 * RMEM_ALLOC)?,
         buffer_bytes: read_u32(memory, 4 * RCVBUF),
         drops: read_u32(memory, 4 * DROPS)?,
@@ -135,6 +145,8 @@ fn parse_message(message: &[u8]) -> Option<UdpSocketState> {
 #[cfg(test)]
 mod tests {
     use std::net::UdpSocket;
+
+    use socket2::{Domain, Socket, Type};
 
     use super::*;
 
@@ -162,12 +174,32 @@ mod tests {
             if let Ok(sockets) = by_sock_diag() {
                 let socket = find(sockets).expect("it is open");
                 assert!(socket.buffer_bytes > Some(0));
+                // The table does not tell these.
                 let same = UdpSocketState {
                     buffer_bytes: None,
+                    ipv6_only: false,
                     ..socket
                 };
                 assert_eq!(same, in_table);
             }
+        }
+    }
+
+    #[test]
+    fn a_socket_of_all_addresses_takes_ipv4_or_does_not() {
+        for only in [true, false] {
+            let Ok(socket) = Socket::new(Domain::IPV6, Type::DGRAM, None) else {
+                return; // no IPv6 here
+            };
+            socket.set_only_v6(only).expect("it is not bound");
+            let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
+            socket.bind(&any.into()).expect("a port is free");
+            let local = socket.local_addr().expect("bound").as_socket();
+            let Ok(sockets) = by_sock_diag() else {
+                return; // no sock_diag here
+            };
+            let found = sockets.iter().find(|it| Some(it.local) == local);
+            assert_eq!(found.expect("it is open").ipv6_only, only);
         }
     }
 

@@ -236,12 +236,12 @@ impl<'a> Listening<'a> {
         let datagram = self.batch.datagram(n);
         let arrived_ns = datagram.arrived_ns.unwrap_or_else(realtime_ns);
         self.window.unstamped += u64::from(datagram.arrived_ns.is_none());
-        if let (None, Some(first)) = (self.dropped_before, datagram.dropped_before) {
+        if self.dropped_before.is_none() {
             // If it was queued before the start, what was dropped since then belongs to the run.
-            let is_older = self.drops.wrapping_sub(first) < u32::MAX / 2;
-            if is_older && self.drops == self.options.drops_before {
-                self.drops = first;
-            }
+            let at_start = self.options.drops_before;
+            let older = older_drops(at_start, datagram.dropped_before);
+            self.drops = self.drops.wrapping_sub(older);
+            self.end.backlog.older(older);
         }
         let dropped = dropped_since(&mut self.dropped_before, datagram.dropped_before);
         self.end.backlog.datagram(arrived_ns);
@@ -269,7 +269,7 @@ impl<'a> Listening<'a> {
             Err(TryRecvError::Empty) => return true,
             Err(TryRecvError::Disconnected) => return false,
         };
-        self.close_window();
+        self.close_window(socket_drops(self.socket).ok());
         let over = std::mem::replace(&mut self.window, spare);
         match self.pipe.over.try_send(over) {
             Ok(()) => {}
@@ -279,8 +279,8 @@ impl<'a> Listening<'a> {
         true
     }
 
-    /// Completes the counts of the window.
-    fn close_window(&mut self) {
+    /// Completes the counts of the window. `drops` are those of the socket since it was made, if known.
+    fn close_window(&mut self, drops: Option<u32>) {
         self.look_at_clock();
         let now = monotonic_ns();
         self.window.length_ns = now.saturating_sub(self.opened_ns);
@@ -288,7 +288,7 @@ impl<'a> Listening<'a> {
         let cpu_ns = own_cpu_ns().unwrap_or_default();
         self.window.cpu_ns = cpu_ns.saturating_sub(self.cpu_ns);
         self.cpu_ns = cpu_ns;
-        if let Ok(drops) = socket_drops(self.socket) {
+        if let Some(drops) = drops {
             self.window.socket_drops = drops.wrapping_sub(self.drops).into();
             self.drops = drops;
         }
@@ -296,14 +296,23 @@ impl<'a> Listening<'a> {
     }
 
     fn finish(mut self) -> ListenEnd {
+        // Later drops are not of the run, neither here nor in the last window.
         let drops = socket_drops(self.socket).ok();
         let after = drops.zip(self.dropped_before);
         let after = after.map(|(drops, before)| drops.wrapping_sub(before));
         self.end.listened.finish(after.unwrap_or(0).into());
-        self.close_window();
+        self.close_window(drops);
         self.end.last_window = self.window;
         self.end
     }
+}
+
+/// Returns the drops between the arrival of the first datagram and the start, from the drops of the socket before each.
+///
+/// The kernel tells no count of 0 (`sock_recv_drops`, net/socket.c).
+fn older_drops(at_start: u32, before_first: Option<u32>) -> u32 {
+    let older = at_start.wrapping_sub(before_first.unwrap_or(0));
+    if older > u32::MAX / 2 { 0 } else { older }
 }
 
 /// Returns the drops of the socket between two datagrams, from its drops before each, and keeps the latter.

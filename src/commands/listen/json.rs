@@ -24,13 +24,16 @@ pub(super) fn summary(outcome: &Outcome) -> Value {
         "sizes": sizes(outcome),
         "gaps": gaps(outcome),
         "silences": silences(outcome),
+        "silent_sources": outcome.silent_sources(),
         "sequence": outcome.sequence(),
+        "lost_before_socket": outcome.lost_before_socket(),
         "drops": drops(outcome),
         "buffer": {
             "bytes": outcome.buffer_bytes,
             "queued_bytes_max": outcome.end.backlog.most_queued_bytes(),
             "bytes_per_datagram": outcome.end.backlog.bytes_per_datagram(),
             "needed_rcvbuf": outcome.needed_rcvbuf(),
+            "needed_if_none_longer_than": outcome.needed_rcvbuf().and_then(|_| outcome.longest_bytes()),
         },
         "cpu_pct": 100.0 * totals.cpu_ns as f64 / totals.length_ns.max(1) as f64,
         "softirq_cpu": outcome.seen.softirq_cpu().map(|(cpu, _)| cpu),
@@ -76,7 +79,8 @@ fn silences(outcome: &Outcome) -> Value {
     let silences = &outcome.end.listened.silences;
     silences.bursts().map_or(Value::Null, |bursts| {
         let longest: Vec<Value> = silences.longest().into_iter().map(gap).collect();
-        json!({"count": silences.count(), "longest": longest, "bursts": bursts})
+        let quiet_end_ms = outcome.quiet_end_ns().map(|ns| ns as f64 / 1e6);
+        json!({"count": silences.count(), "longest": longest, "quiet_end_ms": quiet_end_ms, "bursts": bursts})
     })
 }
 

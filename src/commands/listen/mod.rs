@@ -55,7 +55,7 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
     let output = Output::create(args, &opened)?;
     let mut lines = Lines::new(args, opened.buffer_bytes, output)?;
     thread::sleep(UNTIL_STAMPS);
-    lines.begin();
+    lines.observer.forget();
     let drops_before = socket::empty(&opened.socket)?;
     // From here on, everything is counted.
     let about = &opened.about;
@@ -170,12 +170,6 @@ impl Lines {
         })
     }
 
-    /// Forgets what the kernel has counted so far.
-    fn begin(&mut self) {
-        self.observer.look();
-        self.observer.finish();
-    }
-
     /// Receives in a thread of its own, and prints meanwhile.
     fn listen(
         &mut self,
@@ -231,8 +225,7 @@ impl Lines {
 
     /// Adds a window, prints its line and returns it.
     fn add(&mut self, window: ListenWindow) -> anyhow::Result<ListenWindow> {
-        self.observer.look();
-        let seen = self.observer.finish();
+        let seen = self.seen_in(&window);
         self.seen.add(&seen);
         if window.socket_drops > 0 {
             self.dropping.add(&seen);
@@ -263,11 +256,19 @@ impl Lines {
     fn add_last(&mut self, window: ListenWindow, whole: Duration) -> anyhow::Result<()> {
         let length = Duration::from_nanos(window.length_ns);
         if window.datagrams == 0 && length < whole / 2 {
-            self.observer.look();
-            self.seen.add(&self.observer.finish());
+            let seen = self.seen_in(&window);
+            self.seen.add(&seen);
             self.totals.add(&window);
             return Ok(());
         }
         self.add(window).map(drop)
+    }
+
+    /// Returns what the kernel counted up to now. The drops of the socket are those of the window, which are exact.
+    fn seen_in(&mut self, window: &ListenWindow) -> Interval {
+        self.observer.look();
+        let mut seen = self.observer.finish();
+        seen.socket_drops = window.socket_drops;
+        seen
     }
 }

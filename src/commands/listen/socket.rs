@@ -102,7 +102,8 @@ fn about(args: &ListenArgs, target: Target, granted: usize) -> String {
         }
         Some(ip) => format!("port {port} of {ip}"),
     };
-    format!("{place}, receive buffer {} KiB", granted / 1024)
+    // The kernel doubles what is set, and tells the double.
+    format!("{place}, SO_RCVBUF {} B", granted / 2)
 }
 
 fn target(args: &ListenArgs) -> Result<Target, UsageError> {

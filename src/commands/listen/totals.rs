@@ -4,7 +4,9 @@ use super::names;
 use crate::data::Histogram;
 use crate::data::listened::{Gap, ListenWindow};
 use crate::host::program::Interval;
-use crate::host::program::losses::{causes, elsewhere};
+use crate::host::program::losses::{causes, elsewhere, not_looked_at};
+use crate::listen::log::SilentSource;
+use crate::listen::row::utc;
 use crate::listen::sequence::{Sequence, SourceNumbers};
 use crate::sys::drops;
 use crate::workload::listening::ListenEnd;
@@ -82,9 +84,51 @@ impl Outcome {
         })
     }
 
+    /// Returns the sources that sent nothing any more at the end.
+    pub(super) fn silent_sources(&self) -> Vec<SilentSource> {
+        let all = self.end.listened.sources.known();
+        let silent = all.iter().filter_map(|source| {
+            let (last_ns, ns) = source.silent_since(self.end.ended_ns)?;
+            Some(SilentSource {
+                source: names::name(source, all),
+                since: utc(last_ns),
+                ms: ns as f64 / 1e6,
+            })
+        });
+        silent.collect()
+    }
+
+    /// Returns which places could not be looked at. `None`: all could.
+    pub(super) fn not_looked_at(&self) -> Option<String> {
+        not_looked_at(&self.seen, self.no_reasons.as_deref())
+    }
+
+    /// Returns where numbers were lost before the socket, and the next step. `None`: none were.
+    pub(super) fn lost_before_socket(&self) -> Option<String> {
+        let lost = self.sequence()?.lost_before_socket();
+        let on_the_way =
+            "the cable, its plugs and switches; at the sender: tc -s qdisc; ip -s link";
+        let here = self.before_socket();
+        let text = if here == 0 && self.not_looked_at().is_some() {
+            format!(
+                "on the way, or at a place of this host that was not looked at (below). On the way: {on_the_way}"
+            )
+        } else if here == 0 {
+            format!("not on this host, whose counters did not move, but on the way: {on_the_way}")
+        } else if here >= lost {
+            "on this host, which dropped as many then (below), or on the way".to_owned()
+        } else {
+            format!(
+                "this host dropped up to {here} (below); at least {} were lost on the way: {on_the_way}",
+                lost - here
+            )
+        };
+        (lost > 0).then(|| format!("before it: {text}"))
+    }
+
     /// Returns the packets that this host dropped before the socket while numbers were missing, for any program. What is
     /// for nobody here comes every day, and is left out.
-    pub(super) fn before_socket(&self) -> u64 {
+    fn before_socket(&self) -> u64 {
         let causes = causes(&self.seen, &self.dropping);
         let losses = elsewhere(&self.missing, &causes).into_iter();
         let sure = losses.filter(|loss| !loss.place.is_common);

@@ -90,7 +90,7 @@ pub(super) fn measure<E: Experiment>(
         (Ok(ending), Ok(())) => Ok(ending),
         (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(broken_off(&progress.outputs, error)),
         (Err(first), Err(error)) => {
-            say(&format!("error: {first:#}"));
+            format!("error: {first:#}").lines().for_each(say);
             Err(broken_off(&progress.outputs, error))
         }
     }

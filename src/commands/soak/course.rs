@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::journal::Journal;
 use crate::commands::{say, show};
 use crate::host::clock;
 use crate::results::export::output_file::OutputFile;
@@ -38,7 +39,7 @@ const LONG_NS: u64 = 2_000_000_000;
 /// A running soak.
 pub(super) struct Course {
     header: Header,
-    file: OutputFile,
+    journal: Journal<OutputFile>,
     summary: Summary,
     quota: Quota,
     quiet: bool,
@@ -63,7 +64,7 @@ impl Course {
     pub(super) fn new(
         header: Header,
         past: Option<&SoakLog>,
-        file: OutputFile,
+        journal: Journal<OutputFile>,
         quiet: bool,
     ) -> Self {
         let new = || Summary::new(header.clone());
@@ -86,7 +87,7 @@ impl Course {
         let style = ProgressStyle::with_template("{msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         Self {
-            file,
+            journal,
             summary,
             quota: Quota::default(),
             quiet,
@@ -113,7 +114,7 @@ impl Course {
     /// Probes until the time is over or a signal comes.
     ///
     /// # Errors
-    /// Fails if no socket can be made, or if the log cannot be written.
+    /// Fails if no socket can be made, or if the log lacks lines at the end.
     pub(super) fn run(
         &mut self,
         far_end: FarEnd,
@@ -144,15 +145,14 @@ impl Course {
         let watched = self.watch(&batches, &far_end, &mut watch);
         drop(far_end);
         self.bar.finish_and_clear();
-        let ended = watched.and_then(|()| self.end(interrupt));
-        if ended.is_err() {
-            // The disk may be full. The summary has it all.
+        if watched.is_err() {
+            // The summary has it all.
             if let Some(open) = self.finder.open() {
                 self.summary.take(&Entry::Open(Box::new(open)));
             }
             self.summary.take(&Entry::SoFar(self.minutes.so_far()));
         }
-        ended
+        watched.and_then(|()| self.end(interrupt))
     }
 
     fn watch(
@@ -169,10 +169,21 @@ impl Course {
             };
             watch.look(self.elapsed_ns(), &mut self.notes);
             self.look_at_clock()?;
+            self.journal.look()?;
+            self.tell_of_journal();
             while let Ok(news) = far_end.news.try_recv() {
                 let (entry, text): (fn(Note) -> Entry, _) = match news {
                     News::Ended(text) => (Entry::FarEndGone, text),
                     News::StartedAgain(text) => (Entry::FarEndBack, text),
+                    // Over loopback, they are this host's.
+                    News::Lost(_) if self.header.to.is_none() => continue,
+                    News::Lost(places) => {
+                        let now_ns = self.elapsed_ns();
+                        for (place, packets) in places {
+                            self.notes.count_there(now_ns, place, packets);
+                        }
+                        continue;
+                    }
                 };
                 self.tell(&text);
                 self.notes.say(self.elapsed_ns(), text.clone());
@@ -247,7 +258,7 @@ impl Course {
             event.lost
         ));
         self.write_open(event)?;
-        self.file.sync()
+        self.journal.sync()
     }
 
     /// Writes how far an event that is not over has come.
@@ -280,7 +291,7 @@ impl Course {
         self.show(&format!("{}  {line}", time_of_day(&event.at)))?;
         self.write(&Entry::Event(Box::new(event)))?;
         self.write_so_far()?;
-        self.file.sync()
+        self.journal.sync()
     }
 
     fn take_minute(&mut self, mut minute: Minute) -> anyhow::Result<()> {
@@ -290,26 +301,27 @@ impl Course {
         if let Some(open) = self.finder.open().filter(|_| self.is_announced) {
             self.write_open(open)?;
         }
-        self.file.sync()
+        self.journal.sync()
     }
 
     fn end(&mut self, interrupt: &Interrupt) -> anyhow::Result<()> {
-        if let Some(event) = self.finder.finish() {
-            self.take_event(event)?;
-        }
-        if let Some(minute) = self.minutes.finish() {
-            self.take_minute(minute)?;
-        }
+        let event = self.finder.finish();
+        let event = event.map_or(Ok(()), |event| self.take_event(event));
+        let minute = self.minutes.finish();
+        let minute = minute.map_or(Ok(()), |minute| self.take_minute(minute));
+        event.and(minute)?;
         if interrupt.signal().is_none() {
             let ended = Entry::Ended(self.note(String::new()));
             self.write(&ended)?;
         }
-        self.file.sync()
+        let ended = self.journal.end();
+        self.tell_of_journal();
+        ended
     }
 
     fn write(&mut self, entry: &Entry) -> anyhow::Result<()> {
         self.summary.take(entry);
-        self.file.append(&entry_line(entry)?)
+        self.journal.append(entry_line(entry)?)
     }
 
     fn note(&self, text: String) -> Note {
@@ -341,6 +353,13 @@ impl Course {
             self.bar.suspend(shown)
         } else {
             shown()
+        }
+    }
+
+    /// Says whether the log can be written, if that has changed: also if nothing but errors is shown.
+    fn tell_of_journal(&mut self) {
+        if let Some(news) = self.journal.news() {
+            self.bar.suspend(|| say(&news));
         }
     }
 

@@ -1,6 +1,7 @@
 //! `udpbench soak`: a constant rate of probes for hours, over loopback or to another host, and each event on the way.
 
 mod course;
+mod journal;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::course::Course;
+use self::journal::Journal;
 use super::remote_host::RemoteHost;
 use super::session::{self, outputs};
 use super::start_time::now;
@@ -144,7 +146,8 @@ fn soak(args: &SoakArgs, other: Other, interrupt: &Interrupt) -> anyhow::Result<
     let Some(far_end) = far_end else {
         return Ok(session::before_anything(interrupt).into());
     };
-    let mut course = Course::new(header, past.as_ref(), file, args.quiet);
+    let journal = Journal::new(file, shell::path(&path));
+    let mut course = Course::new(header, past.as_ref(), journal, args.quiet);
     if !args.quiet {
         say(&format!("log: {}", path.display()));
     }

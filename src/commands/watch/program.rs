@@ -196,3 +196,55 @@ fn time_now() -> String {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     now.get(11..19).unwrap_or("--:--:--").to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::net::SocketAddr;
+
+    use super::*;
+    use crate::host::program::SocketSeen;
+
+    fn cell(seen: &Interval, heading: &str) -> String {
+        let headings = columns().empty();
+        let mut headings = headings.headings();
+        let at = headings.position(|(text, _)| text.trim() == heading);
+        columns().cells(seen).remove(at.expect("a column"))
+    }
+
+    fn socket(queued_bytes: u32, buffer_bytes: Option<u32>) -> SocketSeen {
+        SocketSeen {
+            local: SocketAddr::from(([0; 4], 7)),
+            ipv6_only: false,
+            queued_bytes,
+            buffer_bytes,
+            drops: 0,
+            owners: BTreeSet::new(),
+        }
+    }
+
+    #[test]
+    fn each_queue_is_set_against_its_own_buffer() {
+        let seen = |sockets: [SocketSeen; 2]| Interval {
+            sockets: (1..).zip(sockets).collect(),
+            ..Interval::default()
+        };
+        let both = seen([socket(0, Some(8192)), socket(4_640_000, Some(8_000_000))]);
+        assert_eq!(cell(&both, "full%"), "58");
+        let mut sum = Interval::default();
+        sum.add(&both);
+        assert_eq!(cell(&sum, "full%"), "58");
+        let unknown = seen([socket(5, None), socket(6, None)]);
+        assert_eq!(cell(&unknown, "full%"), "-");
+    }
+
+    #[test]
+    fn interfaces_that_cannot_be_looked_at_have_a_dash() {
+        let mut seen = Interval::default();
+        assert_eq!(cell(&seen, "nic"), "-");
+        seen.lost.interfaces = BTreeMap::from([("eth0 rx_dropped".to_owned(), 0)]);
+        assert_eq!(cell(&seen, "nic"), "0");
+        seen.interface_drops = BTreeMap::from([("eth0 rx_dropped".to_owned(), 7)]);
+        assert_eq!(cell(&seen, "nic"), "7");
+    }
+}

@@ -99,6 +99,8 @@ pub const OTHER_PROGRAMS: &str = "other programs use ";
 /// this program.
 pub(super) fn other_programs(busy: &[Busy], cpus: usize) -> Option<Finding> {
     let used: f64 = busy.iter().map(|process| process.cpus).sum();
+    // A thread may have used another CPU before.
+    let used = used.min(cpus as f64);
     let named = busy.iter().take(MOST_NAMED);
     let named = named.map(|one| format!("{} (pid {}) {:.2}", one.name, one.pid, one.cpus));
     (used >= OTHERS_CPUS).then(|| {

@@ -14,7 +14,7 @@ pub use self::interface::{Cause, cause};
 pub use self::machine::OTHER_PROGRAMS;
 use crate::data::Buffer;
 use crate::host::board::Board;
-use crate::host::facts::{self, Host, Interface};
+use crate::host::facts::{self, Cpu, Host, Interface};
 use crate::sys::busy::{self, Busy};
 use crate::sys::files::Root;
 use crate::sys::sensors;
@@ -103,7 +103,7 @@ impl<'a> Subject<'a> {
             throttle_bits: sensors::throttle_bits(root),
             under_voltage: sensors::under_voltage(root),
             cooling: sensors::cooling(root),
-            busy: busy::now(root),
+            busy: busy::now(root, &numbers(&host.cpus)),
             interfaces: Vec::new(),
         }
     }
@@ -131,9 +131,14 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Observes for 200 ms which other programs use the CPUs. `None`: together they use little.
+/// Observes for 200 ms which other programs use the CPUs that this one may use. `None`: together they use little.
 pub fn other_programs(root: &Root) -> Option<Finding> {
-    machine::other_programs(&busy::now(root), facts::usable(root).len())
+    let cpus = numbers(&facts::usable(root));
+    machine::other_programs(&busy::now(root, &cpus), cpus.len())
+}
+
+fn numbers(cpus: &[Cpu]) -> Vec<usize> {
+    cpus.iter().map(|cpu| cpu.id).collect()
 }
 
 /// Returns the finding about other programs, if it is one of these.

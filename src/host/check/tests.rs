@@ -376,3 +376,15 @@ fn a_clock_is_judged_by_what_it_is_and_not_by_the_name_of_its_governor() {
         }
     }
 }
+
+#[test]
+fn other_programs_use_no_more_cpus_than_there_are() {
+    let busy = Busy {
+        pid: 7,
+        name: "sh".to_owned(),
+        cpus: 1.2,
+    };
+    let found = machine::other_programs(&[busy], 1).expect("it is busy");
+    let said = "other programs use 1.0 of 1 CPUs now: sh (pid 7) 1.20";
+    assert_eq!(found.seen, said);
+}

@@ -79,7 +79,7 @@ impl CpufreqPolicy {
     }
 }
 
-/// Returns every policy, by number.
+/// Returns every policy, by number: those of `cpufreq/policyN`, and then those below CPUs that none of these has.
 ///
 /// Before Linux 4.x there is no directory `cpufreq/policyN`: each CPU has the files in a directory of its own, or a link
 /// to that of the CPU that it shares its clock with ("cpufreq: create cpu/cpufreq/policyX directories", 2015).
@@ -89,17 +89,14 @@ pub(in crate::host) fn policies(root: &Root) -> Vec<CpufreqPolicy> {
             .into_iter()
             .map(|name| CpufreqPolicy::read(root, name))
     };
-    let new: Vec<CpufreqPolicy> = read(root.names(format!("{CPUS}/cpufreq"), "policy")).collect();
-    if !new.is_empty() {
-        return new;
-    }
+    let mut found: Vec<CpufreqPolicy> =
+        read(root.names(format!("{CPUS}/cpufreq"), "policy")).collect();
     let mut cpus = root.names(CPUS, "cpu");
     let number = |name: &String| name.trim_start_matches("cpu").parse::<usize>().ok();
     cpus.retain(|name| {
         number(name).is_some() && root.path(format!("{CPUS}/{name}/cpufreq")).is_dir()
     });
     cpus.sort_unstable_by_key(number);
-    let mut old: Vec<CpufreqPolicy> = Vec::new();
     for mut policy in read(cpus) {
         if policy.cpus.is_empty() {
             policy
@@ -107,12 +104,13 @@ pub(in crate::host) fn policies(root: &Root) -> Vec<CpufreqPolicy> {
                 .trim_start_matches("cpu")
                 .clone_into(&mut policy.cpus);
         }
-        // Other CPUs of a policy show it again.
-        if old.iter().all(|known| known.cpus != policy.cpus) {
-            old.push(policy);
+        // Other CPUs of a policy show it again, and so do new kernels below each CPU.
+        let is_same = |known: &CpufreqPolicy| known.cpus.is_empty() || known.cpus == policy.cpus;
+        if !found.iter().any(is_same) {
+            found.push(policy);
         }
     }
-    old
+    found
 }
 
 /// Returns the governors in use.
@@ -159,6 +157,17 @@ mod tests {
             ]
         );
         assert_eq!(governor(&root).as_deref(), Some("ondemand"));
+        // One that a new kernel lists is read once, and the others as well.
+        let mixed = files.iter().copied().chain([
+            ("sys/devices/system/cpu/cpufreq/policy0/related_cpus", "0 1"),
+            (
+                "sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq",
+                "5\n",
+            ),
+        ]);
+        let (_dir, mixed) = tree(&mixed.collect::<Vec<_>>());
+        let names: Vec<String> = policies(&mixed).into_iter().map(|it| it.name).collect();
+        assert_eq!(names, ["policy0", "cpu2"]);
         let (directory, pattern) = (found[1].directory(), found[1].files("scaling_governor"));
         assert_eq!(directory, "sys/devices/system/cpu/cpu2/cpufreq");
         assert_eq!(

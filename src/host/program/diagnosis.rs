@@ -63,7 +63,7 @@ fn overflow(
     let drops = cause.datagrams();
     let size = seen
         .buffer_bytes()
-        .map_or_else(String::new, |bytes| format!(" of {} KiB", bytes / 1024));
+        .map_or_else(String::new, |bytes| format!(" (SO_RCVBUF {} B)", bytes / 2));
     let busiest = dropping.busiest();
     let (whose, name) = match busiest {
         Some(thread) if thread.process != name => {
@@ -149,7 +149,8 @@ fn larger(seen: &Interval, limits: Limits) -> String {
     let set = if rmem_default == Some(buffer) {
         format!(
             "its buffer is the default: let it set SO_RCVBUF to {wanted}, or start it again after sudo sysctl -w \
-             net.core.rmem_default={wanted}"
+             net.core.rmem_default={} (twice that, as SO_RCVBUF is doubled)",
+            2 * wanted
         )
     } else {
         format!("let it set SO_RCVBUF to {wanted} (now {})", buffer / 2)

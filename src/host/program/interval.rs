@@ -27,8 +27,7 @@ pub struct Interval {
     pub socket_drops: u64,
     /// Growth of the counters of all loss places, for any program.
     pub lost: LossCounters,
-    /// Datagrams that UDP, IP or a firewall dropped for another reason than a full buffer, without those that are for
-    /// nobody here every day.
+    /// Datagrams that IP, a firewall or UDP dropped before sockets, without those that are for nobody here every day.
     pub protocol_drops: u64,
     /// Packets that found the backlog of a CPU full, in all network namespaces.
     pub backlog_drops: u64,
@@ -46,6 +45,8 @@ pub struct Interval {
 pub struct SocketSeen {
     /// Address that it is bound to.
     pub local: SocketAddr,
+    /// It takes no IPv4 (`IPV6_V6ONLY`).
+    pub ipv6_only: bool,
     /// Its fullest queue, in bytes.
     pub queued_bytes: u32,
     /// Size of its buffer, in bytes. `None`: the kernel does not say.
@@ -215,10 +216,16 @@ impl Observer {
             reader,
             interval: Interval::default(),
         };
-        observer.look();
-        // Drops and CPU time before the first look are not of this watch.
-        observer.interval = Interval::default();
+        observer.forget();
         observer
+    }
+
+    /// Begins anew: forgets drops and CPU time so far. Counters are read before the sockets here and after them by
+    /// [`Observer::finish`], so that no drop is without the counter that says why.
+    pub fn forget(&mut self) {
+        self.finish();
+        self.look();
+        self.interval = Interval::default();
     }
 
     /// Looks at sockets and threads: tens of microseconds, and more with many threads. Returns false once the program
@@ -285,6 +292,7 @@ impl Interval {
             .entry(socket.inode)
             .or_insert_with(|| SocketSeen {
                 local: socket.local,
+                ipv6_only: socket.ipv6_only,
                 queued_bytes: 0,
                 buffer_bytes: None,
                 drops: 0,
@@ -320,8 +328,7 @@ impl Interval {
         self.backlog_drops = counter("softnet dropped");
         let losses = self.lost.losses().into_iter();
         let by_protocols = losses.filter(|loss| {
-            let of_protocols = Layer::Ip <= loss.place.layer && loss.place.layer <= Layer::Socket;
-            of_protocols && !loss.place.is_full() && !loss.place.is_common
+            (Layer::Ip..Layer::Socket).contains(&loss.place.layer) && !loss.place.is_common
         });
         self.protocol_drops = by_protocols.map(|loss| loss.packets).sum();
         let pairs = before.softnet.iter().zip(&now.softnet);

@@ -13,6 +13,7 @@ use std::io;
 pub use self::interval::{Interval, Observer, SocketSeen, ThreadTimes};
 use self::owners::{Owner, inodes};
 use crate::error::UsageError;
+use crate::sys::socket_protocol;
 use crate::sys::udp_sockets::{self, UdpSocketState};
 
 /// The sockets to watch.
@@ -128,21 +129,46 @@ impl Program {
                     ),
                     None => "In a container: --pid".to_owned(),
                 };
-                let problem =
-                    format!("no UDP socket is bound to this port here: {those}. {elsewhere}");
+                let problem = format!(
+                    "no UDP socket is bound to this port here: {those}. {elsewhere}{}",
+                    packet_sockets()
+                );
                 UsageError::flag("--port", &port, problem)
             }
             Target::Pid(pid) => {
-                let problem = if owners::has_packet_socket(pid) {
+                let has = socket_protocol::of_process(pid);
+                let has = |protocol: &str| has.iter().any(|it| it == protocol);
+                let problem = if has("UDP") || has("UDPv6") {
+                    format!(
+                        "its UDP socket is of another network namespace, where no process runs whose files may be \
+                         read: sudo nsenter --net=/run/netns/NAME udpbench watch --pid {pid} (ip netns lists names)"
+                    )
+                } else if has("PACKET") {
                     "this process has no UDP socket open: it reads packets before UDP (a packet socket), whose drops \
                      sudo ss -0pm shows (d)"
+                        .to_owned()
                 } else {
-                    "this process has no UDP socket open"
+                    "this process has no UDP socket open".to_owned()
                 };
                 UsageError::flag("--pid", &pid, problem)
             }
         }
     }
+}
+
+/// Returns a sentence about programs that may read the port's datagrams before UDP. Empty: there are none.
+fn packet_sockets() -> String {
+    let Some(owners) = owners::of_packet_sockets() else {
+        return String::new();
+    };
+    let owners: Vec<String> = owners.iter().map(Owner::to_string).collect();
+    let who = match owners.len() {
+        0 => "another program".to_owned(),
+        _ => owners.join(", "),
+    };
+    format!(
+        ". Packet sockets, which read before UDP, are open in {who}: sudo ss -0pm shows their drops (d)"
+    )
 }
 
 impl fmt::Display for Program {

@@ -102,14 +102,11 @@ pub(super) fn in_other_namespace(port: u16) -> Option<Owner> {
     })
 }
 
-/// Returns whether a process reads packets before UDP: it has a packet socket (packet(7)).
-pub(super) fn has_packet_socket(pid: u32) -> bool {
-    let table = fs::read_to_string(format!("/proc/{pid}/net/packet")).unwrap_or_default();
-    let inodes_of_all = table
-        .lines()
-        .filter_map(|line| line.split_whitespace().last()?.parse().ok());
-    let own = inodes(pid).unwrap_or_default();
-    inodes_of_all
-        .into_iter()
-        .any(|inode: u32| own.contains(&inode))
+/// Returns the processes of this network namespace that read packets before UDP: they have packet sockets (packet(7)).
+/// `None`: no socket is one.
+pub(super) fn of_packet_sockets() -> Option<Vec<Owner>> {
+    let table = fs::read_to_string("/proc/thread-self/net/packet").unwrap_or_default();
+    let inode = |line: &str| line.split_whitespace().last()?.parse().ok();
+    let inodes: BTreeSet<u32> = table.lines().filter_map(inode).collect();
+    (!inodes.is_empty()).then(|| owners(&inodes))
 }

@@ -54,9 +54,10 @@ mod tests {
 
     #[test]
     fn this_process_has_this_thread() {
-        let threads = of_process(&Root::new("/"), std::process::id());
         let own = u32::try_from(nix::unistd::gettid().as_raw()).expect("positive");
-        assert!(threads.contains_key(&own));
+        let is_seen = || of_process(&Root::new("/"), std::process::id()).contains_key(&own);
+        // The kernel leaves threads out if one before them ends while they are listed.
+        assert!((0..20).any(|_| is_seen()));
     }
 
     #[test]

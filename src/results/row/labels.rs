@@ -1,6 +1,7 @@
 //! Properties of a row that follow from its columns: label, block, loss place.
 
 use super::Row;
+use super::derived::move_estimates;
 use crate::data::{BlockKey, Case, EngineName, Sharing, SharingKind};
 use crate::is_debug;
 
@@ -39,6 +40,12 @@ impl Row {
     /// Returns the number of windows in the estimates.
     pub fn counted_windows(&self) -> usize {
         usize::try_from(self.rounds).unwrap_or(usize::MAX)
+    }
+
+    /// Returns whether benchmark threads lost CPU time in so many windows that the estimates are in doubt.
+    pub fn lost_cpu_time(&self) -> bool {
+        let disturbed = self.disturbed_windows;
+        disturbed.is_some_and(|windows| move_estimates(windows, self.counted_windows()))
     }
 
     /// Returns whether the program was a debug build, which is slower.

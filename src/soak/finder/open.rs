@@ -7,13 +7,24 @@ use crate::workload::probe::Return;
 /// after which a probe counts as lost.
 const LONG_HELD_US: u32 = 500_000;
 
+/// Fault that an event is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// This host did not send: nothing is known of the path.
+    Unsent,
+    /// A loss or a delay.
+    Other,
+}
+
 /// An event that may still grow.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
     pub(super) event: Event,
     pub(super) end_ns: u64,
-    /// Start of the run of lost probes that has not ended.
-    pub(super) run_start_ns: Option<u64>,
+    /// Start of the run of lost probes that has not ended, and the end of the last unsent probe before it.
+    pub(super) run: Option<(u64, u64)>,
+    /// True until something else than unsent probes is in it.
+    is_unsent: bool,
     pub(super) before: Option<(u64, Return)>,
     /// First return after the last lost probe.
     pub(super) after: Option<(u64, Return)>,
@@ -23,17 +34,13 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// Opens an event with a fault from `start_ns` to `end_ns`. `before`: the last return before it.
-    pub(super) fn new(
-        start_ns: u64,
-        end_ns: u64,
-        usual_rtt_ns: u64,
-        before: Option<(u64, Return)>,
-    ) -> Self {
+    /// Opens an event with a fault that begins at `start_ns`. `before`: the last return before it.
+    pub(super) fn new(start_ns: u64, usual_rtt_ns: u64, before: Option<(u64, Return)>) -> Self {
         let event = Event {
             at: String::new(),
             kind: Kind::Loss,
             place: Place::Path,
+            is_full: false,
             start_ns,
             length_ns: 0,
             due: 0,
@@ -51,8 +58,9 @@ impl Open {
         };
         Self {
             event,
-            end_ns,
-            run_start_ns: None,
+            end_ns: start_ns,
+            run: None,
+            is_unsent: true,
             before,
             after: None,
             held_most_us: 0,
@@ -61,16 +69,35 @@ impl Open {
         }
     }
 
-    /// Ends the run of lost probes, if there is one, and counts it if it is as long as an outage.
-    pub(super) fn end_run(&mut self, at_ns: u64, outage_ns: u64) {
-        let Some(start_ns) = self.run_start_ns.take() else {
+    /// Adds a fault. Unsent probes do not move the start of others.
+    pub(super) fn add(&mut self, fault: Fault, start_ns: u64, end_ns: u64) {
+        let is_unsent = fault == Fault::Unsent;
+        if self.is_unsent && !is_unsent {
+            self.event.start_ns = start_ns;
+        } else if self.is_unsent == is_unsent {
+            self.event.start_ns = self.event.start_ns.min(start_ns);
+        }
+        self.is_unsent &= is_unsent;
+        self.end_ns = self.end_ns.max(end_ns);
+    }
+
+    /// Ends the run of lost probes at `at_ns`, if there is one. It is a silence if nothing arrived for as long as an
+    /// outage. `quiet` is that time, which may be longer than the run: what comes back at its end may be late itself.
+    pub(super) fn end_run(&mut self, at_ns: u64, quiet: &mut Option<(u64, u64)>, outage_ns: u64) {
+        let Some((run_start_ns, unsent_end_ns)) = self.run.take() else {
             return;
         };
-        let length_ns = at_ns.saturating_sub(start_ns);
+        let touches = |(start, end): &mut (u64, u64)| *start < at_ns && run_start_ns < *end;
+        let Some((start_ns, end_ns)) = quiet.take_if(touches) else {
+            return;
+        };
+        let start_ns = start_ns.max(unsent_end_ns);
+        let length_ns = end_ns.saturating_sub(start_ns);
         if length_ns >= outage_ns {
             self.event.silences += 1;
             self.event.silent_ns += length_ns;
             self.event.longest_silence_ns = self.event.longest_silence_ns.max(length_ns);
+            self.add(Fault::Other, start_ns, end_ns);
         }
     }
 
@@ -89,6 +116,11 @@ impl Open {
         };
         event.lost_forward = self.lost_forward();
         event.place = self.place(&event);
+        event.is_full = match event.place {
+            Place::Here => self.is_own_drop && event.kind <= Kind::Loss,
+            Place::FarEnd => self.is_far_buffer_full(&event),
+            _ => false,
+        };
         event
     }
 
@@ -124,10 +156,18 @@ impl Open {
         let Some(((_, before), (_, after))) = self.before.zip(self.after) else {
             return self.is_unreachable;
         };
-        let dropped = after.state.dropped.wrapping_sub(before.state.dropped);
         self.is_unreachable
             || before.echo != after.echo
-            || 2 * u64::from(dropped) > event.lost
+            || self.is_far_buffer_full(event)
             || after.state.held_us > LONG_HELD_US
+    }
+
+    fn is_far_buffer_full(&self, event: &Event) -> bool {
+        self.before
+            .zip(self.after)
+            .is_some_and(|((_, before), (_, after))| {
+                let dropped = after.state.dropped.wrapping_sub(before.state.dropped);
+                before.echo == after.echo && 2 * u64::from(dropped) > event.lost
+            })
     }
 }

@@ -196,3 +196,76 @@ fn a_silence_to_the_end_is_an_event() {
     let shapes: Vec<_> = events.iter().map(shape).collect();
     assert_eq!(shapes, [(4000, 1000, Kind::Silence, Place::Path)]);
 }
+
+/// An end that stops at `start` ms for `stop_ms`. Its socket holds what came in the first `held_ms` of that.
+fn stopped(start: u64, stop_ms: u64, held_ms: u64) -> Vec<Event> {
+    let end = start + stop_ms;
+    found(12_000, |at, path| {
+        if !(start..end).contains(&at) {
+            return None;
+        }
+        if at >= start + held_ms {
+            path.state.dropped += 1;
+            return Some(Fate::Lost);
+        }
+        let rtt_ms = end - at;
+        path.state.held_us = u32::try_from(rtt_ms).expect("small") * 1000;
+        let fate = path.returned(rtt_ms + 1);
+        path.state.held_us = 0;
+        Some(if rtt_ms < 1000 { fate } else { Fate::Lost })
+    })
+}
+
+#[test]
+fn a_silence_lasts_until_something_arrives_again_also_what_was_sent_in_it() {
+    // The first three hold all probes, and answer those of the last second. At 500 ms, nothing is usual yet.
+    for (start, stop_ms, held_ms) in [
+        (5000, 1020, 5000),
+        (5000, 1300, 5000),
+        (500, 1300, 5000),
+        (5000, 1300, 30),
+        (5000, 900, 30),
+        (5000, 3000, 300),
+    ] {
+        let events = stopped(start, stop_ms, held_ms);
+        let shapes: Vec<_> = events.iter().map(shape).collect();
+        let expected = (start, stop_ms, Kind::Silence, Place::FarEnd);
+        assert_eq!(shapes, [expected], "{stop_ms} {held_ms}");
+        let ms = |ns: u64| ns / GAP_NS;
+        assert_eq!((ms(events[0].silent_ns), events[0].silences), (stop_ms, 1));
+    }
+    // Nothing was lost.
+    let events = stopped(5000, 400, 5000);
+    let kinds: Vec<_> = events.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [Kind::Delay]);
+}
+
+#[test]
+fn losses_on_a_slow_path_are_no_silence() {
+    let events = found(9000, |at, path| match at {
+        // Its queue fills slowly.
+        2000..4000 => Some(path.returned(1 + (at - 2000) * 9 / 20)),
+        4000..5000 if at % 2 == 0 => Some(Fate::Lost),
+        4000..5000 => Some(path.returned(900)),
+        _ => None,
+    });
+    let kinds: Vec<_> = events.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [Kind::Loss], "{events:?}");
+}
+
+#[test]
+fn an_event_begins_with_its_first_loss_and_not_with_what_was_not_sent_before() {
+    let events = found(9000, |at, _| match at {
+        3000..3080 | 6000..6080 => Some(Fate::Unsent),
+        // In the same tenth of a second, and half a second later.
+        3090..3095 | 3600..3700 | 6500..6600 => Some(Fate::Lost),
+        _ => None,
+    });
+    let shapes: Vec<_> = events.iter().map(shape).collect();
+    let expected = [
+        (3090, 610, Kind::Silence, Place::Forward),
+        (6500, 100, Kind::Silence, Place::Forward),
+    ];
+    assert_eq!(shapes, expected);
+    assert_eq!(events[1].silent_ns, 100_000_000);
+}

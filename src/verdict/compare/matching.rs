@@ -23,6 +23,8 @@ pub(super) enum Matched<'a> {
     Broken([&'a Row; 2], String),
     /// Measured before; failed in a run after, but the machine may be the reason. The text says why.
     Undecided([&'a Row; 2], String),
+    /// Measured in all files, but other programs took the CPUs of its threads. The text says on which side.
+    Disturbed([&'a Row; 2], String),
     /// Ambiguous case with several rows in a file: the first row, and the reason.
     Several(&'a Row, String),
 }
@@ -72,7 +74,10 @@ impl<'a> Matched<'a> {
     pub(super) fn row(&self) -> &'a Row {
         match self {
             Self::Measured([before, _]) => before[0],
-            Self::Broken([row, _], _) | Self::Undecided([row, _], _) | Self::Several(row, _) => row,
+            Self::Broken([row, _], _)
+            | Self::Undecided([row, _], _)
+            | Self::Disturbed([row, _], _)
+            | Self::Several(row, _) => row,
         }
     }
 }
@@ -131,10 +136,16 @@ fn matched<'a>(rows: &[Vec<Vec<&'a Row>>; 2], busy: Option<&str>) -> Result<Matc
             None => Matched::Broken(two, reason.to_owned()),
         });
     }
-    match after.iter().find(|row| status(row) != Status::Ok) {
-        Some(row) => Err(format!("{} {}", status(row), SIDES[1])),
-        None => Ok(Matched::Measured([before, after])),
+    if let Some(row) = after.iter().find(|row| status(row) != Status::Ok) {
+        return Err(format!("{} {}", status(row), SIDES[1]));
     }
+    for (side, rows) in SIDES.iter().zip([&before, &after]) {
+        if let Some(row) = rows.iter().find(|row| row.lost_cpu_time()) {
+            let why = format!("benchmark threads lost CPU time to other programs {side}");
+            return Ok(Matched::Disturbed([before[0], row], why));
+        }
+    }
+    Ok(Matched::Measured([before, after]))
 }
 
 const NOTHING_CAME: &str = "nothing was received";

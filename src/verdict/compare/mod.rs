@@ -37,6 +37,8 @@ pub struct Comparison {
     pub machine: Option<f64>,
     /// Remarks on facts that the numbers do not show.
     pub remarks: Vec<String>,
+    /// True if other programs took the CPUs of the benchmark's threads in some case.
+    pub is_disturbed: bool,
     /// True if an engine that was measured before is judged in no case.
     is_one_missing: bool,
     /// First case of each side, if nothing was compared.
@@ -90,6 +92,7 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
         machine: machine.map(f64::exp_m1),
         judgement,
         remarks,
+        is_disturbed: (matching.cases.iter()).any(|it| matches!(it, Matched::Disturbed(..))),
         is_one_missing,
         unmatched: sides.map(|files| {
             let mut rows = files.iter().flat_map(|file| &file.rows);
@@ -168,6 +171,7 @@ fn case(matched: &Matched, by: By, verdict: Verdict) -> Case {
         Matched::Broken([before, _], _) | Matched::Undecided([before, _], _) => {
             [value(before, by), None]
         }
+        Matched::Disturbed(rows, _) => rows.map(|row| value(row, by)),
         Matched::Several(..) => [None, None],
     };
     Case {
@@ -194,6 +198,12 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
             return Err(match comparability::other_system(before, after) {
                 Some(why) => Verdict::NotComparable(why),
                 None => Verdict::Broken(reason.clone()),
+            });
+        }
+        Matched::Disturbed([before, after], why) => {
+            return Err(match comparability::obstacle(before, after) {
+                Some(other) => Verdict::NotComparable(other),
+                None => Verdict::Undecided(why.clone()),
             });
         }
         Matched::Undecided(_, why) => return Err(Verdict::Undecided(why.clone())),

@@ -1,6 +1,7 @@
 //! Doubts about the numbers of a run: the evidence in the rows, and the fix for each.
 
 use super::Fix;
+use crate::host::check::OTHER_PROGRAMS;
 use crate::results::row::{Row, Status};
 
 /// A reason why another run of a case may show another number.
@@ -34,6 +35,16 @@ impl Doubt {
     }
 
     pub(super) fn is_of(&self, row: &Row) -> bool {
+        let is_busy = || row.warnings.iter().any(|it| it.starts_with(OTHER_PROGRAMS));
+        match self.fix {
+            // What takes the CPUs from the threads unsettles their traffic.
+            Fix::Longer => self.is_evident(row) && !is_busy(),
+            STOP => self.is_evident(row) || is_busy() && DOUBTS[UNSETTLED].is_evident(row),
+            _ => self.is_evident(row),
+        }
+    }
+
+    fn is_evident(&self, row: &Row) -> bool {
         match &self.evidence {
             Evidence::Status(status) => row.status == *status,
             Evidence::Warnings(_) => row.warnings.iter().any(|warning| self.is_said_by(warning)),
@@ -49,9 +60,12 @@ impl Doubt {
 }
 
 const CHECK: Fix = Fix::Check("mend what this finds");
+const STOP: Fix = Fix::Check("stop what else runs, which this names");
 
 /// Number of grave doubts, which come first in [`DOUBTS`]. One case with a grave doubt rules out a good grade.
 pub(super) const GRAVE: usize = 9;
+/// Index of the doubt that traffic had not settled.
+const UNSETTLED: usize = 8;
 /// Number of doubts about the setup, the first of all. They hold for all cases alike, so they say less about each.
 pub(super) const OF_SETUP: usize = 2;
 
@@ -115,7 +129,7 @@ pub(super) const DOUBTS: [Doubt; 10] = [
     },
     Doubt {
         what: "CPU time lost to other programs",
-        fix: Fix::Check("stop what else runs, which this names"),
+        fix: STOP,
         evidence: Evidence::Warnings(&[
             "benchmark threads lost CPU time",
             "without disturbed windows",

@@ -465,6 +465,17 @@ mod tests {
     }
 
     #[test]
+    fn traffic_that_other_programs_unsettle_is_theirs() {
+        let busy = "other programs use 1.6 of 2 CPUs now: sh (pid 7) 0.98";
+        let unsettled = "queues were filling or emptying";
+        let stop = Fix::Check("stop what else runs, which this names");
+        let quality = Quality::of(&[row(20.0, &[busy, unsettled]), row(20.0, &[busy])]);
+        assert_eq!(quality.fixes, [stop]);
+        let quality = Quality::of(&[row(20.0, &[unsettled]), row(20.0, &[])]);
+        assert_eq!(quality.fixes, [Fix::Longer]);
+    }
+
+    #[test]
     fn a_machine_that_is_not_set_up_is_not_good_and_not_poor_for_that_alone() {
         let governor = row(1.0, &["the cpufreq governor is ondemand"]);
         let shown = shown(&[governor.clone(), governor]);

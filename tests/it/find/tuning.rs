@@ -248,6 +248,50 @@ fn what_somebody_else_sets_is_left_as_it_is_given_up_and_said() {
 }
 
 #[test]
+fn a_value_that_somebody_else_sets_as_it_would_be_tried_is_left_without_an_error() {
+    let place = machine();
+    let longer = SOON.replace("--rounds 12", "--rounds 1000");
+    let words = format!("{longer} --max-case-time 1h --yes --setting rps,governor -o log.jsonl");
+    let mut search = place.udpbench(&words);
+    let search = search.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let search = search.expect("it starts");
+    let log = || fs::read_to_string(place.path("log.jsonl")).unwrap_or_default();
+    wait_until("it is given up", || {
+        // One setting is tried at a time.
+        if text(&place, GOVERNOR) == "performance" {
+            fs::write(place.path(RPS), "f\n").expect("written");
+        }
+        log().contains("rps_cpus is f, and was 00000000")
+    });
+    signal(&search, Signal::SIGINT);
+    let output = search.wait_with_output().expect("it ends");
+    let errors = stderr(&output);
+    let said = "left as somebody else has set it: /sys/class/net/lo/queues/rx-0/rps_cpus is f, and was 00000000";
+    assert!(errors.contains(said), "{errors}");
+    assert!(!errors.contains("error: "), "{errors}");
+    assert_eq!(output.status.code(), Some(130), "Ctrl-C: {errors}");
+    assert_eq!(text(&place, RPS), "f");
+}
+
+#[test]
+fn how_to_resume_after_an_error_is_a_line_of_its_own() {
+    let place = machine();
+    let longer = SOON.replace("2ms", "200ms");
+    let mut search = place.udpbench(&format!("{longer} --yes --setting rps -o log.jsonl"));
+    let search = search.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let search = search.expect("it starts");
+    wait_until("RPS is tried", || text(&place, RPS) == "f");
+    fs::remove_file(place.path(RPS)).expect("it is there");
+    fs::create_dir(place.path(RPS)).expect("it was removed");
+    let output = search.wait_with_output().expect("it ends");
+    assert_code(&output, 1);
+    let errors = stderr(&output);
+    let begins = |start: &str| errors.lines().any(|line| line.starts_with(start));
+    assert!(begins("error: not put back: "), "{errors}");
+    assert!(begins("resume with: udpbench find tuning"), "{errors}");
+}
+
+#[test]
 fn a_killed_search_leaves_what_somebody_else_set() {
     let place = machine();
     let mut child = in_the_middle(&place, "-o log.jsonl");

@@ -2,11 +2,13 @@
 
 use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::{Listener, free};
-use crate::common::{Place, program, stdout};
+use crate::common::{Place, program, stdout, words};
 
 /// Starts to listen to numbers of 4 bytes, with room for all of them.
 fn listen(options: &str) -> (Listener, SocketAddr) {
@@ -119,4 +121,58 @@ fn a_full_disk_costs_no_summary() {
     );
     let text = stdout(&place.run("summarize in.jsonl"));
     assert!(text.contains("the log ends before its end"), "{text}");
+}
+
+/// Sends numbers of 4 bytes, each after a pause.
+fn send_slowly(
+    numbers: impl IntoIterator<Item = u32>,
+    pause_ms: u64,
+    sender: &UdpSocket,
+    to: SocketAddr,
+) {
+    for number in numbers {
+        thread::sleep(Duration::from_millis(pause_ms));
+        let sent = sender.send_to(&number.to_be_bytes(), to);
+        sent.expect("loopback takes it");
+    }
+}
+
+#[test]
+fn a_counter_that_jumps_loses_nothing_and_a_source_that_falls_silent_is_named() {
+    let place = Place::new();
+    let path = place.path("in.jsonl");
+    let (listener, address) = listen(&format!("--gap 900ms -o {}", path.display()));
+    let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+    let (lidar, camera) = (bind(), bind());
+    let numbers = (0..60).filter(|n| *n != 20).chain(360..400);
+    send_slowly(numbers, 3, &lidar, address);
+    // The camera begins again.
+    send_slowly((0..30).chain(0..30), 25, &camera, address);
+    let (text, errors, code) = listener.end();
+    assert_eq!(code, Some(0), "{errors}");
+    let lidar = lidar.local_addr().expect("bound");
+    let again = stdout(&place.run("summarize in.jsonl"));
+    for text in [text, again] {
+        let text = words(&text);
+        let (_, numbers) = text.split_once(&format!("{lidar}: ")).expect("its numbers");
+        assert!(
+            numbers.starts_with("1 of 100 numbers missing, in 1 place;"),
+            "{text}"
+        );
+        assert!(numbers.contains("the numbers jumped by 301 in "), "{text}");
+        assert!(
+            numbers.contains("its counter began again, or losses there cannot be known"),
+            "{text}"
+        );
+        assert!(
+            numbers.contains("the numbers began again in 1 place, at "),
+            "{text}"
+        );
+        assert!(text.contains(" before it: "), "{text}");
+        let silent = format!("silent {lidar} since ");
+        assert!(
+            text.contains(&silent) && text.contains(" s before the end"),
+            "{text}"
+        );
+    }
 }

@@ -176,15 +176,15 @@ fn queue_and_drops(port: u16) -> (u64, u64) {
     (queued, line[12].parse().expect("a number"))
 }
 
-/// Sends 200 datagrams to a listener that is stopped, and one more when it has read them. Returns its summary, and the
-/// drops that the kernel counted.
-fn overflow(rcvbuf: u64) -> (Value, u64) {
+/// Sends 200 datagrams of these lengths to a listener that is stopped, and one more when it has read them. Returns its
+/// summary, and the drops that the kernel counted.
+fn overflow(rcvbuf: u64, bytes: impl Fn(u16) -> usize) -> (Value, u64) {
     let address = free("127.0.0.1:0");
     let sender = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
     let options = format!("{address} --sequence 0:2:le --format json --rcvbuf {rcvbuf}");
     let listener = Listener::start(&options);
     let send = |n: u16| {
-        let mut payload = [0; 300];
+        let mut payload = vec![0; bytes(n)];
         payload[..2].copy_from_slice(&n.to_le_bytes());
         sender
             .send_to(&payload, address)
@@ -206,7 +206,7 @@ fn overflow(rcvbuf: u64) -> (Value, u64) {
 
 #[test]
 fn drops_are_those_of_the_kernel_and_the_buffer_that_is_named_holds_the_burst() {
-    let (summary, dropped) = overflow(8192);
+    let (summary, dropped) = overflow(8192, |_| 300);
     assert!(dropped > 0, "the buffer is small");
     assert_eq!(count(&summary, "/drops/socket"), dropped);
     assert_eq!(count(&summary, "/datagrams"), 201 - dropped);
@@ -220,7 +220,7 @@ fn drops_are_those_of_the_kernel_and_the_buffer_that_is_named_holds_the_burst() 
     );
     assert_eq!(count(&summary, "/sequence/sources/0/lost_before_socket"), 0);
     let needed = count(&summary, "/buffer/needed_rcvbuf");
-    let (summary, dropped) = overflow(needed);
+    let (summary, dropped) = overflow(needed, |_| 300);
     assert_eq!(
         (count(&summary, "/drops/socket"), dropped),
         (0, 0),
@@ -228,8 +228,21 @@ fn drops_are_those_of_the_kernel_and_the_buffer_that_is_named_holds_the_burst() 
     );
     assert_eq!(summary["buffer"]["needed_rcvbuf"], Value::Null);
     // It is not far too large either.
-    let (_, dropped) = overflow(needed / 2);
+    let (_, dropped) = overflow(needed / 2, |_| 300);
     assert!(dropped > 0, "{needed} B");
+}
+
+#[test]
+fn the_buffer_that_is_named_holds_longer_datagrams_than_those_that_filled_it() {
+    let bytes = |n: u16| if n < 120 { 100 } else { 9000 };
+    let (summary, dropped) = overflow(20_000, bytes);
+    assert!(dropped > 80, "the long ones came to a full buffer");
+    assert_eq!(count(&summary, "/buffer/needed_if_none_longer_than"), 9000);
+    let needed = count(&summary, "/buffer/needed_rcvbuf");
+    assert_eq!(overflow(needed, bytes).1, 0, "{needed} B");
+    // If no long one comes, the estimate says that it is for short ones.
+    let (summary, _) = overflow(20_000, |n| if n < 200 { bytes(n) } else { 100 });
+    assert_eq!(count(&summary, "/buffer/needed_if_none_longer_than"), 100);
 }
 
 #[test]

@@ -60,6 +60,12 @@ impl Backlog {
         self.most_dropped = self.most_dropped.max(self.dropped);
     }
 
+    /// Enters drops before the count began, behind datagrams that are still in the queue.
+    pub fn older(&mut self, drops: u32) {
+        self.dropped += u64::from(drops);
+        self.most_dropped = self.most_dropped.max(self.dropped);
+    }
+
     /// Enters that the queue is empty.
     pub fn empty(&mut self) {
         self.finish_counting();

@@ -27,6 +27,8 @@ pub struct Source {
     last_number: u64,
     /// Drops of the socket before its last number.
     drops: u64,
+    /// Time of its first arrival by a clock that nobody sets.
+    first_ns: u64,
     /// Time of its last arrival: since 1970, and by a clock that nobody sets.
     last_ns: (u64, u64),
     /// Number of the last window in which it sent something.
@@ -66,6 +68,7 @@ impl Source {
             numbered: 0,
             last_number: 0,
             drops: 0,
+            first_ns: 0,
             last_ns: (0, 0),
             window: 0,
             counted: SequenceCounts::default(),
@@ -79,6 +82,18 @@ impl Source {
     pub fn series(&self) -> Option<Result<Series, Doubt>> {
         let tracker = self.tracker.as_ref().filter(|_| self.numbered > 0)?;
         Some(tracker.series())
+    }
+
+    /// Returns the time of its last datagram since 1970 and the time from then to the end, in nanoseconds, if it has sent
+    /// nothing for much longer than usual: ten of its gaps, its longest one and a second.
+    pub fn silent_since(&self, ended_ns: u64) -> Option<(u64, u64)> {
+        const SHORTEST_NS: u64 = 1_000_000_000;
+        let (last_ns, steady_ns) = self.last_ns;
+        let usual_ns = steady_ns.saturating_sub(self.first_ns) / (self.datagrams - 1).max(1);
+        let longest_ns = self.longest_gap?.ns;
+        let silent_ns = ended_ns.saturating_sub(last_ns);
+        let limit_ns = SHORTEST_NS.max(10 * usual_ns).max(longest_ns);
+        (silent_ns > limit_ns).then_some((last_ns, silent_ns))
     }
 
     /// Returns whether each of its datagrams comes from another port.
@@ -114,6 +129,8 @@ impl Source {
                 dropped: 0,
             };
             self.longest_gap = Gap::longer(self.longest_gap, gap);
+        } else {
+            self.first_ns = arrived_ns.1;
         }
         self.last_ns = arrived_ns;
         self.datagrams += 1;

@@ -215,6 +215,10 @@ fn the_backlog_is_the_full_buffer_and_what_was_dropped() {
     backlog.empty();
     assert_eq!(backlog.bytes_per_datagram(), Some(2000));
     assert_eq!(backlog.needed_bytes(8192, 0), Some(8192 + 10 * 2000));
+    // Those before the count began are as many as any others.
+    let mut older = backlog;
+    older.older(11);
+    assert_eq!(older.needed_bytes(8192, 0), Some(8192 + 11 * 2000));
     // A second, smaller burst changes nothing.
     backlog.queue(2000, 13, 200);
     backlog.datagram(150);

@@ -134,13 +134,12 @@ impl SequenceTracker {
         self.pace
             .restart(ahead, arrived_ns, self.drops.since_higher);
         self.counts.restarts += 1;
+        self.first_restart_ns.get_or_insert(arrived_ns);
         self.counts.duplicates += elsewhere.again;
         self.repeated_parts += u64::from(elsewhere.counts.duplicates > elsewhere.again);
         let run = elsewhere.run;
-        let missing = u64::from(run.came.ilog2() + 1 - run.came.count_ones());
-        self.drops.restart(missing, elsewhere.dropped_before);
-        self.longest_part = self.longest_part.max(self.ring.span() + 1);
-        self.part_before = self.highest.map(|it| it.wrapping_add(1) & self.mask);
+        self.drops.restart(run.missing(), elsewhere.dropped_before);
+        self.end_part();
         self.begin(run);
     }
 

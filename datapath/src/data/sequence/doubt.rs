@@ -1,7 +1,6 @@
 //! Reasons not to believe numbers.
 
 use std::fmt;
-use std::time::Duration;
 
 /// Reason for which the losses of a source cannot be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +22,6 @@ pub enum Doubt {
     ShortParts,
     /// Numbers begin again and come in copies: which of both is not known.
     Copies,
-    /// A jump is too large for its time to be a loss.
-    Jump {
-        /// Numbers.
-        numbers: u64,
-        /// Time.
-        time: Duration,
-    },
     /// Numbers jumped to 0 or a little more: a loss over the end of the numbers, or a new beginning.
     ToZero,
     /// The numbers may have gone around unseen.
@@ -55,11 +47,6 @@ impl fmt::Display for Doubt {
             Self::Mixed => f.write_str("the numbers are those of several series"),
             Self::ShortParts => f.write_str("the numbers begin again after a few"),
             Self::Copies => f.write_str("the numbers repeat, as copies or as new series"),
-            Self::Jump { numbers, time } => write!(
-                f,
-                "the numbers jump by {numbers} in {:.1} ms, too many for this time",
-                time.as_secs_f64() * 1e3
-            ),
             Self::ToZero => f.write_str("the numbers jumped to 0, by a loss or by a new beginning"),
             Self::Around { numbers } => write!(
                 f,

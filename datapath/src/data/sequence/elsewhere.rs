@@ -70,6 +70,8 @@ pub(super) struct Since {
 /// Numbers after a jump forward. They are late ones of the part before if the numbers before the jump go on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ahead {
+    /// It may be a sender that began again at 0.
+    pub(super) is_to_zero: bool,
     pub(super) run: Run,
     /// Its numbers in the order of arrival, and the drops of the socket before each.
     pub(super) dropped: [(u64, u64); IN_ORDER as usize],
@@ -88,6 +90,11 @@ impl Run {
     pub(super) fn has(&self, number: u64, mask: u64) -> bool {
         let offset = number.wrapping_sub(self.start) & mask;
         offset < COVERED && self.came >> offset & 1 == 1
+    }
+
+    /// Returns the numbers between its first and its last one that did not come.
+    pub(super) fn missing(&self) -> u64 {
+        u64::from(self.came.ilog2() + 1 - self.came.count_ones())
     }
 
     /// Adds a number near the last ones.

@@ -1,7 +1,5 @@
 //! Judgement whether numbers are a series.
 
-use std::time::Duration;
-
 use super::counts::SequenceCounts;
 use super::doubt::Doubt;
 use super::{SequenceTracker, Series};
@@ -21,7 +19,7 @@ pub(super) struct Steps {
 
 impl SequenceTracker {
     /// Judges whether these numbers are a series: at least half of them follow one that came or that the socket dropped,
-    /// and no jump is larger than its time allows.
+    /// and they do not begin again too often.
     ///
     /// # Errors
     /// Returns the reason for which losses cannot be known.
@@ -57,10 +55,6 @@ impl SequenceTracker {
         if self.jumps_to_zero > 0 {
             return Err(Doubt::ToZero);
         }
-        if let Some((numbers, ns)) = self.pace.too_large() {
-            let time = Duration::from_nanos(ns);
-            return Err(Doubt::Jump { numbers, time });
-        }
         let numbers = match self.longest_part.max(self.ring.span() + 1) {
             longest if self.repeated_parts > 0 => longest.min(self.mask),
             _ => self.mask,
@@ -73,6 +67,9 @@ impl SequenceTracker {
             counts,
             matched_drops: self.drops.matched.min(missing),
             possible_drops: self.drops.possible().min(missing),
+            jumps: self.jumps,
+            first_restart_ns: self.first_restart_ns,
+            first_jump: self.first_jump,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Jumps forward: losses, late numbers of the part before, or a sender that began again.
 
-use super::elsewhere::{IN_ORDER, NEAR};
-use super::{Arrival, SequenceTracker};
+use super::elsewhere::{Ahead, IN_ORDER, NEAR};
+use super::{Arrival, Jump, SequenceTracker};
 
 /// First numbers of a sender that began again, below this.
 const FIRST_NUMBERS: u64 = 16;
@@ -33,10 +33,7 @@ impl SequenceTracker {
         let (jump, _) = self.distances(jumped.run.start);
         if (1..=NEAR).contains(&ahead) && ahead <= jump / 2 {
             // The numbers before the jump go on.
-            self.counts.strays += u64::from(jumped.run.came.count_ones()) + jumped.again;
-            let count = jumped.run.came.count_ones() as usize;
-            let dropped = jumped.dropped[..count].iter().map(|(_, dropped)| dropped);
-            self.drops.since_higher += dropped.sum::<u64>();
+            self.go_back(&jumped);
             self.ahead = None;
             return false;
         }
@@ -65,6 +62,15 @@ impl SequenceTracker {
         let Some(jumped) = self.ahead.take() else {
             return;
         };
+        if let Some(jump) = self.impossible(&jumped) {
+            if jumped.run.came.count_ones() >= IN_ORDER {
+                self.begin_after(jumped, jump);
+            } else {
+                self.go_back(&jumped);
+            }
+            return;
+        }
+        self.jumps_to_zero += u64::from(jumped.is_to_zero);
         let after = std::mem::take(&mut self.drops.since_higher);
         self.counts.duplicates += jumped.again;
         let mut last = 0;
@@ -85,5 +91,45 @@ impl SequenceTracker {
             last = n;
         }
         self.drops.since_higher = after;
+    }
+
+    /// Counts numbers after a jump as strays.
+    fn go_back(&mut self, jumped: &Ahead) {
+        let came = jumped.run.came.count_ones();
+        self.counts.strays += u64::from(came) + jumped.again;
+        let dropped = jumped.dropped[..came as usize].iter();
+        self.drops.since_higher += dropped.map(|(_, dropped)| dropped).sum::<u64>();
+    }
+
+    /// Returns a jump that is too large for its time.
+    pub(super) fn impossible(&self, jumped: &Ahead) -> Option<Jump> {
+        let (ahead, _) = self.distances(jumped.run.start);
+        let (_, dropped) = jumped.dropped[0];
+        let at_ns = jumped.arrived_ns.0;
+        let possible = self.pace.too_few(ahead.saturating_sub(dropped), at_ns)?;
+        Some(Jump {
+            at_ns,
+            numbers: ahead,
+            ns: self.pace.since_last_ns(at_ns),
+            possible: possible + dropped,
+        })
+    }
+
+    /// Begins a new part after a jump.
+    fn begin_after(&mut self, jumped: Ahead, jump: Jump) {
+        self.settle();
+        self.jumps += 1;
+        self.first_jump.get_or_insert(jump);
+        self.counts.restarts += 1;
+        self.counts.duplicates += jumped.again;
+        let after = std::mem::take(&mut self.drops.since_higher);
+        let [(_, before), inside @ ..] = jumped.dropped;
+        let inside = inside.iter().map(|(_, dropped)| dropped);
+        self.drops.since_higher = before + inside.sum::<u64>();
+        self.drops.restart(jumped.run.missing(), before);
+        self.drops.since_higher = after;
+        self.pace.restart(jump.numbers, jumped.arrived_ns.1, 0);
+        self.end_part();
+        self.begin(jumped.run);
     }
 }

@@ -19,7 +19,7 @@ use self::judgement::Steps;
 use self::pace::Pace;
 use self::ring::Ring;
 
-/// Longest jump forward that is loss, in numbers. A longer one begins a new series.
+/// Longest jump forward that is loss without drops of the socket, in numbers. A longer one begins a new series.
 const LONGEST_LOSS: u64 = 1 << 20;
 
 /// Numbered datagram in the order of arrival.
@@ -42,6 +42,25 @@ pub struct Series {
     pub matched_drops: u64,
     /// Most missing numbers that the socket may have dropped: datagrams may have overtaken each other.
     pub possible_drops: u64,
+    /// Restarts that are jumps forward too large for their time.
+    pub jumps: u64,
+    /// Arrival of the first other restart since 1970, in nanoseconds.
+    pub first_restart_ns: Option<u64>,
+    /// The first jump.
+    pub first_jump: Option<Jump>,
+}
+
+/// A jump forward that is too large for its time: a sender that began again elsewhere, or losses before a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Jump {
+    /// Arrival of its last number since 1970, in nanoseconds.
+    pub at_ns: u64,
+    /// Numbers.
+    pub numbers: u64,
+    /// Time since the number before, in nanoseconds.
+    pub ns: u64,
+    /// Numbers that can have been sent in it, at the most.
+    pub possible: u64,
 }
 
 /// Tracker of the numbers of one source, which begin again at 0 after 2^bits.
@@ -50,7 +69,7 @@ pub struct SequenceTracker {
     bits: u32,
     /// Mask of the number's bits.
     mask: u64,
-    /// Longest jump forward that is loss.
+    /// Longest jump forward that is loss without drops of the socket.
     forward: u64,
     /// Numbers back that are remembered.
     back: u64,
@@ -77,6 +96,10 @@ pub struct SequenceTracker {
     hidden_parts: u64,
     /// Jumps to one of the first numbers, as of a sender that began again.
     jumps_to_zero: u64,
+    /// Restarts that are jumps, the first of these, and the arrival of the first other one.
+    jumps: u64,
+    first_jump: Option<Jump>,
+    first_restart_ns: Option<u64>,
     /// Number after the last one of the part before, until this part reaches it.
     part_before: Option<u64>,
     /// Numbers that continued the part before.
@@ -108,6 +131,9 @@ impl SequenceTracker {
             longest_part: 0,
             hidden_parts: 0,
             jumps_to_zero: 0,
+            jumps: 0,
+            first_jump: None,
+            first_restart_ns: None,
             part_before: None,
             resumed: 0,
             drops: MatchedDrops::default(),
@@ -133,13 +159,15 @@ impl SequenceTracker {
         let (ahead, behind) = self.distances(number);
         if behind <= self.back {
             self.look_back(arrival, behind);
-        } else if ahead <= self.forward {
-            self.jumps_to_zero += u64::from(self.is_to_zero(arrival, ahead));
+        } else if ahead <= self.forward || self.was_mostly_dropped(ahead) {
+            let is_to_zero = self.is_to_zero(arrival, ahead);
             if ahead <= NEAR || ahead - 1 <= self.drops.since_higher {
+                self.jumps_to_zero += u64::from(is_to_zero);
                 self.advance(arrival, ahead);
                 return;
             }
             self.ahead = Some(Ahead {
+                is_to_zero,
                 run: Run::new(number),
                 dropped: [(number, std::mem::take(&mut self.drops.since_higher)); 4],
                 again: 0,
@@ -156,6 +184,17 @@ impl SequenceTracker {
         let ahead = number.wrapping_sub(highest) & self.mask;
         let behind = highest.wrapping_sub(number) & self.mask;
         (ahead, behind)
+    }
+
+    /// Returns whether the socket can have dropped half of the numbers of a jump forward.
+    fn was_mostly_dropped(&self, ahead: u64) -> bool {
+        ahead <= self.mask / 2 && ahead / 2 <= self.drops.since_higher
+    }
+
+    /// Remembers the part before another one begins.
+    fn end_part(&mut self) {
+        self.longest_part = self.longest_part.max(self.ring.span() + 1);
+        self.part_before = self.highest.map(|it| it.wrapping_add(1) & self.mask);
     }
 
     /// Begins a part of the series, as [`Ring::begin`] does.
@@ -201,6 +240,10 @@ impl SequenceTracker {
     /// Enters the end of the run, and the drops of the socket after the last datagram of this source. A few numbers that
     /// may have begun a new part are counted nowhere.
     pub fn finish(&mut self, dropped_after: u64) {
+        let is_unclear = |jumped: &mut Ahead| self.impossible(jumped).is_some();
+        let mut ahead = self.ahead;
+        ahead.take_if(is_unclear);
+        self.ahead = ahead;
         self.settle_ahead();
         self.elsewhere.take_if(|run| run.is_open());
         self.settle();

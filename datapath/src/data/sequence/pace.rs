@@ -1,9 +1,13 @@
-//! Pace of a series: jumps that are too large for their time are no losses.
+//! Pace of a series: numbers of a jump that is too large for its time were not sent.
+
+use super::elsewhere::NEAR;
 
 /// Length of the pieces of time in which numbers are counted.
 const PIECE_NS: u64 = 100_000_000;
-/// Jumps up to this length need no proof.
-const SHORT: u64 = 1024;
+/// Numbers after which the pace is known.
+const KNOWN: u64 = 4;
+/// Time for which a sender or the path may hold what it sends at once then.
+const HELD_NS: u64 = 1_000_000_000;
 /// Factor by which a sender may be faster than it was.
 const FASTER: f64 = 4.0;
 
@@ -12,14 +16,14 @@ const FASTER: f64 = 4.0;
 pub(super) struct Pace {
     /// First and last arrival of a higher number since 1970, in nanoseconds.
     seen: Option<(u64, u64)>,
-    /// Beginning of the current piece of time, and the numbers that came in it.
+    /// Beginning of the current piece of time, and the numbers that arrived in it.
     piece: (u64, u64),
-    /// Most numbers that came in a piece.
+    /// Most numbers that arrived in a piece.
     most: u64,
-    /// Numbers that came or were lost in short jumps.
+    /// Numbers that came or were lost.
     numbers: u64,
-    /// The jump that is largest for its time: numbers and nanoseconds.
-    worst: Option<(u64, u64)>,
+    /// Numbers by which what has come is behind the pace, of the last second: what was held comes at once.
+    behind: f64,
     /// Longest time before a jump, in nanoseconds, and the most drops of the socket before one.
     before_jump: (u64, u64),
     /// Most nanoseconds for each number, and most drops for each, that would lie between two parts of the series.
@@ -30,28 +34,20 @@ impl Pace {
     /// Enters a number that is `ahead` of the one before, with the drops of the socket in between.
     pub(super) fn next(&mut self, ahead: u64, arrived_ns: u64, dropped: u64) {
         let (first, last) = self.seen.unwrap_or((arrived_ns, arrived_ns));
-        self.seen = Some((first, arrived_ns.max(last)));
         let ns = arrived_ns.saturating_sub(last);
+        self.behind = (self.held(ns) - ahead as f64).max(0.0);
+        self.seen = Some((first, arrived_ns.max(last)));
         if ahead > 1 {
             let (longest, most) = self.before_jump;
             self.before_jump = (longest.max(ns), most.max(dropped));
         }
-        let is_unproven = ahead > SHORT && ahead - 1 > dropped;
-        if is_unproven {
-            let jump = (ahead, ns);
-            if self
-                .worst
-                .is_none_or(|worst| per_piece(jump) > per_piece(worst))
-            {
-                self.worst = Some(jump);
-            }
-        }
-        let numbers = if is_unproven { 1 } else { ahead };
-        self.numbers += numbers;
+        self.numbers += ahead;
         if arrived_ns.saturating_sub(self.piece.0) >= PIECE_NS {
             self.piece = (arrived_ns, 0);
         }
-        self.piece.1 += 1;
+        // The socket dropped what had arrived, too.
+        let arrived = 1 + dropped.min(ahead - 1);
+        self.piece.1 += (arrived as f64 / (ns as f64 / PIECE_NS as f64).max(1.0)) as u64;
         self.most = self.most.max(self.piece.1);
     }
 
@@ -62,7 +58,7 @@ impl Pace {
         };
         match last.saturating_sub(first) {
             0 => 0.0,
-            length => ns as f64 * self.numbers as f64 / length as f64,
+            length => ns as f64 * (self.numbers - 1) as f64 / length as f64,
         }
     }
 
@@ -95,10 +91,27 @@ impl Pace {
         self.between_parts = (longest.max(ns / ahead), most.max(dropped as f64 / ahead));
     }
 
-    /// Returns the jump, in numbers and nanoseconds, that is too large for its time.
-    pub(super) fn too_large(&self) -> Option<(u64, u64)> {
-        let is_too_large = |jump: &(u64, u64)| per_piece(*jump) > FASTER * self.most as f64;
-        self.worst.filter(is_too_large)
+    /// Returns the most numbers that can have been sent since the last one, if a jump by so many is too large for that.
+    pub(super) fn too_few(&self, jump: u64, now_ns: u64) -> Option<u64> {
+        let (first, last) = self.seen?;
+        if self.numbers < KNOWN || last == first {
+            return None;
+        }
+        let ns = self.since_last_ns(now_ns);
+        let most = self.held(ns).max(self.most_in(ns));
+        let is_too_large = jump as f64 > NEAR as f64 + FASTER * most;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "fewer than a jump"
+        )]
+        is_too_large.then(|| most.ceil() as u64)
+    }
+
+    /// Returns the numbers that are due after this time, with those that were held before.
+    fn held(&self, ns: u64) -> f64 {
+        let kept = (1.0 - ns as f64 / HELD_NS as f64).max(0.0);
+        self.behind * kept + self.numbers_in(ns.min(HELD_NS))
     }
 
     /// Returns whether the numbers, of which there are this many, may have gone around without being seen.
@@ -109,9 +122,4 @@ impl Pace {
         let between = ns * self.most_in(1);
         gone.max(between).max(dropped) >= 0.5
     }
-}
-
-/// Returns the numbers of a jump beyond a short one, per piece of its time.
-fn per_piece((numbers, ns): (u64, u64)) -> f64 {
-    (numbers - SHORT) as f64 / (ns as f64 / PIECE_NS as f64 + 1.0)
 }

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn tracked(bits: u32, numbers: impl IntoIterator<Item = u64>) -> SequenceTracker {
+fn tracked(bits: u32, gap_ns: u64, numbers: impl IntoIterator<Item = u64>) -> SequenceTracker {
     let mut tracker = SequenceTracker::new(bits);
     for (at, number) in (0..).zip(numbers) {
         tracker.enter(Arrival {
             number,
-            arrived_ns: at * 1_000_000,
+            arrived_ns: at * gap_ns,
             dropped: 0,
         });
     }
@@ -17,8 +17,9 @@ fn tracked(bits: u32, numbers: impl IntoIterator<Item = u64>) -> SequenceTracker
     tracker
 }
 
+/// Enters numbers that come all at once, so that their pace is not known, and returns the counts.
 fn counts(bits: u32, numbers: impl IntoIterator<Item = u64>) -> SequenceCounts {
-    tracked(bits, numbers).counts()
+    tracked(bits, 0, numbers).counts()
 }
 
 #[test]
@@ -164,7 +165,7 @@ proptest! {
 
 /// Enters numbers at a pace of one in a millisecond, and returns the judgement.
 fn judged(bits: u32, numbers: impl IntoIterator<Item = u64>) -> Result<SequenceCounts, Doubt> {
-    let series = tracked(bits, numbers).series();
+    let series = tracked(bits, 1_000_000, numbers).series();
     series.map(|series| series.counts)
 }
 
@@ -201,11 +202,9 @@ fn a_sender_that_begins_again_near_its_last_numbers_is_seen() {
             "{first}"
         );
     }
-    // Near the end of the numbers, it may also be a loss.
-    assert_eq!(
-        judged(16, (60_000..60_100).chain(0..100)),
-        Err(Doubt::ToZero)
-    );
+    // Over the end of the numbers, it would be a loss of 5437 in a millisecond.
+    let counts = judged(16, (60_000..60_100).chain(0..100)).expect("they follow");
+    assert_eq!((counts.missing, counts.restarts), (0, 1));
 }
 
 #[test]
@@ -277,15 +276,47 @@ fn what_is_no_series_is_not_believed() {
 
 #[test]
 fn a_jump_that_its_time_does_not_allow_is_no_loss() {
-    let jumps = |by: u64| judged(16, (0..300).chain(300 + by..600 + by));
-    assert_eq!(jumps(1000).map(|it| it.missing), Ok(1000));
-    assert!(matches!(
-        jumps(20_000),
-        Err(Doubt::Jump {
-            numbers: 20_001,
-            ..
-        })
-    ));
+    for by in [300, 1000, 20_000] {
+        let numbers = (0..300).chain(300 + by..600 + by).filter(|n| *n != 100);
+        let series = tracked(16, 1_000_000, numbers)
+            .series()
+            .expect("they follow");
+        let counts = series.counts;
+        assert_eq!((counts.missing, counts.restarts, series.jumps), (1, 1, 1));
+        let jump = Jump {
+            at_ns: 299_000_000,
+            numbers: by + 1,
+            ns: 1_000_000,
+            possible: 2,
+        };
+        assert_eq!(series.first_jump, Some(jump));
+    }
+    // As many may be lost in bursts, or while the path held what came before.
+    let burst = |at: u64| at / 300 * 300_000_000 + at % 300 * 1000;
+    let held = |at: u64| {
+        if (500..1000).contains(&at) {
+            1_000_000_000
+        } else {
+            at * 1_000_000
+        }
+    };
+    for (arrived, lost) in [
+        (&burst as &dyn Fn(u64) -> u64, 1000..1150),
+        (&held, 700..1000),
+    ] {
+        let mut tracker = SequenceTracker::new(16);
+        for number in (0..2000).filter(|n| !lost.contains(n)) {
+            let arrived_ns = arrived(number);
+            tracker.enter(Arrival {
+                number,
+                arrived_ns,
+                dropped: 0,
+            });
+        }
+        let counts = tracker.series().expect("they follow").counts;
+        let missing = i64::try_from(lost.end - lost.start).expect("few");
+        assert_eq!((counts.missing, counts.restarts), (missing, 0));
+    }
     // In five seconds, 5000 numbers may be lost.
     let mut tracker = SequenceTracker::new(16);
     for n in (0..3000).chain(8000..9000) {
@@ -297,6 +328,31 @@ fn a_jump_that_its_time_does_not_allow_is_no_loss() {
         });
     }
     assert_eq!(tracker.series().map(|it| it.counts.missing), Ok(5000));
+}
+
+#[test]
+fn a_jump_that_the_socket_mostly_dropped_is_loss_however_long() {
+    let jump = |by: u64, dropped: u64| {
+        let mut tracker = SequenceTracker::new(32);
+        for n in 0..2000 {
+            // A million numbers per second, before and in the jump.
+            let number = 10_000_000 + if n < 1000 { n } else { n + by };
+            tracker.enter(Arrival {
+                number,
+                arrived_ns: number * 1000,
+                dropped: if n == 1000 { dropped } else { 0 },
+            });
+        }
+        tracker.finish(0);
+        let series = tracker.series();
+        series.map(|it| (it.counts.missing, it.matched_drops))
+    };
+    for (by, dropped) in [(300_000, 240_000), (1_200_000, 1_000_000)] {
+        let missing = i64::try_from(by).expect("few");
+        assert_eq!(jump(by, dropped), Ok((missing, dropped)), "{by}");
+    }
+    // The time is long enough for it.
+    assert_eq!(jump(300_000, 100), Ok((300_000, 100)));
 }
 
 #[test]

@@ -1,7 +1,10 @@
 use std::sync::mpsc;
 use std::thread;
 
+use nix::sys::socket::{setsockopt, sockopt};
+
 use super::*;
+use crate::sys::stamped_receive::ask_for_stamps;
 
 /// Sends datagrams of these lengths and returns what was heard of them.
 fn heard(lengths: &[usize], window: Duration) -> (Vec<ListenWindow>, ListenEnd) {
@@ -14,6 +17,14 @@ fn heard(lengths: &[usize], window: Duration) -> (Vec<ListenWindow>, ListenEnd) 
             .send_to(&payload, address)
             .expect("loopback takes it");
     }
+    heard_on(&socket, window, 0)
+}
+
+fn heard_on(
+    socket: &UdpSocket,
+    window: Duration,
+    drops_before: u32,
+) -> (Vec<ListenWindow>, ListenEnd) {
     let (over, windows) = mpsc::sync_channel(2);
     let (spares, spare) = mpsc::channel();
     spares.send(ListenWindow::new()).expect("open");
@@ -22,12 +33,12 @@ fn heard(lengths: &[usize], window: Duration) -> (Vec<ListenWindow>, ListenEnd) 
         silence: None,
         window,
         length: Some(Duration::from_millis(20)),
-        drops_before: 0,
+        drops_before,
     };
     let interrupt = Interrupt::never().expect("a pair");
     let pipe = WindowPipe { over, spare };
     let end = thread::scope(|scope| {
-        let listening = scope.spawn(|| listen(&socket, options, &interrupt, pipe));
+        let listening = scope.spawn(|| listen(socket, options, &interrupt, pipe));
         listening.join().expect("no panic")
     });
     drop(spares);
@@ -56,6 +67,34 @@ fn a_window_without_a_spare_one_goes_on() {
     assert_eq!(windows.len(), 1, "there was one spare window");
     let length = end.last_window.length_ns + windows[0].length_ns;
     assert!(length >= 20_000_000, "{length}");
+}
+
+/// Fills the queue of a socket until this many datagrams are dropped.
+fn overflow(socket: &UdpSocket, drops: u32) {
+    let sender = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+    let address = socket.local_addr().expect("bound");
+    while socket_drops(socket).expect("Linux tells") < drops {
+        sender.send_to(&[0; 100], address).expect("loopback");
+    }
+}
+
+#[test]
+fn drops_behind_the_first_datagram_of_a_full_queue_are_counted_once_everywhere() {
+    for dropped_before_first in [0, 3] {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        setsockopt(&socket, sockopt::RcvBuf, &4096).expect("it is small");
+        ask_for_stamps(&socket, "127.0.0.1".parse().expect("an address"));
+        socket.set_nonblocking(true).expect("a socket");
+        overflow(&socket, dropped_before_first);
+        while dropped_before_first > 0 && socket.recv(&mut [0]).is_ok() {}
+        // All drops of which the first datagram does not know are behind it, before the start.
+        overflow(&socket, 10);
+        let (windows, end) = heard_on(&socket, Duration::from_millis(5), 10);
+        let all = windows.iter().chain([&end.last_window]);
+        let dropped: u64 = all.map(|window| window.socket_drops).sum();
+        let behind = 10 - dropped_before_first;
+        assert_eq!(dropped, behind.into());
+    }
 }
 
 #[test]

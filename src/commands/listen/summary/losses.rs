@@ -1,7 +1,7 @@
 //! Lost numbers, drops by place, the buffer, and the findings.
 
 use super::super::totals::Outcome;
-use super::{entry, rounded_up, size};
+use super::{entry, rounded_up};
 use crate::commands::check::finding_text;
 use crate::host::facts::RcvbufLimit;
 use crate::host::program::diagnosis::findings_with;
@@ -14,13 +14,7 @@ pub(super) fn sequence(outcome: &Outcome) -> String {
         return String::new();
     };
     let mut lines = sequence.lines();
-    let (before, lost) = (outcome.before_socket(), sequence.lost_before_socket());
-    if before > 0 && lost > 0 {
-        lines.push(format!(
-            "of these, this host may have dropped up to {}; the others were lost on the way",
-            before.min(lost)
-        ));
-    }
+    lines.extend(outcome.lost_before_socket());
     entry("sequence", &lines)
 }
 
@@ -59,7 +53,7 @@ pub(super) fn places(outcome: &Outcome) -> String {
             losses::list(&with_missing)
         ));
     }
-    if let Some(places) = losses::not_looked_at(&outcome.seen, outcome.no_reasons.as_deref()) {
+    if let Some(places) = outcome.not_looked_at() {
         lines.push(format!("not looked at: {places}"));
     }
     entry("drops", &lines)
@@ -71,11 +65,16 @@ pub(super) fn buffer(outcome: &Outcome) -> String {
     let most = outcome.end.backlog.most_queued_bytes();
     let full = 100.0 * f64::from(most) / f64::from(bytes.max(1));
     let each = outcome.end.backlog.bytes_per_datagram();
-    let datagram = each.map(|each| format!("; a datagram takes up {each} B of it"));
+    let held = each.map(|each| {
+        format!(
+            "; it holds {} such datagrams",
+            u64::from(bytes) / each.max(1)
+        )
+    });
     let mut lines = vec![format!(
-        "{} KiB, at most {full:.0} % full{}",
-        bytes / 1024,
-        datagram.unwrap_or_default()
+        "SO_RCVBUF {} B, at most {full:.0} % full{}",
+        bytes / 2,
+        held.unwrap_or_default()
     )];
     // The first and the last burst may be cut off.
     let bursts = outcome.end.listened.silences.bursts();
@@ -84,18 +83,23 @@ pub(super) fn buffer(outcome: &Outcome) -> String {
         // The kernel doubles what is set.
         let needed = rounded_up((bursts.most_datagrams * each).div_ceil(2));
         lines.push(format!(
-            "SO_RCVBUF of {} holds the largest burst before anything of it is read",
-            size(needed)
+            "SO_RCVBUF {needed} B holds the largest burst before anything of it is read"
         ));
     }
     if let Some(needed) = outcome.needed_rcvbuf() {
         lines.push(format!(
-            "SO_RCVBUF of {} would have held what was dropped, by estimate, if none of it was longer than {} B",
-            size(rounded_up(needed)),
-            outcome.longest_bytes().unwrap_or(0)
+            "SO_RCVBUF {} B would have held what was dropped, by estimate, {}",
+            rounded_up(needed),
+            if_none_is_longer(outcome)
         ));
     }
     entry("buffer", &lines)
+}
+
+/// Returns the condition of the estimate: the kernel does not tell the sizes of what it drops.
+fn if_none_is_longer(outcome: &Outcome) -> String {
+    let longest = outcome.longest_bytes().unwrap_or(0);
+    format!("if none of it was longer than {longest} B, as none that came")
 }
 
 /// Returns what was found, with its fixes.
@@ -117,8 +121,8 @@ fn larger(outcome: &Outcome) -> String {
     let command = || format!("\nfor programs that set it: {}", limit.command(needed));
     let allow = is_less.then(command);
     format!(
-        "a buffer of {} would have held it, by estimate: --rcvbuf {needed}, or SO_RCVBUF in a program{}",
-        size(needed),
+        "SO_RCVBUF {needed} B would have held it, by estimate, {}: --rcvbuf {needed}, or in a program{}",
+        if_none_is_longer(outcome),
         allow.unwrap_or_default()
     )
 }

@@ -9,8 +9,9 @@ use super::totals::Outcome;
 use crate::cli::ListenArgs;
 use crate::commands::width;
 use crate::data::listened::Gap;
-use crate::listen::log::Silence;
+use crate::listen::log::{Silence, SilentSource};
 use crate::listen::row::{time_of_day, utc};
+use crate::listen::summary::quiet_end_text;
 use crate::results::export::table::number;
 use crate::term::digits::counted;
 use crate::term::duration;
@@ -48,6 +49,7 @@ pub(super) fn text(outcome: &Outcome, args: &ListenArgs) -> String {
     text += &sizes(outcome);
     text += &gaps(outcome);
     text += &silences(outcome, args);
+    text += &silent(outcome);
     text += &losses::sequence(outcome);
     text += &losses::places(outcome);
     text += &losses::buffer(outcome);
@@ -185,7 +187,7 @@ fn silences(outcome: &Outcome, args: &ListenArgs) -> String {
     lines.extend(kept.map(|gap| Silence::from(gap).text()));
     let quiet_ns = outcome.quiet_end_ns();
     if let Some(ns) = quiet_ns.filter(|ns| u128::from(*ns) >= shortest.as_nanos()) {
-        lines.push(format!("and the last {} before the end", milliseconds(ns)));
+        lines.push(quiet_end_text(ns as f64 / 1e6));
     }
     let datagrams = match (bursts.fewest_datagrams, bursts.most_datagrams) {
         (fewest, most) if fewest == most => of("datagram", most),
@@ -197,6 +199,18 @@ fn silences(outcome: &Outcome, args: &ListenArgs) -> String {
         bursts.count
     );
     entry("silences", &lines) + &entry("bursts", &[bursts])
+}
+
+/// Returns the sources that sent nothing any more at the end.
+fn silent(outcome: &Outcome) -> String {
+    let all = outcome.silent_sources();
+    let shown = all.iter().take(SHOWN_SILENCES);
+    let mut lines: Vec<String> = shown.map(SilentSource::text).collect();
+    let more = all.len() - lines.len();
+    if more > 0 {
+        lines.push(format!("and {}", counted(more, "more source")));
+    }
+    entry("silent", &lines)
 }
 
 /// Formats a size in bytes with two or three digits.

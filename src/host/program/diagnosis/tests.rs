@@ -44,6 +44,7 @@ fn seen(drops: u64, ran: f64, waited: f64) -> Interval {
 fn socket(drops: u64, buffer_bytes: u32) -> SocketSeen {
     SocketSeen {
         local: SocketAddr::from(([0; 4], 7)),
+        ipv6_only: false,
         queued_bytes: 119_000,
         buffer_bytes: Some(buffer_bytes),
         drops,
@@ -80,7 +81,7 @@ fn a_full_buffer_is_due_to_the_thread_or_the_cpu_or_its_size() {
             0.02,
             0.0,
             "was not busy (2 % of a CPU)",
-            "net.core.rmem_default=4194304",
+            "net.core.rmem_default=8388608",
         ),
     ] {
         let found = found(&seen(14, ran, waited));
@@ -89,7 +90,7 @@ fn a_full_buffer_is_due_to_the_thread_or_the_cpu_or_its_size() {
         };
         assert_eq!(
             finding.seen,
-            "its receive buffer of 208 KiB overflowed: 14 datagrams dropped, in 10 of 10 s"
+            "its receive buffer (SO_RCVBUF 106496 B) overflowed: 14 datagrams dropped, in 10 of 10 s"
         );
         assert!(finding.why.contains(why), "{finding:?}");
         assert!(finding.fix.contains(fix), "{finding:?}");
@@ -245,7 +246,7 @@ fn of_two_programs_on_one_port_the_one_whose_socket_drops_is_judged() {
     };
     assert!(
         full.seen
-            .starts_with("deaf (pid 8): its receive buffer of 4 KiB"),
+            .starts_with("deaf (pid 8): its receive buffer (SO_RCVBUF 2048 B)"),
         "{full:?}"
     );
     assert!(
@@ -254,6 +255,31 @@ fn of_two_programs_on_one_port_the_one_whose_socket_drops_is_judged() {
             .starts_with("2 sockets have 0.0.0.0:7, of 2 processes: lidar ran"),
         "{twins:?}"
     );
+}
+
+#[test]
+fn of_a_parent_and_a_child_with_one_socket_the_one_that_reads_is_judged() {
+    let mut both = seen(14, 0.0, 0.0);
+    let worker = ThreadTimes {
+        pid: 8,
+        process: "worker (pid 8)".to_owned(),
+        name: "worker".to_owned(),
+        ran_ns: 9_900_000_000,
+        ..ThreadTimes::default()
+    };
+    both.threads.insert(8, worker);
+    let shared = SocketSeen {
+        owners: BTreeSet::from([7, 8]),
+        ..socket(14, 4096)
+    };
+    both.sockets = BTreeMap::from([(1, shared)]);
+    let found = found(&both);
+    let [full] = &found[..] else {
+        panic!("one socket has no twin: {found:?}");
+    };
+    let whose = "worker (pid 8): its receive buffer (SO_RCVBUF 2048 B) overflowed";
+    assert!(full.seen.starts_with(whose), "{full:?}");
+    assert!(full.why.starts_with("worker (pid 8) takes"), "{full:?}");
 }
 
 #[test]

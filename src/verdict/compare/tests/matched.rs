@@ -170,6 +170,31 @@ fn what_fails_in_one_of_two_runs_after_is_undecided() {
 }
 
 #[test]
+fn what_other_programs_took_the_cpu_of_is_no_change_on_either_side() {
+    let disturbed = |speed| Row {
+        disturbed_windows: Some(3),
+        ..row("mio-level", speed)
+    };
+    for (sides, side) in [
+        ([row("mio-level", 0.9), disturbed(0.5)], "AFTER"),
+        ([disturbed(0.5), row("mio-level", 0.9)], "BEFORE"),
+    ] {
+        let [before, after] = sides.map(|row| results("a", vec![row]));
+        let found = against(before, after);
+        let why = format!("benchmark threads lost CPU time to other programs {side}");
+        let verdict = found.judgement.cases[0].answer.verdict.clone();
+        assert_eq!(verdict, Verdict::Undecided(why));
+        assert!(!found.is_worse() && found.is_inconclusive() && found.is_disturbed);
+    }
+    let one_window = Row {
+        disturbed_windows: Some(1),
+        ..row("mio-level", 0.5)
+    };
+    let [before, after] = [row("mio-level", 0.9), one_window].map(|row| results("a", vec![row]));
+    assert!(!against(before, after).is_disturbed);
+}
+
+#[test]
 fn what_starves_on_a_busy_machine_is_undecided_and_what_breaks_on_it_is_broken() {
     let busy = "other programs use 2.9 of 2 CPUs now: sh (pid 7) 0.98";
     let failed = |reason: &str| Row {

@@ -357,9 +357,20 @@ fn choice<'a>(
     let beat_std: BTreeSet<&str> = beat_std.map(|place| place.label.as_str()).collect();
     let halves = best.iter().filter_map(|place| place.reading.half_pct());
     let widest_pct = halves.reduce(f64::max).unwrap_or(0.0);
-    let is_noisy = widest_pct > NEEDED_PCT || (has_std && !beat_std.is_empty());
+    let is_wide = widest_pct > NEEDED_PCT;
+    let is_noisy = is_wide || (has_std && !beat_std.is_empty());
+    // Whatever makes an interval wide may be why the others lost datagrams.
+    let of_all = averaged.standing.of_these(places, risk);
+    let lossy = of_all.leaders().filter(|place| !is_clean(place));
+    let lossy = lossy.filter_map(|place| places.iter().find(|it| it.label == place.label));
+    let lossy: BTreeSet<&str> = lossy.map(|place| place.label.as_str()).collect();
     Some(match engines.len() {
         0 => Choice::Unsure,
+        1 if is_wide && !lossy.is_empty() => Choice::Noisy(Noisy {
+            engines: &engines | &lossy,
+            widest_pct,
+            beat_std: BTreeSet::new(),
+        }),
         2.. if is_noisy => Choice::Noisy(Noisy {
             engines,
             widest_pct,

@@ -185,6 +185,13 @@ fn every_ending_says_what_a_careful_engineer_would() {
     let offload = [("std", 1.0), ("gso>gro", 9.0), ("gso>mmsg", 3.9)];
     end("only offload besides std", &pairs(&offload));
 
+    let (lost, mut wide) = (
+        measured("std", 300, 1.0, 1.4),
+        measured("c-plain", 300, 1.5, 0.0),
+    );
+    (wide.ratio_to_std_low, wide.ratio_to_std_high) = (Some(0.15), Some(4.4));
+    end("a wide interval beside an engine that lost", &[lost, wide]);
+
     let mut given = default_sweep();
     given[0].target_pps = Some(1000.try_into().expect("in range"));
     end("floods at a given rate", &given);
