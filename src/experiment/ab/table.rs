@@ -124,7 +124,8 @@ fn rounds_to_tell(record: &Record, judgement: &Judgement, engine: &Engine) -> Op
 }
 
 /// Returns the command that measures so many rounds that all unclear engines are expected to have a verdict, in windows
-/// as long as before, or the same again if windows failed. Empty: there is none, or no need.
+/// as long as before, or the same again if windows
+/// failed or were disturbed. Empty: there is none, or no need.
 fn next(record: &Record, judgement: &Judgement) -> String {
     // The command that resumes it follows, and is its only next step.
     if record.is_interrupted() {
@@ -141,7 +142,8 @@ fn next(record: &Record, judgement: &Judgement) -> String {
     };
     let Some((rounds, command)) = command else {
         let typed = CommandLine(&record.header().command_line);
-        let is_open = judgement.is_inconclusive() && record.has_failures() && typed.has("ab");
+        let is_disturbed = record.has_failures() || record.is_of_busy_machine();
+        let is_open = judgement.is_inconclusive() && is_disturbed && typed.has("ab");
         let again = || {
             format!(
                 "\nnext  {first}measure again:\n      {}\n",

@@ -433,6 +433,22 @@ fn a_large_change_is_found_on_a_busy_machine_too() {
     assert!(text.contains("took CPU time in 40 of 40 windows"), "{text}");
 }
 
+#[test]
+fn where_a_busy_machine_keeps_more_rounds_from_telling_it_is_to_be_measured_again_without_the_others()
+ {
+    let mut record = record_of(&keys()[..1], 1);
+    record.type_in("ab ./before ./after");
+    for round in 1..=ROUNDS {
+        let of_b = if round % 2 == 0 { 3.0 } else { 1.0 / 3.0 };
+        record.put_window((Side::A, 0, round), 1.0, true);
+        record.put_window((Side::B, 0, round), of_b, true);
+    }
+    let text = table::draw(&record, &judged(&record), Detail::Changes, 100);
+    assert!(text.contains("1000 rounds would hardly tell"), "{text}");
+    let next = "next  stop what else runs (udpbench check), then measure again:\n      udpbench ab ./before ./after\n";
+    assert!(text.ends_with(next), "{text}");
+}
+
 /// Returns the last lines of an unclear comparison that was typed like this.
 fn last_lines(command_line: &str) -> String {
     let mut record = record(1);
