@@ -47,7 +47,7 @@ impl Pace {
         }
         // The socket dropped what had arrived, too.
         let arrived = 1 + dropped.min(ahead - 1);
-        self.piece.1 += (arrived as f64 / (ns as f64 / PIECE_NS as f64).max(1.0)) as u64;
+        self.piece.1 += arrived / ns.div_ceil(PIECE_NS).max(1);
         self.most = self.most.max(self.piece.1);
     }
 
