@@ -152,7 +152,7 @@ fn an_interrupted_run_is_compared_once_it_is_resumed() {
 /// Runs until one is slower than the baseline. Where other programs take much of a run, that one cannot tell; it is
 /// enough if one of some can. `words` has the number of the run in the names of its files.
 fn slower(place: &Place, words: impl Fn(u32) -> String) -> Output {
-    const RUNS: u32 = 3;
+    const RUNS: u32 = 10;
     let run = |n| place.run(&words(n));
     let is_slower = |output: &Output| output.status.code() == Some(3);
     let mut last = run(1);
