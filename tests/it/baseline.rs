@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 use std::sync::LazyLock;
 
 use crate::common::made_up::{MadeUp, measured_pps};
-use crate::common::{Place, assert_code, rows, stderr, stdout, wait_until, windows};
+use crate::common::{self, Place, assert_code, rows, stderr, stdout, wait_until, windows, words};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -149,10 +149,10 @@ fn an_interrupted_run_is_compared_once_it_is_resumed() {
     );
 }
 
-/// Runs until one is slower than the baseline. Where other programs take much of a run, that one cannot tell; it is
-/// enough if one of some can. `words` has the number of the run in the names of its files.
+/// Runs until one is slower than the baseline. Where other programs, such as other tests, take much of a run, that one
+/// cannot tell, and must say so. `words` has the number of the run in the names of its files.
 fn slower(place: &Place, words: impl Fn(u32) -> String) -> Output {
-    const RUNS: u32 = 10;
+    const RUNS: u32 = 3;
     let run = |n| place.run(&words(n));
     let is_slower = |output: &Output| output.status.code() == Some(3);
     let mut last = run(1);
@@ -162,7 +162,11 @@ fn slower(place: &Place, words: impl Fn(u32) -> String) -> Output {
         }
         last = run(n);
     }
-    assert_code(&last, 3);
+    let text = common::words(&(stdout(&last) + &stderr(&last)));
+    let is_quiet = !text.contains("change %");
+    let is_disturbed = is_quiet || text.contains("lost CPU time to other programs");
+    let may_be_open = is_disturbed && !is_slower(&last);
+    assert_code(&last, if may_be_open { 4 } else { 3 });
     last
 }
 

@@ -97,7 +97,9 @@ impl Quality {
         let widths = cases.iter().filter_map(|row| half_width_pct_of(row));
         let half_width_pct = stats::median(widths.collect());
         let earlier = cases.iter().filter_map(|row| row.earlier_runs_pct);
-        let earlier_pct = stats::median(earlier.collect());
+        let earlier: Vec<f64> = earlier.collect();
+        let are_most = 2 * earlier.len() >= cases.len();
+        let earlier_pct = stats::median(earlier).filter(|_| are_most);
         let grade = grade(&cases, half_width_pct, earlier_pct);
         let (runs, half) = match cases.len() {
             1 => ("earlier runs", "the interval"),

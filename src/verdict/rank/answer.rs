@@ -42,6 +42,11 @@ impl Answer {
                         are in the CSV: loss_pct, cpu_ns_per_packet";
             return nothing(what.to_owned());
         }
+        // Who lost datagrams, and who was fast, is then theirs to say.
+        if let Some(disturbed) = board.disturbed_in_words() {
+            let what = format!("No recommendation: other programs took the CPUs {disturbed}");
+            return nothing(what);
+        }
         let engines = engines(board);
         if let [only] = &engines[..] {
             return Self {
@@ -184,7 +189,8 @@ fn told<'a>(gains: &'a [Gain], lists: &[List<'a>]) -> BTreeSet<&'a str> {
             BTreeSet::new()
         };
         let compared = choice.compared_receivers().iter().copied();
-        best.into_iter().chain(choice.overrun()).chain(compared)
+        let lossy = choice.overrun().chain(choice.lost_least());
+        best.into_iter().chain(lossy).chain(compared)
     });
     gains.chain(named).collect()
 }
@@ -217,7 +223,10 @@ fn intervals(board: &BoardRanking, best: &BTreeSet<&str>, gains: &[Gain]) -> Opt
     let of_best = board.earlier.iter();
     let of_best = of_best.filter(|earlier| best.contains(earlier.engine.as_str()));
     let (mut known, whose): (Vec<&Earlier>, _) = match of_best.collect::<Vec<_>>() {
-        none if none.is_empty() => (board.earlier.iter().collect(), "all".to_owned()),
+        none if none.is_empty() && board.earlier.len() * 2 >= board.rows => {
+            (board.earlier.iter().collect(), "all".to_owned())
+        }
+        none if none.is_empty() => (none, String::new()),
         some => {
             let known = some.iter().map(|earlier| earlier.engine.as_str());
             let whose = names(&known.collect(), "and");

@@ -107,6 +107,8 @@ pub struct BoardRanking {
     pub quality: Quality,
     /// Rows whose cases were measured in earlier runs.
     earlier: Vec<Earlier>,
+    /// Number of rows whose threads lost CPU time to other programs, and of all that were measured.
+    disturbed: (usize, usize),
     /// True if values are averaged over several runs.
     has_repeats: bool,
     /// Options of the cases beside engines, threads and payloads.
@@ -154,6 +156,10 @@ impl BoardRanking {
             averaged: averaged.into_iter().flatten().collect(),
             quality,
             earlier: eligible.rows().filter_map(Earlier::of).collect(),
+            disturbed: (
+                eligible.rows().filter(|row| row.lost_cpu_time()).count(),
+                eligible.rows().count(),
+            ),
             has_repeats: eligible.has_repeats(),
             other_options: OtherOptions::of(eligible.rows().map(|row| row.case.as_str())),
             has_given_rates,
@@ -172,6 +178,15 @@ impl BoardRanking {
             return soonest::answer(self);
         }
         Answer::of(self, by)
+    }
+
+    /// Returns in how many cases other programs took the CPUs. `None`: in half of them or fewer.
+    fn disturbed_in_words(&self) -> Option<String> {
+        let (disturbed, all) = self.disturbed;
+        (2 * disturbed > all).then(|| match all {
+            1 => "meanwhile".to_owned(),
+            _ => format!("in {disturbed} of {all} cases"),
+        })
     }
 
     /// Returns what the intervals hold for.

@@ -179,6 +179,14 @@ impl<'a> Choices<'a> {
         each.any(|(_, choice)| matches!(choice, Choice::Lossy(..) | Choice::Overrun(_)))
     }
 
+    /// Returns the engines that lost least where all lost too much.
+    pub(super) fn lost_least(&self) -> impl Iterator<Item = &'a str> {
+        self.each.iter().filter_map(|(_, choice)| match choice {
+            Choice::Lossy(engine, _) => Some(*engine),
+            _ => None,
+        })
+    }
+
     /// Returns the engines that overran their receivers, and those that they are better than.
     pub(super) fn overrun(&self) -> impl Iterator<Item = &'a str> {
         let overruns = self.each.iter().filter_map(|(_, choice)| match choice {

@@ -128,6 +128,12 @@ fn every_ending_says_what_a_careful_engineer_would() {
     let poor = default_sweep().into_iter().map(|row| Row {
         received_pps_low: Some(0.5e5),
         warnings: vec!["benchmark threads lost CPU time in 4 windows".to_owned()],
+        disturbed_windows: Some(4),
+        ..row
+    });
+    end("disturbed", &poor.collect::<Vec<_>>());
+    let poor = default_sweep().into_iter().map(|row| Row {
+        received_pps_low: Some(0.5e5),
         ..row
     });
     end("poor", &poor.collect::<Vec<_>>());
