@@ -325,27 +325,6 @@ pub const PLACES: &[LossPlace] = &[
         ..PLACE
     },
     LossPlace {
-        what: "fragments of which none became whole",
-        counters: &["IpReasmReqds"],
-        less: &["IpReasmFails"],
-        unless: &["IpReasmOKs"],
-        file: SNMP,
-        why: "fragments come in, and some of each datagram are missing: a firewall on the way drops them, or they are \
-              lost",
-        next: "sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than the MTU",
-        ..PLACE
-    },
-    LossPlace {
-        what: "fragments not whole in time",
-        counters: &["IpReasmFails"],
-        file: SNMP,
-        reasons: &["FRAG_REASM_TIMEOUT", "FRAG_TOO_FAR", "DUP_FRAG"],
-        why: "some fragments of each datagram are missing (after 30 s), or those that wait for others have no memory left",
-        next: "let the sender send no more than the MTU; memory: grep FRAG /proc/net/sockstat; sysctl \
-               net.ipv4.ipfrag_high_thresh",
-        ..PLACE
-    },
-    LossPlace {
         what: "IP protocol that nobody here takes",
         counters: &["IpInUnknownProtos"],
         file: SNMP,
@@ -388,6 +367,38 @@ pub const PLACES: &[LossPlace] = &[
         reasons: &["XFRM_POLICY", "SECURITY_HOOK"],
         why: "its policy forbids them",
         next: "sudo ip xfrm policy; sudo dmesg",
+        ..PLACE
+    },
+    // After the firewall: what drops some fragments of each datagram is why the others wait.
+    LossPlace {
+        what: "fragments of which none became whole",
+        counters: &["IpReasmReqds"],
+        less: &["IpReasmFails"],
+        unless: &["IpReasmOKs"],
+        file: SNMP,
+        why: "fragments come in, and some of each datagram are missing: a firewall on the way drops them, or they are \
+              lost",
+        next: "sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than the MTU",
+        ..PLACE
+    },
+    LossPlace {
+        what: "fragments not whole in time",
+        counters: &["IpReasmTimeout"],
+        file: SNMP,
+        reasons: &["FRAG_REASM_TIMEOUT", "FRAG_TOO_FAR", "DUP_FRAG"],
+        why: "some fragments of each datagram are missing after 30 s: a firewall drops them, or they are lost on the way",
+        next: "sudo nft list ruleset; sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than \
+               the MTU",
+        ..PLACE
+    },
+    LossPlace {
+        what: "no memory for fragments",
+        counters: &["IpReasmFails"],
+        less: &["IpReasmTimeout"],
+        file: SNMP,
+        why: "fragments of datagrams that never become whole fill the memory: what drops the others of them is the cause",
+        next: "sudo nft list ruleset; sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than \
+               the MTU; memory: grep FRAG /proc/net/sockstat; sysctl net.ipv4.ipfrag_high_thresh",
         ..PLACE
     },
     LossPlace {
