@@ -26,6 +26,15 @@ pub(super) fn step(event: &Event, header: &Header) -> String {
     format!("{place}: {}", of_place(event, header))
 }
 
+/// Returns the place of an event in which the log broke off: nobody has read any counter for it.
+pub(super) fn step_of_open(event: &Event, header: &Header) -> String {
+    if event.place != Place::Path {
+        return step(event, header);
+    }
+    let place = event.place_text(header.far_end());
+    format!("{place}: not known: the log breaks off in it")
+}
+
 /// Returns the place whose counters tell of most of an event's losses: of this host, or of the other one if their notes
 /// begin with `at`.
 fn counted_place(event: &Event, at: &str) -> Option<&'static LossPlace> {
@@ -71,12 +80,18 @@ fn of_place(event: &Event, header: &Header) -> String {
         Place::Path if event.kind == Kind::Delay => {
             format!("a full queue: {}; the same there", typed(WAY_OUT))
         }
+        Place::Path if event.lost_forward.is_none() => format!(
+            "which of them is not known: nothing returned before it, or after it; {0}; there, {0}; then cables and \
+             switches",
+            typed(FIREWALL)
+        ),
         Place::Forward | Place::Path => format!(
             "no counter of {host} tells of them; rules of a firewall have none: there, {}; then cables and switches",
             typed(FIREWALL)
         ),
         Place::Back => format!(
-            "firewalls here were not looked at: {}; there, tc -s qdisc; ip -s link; then cables and switches",
+            "firewalls were not looked at: here and there, {}; there, tc -s qdisc; ip -s link; then cables and \
+             switches",
             typed(FIREWALL)
         ),
     }
@@ -119,7 +134,7 @@ mod tests {
             (
                 "back",
                 json!({}),
-                "on the way from board: firewalls here were not looked at: sudo nft list ruleset; ",
+                "on the way from board: firewalls were not looked at: here and there, sudo nft list ruleset; ",
             ),
             (
                 "back",

@@ -35,6 +35,8 @@ const MAX_WAITING: usize = 600;
 const LOOK: Duration = Duration::from_millis(100);
 /// Length from which an event is announced before it is over, in nanoseconds.
 const LONG_NS: u64 = 2_000_000_000;
+/// Note of an event that is not over.
+const NOT_OVER: &str = "not over when the log broke off: it may have lasted longer";
 
 /// A running soak.
 pub(super) struct Course {
@@ -268,6 +270,8 @@ impl Course {
         if !self.quota.has_room(&event) {
             return Ok(());
         }
+        // If this line is the last one about it.
+        event.notes.push(NOT_OVER.to_owned());
         self.write(&Entry::Open(Box::new(event)))?;
         self.write_so_far()
     }
