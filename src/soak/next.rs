@@ -141,6 +141,11 @@ mod tests {
                 json!({"notes": ["reverse path filter +98", "way out +100"]}),
                 "here, reverse path filter: a route to the sender's ADDRESS: sudo ip route add ADDRESS dev end0; ",
             ),
+            (
+                "back",
+                json!({"notes": ["there: its own firewall refuses the answers (EPERM) +99"]}),
+                "at board, its own firewall refuses the answers (EPERM): there, sudo nft list ruleset",
+            ),
             // Too few, and not on that way.
             (
                 "back",

@@ -525,9 +525,18 @@ pub const IP_WITHOUT_END: LossPlace = LossPlace {
     ..PLACE
 };
 
+/// Answers of an echo that a firewall of its host refuses to send: the echo itself counts these errors.
+pub const REFUSED_ANSWERS: LossPlace = LossPlace {
+    what: "its own firewall refuses the answers (EPERM)",
+    layer: Layer::Out,
+    why: "a rule of the chain OUTPUT drops them",
+    next: "sudo nft list ruleset",
+    ..PLACE
+};
+
 /// Returns the losses of each place by its name, in the order of the way in: first those that are none of every day.
 pub fn by_name(packets: &BTreeMap<String, u64>) -> Vec<(&'static LossPlace, u64)> {
-    let all = PLACES.iter().chain([&IP_WITHOUT_END]);
+    let all = PLACES.iter().chain([&IP_WITHOUT_END, &REFUSED_ANSWERS]);
     let lost = all.filter_map(|place| Some((place, *packets.get(place.what)?)));
     let mut lost: Vec<_> = lost.collect();
     lost.sort_by_key(|(place, _)| place.is_common);
