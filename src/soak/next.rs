@@ -28,7 +28,7 @@ pub(super) fn step(event: &Event, header: &Header) -> String {
 
 /// Returns the place of an event in which the log broke off: nobody has read any counter for it.
 pub(super) fn step_of_open(event: &Event, header: &Header) -> String {
-    if event.place != Place::Path {
+    if event.place != Place::Path || counted_place(event, "").is_some() {
         return step(event, header);
     }
     let place = event.place_text(header.far_end());
@@ -72,6 +72,9 @@ fn of_place(event: &Event, header: &Header) -> String {
             typed(FIREWALL)
         ),
         Place::Here => format!("{BUSY}; run it by: sudo chrt -f 50 udpbench"),
+        Place::Link if event.set_down().is_some() => format!(
+            "sudo ip link set {interface} up; who does that: journalctl -b -u NetworkManager -u systemd-networkd"
+        ),
         Place::Link => format!(
             "the cable, its plugs, the port of the switch; sudo ethtool {interface}; {}; sudo dmesg",
             typed("damaged frames")
@@ -121,6 +124,11 @@ mod tests {
     fn each_place_has_a_command_and_a_counter_that_moved_as_much_comes_first() {
         for (place, change, expected) in [
             ("link", json!({}), "at this host's link: the cable, "),
+            (
+                "link",
+                json!({"notes": ["carrier changes +1", "end0 was set down here"]}),
+                "end0 was set down here: sudo ip link set end0 up; who does that: journalctl ",
+            ),
             (
                 "forward",
                 json!({}),

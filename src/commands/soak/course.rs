@@ -266,11 +266,11 @@ impl Course {
     /// Writes how far an event that is not over has come.
     fn write_open(&mut self, mut event: Event) -> anyhow::Result<()> {
         event.at = self.time_at(event.start_ns);
+        self.notes.explain(&mut event);
         event.start_ns += self.base_ns;
         if !self.quota.has_room(&event) {
             return Ok(());
         }
-        // If this line is the last one about it.
         event.notes.push(NOT_OVER.to_owned());
         self.write(&Entry::Open(Box::new(event)))?;
         self.write_so_far()
