@@ -16,7 +16,7 @@ from pathlib import Path
 from tools import ROOT
 from tools.command import run
 from tools.intervals import Rate
-from tools.simulation import rows
+from tools.simulation import logs
 from tools.simulation.judging import Verdict, verdict
 from tools.simulation.machine import FEW, KINDS, Machine
 from tools.simulation.patterns import PATTERNS, PLACES, few
@@ -76,22 +76,24 @@ def arguments():
 
 def count(pattern, directory, args):
     """How often each of the verdict's fields was so."""
+    blocks = Machine(random.Random(), KINDS[pattern.noise], pattern.shape, pattern.engines).blocks
+    header = logs.header(args.udpbench, blocks, args.rounds, directory)
     with concurrent.futures.ProcessPoolExecutor() as pool:
-        tries = [pool.submit(compared, pattern, number, directory, args) for number in range(args.comparisons)]
+        tries = [pool.submit(compared, pattern, number, header, directory, args) for number in range(args.comparisons)]
         verdicts = [one.result() for one in tries]
     return [Rate.of(sum(so), len(verdicts)) for so in zip(*verdicts)]
 
 
-def compared(pattern, number, directory, args):
+def compared(pattern, number, header, directory, args):
     """One comparison: sweeps as they are, and sweeps in which the engine is slower."""
     # A seed of its own: the comparison is the same whatever else is run.
     dice = random.Random(f"{args.seed} {pattern} {number}")
     machine = Machine(dice, KINDS[pattern.noise], pattern.shape, pattern.engines)
     name = "".join(letter if letter.isalnum() else "-" for letter in str(pattern))
-    files = [directory / f"{name}-{number:03}-{side}.csv" for side in ["base", "base.2", "first", "second"]]
+    files = [directory / f"{name}-{number:03}-{side}.jsonl" for side in ["base", "base.2", "first", "second"]]
 
     def made(path, speed):
-        rows.write(path, machine.sweep(args.rounds, speed))
+        logs.write(path, header, machine.sweep(args.rounds, speed))
         return path
 
     base = [made(path, lambda case: 1.0) for path in files[:2]]

@@ -131,11 +131,13 @@ fn explain(error: &anyhow::Error) -> ExitCode {
     if let Some(error) = error.downcast_ref::<clap::Error>() {
         return answer(error);
     }
-    // The command to resume is on a line of its own.
-    format!("error: {error:#}").lines().for_each(commands::say);
+    let text = format!("error: {error:#}");
     if error.is::<UsageError>() {
-        ExitCode::from(2)
-    } else {
-        ExitCode::FAILURE
+        // Names of files in it may have line breaks.
+        commands::say(&text);
+        return ExitCode::from(2);
     }
+    // The command to resume is on a line of its own.
+    text.lines().for_each(commands::say);
+    ExitCode::FAILURE
 }

@@ -13,13 +13,15 @@ use crate::error::UsageError;
 use crate::experiment::suite;
 use crate::results::export::selection::ColumnSet;
 use crate::results::export::{Format, decimal_comma_in};
+use crate::results::files::log_of;
+use crate::term::escape;
 use crate::verdict::judge::{self, Question, Threshold};
 use crate::verdict::rank;
 
 /// The options of `summarize`.
 #[derive(Args, Debug)]
 pub struct SummarizeArgs {
-    /// Results (.csv), or the log (.jsonl) of a sweep, a search or a comparison
+    /// The log (.jsonl) of a sweep, a search or a comparison, or a file beside it (.csv)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Output format [default: by the name of --output, else csv]
@@ -33,7 +35,7 @@ pub struct SummarizeArgs {
     /// Shows only what may mislead about the numbers
     #[arg(long, conflicts_with_all = ["format", "columns", "output", "decimal_comma"])]
     pub warnings: bool,
-    /// Columns of CSV and xlsx: short, all [default: those of FILE; of a log, short]
+    /// Columns of CSV and xlsx: short, all [default: short]
     #[arg(long, value_name = "WHICH", hide_possible_values = true)]
     pub columns: Option<ColumnSet>,
     /// A new file, or - for standard output
@@ -114,7 +116,7 @@ impl ShapeArgs {
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_AFTER_HELP, override_usage = "udpbench compare [OPTIONS] BEFORE... [-- AFTER...]")]
 pub struct CompareArgs {
-    /// Runs before the change: results (.csv) or logs (.jsonl)
+    /// Runs before the change: logs (.jsonl), or files beside them (.csv)
     #[arg(value_name = "BEFORE", required = true)]
     pub before: Vec<PathBuf>,
     /// Runs after it; with one run on each side, -- may be left out
@@ -134,16 +136,12 @@ impl CompareArgs {
         // Twice the same run is no more evidence, and never differs from itself.
         let mut seen = HashSet::new();
         let mut is_seen = |path: &&PathBuf| {
-            let file = path.canonicalize().unwrap_or_else(|_| (*path).clone());
-            !seen.insert(file)
+            let log = log_of(path).unwrap_or_else(|_| (*path).clone());
+            !seen.insert(log.canonicalize().unwrap_or(log))
         };
         if let Some(path) = self.before.iter().chain(&self.after).find(&mut is_seen) {
-            let problem = "this file is given twice; give each run once";
-            return Err(UsageError::flag(
-                "compare",
-                &path.to_string_lossy(),
-                problem,
-            ));
+            let problem = "this run is given twice; give each run once";
+            return Err(UsageError::flag("compare", &escape::name(path), problem));
         }
         match (&self.before[..], &self.after[..]) {
             ([before, after], []) => Ok([before, after].map(slice::from_ref)),
@@ -204,10 +202,10 @@ pub enum Accept {
 
 const COMPARE_AFTER_HELP: &str = "\
 Examples:
-  udpbench compare before.csv after.csv                 what is faster, what is slower
-  udpbench compare a1.csv a2.csv -- b1.csv b2.csv       two runs on each side tell far more
-  udpbench compare before.csv after.csv --threshold 5%  only what changed by more than 5 %
-  udpbench compare before.csv after.csv --by cpu        what is cheaper, what is dearer
+  udpbench compare a.jsonl b.jsonl                 what is faster, what is slower
+  udpbench compare a*.jsonl -- b*.jsonl            two runs on each side tell far more
+  udpbench compare a.jsonl b.jsonl --threshold 5%  only what changed by more than 5 %
+  udpbench compare a.jsonl b.jsonl --by cpu        what is cheaper, what is dearer
 
 Verdicts:
   faster, slower     surely by more than the threshold (--by cpu: cheaper, dearer)
@@ -228,7 +226,7 @@ Exit codes:
 #[derive(Args, Debug)]
 #[command(after_help = RANK_AFTER_HELP)]
 pub struct RankArgs {
-    /// Results (.csv) or logs (.jsonl); cases in several files of a machine are averaged
+    /// Logs (.jsonl), or files beside them (.csv); cases in several runs of a machine are averaged
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// speed (datagrams received), cpu (CPU time per datagram), or both
@@ -249,10 +247,10 @@ pub struct RankArgs {
 
 const RANK_AFTER_HELP: &str = "\
 Examples:
-  udpbench rank results/*.csv           everything measured, each machine by itself
-  udpbench rank --by cpu run.csv        the cheapest engines, for a board with other things to do
-  udpbench rank --top 1 run.csv         what to use, and the leaders over all
-  udpbench rank --details run.csv       each group: equal threads, payload, ip, connection
+  udpbench rank results/*.jsonl    everything measured, each machine by itself
+  udpbench rank --by cpu FILE      the cheapest engines, for a board with other things to do
+  udpbench rank --top 1 FILE       what to use, and the leaders over all
+  udpbench rank --details FILE     each group: equal threads, payload, ip, connection
 
 Exit codes:
   0  done
@@ -261,7 +259,7 @@ Exit codes:
 /// The options of `report`.
 #[derive(Args, Debug)]
 pub struct ReportArgs {
-    /// Results (.csv) or logs (.jsonl); the first is the baseline of the others
+    /// Logs (.jsonl), or files beside them (.csv); the first is the baseline of the others
     ///
     /// Logs of udpbench find and udpbench ab have their own sections
     #[arg(value_name = "FILE", required = true)]

@@ -237,7 +237,7 @@ pub struct OutputArgs {
 
     /// CSV with semicolons and decimal commas
     ///
-    /// For spreadsheets that write 1,5 for 1.5. The other commands read it as well
+    /// For spreadsheets that write 1,5 for 1.5
     #[arg(long)]
     pub decimal_comma: bool,
 

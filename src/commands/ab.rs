@@ -42,7 +42,7 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
 
 fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     let log = args.output.resume.as_deref();
-    let log = log.map(|path| Ok::<_, UsageError>((Log::<Header>::open("--resume", path)?, path)));
+    let log = log.map(|path| Ok::<_, UsageError>((Log::<Header>::open_to_resume(path)?, path)));
     let log = log.transpose()?;
     let programs = match &log {
         Some((log, _)) => [&log.header.a.program, &log.header.b.program].map(Option::clone),

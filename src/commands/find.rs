@@ -152,7 +152,7 @@ fn resume(
     peer: Option<&Peer>,
     settings: &mut HostSettings,
 ) -> anyhow::Result<(Record, Outputs)> {
-    let mut log = Log::<Header>::open("--resume", path)?;
+    let mut log = Log::<Header>::open_to_resume(path)?;
     log.header.settings.root = Root::new(&what.output().root);
     log.header.max_time = what.time().max_case_time.unwrap_or(log.header.max_time);
     log.header.settings.request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);

@@ -54,83 +54,48 @@ use crate::term::escape;
 use crate::term::fold;
 use crate::term::shell;
 use crate::verdict::quality::Quality;
-use crate::verdict::rank::{Answer, BoardRanking, By};
+use crate::verdict::rank::{Answer, By};
 
-/// Opens results for display, with control characters escaped: see [`Row::escaped_for_terminal`]. Warns about a cut-off
-/// last line and about missing columns.
+/// Opens results for display, with control characters escaped: see [`Row::escaped_for_terminal`].
 fn open(path: &Path) -> Result<Results, UsageError> {
-    let mut results = open_exact(path)?;
+    let mut results = Results::open(path)?;
     results.rows = results.rows.iter().map(Row::escaped_for_terminal).collect();
     Ok(results)
 }
 
-/// Opens results with the exact text of the file, for writing them to another file. Warns about a cut-off last line and
-/// about missing columns.
-fn open_exact(path: &Path) -> Result<Results, UsageError> {
-    let results = Results::open(path)?;
-    if results.is_torn {
-        let name = &results.name;
-        say(&format!("{name}: the last line is cut off and left out"));
-    }
-    if results.rows.iter().any(|row| !row.knows_its_host()) {
-        let (name, log) = (&results.name, escape::name(&path.with_extension("jsonl")));
-        say(&format!(
-            "{name}: the host and its buffers are unknown: it has only the columns that matter most, and {log} does not \
-             have its rows"
-        ));
-    }
-    Ok(results)
-}
-
-/// Returns the lines that say which engine to use, and how good the run is. With several machines, the name of each
-/// precedes its lines.
+/// Returns the lines that say which engine to use, and how good the run is.
 fn advice(rows: &[Row]) -> Vec<String> {
     let is_measured = rows.iter().any(|row| row.status != Status::Skipped);
     let quality = is_measured.then(|| format!("Quality: {}", Quality::of(rows)));
-    let answers = answers(rows).into_iter();
-    let lines = answers.flat_map(|(machine, answer)| {
-        let name = machine.map(|name| format!("{name}:"));
-        name.into_iter()
-            .chain(answer.sentences())
-            .collect::<Vec<_>>()
-    });
-    lines.chain(quality).collect()
+    let sentences = answer(rows).map(|answer| answer.sentences().collect());
+    let sentences: Vec<String> = sentences.unwrap_or_default();
+    sentences.into_iter().chain(quality).collect()
 }
 
-/// Draws each machine's answer, `room` columns wide. With several machines, the name of each precedes its answer.
-/// `words` reach the remote host. `results`: a file of these rows.
-fn drawn_answers(rows: &[Row], results: Option<&Path>, words: &Words, room: usize) -> String {
-    let answers = answers(rows).into_iter();
-    let details = results.map(|path| format!("udpbench rank --details {}", shell::path(path)));
-    let text = answers.map(|(machine, mut answer)| {
+/// Draws the answer, `room` columns wide. `words` reach the remote host. `log`: the log of these rows. Empty: nothing
+/// can be ranked.
+fn drawn_answer(rows: &[Row], log: Option<&Path>, words: &Words, room: usize) -> String {
+    let details = log.map(|path| format!("udpbench rank --details {}", shell::path(path)));
+    answer(rows).map_or_else(String::new, |mut answer| {
         if let Some(details) = &details {
             answer = answer.or_else_see(details);
         }
         for line in answer.said.iter_mut().chain(&mut answer.hints) {
             *line = words.in_commands(line);
         }
-        let name = machine.map_or_else(String::new, |name| format!("{name}:\n"));
-        fold::text(&name, room) + &answer.draw_last(room)
-    });
-    text.collect()
+        answer.draw_last(room)
+    })
 }
 
-/// Ranks the rows and returns each machine's answer. With several machines, each answer has the machine's name.
-fn answers(rows: &[Row]) -> Vec<(Option<String>, Answer)> {
+/// Ranks the rows of a run. `None`: nothing can be ranked.
+fn answer(rows: &[Row]) -> Option<Answer> {
     let results = Results {
         rows: rows.to_vec(),
         ..Results::default()
     };
     let ranking = crate::verdict::rank::rank(&[results]);
-    if ranking.is_empty() {
-        return Vec::new();
-    }
-    let several = ranking.boards.len() > 1;
-    let of_board = |board: &BoardRanking| {
-        let name = several.then(|| board.machine.to_string());
-        (name, board.answer(By::Both))
-    };
-    ranking.boards.iter().map(of_board).collect()
+    let board = ranking.boards.first().filter(|_| !ranking.is_empty())?;
+    Some(board.answer(By::Both))
 }
 
 /// Returns the error of a command whose cargo feature is not in this build.

@@ -43,7 +43,7 @@ mod writing {
     use crate::experiment::suite;
     use crate::report::{self, Tables};
     use crate::results::export::{is_stdout, to_stdout};
-    use crate::results::files::Results;
+    use crate::results::files::{Results, log_of};
 
     pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         let is_stdout = is_stdout(&args.output);
@@ -53,12 +53,11 @@ mod writing {
         let (mut files, mut logs): (Vec<Results>, Vec<ExperimentResults>) =
             (Vec::new(), Vec::new());
         for file in &args.files {
-            match ExperimentResults::open("FILE", file)? {
+            match ExperimentResults::open("FILE", &log_of(file)?)? {
                 Some(log) => logs.push(log),
                 None => files.push(open(file)?),
             }
         }
-        let machines: Vec<Results> = files.into_iter().flat_map(Results::by_machine).collect();
         let suite = args.suite.as_ref();
         let suite = suite.map(|name| suite::find("--suite", name)).transpose()?;
         let tables = if args.print_tables {
@@ -66,7 +65,7 @@ mod writing {
         } else {
             Tables::Folded
         };
-        let page = report::page(&machines, &logs, suite.as_ref(), tables);
+        let page = report::page(&files, &logs, suite.as_ref(), tables);
         if is_stdout {
             to_stdout(page.as_bytes())?;
         } else {

@@ -8,11 +8,11 @@ use crate::cli::{Shape, SummarizeArgs};
 use crate::error::UsageError;
 use crate::experiment::register::ExperimentResults;
 use crate::results::export::output_file::OutputFile;
-use crate::results::export::selection::Selection;
+use crate::results::export::selection::{ColumnSet, Selection};
 use crate::results::export::{
     Format, contradiction, decimal_comma_in, is_stdout, table, to_stdout,
 };
-use crate::results::files::Results;
+use crate::results::files::{Results, log_of};
 use crate::results::row::Row;
 use crate::term::fold;
 use crate::verdict::quality::Quality;
@@ -27,7 +27,7 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
         return warnings(args);
     }
     let shape = choose(args)?;
-    if let Some(found) = ExperimentResults::open("FILE", &args.file)? {
+    if let Some(found) = ExperimentResults::open("FILE", &log_of(&args.file)?)? {
         let shape = if is_summary(args, &found) {
             Shape::Table
         } else {
@@ -39,10 +39,10 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
         };
         return put(args, shape, &bytes);
     }
-    let Results { rows, columns, .. } = super::open_exact(&args.file)?;
+    let Results { rows, columns, .. } = Results::open(&args.file)?;
     let columns = match args.columns {
-        Some(asked) => Selection::of_rows(asked, &rows),
-        None => columns,
+        Some(ColumnSet::All) => Selection::all(),
+        Some(ColumnSet::Short) | None => columns,
     };
     let bytes = match shape {
         Shape::Table => draw(&args.file, &rows).into_bytes(),
@@ -63,9 +63,9 @@ fn is_summary(args: &SummarizeArgs, found: &ExperimentResults) -> bool {
 
 /// Shows the warnings of a sweep. Tables of searches and comparisons always have them.
 fn warnings(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
-    let text = match ExperimentResults::open("FILE", &args.file)? {
+    let text = match ExperimentResults::open("FILE", &log_of(&args.file)?)? {
         Some(found) => found.table(super::width()),
-        None => table::warnings(&super::open_exact(&args.file)?.rows, super::width()),
+        None => table::warnings(&Results::open(&args.file)?.rows, super::width()),
     };
     put(args, Shape::Table, text.as_bytes())
 }
@@ -73,9 +73,9 @@ fn warnings(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
 /// Draws the table and the answer as the run did.
 fn draw(file: &Path, rows: &[Row]) -> String {
     let rows: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
-    let (table, answers) = (
+    let (table, answer) = (
         table::draw(&rows, super::width()),
-        super::drawn_answers(
+        super::drawn_answer(
             &rows,
             file.is_file().then_some(file),
             &Words::default(),
@@ -86,7 +86,7 @@ fn draw(file: &Path, rows: &[Row]) -> String {
         &format!("quality  {}\n", Quality::of(&rows)),
         super::width().into(),
     );
-    format!("{table}\n{answers}{quality}")
+    format!("{table}\n{answer}{quality}")
 }
 
 fn put(args: &SummarizeArgs, shape: Shape, bytes: &[u8]) -> anyhow::Result<ExitCode> {

@@ -19,11 +19,7 @@ pub(super) fn charts(file: &Results) -> Markup {
     let speeds = relative_speeds(&windows);
     if speeds.is_empty() {
         return html! {
-            @if file.host.is_some() { p { "No window was measured." } }
-            @else { p {
-                "This file has rows only. For charts of all windows over time, make the report from the raw "
-                "samples beside it (.jsonl)."
-            } }
+            p { "No window was measured." }
         };
     }
     let temperatures = temperatures(&windows);

@@ -1,4 +1,4 @@
-//! Decodes text files as editors and spreadsheets save them: UTF-8 or UTF-16.
+//! Decodes text files as editors save them: UTF-8 or UTF-16.
 
 use std::borrow::Cow;
 
@@ -13,8 +13,7 @@ const UTF16_BE_MARK: &[u8] = b"\xfe\xff";
 const NUL_MESSAGE: &str =
     "a NUL byte: the file is damaged, or UTF-16 without a byte-order mark; save it as UTF-8";
 
-/// Decodes a text file: UTF-8 with or without a byte-order mark, or UTF-16 with one. A character that is cut off at the
-/// end becomes U+FFFD.
+/// Decodes a text file: UTF-8 with or without a byte-order mark, or UTF-16 with one.
 ///
 /// # Errors
 /// Fails if the bytes are of another encoding. The error has the line and the fix.
@@ -26,61 +25,44 @@ pub fn decode<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, str>, UsageErro
     } else {
         utf8(name, bytes.strip_prefix(UTF8_MARK).unwrap_or(bytes))?
     };
-    // A power cut may leave NULs after the last line. That line is not checked.
-    let lines = text.rfind('\n').map_or("", |end| &text[..end]);
-    match lines.find('\0') {
-        Some(at) => {
-            let line = line_at(lines.as_bytes(), at);
-            Err(UsageError::file(name, line, NUL_MESSAGE))
-        }
+    match text.find('\0') {
+        Some(at) => Err(UsageError::file(name, line_at(&text[..at]), NUL_MESSAGE)),
         None => Ok(text),
     }
 }
 
-/// Returns the number of the line, from 1, that contains the byte at this index.
-pub fn line_at(text: &[u8], index: usize) -> usize {
-    let ends = text.iter().take(index).filter(|&&byte| byte == b'\n');
-    ends.count() + 1
+/// Returns the number of the line, from 1, that comes after a text.
+fn line_at(before: &str) -> usize {
+    before.matches('\n').count() + 1
 }
 
 fn utf16(name: &str, bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, UsageError> {
-    let pairs = bytes.chunks_exact(2);
-    let is_cut = !pairs.remainder().is_empty();
-    let units = pairs.map(|pair| unit([pair[0], pair[1]]));
-    let mut letters = char::decode_utf16(units).peekable();
+    // A last byte without its other half becomes half of a character.
+    let units = bytes.chunks(2).map(|pair| match pair {
+        [one, other] => unit([*one, *other]),
+        _ => 0xd800,
+    });
     let mut text = String::with_capacity(bytes.len() / 2);
-    while let Some(letter) = letters.next() {
-        match letter {
-            Ok(letter) => text.push(letter),
-            Err(_) if letters.peek().is_none() => text.push(char::REPLACEMENT_CHARACTER),
-            Err(half) => {
-                let line = line_at(text.as_bytes(), text.len());
-                let problem = format!(
-                    "0x{:04X} is half of a UTF-16 character: save the file as UTF-8",
-                    half.unpaired_surrogate()
-                );
-                return Err(UsageError::file(name, line, &problem));
-            }
-        }
+    for letter in char::decode_utf16(units) {
+        text.push(letter.map_err(|_| {
+            let problem = "half of a UTF-16 character: save the file as UTF-8";
+            UsageError::file(name, line_at(&text), problem)
+        })?);
     }
-    text.extend(is_cut.then_some(char::REPLACEMENT_CHARACTER));
     Ok(text)
 }
 
 fn utf8<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, str>, UsageError> {
-    let error = match std::str::from_utf8(bytes) {
-        Ok(text) => return Ok(Cow::Borrowed(text)),
-        // A character is cut off at the end.
-        Err(error) if error.error_len().is_none() => return Ok(String::from_utf8_lossy(bytes)),
-        Err(error) => error,
-    };
-    let good = error.valid_up_to();
-    let line = line_at(bytes, good);
-    let problem = format!(
-        "the byte 0x{:02X} is not UTF-8: save the file as UTF-8",
-        bytes[good]
-    );
-    Err(UsageError::file(name, line, &problem))
+    std::str::from_utf8(bytes)
+        .map(Cow::Borrowed)
+        .map_err(|error| {
+            let good = &bytes[..error.valid_up_to()];
+            let problem = format!(
+                "the byte 0x{:02X} is not UTF-8: save the file as UTF-8",
+                bytes[good.len()]
+            );
+            UsageError::file(name, line_at(&String::from_utf8_lossy(good)), &problem)
+        })
 }
 
 #[cfg(test)]
@@ -106,14 +88,6 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_that_is_cut_off_belongs_to_the_last_line() {
-        for bytes in [&b"a\n\xc2"[..], b"\xff\xfea\0\n\0b"] {
-            assert_eq!(decode("x", bytes).as_deref(), Ok("a\n\u{fffd}"));
-        }
-        assert_eq!(decode("x", b"a\n\0\0").as_deref(), Ok("a\n\0\0"));
-    }
-
-    #[test]
     fn other_encodings_are_refused_with_their_line() {
         for (bytes, problem) in [
             (&b"a\nb\xe9c\n"[..], "x, line 2: the byte 0xE9 is not UTF-8"),
@@ -121,8 +95,10 @@ mod tests {
             (b"\0a\n\0b\0\n", "x, line 1: a NUL byte"),
             (
                 b"\xff\xfea\0\n\0\x00\xd8b\0",
-                "x, line 2: 0xD800 is half of a UTF-16 character",
+                "x, line 2: half of a UTF-16 character",
             ),
+            (b"\xff\xfea\0\n\0b", "x, line 2: half of a UTF-16 character"),
+            (b"a\n\xc2", "x, line 2: the byte 0xC2 is not UTF-8"),
         ] {
             let error = decode("x", bytes).expect_err("refused").to_string();
             assert!(error.starts_with(problem), "{error}");

@@ -65,7 +65,7 @@ fn every_engine_floods_both_ways_and_the_accounting_closes() {
     ] {
         assert!(full.contains(engine), "{engine}: {full:?}");
     }
-    place.has_them_made_again(&rows);
+    place.has_them_made_again();
 }
 
 #[test]

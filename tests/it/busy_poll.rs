@@ -67,7 +67,7 @@ fn a_row_says_what_polled_and_that_loopback_has_nothing_to_poll() {
     }
     let warning = "--busy-poll 50us has no effect over loopback";
     assert!(stderr(&output).contains(warning), "{}", stderr(&output));
-    place.has_them_made_again(&rows);
+    place.has_them_made_again();
 }
 
 #[test]

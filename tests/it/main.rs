@@ -9,6 +9,7 @@ mod bidir;
 mod boards;
 mod broken;
 mod busy_poll;
+mod cells;
 mod check;
 mod common;
 mod compare;
@@ -38,7 +39,6 @@ mod raw;
 mod real_time;
 #[cfg(feature = "report")]
 mod report;
-mod resaved;
 mod results;
 mod rr;
 mod saved;

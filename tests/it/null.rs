@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{Place, assert_code, hosts, rows, rows_of, samples, stderr, stdout};
+use crate::cells::column;
+use crate::common::{Place, assert_code, hosts, rows, samples, stderr, stdout};
 use udpbench::data::{Sample, Tos};
 use udpbench::engines;
 use udpbench::results::row::{Row, Status};
@@ -47,8 +48,7 @@ fn the_rows_of_skipped_cases_are_these() {
         .next()
         .unwrap_or_default()
         .to_owned();
-    let rows = rows_of(&stdout(&output));
-    let reasons: Vec<&str> = rows.iter().map(|row| row.reason.as_str()).collect();
+    let reasons = column(&stdout(&output), "reason");
     insta::assert_snapshot!(format!("{header}\n{}", reasons.join("\n")));
 }
 
@@ -124,7 +124,7 @@ fn the_words_for_the_person_go_to_standard_error() {
         insta::assert_snapshot!(stderr(&output));
     });
     // And standard output is pure CSV.
-    assert_eq!(rows_of(&stdout(&output)).len(), 2);
+    assert_eq!(column(&stdout(&output), "case").len(), 2);
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn every_engine_that_floods_keeps_to_a_rate() {
             "{engine}: {sent:?}"
         );
     }
-    place.has_them_made_again(&rows);
+    place.has_them_made_again();
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_rate_in_bits_is_one_of_payload() {
         assert_eq!(asked(case), rate, "{case}");
     }
     assert_eq!(rows.len(), 8);
-    place.has_them_made_again(&rows);
+    place.has_them_made_again();
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn many_flows_share_the_rate_of_their_thread() {
         assert!(packets > 0.0 && packets <= most(row), "{case}: {packets}");
         assert_eq!(row.starved_flows, Some(0), "{case}");
     }
-    place.has_them_made_again(&rows);
+    place.has_them_made_again();
 }
 
 #[test]
@@ -180,8 +180,8 @@ fn speed_at_a_rate_is_not_compared() {
     let place = Place::new();
     let options = "--engine std --threads 2 --payload 100 --ip v4 --connection connected --rate 1k";
     rows(&place, options);
-    fs::copy(place.path("out.csv"), place.path("new.csv")).expect("copied");
-    for command in ["rank out.csv", "compare out.csv new.csv"] {
+    fs::copy(place.path("out.jsonl"), place.path("new.jsonl")).expect("copied");
+    for command in ["rank out.csv", "compare out.csv new.jsonl"] {
         let output = place.run(command);
         let said = stdout(&output) + &stderr(&output);
         assert!(said.contains("at a given rate"), "{command}: {said}");

@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use udpbench::engines;
 use udpbench::results::files::Results;
-use udpbench::results::row::{Row, Status};
+use udpbench::results::row::Row;
 
 use crate::common::{Place, stderr, stdout};
 
@@ -32,50 +31,6 @@ fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
 fn rows(path: &Path) -> Vec<Row> {
     let results = Results::open(path).unwrap_or_else(|error| panic!("{error}"));
     results.rows
-}
-
-/// Returns whether a CSV is of udpbench: scripts write files of other shapes beside.
-fn is_of_udpbench(path: &PathBuf) -> bool {
-    let columns = csv::Reader::from_path(path).and_then(|mut csv| csv.headers().cloned());
-    let has = |name: &str| {
-        columns
-            .as_ref()
-            .is_ok_and(|it| it.iter().any(|it| it == name))
-    };
-    has("case") && has("received_mbps_low")
-}
-
-#[test]
-fn every_row_reads_and_its_key_names_its_axes() {
-    let files: Vec<PathBuf> = kept("csv").into_iter().filter(is_of_udpbench).collect();
-    assert!(!files.is_empty());
-    let programs = include_str!("../../suites/languages.toml");
-    let runtimes = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/runtimes/src");
-    for path in files {
-        let rows = rows(&path);
-        assert!(!rows.is_empty(), "{}", path.display());
-        for row in rows {
-            let key = format!(
-                "{}:{}/{}t/{}B/{}/{}",
-                row.sender, row.receiver, row.threads, row.payload_bytes, row.connection, row.ip
-            );
-            let rest = row.case.strip_prefix(&key);
-            let more = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            assert!(more, "{}: {}", path.display(), row.case);
-            assert_eq!(row.senders, row.threads.senders(), "{key}");
-            assert_eq!(row.receivers, row.threads.receivers(), "{key}");
-            for engine in [&row.sender, &row.receiver] {
-                let absent = engines::why_not_built(engine).is_some();
-                let is_program = programs.contains(&format!("exec:target/languages/{engine}"));
-                let is_runtime = runtimes.join(format!("{engine}.rs")).exists();
-                let is_known =
-                    absent || is_program || is_runtime || engines::find(engine).is_some();
-                assert!(is_known, "{key}: {engine}");
-            }
-            let speaks = matches!(row.status, Status::Ok | Status::Interrupted);
-            assert_eq!(row.received_mbps.is_some(), speaks, "{key}");
-        }
-    }
 }
 
 /// Whatever was built in: what replay needs to know of an engine is in the log.
@@ -113,25 +68,6 @@ fn every_run_says_under_which_circumstances() {
         let circumstances = home.join("README.md").exists() || home.join("../README.md").exists();
         assert!(circumstances, "{}", path.display());
     }
-}
-
-#[test]
-fn the_published_figures_are_there() {
-    let published = kept("csv").into_iter().filter(|path| {
-        path.parent()
-            .is_some_and(|home| home.ends_with("2021-rpi-4b-published"))
-    });
-    let rows: Vec<Row> = published.flat_map(|path| rows(&path)).collect();
-    assert_eq!(rows.len(), 36 + 8 + 8);
-    let best = rows
-        .iter()
-        .filter_map(|row| row.received_mbps)
-        .fold(0.0, f64::max);
-    assert!((best - 2250.51).abs() < 1e-9, "{best}");
-    assert!(
-        rows.iter()
-            .all(|row| row.version == "rust_socket_benchmark")
-    );
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn every_engine_that_can_asks_and_answers() {
     for engine in usual {
         assert!(answered.contains(engine), "{engine}: {answered:?}");
     }
-    place.has_them_made_again(&rows);
+    place.has_them_made_again();
 }
 
 #[test]
@@ -200,13 +200,13 @@ fn requests_at_a_rate_are_sent_at_it_and_more_than_can_be_answered_has_no_round_
         );
     }
     // What was asked for is no result: round trips are, unless it was too much.
-    fs::copy(place.path("out.csv"), place.path("new.csv")).expect("copied");
+    fs::copy(place.path("out.jsonl"), place.path("new.jsonl")).expect("copied");
     for (command, expected) in [
         (
             "rank out.csv",
             "50000000/s:                    nobody; overloaded: nix",
         ),
-        ("compare out.csv new.csv", "at a given rate"),
+        ("compare out.csv new.jsonl", "at a given rate"),
     ] {
         let output = place.run(command);
         let said = stdout(&output) + &stderr(&output);

@@ -27,7 +27,7 @@ fn trains_of_each_length_are_cases_of_their_own() {
     assert_eq!(gso[1].label(), "gso>gro/s8");
     let std = rows.iter().filter(|row| row.sender == "std");
     assert!(std.clone().count() == 1 && std.clone().all(|row| row.train.is_none()));
-    place.has_them_made_again(&rows);
+    place.has_them_made_again();
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn control_messages_of_each_kind_are_cases_of_their_own_and_arrive_as_sent() {
     }
     let std = rows.iter().filter(|row| row.sender == "std");
     assert!(std.clone().all(|row| row.cmsg.is_none()));
-    place.has_them_made_again(&rows);
+    place.has_them_made_again();
 }
 
 #[test]

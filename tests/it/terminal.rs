@@ -4,15 +4,14 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
+use crate::common::made_up::MadeUp;
 use crate::common::{LONG_SWEEP, Place, assert_code, rows, stderr, stdout};
 use clap::CommandFactory;
 use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::Value;
 use udpbench::cli::Cli;
 use udpbench::cli::help::HEADINGS;
-use udpbench::results::export::{csv, json};
 use udpbench::results::log::Event;
-use udpbench::term::escape;
 
 #[test]
 fn text_that_nobody_reads_to_its_end_is_no_error() {
@@ -128,23 +127,15 @@ fn what_a_file_holds_does_not_steer_the_terminal() {
     );
     assert_code(&output, 0);
     let steering = "a\u{1b}[2Jb\u{202e}c\nforged: ok\u{7}\u{9b}";
-    let mut rows = rows(&place.path("run.csv"));
-    for row in &mut rows {
-        row.model = steering.to_owned();
-        row.reason = steering.to_owned();
-        row.cpu_model = steering.to_owned();
-        row.warnings = vec![steering.to_owned()];
-    }
-    let name = "x\u{1b}[31m\u{202e}\nforged: ok.csv";
-    fs::write(
-        place.path(name),
-        csv::encode(&rows).expect("rows can be encoded"),
-    )
-    .expect("written");
+    let mut made_up = MadeUp::from(&place.path("run.jsonl")).warned(steering);
+    made_up.header.environment.model = steering.to_owned();
+    made_up.header.environment.cpu_model = steering.to_owned();
+    let name = "x\u{1b}[31m\u{202e}\nforged: ok.jsonl";
+    made_up.write(&place.path(name));
     for arguments in [
         &["rank", name][..],
         &["compare", name, name],
-        &["compare", "run.csv", name],
+        &["compare", "run.jsonl", name],
         &["summarize", name, "--format", "table"],
         &["summarize", name, "--format", "markdown"],
         &["summarize", name, "-o", name],
@@ -159,17 +150,21 @@ fn what_a_file_holds_does_not_steer_the_terminal() {
         let steers = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
         assert!(!text.contains(steers), "{arguments:?}: {text:?}");
     }
-    // A CSV has no control characters, and programs read exactly what it has.
-    for row in &mut rows {
-        let escaped = escape::line(steering);
-        row.model = escaped.to_string();
-        row.reason = escaped.to_string();
-        row.cpu_model = escaped.to_string();
-        row.warnings = vec![escaped.into_owned()];
+    // A CSV has no control characters, and JSON is exact.
+    let summarize = |format| {
+        let mut command = place.udpbench("summarize --format");
+        let output = command.args([format, name]).output().expect("it starts");
+        stdout(&output)
+    };
+    let steers = |letter: char| letter.is_control() && letter != '\n';
+    assert!(!summarize("csv").contains(steers));
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&summarize("json")).expect("JSON");
+    for row in rows {
+        assert_eq!(
+            (&row["model"], &row["cpu_model"]),
+            (&steering.into(), &steering.into())
+        );
     }
-    let mut command = place.udpbench("summarize --format json");
-    let json = command.arg(name).output().expect("it starts");
-    assert_eq!(json::read(&json.stdout).expect("it is JSON"), rows);
 }
 
 /// Every command as it is typed behind the program's name, and its definition.

@@ -110,7 +110,7 @@ fn what_is_asked_over_a_connection_is_answered() {
             row.case
         );
     }
-    place.has_them_made_again(&rows);
+    place.has_them_made_again();
 }
 
 #[test]

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::common::made_up::{MadeUp, measured_pps};
 use crate::common::{Place, hosts, rows, stderr, stdout};
 use clap::CommandFactory;
 use udpbench::cli::Cli;
 use udpbench::experiment::suite;
+use udpbench::results::row::{Row, Status};
 use udpbench::term::fold::is_command;
 
 /// The narrowest that is promised, and the widest that tables are drawn.
@@ -95,31 +97,40 @@ fn what_is_listed_fits() {
 #[test]
 fn results_fit() {
     let place = place();
-    let mut slower = rows(&package().join("tests/fixtures/logs/every-engine.csv"));
-    for row in &mut slower {
-        row.ratio_to_std = row.ratio_to_std.map(|ratio| 0.7 * ratio);
-    }
-    let mut writer = csv::Writer::from_path(place.path("slower.csv")).expect("writable");
-    for row in &slower {
-        writer.serialize(row).expect("a row");
-    }
-    writer.flush().expect("writable");
+    let slower = MadeUp::from(&place.path("run.jsonl"));
+    let slower = slower.with_speeds(|case, sample| {
+        let factor = if case.sender == case.receiver {
+            0.7
+        } else {
+            1.0
+        };
+        factor * measured_pps(sample)
+    });
+    slower.write(&place.path("slower.jsonl"));
     for arguments in [
         "summarize run.jsonl --format table",
         "rank run.jsonl",
         "rank run.jsonl --by cpu --top 1",
         "rank run.jsonl --details",
-        "compare run.jsonl slower.csv",
-        "compare run.jsonl slower.csv --details",
-        "compare run.jsonl slower.csv --by cpu --threshold 0",
+        "compare run.jsonl slower.jsonl",
+        "compare run.jsonl slower.jsonl --details",
+        "compare run.jsonl slower.jsonl --by cpu --threshold 0",
     ] {
         fits(&place, arguments);
     }
-    for kept in ["duplex", "clients", "flows", "transports", "latency-peers"] {
-        let csv = package().join(format!("results/2026-11-23-x86-vm/{kept}.csv"));
-        fs::copy(csv, place.path("kept.csv")).expect("readable");
-        fits(&place, "summarize kept.csv --format table");
-        fits(&place, "rank kept.csv --details");
+    for (sweep, options) in [
+        ("rr", "--workload rr --flows 20 --rate 2k"),
+        (
+            "bidir",
+            "--workload bidir --duplex half,full --transport udp,tcp",
+        ),
+        ("peers", "latency --engine std,poll"),
+    ] {
+        let short =
+            "--threads 2 --payload 26 --ip v4 --rounds 5 --warmup 0s --duration 10ms --soak 0s";
+        place.run(&format!("{options} {short} -o {sweep}.csv"));
+        fits(&place, &format!("summarize {sweep}.jsonl --format table"));
+        fits(&place, &format!("rank {sweep}.jsonl --details"));
     }
 }
 
@@ -173,15 +184,17 @@ fn assert_narrow(what: &str, text: &str, width: u16) {
 
 #[test]
 fn figures_beside_published_ones_fit() {
+    let rows = rows(&package().join("tests/fixtures/logs/every-engine.csv"));
+    let some = rows.into_iter().find(|row| row.status == Status::Ok);
+    let some = some.expect("one was measured");
     for suite in suite::all().expect("each can be read") {
-        let kept = package()
-            .join("results/2026-11-23-x86-vm-suites")
-            .join(&suite.name);
-        let file = |name: &str| -> PathBuf { kept.join(format!("{name}.csv")) };
-        let swept = suite.sweeps.iter().map(|sweep| rows(&file(&sweep.name)));
-        let swept: Vec<_> = swept.collect();
-        let swept: Vec<suite::Swept> = swept.iter().map(Vec::as_slice).collect();
-        let beside = suite::beside(&suite, &swept);
+        let lines = suite.published.iter().flat_map(|table| &table.rows);
+        let of_case = |case: &String| Row {
+            case: case.clone(),
+            ..some.clone()
+        };
+        let swept: Vec<Row> = lines.flat_map(|line| &line.cases).map(of_case).collect();
+        let beside = suite::beside(&suite, &[&swept]);
         if !beside.is_empty() {
             assert_fits(
                 &suite.name,

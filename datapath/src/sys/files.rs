@@ -101,7 +101,7 @@ pub fn read_whole(path: &Path, kind: Kind) -> io::Result<Vec<u8>> {
 
 /// Size limit of 1 GiB: more than any sweep writes, and less than would exhaust the memory of a machine that reads
 /// results.
-const MOST_BYTES: u64 = 1 << 30;
+pub const MOST_BYTES: u64 = 1 << 30;
 
 fn at_most(most: u64, file: &File) -> io::Result<Vec<u8>> {
     let too_large = || {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::next;
 use crate::cli::as_typed;
 use crate::commands::session::progress::Progress;
-use crate::commands::{answers, drawn_answers};
+use crate::commands::{answer, drawn_answer};
 use crate::plan::Until;
 use crate::results::log::Header;
 use crate::results::row::{EndedBy, Row, Status};
@@ -63,9 +63,7 @@ pub(super) fn of(
     let is_longer = |fix: &Fix| matches!(fix, Fix::Longer | Fix::Until);
     let is_open = purpose == Purpose::Choice
         && !quality.fixes.iter().any(is_longer)
-        && answers(rows)
-            .iter()
-            .any(|(_, it)| it.asks_for_more_windows());
+        && answer(rows).is_some_and(|it| it.asks_for_more_windows());
     let more_windows = is_open.then(|| next::more_windows(header));
     let next = pairs.into_iter().flatten().chain(fixes);
     let next = next.chain(more_windows.into_iter().flatten());
@@ -75,7 +73,7 @@ pub(super) fn of(
     let lines = fold::text(&format!("{lines}\n{}\n", next.join("\n")), room);
     let answers = match purpose {
         Purpose::Choice => {
-            drawn_answers(rows, outputs.samples_path.as_deref(), &outputs.words, room)
+            drawn_answer(rows, outputs.samples_path.as_deref(), &outputs.words, room)
         }
         Purpose::Comparison { .. } => String::new(),
     };

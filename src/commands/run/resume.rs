@@ -28,7 +28,7 @@ pub(super) fn resume(
     peer: Option<&Peer>,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Begun> {
-    let mut log: Log = Log::open("--resume", raw)?;
+    let mut log: Log = Log::open_to_resume(raw)?;
     refuse_other_hosts(raw, &log.header, peer)?;
     let root = Root::new(&args.root);
     log.header.schedule.settings.root = root.clone();

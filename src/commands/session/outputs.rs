@@ -1,5 +1,6 @@
 //! The output files of an experiment: the log (raw samples and events) and the rows.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -11,12 +12,12 @@ use crate::commands::start_time::clock_remark;
 use crate::commands::{advice, say};
 use crate::error::UsageError;
 use crate::results::baselines;
+use crate::results::earlier_logs;
 use crate::results::earlier_runs::EarlierRuns;
 use crate::results::export::output_file::OutputFile;
 use crate::results::export::row_file::RowFile;
 use crate::results::export::selection::{ColumnSet, Selection};
 use crate::results::export::{Format, is_stdout};
-use crate::results::files::Results;
 use crate::results::log::{Event, First, Header, Log};
 use crate::results::row::Row;
 use crate::sys::files::{self, Kind};
@@ -192,7 +193,7 @@ impl Outputs {
             };
             let selection = selection(asked);
             let begun = format.encode(&known, &selection, advice)?;
-            if !(begun.starts_with(&csv) || is_of_run(&csv, &known, header)) {
+            if !is_of_run(&csv, &begun, header, rows) {
                 let problem =
                     "it has other contents than results of this sweep; choose another name";
                 return Err(other(problem).into());
@@ -259,7 +260,7 @@ impl Outputs {
         let folder = folder.filter(|_| !self.to_stdout);
         folder.map_or_else(Vec::new, |folder| {
             let cases = header.plan.runnable().map(|planned| &planned.case);
-            EarlierRuns::find(folder, cases, &header.environment)
+            earlier_logs::find(folder, cases, &header.environment)
         })
     }
 
@@ -379,20 +380,22 @@ pub(crate) fn create_log(
     default_name::create_first_free(&stem, &suffix, &[], create)
 }
 
-/// Returns whether all complete rows of a CSV file belong to the sweep of the `known` rows. A row may have no raw
-/// samples: a power cut may have removed them from the log.
-fn is_of_run(csv: &[u8], known: &[Row], header: &Header) -> bool {
-    let Ok(found) = Results::from_csv("", csv) else {
-        return false;
+/// Returns whether a CSV is of a sweep: each line is one of `known`, or has the seed and a case whose row is not final. A
+/// power cut may have left more of the CSV than of the log.
+fn is_of_run(csv: &[u8], known: &[u8], header: &Header, rows: &[Row]) -> bool {
+    let is_final = |key: &String| rows.iter().any(|row| row.case == *key);
+    let keys = header.plan.cases().map(|planned| planned.case.key());
+    let open: HashSet<String> = keys.filter(|key| !is_final(key)).collect();
+    let seed = header.schedule.seed.to_string();
+    let is_open = |line: &[u8]| {
+        let cells = line.split(|byte| [b',', b';'].contains(byte));
+        let cells: Vec<&str> = cells.flat_map(std::str::from_utf8).collect();
+        cells.contains(&&*seed) && cells.iter().any(|cell| open.contains(*cell))
     };
-    let is_planned = |row: &Row| {
-        let mut cases = header.plan.cases();
-        row.seed == header.schedule.seed && cases.any(|planned| planned.case.key() == row.case)
-    };
-    found.rows.iter().all(|row| {
-        let known = known.iter().find(|known| known.case == row.case);
-        is_planned(row) && known.is_none_or(|known| known.started_at == row.started_at)
-    })
+    let known: Vec<&[u8]> = known.split_inclusive(|&byte| byte == b'\n').collect();
+    let mut lines = csv.split_inclusive(|&byte| byte == b'\n');
+    let is_header = lines.next().is_none_or(|first| known[0].starts_with(first));
+    is_header && lines.all(|line| !line.ends_with(b"\n") || known.contains(&line) || is_open(line))
 }
 
 /// Opens a file of the resumed experiment: see [`OutputFile::resume`].

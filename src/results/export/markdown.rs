@@ -5,15 +5,14 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::circumstances::circumstances;
-use super::{each_machine, table};
-use crate::results::row::{Machine, Row};
+use super::table;
+use crate::results::row::Row;
 use crate::term::escape;
 use crate::term::table::Table;
 
-/// Returns the advice, and then for each machine the measurement conditions in one line, a table per block, and the
-/// remarks on skips, failures and warnings.
+/// Returns the advice, the measurement conditions in one line, a table per block, and the remarks on skips, failures and
+/// warnings.
 pub fn encode(rows: &[Row], advice: &[String]) -> String {
-    let heading = |machine: &Machine| format!("## {}\n\n", escaped(&machine.to_string()));
     let mut text = String::new();
     for line in advice {
         let _ = writeln!(text, "- {}", escaped(line));
@@ -21,7 +20,7 @@ pub fn encode(rows: &[Row], advice: &[String]) -> String {
     if !advice.is_empty() {
         text.push('\n');
     }
-    text + &each_machine(rows, heading, of_machine)
+    text + &of_machine(rows)
 }
 
 /// Returns the results of a search or a comparison as one table.

@@ -21,7 +21,8 @@ use serde_json::Value;
 use self::csv::Notation;
 use self::selection::Selection;
 use crate::error::UsageError;
-use crate::results::row::{Machine, Row};
+use crate::results::row::Row;
+use crate::term::escape;
 
 /// Function that returns the advice on engines for these rows, one line per machine. A module above this one
 /// supplies it.
@@ -89,7 +90,7 @@ impl Format {
             Some("jsonl") => {
                 let fix = "names in .jsonl are for raw samples; use .csv, .json, .md or .xlsx, or --format jsonl alone \
                            for rows on standard output";
-                return Err(UsageError::flag("--output", &path.display(), fix));
+                return Err(UsageError::flag("--output", &escape::name(path), fix));
             }
             _ => None,
         })
@@ -276,7 +277,7 @@ pub fn cannot_create(flag: &'static str, path: &Path, error: &io::Error) -> Usag
 
 fn unknown_extension(output: &Path) -> UsageError {
     let fix = "no format has names like this; use .csv, .json, .md or .xlsx, or say which it is with --format";
-    UsageError::flag("--output", &output.display(), fix)
+    UsageError::flag("--output", &escape::name(output), fix)
 }
 
 /// Returns the error for a format that contradicts the extension of the output file.
@@ -291,21 +292,6 @@ pub fn contradiction(asked: &str, output: &Path) -> UsageError {
 fn not_built() -> UsageError {
     let fix = "built without the feature xlsx; choose another format, or a build that has it";
     UsageError::flag("--format", "xlsx", fix)
-}
-
-/// Returns the texts about each machine, each below its heading. A single machine gets no heading.
-fn each_machine(
-    rows: &[Row],
-    heading: impl Fn(&Machine) -> String,
-    of_machine: impl Fn(&[Row]) -> String,
-) -> String {
-    let machines = Machine::each(rows);
-    if machines.len() <= 1 {
-        return of_machine(rows);
-    }
-    let machines = machines.iter();
-    let parts = machines.map(|(machine, rows)| heading(machine) + &of_machine(rows));
-    parts.collect::<Vec<String>>().join("\n")
 }
 
 /// Returns the distinct values of a column in these rows, in order of appearance, without empty ones.

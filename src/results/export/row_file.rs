@@ -149,6 +149,8 @@ impl RowFile {
 mod tests {
     use std::fs;
 
+    use serde_json::Value;
+
     use super::*;
     use crate::results::export::json;
     use crate::results::row::tests::ordinary_row;
@@ -161,7 +163,10 @@ mod tests {
     fn a_document_is_whole_after_every_block() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.json");
-        let on_disk = || json::read(&fs::read(&path).expect("it is there")).expect("it is whole");
+        let on_disk = || -> Vec<Value> {
+            let text = fs::read(&path).expect("it is there");
+            serde_json::from_slice(&text).expect("it is whole")
+        };
         let mut file =
             RowFile::create(Format::Json, Selection::all(), &path, none).expect("the name is free");
         assert_eq!(on_disk().len(), 0);
@@ -170,7 +175,8 @@ mod tests {
         assert_eq!(on_disk().len(), 2);
         file.rows(&[ordinary_row()]).expect("there is space");
         file.finish().expect("there is nothing left to write");
-        assert_eq!(on_disk(), [ordinary_row(), ordinary_row(), ordinary_row()]);
+        let rows = [ordinary_row(), ordinary_row(), ordinary_row()];
+        assert_eq!(on_disk(), json::objects(&rows).expect("JSON"));
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Default for Selection {
 impl Selection {
     /// Returns the selection of all columns.
     pub fn all() -> Self {
-        Self::having(|_| true)
+        Self(Column::ALL.iter().collect())
     }
 
     /// Returns the columns for a run of this plan.
@@ -45,16 +45,6 @@ impl Selection {
         Self::new(asked, cases, kind)
     }
 
-    /// Returns the columns for rows without a log.
-    pub fn of_rows(asked: ColumnSet, rows: &[Row]) -> Self {
-        let cases = rows.iter().filter_map(|row| Case::of_key(&row.case));
-        let kind = RunKind {
-            is_verified: rows.iter().any(|row| row.verified_packets.is_some()),
-            is_metered: rows.iter().any(|row| !row.power_meter.is_empty()),
-        };
-        Self::new(asked, cases, kind)
-    }
-
     fn new(asked: ColumnSet, cases: impl Iterator<Item = Case>, kind: RunKind) -> Self {
         if asked == ColumnSet::All {
             return Self::all();
@@ -62,17 +52,6 @@ impl Selection {
         let run = Run::new(cases.collect(), kind);
         let columns = Column::ALL.iter();
         Self(columns.filter(|column| run.shows(column)).collect())
-    }
-
-    /// Returns the columns whose names satisfy `is_wanted`.
-    pub fn having(is_wanted: impl Fn(&str) -> bool) -> Self {
-        let columns = Column::ALL.iter();
-        Self(columns.filter(|column| is_wanted(column.name)).collect())
-    }
-
-    /// Returns whether all columns are selected.
-    pub fn is_all(&self) -> bool {
-        self.0.len() == Column::ALL.len()
     }
 
     /// Returns the selected columns.

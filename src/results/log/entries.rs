@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::First;
+use super::read::plain;
 use crate::error::UsageError;
 use crate::sys::files::{self, Kind};
 use crate::term::{escape, json};
@@ -31,7 +32,7 @@ impl<H: First, E: DeserializeOwned> Entries<H, E> {
     pub fn open(flag: &'static str, path: &Path) -> Result<Self, UsageError> {
         let name = escape::name(path);
         let wrong = |problem: String| UsageError::flag(flag, &name, problem);
-        let bytes = files::read_whole(path, Kind::File);
+        let bytes = files::read_whole(path, Kind::File).and_then(plain);
         let bytes = bytes.map_err(|error| wrong(format!("cannot read it: {error}")))?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n');
         let whole = whole.map_or(0, |at| at + 1);

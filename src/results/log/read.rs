@@ -1,15 +1,16 @@
 //! Reading of raw samples.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
+use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 
 use super::{Event, FORMAT, First, Header};
 use crate::error::UsageError;
 use crate::sys::files::{self, Kind};
-use crate::term::{json, text_file};
+use crate::term::{escape, json, text_file};
 
 /// Content of a log: its first line, which describes the plan, and its events. The default is the log of a sweep.
 #[derive(Clone, Debug)]
@@ -55,15 +56,31 @@ impl<H: First> Log<H> {
         Ok((state, rows))
     }
 
-    /// Reads the file that is the value of an option.
+    /// Reads the file that is the value of an option, also from a pipe, and compressed by gzip.
     ///
     /// # Errors
     /// Fails if the file cannot be read or is no log of this kind.
     pub fn open(flag: &'static str, path: &Path) -> Result<Self, UsageError> {
-        let bytes = files::read_whole(path, Kind::File).map_err(|error| {
+        let unreadable = |error: io::Error| {
             UsageError::flag(flag, &path.display(), format!("cannot read it: {error}"))
-        })?;
-        Self::parse(&path.display().to_string(), &bytes)
+        };
+        let bytes = files::read_whole(path, Kind::FileOrPipe);
+        let bytes = bytes.and_then(plain).map_err(unreadable)?;
+        Self::parse(&escape::name(path), &bytes)
+    }
+
+    /// Reads the file that `--resume` continues.
+    ///
+    /// # Errors
+    /// Fails as [`Log::open`] does, or if the file is a pipe or compressed.
+    pub fn open_to_resume(path: &Path) -> Result<Self, UsageError> {
+        let refused = |problem| UsageError::flag("--resume", &path.display(), problem);
+        let bytes = files::read_whole(path, Kind::File);
+        let bytes = bytes.map_err(|error| refused(format!("cannot read it: {error}")))?;
+        if bytes.starts_with(GZIP) {
+            return Err(refused("it is compressed: gunzip it first".to_owned()));
+        }
+        Self::parse(&escape::name(path), &bytes)
     }
 
     /// Parses the content of the file `name`.
@@ -103,12 +120,42 @@ impl<H: First> Log<H> {
 pub fn is_of<H: First>(path: &Path) -> bool {
     let beginning = format!("{{\"{}\":", H::KEY);
     let mut start = vec![0; beginning.len()];
-    let is_file = path.is_file();
-    is_file
-        && File::open(path)
-            .and_then(|mut file| file.read_exact(&mut start))
-            .is_ok()
-        && start == beginning.as_bytes()
+    // A pipe could not be read again.
+    let file = path.is_file().then(|| File::open(path).ok()).flatten();
+    let read = file.map(|mut file| {
+        if is_compressed(path) {
+            MultiGzDecoder::new(file).read_exact(&mut start)
+        } else {
+            file.read_exact(&mut start)
+        }
+    });
+    read.is_some_and(|read| read.is_ok()) && start == beginning.as_bytes()
+}
+
+/// First bytes of a file that gzip has written.
+const GZIP: &[u8] = b"\x1f\x8b";
+
+/// Returns whether gzip has written a file. An unreadable file was not.
+fn is_compressed(path: &Path) -> bool {
+    let mut start = [0; GZIP.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == GZIP
+}
+
+/// Returns the content of a file that may be compressed.
+pub(super) fn plain(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    if !bytes.starts_with(GZIP) {
+        return Ok(bytes);
+    }
+    let mut plain = Vec::new();
+    let content = MultiGzDecoder::new(&bytes[..]);
+    content
+        .take(files::MOST_BYTES + 1)
+        .read_to_end(&mut plain)?;
+    if plain.len() as u64 > files::MOST_BYTES {
+        return Err(io::Error::other("it has more than 1 GiB, uncompressed"));
+    }
+    Ok(plain)
 }
 
 /// Parses the first line.
@@ -122,8 +169,7 @@ fn first<H: First>(line: &[u8]) -> Result<H, String> {
     // Check the format first, because the rest may have another shape in another format.
     if format != u64::from(FORMAT) {
         return Err(format!(
-            "{}, format {format}, but udpbench {} reads format {FORMAT}: use the udpbench that wrote it; a CSV beside it \
-             can still be read",
+            "{}, format {format}, but udpbench {} reads format {FORMAT}: use the udpbench that wrote it",
             H::WHAT,
             crate::VERSION,
         ));

@@ -120,7 +120,7 @@ macro_rules! columns {
         $name:ident: $type:ty, $unit:literal, $over:ident, $short:ident, $empty:literal;
     )+ })+) => {
         /// One row of the results. The names have the units. Values that could not be measured are empty, never 0.
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
         pub struct Row {
             $($($(#[doc = $doc])+ $(#[serde($($serde)+)])? pub $name: $type,)+)+
         }

@@ -57,7 +57,7 @@ columns! {
         /// Why `status` is not `ok`.
         reason: String, "", Case, Always, "if `ok`";
         /// What may mislead about the row; several are joined with `; `.
-        #[serde(with = "joined")]
+        #[serde(serialize_with = "joined::serialize")]
         warnings: Vec<String>, "", Case, Always, "none";
         /// Key that matches rows of two runs, such as `std:std/2t/300B/connected/v4`; the sender comes first.
         case: String, "", Plan, Always, "never";

@@ -29,26 +29,9 @@ impl Machine {
     /// Returns the machine of a row.
     pub fn of(row: &Row) -> Self {
         Self {
-            id: if row.knows_its_host() || row.machine_id.is_empty() {
-                id(row)
-            } else {
-                row.machine_id.clone()
-            },
+            id: id(row),
             network: Network::of(row),
         }
-    }
-
-    /// Splits rows by machine, in order of appearance. A file may have rows of several machines.
-    pub fn each(rows: &[Row]) -> Vec<(Self, Vec<Row>)> {
-        let mut machines: Vec<(Self, Vec<Row>)> = Vec::new();
-        for row in rows {
-            let machine = Self::of(row);
-            match machines.iter_mut().find(|(other, _)| *other == machine) {
-                Some((_, rows)) => rows.push(row.clone()),
-                None => machines.push((machine, vec![row.clone()])),
-            }
-        }
-        machines
     }
 }
 
@@ -57,8 +40,7 @@ impl Network {
         let has_veth = |nic: &str| nic.split([' ', '(']).any(|word| word == "veth");
         if row.direction.is_none() {
             Self::Loopback
-        } else if has_veth(&row.nic) || has_veth(&row.remote_nic) || row.machine_id.ends_with(VETH)
-        {
+        } else if has_veth(&row.nic) || has_veth(&row.remote_nic) {
             Self::Veth
         } else {
             Self::Wire
@@ -75,19 +57,9 @@ impl Network {
     }
 }
 
-/// End of the column `machine_id`, as a CSV lacks the interfaces by default.
-const VETH: &str = ", over veth";
-
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.id)
-    }
-}
-
-impl Row {
-    /// Returns whether the row has the columns of the host, which a CSV lacks by default.
-    pub fn knows_its_host(&self) -> bool {
-        !self.board.is_empty()
     }
 }
 
@@ -112,7 +84,7 @@ fn id(row: &Row) -> String {
         &row.remote_machine,
     ]);
     let network = match Network::of(row) {
-        Network::Veth => VETH,
+        Network::Veth => ", over veth",
         Network::Loopback | Network::Wire => "",
     };
     format!("{local} to {remote}{network}")
@@ -153,20 +125,12 @@ mod tests {
     }
 
     #[test]
-    fn veth_is_known_from_either_interface_and_from_a_short_csv() {
+    fn veth_is_known_from_either_interface() {
         let veth = Row {
             remote_nic: "vb (veth 10000 Mb/s full, MTU 1500)".to_owned(),
             ..row_of_a_wire()
         };
-        let machine = Machine::of(&veth);
-        assert_eq!(machine.network, Network::Veth);
-        let short = Row {
-            board: String::new(),
-            remote_nic: String::new(),
-            machine_id: machine.to_string(),
-            ..veth
-        };
-        assert_eq!(Machine::of(&short), machine);
+        assert_eq!(Machine::of(&veth).network, Network::Veth);
     }
 
     #[test]

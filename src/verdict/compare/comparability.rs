@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::results::row::{Machine, Row};
+use crate::results::row::Row;
 use crate::term::digits::counted;
 
 /// Returns why two rows of one case must not be compared, or `None`.
@@ -15,11 +15,6 @@ pub(super) fn obstacle(base: &Row, new: &Row) -> Option<String> {
 
 /// Returns why two rows are of different machines or builds, or `None`.
 pub(super) fn other_system(base: &Row, new: &Row) -> Option<String> {
-    // A CSV lacks the host's columns by default: its rows only name their machine.
-    if !(base.knows_its_host() && new.knows_its_host()) {
-        let [base, new] = [base, new].map(|row| Machine::of(row).to_string());
-        return differ(&base, &new).then(|| format!("other machine: {base}, now {new}"));
-    }
     other_machine(base, new)
         .or_else(|| other_virtualization(base, new))
         .or_else(|| other_build(base, new))

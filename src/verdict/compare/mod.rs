@@ -50,6 +50,8 @@ pub struct Comparison {
 /// (docs/VALIDATION.md): two of them differ by this much in 4 of 100.
 const MACHINE_MOVED: f64 = 0.10;
 
+const AT_A_RATE: &str = "at a given rate the speed is what was asked for; use --by cpu";
+
 /// Compares the runs before with those after.
 pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
     let matching = Matching::of(sides);
@@ -203,6 +205,9 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
         Matched::Disturbed([before, after], why) => {
             return Err(match comparability::obstacle(before, after) {
                 Some(other) => Verdict::NotComparable(other),
+                None if by == By::Speed && before.target_pps.is_some() => {
+                    Verdict::NotComparable(AT_A_RATE.to_owned())
+                }
                 None => Verdict::Undecided(why.clone()),
             });
         }
@@ -218,8 +223,7 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
         return Err(Verdict::NotComparable(why));
     }
     if by == By::Speed && first.target_pps.is_some() {
-        let why = "at a given rate the speed is what was asked for; use --by cpu";
-        return Err(Verdict::NotComparable(why.to_owned()));
+        return Err(Verdict::NotComparable(AT_A_RATE.to_owned()));
     }
     let logs = |side: usize| -> Option<Vec<f64>> {
         let values = rows[side].iter().map(|row| value(row, by));

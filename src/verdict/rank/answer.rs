@@ -7,7 +7,7 @@ use super::commands::{at_a_lower_rate, only_on_a_wire};
 use super::gain::Gain;
 use super::gains::Gains;
 use super::measure::{By, Measure};
-use super::{BoardRanking, Conditions, Earlier};
+use super::{BoardRanking, Conditions, Earlier, engines};
 use super::{table, technique};
 use crate::results::row::Network;
 use crate::verdict::quality::Grade;
@@ -234,17 +234,6 @@ fn intervals(board: &BoardRanking, best: &BTreeSet<&str>, gains: &[Gain]) -> Opt
         (true, None) => Some(format!("+-% is {within}")),
         (false, between) => between.map(|between| format!("Y{between}")),
     }
-}
-
-/// Returns the engines that were measured, sorted by name.
-pub(super) fn engines(board: &BoardRanking) -> Vec<&str> {
-    let places = board.averaged.iter().flat_map(|one| &one.standing.places);
-    let ranked = places.map(|place| place.label.as_str());
-    let left_out = board.averaged.iter().flat_map(|one| &one.left_out);
-    let all: BTreeSet<&str> = ranked
-        .chain(left_out.map(|(engine, _)| engine.as_str()))
-        .collect();
-    all.into_iter().collect()
 }
 
 fn left_out(board: &BoardRanking) -> Option<String> {

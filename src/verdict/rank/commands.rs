@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::answer::engines;
 use super::choices::{is_unknown, listed};
 use super::measure::Measure;
-use super::{BoardRanking, technique};
+use super::{BoardRanking, engines, technique};
 use crate::data::{BlockKey, EngineName, Workload};
 use crate::results::row::Network;
 

@@ -28,7 +28,7 @@ mod soonest;
 pub mod table;
 mod technique;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::answer::Answer;
 pub use self::averaged::{Averaged, Conditions};
@@ -279,6 +279,17 @@ impl Standing {
     pub fn leaders(&self) -> impl Iterator<Item = &RankedEngine> {
         self.places.iter().filter(|place| place.is_first())
     }
+}
+
+/// Returns the engines that were measured, sorted by name.
+fn engines(board: &BoardRanking) -> Vec<&str> {
+    let places = board.averaged.iter().flat_map(|one| &one.standing.places);
+    let ranked = places.map(|place| place.label.as_str());
+    let left_out = board.averaged.iter().flat_map(|one| &one.left_out);
+    let all: BTreeSet<&str> = ranked
+        .chain(left_out.map(|(engine, _)| engine.as_str()))
+        .collect();
+    all.into_iter().collect()
 }
 
 #[cfg(test)]

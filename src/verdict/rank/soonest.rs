@@ -6,12 +6,12 @@ mod words;
 use std::collections::BTreeSet;
 
 pub(super) use self::circumstances::Circumstances;
-use super::answer::{Answer, engines, hint, never_sleep};
+use super::answer::{Answer, hint, never_sleep};
 use super::choices::{NEEDED_PCT, is_clean, lowered, names, needs_spare_cpus};
 use super::commands::only_on_a_wire;
 use super::estimate::{RISK, Reading};
 use super::measure::Measure;
-use super::{BoardRanking, Conditions, Overloaded, RankedEngine, Standing};
+use super::{BoardRanking, Conditions, Overloaded, RankedEngine, Standing, engines};
 use crate::results::row::Network;
 use crate::verdict::quality::Grade;
 

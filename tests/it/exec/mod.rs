@@ -90,7 +90,7 @@ fn a_program_sends_and_receives_like_an_engine() {
         // The CPU time of the process, not that of the thread that waits for it.
         assert!(row.cpu_ns_per_packet > Some(100.0), "{row:?}");
     }
-    place.has_them_made_again(&rows);
+    place.has_them_made_again();
     assert_none_left(&place);
 }
 

@@ -42,7 +42,7 @@ fn a_sweep_there_has_its_log_and_its_rows_here() {
     let all_ok = rows.iter().all(|row| row.status == Status::Ok);
     assert!(!rows.is_empty() && all_ok, "{rows:?}");
     assert!(rows.iter().all(|row| row.direction.is_none()), "{rows:?}");
-    place.has_them_made_again(&rows);
+    place.has_them_made_again();
     // Nothing went over the cable but messages.
     let frames = &lab.link(End::Far)["stats64"]["rx"]["packets"];
     assert!(frames.as_u64() < Some(5_000), "{frames}");

@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 
 pub(super) use self::layout::{columns, legend};
 pub use self::layout::{count, estimate, interval_text, number, thousands};
-use super::each_machine;
-use crate::results::row::{Load, Machine, Row, Status};
-use crate::term::fold;
+use crate::results::row::{Load, Row, Status};
 use crate::term::table::Columns;
 #[cfg(feature = "report")]
 use crate::term::table::Table;
@@ -18,30 +16,11 @@ use crate::term::table::Table;
 /// lines.
 pub const WIDTH: u16 = 100;
 
-/// Draws the rows in a table of `width` columns, 60 or more, per machine and ordered by threads, payload and ip. The
-/// remarks on skips, failures and warnings follow. Columns that do not fit are left out, the least important first,
+/// Draws the rows in a table of `width` columns, 60 or more, ordered by threads, payload and ip. The remarks on skips, failures and warnings follow. Columns that do not fit are left out, the least important first,
 /// and are named.
 pub fn draw(rows: &[Row], width: u16) -> String {
-    let heading = |machine: &Machine| fold::cut(&format!("== {machine}"), width.into()) + "\n";
     let escaped: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
-    each_machine(&escaped, heading, |rows| of_machine(rows, width))
-}
-
-/// Draws only the warnings of the rows, with the number of cases that each concerns.
-pub fn warnings(rows: &[Row], width: u16) -> String {
-    let only_warnings = |row: &Row| Row {
-        reason: String::new(),
-        ..row.escaped_for_terminal()
-    };
-    let rows: Vec<Row> = rows.iter().map(only_warnings).collect();
-    match below(&rows, width) {
-        none if none.is_empty() => "No warnings.\n".to_owned(),
-        warnings => warnings,
-    }
-}
-
-fn of_machine(rows: &[Row], width: u16) -> String {
-    let (loaded, others) = by_load(rows);
+    let (loaded, others) = by_load(&escaped);
     let mut text = String::new();
     if !loaded.is_empty() {
         text += &latency::table(&loaded).draw(width.into());
@@ -67,7 +46,20 @@ fn of_machine(rows: &[Row], width: u16) -> String {
         }
         text += &table.draw(width.into());
     }
-    text + &below(rows, width)
+    text + &below(&escaped, width)
+}
+
+/// Draws only the warnings of the rows, with the number of cases that each concerns.
+pub fn warnings(rows: &[Row], width: u16) -> String {
+    let only_warnings = |row: &Row| Row {
+        reason: String::new(),
+        ..row.escaped_for_terminal()
+    };
+    let rows: Vec<Row> = rows.iter().map(only_warnings).collect();
+    match below(&rows, width) {
+        none if none.is_empty() => "No warnings.\n".to_owned(),
+        warnings => warnings,
+    }
 }
 
 /// Splits the rows that have their columns by load, if any load is a share of a rate, from all others.
