@@ -135,9 +135,10 @@ impl SourceNumbers {
         };
         let missing = u64::try_from(series.counts.missing).unwrap_or(0);
         let is_matched = is_exact && series.possible_drops == series.matched_drops;
-        let at_socket = match is_matched {
-            true => series.matched_drops,
-            false => missing.min(series.possible_drops + late_drops),
+        let at_socket = if is_matched {
+            series.matched_drops
+        } else {
+            missing.min(series.possible_drops + late_drops)
         };
         let is_exact = at_socket == 0 || is_matched;
         Self {

@@ -399,7 +399,9 @@ mod tests {
         let header = serde_json::from_value(header).expect("a header");
         let mut summary = Summary::new(header);
         let entries: Vec<Entry> = serde_json::from_value(entries).expect("entries");
-        entries.iter().for_each(|entry| summary.take(entry));
+        for entry in &entries {
+            summary.take(entry);
+        }
         summary.settled().text(200)
     }
 
