@@ -53,7 +53,7 @@ pub struct SourceNumbers {
 pub struct Jump {
     /// UTC of the first number after it.
     pub at: String,
-    /// Numbers.
+    /// Difference between this number and the one before it.
     pub numbers: u64,
     /// Time since the number before it.
     pub ms: f64,
@@ -230,8 +230,9 @@ impl Jump {
             more => format!("; {more} more such jumps"),
         };
         format!(
-            "the numbers jumped by {numbers} in {ms:.1} ms at {} UTC (at its pace, at most {possible} were sent then): its \
+            "the numbers jumped over {} in {ms:.1} ms at {} UTC (at its pace, at most {possible} were sent then): its \
              counter began again, or losses there cannot be known{more}",
+            numbers.saturating_sub(1),
             time_of_day(at)
         )
     }
