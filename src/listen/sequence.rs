@@ -109,8 +109,8 @@ impl Sequence {
 
 impl SourceNumbers {
     /// Creates the numbers of a source. `is_exact`: each drop of the socket has a missing number of the same time.
-    /// `late_drops`: drops that the socket may have counted later than they came, as of a wrong checksum, which it finds
-    /// when it is read.
+    /// `late_drops`: drops that the socket may have counted later than they came, as of a wrong checksum, which it
+    /// finds when it is read.
     pub fn new(
         source: String,
         series: Result<Series, Doubt>,

@@ -386,7 +386,7 @@ pub const PLACES: &[LossPlace] = &[
         counters: &["IpReasmTimeout"],
         file: SNMP,
         reasons: &["FRAG_REASM_TIMEOUT", "FRAG_TOO_FAR", "DUP_FRAG"],
-        why: "some fragments of each datagram are missing after 30 s: a firewall drops them, or they are lost on the way",
+        why: "some fragments of each datagram are missing after 30 s: a firewall drops them, or they are lost",
         next: "sudo nft list ruleset; sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than \
                the MTU",
         ..PLACE
@@ -396,7 +396,8 @@ pub const PLACES: &[LossPlace] = &[
         counters: &["IpReasmFails"],
         less: &["IpReasmTimeout"],
         file: SNMP,
-        why: "fragments of datagrams that never become whole fill the memory: what drops the others of them is the cause",
+        why: "fragments of datagrams that never become whole fill the memory: what drops the others of them is the \
+              cause",
         next: "sudo nft list ruleset; sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than \
                the MTU; memory: grep FRAG /proc/net/sockstat; sysctl net.ipv4.ipfrag_high_thresh",
         ..PLACE

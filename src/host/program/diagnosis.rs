@@ -126,7 +126,8 @@ fn why_of_thread(
             percent(ran)
         );
         let fix = format!(
-            "let a thread of its own read, several datagrams per call (recvmmsg)\nwhat it waits for: sudo strace -fp {}",
+            "let a thread of its own read, several datagrams per call (recvmmsg)\n\
+             what it waits for: sudo strace -fp {}",
             busiest.pid
         );
         return (why, fix);

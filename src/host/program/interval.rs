@@ -61,8 +61,8 @@ pub struct SocketSeen {
     pub owners: BTreeSet<u32>,
 }
 
-/// Share of its buffer from which on a queue is nearly full. Since Linux 4.12 the kernel gives back what a reader took in
-/// quarters of the buffer.
+/// Share of its buffer from which on a queue is nearly full. Since Linux 4.12 the kernel gives back what a reader took
+/// in quarters of the buffer.
 const NEARLY_FULL: f64 = 0.7;
 
 impl SocketSeen {
