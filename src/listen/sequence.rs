@@ -53,7 +53,7 @@ pub struct SourceNumbers {
 pub struct Jump {
     /// UTC of the first number after it.
     pub at: String,
-    /// Numbers.
+    /// Difference between this number and the one before it.
     pub numbers: u64,
     /// Time since the number before it.
     pub ms: f64,
@@ -62,13 +62,20 @@ pub struct Jump {
 }
 
 impl Sequence {
-    /// Returns the missing numbers that were lost before the socket, or may have been.
-    pub fn lost_before_socket(&self) -> u64 {
-        let all = self.sources.iter().filter_map(|source| {
+    /// Returns the fewest and the most missing numbers that were lost before the socket, which dropped `drops` datagrams
+    /// in all.
+    pub fn lost_before_socket(&self, drops: u64) -> (u64, u64) {
+        let (mut least, mut most, mut missing) = (0, 0, 0);
+        for source in &self.sources {
+            let of_source = source.missing();
+            let at_socket = source.dropped_at_socket_most.unwrap_or(0);
             let exact = source.lost_before_socket;
-            exact.or_else(|| Some(source.counts?.missing.try_into().unwrap_or(0)))
-        });
-        all.sum()
+            missing += of_source;
+            least += exact.unwrap_or_else(|| of_source.saturating_sub(at_socket));
+            most += exact.unwrap_or(of_source);
+        }
+        // Sources share the drops.
+        (least.max(missing.saturating_sub(drops)).min(most), most)
     }
 
     /// Returns the lines of the summary.
@@ -102,7 +109,14 @@ impl Sequence {
 
 impl SourceNumbers {
     /// Creates the numbers of a source. `is_exact`: each drop of the socket has a missing number of the same time.
-    pub fn new(source: String, series: Result<Series, Doubt>, is_exact: bool) -> Self {
+    /// `late_drops`: drops that the socket may have counted later than they came, as of a wrong checksum, which it
+    /// finds when it is read.
+    pub fn new(
+        source: String,
+        series: Result<Series, Doubt>,
+        is_exact: bool,
+        late_drops: u64,
+    ) -> Self {
         let series = match series {
             Ok(series) => series,
             Err(doubt) => {
@@ -120,8 +134,13 @@ impl SourceNumbers {
             }
         };
         let missing = u64::try_from(series.counts.missing).unwrap_or(0);
-        let at_socket = series.possible_drops;
-        let is_exact = at_socket == 0 || is_exact && at_socket == series.matched_drops;
+        let is_matched = is_exact && series.possible_drops == series.matched_drops;
+        let at_socket = if is_matched {
+            series.matched_drops
+        } else {
+            missing.min(series.possible_drops + late_drops)
+        };
+        let is_exact = at_socket == 0 || is_matched;
         Self {
             source,
             doubt: None,
@@ -140,12 +159,17 @@ impl SourceNumbers {
         }
     }
 
+    fn missing(&self) -> u64 {
+        let missing = self.counts.map_or(0, |counts| counts.missing);
+        u64::try_from(missing).unwrap_or(0)
+    }
+
     fn lines(&self) -> Vec<String> {
         let Some(counts) = self.counts else {
             let doubt = self.doubt.as_deref().unwrap_or("unknown");
             return vec![format!("losses cannot be known: {doubt}")];
         };
-        let missing = u64::try_from(counts.missing).unwrap_or(0);
+        let missing = self.missing();
         let mut first = format!(
             "{missing} of {} missing",
             of("number", counts.received + missing)
@@ -185,7 +209,7 @@ impl SourceNumbers {
                 "{here} of the missing were dropped at the socket, {before} were lost before it"
             ),
             _ => format!(
-                "0 to {} of the {missing} missing were dropped at the socket, and the others were lost before it",
+                "up to {} of the {missing} missing were dropped at the socket, all others were lost before it",
                 most.min(missing)
             ),
         }
@@ -206,8 +230,9 @@ impl Jump {
             more => format!("; {more} more such jumps"),
         };
         format!(
-            "the numbers jumped by {numbers} in {ms:.1} ms at {} UTC (at its pace, at most {possible} were sent then): its \
+            "the numbers jumped over {} in {ms:.1} ms at {} UTC (at its pace, at most {possible} were sent then): its \
              counter began again, or losses there cannot be known{more}",
+            numbers.saturating_sub(1),
             time_of_day(at)
         )
     }
@@ -215,4 +240,112 @@ impl Jump {
 
 fn of(noun: &str, count: u64) -> String {
     counted(usize::try_from(count).unwrap_or(usize::MAX), noun)
+}
+
+/// Returns the text about where numbers were lost before the socket, and the next step. `lost` are the fewest and the
+/// most of them; this host dropped `here` packets before the socket meanwhile. `None`: none were lost there.
+pub fn before_socket(lost: (u64, u64), here: u64, all_is_looked_at: bool) -> Option<String> {
+    let on_the_way = "the cable, its plugs and switches; at the sender: tc -s qdisc; ip -s link";
+    let text = match lost {
+        (_, 0) => return None,
+        (0, _) if here == 0 => {
+            "none has to be lost there: the socket dropped as many as are missing".to_owned()
+        }
+        (least, _) if least <= here => {
+            "on this host, which dropped as many then (below), or on the way".to_owned()
+        }
+        (least, _) if here > 0 => format!(
+            "this host dropped up to {here} (below); at least {} were lost on the way: {on_the_way}",
+            least - here
+        ),
+        _ if !all_is_looked_at => format!(
+            "on the way, or at a place of this host that was not looked at (below). On the way: {on_the_way}"
+        ),
+        (least, most) => {
+            let number = if least < most {
+                format!("at least {least} ")
+            } else {
+                String::new()
+            };
+            format!(
+                "{number}not on this host, whose counters did not move, but on the way: {on_the_way}"
+            )
+        }
+    };
+    Some(format!("before it: {text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::sequence::SequenceCounts;
+
+    /// Numbers of which 999 are missing, and 983 of them may have been dropped by the stamps of the socket.
+    fn series() -> Series {
+        let counts = SequenceCounts {
+            received: 4000,
+            missing: 999,
+            ..SequenceCounts::default()
+        };
+        Series {
+            counts,
+            matched_drops: 983,
+            possible_drops: 983,
+            jumps: 0,
+            first_restart_ns: None,
+            first_jump: None,
+        }
+    }
+
+    fn sequence(late_drops: u64) -> Sequence {
+        let source = SourceNumbers::new("camera".to_owned(), Ok(series()), false, late_drops);
+        Sequence {
+            sources: vec![source],
+            ..Sequence::default()
+        }
+    }
+
+    #[test]
+    fn wrong_checksums_that_explain_all_missing_numbers_leave_none_for_the_cable() {
+        let sequence = sequence(1000);
+        let text = sequence.lines().join("\n");
+        let all = "up to 999 of the 999 missing were dropped at the socket";
+        assert!(text.contains(all), "{text}");
+        assert_eq!(sequence.lost_before_socket(1000), (0, 999));
+        let before = before_socket((0, 999), 0, true).expect("it is not exact");
+        assert!(
+            !before.contains("cable") && !before.contains("way"),
+            "{before}"
+        );
+    }
+
+    #[test]
+    fn drops_of_the_socket_that_are_fewer_than_the_missing_numbers_leave_the_others_for_the_way() {
+        for (late_drops, drops, least) in [(0, 983, 16), (10, 993, 6), (1000, 900, 99)] {
+            let lost = sequence(late_drops).lost_before_socket(drops);
+            assert_eq!(lost, (least, 999), "{late_drops} {drops}");
+        }
+        for (lost, here, expected) in [
+            (
+                (16, 999),
+                0,
+                "at least 16 not on this host, whose counters did not move, but on the way: the cable",
+            ),
+            ((16, 16), 0, "before it: not on this host"),
+            (
+                (16, 999),
+                20,
+                "on this host, which dropped as many then (below), or on the way",
+            ),
+            (
+                (16, 999),
+                6,
+                "this host dropped up to 6 (below); at least 10 were lost on the way: the cable",
+            ),
+        ] {
+            let text = before_socket(lost, here, true).expect("some were lost");
+            assert!(text.contains(expected), "{text}");
+        }
+        assert_eq!(before_socket((0, 0), 5, true), None);
+    }
 }

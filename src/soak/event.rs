@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use super::time_text;
 
+/// Ends the note that somebody set down the interface that it begins with.
+pub(super) const SET_DOWN: &str = " was set down here";
+
 /// Kinds of events. An event of several has the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -27,7 +30,7 @@ pub enum Kind {
 pub enum Place {
     /// This host: it refused to send, its socket was full, or the program did not run.
     Here,
-    /// The interface of this host: its carrier changed.
+    /// The interface of this host: its carrier changed, or it was set down.
     Link,
     /// The path to the other end.
     Forward,
@@ -112,8 +115,10 @@ impl Event {
             let (rtt, usual) = (time_text(self.rtt_ns), time_text(self.usual_rtt_ns));
             parts.push(format!("round trip {rtt} instead of {usual}"));
         }
-        parts.push(self.place_text(host));
-        let parts = std::iter::once(parts.join(", ")).chain(self.notes.iter().cloned());
+        let place = self.place_text(host);
+        let notes = self.notes.iter().filter(|note| **note != place);
+        parts.push(place.clone());
+        let parts = std::iter::once(parts.join(", ")).chain(notes.cloned());
         let text = parts.collect::<Vec<_>>().join("; ");
         format!("{:<8}{text}", self.kind.word())
     }
@@ -137,6 +142,11 @@ impl Event {
         }
     }
 
+    /// Returns the note that somebody set this host's interface down. `None`: nobody did.
+    pub(super) fn set_down(&self) -> Option<&String> {
+        self.notes.iter().find(|note| note.ends_with(SET_DOWN))
+    }
+
     /// Returns the place for people.
     pub fn place_text(&self, host: &str) -> String {
         match self.place {
@@ -148,7 +158,10 @@ impl Event {
                 "here: this program's receive buffer was full".to_owned()
             }
             Place::Here => "here: this program did not get to run".to_owned(),
-            Place::Link => "at this host's link".to_owned(),
+            Place::Link => match self.set_down() {
+                Some(note) => note.clone(),
+                None => "at this host's link".to_owned(),
+            },
             Place::Forward => format!("on the way to {host}"),
             Place::Back => format!("on the way from {host}"),
             Place::Path => "on the way there or back".to_owned(),

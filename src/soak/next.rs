@@ -26,6 +26,15 @@ pub(super) fn step(event: &Event, header: &Header) -> String {
     format!("{place}: {}", of_place(event, header))
 }
 
+/// Returns the place of an event in which the log broke off: nobody has read any counter for it.
+pub(super) fn step_of_open(event: &Event, header: &Header) -> String {
+    if event.place != Place::Path || counted_place(event, "").is_some() {
+        return step(event, header);
+    }
+    let place = event.place_text(header.far_end());
+    format!("{place}: not known: the log breaks off in it")
+}
+
 /// Returns the place whose counters tell of most of an event's losses: of this host, or of the other one if their notes
 /// begin with `at`.
 fn counted_place(event: &Event, at: &str) -> Option<&'static LossPlace> {
@@ -63,6 +72,9 @@ fn of_place(event: &Event, header: &Header) -> String {
             typed(FIREWALL)
         ),
         Place::Here => format!("{BUSY}; run it by: sudo chrt -f 50 udpbench"),
+        Place::Link if event.set_down().is_some() => format!(
+            "sudo ip link set {interface} up; who does that: journalctl -b -u NetworkManager -u systemd-networkd"
+        ),
         Place::Link => format!(
             "the cable, its plugs, the port of the switch; sudo ethtool {interface}; {}; sudo dmesg",
             typed("damaged frames")
@@ -71,12 +83,18 @@ fn of_place(event: &Event, header: &Header) -> String {
         Place::Path if event.kind == Kind::Delay => {
             format!("a full queue: {}; the same there", typed(WAY_OUT))
         }
+        Place::Path if event.lost_forward.is_none() => format!(
+            "which of them is not known: nothing returned before it, or after it; {0}; there, {0}; then cables and \
+             switches",
+            typed(FIREWALL)
+        ),
         Place::Forward | Place::Path => format!(
             "no counter of {host} tells of them; rules of a firewall have none: there, {}; then cables and switches",
             typed(FIREWALL)
         ),
         Place::Back => format!(
-            "firewalls here were not looked at: {}; there, tc -s qdisc; ip -s link; then cables and switches",
+            "firewalls were not looked at: here and there, {}; there, tc -s qdisc; ip -s link; then cables and \
+             switches",
             typed(FIREWALL)
         ),
     }
@@ -107,6 +125,11 @@ mod tests {
         for (place, change, expected) in [
             ("link", json!({}), "at this host's link: the cable, "),
             (
+                "link",
+                json!({"notes": ["carrier changes +1", "end0 was set down here"]}),
+                "end0 was set down here: sudo ip link set end0 up; who does that: journalctl ",
+            ),
+            (
                 "forward",
                 json!({}),
                 "on the way to board: no counter of board tells of them; ",
@@ -119,12 +142,17 @@ mod tests {
             (
                 "back",
                 json!({}),
-                "on the way from board: firewalls here were not looked at: sudo nft list ruleset; ",
+                "on the way from board: firewalls were not looked at: here and there, sudo nft list ruleset; ",
             ),
             (
                 "back",
                 json!({"notes": ["reverse path filter +98", "way out +100"]}),
                 "here, reverse path filter: a route to the sender's ADDRESS: sudo ip route add ADDRESS dev end0; ",
+            ),
+            (
+                "back",
+                json!({"notes": ["there: its own firewall refuses the answers (EPERM) +99"]}),
+                "at board, its own firewall refuses the answers (EPERM): there, sudo nft list ruleset",
             ),
             // Too few, and not on that way.
             (

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::event::{Event, Place};
+use super::event::{Event, Place, SET_DOWN};
 use crate::sys::files::Root;
 use crate::sys::kernel_log::KernelLog;
 use crate::sys::loss_counters::{LossCounters, LossReader};
@@ -83,7 +83,11 @@ impl Notes {
         if omitted > 0 {
             said.push(format!("{omitted} more lines"));
         }
-        if counted.contains_key(CARRIER) && event.place != Place::FarEnd && event.lost > 0 {
+        let is_set_down = said.iter().any(|text| text.ends_with(SET_DOWN));
+        if (is_set_down || counted.contains_key(CARRIER))
+            && event.place != Place::FarEnd
+            && event.lost > 0
+        {
             event.place = Place::Link;
         }
         let counted = counted.iter().map(|(name, by)| format!("{name} +{by}"));
@@ -103,6 +107,8 @@ pub struct Watch {
     /// `None`: the interface is gone, or netlink is forbidden.
     reader: Option<PathReader>,
     counters: Option<PathCounters>,
+    /// Somebody has set the interface up.
+    is_up: bool,
     /// Places of this host that lose datagrams on the way in. The kernel's drop reasons are not counted: for hours, they
     /// would cost too much.
     losses: LossReader,
@@ -162,6 +168,7 @@ impl Watch {
             interface: interface.to_owned(),
             reader: PathReader::open(interface).ok(),
             counters: None,
+            is_up: true,
             heat: Heat::read(root),
             next_ns: 0,
             root: root.clone(),
@@ -198,6 +205,12 @@ impl Watch {
             self.reader = None;
             return;
         };
+        let link = self.reader.as_mut().and_then(|reader| reader.link().ok());
+        let was_up = std::mem::replace(&mut self.is_up, link.is_none_or(|link| link.is_up));
+        if was_up && !self.is_up {
+            // A pulled cable takes the carrier only.
+            notes.say(now_ns, format!("{}{SET_DOWN}", self.interface));
+        }
         let lost = self.losses.read();
         if let Some(before) = self.counters.replace(now) {
             let moved = on_the_way_out(&now.since(&before)).into_iter();
@@ -254,6 +267,22 @@ mod tests {
             ]
         );
         assert_eq!(event.place, Place::Link);
+        assert_eq!(event.place_text("board"), "at this host's link");
+    }
+
+    #[test]
+    fn an_interface_that_was_set_down_is_no_pulled_cable() {
+        let mut notes = Notes::default();
+        notes.add(1, What::Counted(CARRIER, 1));
+        notes.say(1, format!("eth0{SET_DOWN}"));
+        let event = r#"{"kind":"silence","place":"here","start_ns":10,"length_ns":1000000000,"due":9,"lost":9,
+            "refused":9,"refused_errno":101,"unsent":0,"silences":1,"longest_silence_ns":1000000000,"silent_ns":1,
+            "usual_rtt_ns":1,"rtt_ns":0}"#;
+        let mut event: Event = serde_json::from_str(event).expect("an event");
+        notes.explain(&mut event);
+        assert_eq!(event.place_text("board"), "eth0 was set down here");
+        let line = "silence 1.0 s, 9 of 9 lost, eth0 was set down here; carrier changes +1";
+        assert_eq!(event.line("board"), line, "it is said once");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The summary of a soak: follows from its log alone, live or read again. Its size does not grow.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::event::{Event, Kind};
-use super::log::{Entry, Header, SoakLog};
+use super::log::{Entry, Header, Note, SoakLog};
 use super::minute::Probes;
 use super::next;
 use super::one_way::OneWaySummary;
@@ -55,6 +56,13 @@ pub struct Summary {
     last_clock_set: String,
     /// True if the log ends without the end of the soak.
     is_cut_off: bool,
+    /// True if a silence was not over when the log broke off: it may have lasted longer.
+    broke_off_in_silence: bool,
+    /// Start of the part of the soak that goes on, as in RFC 3339 and in nanoseconds of the soak.
+    part: (String, u64),
+    /// Number of interruptions, and the sentence about the last one.
+    interruptions: u64,
+    last_interruption: String,
 }
 
 /// Number of events, the sum of their lengths, and the longest.
@@ -64,15 +72,28 @@ struct Tally {
     together_ns: u64,
     longest_ns: u64,
     lost: u64,
+    /// True if the log broke off in one of them.
+    is_least: bool,
 }
 
 impl Tally {
+    /// Returns a length of these for people.
+    fn shown(&self, ns: u64) -> String {
+        least(self.is_least, ns)
+    }
+
     fn add(&mut self, length_ns: u64, lost: u64) {
         self.number += 1;
         self.together_ns += length_ns;
         self.longest_ns = self.longest_ns.max(length_ns);
         self.lost += lost;
     }
+}
+
+/// Returns a length for people. `is_least`: it may have been longer.
+fn least(is_least: bool, ns: u64) -> String {
+    let prefix = if is_least { "at least " } else { "" };
+    format!("{prefix}{}", time_text(ns))
 }
 
 impl SoakLog {
@@ -88,6 +109,7 @@ impl Summary {
     /// Returns the summary of a soak that has just begun.
     pub fn new(header: Header) -> Self {
         Self {
+            part: (header.started_at.clone(), 0),
             header,
             silences: [Tally::default(); CLASSES.len()],
             others: [Tally::default(); 3],
@@ -106,6 +128,9 @@ impl Summary {
             clock_sets: 0,
             last_clock_set: String::new(),
             is_cut_off: true,
+            broke_off_in_silence: false,
+            interruptions: 0,
+            last_interruption: String::new(),
         }
     }
 
@@ -116,7 +141,7 @@ impl Summary {
             Entry::Open(event) => self.open = Some((**event).clone()),
             Entry::Event(event) => {
                 self.open = None;
-                self.take_event(event);
+                self.take_event(event, false);
             }
             Entry::SoFar(probes) => self.so_far = *probes,
             Entry::Minute(minute) => {
@@ -139,7 +164,10 @@ impl Summary {
                 self.clock_sets += 1;
                 self.last_clock_set = format!("{}, at {}", note.text, note.at);
             }
-            Entry::Resumed(_) => self.settle(),
+            Entry::Resumed(note) => {
+                self.settle();
+                self.interrupted(note);
+            }
             Entry::FarEndGone(_) | Entry::Ended(_) => {}
         }
     }
@@ -154,26 +182,50 @@ impl Summary {
     fn settle(&mut self) {
         self.probes.add(&std::mem::take(&mut self.so_far));
         if let Some(event) = self.open.take() {
-            self.take_event(&event);
+            self.take_event(&event, true);
         }
     }
 
-    fn take_event(&mut self, event: &Event) {
-        let step = (event.kind, next::step(event, &self.header));
+    /// Notes from when to when nothing was measured.
+    fn interrupted(&mut self, resumed: &Note) {
+        let (started_at, start_ns) = &self.part;
+        let lasted = Duration::from_nanos(resumed.start_ns.saturating_sub(*start_ns));
+        let began = humantime::parse_rfc3339(started_at).ok();
+        let ended = began.and_then(|it| it.checked_add(lasted));
+        let from = ended.map_or_else(
+            || "a time that is not known".to_owned(),
+            |it| humantime::format_rfc3339_millis(it).to_string(),
+        );
+        self.interruptions += 1;
+        self.last_interruption = format!("from {from} to {}", resumed.at);
+        self.part = (resumed.at.clone(), resumed.start_ns);
+    }
+
+    /// Adds an event. `is_open`: the log broke off in it.
+    fn take_event(&mut self, event: &Event, is_open: bool) {
+        let step = if is_open {
+            next::step_of_open(event, &self.header)
+        } else {
+            next::step(event, &self.header)
+        };
+        let step = (event.kind, step);
+        self.broke_off_in_silence |= is_open && event.kind == Kind::Silence;
         *self.steps.entry(step).or_default() += 1;
         self.silent_ns += event.silent_ns;
         self.longest_silence_ns = self.longest_silence_ns.max(event.longest_silence_ns);
         let longest = event.longest_silence_ns;
-        match event.kind {
+        let (tally, length_ns) = match event.kind {
             Kind::Silence => {
                 let class = CLASSES.iter().position(|(end_ns, _)| longest < *end_ns);
                 let class = class.unwrap_or(CLASSES.len() - 1);
-                self.silences[class].add(event.silent_ns, event.lost);
+                (&mut self.silences[class], event.silent_ns)
             }
-            Kind::Loss => self.others[0].add(event.length_ns, event.lost),
-            Kind::Delay => self.others[1].add(event.length_ns, event.lost),
-            Kind::Unsent => self.others[2].add(event.length_ns, event.lost),
-        }
+            Kind::Loss => (&mut self.others[0], event.length_ns),
+            Kind::Delay => (&mut self.others[1], event.length_ns),
+            Kind::Unsent => (&mut self.others[2], event.length_ns),
+        };
+        tally.add(length_ns, event.lost);
+        tally.is_least |= is_open;
     }
 
     /// Returns the number of events so far.
@@ -200,8 +252,8 @@ impl Summary {
         let columns = Columns::<(&str, Tally)>::default()
             .word("event", |(name, _)| (*name).to_owned())
             .number("number", |(_, it)| it.number.to_string())
-            .number("together", |(_, it)| time_text(it.together_ns))
-            .number("longest", |(_, it)| time_text(it.longest_ns))
+            .number("together", |(_, it)| it.shown(it.together_ns))
+            .number("longest", |(_, it)| it.shown(it.longest_ns))
             .number("lost", |(_, it)| it.lost.to_string());
         columns.table(self.rows())
     }
@@ -261,6 +313,13 @@ impl Summary {
                 format!("set {number} times; the last: {}", self.last_clock_set),
             )),
         }
+        let times = match self.interruptions {
+            1 => "not measured".to_owned(),
+            number => format!("not measured {number} times; the last:"),
+        };
+        if self.interruptions > 0 {
+            lines.push(("resumed", format!("{times} {}", self.last_interruption)));
+        }
         if self.unlisted > 0 {
             let text = "more events than the log lists for each hour; their silence is counted";
             lines.push(("unlisted", format!("{} {text}", self.unlisted)));
@@ -298,10 +357,18 @@ impl Summary {
             return format!("{share:.4} % of the time: no silence");
         }
         let between = time_text(whole((measured - silent).max(0.0) / number as f64));
-        let longest = time_text(self.longest_silence_ns);
+        let is_least = self.broke_off_in_silence;
+        let longest = least(is_least, self.longest_silence_ns);
+        let most = if is_least { " at most" } else { "" };
+        let not_over = if is_least {
+            "; one was not over when the log broke off"
+        } else {
+            ""
+        };
         let silences = counted(usize::try_from(number).unwrap_or(usize::MAX), "silence");
         format!(
-            "{share:.4} % of the time: {silences}, longest {longest}, one every {between} on average"
+            "{share:.4} % of the time{most}: {silences}, longest {longest}, one every {between} without silence, on \
+             average{not_over}"
         )
     }
 
@@ -312,3 +379,6 @@ impl Summary {
         all.filter(|(_, tally)| tally.number > 0).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::Duration;
 
@@ -31,17 +33,18 @@ pub struct EchoEnd {
     pub host: HostId,
 }
 
-/// Starts an echo at this address.
+/// Starts an echo at this address. The second value counts the answers that a firewall of this host refuses to send.
 ///
 /// # Errors
 /// Fails if the address is not of this host, or if a socket or a thread cannot be made.
-pub(super) fn start(address: HostAddress) -> anyhow::Result<EchoEnd> {
+pub(super) fn start(address: HostAddress) -> anyhow::Result<(EchoEnd, Arc<AtomicU64>)> {
     let mut token = ProbeToken::default();
     File::open("/dev/urandom")?.read_exact(&mut token)?;
     let bound =
         socket_address(address, 0).and_then(|address| Echo::bind(address, token, clock::watch()));
     let echo = bound.with_context(|| format!("cannot bind an echo to {address}"))?;
     let port = echo.address()?.port();
+    let refused = echo.refused();
     let run = move || {
         echo.run(LONGEST_SILENCE);
         let minutes = LONGEST_SILENCE.as_secs() / 60;
@@ -52,11 +55,12 @@ pub(super) fn start(address: HostAddress) -> anyhow::Result<EchoEnd> {
         .name("echo".to_owned())
         .spawn(run)
         .context("cannot start a thread")?;
-    Ok(EchoEnd {
+    let end = EchoEnd {
         port,
         token,
         host: HostId::read(),
-    })
+    };
+    Ok((end, refused))
 }
 
 /// Returns a socket address. That of a link-local address has the number of its interface.

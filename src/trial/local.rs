@@ -1,6 +1,8 @@
 //! Trials in this process, by its own clock, and the settings that are changed for a trial.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::changes::changed_settings::ChangedSettings;
@@ -19,6 +21,7 @@ use crate::host::tuning::Tuning;
 use crate::sys::files::Root;
 use crate::sys::interface_addresses;
 use crate::sys::interrupt::Interrupt;
+use crate::sys::loss_places::REFUSED_ANSWERS;
 
 /// State that all trials in this process share.
 pub struct LocalTrials {
@@ -28,6 +31,8 @@ pub struct LocalTrials {
     changed: Option<ChangedSettings>,
     /// Places that lose packets on the way to an echo. `None`: there is none.
     losses: Option<LossWatch>,
+    /// Answers of the echo that a firewall of this host refused to send.
+    refused_answers: Arc<AtomicU64>,
 }
 
 impl LocalTrials {
@@ -38,12 +43,14 @@ impl LocalTrials {
             reasons: ReasonWatch::default(),
             changed: None,
             losses: None,
+            refused_answers: Arc::default(),
         }
     }
 
-    /// Starts to count what this host loses on the way to an address. The kernel's drop reasons are not counted: for
-    /// hours, they would cost too much.
-    pub(super) fn watch_losses(&mut self, address: HostAddress) {
+    /// Starts to count what this host loses on the way to an echo at this address, and back. The kernel's drop reasons
+    /// are not counted: for hours, they would cost too much.
+    pub(super) fn watch_losses(&mut self, address: HostAddress, refused_answers: Arc<AtomicU64>) {
+        self.refused_answers = refused_answers;
         let interface = interface_addresses::interface_of(address.ip).unwrap_or_default();
         self.losses = Some(LossWatch::start(&interface));
     }
@@ -51,7 +58,12 @@ impl LocalTrials {
     /// Returns the packets lost since then, by place.
     pub(super) fn losses(&mut self) -> BTreeMap<String, u64> {
         let losses = self.losses.as_mut();
-        losses.map_or_else(BTreeMap::new, |it| it.places(BTreeMap::new()))
+        let mut places = losses.map_or_else(BTreeMap::new, |it| it.places(BTreeMap::new()));
+        let refused = self.refused_answers.load(Ordering::Relaxed);
+        if refused > 0 {
+            places.insert(REFUSED_ANSWERS.what.to_owned(), refused);
+        }
+        places
     }
 
     /// Returns the root of the file system that sensors are read from.

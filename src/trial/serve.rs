@@ -186,8 +186,9 @@ fn obey(
             &spec, token, receiver, most, local,
         )?),
         Request::Echo(address) => {
-            local.watch_losses(address);
-            conversation.answer(&echo_end::start(address)?)
+            let (end, refused_answers) = echo_end::start(address)?;
+            local.watch_losses(address, refused_answers);
+            conversation.answer(&end)
         }
         Request::LossPlaces => conversation.answer(&local.losses()),
         other => bail!("{} is out of turn", other.name()),

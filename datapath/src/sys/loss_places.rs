@@ -325,27 +325,6 @@ pub const PLACES: &[LossPlace] = &[
         ..PLACE
     },
     LossPlace {
-        what: "fragments of which none became whole",
-        counters: &["IpReasmReqds"],
-        less: &["IpReasmFails"],
-        unless: &["IpReasmOKs"],
-        file: SNMP,
-        why: "fragments come in, and some of each datagram are missing: a firewall on the way drops them, or they are \
-              lost",
-        next: "sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than the MTU",
-        ..PLACE
-    },
-    LossPlace {
-        what: "fragments not whole in time",
-        counters: &["IpReasmFails"],
-        file: SNMP,
-        reasons: &["FRAG_REASM_TIMEOUT", "FRAG_TOO_FAR", "DUP_FRAG"],
-        why: "some fragments of each datagram are missing (after 30 s), or those that wait for others have no memory left",
-        next: "let the sender send no more than the MTU; memory: grep FRAG /proc/net/sockstat; sysctl \
-               net.ipv4.ipfrag_high_thresh",
-        ..PLACE
-    },
-    LossPlace {
         what: "IP protocol that nobody here takes",
         counters: &["IpInUnknownProtos"],
         file: SNMP,
@@ -388,6 +367,39 @@ pub const PLACES: &[LossPlace] = &[
         reasons: &["XFRM_POLICY", "SECURITY_HOOK"],
         why: "its policy forbids them",
         next: "sudo ip xfrm policy; sudo dmesg",
+        ..PLACE
+    },
+    // After the firewall: what drops some fragments of each datagram is why the others wait.
+    LossPlace {
+        what: "fragments of which none became whole",
+        counters: &["IpReasmReqds"],
+        less: &["IpReasmFails"],
+        unless: &["IpReasmOKs"],
+        file: SNMP,
+        why: "fragments come in, and some of each datagram are missing: a firewall on the way drops them, or they are \
+              lost",
+        next: "sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than the MTU",
+        ..PLACE
+    },
+    LossPlace {
+        what: "fragments not whole in time",
+        counters: &["IpReasmTimeout"],
+        file: SNMP,
+        reasons: &["FRAG_REASM_TIMEOUT", "FRAG_TOO_FAR", "DUP_FRAG"],
+        why: "some fragments of each datagram are missing after 30 s: a firewall drops them, or they are lost",
+        next: "sudo nft list ruleset; sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than \
+               the MTU",
+        ..PLACE
+    },
+    LossPlace {
+        what: "no memory for fragments",
+        counters: &["IpReasmFails"],
+        less: &["IpReasmTimeout"],
+        file: SNMP,
+        why: "fragments of datagrams that never become whole fill the memory: what drops the others of them is the \
+              cause",
+        next: "sudo nft list ruleset; sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than \
+               the MTU; memory: grep FRAG /proc/net/sockstat; sysctl net.ipv4.ipfrag_high_thresh",
         ..PLACE
     },
     LossPlace {
@@ -514,9 +526,18 @@ pub const IP_WITHOUT_END: LossPlace = LossPlace {
     ..PLACE
 };
 
+/// Answers of an echo that a firewall of its host refuses to send: the echo itself counts these errors.
+pub const REFUSED_ANSWERS: LossPlace = LossPlace {
+    what: "its own firewall refuses the answers (EPERM)",
+    layer: Layer::Out,
+    why: "a rule of the chain OUTPUT drops them",
+    next: "sudo nft list ruleset",
+    ..PLACE
+};
+
 /// Returns the losses of each place by its name, in the order of the way in: first those that are none of every day.
 pub fn by_name(packets: &BTreeMap<String, u64>) -> Vec<(&'static LossPlace, u64)> {
-    let all = PLACES.iter().chain([&IP_WITHOUT_END]);
+    let all = PLACES.iter().chain([&IP_WITHOUT_END, &REFUSED_ANSWERS]);
     let lost = all.filter_map(|place| Some((place, *packets.get(place.what)?)));
     let mut lost: Vec<_> = lost.collect();
     lost.sort_by_key(|(place, _)| place.is_common);

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::probe::{self, EchoState, ProbeToken};
@@ -24,6 +24,7 @@ pub struct Echo {
     token: ProbeToken,
     arrival: Option<ArrivalClock>,
     clock_error_us: Arc<AtomicU32>,
+    refused: Arc<AtomicU64>,
 }
 
 impl Echo {
@@ -46,7 +47,13 @@ impl Echo {
             token,
             arrival,
             clock_error_us,
+            refused: Arc::default(),
         })
+    }
+
+    /// Returns the counter of answers that a firewall of this host refused to send (EPERM).
+    pub fn refused(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.refused)
     }
 
     /// Returns the address of the socket.
@@ -93,7 +100,28 @@ impl Echo {
             state.clock_error_us = self.clock_error_us.load(Ordering::Relaxed);
             probe::write_response(&mut memory, state);
             // The prober sees that it is missing.
-            let _ = self.socket.send_to(&memory[..bytes], from);
+            let sent = self.socket.send_to(&memory[..bytes], from);
+            if is_refused(&sent) {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+            }
         }
+    }
+}
+
+/// Returns whether a rule of a firewall of this host forbids to send.
+fn is_refused(sent: &io::Result<usize>) -> bool {
+    let error = sent.as_ref().err();
+    error.is_some_and(|error| error.raw_os_error() == Some(libc::EPERM))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_firewall_refuses_to_send() {
+        let error = |errno| Err(io::Error::from_raw_os_error(errno));
+        assert!(is_refused(&error(libc::EPERM)));
+        assert!(!is_refused(&error(libc::ENETUNREACH)) && !is_refused(&Ok(64)));
     }
 }

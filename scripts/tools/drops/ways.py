@@ -9,6 +9,7 @@ OTHER_HOST, NOBODY = "frames for other hosts (OTHERHOST)", "frames that nobody h
 HEADER, HEADER_SUM = "wrong IP header", "wrong IP header checksum"
 SHORT, PROTOCOL = "IP packets shorter than they say", "IP protocol that nobody here takes"
 NEVER_WHOLE, NOT_IN_TIME = "fragments of which none became whole", "fragments not whole in time"
+NO_MEMORY = "no memory for fragments"
 CLOSED, IGNORED = "closed UDP ports", "broadcasts and multicasts that no socket takes"
 CHECKSUM, FILTER = "wrong UDP checksums", "filter of the socket, or wrong UDP length"
 FULL, MEMORY = "full receive buffers", "UDP memory used up"
@@ -99,6 +100,8 @@ WAYS = [
     Way("fragments never whole", NEVER_WHOLE, "fragments", packets=2 * SENT),
     Way("half of the fragments", NOT_IN_TIME, "fragments_of_half", sysctl(ipfrag_time=1), packets=SENT // 2,
         after_s=2.5),
+    Way("memory full of fragments", NO_MEMORY, "fragments_of_half",
+        sysctl(ipfrag_low_thresh=10000, ipfrag_high_thresh=20000), packets=1),
     Way("wrong MAC", OTHER_HOST, "other_mac"),
     Way("wrong VLAN", OTHER_HOST, "vlan"),
     Way("unknown protocol", NOBODY, "lldp"),

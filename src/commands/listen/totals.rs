@@ -7,7 +7,7 @@ use crate::host::program::Interval;
 use crate::host::program::losses::{causes, elsewhere, not_looked_at};
 use crate::listen::log::SilentSource;
 use crate::listen::row::utc;
-use crate::listen::sequence::{Sequence, SourceNumbers};
+use crate::listen::sequence::{Sequence, SourceNumbers, before_socket};
 use crate::sys::drops;
 use crate::workload::listening::ListenEnd;
 
@@ -73,9 +73,17 @@ impl Outcome {
         }
         let all = listened.sources.known();
         let is_exact = listened.sources.drops_are_matched();
+        let causes = causes(&self.seen, &self.dropping);
+        let late_drops = causes.iter().filter(|cause| !cause.is_full());
+        let late_drops = late_drops.map(|cause| cause.most).sum();
         let of_each = all.iter().filter_map(|source| {
             let name = names::name(source, all);
-            Some(SourceNumbers::new(name, source.series()?, is_exact))
+            Some(SourceNumbers::new(
+                name,
+                source.series()?,
+                is_exact,
+                late_drops,
+            ))
         });
         Some(Sequence {
             sources: of_each.collect(),
@@ -105,25 +113,11 @@ impl Outcome {
 
     /// Returns where numbers were lost before the socket, and the next step. `None`: none were.
     pub(super) fn lost_before_socket(&self) -> Option<String> {
-        let lost = self.sequence()?.lost_before_socket();
-        let on_the_way =
-            "the cable, its plugs and switches; at the sender: tc -s qdisc; ip -s link";
-        let here = self.before_socket();
-        let text = if here == 0 && self.not_looked_at().is_some() {
-            format!(
-                "on the way, or at a place of this host that was not looked at (below). On the way: {on_the_way}"
-            )
-        } else if here == 0 {
-            format!("not on this host, whose counters did not move, but on the way: {on_the_way}")
-        } else if here >= lost {
-            "on this host, which dropped as many then (below), or on the way".to_owned()
-        } else {
-            format!(
-                "this host dropped up to {here} (below); at least {} were lost on the way: {on_the_way}",
-                lost - here
-            )
-        };
-        (lost > 0).then(|| format!("before it: {text}"))
+        let lost = self
+            .sequence()?
+            .lost_before_socket(self.totals.socket_drops);
+        let all_is_looked_at = self.not_looked_at().is_none();
+        before_socket(lost, self.before_socket(), all_is_looked_at)
     }
 
     /// Returns the packets that this host dropped before the socket while numbers were missing, for any program. What is

@@ -35,6 +35,8 @@ const MAX_WAITING: usize = 600;
 const LOOK: Duration = Duration::from_millis(100);
 /// Length from which an event is announced before it is over, in nanoseconds.
 const LONG_NS: u64 = 2_000_000_000;
+/// Note of an event that is not over.
+const NOT_OVER: &str = "not over when the log broke off: it may have lasted longer";
 
 /// A running soak.
 pub(super) struct Course {
@@ -264,10 +266,12 @@ impl Course {
     /// Writes how far an event that is not over has come.
     fn write_open(&mut self, mut event: Event) -> anyhow::Result<()> {
         event.at = self.time_at(event.start_ns);
+        self.notes.explain(&mut event);
         event.start_ns += self.base_ns;
         if !self.quota.has_room(&event) {
             return Ok(());
         }
+        event.notes.push(NOT_OVER.to_owned());
         self.write(&Entry::Open(Box::new(event)))?;
         self.write_so_far()
     }

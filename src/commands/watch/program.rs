@@ -219,6 +219,8 @@ mod tests {
             queued_bytes,
             buffer_bytes,
             drops: 0,
+            looks: 10,
+            full_looks: 0,
             owners: BTreeSet::new(),
         }
     }

@@ -53,9 +53,17 @@ pub struct SocketSeen {
     pub buffer_bytes: Option<u32>,
     /// Datagrams that it dropped, for whatever reason.
     pub drops: u64,
+    /// Times that it was looked at.
+    pub looks: u64,
+    /// Those at which its buffer was nearly full.
+    pub full_looks: u64,
     /// Processes that have it open.
     pub owners: BTreeSet<u32>,
 }
+
+/// Share of its buffer from which on a queue is nearly full. Since Linux 4.12 the kernel gives back what a reader took
+/// in quarters of the buffer.
+const NEARLY_FULL: f64 = 0.7;
 
 impl SocketSeen {
     /// Returns how full its buffer was: 1.0 is full. `None`: its size is unknown.
@@ -91,11 +99,15 @@ impl Interval {
         for (inode, socket) in &later.sockets {
             let sum = self.sockets.entry(*inode).or_insert_with(|| SocketSeen {
                 drops: 0,
+                looks: 0,
+                full_looks: 0,
                 ..socket.clone()
             });
             sum.queued_bytes = sum.queued_bytes.max(socket.queued_bytes);
             sum.buffer_bytes = socket.buffer_bytes.or(sum.buffer_bytes);
             sum.drops += socket.drops;
+            sum.looks += socket.looks;
+            sum.full_looks += socket.full_looks;
             sum.owners.extend(&socket.owners);
         }
         self.read += later.read;
@@ -148,6 +160,12 @@ impl Interval {
     pub fn full(&self) -> Option<f64> {
         let all = self.sockets.values().filter_map(SocketSeen::full);
         all.max_by(f64::total_cmp)
+    }
+
+    /// Returns whether the buffer that overflowed was nearly full most times that it was looked at.
+    pub fn is_mostly_full(&self) -> bool {
+        let dropping = self.sockets.values().max_by_key(|socket| socket.drops);
+        dropping.is_some_and(|socket| 2 * socket.full_looks > socket.looks)
     }
 
     /// Returns the CPU whose softirq received most packets, and its share of all. `None`: none came.
@@ -296,11 +314,17 @@ impl Interval {
                 queued_bytes: 0,
                 buffer_bytes: None,
                 drops: 0,
+                looks: 0,
+                full_looks: 0,
                 owners: BTreeSet::new(),
             });
         seen.queued_bytes = seen.queued_bytes.max(socket.queued_bytes);
         seen.buffer_bytes = socket.buffer_bytes;
         seen.drops += drops;
+        seen.looks += 1;
+        let full = socket.buffer_bytes.map(|it| NEARLY_FULL * f64::from(it));
+        let is_full = full.is_some_and(|full| f64::from(socket.queued_bytes) >= full);
+        seen.full_looks += u64::from(is_full);
         seen.owners.extend(owners.map(|owner| owner.pid));
         self.socket_drops += drops;
     }

@@ -130,6 +130,8 @@ mod tests {
             queued_bytes: 0,
             buffer_bytes: None,
             drops: 0,
+            looks: 10,
+            full_looks: 0,
             owners: BTreeSet::from([pid]),
         };
         let thread = |pid, name: &str, runs| ThreadTimes {

@@ -91,6 +91,24 @@ fn fragments_are_lost_if_none_becomes_whole() {
 }
 
 #[test]
+fn fragments_that_find_no_memory_are_told_from_those_that_wait_in_vain_and_come_after_the_firewall()
+{
+    let counters = [
+        ("IpReasmReqds", 9000),
+        ("IpReasmOKs", 20),
+        ("IpReasmFails", 6362),
+        ("IpReasmTimeout", 362),
+    ];
+    let lost = growth(&counters, &[("NETFILTER_DROP", 1667)]);
+    let expected = [
+        ("firewall (NETFILTER_DROP)", 1667),
+        ("fragments not whole in time", 362),
+        ("no memory for fragments", 6000),
+    ];
+    assert_eq!(named(&lost), expected);
+}
+
+#[test]
 fn what_came_to_ip_and_has_no_end_is_said_unless_a_reason_names_it() {
     let counters = [("IpInReceives", 500), ("IpInDelivers", 300)];
     let unnamed = [(IP_WITHOUT_END.what, 200)];

@@ -24,6 +24,8 @@ pub struct Link {
     pub lower_is_elsewhere: bool,
     /// Number of the bridge or bond that it is a port of.
     pub master: Option<u32>,
+    /// Somebody set it up (`IFF_UP`), with or without a carrier.
+    pub is_up: bool,
     /// Operational state (`IF_OPER_`, linux/if.h).
     pub state: Option<u8>,
     /// Number of receive queues.
@@ -70,6 +72,8 @@ const IFLA_LINK_NETNSID: u16 = 37;
 const IFLA_INFO_KIND: u16 = 1;
 const IFLA_XDP_ATTACHED: u16 = 2;
 const XDP_ATTACHED_SKB: u8 = 2;
+/// Flag of an interface (linux/if.h).
+const IFF_UP: u32 = 1;
 /// `struct ifinfomsg`.
 const LINK_BYTES: usize = 16;
 
@@ -125,6 +129,7 @@ fn parse(message: &[u8]) -> Link {
     let mut link = Link {
         hardware: read_u16(message, 2).unwrap_or(0),
         index: read_u32(message, 4).unwrap_or(0),
+        is_up: read_u32(message, 8).unwrap_or(0) & IFF_UP != 0,
         ..Link::default()
     };
     for (kind, value) in attributes(message.get(LINK_BYTES..).unwrap_or_default()) {

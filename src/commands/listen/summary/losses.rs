@@ -18,6 +18,13 @@ pub(super) fn sequence(outcome: &Outcome) -> String {
     entry("sequence", &lines)
 }
 
+/// Returns whether a place dropped packets that are not for nobody here every day.
+pub(super) fn is_place_known(outcome: &Outcome) -> bool {
+    let causes = losses::causes(&outcome.seen, &outcome.dropping);
+    let before = losses::elsewhere(&outcome.seen, &causes);
+    !causes.is_empty() || before.iter().any(|loss| !loss.place.is_common)
+}
+
 /// Returns the drops by place.
 pub(super) fn places(outcome: &Outcome) -> String {
     let seen = &outcome.seen;
@@ -121,7 +128,7 @@ fn larger(outcome: &Outcome) -> String {
     let command = || format!("\nfor programs that set it: {}", limit.command(needed));
     let allow = is_less.then(command);
     format!(
-        "SO_RCVBUF {needed} B would have held it, by estimate, {}: --rcvbuf {needed}, or in a program{}",
+        "SO_RCVBUF {needed} B would have held it, by estimate, {}: here --rcvbuf {needed}; a program sets SO_RCVBUF{}",
         if_none_is_longer(outcome),
         allow.unwrap_or_default()
     )

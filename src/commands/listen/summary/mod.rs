@@ -31,7 +31,14 @@ pub(super) fn text(outcome: &Outcome, args: &ListenArgs) -> String {
     let totals = &outcome.totals;
     let seconds = totals.seconds();
     if totals.datagrams == 0 {
-        return nothing_came(seconds, args) + &losses::places(outcome) + &losses::findings(outcome);
+        let nothing = format!("no datagram came in {seconds:.1} s\n");
+        let known = losses::places(outcome) + &losses::findings(outcome);
+        // A place that dropped packets comes first.
+        return if losses::is_place_known(outcome) {
+            nothing + &known + "\n" + &where_to_look(args)
+        } else {
+            nothing + &where_to_look(args) + &known
+        };
     }
     let rate = totals.datagrams as f64 / seconds;
     let mbps = totals.bytes as f64 * 8.0 / seconds / 1e6;
@@ -81,7 +88,7 @@ fn of(noun: &str, count: u64) -> String {
     counted(usize::try_from(count).unwrap_or(usize::MAX), noun)
 }
 
-fn nothing_came(seconds: f64, args: &ListenArgs) -> String {
+fn where_to_look(args: &ListenArgs) -> String {
     let port = args.address.port;
     let is_group =
         args.group.is_some() || args.address.address.is_some_and(|it| it.ip.is_multicast());
@@ -96,7 +103,7 @@ fn nothing_came(seconds: f64, args: &ListenArgs) -> String {
             "a switch that snoops IGMP or MLD; sysctl net.ipv4.conf.all.rp_filter".to_owned(),
         ]);
     }
-    format!("no datagram came in {seconds:.1} s\n") + &entry("look at", &lines)
+    entry("look at", &lines)
 }
 
 fn sizes(outcome: &Outcome) -> String {

@@ -48,6 +48,8 @@ fn socket(drops: u64, buffer_bytes: u32) -> SocketSeen {
         queued_bytes: 119_000,
         buffer_bytes: Some(buffer_bytes),
         drops,
+        looks: 10,
+        full_looks: 0,
         owners: BTreeSet::from([7]),
     }
 }
@@ -94,6 +96,44 @@ fn a_full_buffer_is_due_to_the_thread_or_the_cpu_or_its_size() {
         );
         assert!(finding.why.contains(why), "{finding:?}");
         assert!(finding.fix.contains(fix), "{finding:?}");
+    }
+}
+
+#[test]
+fn a_program_that_sleeps_between_two_datagrams_needs_no_larger_buffer() {
+    // It reads 400 per second while 1000 come, on a busy machine, on the CPU of the interrupt.
+    let slow = |full_looks, runs| {
+        let mut seen = Interval {
+            read: 4000,
+            packets_of_cpu: BTreeMap::from([(0, 100), (1, 100_000)]),
+            ..seen(6000, 0.01, 0.21)
+        };
+        seen.threads.get_mut(&7).expect("a thread").runs = runs;
+        let socket = seen.sockets.get_mut(&1).expect("a socket");
+        (socket.looks, socket.full_looks) = (100, full_looks);
+        seen
+    };
+    let found_in = found(&slow(95, 4000));
+    let [finding] = &found_in[..] else {
+        panic!("{found_in:?}");
+    };
+    let why =
+        "it takes fewer datagrams than come (about 400 of 1000 per second), and sleeps meanwhile: ";
+    assert!(finding.why.starts_with(why), "{finding:?}");
+    assert!(
+        finding.fix.starts_with("let a thread of its own read"),
+        "{finding:?}"
+    );
+    assert!(!finding.fix.contains("RCVBUF"), "{finding:?}");
+    // Full now and then, or emptied at once after a pause.
+    for (full_looks, runs) in [(20, 4000), (95, 14)] {
+        let found = found(&slow(full_looks, runs));
+        assert!(found[0].why.contains("waited for a CPU 21 %"), "{found:?}");
+        assert_eq!(
+            found.len(),
+            1,
+            "a thread that sleeps loses no time to the softirq"
+        );
     }
 }
 

@@ -1,0 +1,52 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn event(start_ns: u64, silent_ns: u64, lost_forward: Option<u64>) -> Value {
+    json!({"kind": "silence", "place": "path", "start_ns": start_ns, "length_ns": silent_ns, "due": 100, "lost": 100,
+        "lost_forward": lost_forward, "refused": 0, "refused_errno": 0, "unsent": 0, "silences": 1,
+        "longest_silence_ns": silent_ns, "silent_ns": silent_ns, "usual_rtt_ns": 1, "rtt_ns": 0})
+}
+
+fn text(entries: Value) -> String {
+    let header = json!({"version": "0", "started_at": "2026-11-29T10:00:00Z", "command_line": [], "machine": "",
+        "board": "", "to": "feB", "address": "10.0.0.2", "interface": "end0", "interface_kind": "veth", "rate": 100,
+        "payload": 64, "length_ns": 60_000_000_000_u64, "outage_ns": 1, "delay_ns": 1});
+    let header = serde_json::from_value(header).expect("a header");
+    let mut summary = Summary::new(header);
+    let entries: Vec<Entry> = serde_json::from_value(entries).expect("entries");
+    for entry in &entries {
+        summary.take(entry);
+    }
+    summary.settled().text(200)
+}
+
+#[test]
+fn a_silence_that_was_not_over_when_the_soak_was_killed_counts_as_at_least_as_long() {
+    let so_far = json!({"start_ns": 0, "length_ns": 20_000_000_000_u64, "due": 2000, "sent": 2000, "returned": 1500,
+        "refused": 0, "unsent": 0});
+    let over = json!({"event": event(1_000_000_000, 3_000_000_000, Some(50))});
+    let open = json!({"open": event(15_000_000_000, 2_030_000_000, None)});
+    let mut entries = vec![over, open, json!({"so_far": so_far})];
+    let killed = text(json!(entries));
+    for expected in [
+        "at most: 2 silences, longest at least 3.0 s, ",
+        "; one was not over when the log broke off",
+        "at least 5.0 s",
+        "next       silence, on the way there or back: not known: the log breaks off in it",
+    ] {
+        assert!(killed.contains(expected), "{expected}: {killed}");
+    }
+    let counters = "no counter of feB tells of them";
+    assert_eq!(
+        killed.matches(counters).count(),
+        1,
+        "of the other one only: {killed}"
+    );
+    let resumed =
+        json!({"at": "2026-11-29T11:00:00.000Z", "start_ns": 20_000_000_000_u64, "text": ""});
+    entries.push(json!({"resumed": resumed}));
+    let resumed = text(json!(entries));
+    let gap = "resumed    not measured from 2026-11-29T10:00:20.000Z to 2026-11-29T11:00:00.000Z\n";
+    assert!(resumed.contains(gap), "{resumed}");
+}
