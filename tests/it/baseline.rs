@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 use std::sync::LazyLock;
 
 use crate::common::made_up::{MadeUp, measured_pps};
-use crate::common::{self, Place, assert_code, rows, stderr, stdout, wait_until, windows, words};
+use crate::common::{self, Place, assert_code, rows, stderr, stdout, wait_until, windows};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
