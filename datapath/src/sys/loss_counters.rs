@@ -108,10 +108,9 @@ impl LossCounters {
     /// Returns the packets lost at a place, at most. `None`: none, or they cannot be seen.
     pub fn loss(&self, place: &'static LossPlace) -> Option<Loss> {
         let mut loss = self.everywhere(place)?;
-        if let Some(most) = self.not_delivered().filter(|_| place.is_of_machine)
-            && loss.packets > most + ON_THE_WAY
-        {
-            loss.packets = Some(most).filter(|it| *it > ON_THE_WAY).unwrap_or(0);
+        let most = self.not_delivered().filter(|_| place.is_of_machine);
+        if let Some(most) = most.filter(|most| loss.packets > most + ON_THE_WAY) {
+            loss.packets = if most > ON_THE_WAY { most } else { 0 };
         }
         (loss.packets > 0).then_some(loss)
     }
