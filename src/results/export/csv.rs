@@ -1,6 +1,7 @@
 //! CSV output (RFC 4180): a header, then one row per case. Spreadsheets read cells as numbers and texts, never as
 //! formulas. Those that write 1,5 for 1.5 need another notation: semicolons and decimal commas.
 
+#[cfg(feature = "report")]
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -130,6 +131,7 @@ fn with_decimal_comma(value: Value) -> Value {
 }
 
 /// Returns the cells of a row by column name, as texts without apostrophes.
+#[cfg(feature = "report")]
 pub(crate) fn texts(row: &Row) -> BTreeMap<String, String> {
     let cells = fields(row).unwrap_or_default().into_iter();
     let text = |value| match value {

@@ -178,14 +178,17 @@ fn commands_of_readme_and_those_that_their_runs_print_run_as_they_stand() {
         );
     }
     let mut next = Vec::new();
+    // Where other tests took the CPUs, the step is to stop them.
+    let mut is_disturbed = false;
     for command in commands {
         let said = desk.succeeds(End::Near, &command);
+        is_disturbed |= said.contains("other programs took the CPUs");
         next.extend(
             printed(&said)
                 .into_iter()
                 .map(|it| it.replace(" HOST ", " pi@board ")),
         );
-        if command.contains("--on pi@board") && measures(&command) {
+        if command.contains("--on pi@board") && measures(&command) && !is_disturbed {
             let is_there = |it: &&String| it.contains("udpbench wire pi@board --deploy --");
             assert!(next.iter().any(|it| is_there(&it)), "{said}");
         }
@@ -194,7 +197,7 @@ fn commands_of_readme_and_those_that_their_runs_print_run_as_they_stand() {
     next.dedup();
     for wanted in ["udpbench report ", "udpbench wire pi@board "] {
         assert!(
-            next.iter().any(|it| it.starts_with(wanted)),
+            is_disturbed || next.iter().any(|it| it.starts_with(wanted)),
             "{wanted}: {next:?}"
         );
     }
