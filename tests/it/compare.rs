@@ -86,17 +86,22 @@ fn a_change_that_cannot_be_told_is_4_unless_that_is_accepted() {
     assert_eq!(code, Some(0));
 }
 
-/// README's and the help's `--threads 4 --payload 1460`: one block.
-#[test]
-fn two_runs_with_one_payload_are_unclear_and_the_printed_commands_measure_again() {
+/// Two runs of one block, `before` and `after`, as on a machine without other programs.
+fn before_and_after() -> Place {
     let place = Place::new();
     for name in ["before", "after"] {
         assert_code(&place.run(&format!("{SWEEP} --payload 2 -o {name}.csv")), 0);
-        // As on a machine without other programs.
         let log = place.path(&format!("{name}.jsonl"));
         let undisturbed = MadeUp::from(&log).with_speeds(|_, sample| measured_pps(sample));
         undisturbed.write(&log);
     }
+    place
+}
+
+/// README's and the help's `--threads 4 --payload 1460`: one block.
+#[test]
+fn two_runs_with_one_payload_are_unclear_and_the_printed_commands_measure_again() {
+    let place = before_and_after();
     let (code, text, errors) = code_of(&place, "compare before.csv after.csv");
     assert_eq!(code, Some(4), "{text}{errors}");
     assert!(
@@ -141,14 +146,7 @@ fn two_runs_with_one_payload_are_unclear_and_the_printed_commands_measure_again(
 /// The shell leaves a pattern as it is if no file matches it.
 #[test]
 fn the_printed_comparison_runs_as_it_stands_although_the_run_before_it_was_interrupted() {
-    let place = Place::new();
-    for name in ["before", "after"] {
-        assert_code(&place.run(&format!("{SWEEP} --payload 2 -o {name}.csv")), 0);
-        // As on a machine without other programs.
-        let log = place.path(&format!("{name}.jsonl"));
-        let undisturbed = MadeUp::from(&log).with_speeds(|_, sample| measured_pps(sample));
-        undisturbed.write(&log);
-    }
+    let place = before_and_after();
     let again = "$udpbench compare before.csv -- after.csv after.2*.csv";
     let compared = || {
         let output = place.shell(again);
