@@ -181,7 +181,11 @@ fn schedule(
     let measuring = &args.measuring;
     let rounds = rounds(args);
     let quick = |full: Duration, most: Duration| {
-        if measuring.quick { full.min(most) } else { full }
+        if measuring.quick {
+            full.min(most)
+        } else {
+            full
+        }
     };
     let warmup = || quick(board.timing.warmup, QUICK_WARMUP);
     let soak = || quick(board.timing.soak, QUICK_SOAK);

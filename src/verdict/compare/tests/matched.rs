@@ -218,10 +218,18 @@ fn engines_that_are_judged_nowhere_are_named_in_one_line() {
     let before = results("a", rows(&["std", "nix", "smol"]));
     let found = against(before.clone(), results("b", rows(&["nix"])));
     let expected = "judged in no case: smol, std";
-    assert!(found.remarks.iter().any(|it| it == expected), "{:?}", found.remarks);
+    assert!(
+        found.remarks.iter().any(|it| it == expected),
+        "{:?}",
+        found.remarks
+    );
     let found = against(before, results("b", rows(&["gso"])));
     let expected = "no engine is judged in any case";
-    assert!(found.remarks.iter().any(|it| it == expected), "{:?}", found.remarks);
+    assert!(
+        found.remarks.iter().any(|it| it == expected),
+        "{:?}",
+        found.remarks
+    );
 }
 
 #[test]
@@ -238,7 +246,7 @@ fn runs_that_share_no_case_are_told_by_the_two_cases_that_are_most_alike() {
     let sides = [&[before][..], &[after][..]];
     let found = compare(sides, Question::default());
     assert_eq!(found.obstacle().as_deref(), Some(expected));
-    let command = "udpbench ab --b '--rcvbuf 2048' -- --engine std --connection connected --payload \
-                   1460 --threads 2";
+    let command = "udpbench ab --a '--rcvbuf 4194304' --b '--rcvbuf 2048' -- --engine std --payload 1460 \
+                   --threads 2";
     assert_eq!(in_turn::command(sides).as_deref(), Some(command));
 }
