@@ -343,10 +343,10 @@ fn what_cannot_have_happened_is_refused_with_its_line() {
         (
             with(
                 1,
-                &lines[0].replace(r#""kind":"sweep""#, r#""kind":"soak""#),
+                &lines[0].replace(r#""kind":"sweep""#, r#""kind":"more""#),
             ),
             1,
-            "a log of the kind soak",
+            "a log of the kind more",
         ),
     ] {
         write_log(&raw, &lines);
