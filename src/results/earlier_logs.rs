@@ -88,7 +88,7 @@ fn rows(path: &Path) -> Option<Vec<Row>> {
     if fs::metadata(path).ok()?.len() > MOST_BYTES || !is_of::<Header>(path) {
         return None;
     }
-    Some(Results::from_log(&Log::open("FILE", path).ok()?).ok()?.rows)
+    Some(Results::from_log(Log::open("FILE", path).ok()?).ok()?.rows)
 }
 
 #[cfg(test)]

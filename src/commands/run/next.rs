@@ -121,7 +121,7 @@ impl Again<'_> {
     fn with(&self, what: &str, changes: &[(&str, String)]) -> Vec<String> {
         let pin = self.pin.clone().map(|pin| ("--pin", pin));
         let changes: Vec<(&str, String)> = changes.iter().cloned().chain(pin).collect();
-        let typed = CommandLine(&self.header.command_line);
+        let typed = CommandLine(&self.header.run.command_line);
         if typed.has("--suite") {
             let changes = changes
                 .iter()
@@ -150,7 +150,7 @@ fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> Vec<String> {
     if !has_rates {
         return vec![larger.to_owned()];
     }
-    let command = CommandLine(&header.command_line).find_lossless(&[]);
+    let command = CommandLine(&header.run.command_line).find_lossless(&[]);
     vec![
         format!("{larger}, or find the rate at which each loses nothing:"),
         outputs.words.in_commands(&format!("udpbench {command}")),

@@ -147,7 +147,7 @@ impl Comparison {
 }
 
 /// Returns a row of each side; no two others agree in more of what tells cases apart at the first glance.
-fn most_alike<'a>(sides: [&'a [Results]; 2]) -> Option<[&'a Row; 2]> {
+fn most_alike(sides: [&[Results]; 2]) -> Option<[&Row; 2]> {
     let [before, after] = sides.map(|files| {
         let rows = files.iter().flat_map(|file| &file.rows);
         rows.filter(|row| row.status == Status::Ok)
