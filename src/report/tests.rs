@@ -5,7 +5,7 @@ use crate::data::Sample;
 use crate::data::{Connection, Ip};
 use crate::results::export::csv::encode;
 use crate::results::files::Results;
-use crate::results::row::tests::{ordinary_row, row_of_a_wire};
+use crate::results::row::tests::{ordinary_row, remark, row_of_a_wire};
 use crate::results::row::{Row, Status};
 
 pub(super) fn results(rows: Vec<Row>) -> Results {
@@ -93,7 +93,7 @@ fn a_sweep_of_all_engines_has_once_what_its_rows_share() {
         }
         row.received_pps_high = value.map(|value| value * 1.5);
         row.received_mbps_high = row.received_pps_high;
-        row.warnings = vec!["w".repeat(200)];
+        row.warnings = vec![remark(&"w".repeat(200))];
         row.model = "m".repeat(2000);
     }
     let page = page_of(rows);
@@ -115,7 +115,7 @@ fn what_stands_in_the_rows_is_never_markup() {
         board: hostile.to_owned(),
         model: hostile.to_owned(),
         cpu_model: hostile.to_owned(),
-        warnings: vec![hostile.to_owned()],
+        warnings: vec![remark(hostile)],
         ..ordinary_row()
     };
     let ours = page_of(vec![ordinary_row()]);
@@ -209,7 +209,7 @@ fn a_number_that_is_not_ok_is_seen_at_once() {
 #[test]
 fn a_warning_is_said_once_with_its_cases() {
     let warned = Row {
-        warnings: vec!["too hot".to_owned()],
+        warnings: vec![remark("too hot")],
         ..ordinary_row()
     };
     let page = page_of(vec![warned.clone(), warned, ordinary_row()]);

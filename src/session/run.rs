@@ -262,7 +262,9 @@ impl<'m> Session<'_, 'm> {
             of: trial.of.clone(),
             round: trial.round,
             reason,
-            other_programs: other_programs.flatten().map(|finding| finding.seen),
+            other_programs: other_programs
+                .flatten()
+                .map(|finding| finding.seen.to_string()),
         })?)
     }
 

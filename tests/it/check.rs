@@ -103,7 +103,10 @@ fn the_sweep_warns_once_and_marks_its_rows() {
     let rows = rows(&place.path("out.csv"));
     assert_eq!(rows.len(), 4, "{said}");
     for row in rows {
-        assert!(row.warnings.iter().any(|text| text == warning), "{row:?}");
+        assert!(
+            row.warnings.iter().any(|it| it.to_string() == warning),
+            "{row:?}"
+        );
         assert_eq!(row.rps_cpus, "0+1");
         assert_eq!(row.temp_c_max, Some(45.0));
         assert_eq!(

@@ -182,9 +182,10 @@ fn another_host_is_refused_unless_somebody_insists_and_then_the_rows_say_so() {
     assert_code(&place.run("--resume out.jsonl --accept-changes"), 0);
     assert_whole(&place);
     let warned = |row: &&Row| {
-        row.warnings
-            .iter()
-            .any(|text| text.contains("with a difference: the machine was"))
+        row.warnings.iter().any(|it| {
+            it.to_string()
+                .contains("with a difference: the machine was")
+        })
     };
     let rows = rows(&place.path("out.csv"));
     let warned = rows.iter().filter(warned).count();

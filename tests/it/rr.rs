@@ -186,7 +186,7 @@ fn requests_at_a_rate_are_sent_at_it_and_more_than_can_be_answered_has_no_round_
         );
         let rate = f64::from(u32::from(row.target_pps.expect("a rate")));
         let warned = row.warnings.iter();
-        let warned = warned.filter(|text| text.starts_with("above capacity"));
+        let warned = warned.filter(|it| it.code() == "above-capacity");
         let is_overloaded = warned.count() > 0;
         // On a busy machine, anything may be.
         assert!(is_overloaded || rate < 1e6, "{case}: {:?}", row.warnings);

@@ -1,10 +1,11 @@
 //! JSON output (RFC 8259): an array of rows with one row per line, or the lines alone (JSON Lines). Numbers are
-//! numbers, missing values are `null`, and `warnings` is a list. Otherwise the fields are the columns of the CSV, in
+//! numbers, missing values are `null`, and `warnings` is a list of
+//! objects, each with a `code` for programs and a `text` for people. Otherwise the fields are the columns of the CSV, in
 //! the same order.
 
-use serde_json::{Error, Value};
+use serde_json::{Error, Value, json};
 
-use crate::results::row::Row;
+use crate::results::row::{Row, Warning};
 
 const WARNINGS: &str = "warnings";
 
@@ -16,10 +17,14 @@ pub fn objects(rows: &[Row]) -> Result<Vec<Value>, Error> {
     let object = |row: &Row| {
         let mut fields = serde_json::to_value(row)?;
         // Serialization joins the warnings into one text for CSV; JSON can hold a list.
-        fields[WARNINGS] = row.warnings.as_slice().into();
+        fields[WARNINGS] = row.warnings.iter().map(object_of).collect();
         Ok(fields)
     };
     rows.iter().map(object).collect()
+}
+
+fn object_of(warning: &Warning) -> Value {
+    json!({ "code": warning.code(), "text": warning.to_string() })
 }
 
 /// Returns the objects as a JSON array, one object per line.
@@ -52,6 +57,7 @@ pub fn lines(objects: &[Value]) -> Result<Vec<u8>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::row::CaseWarning;
     use crate::results::row::tests::ordinary_row;
 
     fn encoded(rows: &[Row]) -> Vec<u8> {
@@ -61,12 +67,14 @@ mod tests {
 
     #[test]
     fn a_program_reads_what_the_rows_have() {
+        let text = "one; not two, µ|é".to_owned();
+        let remark = CaseWarning::Remark { text };
         let row = Row {
             reason: "a \"quote\"; a line\nand a \\".to_owned(),
             received_pps: None,
             cv_pct: Some(0.1 + 0.2),
             unaccounted_packets: Some(-3),
-            warnings: vec!["one; not two".to_owned(), "µ|é".to_owned()],
+            warnings: vec![CaseWarning::NotPinned.into(), remark.into()],
             ..ordinary_row()
         };
         let read: Vec<Value> =
@@ -75,7 +83,11 @@ mod tests {
         assert!(read[0]["received_pps"].is_null());
         assert_eq!(read[0]["cv_pct"], 0.1 + 0.2);
         assert_eq!(read[0]["unaccounted_packets"], -3);
-        assert_eq!(read[0]["warnings"], serde_json::json!(row.warnings));
+        let warnings = json!([
+            { "code": "not-pinned", "text": "a thread could not be pinned" },
+            { "code": "remark", "text": "one; not two, µ|é" },
+        ]);
+        assert_eq!(read[0]["warnings"], warnings);
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn remarks(text: &mut String, rows: &[Row]) {
         text.push('\n');
     }
     for ((kind, what), count) in remarks {
-        let _ = writeln!(text, "- {}, {count} x: {}", escaped(kind), escaped(what));
+        let _ = writeln!(text, "- {}, {count} x: {}", escaped(kind), escaped(&what));
     }
 }
 

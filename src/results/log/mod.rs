@@ -25,7 +25,7 @@ use crate::data::{Case, Sample};
 use crate::host::facts::Host;
 use crate::plan::{Plan, Schedule, Wire};
 use crate::results::earlier_runs::EarlierRuns;
-use crate::results::row::{EndedBy, Environment};
+use crate::results::row::{BlockWarning, EndedBy, Environment};
 use crate::sys::power::IdlePower;
 use crate::term::duration::ns;
 
@@ -75,7 +75,7 @@ pub enum Event {
         /// Index of the block in the plan, from 0.
         block: usize,
         /// Warning about the start of the block, for its rows.
-        warning: Option<String>,
+        warning: Option<BlockWarning>,
     },
     /// The verification window of a case ended. It counts in no measured rate.
     Verified(Box<Sample>),

@@ -7,11 +7,11 @@ mod rows;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use self::progress::{IN_TWO_PARTS, Measured, Progress, Stage, check_round};
+use self::progress::{Measured, Progress, Stage, check_round};
 use crate::data::{Case, Sample};
 use crate::host::placement::Placement;
 use crate::results::log::{Event, Expected, Header, Of};
-use crate::results::row::{Interruption, Row};
+use crate::results::row::{BlockWarning, Interruption, Row};
 use crate::sys::power::IdlePower;
 
 /// State of a sweep after the events so far.
@@ -79,7 +79,7 @@ impl Replay {
                     return Err(format!("block {block} begins, but it had ended"));
                 }
                 progress.stage = Stage::Begun;
-                progress.warn(warning.clone());
+                warning.iter().cloned().for_each(|it| progress.warn(it));
             }
             Event::Verified(sample) => self.verified(sample)?,
             Event::Window(window) => self.add_window(&window.sample)?,
@@ -262,12 +262,11 @@ impl Replay {
         let blocks = self.blocks.iter_mut();
         for block in blocks.filter(|block| block.stage != Stage::Ended) {
             if block.is_within_a_round() {
-                block.warn(Some(IN_TWO_PARTS.to_owned()));
+                block.warn(BlockWarning::InTwoParts);
             }
             block.forget_positions();
             for what in differences {
-                let warning = format!("resumed with a difference: {what}");
-                block.warn(Some(warning));
+                block.warn(BlockWarning::ResumedWithDifference { what: what.clone() });
             }
         }
     }

@@ -5,17 +5,14 @@ use std::collections::HashSet;
 use crate::data::{Sample, Verified};
 use crate::plan::Schedule;
 use crate::results::log::counts;
-use crate::results::row::EndedBy;
-
-pub(super) const IN_TWO_PARTS: &str =
-    "interrupted and resumed within a round: its windows may lie far apart";
+use crate::results::row::{BlockWarning, EndedBy};
 
 /// State of a block during a replay.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
     pub(super) stage: Stage,
     /// Warnings for all rows of the block.
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Vec<BlockWarning>,
     /// Cases that run, in the order of the plan.
     pub(super) cases: Vec<Measured>,
     /// Round that is being measured. 0: none yet.
@@ -162,9 +159,10 @@ impl Progress {
         ))
     }
 
-    pub(super) fn warn(&mut self, warning: Option<String>) {
-        // Repeated interruptions give the same warning, so keep one.
-        let new = warning.filter(|warning| !self.warnings.contains(warning));
-        self.warnings.extend(new);
+    /// Adds a warning. Repeated interruptions give the same one, so it is kept once.
+    pub(super) fn warn(&mut self, warning: BlockWarning) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
     }
 }

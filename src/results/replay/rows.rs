@@ -4,7 +4,7 @@ use super::Replay;
 use super::progress::{Measured, Stage};
 use crate::data::{self, Case, Sample};
 use crate::plan::{Decision, LinkEnd, Meter, Planned};
-use crate::results::row::{EndedBy, Outcome, Row, RowInput};
+use crate::results::row::{BlockWarning, CaseWarning, EndedBy, Outcome, Row, RowInput, Warning};
 
 /// Data that a case needs from other cases of its block.
 #[derive(Clone, Copy)]
@@ -15,7 +15,7 @@ struct Beside<'a> {
     half: &'a [Sample],
     /// Windows of each case with another engine.
     others: &'a [&'a [Sample]],
-    warnings: &'a [String],
+    warnings: &'a [BlockWarning],
 }
 
 impl Replay {
@@ -98,19 +98,20 @@ impl Replay {
         ended: Option<EndedBy>,
     ) -> Row {
         let schedule = &self.header.schedule;
-        let (pin, mut warnings) = match &planned.verdict {
-            Decision::Run(placement, warnings) => (placement.to_string(), warnings.clone()),
-            Decision::Skip(_) => (String::new(), Vec::new()),
+        let (pin, of_plan) = match &planned.verdict {
+            Decision::Run(placement, warnings) => (placement.to_string(), &warnings[..]),
+            Decision::Skip(_) => (String::new(), &[][..]),
         };
-        warnings.extend_from_slice(beside.warnings);
+        let mut warnings: Vec<Warning> = of_plan.iter().cloned().map(Warning::Plan).collect();
+        warnings.extend(beside.warnings.iter().cloned().map(Warning::Block));
         #[cfg(feature = "calibration")]
         if schedule.settings.delay.is_some() {
-            warnings.push("senders were slowed down on purpose (--delay)".to_owned());
+            warnings.push(CaseWarning::Delayed.into());
         }
         let engines = self.header.plan.pair(&planned.case);
         let unverified = data::refusal(planned.case.payload, engines.sender);
         let unverified = unverified.filter(|_| schedule.verify);
-        warnings.extend(unverified.map(|reason| format!("not verified: {reason}")));
+        warnings.extend(unverified.map(|reason| CaseWarning::NotVerified { reason }.into()));
         let input = RowInput {
             case: &planned.case,
             engines,

@@ -2,7 +2,7 @@
 //! CSV, docs/COLUMNS.md and docs/rows.schema.json follow from here. A new column is an entry, and its line there.
 
 use super::column::{Cell, Holds, cells, columns};
-use super::{Status, joined};
+use super::{Status, Warning, joined};
 use crate::data::{
     Arrivals, Batch, Buffer, BusyPoll, Checksum, Cmsg, Connection, Destination, Direction, Duplex,
     Flows, Ip, Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime,
@@ -58,7 +58,7 @@ columns! {
         reason: String, "", Case, Always, "if `ok`";
         /// What may mislead about the row; several are joined with `; `.
         #[serde(serialize_with = "joined::serialize")]
-        warnings: Vec<String>, "", Case, Always, "none";
+        warnings: Vec<Warning>, "", Case, Always, "none";
         /// Key that matches rows of two runs, such as `std:std/2t/300B/connected/v4`; the sender comes first.
         case: String, "", Plan, Always, "never";
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Outcome;
+use super::{Outcome, Warning};
 use crate::data::{Case, EnginePair, EngineProperties, Sample, Verified};
 use crate::sys::power::IdlePower;
 
@@ -18,7 +18,7 @@ pub struct RowInput<'a> {
     /// Local and remote network interface, in words. Empty: all threads are on one host.
     pub nics: (String, String),
     /// Warnings about the case from the plan and the sweep.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// End of the case.
     pub outcome: Outcome,
     /// Windows of the case.

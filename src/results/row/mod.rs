@@ -31,6 +31,7 @@ mod round_trips;
 mod rounding;
 mod sensor_readings;
 mod status;
+mod warning;
 
 pub use self::column::{Column, Holds, Over, Short};
 pub use self::columns::Row;
@@ -42,6 +43,7 @@ pub use self::machine::{Machine, Network};
 pub use self::outcome::{EndedBy, Interruption, Outcome, Status};
 pub(crate) use self::rounding::milliseconds;
 pub(crate) use self::status::may_be_starved;
+pub use self::warning::{BlockWarning, CaseWarning, Warning};
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -1,6 +1,7 @@
 //! Columns and warnings about temperature, power supply and CPU clocks, from sensor readings around the windows of a
 //! case.
 
+use super::CaseWarning;
 use super::columns::Row;
 use super::derived;
 use super::rounding::decimals;
@@ -145,26 +146,23 @@ pub(super) fn warnings(
     samples: &[Sample],
     at_start: &[CpuSpeed],
     throttles_from_c: Option<u16>,
-) -> Vec<String> {
+) -> Vec<CaseWarning> {
     let mut warnings = Vec::new();
-    let throttled = throttled(samples);
-    if says_throttled(&throttled) {
-        warnings.push(format!("the board was throttled: {throttled}"));
+    let how = throttled(samples);
+    if says_throttled(&how) {
+        warnings.push(CaseWarning::Throttled { how });
     }
-    if let (Some(from_c), Some(hottest)) = (throttles_from_c, temp_c_max(samples)) {
-        if hottest >= f64::from(from_c) {
-            warnings.push(format!(
-                "the temperature reached {from_c} C, where this board throttles (temp_c_max)"
-            ));
-        }
+    let hottest_c = temp_c_max(samples);
+    let is_reached = |&from_c: &u16| hottest_c.is_some_and(|c| c >= f64::from(from_c));
+    if let Some(throttles_from_c) = throttles_from_c.filter(is_reached) {
+        warnings.push(CaseWarning::Hot { throttles_from_c });
     }
     let slow = samples
         .iter()
         .filter(|sample| is_slow(sample, at_start))
         .count();
     if derived::move_estimates(slow, samples.len()) {
-        warnings
-            .push("a CPU ran more than 10 % slower than at the start (clock_min_pct)".to_owned());
+        warnings.push(CaseWarning::SlowerCpu);
     }
     warnings
 }

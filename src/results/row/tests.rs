@@ -9,6 +9,17 @@ use crate::sys::sensors::SensorReadings;
 
 pub(crate) use self::wire::{path, row_of_a_wire};
 
+/// Returns the texts of a row's warnings.
+pub(crate) fn texts(row: &Row) -> Vec<String> {
+    row.warnings.iter().map(Warning::to_string).collect()
+}
+
+/// Returns a warning with this text.
+pub(crate) fn remark(text: &str) -> Warning {
+    let text = text.to_owned();
+    CaseWarning::Remark { text }.into()
+}
+
 pub(crate) fn case() -> Case {
     Case::of_key("std:std/2t/300B/connected/v4").expect("a case")
 }
@@ -197,7 +208,7 @@ fn the_numbers_are_those_that_a_pocket_calculator_gives() {
     assert_eq!((row.temp_c_max, row.throttled.as_str()), (Some(51.5), "no"));
     assert_eq!(row.freq_low_mhz, Some(600.0));
     assert_eq!(row.started_at, "1970-01-01T00:00:01.000Z");
-    assert_eq!(row.warnings, Vec::<String>::new());
+    assert_eq!(row.warnings, []);
 }
 
 #[test]
@@ -223,9 +234,7 @@ fn ratios_are_taken_within_a_round() {
         Outcome::Complete(EndedBy::Rounds),
     );
     assert!(
-        row.warnings
-            .iter()
-            .any(|warning| warning.contains("no partner in the reference")),
+        row.warnings.contains(&CaseWarning::NoPartner.into()),
         "{row:?}"
     );
     let row = make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds));

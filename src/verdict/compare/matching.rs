@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::host::check;
 use crate::results::files::Results;
-use crate::results::row::{self, Row, Status};
+use crate::results::row::{self, Row, Status, Warning};
 use crate::term::digits::counted;
 
 /// Rows of two sides, by case.
@@ -45,8 +44,7 @@ impl<'a> Matching<'a> {
         }
         let rows = sides[1].iter().flat_map(|results| &results.rows);
         let mut warnings = rows.flat_map(|row| &row.warnings);
-        let busy = warnings.find(|warning| warning.contains(check::OTHER_PROGRAMS));
-        let busy = busy.map(String::as_str);
+        let busy = warnings.find(|warning| warning.is_other_programs());
         let mut cases = Vec::new();
         let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
         for rows in by_case.values() {
@@ -86,7 +84,10 @@ impl<'a> Matched<'a> {
 ///
 /// # Errors
 /// Returns an error if there is nothing to compare, and says why.
-fn matched<'a>(rows: &[Vec<Vec<&'a Row>>; 2], busy: Option<&str>) -> Result<Matched<'a>, String> {
+fn matched<'a>(
+    rows: &[Vec<Vec<&'a Row>>; 2],
+    busy: Option<&Warning>,
+) -> Result<Matched<'a>, String> {
     for (side, files) in SIDES.iter().zip(rows) {
         if let Some(several) = files.iter().find(|rows| rows.len() > 1) {
             let count = several.len();

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 pub(super) use self::layout::{columns, legend};
 pub use self::layout::{count, estimate, interval_text, number, thousands};
 use crate::results::row::{Load, Row, Status};
+use crate::term::escape;
 use crate::term::table::Columns;
 #[cfg(feature = "report")]
 use crate::term::table::Table;
@@ -130,7 +131,7 @@ pub(super) fn unusual_in_words(row: &Row) -> String {
 }
 
 /// Collects skips, failures and warnings by kind and text, with the number of cases that each concerns.
-pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
+pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, String), usize> {
     let mut remarks = BTreeMap::new();
     for row in rows {
         let kind = match row.status {
@@ -140,21 +141,21 @@ pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
             Status::Ok => "",
         };
         if !row.reason.is_empty() {
-            *remarks.entry((kind, row.reason.as_str())).or_default() += 1;
+            *remarks.entry((kind, row.reason.clone())).or_default() += 1;
         }
         for warning in &row.warnings {
-            *remarks.entry(("warning", warning.as_str())).or_default() += 1;
+            *remarks.entry(("warning", warning.to_string())).or_default() += 1;
         }
     }
     remarks
 }
 
 pub(super) fn below(rows: &[Row], width: u16) -> String {
-    type Remark<'a> = ((&'a str, &'a str), usize);
+    type Remark<'a> = ((&'a str, String), usize);
     let columns = Columns::<Remark>::default()
         .word("", |((kind, _), _)| (*kind).to_owned())
         .word("", |(_, count)| format!("{count} x"))
-        .text("", |((_, what), _)| (*what).to_owned());
+        .text("", |((_, what), _)| escape::line(what).into_owned());
     columns.table(remarks(rows)).draw(width.into())
 }
 

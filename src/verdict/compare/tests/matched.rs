@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::data::Direction;
+use crate::host::check::{Problem, Unfit};
+use crate::results::row::Warning;
 use crate::results::row::tests::row_of_a_wire;
 
 #[test]
@@ -196,11 +198,19 @@ fn what_other_programs_took_the_cpu_of_is_no_change_on_either_side() {
 
 #[test]
 fn what_starves_on_a_busy_machine_is_undecided_and_what_breaks_on_it_is_broken() {
-    let busy = "other programs use 2.9 of 2 CPUs now: sh (pid 7) 0.98";
+    let unfit = Unfit::OtherPrograms {
+        used: 2.9,
+        cpus: 2,
+        busiest: "sh (pid 7) 0.98".to_owned(),
+    };
+    let busy = Warning::Host(Problem {
+        unfit,
+        is_remote: false,
+    });
     let failed = |reason: &str| Row {
         status: Status::Failed,
         reason: reason.to_owned(),
-        warnings: vec![busy.to_owned()],
+        warnings: vec![busy.clone()],
         ..row("mio-level", 0.9)
     };
     let verdict = |reason| verdict_of(row("mio-level", 0.9), failed(reason));

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::data::Case;
+use crate::results::row::CaseWarning;
 use crate::results::row::tests::row_of_a_wire;
 use crate::term::fold::is_command;
 
@@ -179,7 +180,7 @@ fn every_ending_of_latency_says_what_a_careful_engineer_would() {
     end("an engine that never sleeps", &latency(&spinning, 2.0));
 
     let poor = latency(&CLEAR, 2.0).into_iter().map(|row| Row {
-        warnings: vec!["benchmark threads lost CPU time in 4 windows".to_owned()],
+        warnings: vec![CaseWarning::LostCpuTime.into()],
         ..row
     });
     end("poor", &poor.collect::<Vec<_>>());
