@@ -146,14 +146,14 @@ fn is_elsewhere(column: &Column) -> bool {
     let is_bound = ["_low", "_high"]
         .iter()
         .any(|end| column.name.ends_with(end));
-    is_bound || column.over == Over::Plan || column.name == "reason"
+    is_bound || column.over == Over::Plan || column.holds == Holds::Sentence
 }
 
 /// Returns the text of a cell. For warnings, which are sentences, their number.
 fn shown((row, cells): &(&Row, BTreeMap<String, String>), column: &Column) -> String {
     match (column.holds, row.warnings.len()) {
-        (Holds::Texts, 0) => String::new(),
-        (Holds::Texts, count) => count.to_string(),
+        (Holds::Sentences, 0) => String::new(),
+        (Holds::Sentences, count) => count.to_string(),
         _ => cells.get(column.name).cloned().unwrap_or_default(),
     }
 }

@@ -6,7 +6,7 @@ use crate::data::{Connection, Ip};
 use crate::results::export::csv::encode;
 use crate::results::files::Results;
 use crate::results::row::tests::{ordinary_row, remark, row_of_a_wire};
-use crate::results::row::{Row, Status};
+use crate::results::row::{Failure, Reason, Row, Status};
 
 pub(super) fn results(rows: Vec<Row>) -> Results {
     Results {
@@ -111,7 +111,7 @@ fn what_stands_in_the_rows_is_never_markup() {
         ratio_to_std: Some(1.1),
         ratio_pairs: Some(6),
         ratio_sd_pct: Some(1.0),
-        reason: hostile.to_owned(),
+        reason: Reason::Failed(Failure::told(hostile)),
         board: hostile.to_owned(),
         model: hostile.to_owned(),
         cpu_model: hostile.to_owned(),
@@ -141,7 +141,7 @@ fn the_rows_in_the_page_are_the_csv() {
     let rows = vec![
         ordinary_row(),
         Row {
-            reason: "a \"b\", <c>\\".to_owned(),
+            reason: Reason::Failed(Failure::told("a \"b\", <c>\\")),
             // Another run.
             seed: ordinary_row().seed + 1,
             ..ordinary_row()

@@ -4,7 +4,7 @@
 /// a value is its code with its data.
 macro_rules! sentences {
     ($(#[$meta:meta])* pub enum $name:ident { $(
-        $code:tt: $variant:ident $({ $($field:ident: $type:ty),+ $(,)? })? => $text:literal $(, $arg:expr)*;
+        $code:tt: $(#[$attr:meta])* $variant:ident $({ $($field:ident: $type:ty),+ $(,)? })? => $text:literal $(, $arg:expr)*;
     )+ }) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -12,6 +12,7 @@ macro_rules! sentences {
         pub enum $name { $(
             #[doc = $text]
             #[serde(rename = $code)]
+            $(#[$attr])*
             $variant $({ $($field: $type),+ })?,
         )+ }
 

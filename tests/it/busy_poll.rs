@@ -49,7 +49,7 @@ fn a_row_says_what_polled_and_that_loopback_has_nothing_to_poll() {
         }
         if let Some(why) = refusals.socket.as_ref().or(needs.as_ref()) {
             assert_eq!(
-                (on.status, on.reason.as_str()),
+                (on.status, on.reason.to_string().as_str()),
                 (Status::Skipped, why.as_str())
             );
             continue;

@@ -12,7 +12,7 @@ use crate::common::{Place, assert_code, hosts, kept, rows, stderr, stdout};
 use serde_json::{Value, json};
 use udpbench::results::export::json;
 use udpbench::results::log::Event;
-use udpbench::results::row::{BlockWarning, CaseWarning, Row, Status};
+use udpbench::results::row::{BlockWarning, CaseWarning, Interruption, Reason, Row, Status};
 
 /// A place with the log of a run, `run.jsonl`: some cases are measured, some skipped, and texts and numbers are such that
 /// formats trip over them.
@@ -357,14 +357,14 @@ fn fixed_rows() -> Vec<Row> {
     let small = Row {
         payload_bytes: 26.try_into().expect("in range"),
         status: Status::Interrupted,
-        reason: "ended by a signal".to_owned(),
+        reason: Reason::Interrupted(Interruption::Signal),
         started_at: "2026-01-02T03:04:01.000Z".to_owned(),
         warnings: vec![remark.into()],
         ..row.clone()
     };
     let skipped = Row {
         status: Status::Skipped,
-        reason: "there is no IPv6 here".to_owned(),
+        reason: Reason::Skipped("there is no IPv6 here".to_owned()),
         started_at: String::new(),
         received_mbps: None,
         ..row.clone()

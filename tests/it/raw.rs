@@ -248,7 +248,10 @@ fn a_case_that_cannot_run_any_more_fails_and_the_others_go_on() {
     let status: Vec<Status> = rows.iter().map(|row| row.status).collect();
     assert_eq!(status, [Status::Ok, Status::Failed]);
     assert!(
-        rows[1].reason.starts_with("cannot run any more"),
+        rows[1]
+            .reason
+            .to_string()
+            .starts_with("cannot run any more"),
         "{}",
         rows[1].reason
     );

@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use udpbench::engines;
 use udpbench::results::log::Event;
-use udpbench::results::row::{Column, Holds, Warning};
+use udpbench::results::row::{Column, Holds, Reason, Warning};
 
 const SCHEMA: &str = include_str!("../../docs/raw.schema.json");
 const TINY: &str = "--ip v4 --payload 100 --soak 0s --warmup 0s --rounds 5 --duration 10ms -q";
@@ -158,13 +158,13 @@ impl Judge {
     }
 }
 
-/// Returns the schema of a warning in a row.
-fn warning() -> Value {
+/// Returns the schema of a sentence in a row.
+fn sentence(codes: &[&str]) -> Value {
     json!({
         "type": "object",
         "required": ["code", "text"],
         "properties": {
-            "code": {"description": "Stays when the words change", "enum": Warning::codes()},
+            "code": {"description": "Stays when the words change", "enum": codes},
             "text": {"description": "For people; its words may change", "type": "string"},
         },
     })
@@ -176,7 +176,8 @@ fn the_schema_of_rows_is_made_from_the_table_of_their_columns() {
     let property = |column: &Column| {
         let kind = match column.holds {
             Holds::Text => "string",
-            Holds::Texts => "array",
+            Holds::Sentence => "object",
+            Holds::Sentences => "array",
             Holds::WholeNumbers => "integer",
             Holds::Decimals => "number",
         };
@@ -187,8 +188,13 @@ fn the_schema_of_rows_is_made_from_the_table_of_their_columns() {
         };
         let description = column.doc.trim();
         let mut property = json!({"description": description, "type": kinds});
-        if column.holds == Holds::Texts {
-            property["items"] = warning();
+        match column.holds {
+            Holds::Sentences => property["items"] = sentence(&Warning::codes()),
+            Holds::Sentence => {
+                let own = sentence(&Reason::codes());
+                property = json!({"description": description, "anyOf": [own, {"type": "null"}]});
+            }
+            _ => {}
         }
         (column.name.to_owned(), property)
     };

@@ -172,7 +172,11 @@ fn a_case_that_cannot_be_built_is_a_failed_row_and_the_others_go_on() {
             assert_eq!((row.status, row.rounds), (Status::Ok, 6), "{row:?}");
         } else {
             assert_eq!((row.status, row.rounds), (Status::Failed, 0));
-            assert!(row.reason.contains("Too many open files"), "{}", row.reason);
+            assert!(
+                row.reason.to_string().contains("Too many open files"),
+                "{}",
+                row.reason
+            );
         }
     }
 }

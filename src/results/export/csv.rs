@@ -152,6 +152,7 @@ fn needs_apostrophe(first: char) -> bool {
 mod tests {
     use super::*;
     use crate::results::row::tests::{ordinary_row, remark};
+    use crate::results::row::{Failure, Reason};
 
     #[test]
     fn no_text_is_a_formula() {
@@ -181,7 +182,7 @@ mod tests {
     #[test]
     fn no_cell_steers_the_terminal_that_shows_the_file() {
         let row = Row {
-            reason: "\u{1b}]0;title\u{7}\r\n=1".to_owned(),
+            reason: Reason::Failed(Failure::told("\u{1b}]0;title\u{7}\r\n=1")),
             warnings: vec![remark("\t=1")],
             ..ordinary_row()
         };

@@ -1,12 +1,13 @@
 //! JSON output (RFC 8259): an array of rows with one row per line, or the lines alone (JSON Lines). Numbers are
-//! numbers, missing values are `null`, and `warnings` is a list of
-//! objects, each with a `code` for programs and a `text` for people. Otherwise the fields are the columns of the CSV, in
+//! numbers, missing values are `null`, and `reason` and each of
+//! the list `warnings` have a `code` for programs and a `text` for people. Otherwise the fields are the columns of the CSV, in
 //! the same order.
 
 use serde_json::{Error, Value, json};
 
-use crate::results::row::{Row, Warning};
+use crate::results::row::Row;
 
+const REASON: &str = "reason";
 const WARNINGS: &str = "warnings";
 
 /// Returns the rows as JSON objects.
@@ -17,14 +18,18 @@ pub fn objects(rows: &[Row]) -> Result<Vec<Value>, Error> {
     let object = |row: &Row| {
         let mut fields = serde_json::to_value(row)?;
         // Serialization joins the warnings into one text for CSV; JSON can hold a list.
-        fields[WARNINGS] = row.warnings.iter().map(object_of).collect();
+        let warnings = row.warnings.iter();
+        let warnings = warnings.map(|it| sentence(it.code(), it));
+        fields[WARNINGS] = warnings.collect();
+        let code = row.reason.code();
+        fields[REASON] = code.map(|code| sentence(code, &row.reason)).into();
         Ok(fields)
     };
     rows.iter().map(object).collect()
 }
 
-fn object_of(warning: &Warning) -> Value {
-    json!({ "code": warning.code(), "text": warning.to_string() })
+fn sentence(code: &str, sentence: &impl ToString) -> Value {
+    json!({ "code": code, "text": sentence.to_string() })
 }
 
 /// Returns the objects as a JSON array, one object per line.
@@ -57,8 +62,8 @@ pub fn lines(objects: &[Value]) -> Result<Vec<u8>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::row::CaseWarning;
     use crate::results::row::tests::ordinary_row;
+    use crate::results::row::{CaseWarning, Failure, Reason};
 
     fn encoded(rows: &[Row]) -> Vec<u8> {
         let objects = objects(rows).expect("it can be encoded");
@@ -67,10 +72,11 @@ mod tests {
 
     #[test]
     fn a_program_reads_what_the_rows_have() {
+        let reason = "a \"quote\"; a line\nand a \\";
         let text = "one; not two, µ|é".to_owned();
         let remark = CaseWarning::Remark { text };
         let row = Row {
-            reason: "a \"quote\"; a line\nand a \\".to_owned(),
+            reason: Reason::Failed(Failure::told(reason)),
             received_pps: None,
             cv_pct: Some(0.1 + 0.2),
             unaccounted_packets: Some(-3),
@@ -79,7 +85,7 @@ mod tests {
         };
         let read: Vec<Value> =
             serde_json::from_slice(&encoded(std::slice::from_ref(&row))).expect("JSON");
-        assert_eq!(read[0]["reason"], row.reason);
+        assert_eq!(read[0]["reason"], json!({ "code": "told", "text": reason }));
         assert!(read[0]["received_pps"].is_null());
         assert_eq!(read[0]["cv_pct"], 0.1 + 0.2);
         assert_eq!(read[0]["unaccounted_packets"], -3);

@@ -25,7 +25,7 @@ use crate::data::{Case, Sample};
 use crate::host::facts::Host;
 use crate::plan::{Plan, Schedule, Wire};
 use crate::results::earlier_runs::EarlierRuns;
-use crate::results::row::{BlockWarning, EndedBy, Environment};
+use crate::results::row::{BlockWarning, EndedBy, Environment, Failure};
 use crate::sys::power::IdlePower;
 use crate::term::duration::ns;
 
@@ -105,7 +105,7 @@ pub enum Event {
         /// Round, from 1. 0: before the first round, or the log has no rounds.
         round: u32,
         /// Reason.
-        reason: String,
+        reason: Failure,
         /// Other programs that used CPU time at that moment. Only in comparisons.
         #[serde(skip_serializing_if = "Option::is_none")]
         other_programs: Option<String>,

@@ -11,7 +11,7 @@ use self::progress::{Measured, Progress, Stage, check_round};
 use crate::data::{Case, Sample};
 use crate::host::placement::Placement;
 use crate::results::log::{Event, Expected, Header, Of};
-use crate::results::row::{BlockWarning, Interruption, Row};
+use crate::results::row::{BlockWarning, Failure, Interruption, Row};
 use crate::sys::power::IdlePower;
 
 /// State of a sweep after the events so far.
@@ -114,7 +114,7 @@ impl Replay {
                 return Ok(rows);
             }
             Event::Interrupted { lost } => {
-                let lost = lost.clone().map(Interruption::Lost);
+                let lost = lost.clone().map(|why| Interruption::Lost { why });
                 self.interruption = lost.unwrap_or(Interruption::Signal);
             }
             Event::Resumed { unlike, .. } => self.resume(unlike),
@@ -253,7 +253,10 @@ impl Replay {
             return Err(format!("{}: what was verified is missing", sample.case));
         }
         measured.verified = sample.verified;
-        measured.failure = sample.verified.and_then(|found| found.fault(direction));
+        measured.failure = sample
+            .verified
+            .and_then(|found| found.fault(direction))
+            .map(Failure::told);
         Ok(())
     }
 

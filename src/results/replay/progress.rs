@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::data::{Sample, Verified};
 use crate::plan::Schedule;
 use crate::results::log::counts;
-use crate::results::row::{BlockWarning, EndedBy};
+use crate::results::row::{BlockWarning, EndedBy, Failure};
 
 /// State of a block during a replay.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +39,7 @@ pub(super) struct Measured {
     /// Sum of all counters of the windows.
     counted: u64,
     pub(super) verified: Option<Verified>,
-    pub(super) failure: Option<String>,
+    pub(super) failure: Option<Failure>,
 }
 
 impl Measured {

@@ -119,7 +119,7 @@ impl Replay {
             nics: self.nics(&planned.case),
             warnings,
             outcome: match (&measured.failure, ended) {
-                (Some(reason), _) => Outcome::Failed(reason.clone()),
+                (Some(failure), _) => Outcome::Failed(failure.clone()),
                 (None, None) => Outcome::Interrupted(self.interruption.clone()),
                 (None, Some(by)) => Outcome::Complete(by),
             },

@@ -2,7 +2,7 @@
 //! CSV, docs/COLUMNS.md and docs/rows.schema.json follow from here. A new column is an entry, and its line there.
 
 use super::column::{Cell, Holds, cells, columns};
-use super::{Status, Warning, joined};
+use super::{Reason, Status, Warning, joined};
 use crate::data::{
     Arrivals, Batch, Buffer, BusyPoll, Checksum, Cmsg, Connection, Destination, Direction, Duplex,
     Flows, Ip, Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime,
@@ -55,7 +55,7 @@ columns! {
         /// `ok`, `skipped`, `failed` or `interrupted`.
         status: Status, "", Case, Always, "never";
         /// Why `status` is not `ok`.
-        reason: String, "", Case, Always, "if `ok`";
+        reason: Reason, "", Case, Always, "if `ok`";
         /// What may mislead about the row; several are joined with `; `.
         #[serde(serialize_with = "joined::serialize")]
         warnings: Vec<Warning>, "", Case, Always, "none";

@@ -25,6 +25,7 @@ mod outcome;
 pub(crate) mod pacing;
 pub(crate) mod preempted;
 mod radio;
+mod reason;
 mod refusals;
 mod residual;
 mod round_trips;
@@ -40,9 +41,9 @@ pub use self::environment::Environment;
 pub use self::input::RowInput;
 pub use self::load::Load;
 pub use self::machine::{Machine, Network};
-pub use self::outcome::{EndedBy, Interruption, Outcome, Status};
+pub use self::outcome::{EndedBy, Outcome, Status};
+pub use self::reason::{Failure, Hindrance, Interruption, Reason};
 pub(crate) use self::rounding::milliseconds;
-pub(crate) use self::status::may_be_starved;
 pub use self::warning::{BlockWarning, CaseWarning, Warning};
 
 #[cfg(test)]

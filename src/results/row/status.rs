@@ -4,24 +4,38 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::contamination::Windows;
 use super::derived::Speeds;
+use super::reason::Hindrance;
 use super::refusals::Refusals;
 use super::round_trips::Latencies;
-use super::warning::calls_failed;
 use super::{
-    CaseWarning, Environment, Outcome, RowInput, Status, Warning, busy_polled, derived, doubts,
-    energy, milliseconds, on_the_way, pacing, sensor_readings,
+    CaseWarning, Environment, Failure, Outcome, Reason, RowInput, Status, Warning, busy_polled,
+    derived, doubts, energy, milliseconds, on_the_way, pacing, sensor_readings,
 };
 use crate::data::{Case, Sample, Sharing, Side, ThreadSample};
 use crate::stats;
-use crate::term::digits::counted;
 
 /// Returns the status of a case and the reason. A fault of the run outranks the way the case ended.
-pub(super) fn status(input: &RowInput) -> (Status, String) {
+pub(super) fn status(input: &RowInput) -> (Status, Reason) {
     match &input.outcome {
-        Outcome::Skipped(reason) => return (Status::Skipped, reason.clone()),
-        Outcome::Failed(reason) => return (Status::Failed, reason.clone()),
+        Outcome::Skipped(why) => return (Status::Skipped, Reason::Skipped(why.clone())),
+        Outcome::Failed(failure) => return (Status::Failed, Reason::Failed(failure.clone())),
         Outcome::Complete(_) | Outcome::Interrupted(_) => {}
     }
+    if let Some(failure) = failure(input) {
+        return (Status::Failed, Reason::Failed(failure));
+    }
+    // The measured rounds are valid, but with too few of them there is no interval.
+    let is_unsure = stats::coverage(input.samples.len()) < stats::CONFIDENCE;
+    match &input.outcome {
+        Outcome::Interrupted(by) if is_unsure => {
+            (Status::Interrupted, Reason::Interrupted(by.clone()))
+        }
+        _ => (Status::Ok, Reason::None),
+    }
+}
+
+/// Returns the fault of a run, if it has one.
+fn failure(input: &RowInput) -> Option<Failure> {
     // Look at each window: over several windows, missing and unexpected datagrams could cancel.
     let unaccounted = input
         .samples
@@ -29,41 +43,20 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
         .map(|sample| sample.account().unaccounted);
     let faults: Vec<i64> = unaccounted.filter(|&count| count != 0).collect();
     if !faults.is_empty() {
-        let datagrams: u64 = faults.iter().map(|count| count.unsigned_abs()).sum();
-        let reason = format!(
-            "packet counts do not add up in {}: {} unaccounted for",
-            counted(faults.len(), "window"),
-            counted(datagrams, "datagram")
-        );
-        return (Status::Failed, reason);
+        return Some(Failure::CountsDiffer {
+            windows: faults.len(),
+            datagrams: faults.iter().map(|count| count.unsigned_abs()).sum(),
+        });
     }
     // Look at the whole run: a receiver that fell asleep in the warm-up left no datagram of the window unread.
     if unread(input) > 0 && !comes_late(input) {
         let why = input.engines.receiver.starves.as_deref();
         let why = why.unwrap_or("the receiver slept on a queue that was not empty");
-        let reason = format!("starved and left datagrams unread: {why}");
-        return (Status::Failed, reason);
+        return Some(Failure::Starved {
+            why: why.to_owned(),
+        });
     }
-    if let Some(reason) = dead(input.case, input.samples) {
-        return (Status::Failed, reason);
-    }
-    // The measured rounds are valid, but with too few of them there is no interval.
-    let is_unsure = stats::coverage(input.samples.len()) < stats::CONFIDENCE;
-    match &input.outcome {
-        Outcome::Interrupted(by) if is_unsure => (Status::Interrupted, by.reason()),
-        _ => (Status::Ok, String::new()),
-    }
-}
-
-/// Returns whether threads that other programs kept from running may be why a case failed. `reason`: that of its row.
-pub(crate) fn may_be_starved(reason: &str) -> bool {
-    let of_starved = [
-        "nothing was ",
-        "nothing sent ",
-        "starved ",
-        "the agent: no answer ",
-    ];
-    of_starved.iter().any(|start| reason.starts_with(start))
+    dead(input.case, input.samples)
 }
 
 /// Returns the datagrams found in the queues after the receivers had ended.
@@ -84,35 +77,30 @@ fn comes_late(input: &RowInput) -> bool {
 
 /// Returns why a case is dead, if it is: its counts add up, but no window moved a datagram. A datagram that arrives
 /// too late for its window, as on a busy machine, still counts.
-fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
+fn dead(case: &Case, samples: &[Sample]) -> Option<Failure> {
     let accounting = derived::total_accounting(samples);
     if samples.is_empty() || accounting.received > 0 {
         return None;
     }
-    let failed = match (Refusals::of(samples), derived::failed_calls(samples)) {
-        (Some(refused), _) => format!(": {refused}"),
-        (None, 0) => String::new(),
-        (None, calls) => format!(": {}", calls_failed(calls)),
+    let hindrance = Hindrance {
+        refusals: Refusals::of(samples),
+        failed_calls: derived::failed_calls(samples),
     };
-    let what = match accounting.sent {
-        0 if case.is_paced() => {
-            "nothing was sent: no burst was due in a window; use a longer --duration or a higher --rate"
-        }
-        0 => "nothing was sent",
-        // The datagrams received are from the warm-up.
-        _ if samples.iter().any(|sample| derived::received(sample) > 0) => {
-            "nothing sent in the windows was received"
-        }
-        _ => "nothing was received",
-    };
-    Some(format!("{what}{failed}"))
+    // The datagrams received in the windows are from the warm-up.
+    let has_earlier = samples.iter().any(|sample| derived::received(sample) > 0);
+    Some(match accounting.sent {
+        0 if case.is_paced() => Failure::NothingDue { hindrance },
+        0 => Failure::NothingSent { hindrance },
+        _ if has_earlier => Failure::NothingInWindows { hindrance },
+        _ => Failure::NothingReceived { hindrance },
+    })
 }
 
 /// Returns the reason why there were no more rounds. Empty: no rounds were planned.
 pub(super) fn ended_by(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Complete(by) => by.name(),
-        Outcome::Interrupted(by) => by.name(),
+        Outcome::Interrupted(by) => by.code(),
         Outcome::Failed(_) => "failure",
         Outcome::Skipped(_) => "",
     }

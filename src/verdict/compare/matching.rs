@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::results::files::Results;
-use crate::results::row::{self, Row, Status, Warning};
+use crate::results::row::{Failure, Hindrance, Reason, Row, Status, Warning};
 use crate::term::digits::counted;
 
 /// Rows of two sides, by case.
@@ -118,14 +118,16 @@ fn matched<'a>(
     let failed = after.iter().filter(|row| status(row) == Status::Failed);
     let failed: Vec<&Row> = failed.copied().collect();
     if let Some(broken) = failed.first() {
-        let reason = if broken.reason.is_empty() {
-            NOTHING_CAME
-        } else {
-            &broken.reason
+        let nothing_came = || Failure::NothingReceived {
+            hindrance: Hindrance::default(),
+        };
+        let (failure, reason) = match &broken.reason {
+            Reason::Failed(failure) => (failure.clone(), broken.reason.line()),
+            _ => (nothing_came(), nothing_came().to_string()),
         };
         let two = [before[0], broken];
         let (failures, runs) = (failed.len(), after.len());
-        return Ok(match busy.filter(|_| row::may_be_starved(reason)) {
+        return Ok(match busy.filter(|_| failure.may_be_starved()) {
             Some(programs) => {
                 let why = format!("the machine was too busy AFTER: {programs}; {reason}");
                 Matched::Undecided(two, why)
@@ -134,7 +136,7 @@ fn matched<'a>(
                 let why = format!("failed in {failures} of {runs} runs AFTER: {reason}");
                 Matched::Undecided(two, why)
             }
-            None => Matched::Broken(two, reason.to_owned()),
+            None => Matched::Broken(two, reason),
         });
     }
     if let Some(row) = after.iter().find(|row| status(row) != Status::Ok) {
@@ -148,8 +150,6 @@ fn matched<'a>(
     }
     Ok(Matched::Measured([before, after]))
 }
-
-const NOTHING_CAME: &str = "nothing was received";
 
 /// Returns the status of a row. A case that received nothing has failed.
 fn status(row: &Row) -> Status {

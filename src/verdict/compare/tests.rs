@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::data::{Connection, Ip};
-use crate::results::row::Status;
+use crate::results::row::{Failure, Reason, Status};
 use crate::verdict::judge::table::Detail;
 use crate::verdict::judge::{Change, Engine};
 

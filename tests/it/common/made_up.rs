@@ -5,7 +5,7 @@ use std::path::Path;
 
 use udpbench::data::{Accounting, Case, Counts, Sample};
 use udpbench::results::log::{Event, First, Header, Log, Of};
-use udpbench::results::row::BlockWarning;
+use udpbench::results::row::{BlockWarning, Failure};
 
 /// A log to be changed and written again.
 pub struct MadeUp {
@@ -45,7 +45,7 @@ impl MadeUp {
                 let case = Case::of_key(&window.sample.case).expect("a key");
                 let failed = Event::Failed {
                     of: Of::case(&case),
-                    reason: reason.to_owned(),
+                    reason: Failure::told(reason),
                     round: 1,
                     other_programs: None,
                 };

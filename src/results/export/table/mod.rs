@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 pub(super) use self::layout::{columns, legend};
 pub use self::layout::{count, estimate, interval_text, number, thousands};
-use crate::results::row::{Load, Row, Status};
+use crate::results::row::{Load, Reason, Row, Status};
 use crate::term::escape;
 use crate::term::table::Columns;
 #[cfg(feature = "report")]
@@ -53,7 +53,7 @@ pub fn draw(rows: &[Row], width: u16) -> String {
 /// Draws only the warnings of the rows, with the number of cases that each concerns.
 pub fn warnings(rows: &[Row], width: u16) -> String {
     let only_warnings = |row: &Row| Row {
-        reason: String::new(),
+        reason: Reason::None,
         ..row.escaped_for_terminal()
     };
     let rows: Vec<Row> = rows.iter().map(only_warnings).collect();
@@ -140,8 +140,8 @@ pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, String), usize> {
             Status::Interrupted => "* interrupted",
             Status::Ok => "",
         };
-        if !row.reason.is_empty() {
-            *remarks.entry((kind, row.reason.clone())).or_default() += 1;
+        if row.reason != Reason::None {
+            *remarks.entry((kind, row.reason.to_string())).or_default() += 1;
         }
         for warning in &row.warnings {
             *remarks.entry(("warning", warning.to_string())).or_default() += 1;

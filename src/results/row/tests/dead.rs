@@ -20,7 +20,7 @@ fn dead(sent: u64) -> Vec<Sample> {
 
 fn verdict(samples: &[Sample]) -> (Status, String) {
     let row = make_row(samples, &six(), Outcome::Complete(EndedBy::Rounds));
-    (row.status, row.reason)
+    (row.status, row.reason.to_string())
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::data::Case;
-use crate::results::row::CaseWarning;
 use crate::results::row::tests::row_of_a_wire;
+use crate::results::row::{CaseWarning, Reason};
 use crate::term::fold::is_command;
 
 /// Loads of `latency`, in percent. 0: alone.
@@ -22,7 +22,7 @@ fn asked(engine: &str, rate: u32, p50_us: f64, sd_pct: f64) -> Row {
     let reach = 2.1 * 1.02 * sd_pct / 15.0_f64.sqrt() / 100.0;
     Row {
         status: Status::Ok,
-        reason: String::new(),
+        reason: Reason::None,
         rounds: 15,
         window_ms: Some(133.0),
         pin: "1>0".to_owned(),
