@@ -1,4 +1,4 @@
-//! What happened to a program's datagrams in a stretch of time.
+//! Counts of a program's datagrams in a stretch of time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use crate::sys::loss_counters::{LossCounters, LossReader};
 use crate::sys::loss_places::Layer;
 use crate::sys::udp_sockets::UdpSocketState;
 
-/// What happened to a program's datagrams in a stretch of time.
+/// Counts of a program's datagrams in a stretch of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interval {
     /// Length of the stretch.
@@ -40,7 +40,7 @@ pub struct Interval {
     pub packets_of_cpu: BTreeMap<usize, u64>,
 }
 
-/// What was seen of a socket.
+/// Observations of a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SocketSeen {
     /// Address that it is bound to.
@@ -55,7 +55,7 @@ pub struct SocketSeen {
     pub drops: u64,
     /// Times that it was looked at.
     pub looks: u64,
-    /// Those at which its buffer was nearly full.
+    /// Looks at which its buffer was nearly full.
     pub full_looks: u64,
     /// Processes that have it open.
     pub owners: BTreeSet<u32>,
@@ -215,7 +215,7 @@ pub struct Observer {
     threads: BTreeMap<u32, Thread>,
     reader: LossReader,
     counters: LossCounters,
-    /// What has happened since the last [`Observer::finish`].
+    /// Counts since the last [`Observer::finish`].
     interval: Interval,
 }
 
