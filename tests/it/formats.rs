@@ -10,6 +10,7 @@ use std::process::Output;
 use crate::common::made_up::MadeUp;
 use crate::common::{Place, assert_code, hosts, kept, rows, stderr, stdout};
 use serde_json::{Value, json};
+use udpbench::host::placement::Placement;
 use udpbench::results::export::json;
 use udpbench::results::log::Event;
 use udpbench::results::row::{BlockWarning, CaseWarning, Interruption, Reason, Row, Status};
@@ -329,7 +330,7 @@ fn fixed_rows() -> Vec<Row> {
     let is_wanted = |row: &&Row| row.status == Status::Ok && row.threads.is_alone();
     let measured = measured.iter().find(is_wanted);
     let row = Row {
-        pin: "0>1".to_owned(),
+        pin: Placement::from_lists(2.try_into().expect("in range"), &[0], &[1]),
         received_pps: Some(200_000.0),
         received_pps_low: Some(190_000.0),
         received_pps_high: Some(210_000.0),

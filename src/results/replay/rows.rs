@@ -4,7 +4,9 @@ use super::Replay;
 use super::progress::{Measured, Stage};
 use crate::data::{self, Case, Sample};
 use crate::plan::{Decision, LinkEnd, Meter, Planned};
-use crate::results::row::{BlockWarning, CaseWarning, EndedBy, Outcome, Row, RowInput, Warning};
+use crate::results::row::{
+    BlockWarning, CaseWarning, EndedBy, NicText, Outcome, Row, RowInput, Warning,
+};
 
 /// Data that a case needs from other cases of its block.
 #[derive(Clone, Copy)]
@@ -83,9 +85,9 @@ impl Replay {
     }
 
     /// Returns the local and the remote interface of a case between two hosts, in words.
-    fn nics(&self, case: &Case) -> (String, String) {
+    fn nics(&self, case: &Case) -> (NicText, NicText) {
         let link = self.header.wire.as_ref().and_then(|wire| wire.link(case));
-        let words = |end: &LinkEnd| format!("{}: {}", end.interface.name, end.interface);
+        let words = |end: &LinkEnd| NicText::of(&end.interface);
         link.map(|link| (words(&link.local), words(&link.remote)))
             .unwrap_or_default()
     }
@@ -99,8 +101,8 @@ impl Replay {
     ) -> Row {
         let schedule = &self.header.schedule;
         let (pin, of_plan) = match &planned.verdict {
-            Decision::Run(placement, warnings) => (placement.to_string(), &warnings[..]),
-            Decision::Skip(_) => (String::new(), &[][..]),
+            Decision::Run(placement, warnings) => (Some(placement), &warnings[..]),
+            Decision::Skip(_) => (None, &[][..]),
         };
         let mut warnings: Vec<Warning> = of_plan.iter().cloned().map(Warning::Plan).collect();
         warnings.extend(beside.warnings.iter().cloned().map(Warning::Block));

@@ -1,8 +1,9 @@
 //! Columns with texts, which are escaped for display on a terminal.
 
 use super::column::{Cell, Holds};
-use super::{Reason, Warning};
+use super::{NicText, Reason, Throttled, Warning};
 use crate::data::{Destination, HostAddress};
+use crate::host::placement::Placement;
 use crate::term::escape;
 
 impl Cell for String {
@@ -20,6 +21,32 @@ impl Cell for Vec<Warning> {
 
 impl Cell for Reason {
     const HOLDS: Holds = Holds::Sentence;
+}
+
+impl Cell for Throttled {
+    const HOLDS: Holds = Holds::Text;
+
+    fn escaped(&self) -> Self {
+        match self {
+            Self::Yes(how) => Self::Yes(how.escaped()),
+            other => other.clone(),
+        }
+    }
+}
+
+impl Cell for NicText {
+    const HOLDS: Holds = Holds::Text;
+
+    fn escaped(&self) -> Self {
+        Self {
+            text: self.text.escaped(),
+            ..*self
+        }
+    }
+}
+
+impl Cell for Option<Placement> {
+    const HOLDS: Holds = Holds::Text;
 }
 
 impl Cell for Destination {

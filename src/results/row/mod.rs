@@ -40,10 +40,11 @@ pub(crate) use self::derived::{cpu_ns_per_packet, received_pps};
 pub use self::environment::Environment;
 pub use self::input::RowInput;
 pub use self::load::Load;
-pub use self::machine::{Machine, Network};
+pub use self::machine::{Machine, Network, NicText};
 pub use self::outcome::{EndedBy, Outcome, Status};
 pub use self::reason::{Failure, Hindrance, Interruption, Reason};
 pub(crate) use self::rounding::milliseconds;
+pub use self::sensor_readings::Throttled;
 pub use self::warning::{BlockWarning, CaseWarning, Warning};
 
 #[cfg(test)]

@@ -1,6 +1,10 @@
 //! Columns and warnings about temperature, power supply and CPU clocks, from sensor readings around the windows of a
 //! case.
 
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
 use super::CaseWarning;
 use super::columns::Row;
 use super::derived;
@@ -95,42 +99,65 @@ pub(super) fn idle_states(samples: &[Sample]) -> String {
     }
 }
 
-/// Text for a kernel that did not reduce the clock of a CPU to cool it, on a board without firmware that tells.
-const UNSEEN: &str = "not by the kernel";
+/// Throttling of a board during a case.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Throttled {
+    /// No sensor tells.
+    #[default]
+    Unknown,
+    /// None.
+    No,
+    /// None by the kernel. No firmware says whether it throttled.
+    NotByKernel,
+    /// The board throttled, in these ways.
+    Yes(String),
+}
 
-/// Returns how the board throttled, if it did. Empty: no such sensor.
-pub(super) fn throttled(samples: &[Sample]) -> String {
+impl fmt::Display for Throttled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown => "",
+            Self::No => "no",
+            Self::NotByKernel => "not by the kernel",
+            Self::Yes(how) => how,
+        })
+    }
+}
+
+impl Serialize for Throttled {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Returns how the board throttled, if it did.
+pub(super) fn throttled(samples: &[Sample]) -> Throttled {
     let climates = || samples.iter().map(|sample| sample.climate);
     let bits = climates().filter_map(|climate: SensorReadings| climate.throttle_bits);
     let bits = bits.reduce(|a, b| a | b);
     let cooling = climates().filter_map(|climate| climate.cooling).max();
     let low = climates().filter_map(|climate| climate.under_voltage).max();
     if bits.is_none() && cooling.is_none() && low != Some(true) {
-        return String::new();
+        return Throttled::Unknown;
     }
     let under_voltage = u32::from(low == Some(true));
     let mut words = throttle_words(bits.unwrap_or(0) | under_voltage);
     if cooling == Some(true) {
         words.push("cooled by its clock");
     }
-    if words.is_empty() {
+    match (words.is_empty(), bits) {
+        (false, _) => Throttled::Yes(words.join("+")),
         // Firmware can throttle without the kernel, so only the firmware can rule it out.
-        let known = if bits.is_some() { "no" } else { UNSEEN };
-        known.to_owned()
-    } else {
-        words.join("+")
+        (true, Some(_)) => Throttled::No,
+        (true, None) => Throttled::NotByKernel,
     }
 }
 
 impl Row {
     /// Returns whether the board was throttled. False if it is unknown.
     pub fn was_throttled(&self) -> bool {
-        says_throttled(&self.throttled)
+        matches!(self.throttled, Throttled::Yes(_))
     }
-}
-
-fn says_throttled(throttled: &str) -> bool {
-    !["", "no", UNSEEN].contains(&throttled)
 }
 
 /// Returns whether the board was throttled in a window.
@@ -148,8 +175,7 @@ pub(super) fn warnings(
     throttles_from_c: Option<u16>,
 ) -> Vec<CaseWarning> {
     let mut warnings = Vec::new();
-    let how = throttled(samples);
-    if says_throttled(&how) {
+    if let Throttled::Yes(how) = throttled(samples) {
         warnings.push(CaseWarning::Throttled { how });
     }
     let hottest_c = temp_c_max(samples);

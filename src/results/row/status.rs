@@ -12,6 +12,7 @@ use super::{
     derived, doubts, energy, milliseconds, on_the_way, pacing, sensor_readings,
 };
 use crate::data::{Case, Sample, Sharing, Side, ThreadSample};
+use crate::host::placement::Placement;
 use crate::stats;
 
 /// Returns the status of a case and the reason. A fault of the run outranks the way the case ended.
@@ -129,7 +130,7 @@ pub(super) fn warnings(
     // Workers share CPUs, and report in a remark if they could not be placed.
     let is_placed = |thread: &ThreadSample| thread.cpu.is_some() || on_workers(input, thread.side);
     let pinned = |sample: &Sample| sample.threads.iter().all(is_placed);
-    if input.pin != "none" && !samples.iter().all(pinned) {
+    if input.pin.is_some_and(Placement::is_pinned) && !samples.iter().all(pinned) {
         of_case.push(CaseWarning::NotPinned);
     }
     let has_partner = |sample: &&Sample| {

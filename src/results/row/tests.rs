@@ -2,12 +2,18 @@
 
 use super::*;
 use crate::data::{Accounting, Case, Counts, Sample, Side, ThreadSample};
+use crate::host::placement::Placement;
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle_states::{IdleState, IdleTimes};
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
 
 pub(crate) use self::wire::{path, row_of_a_wire};
+
+/// Returns the placement of the threads of [`window`].
+pub(crate) fn two_cpus() -> Placement {
+    Placement::from_lists(case().threads, &[0], &[1]).expect("two CPUs")
+}
 
 /// Returns the texts of a row's warnings.
 pub(crate) fn texts(row: &Row) -> Vec<String> {
@@ -111,7 +117,7 @@ fn make_row_in(
 ) -> Row {
     let case = case();
     let input = RowInput {
-        pin: "0>1".to_owned(),
+        pin: Some(&two_cpus()),
         outcome,
         samples,
         reference,
@@ -205,7 +211,7 @@ fn the_numbers_are_those_that_a_pocket_calculator_gives() {
         (row.temp_c_start, row.temp_c_end),
         (Some(50.0), Some(51.25))
     );
-    assert_eq!((row.temp_c_max, row.throttled.as_str()), (Some(51.5), "no"));
+    assert_eq!((row.temp_c_max, row.throttled), (Some(51.5), Throttled::No));
     assert_eq!(row.freq_low_mhz, Some(600.0));
     assert_eq!(row.started_at, "1970-01-01T00:00:01.000Z");
     assert_eq!(row.warnings, []);

@@ -16,7 +16,7 @@ fn a_plain_cable_loses_nothing_in_either_direction() {
     for row in &swept.rows {
         assert_eq!(lost(row), [0; 8], "{row:?}");
         assert!(row.received_packets > Some(0), "{row:?}");
-        assert!(row.nic.contains("veth") && row.remote_nic.contains("veth"));
+        assert!(row.nic.is_veth && row.remote_nic.is_veth);
     }
 }
 

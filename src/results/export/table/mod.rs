@@ -114,7 +114,7 @@ pub(super) fn block_in_words(row: &Row) -> String {
         row.payload_bytes,
         row.ip,
         unusual_in_words(row),
-        row.pin
+        row.cpus()
     )
 }
 
