@@ -60,7 +60,7 @@ impl Results {
     /// problem.
     pub fn from_log(log: &Log) -> Result<Self, UsageError> {
         let begin = |header| Ok(Replay::new(header));
-        let (replay, mut rows) = log.replay(begin, Replay::contradiction, Replay::take)?;
+        let (replay, mut rows) = log.replay(begin, Replay::take)?;
         rows.extend(replay.rest());
         let window = |line: &Event| match line {
             Event::Window(window) => Some(window.sample.clone()),

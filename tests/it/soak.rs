@@ -27,7 +27,7 @@ fn log(path: &Path) -> SoakLog {
 
 /// Sent probes, unsent ones, and the time of all minutes in ms.
 fn counts(log: &SoakLog) -> (u64, u64, u64) {
-    let minutes = log.entries.iter().filter_map(|entry| match entry {
+    let minutes = log.lines.iter().filter_map(|entry| match entry {
         Entry::Minute(minute) => Some(minute),
         _ => None,
     });
@@ -108,7 +108,7 @@ fn an_interrupted_soak_shows_its_summary_and_goes_on_for_the_rest_of_its_time() 
     let (sent, unsent, ms) = counts(&log);
     assert!((990..=1000).contains(&(sent + unsent)), "{sent} {unsent}");
     assert!((1980..=2000).contains(&ms), "{ms}");
-    let resumed = log.entries.iter().find_map(|entry| match entry {
+    let resumed = log.lines.iter().find_map(|entry| match entry {
         Entry::Resumed(note) => Some(note.start_ns),
         _ => None,
     });
@@ -222,7 +222,7 @@ fn each_fault_is_one_event_of_its_kind() -> io::Result<()> {
     assert_code(&output, 0);
     let log = log(&place.path("soak.jsonl"));
     let events: Vec<&Event> = log
-        .entries
+        .lines
         .iter()
         .filter_map(|entry| match entry {
             Entry::Event(event) if event.kind != Kind::Unsent => Some(&**event),

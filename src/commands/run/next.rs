@@ -102,7 +102,7 @@ pub(super) fn show_more(outputs: &Outputs, hidden_warnings: usize) -> Vec<String
 
 /// Returns the lines with the command that repeats the run with these options.
 fn again(header: &Header, what: &str, changes: &[(&str, String)]) -> Vec<String> {
-    let typed = CommandLine(&header.command_line);
+    let typed = CommandLine(&header.run.command_line);
     if typed.has("--suite") {
         let changes = changes
             .iter()
@@ -130,7 +130,7 @@ fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> Vec<String> {
     if !has_rates {
         return vec![larger.to_owned()];
     }
-    let command = CommandLine(&header.command_line).find_lossless(&[]);
+    let command = CommandLine(&header.run.command_line).find_lossless(&[]);
     vec![
         format!("{larger}, or find the rate at which each loses nothing:"),
         outputs.words.in_commands(&format!("udpbench {command}")),

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::results::export::output_file::OutputFile;
+use crate::results::log::LogWriter;
 use crate::term::digits::counted;
 
 /// Bytes that wait for room, at most: a day of a soak with few events.
@@ -12,17 +12,17 @@ const MOST_WAITING: usize = 8 << 20;
 /// Pause between two tries.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A file that takes whole lines.
+/// A file that takes JSON objects as whole lines.
 pub(super) trait Lines {
-    /// Appends a line, or leaves the file as it was.
-    fn append(&mut self, line: &[u8]) -> anyhow::Result<()>;
+    /// Appends an object, or leaves the file as it was.
+    fn append(&mut self, object: &[u8]) -> anyhow::Result<()>;
     /// Flushes what was appended.
     fn sync(&self) -> anyhow::Result<()>;
 }
 
-impl Lines for OutputFile {
-    fn append(&mut self, line: &[u8]) -> anyhow::Result<()> {
-        self.append(line)
+impl Lines for LogWriter {
+    fn append(&mut self, object: &[u8]) -> anyhow::Result<()> {
+        self.append(object)
     }
 
     fn sync(&self) -> anyhow::Result<()> {
@@ -60,7 +60,7 @@ impl<F: Lines> Journal<F> {
         }
     }
 
-    /// Appends a line. One that the system refuses to write waits.
+    /// Appends a JSON object as a line. One that the system refuses to write waits.
     ///
     /// # Errors
     /// Fails if the file is not ours any more.

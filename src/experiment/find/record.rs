@@ -11,7 +11,7 @@ use super::{Next, Search};
 use crate::data::{Case, Sample};
 use crate::host::placement::Placement;
 use crate::plan::{Decision, Planned, Settings};
-use crate::results::log::{Event, Expected, Of, Window};
+use crate::results::log::{Event, Of};
 use crate::results::row::{Failure, Row};
 use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::trial::spec::TrialSpec;
@@ -51,27 +51,6 @@ impl Logged for Record {
 
     fn header(&self) -> &Header {
         self.header()
-    }
-
-    fn contradiction(&self, event: &Event) -> Option<String> {
-        let Event::Window(window) = event else {
-            return None;
-        };
-        let Window {
-            searched, sample, ..
-        } = &**window;
-        let number = self
-            .number(searched.as_ref().unwrap_or(&sample.case))
-            .ok()?;
-        let next = self.cases[number].next()?;
-        let expected = Expected {
-            case: &next.case,
-            engines: self.header.plan.pair(&next.case),
-            placement: self.placement(number)?,
-            window: next.window,
-        };
-        let problem = expected.contradiction(sample)?;
-        Some(format!("{}: {problem}", sample.case))
     }
 }
 

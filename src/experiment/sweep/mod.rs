@@ -59,10 +59,6 @@ impl Logged for Sweep {
     fn header(&self) -> &Header {
         self.replay.header()
     }
-
-    fn contradiction(&self, event: &Event) -> Option<String> {
-        self.replay.contradiction(event)
-    }
 }
 
 impl Experiment for Sweep {

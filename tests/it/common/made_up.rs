@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use udpbench::data::{Accounting, Case, Counts, Sample};
-use udpbench::results::log::{Event, First, Header, Log, Of};
+use udpbench::results::log::{Event, Header, Log, LogWriter, Of};
 use udpbench::results::row::{BlockWarning, Failure};
 
 /// A log to be changed and written again.
@@ -69,12 +69,13 @@ impl MadeUp {
 
     /// Writes the log.
     pub fn write(&self, log: &Path) {
-        let mut text = self.header.line().expect("JSON");
+        // It may be the one that was read.
+        let _ = fs::remove_file(log);
+        let mut writer = LogWriter::create("--output", log).expect("writable");
+        writer.header(&self.header).expect("there is space");
         for event in &self.events {
-            serde_json::to_writer(&mut text, event).expect("JSON");
-            text.push(b'\n');
+            writer.event(event).expect("there is space");
         }
-        fs::write(log, text).expect("writable");
     }
 }
 
