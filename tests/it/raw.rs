@@ -183,9 +183,10 @@ fn another_host_is_refused_unless_somebody_insists_and_then_the_rows_say_so() {
     assert_code(&place.run("--resume out.jsonl --accept-changes"), 0);
     assert_whole(&place);
     let warned = |row: &&Row| {
-        row.warnings
-            .iter()
-            .any(|text| text.contains("with a difference: the machine was"))
+        row.warnings.iter().any(|it| {
+            it.to_string()
+                .contains("with a difference: the machine was")
+        })
     };
     let rows = rows(&place.path("out.csv"));
     let warned = rows.iter().filter(warned).count();
@@ -248,7 +249,10 @@ fn a_case_that_cannot_run_any_more_fails_and_the_others_go_on() {
     let status: Vec<Status> = rows.iter().map(|row| row.status).collect();
     assert_eq!(status, [Status::Ok, Status::Failed]);
     assert!(
-        rows[1].reason.starts_with("cannot run any more"),
+        rows[1]
+            .reason
+            .to_string()
+            .starts_with("cannot run any more"),
         "{}",
         rows[1].reason
     );

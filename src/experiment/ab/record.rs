@@ -195,7 +195,7 @@ impl Record {
                 other_programs,
             } => {
                 let failure = Failure {
-                    reason: reason.clone(),
+                    reason: reason.to_string(),
                     other_programs: other_programs.clone(),
                 };
                 let (side, pair) = self.place(of.side, &of.case)?;

@@ -9,6 +9,7 @@ use super::*;
 use crate::cli::{Cli, Command, options};
 use crate::data::Case;
 use crate::results::log::Event;
+use crate::results::row::Failure;
 use crate::session::{Experiment, Step};
 use crate::verdict::judge::table::Detail;
 use crate::verdict::judge::{By, Engine, Judgement, Part, Question, Threshold, Verdict};
@@ -188,7 +189,7 @@ fn fail(
     let failed = Event::Failed {
         of: record.name(side, pair),
         round,
-        reason: reason.to_owned(),
+        reason: Failure::told(reason),
         other_programs: other_programs.map(str::to_owned),
     };
     record.take(&failed).expect("it can fail");

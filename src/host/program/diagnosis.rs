@@ -3,7 +3,7 @@
 use super::interval::{Interval, ThreadTimes};
 use super::losses::{self, Cause};
 use super::twins::twins;
-use crate::host::check::Finding;
+use crate::host::check::{Finding, Unfit};
 use crate::host::facts::RcvbufLimit;
 
 /// Limits of this machine that a fix must respect.
@@ -75,20 +75,26 @@ fn overflow(
     let is_seen_full = seen.full().is_some_and(|full| full >= BUSY);
     if cause.least == 0 && !is_seen_full {
         return Finding::invalid(
-            format!("{buffer} may have overflowed: {drops} dropped"),
+            lost(format!("{buffer} may have overflowed: {drops} dropped")),
             "sockets of other programs dropped datagrams as well: whose buffer was full cannot be told",
             "ss -lunm shows the drops (d) of each",
         );
     }
     let during = dropping.length.as_secs_f64();
     let of = seen.length.as_secs_f64();
-    let what = format!("{buffer} overflowed: {drops} dropped, in {during:.0} of {of:.0} s");
+    let what = lost(format!(
+        "{buffer} overflowed: {drops} dropped, in {during:.0} of {of:.0} s"
+    ));
     let Some(busiest) = busiest else {
         let why = "how busy its threads were may not be read: sudo shows it";
         return Finding::invalid(what, why, larger);
     };
     let (why, fix) = why_of_thread(busiest, dropping, name, larger);
     Finding::invalid(what, why, fix)
+}
+
+fn lost(how: String) -> Unfit {
+    Unfit::ProgramLoses { how }
 }
 
 /// Returns why a thread left a buffer full, and the fix.

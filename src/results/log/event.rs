@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::counts;
 use crate::data::{Case, Sample};
-use crate::results::row::EndedBy;
+use crate::results::row::{BlockWarning, EndedBy, Failure};
 use crate::sys::power::IdlePower;
 use crate::term::duration::ns;
 
@@ -30,7 +30,7 @@ pub enum Event {
         /// Index of the block in the plan, from 0.
         block: usize,
         /// Warning about the start of the block, for its rows.
-        warning: Option<String>,
+        warning: Option<BlockWarning>,
     },
     /// The verification window of a case ended. It counts in no measured rate.
     Verified(Box<Sample>),
@@ -60,7 +60,7 @@ pub enum Event {
         /// Round, from 1. 0: before the first round, or the log has no rounds.
         round: u32,
         /// Reason.
-        reason: String,
+        reason: Failure,
         /// Other programs that used CPU time at that moment. Only in comparisons.
         #[serde(skip_serializing_if = "Option::is_none")]
         other_programs: Option<String>,

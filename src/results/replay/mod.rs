@@ -7,10 +7,10 @@ mod rows;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use self::progress::{IN_TWO_PARTS, Measured, Progress, Stage, check_round};
+use self::progress::{Measured, Progress, Stage, check_round};
 use crate::data::{Case, Sample};
 use crate::results::log::{Event, Header, Of};
-use crate::results::row::{Interruption, Row};
+use crate::results::row::{BlockWarning, Failure, Interruption, Row};
 use crate::sys::power::IdlePower;
 
 /// State of a sweep after the events so far.
@@ -78,7 +78,7 @@ impl Replay {
                     return Err(format!("block {block} begins, but it had ended"));
                 }
                 progress.stage = Stage::Begun;
-                progress.warn(warning.clone());
+                warning.iter().cloned().for_each(|it| progress.warn(it));
             }
             Event::Verified(sample) => self.verified(sample)?,
             Event::Window(window) => self.add_window(&window.sample)?,
@@ -103,7 +103,7 @@ impl Replay {
                 return Ok(rows);
             }
             Event::Interrupted { lost } => {
-                let lost = lost.clone().map(Interruption::Lost);
+                let lost = lost.clone().map(|why| Interruption::Lost { why });
                 self.interruption = lost.unwrap_or(Interruption::Signal);
             }
             Event::Resumed { unlike, .. } => self.resume(unlike),
@@ -209,7 +209,10 @@ impl Replay {
         let direction = self.runnable(&sample.case).and_then(|case| case.direction);
         let measured = self.running(&sample.case)?;
         measured.verified = sample.verified;
-        measured.failure = sample.verified.and_then(|found| found.fault(direction));
+        measured.failure = sample
+            .verified
+            .and_then(|found| found.fault(direction))
+            .map(Failure::told);
         Ok(())
     }
 
@@ -218,11 +221,10 @@ impl Replay {
         let blocks = self.blocks.iter_mut();
         for block in blocks.filter(|block| block.stage != Stage::Ended) {
             if block.is_within_a_round() {
-                block.warn(Some(IN_TWO_PARTS.to_owned()));
+                block.warn(BlockWarning::InTwoParts);
             }
             for what in differences {
-                let warning = format!("resumed with a difference: {what}");
-                block.warn(Some(warning));
+                block.warn(BlockWarning::ResumedWithDifference { what: what.clone() });
             }
         }
     }

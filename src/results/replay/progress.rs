@@ -2,16 +2,14 @@
 
 use crate::data::{Sample, Verified};
 use crate::results::log::counts;
-
-pub(super) const IN_TWO_PARTS: &str =
-    "interrupted and resumed within a round: its windows may lie far apart";
+use crate::results::row::{BlockWarning, Failure};
 
 /// State of a block during a replay.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
     pub(super) stage: Stage,
     /// Warnings for all rows of the block.
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Vec<BlockWarning>,
     /// Cases that run, in the order of the plan.
     pub(super) cases: Vec<Measured>,
     /// Round that is being measured. 0: none yet.
@@ -36,7 +34,7 @@ pub(super) struct Measured {
     /// Sum of all counters of the windows.
     counted: u64,
     pub(super) verified: Option<Verified>,
-    pub(super) failure: Option<String>,
+    pub(super) failure: Option<Failure>,
 }
 
 impl Measured {
@@ -79,9 +77,10 @@ impl Progress {
         !measured.is_empty() && !missing.is_empty()
     }
 
-    pub(super) fn warn(&mut self, warning: Option<String>) {
-        // Repeated interruptions give the same warning, so keep one.
-        let new = warning.filter(|warning| !self.warnings.contains(warning));
-        self.warnings.extend(new);
+    /// Adds a warning. Repeated interruptions give the same one, so it is kept once.
+    pub(super) fn warn(&mut self, warning: BlockWarning) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::{Block, Decision, Plan, Planned, Schedule, Settings};
 use crate::results::log::Run;
-use crate::results::row::tests::{case, window};
+use crate::results::row::tests::{case, texts, window};
 use crate::results::row::{EndedBy, Environment};
 
 /// Returns a plan of one block with one case.
@@ -120,7 +120,7 @@ fn a_window_that_is_measured_once_more_is_counted_and_in_no_row() {
     assert_eq!((rows[0].rounds, rows[0].repeated_windows), (2, Some(2)));
     assert_eq!(rows[0].unaccounted_packets, Some(0));
     let said = "bad windows were measured again (repeated_windows), the first as packet counts do not add up";
-    assert!(rows[0].warnings.iter().any(|warning| warning == said));
+    assert!(texts(&rows[0]).iter().any(|text| text == said));
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn what_was_typed_is_shown_and_is_never_markup() {
     let failed = Event::Failed {
         of: record.name(Side::B, 0),
         round: 1,
-        reason: hostile.to_owned(),
+        reason: Failure::told(hostile),
         other_programs: None,
     };
     record.take(&failed).expect("it can fail");
