@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::results::export::output_file::OutputFile;
 use crate::term::digits::counted;
+use crate::term::shell;
 
 /// Bytes that wait for room, at most: a day of a soak with few events.
 const MOST_WAITING: usize = 8 << 20;
@@ -18,6 +19,11 @@ pub(super) trait Lines {
     fn append(&mut self, line: &[u8]) -> anyhow::Result<()>;
     /// Flushes what was appended.
     fn sync(&self) -> anyhow::Result<()>;
+    /// Goes on in another file with the same lines, if somebody moved or removed this one. Returns its name and what to
+    /// tell. `None`: it cannot.
+    fn rescue(&mut self) -> Option<(String, String)> {
+        None
+    }
 }
 
 impl Lines for OutputFile {
@@ -27,6 +33,14 @@ impl Lines for OutputFile {
 
     fn sync(&self) -> anyhow::Result<()> {
         self.sync()
+    }
+
+    fn rescue(&mut self) -> Option<(String, String)> {
+        let displaced = OutputFile::rescue(self, None)?;
+        let path = displaced.is_now_at()?;
+        let bytes = path.metadata().ok()?.len();
+        *self = OutputFile::resume(path, bytes, bytes).ok()?;
+        Some((shell::path(path), displaced.to_string()))
     }
 }
 
@@ -152,7 +166,12 @@ impl<F: Lines> Journal<F> {
     fn check(&mut self, done: anyhow::Result<()>) -> anyhow::Result<()> {
         let Err(error) = done else { return Ok(()) };
         let Some(why) = error.downcast_ref::<io::Error>() else {
-            return Err(error);
+            let Some((name, rescued)) = self.file.rescue() else {
+                return Err(error);
+            };
+            self.name = name;
+            self.news = Some(format!("{error}: {rescued}. The soak goes on there"));
+            return Ok(());
         };
         let name = &self.name;
         if self.trouble.is_none() {
@@ -234,6 +253,36 @@ mod tests {
             error.starts_with("soak.jsonl lacks 2 lines: ") && error.contains("df -h soak.jsonl"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_file_that_somebody_removes_or_moves_is_written_again_with_all_its_lines() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("soak.jsonl");
+        let file = OutputFile::create("--output", &path).expect("a new file");
+        let mut journal = Journal::new(file, "soak.jsonl".to_owned());
+        journal.append(b"one\n".to_vec()).expect("it is written");
+        std::fs::remove_file(&path).expect("it is there");
+        journal
+            .append(b"two\n".to_vec())
+            .expect("into the old file");
+        journal.sync().expect("it goes on");
+        let news = journal.news().expect("it is said");
+        assert!(
+            news.contains("was written again. The soak goes on there"),
+            "{news}"
+        );
+        let moved = directory.path().join("moved");
+        std::fs::rename(&path, moved).expect("it is there");
+        std::fs::write(&path, "of somebody else").expect("written");
+        journal
+            .append(b"three\n".to_vec())
+            .expect("into the old file");
+        journal.sync().expect("it goes on");
+        let beside = directory.path().join("soak.jsonl.saved");
+        let text = std::fs::read_to_string(beside).expect("it is there");
+        assert_eq!(text, "one\ntwo\nthree\n");
+        journal.end().expect("nothing is missing");
     }
 
     #[test]
