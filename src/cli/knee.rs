@@ -8,7 +8,7 @@ use super::number::within;
 use crate::term::{duration, percent};
 use crate::verdict::judge::By;
 
-/// What counts as a gain, and how long it is looked for.
+/// Threshold of a gain, and the time of the search.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct KneeArgs {

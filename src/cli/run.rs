@@ -188,7 +188,7 @@ pub struct PlanArgs {
     pub details: bool,
 }
 
-/// What `plan` plans other than a sweep.
+/// Subject of `plan` other than a sweep.
 #[derive(Clone, Debug, Subcommand)]
 pub enum PlanCommand {
     /// Shows the searches of find, and how long they take

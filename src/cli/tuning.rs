@@ -9,7 +9,7 @@ use super::number::within;
 use crate::host::tuning::Name;
 use crate::term::duration;
 
-/// Which settings are tried, and how.
+/// Settings to try, and the method.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct TuningArgs {

@@ -51,7 +51,7 @@ pub struct WatchArgs {
     pub root: PathBuf,
 }
 
-/// What traffic of its own has, and another program's has not.
+/// Options of own traffic, which another program's has not.
 const OWN_TRAFFIC: [&str; 3] = ["ParameterArgs", "PlacementArgs", "warmup"];
 
 impl WatchArgs {

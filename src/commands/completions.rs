@@ -31,7 +31,7 @@ const LIST: &str = "LIST-OF@";
 /// Mark of the names of baselines and files.
 const BASELINES: &str = "BASELINES@";
 
-/// What a shell has in place of the marks.
+/// Code of a shell in place of the marks.
 struct Dialect {
     /// Functions at the end or, for zsh, behind the first line of the script.
     functions: &'static str,

@@ -12,7 +12,7 @@ use crate::sys::kernel_clock::{self, KernelClock};
 const INTERVAL: Duration = Duration::from_secs(4);
 /// Growth of the error from one report to the next, in microseconds, with chrony: 1 ppm, its `maxclockerror`.
 const CHRONY_GROWTH_US: f64 = 4.0;
-/// The same with the kernel, which adds 500 ppm to what a daemon tells it.
+/// Growth with the kernel's own estimate, which adds 500 ppm to what a daemon tells it.
 const KERNEL_GROWTH_US: u64 = 2000;
 /// Largest error in the kernel, in microseconds, if phc2sys sets it to 0 each second.
 const RESET_EACH_SECOND_US: u64 = 1000;

@@ -1,4 +1,4 @@
-//! What a listener heard: a row for each window, the log that keeps them, and their summary. `commands/listen` receives;
+//! Results of a listener: a row for each window, the log with the rows, and their summary. `commands/listen` receives;
 //! nothing here touches a socket.
 
 pub mod log;

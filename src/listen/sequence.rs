@@ -1,4 +1,4 @@
-//! What the numbers of each source tell, for the summary and the log.
+//! Findings from the numbers of each source, for the summary and the log.
 
 use std::fmt::Write as _;
 

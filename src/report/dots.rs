@@ -20,7 +20,7 @@ pub(super) struct Metric {
     /// Id and heading of its section.
     pub(super) id: &'static str,
     pub(super) title: &'static str,
-    /// What is drawn, in words.
+    /// Description of the drawing.
     pub(super) about: &'static str,
     /// Headings of the value and of the number beside it.
     columns: [&'static str; 2],

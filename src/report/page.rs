@@ -16,7 +16,7 @@ use crate::results::row::Network;
 /// Start of each report. A file without it is not a report, and is not overwritten.
 pub const MARK: &str = "<!DOCTYPE html><!-- a report of udpbench -->";
 
-/// Whether the tables are folded at first. Only unfolded ones are printed.
+/// State of the tables at first. Only unfolded ones are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tables {
     /// The reader unfolds what is of interest.
@@ -46,7 +46,7 @@ pub fn page(
     }
 }
 
-/// What the page is about.
+/// Subject of the page.
 struct Contents<'a> {
     sweeps: &'a [Results],
     others: &'a [ExperimentResults],

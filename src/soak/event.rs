@@ -81,7 +81,7 @@ pub struct Event {
     pub usual_rtt_ns: u64,
     /// Highest median of the round-trip times in a tenth of a second.
     pub rtt_ns: u64,
-    /// What the kernel said, and how its counters grew, from a second before to a second after the event.
+    /// Messages of the kernel, and growth of its counters, from a second before to a second after the event.
     #[serde(default)]
     pub notes: Vec<String>,
 }

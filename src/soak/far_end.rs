@@ -49,7 +49,7 @@ pub struct EchoAddress {
 /// News of the other end's program.
 #[derive(Clone, Debug)]
 pub enum News {
-    /// It is gone, or cannot be started again.
+    /// News that it is gone, or cannot be started again.
     Ended(String),
     /// Another one answers.
     StartedAgain(String),
@@ -62,7 +62,7 @@ pub enum News {
 pub struct FarEnd {
     ends: Arc<AtomicBool>,
     keeper: Option<JoinHandle<()>>,
-    /// What happens to the other end's program.
+    /// Events of the other end's program.
     pub news: Receiver<News>,
 }
 
@@ -119,7 +119,7 @@ impl Drop for FarEnd {
     }
 }
 
-/// What the other end's host has lost, by its last answer.
+/// Losses of the other end's host, by its last answer.
 #[derive(Default)]
 struct Losses {
     known: BTreeMap<String, u64>,

@@ -64,7 +64,7 @@ pub struct Finder {
     unreachable: u32,
 }
 
-/// What is known of the current interval.
+/// Facts about the current interval.
 #[derive(Debug, Default)]
 struct Interval {
     end_ns: u64,

@@ -1,4 +1,4 @@
-//! What to type next about an event: by its place, and by the counters of this host that moved with it.
+//! Commands to type next about an event: by its place, and by the counters of this host that moved with it.
 
 use super::event::{Event, Kind, Place};
 use super::log::Header;

@@ -1,4 +1,4 @@
-//! What happens on this host during a soak: lines of the kernel's log, changes of the carrier, dropped packets, heat.
+//! Events on this host during a soak: lines of the kernel's log, changes of the carrier, dropped packets, heat.
 //! Each has a time, so that an event finds those of its seconds.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -13,7 +13,7 @@ use crate::workload::probe::Return;
 pub struct OneWayDelays {
     /// Bound of the error of this host's clock, in microseconds: the largest. 0: at the end, none was known.
     pub here_us: u32,
-    /// The same of the other host's clock.
+    /// Bound of the error of the other host's clock, in the same unit.
     pub there_us: u32,
     /// The least of 0 and all delays of both directions. Below 0: the clocks differ by more than a delay.
     pub least_ns: i64,
@@ -72,7 +72,7 @@ pub(super) struct OneWaySummary {
     impossible_ns: u64,
     /// The narrowest bound that was too wide, in microseconds, and half of the round trip then, in nanoseconds.
     too_wide: Option<(u64, u64)>,
-    /// Whether the clocks of this and the other host had no bound at last.
+    /// Flags of this and the other host: true if its clock had no bound at last.
     unknown: (bool, bool),
 }
 

@@ -41,7 +41,7 @@ pub struct Summary {
     silent_ns: u64,
     longest_silence_ns: u64,
     probes: Probes,
-    /// Those of the minute that is not over.
+    /// Counts of the minute that is not over.
     so_far: Probes,
     /// The event that is not over.
     open: Option<Event>,

@@ -65,7 +65,7 @@ pub struct EndResult {
     pub round_trips: Option<RoundTrips>,
     /// Pacing of all senders that flood at a rate. `None`: this end has none.
     pub pacing: Option<Pacing>,
-    /// What busy-polled at this end. `None`: nothing was to.
+    /// Pollers found at this end. `None`: nothing was to poll.
     pub busy_polled: Option<BusyPolled>,
     /// See [`Sample::flow_packets`](crate::data::Sample::flow_packets).
     pub flow_packets: Vec<u64>,

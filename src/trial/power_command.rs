@@ -43,7 +43,7 @@ pub struct PowerCommand {
     interval: Duration,
 }
 
-/// What the command has printed.
+/// Output of the command.
 #[derive(Debug, Default)]
 struct Output {
     /// Time of arrival in milliseconds since 1970-01-01 UTC, and microwatts.

@@ -13,7 +13,7 @@ use crate::sys::busy_poll::SocketState;
 /// One probe for each receiving socket.
 pub(super) struct QueueProbes {
     probes: Vec<Box<dyn QueueProbe>>,
-    /// What busy-polls for the engines of these sockets, beside the sockets, if the case asks for it.
+    /// Pollers of the engines of these sockets, beside the sockets, if the case asks for busy polling.
     busy_polling: BTreeSet<PolledBy>,
 }
 

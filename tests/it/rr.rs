@@ -204,7 +204,7 @@ fn requests_at_a_rate_are_sent_at_it_and_more_than_can_be_answered_has_no_round_
     for (command, expected) in [
         (
             "rank out.csv",
-            "50000000/s:                    nobody; overloaded: nix",
+            "50000000/s:                    no engine kept up; overloaded: nix",
         ),
         ("compare out.csv new.jsonl", "at a given rate"),
     ] {

@@ -51,7 +51,7 @@ impl fmt::Display for BusyPoll {
 stored_as_text!(BusyPoll);
 
 choice! {
-    /// What polls for a receiver.
+    /// Poller of a receiver.
     PolledBy {
         /// The socket, in each call that receives (SO_BUSY_POLL).
         Socket "socket",
@@ -62,10 +62,10 @@ choice! {
     }
 }
 
-/// What was found to poll after the window of a case with busy polling.
+/// Pollers found after the window of a case with busy polling.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusyPolled {
-    /// What had the time that was asked for when it was read back.
+    /// Pollers whose time, read back, was the one asked for.
     pub by: BTreeSet<PolledBy>,
     /// Sockets that received.
     pub sockets: u32,

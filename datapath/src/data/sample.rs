@@ -59,7 +59,7 @@ pub struct Sample {
     /// Accuracy of the pacing in the window. `None`: senders send at full speed, or send requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<Pacing>,
-    /// What busy-polled. `None`: nothing was to.
+    /// Pollers found. `None`: nothing was to poll.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy_polled: Option<BusyPolled>,
     /// Datagrams, or responses, received over each flow in the window, in the order of the flows. Empty if each thread

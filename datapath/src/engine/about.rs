@@ -16,7 +16,7 @@ pub struct About {
     pub never_fragments: bool,
     /// True if `--batch` limits the datagrams per send call.
     pub sends_batches: bool,
-    /// Whether a send call hands over a train that the kernel segments, which `--train` limits.
+    /// Segmentation of a send call's datagrams by the kernel, which `--train` limits.
     pub trains: Trains,
     /// Kinds of control messages that calls can carry (`--cmsg`). Their loops are added by
     /// `Entry::with_controls`.
@@ -40,7 +40,7 @@ pub struct About {
     pub prefetches: bool,
     /// Way in which one thread serves many sockets.
     pub many_endpoints: ManyEndpoints,
-    /// What polls for the receiver with `--busy-poll`.
+    /// Poller of the receiver with `--busy-poll`.
     pub busy_polling: BusyPolling,
     /// True if the receiver can run without waiting (`--wait spin`): see
     /// [`IoOptions::spins`](super::IoOptions::spins).
@@ -138,7 +138,7 @@ pub enum Partner {
     SentBy(&'static str),
 }
 
-/// What polls for a receiver with `--busy-poll`, besides its socket.
+/// Poller of a receiver with `--busy-poll`, besides its socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BusyPolling {
     /// Nothing is needed: calls that receive wait in the socket, or never.
@@ -157,7 +157,7 @@ impl BusyPolling {
     pub const OF_LIBRARY: Self = Self::OutOfReach("in an epoll instance of its library");
 }
 
-/// Whether send calls hand over trains that the kernel segments.
+/// Segmentation of send calls' datagrams by the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trains {
     /// No call does.

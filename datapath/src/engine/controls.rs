@@ -101,7 +101,7 @@ impl ControlMemory {
     pub const EMPTY: Self = Self([0; Self::BYTES]);
 }
 
-/// What control messages tell of a received datagram.
+/// Facts about a received datagram from its control messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrived {
     /// Destination in its IP header.

@@ -154,11 +154,11 @@ pub fn of_ring(ring: &impl AsRawFd, us: u16) -> io::Result<()> {
 /// Reasons why sockets, epoll instances and rings cannot poll on a machine, if they cannot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusals {
-    /// Why sockets cannot, without which nothing can.
+    /// Reason why sockets cannot, without which nothing can.
     pub socket: Option<String>,
-    /// Why epoll instances cannot.
+    /// Reason why epoll instances cannot.
     pub epoll: Option<String>,
-    /// Why rings cannot.
+    /// Reason why rings cannot.
     pub ring: Option<String>,
 }
 

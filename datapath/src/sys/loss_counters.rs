@@ -16,11 +16,11 @@ use super::softnet::{self, Softnet};
 /// Counters of all loss places since boot, or their growth. A counter that is missing cannot be read here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossCounters {
-    /// Of the network namespace and of the machine, by their names in the table.
+    /// Counters of the network namespace and of the machine, by their names in the table.
     pub counters: BTreeMap<String, u64>,
-    /// By interface and counter, such as `eth0 rx_missed_errors`. Some contain others.
+    /// Counters of interfaces, by interface and counter, such as `eth0 rx_missed_errors`. Some contain others.
     pub interfaces: BTreeMap<String, u64>,
-    /// Of the whole machine, by the kernel's drop reasons.
+    /// Drops of the whole machine, by the kernel's drop reasons.
     pub reasons: BTreeMap<String, u64>,
     /// Packets that each interface received.
     pub received: BTreeMap<String, u64>,

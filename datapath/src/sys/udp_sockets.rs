@@ -15,7 +15,7 @@ pub struct UdpSocketState {
     pub local: SocketAddr,
     /// It takes no IPv4 (`IPV6_V6ONLY`), as the kernel says in an answer to `sock_diag`.
     pub ipv6_only: bool,
-    /// It takes datagrams of one peer only (connect(2)).
+    /// True if it takes datagrams of one peer only (connect(2)).
     pub is_connected: bool,
     /// Number of the only interface that it takes datagrams from (`SO_BINDTODEVICE`), as the kernel says in an answer to
     /// `sock_diag`. 0: all.

@@ -109,7 +109,7 @@ fn message(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("no reason given")
 }
 
-/// What a check is doing: whoever waits for it reads this when its time is over.
+/// Current step of a check: whoever waits for it reads this when its time is over.
 pub(super) struct Stage {
     /// Time at which a check must give up calls that return without anything.
     deadline: Instant,

@@ -67,7 +67,7 @@ impl fmt::Display for Point {
 pub struct Finding {
     /// The point that the engine breaks.
     pub point: Point,
-    /// What it did, and how to mend it.
+    /// Conduct of the engine, and how to mend it.
     pub found: String,
     /// Sockets and directions of the checks that found it.
     pub when: Vec<String>,

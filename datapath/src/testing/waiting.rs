@@ -32,7 +32,7 @@ pub(super) fn check<E: Engine>(bench: &mut Bench<E>) {
     }
 }
 
-/// What the thread of a check tells the one that steers it.
+/// Report of the thread of a check to the one that steers it.
 #[derive(Default)]
 struct Progress {
     /// Thread id; 0 before it waits.

@@ -27,10 +27,10 @@ const KEPT_CLOCK_SETS: usize = 20;
 /// Longest time in which the queue is emptied at the end.
 const LAST_NS: u64 = 100_000_000;
 
-/// What to count, and for how long.
+/// Quantities to count, and the length of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct ListenOptions {
-    /// Where datagrams have a sequence number.
+    /// Position of the sequence number in datagrams. `None`: they have none.
     pub numbered: Option<Numbered>,
     /// Shortest gap that counts as a silence.
     pub silence: Option<Duration>,
@@ -42,7 +42,7 @@ pub struct ListenOptions {
     pub drops_before: u32,
 }
 
-/// Where windows go to, and where empty ones come from.
+/// Channels of full windows and of empty ones.
 #[derive(Debug)]
 pub struct WindowPipe {
     /// Windows that are over. The loop ends if nobody receives them.

@@ -77,7 +77,7 @@ pub enum Fate {
 pub struct Outcome {
     /// Time at which the probe was due, in nanoseconds since the start.
     pub at_ns: u64,
-    /// What became of it.
+    /// Outcome of the probe.
     pub fate: Fate,
 }
 

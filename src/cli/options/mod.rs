@@ -95,27 +95,7 @@ impl Request {
             real_time::check(&axes, host)?;
         }
 
-        let rounds = rounds(args);
-        let quick = |full: Duration, most: Duration| {
-            if args.measuring.quick {
-                full.min(most)
-            } else {
-                full
-            }
-        };
-        let settings = Settings {
-            warmup: args
-                .measuring
-                .warmup
-                .unwrap_or(quick(board.timing.warmup, QUICK_WARMUP)),
-            window: window(args, rounds)?,
-            drop_reasons: args.remote.drop_reasons,
-            meter: meter(args, host),
-            root,
-            request_time: peer.map_or(Duration::ZERO, |peer| peer.request_time),
-            #[cfg(feature = "calibration")]
-            delay: args.measuring.delay.clone(),
-        };
+        let schedule = schedule(args, board, host, (root, peer))?;
         let asked = axes
             .engines
             .iter()
@@ -135,18 +115,6 @@ impl Request {
             let problem = format!("cannot run {place}: {reason}");
             return Err(UsageError::flag("--engine", &program.argument(), problem));
         }
-        let schedule = Schedule {
-            settings,
-            rounds,
-            until: until(&args.measuring)?,
-            verify: args.measuring.verify,
-            soak: args
-                .measuring
-                .soak
-                .unwrap_or(quick(board.timing.soak, QUICK_SOAK)),
-            cooldown: board.cooldown.filter(|_| !args.measuring.quick),
-            seed: args.measuring.seed.unwrap_or_else(|| fastrand::u32(..)),
-        };
         let of_loopback = axes.advice_over_loopback().into_iter();
         let of_loopback = of_loopback.filter(|_| across.is_none());
         let unused = without_effect::of(&args.parameters, &plan);
@@ -201,6 +169,45 @@ impl Request {
 pub fn command_line(args: &RunArgs) -> Vec<String> {
     let typed = cli::words_as_text().into_iter();
     typed.chain(args.from_config.iter().cloned()).collect()
+}
+
+/// Returns when and how long is measured: from the options, and from the profile of the board for those not given.
+fn schedule(
+    args: &RunArgs,
+    board: &board::Board,
+    host: &Host,
+    (root, peer): (Root, Option<&Peer>),
+) -> Result<Schedule, UsageError> {
+    let measuring = &args.measuring;
+    let rounds = rounds(args);
+    let quick = |full: Duration, most: Duration| {
+        if measuring.quick {
+            full.min(most)
+        } else {
+            full
+        }
+    };
+    let warmup = || quick(board.timing.warmup, QUICK_WARMUP);
+    let soak = || quick(board.timing.soak, QUICK_SOAK);
+    let settings = Settings {
+        warmup: measuring.warmup.unwrap_or_else(warmup),
+        window: window(args, rounds)?,
+        drop_reasons: args.remote.drop_reasons,
+        meter: meter(args, host),
+        root,
+        request_time: peer.map_or(Duration::ZERO, |peer| peer.request_time),
+        #[cfg(feature = "calibration")]
+        delay: measuring.delay.clone(),
+    };
+    Ok(Schedule {
+        settings,
+        rounds,
+        until: until(measuring)?,
+        verify: measuring.verify,
+        soak: measuring.soak.unwrap_or_else(soak),
+        cooldown: board.cooldown.filter(|_| !measuring.quick),
+        seed: measuring.seed.unwrap_or_else(|| fastrand::u32(..)),
+    })
 }
 
 fn duration(args: &RunArgs) -> Duration {

@@ -23,7 +23,7 @@ use crate::sys::files::Root;
 /// Time between two flushes to the disk: a power failure costs no more of the log.
 const BETWEEN_SYNCS: Duration = Duration::from_secs(60);
 
-/// Where windows are written to.
+/// Destinations of windows.
 #[derive(Debug)]
 pub(super) enum Output {
     /// Nowhere.

@@ -26,11 +26,11 @@ pub(super) struct Opened {
     pub(super) about: String,
     /// Size of the buffer as the kernel counts it, in bytes: twice what was set.
     pub(super) buffer_bytes: u32,
-    /// What could not be had. `None`: all could.
+    /// Refused settings of the socket. `None`: none was.
     pub(super) note: Option<String>,
 }
 
-/// What to bind and to join.
+/// Addresses to bind and groups to join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Target {
     /// Address to bind. `None`: all addresses, of both IP versions.

@@ -25,7 +25,7 @@ pub(super) struct Totals {
     pub(super) cpu_ns: u64,
 }
 
-/// What was seen in all.
+/// Totals of all windows.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) totals: Totals,
@@ -36,7 +36,7 @@ pub(super) struct Outcome {
     pub(super) dropping: Interval,
     /// The windows in which numbers were missing.
     pub(super) missing: Interval,
-    /// Why the kernel's drop reasons cannot be counted. `None`: they are.
+    /// Reason why the kernel's drop reasons cannot be counted. `None`: they are.
     pub(super) no_reasons: Option<String>,
     /// Size of the buffer as the kernel counts it, in bytes.
     pub(super) buffer_bytes: u32,

@@ -38,7 +38,7 @@ pub(super) struct RemoteHost {
     pub(super) reach: Reach,
 }
 
-/// How the remote host is reached, to start further agents there.
+/// Connection to the remote host, to start further agents there.
 pub(super) struct Reach {
     /// Host in messages.
     to: String,

@@ -25,7 +25,7 @@ done
 echo "there is no $name in its PATH, $home/${copy%/*} or $home" >&2
 exit 127"#;
 
-/// How the program on the remote host is started.
+/// Command that starts the program on the remote host.
 pub(super) struct RemoteProgram {
     /// Words before those of the program, quoted for `rsh`.
     words: Vec<String>,

@@ -13,12 +13,12 @@ use crate::term::digits::counted;
 use crate::term::fold;
 use crate::verdict::quality::{Fix, Quality};
 
-/// What a run was to find out.
+/// Question of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Which engine to use.
+    /// Choice of an engine.
     Choice,
-    /// Whether something changed. `is_clear`: it is known.
+    /// Change since a baseline. `is_clear`: it is known.
     Comparison { is_clear: bool },
 }
 

@@ -107,23 +107,19 @@ pub(super) fn sweep_of(
         let begun = match &args.output.resume {
             Some(raw) => {
                 let peer = other.as_ref().map(|other| &other.peer);
-                resume::resume(&args, raw, peer, interrupt)?
+                resume::resume(&args, raw, peer, interrupt)
             }
-            None => match request(other.as_deref_mut()) {
-                Err(error) if error.is::<Interrupted>() => {
-                    return Ok(session::before_anything(interrupt));
-                }
-                request => {
-                    let base = base.as_ref().filter(|_| passes == 0);
-                    let peer = other.as_ref().map(|other| &other.peer);
-                    match begin(&args, request?, base, peer, interrupt) {
-                        Err(error) if error.is::<Interrupted>() => {
-                            return Ok(session::before_anything(interrupt));
-                        }
-                        begun => begun?,
-                    }
-                }
-            },
+            None => request(other.as_deref_mut()).and_then(|request| {
+                let base = base.as_ref().filter(|_| passes == 0);
+                let peer = other.as_ref().map(|other| &other.peer);
+                begin(&args, request, base, peer, interrupt)
+            }),
+        };
+        let begun = match begun {
+            Err(error) if error.is::<Interrupted>() => {
+                return Ok(session::before_anything(interrupt));
+            }
+            begun => begun?,
         };
         let header = begun.sweep.header().clone();
         let (ending, progress) = match pass(begun, interrupt, other.as_deref_mut(), draw)? {

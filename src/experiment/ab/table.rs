@@ -87,7 +87,12 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
             record.windows()
         )
     });
-    let notes = busy.into_iter().chain(reasons).chain(record.left_out());
+    let too_short = judgement.is_too_short().then(|| {
+        let rounds = counted(record.rounds(), "round");
+        format!("{rounds}: too few to call a change, however large")
+    });
+    let notes = busy.into_iter().chain(too_short).chain(reasons);
+    let notes = notes.chain(record.left_out());
     let notes = notes.chain(skipped);
     let notes = notes.chain(repeated).chain(more);
     let notes: String = notes.map(|note| note + "\n").collect();

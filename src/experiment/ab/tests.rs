@@ -449,6 +449,19 @@ fn where_a_busy_machine_keeps_more_rounds_from_telling_it_is_to_be_measured_agai
     assert!(text.ends_with(next), "{text}");
 }
 
+#[test]
+fn so_few_rounds_that_no_change_could_be_called_are_said_to_be_too_few() {
+    for (rounds, is_called) in [(6, false), (8, true)] {
+        let mut record = record_of(&keys()[..1], 1);
+        (1..=rounds).for_each(|round| record.put(0, round, 1.5));
+        let judgement = judged(&record);
+        assert_eq!(is_news(&judgement.engines[0].whole.verdict), is_called);
+        let text = table::draw(&record, &judgement, Detail::Changes, 80);
+        let said = format!("{rounds} rounds: too few to call a change, however large");
+        assert_eq!(text.contains(&said), !is_called, "{text}");
+    }
+}
+
 /// Returns the last lines of an unclear comparison that was typed like this.
 fn last_lines(command_line: &str) -> String {
     let mut record = record(1);

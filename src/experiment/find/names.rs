@@ -13,7 +13,7 @@ pub struct Names {
     searched: Searched,
 }
 
-/// What a search chooses, so that it is no setting of the case.
+/// Parameter that a search chooses, so that it is no setting of the case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Searched {
     #[default]

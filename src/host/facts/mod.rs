@@ -73,10 +73,11 @@ pub struct Host {
     pub rt_throttling: Option<Throttling>,
     /// True if this process may lock its memory. `None`: unknown.
     pub locks_memory: Option<bool>,
-    /// Why sockets, epoll instances and rings cannot busy-poll, if they cannot.
+    /// Reasons why sockets, epoll instances and rings cannot busy-poll, if they cannot.
     #[serde(default)]
     pub busy_poll: Refusals,
-    /// Why the kernel does not choose among receivers of a port by their CPUs. `None`: it does, or RPS hides it.
+    /// Reason why the kernel does not choose among receivers of a port by their CPUs. `None`: it does, or RPS hides
+    /// it.
     pub incoming_cpu_refusal: Option<String>,
     /// CPU time that the control groups grant this process, in CPUs' worth. `None`: no limit is visible.
     pub cpu_quota: Option<f64>,

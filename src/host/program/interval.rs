@@ -1,4 +1,4 @@
-//! What happened to a program's datagrams in a stretch of time.
+//! Counts of a program's datagrams in a stretch of time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::sys::loss_counters::LossCounters;
 
-/// What happened to a program's datagrams in a stretch of time.
+/// Counts of a program's datagrams in a stretch of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interval {
     /// Length of the stretch.
@@ -36,14 +36,14 @@ pub struct Interval {
     pub packets_of_cpu: BTreeMap<usize, u64>,
 }
 
-/// What was seen of a socket.
+/// Observations of a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SocketSeen {
     /// Address that it is bound to.
     pub local: SocketAddr,
     /// It takes no IPv4 (`IPV6_V6ONLY`).
     pub ipv6_only: bool,
-    /// It takes datagrams of one peer only.
+    /// True if it takes datagrams of one peer only.
     pub is_connected: bool,
     /// Number of the only interface that it takes datagrams from. 0: all.
     pub device: u32,
@@ -57,7 +57,7 @@ pub struct SocketSeen {
     pub drops: u64,
     /// Times that it was looked at.
     pub looks: u64,
-    /// Those at which its buffer was nearly full.
+    /// Looks at which its buffer was nearly full.
     pub full_looks: u64,
     /// Processes that have it open.
     pub owners: BTreeSet<u32>,

@@ -31,7 +31,7 @@ pub struct Observer {
     searched: Instant,
     reader: LossReader,
     counters: LossCounters,
-    /// What has happened since the last [`Observer::finish`].
+    /// Counts since the last [`Observer::finish`].
     interval: Interval,
 }
 

@@ -1,4 +1,4 @@
-//! Who has sockets open: processes, also in other network namespaces.
+//! Owners of sockets: processes that have them open, also in other network namespaces.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -18,7 +18,7 @@ pub use self::choose::{LARGER, Wanted, choose};
 pub use self::location::Location;
 pub use self::lock::Lock;
 
-/// Which setting.
+/// Kind of setting.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
 )]

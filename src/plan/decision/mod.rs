@@ -89,7 +89,7 @@ fn placement(case: &Case, conditions: &Conditions) -> Result<(Placement, Vec<Str
 pub(super) struct Refused {
     /// The engine.
     pub(super) entry: &'static Entry,
-    /// Where it cannot run.
+    /// Place where it cannot run.
     pub(super) place: &'static str,
     /// The reason.
     pub(super) reason: String,

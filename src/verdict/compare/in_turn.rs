@@ -41,9 +41,10 @@ pub fn command(sides: [&[Results]; 2]) -> Option<String> {
     let (mut alone, mut both) = ([Vec::new(), Vec::new()], vec![engines]);
     for (flag, in_a) in &a {
         let in_b = b.get(flag)?;
-        if in_a == in_b {
-            let is_default = in_a.iter().all(|it| it.is_default) && !ALWAYS.contains(flag);
-            both.extend(typed(in_a).filter(|_| !is_default));
+        let shared: Values = in_a.intersection(in_b).cloned().collect();
+        if !shared.is_empty() {
+            let is_default = shared.iter().all(|it| it.is_default) && !ALWAYS.contains(flag);
+            both.extend(typed(&shared).filter(|_| !is_default));
         } else if in_a.len() == in_b.len() {
             for (side, values) in alone.iter_mut().zip([in_a, in_b]) {
                 side.extend(typed(values));

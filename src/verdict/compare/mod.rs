@@ -41,8 +41,8 @@ pub struct Comparison {
     pub is_disturbed: bool,
     /// True if an engine that was measured before is judged in no case.
     is_one_missing: bool,
-    /// First case of each side, if nothing was compared.
-    unmatched: [Option<String>; 2],
+    /// A case of each side, as alike as any two are.
+    unmatched: Option<[String; 2]>,
 }
 
 /// Change of the whole machine, as a fraction, from which on a comparison answers nothing, as it cannot tell the kernel
@@ -77,7 +77,7 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
     let mut remarks = matching.left_out.clone();
     remarks.extend(comparability::remarks(&compared));
     let missing = missing(sides[0], &measured);
-    let is_one_missing = !missing.is_empty();
+    let is_one_missing = missing.is_some();
     remarks.extend(missing);
     let (mut cases, measured): (Vec<Case>, Vec<Measured>) = measured.into_iter().unzip();
     cases.extend(others);
@@ -96,11 +96,7 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
         remarks,
         is_disturbed: (matching.cases.iter()).any(|it| matches!(it, Matched::Disturbed(..))),
         is_one_missing,
-        unmatched: sides.map(|files| {
-            let mut rows = files.iter().flat_map(|file| &file.rows);
-            let row = rows.find(|row| row.status == Status::Ok);
-            row.map(|row| row.case.clone())
-        }),
+        unmatched: most_alike(sides).map(|rows| rows.map(|row| row.case.clone())),
     }
 }
 
@@ -142,7 +138,7 @@ impl Comparison {
         let first = reasons.chain(remarks).next();
         let first = first.unwrap_or("there are no rows").to_owned();
         Some(match &self.unmatched {
-            [Some(before), Some(after)] if before != after && first.contains(" only ") => {
+            Some([before, after]) if before != after && first.contains(" only ") => {
                 format!("{first}: BEFORE has {before}, AFTER {after}")
             }
             _ => first,
@@ -150,16 +146,38 @@ impl Comparison {
     }
 }
 
-/// Returns a remark on each engine that was measured before and can be judged in no case.
-fn missing(before: &[Results], measured: &[(Case, Measured)]) -> Vec<String> {
+/// Returns a row of each side; no two others agree in more of what tells cases apart at the first glance.
+fn most_alike(sides: [&[Results]; 2]) -> Option<[&Row; 2]> {
+    let [before, after] = sides.map(|files| {
+        let rows = files.iter().flat_map(|file| &file.rows);
+        rows.filter(|row| row.status == Status::Ok)
+    });
+    let alike = |one: &Row, other: &Row| {
+        let equal = [
+            one.engine == other.engine,
+            one.payload_bytes == other.payload_bytes,
+            one.threads == other.threads,
+            one.connection == other.connection,
+            one.ip == other.ip,
+        ];
+        equal.into_iter().filter(|is_equal| *is_equal).count()
+    };
+    let pairs = before.flat_map(|one| after.clone().map(move |other| [one, other]));
+    // Of several the first.
+    pairs.min_by_key(|[one, other]| std::cmp::Reverse(alike(one, other)))
+}
+
+/// Returns the engines that were measured before and can be judged in no case, in a remark.
+fn missing(before: &[Results], measured: &[(Case, Measured)]) -> Option<String> {
     let rows = before.iter().flat_map(|file| &file.rows);
     let labels = rows.filter(|row| row.status == Status::Ok).map(Row::label);
     let labels: BTreeSet<String> = labels.collect();
     let is_missing = |label: &String| !measured.iter().any(|(case, _)| case.label == *label);
-    let missing = labels.into_iter().filter(is_missing);
-    missing
-        .map(|label| format!("{label} is judged in no case"))
-        .collect()
+    let missing: Vec<String> = labels.into_iter().filter(is_missing).collect();
+    (!missing.is_empty()).then(|| match measured {
+        [] => "no engine is judged in any case".to_owned(),
+        _ => format!("judged in no case: {}", missing.join(", ")),
+    })
 }
 
 fn case(matched: &Matched, by: By, verdict: Verdict) -> Case {

@@ -13,6 +13,9 @@ pub fn draw(comparison: &Comparison, detail: Detail, width: u16) -> String {
     text.push('\n');
     let footnotes = footnotes::lines(comparison).into_iter();
     text.extend(footnotes.map(|line| folded(line + "\n")));
+    if comparison.judgement.engines.is_empty() {
+        return text;
+    }
     text + &folded(legend(&comparison.judgement, RELATIVE))
 }
 

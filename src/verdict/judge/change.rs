@@ -86,6 +86,11 @@ impl Change {
         self.least_p_value < 1.0
     }
 
+    /// Returns whether the test can call a change, however large, if the probability of a false call is `risk`.
+    pub(super) fn is_callable(&self, risk: f64) -> bool {
+        self.least_p_value <= risk
+    }
+
     /// Returns whether the whole interval is within the threshold.
     pub(super) fn is_within(&self, threshold: Threshold) -> bool {
         -threshold.fraction() < self.low && self.high < threshold.fraction()
@@ -94,7 +99,7 @@ impl Change {
     /// Returns the smallest change that this test would call worse in 9 of 10 repetitions, as a fraction, if the
     /// probability of a false call is `risk`. `None`: it would call none worse.
     pub(super) fn visible(&self, risk: f64, question: Question) -> Option<f64> {
-        let student = student(self.freedom).filter(|_| self.least_p_value <= risk)?;
+        let student = student(self.freedom).filter(|_| self.is_callable(risk))?;
         let quantiles = student.inverse_cdf(1.0 - risk / 2.0) + student.inverse_cdf(0.9);
         let worse = -question.by.upward_if_better(1.0);
         let log = question.threshold.log(worse) + quantiles * self.error;

@@ -351,11 +351,22 @@ impl Judgement {
         Some([*visible.first()?, *visible.last()?])
     }
 
+    /// Returns whether so little was measured that no change of any engine would be called, however large.
+    pub fn is_too_short(&self) -> bool {
+        let changes = self.engines.iter().filter_map(|it| it.whole.change);
+        let mut testable = changes.filter(Change::is_testable).peekable();
+        testable.peek().is_some() && testable.all(|it| !it.is_callable(self.risk_of_surest()))
+    }
+
     /// Returns the smallest change that this test would call worse in 9 of 10 repetitions in place of this one, as a
     /// fraction, if it were the surest of all engines.
     fn visible_in(&self, answer: &Answer) -> Option<f64> {
-        let risk = self.risk / self.engines.len().max(1) as f64;
-        answer.change?.visible(risk, self.question)
+        answer.change?.visible(self.risk_of_surest(), self.question)
+    }
+
+    /// Returns the highest p-value with which the surest of all engines is called.
+    fn risk_of_surest(&self) -> f64 {
+        self.risk / self.engines.len().max(1) as f64
     }
 }
 

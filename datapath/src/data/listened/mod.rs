@@ -1,4 +1,4 @@
-//! What a listener counts about datagrams that it did not send. All of it is bounded in memory, and nothing allocates
+//! Counts of a listener about datagrams that it did not send. All of it is bounded in memory, and nothing allocates
 //! after the start.
 
 mod backlog;

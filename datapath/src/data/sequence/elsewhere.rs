@@ -56,7 +56,7 @@ pub(super) enum Meaning {
     Either,
 }
 
-/// What lies between the last higher number and a number.
+/// Distance from the last higher number to a number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Since {
     /// Drops of the socket.

@@ -28,7 +28,7 @@ pub struct ControlReader {
     first: Option<Fault>,
 }
 
-/// What was wrong with the messages of a datagram.
+/// Faults in the control messages of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     CutOff,

@@ -1,4 +1,4 @@
-//! What passes through the page beside counts: the times of round trips, and datagrams while they are verified.
+//! Contents of the page beside counts: the times of round trips, and datagrams while they are verified.
 
 use super::Bench;
 use super::page::Page;

@@ -41,9 +41,9 @@ const STARTS_WITHIN: Duration = Duration::from_secs(10);
 const ENDS_WITHIN: Duration = Duration::from_secs(2);
 /// Time between two looks at a running program. Each costs some 5 us of the CPU that it runs on.
 const LOOK: Duration = Duration::from_millis(100);
-/// The same for clients: the page has room for 65,536 round-trip times.
+/// Time between two looks at a client: the page has room for 65,536 round-trip times.
 const LOOK_AT_ROUND_TRIPS: Duration = Duration::from_millis(10);
-/// The same while datagrams are verified, as each one passes through a slot.
+/// Time between two looks while datagrams are verified, as each one passes through a slot.
 const LOOK_VERIFYING: Duration = Duration::from_micros(100);
 
 /// Runs a bench thread: starts its program, waits at the start barrier, and ends the program at the stop.
@@ -156,7 +156,7 @@ fn end(child: &mut Child, role: Role, page: &Page) -> io::Result<()> {
     }
 }
 
-/// What a bench thread hands to its program.
+/// Sockets and page that a bench thread hands to its program.
 struct Bench {
     role: Role,
     connection: Connection,

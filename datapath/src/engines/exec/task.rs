@@ -1,4 +1,4 @@
-//! What a program is told before it starts, and what it counts.
+//! Task of a program, which it reads before it starts, and its counters.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -20,7 +20,7 @@ impl Role {
     }
 }
 
-/// What a program has to know before it starts.
+/// Task of a program, which it reads before it starts.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of the page")]
 pub(super) struct Task {

@@ -53,7 +53,8 @@ pub fn family(driver: &str) -> Option<&'static str> {
 
 /// Returns the sums of lost packets in the counters of a driver, by their names: in and out.
 ///
-/// Of a queue's `drops` and `xdp_drops` the larger counts: in virtio_net the former contain the latter, in veth not.
+/// A queue's `drops` count or its `xdp_drops`, whichever is larger: in virtio_net the former contain the latter, in
+/// veth not.
 pub fn drops<'a>(counters: impl IntoIterator<Item = (&'a String, &'a u64)>) -> (u64, u64) {
     let counters: BTreeMap<&str, u64> = counters
         .into_iter()

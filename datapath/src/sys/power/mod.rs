@@ -21,7 +21,7 @@ pub struct PowerMeter {
     rank: u8,
 }
 
-/// How good meters are for the power of the machine.
+/// Order of preference of meters for the power of the machine.
 mod rank {
     /// The input of the whole board.
     pub(super) const BOARD: u8 = 0;

@@ -51,7 +51,7 @@ pub(super) fn legend(asked: BurstQuestion) -> String {
     } = asked;
     format!(
         "\nlongest train: the most datagrams or requests, sent back to back every {}, of which none is lost in more than half of \
-         the trials, within {width_pct} %: trials of {}, of each bound {} together (RFC 9004, searched as in RFC 9971). buffers \
+         the trials, within {width_pct} %: trials of {}, {} of them just below it and just above it (RFC 9004, searched as in RFC 9971). buffers \
          hold: as many fit into the receive buffer, or into the token bucket at the sender's interface, as far as these are \
          known, if nobody takes any out meanwhile. any: a sender that goes on until the next train is due loses none; a full send \
          buffer holds it back, too. limit: where most was lost of trains just longer.\n",

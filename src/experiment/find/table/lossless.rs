@@ -278,7 +278,7 @@ pub(super) fn legend(record: &Record, asked: LosslessQuestion) -> String {
     };
     format!(
         "\nlossless: the highest rate, in thousands of {what_is_sent} per second, at which in no more than {exceed_pct} % of \
-         the trials {what}, within {width_pct} %: trials of {}, of each bound {} together (RFC 9971){again}. 95 % interval: \
+         the trials {what}, within {width_pct} %: trials of {}, {} of them just below it and just above it (RFC 9971){again}. 95 % interval: \
          in 95 of 100 searches or more it holds that rate. not steady: good and bad trials came in runs, or the CPU was not \
          equally fast. limit: where most was lost just above the rate.\n",
         duration::text(trial),

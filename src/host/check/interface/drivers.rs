@@ -14,9 +14,9 @@ pub struct Cause {
     counters: &'static [&'static str],
     /// The reason in a sentence.
     pub means: &'static str,
-    /// What helps, mostly a command. `NIC` stands for the interface.
+    /// Fix, mostly a command. `NIC` stands for the interface.
     helps: &'static [&'static str],
-    /// Where this is known from: files below `drivers/net` in Linux, manuals, issues.
+    /// Source of this: files below `drivers/net` in Linux, manuals, issues.
     source: &'static str,
 }
 

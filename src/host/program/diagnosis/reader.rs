@@ -155,7 +155,7 @@ fn of_two(
     (why, fix)
 }
 
-/// How a thread that sleeps reads from a queue that is full most of the time.
+/// Part of a queue, full most of the time, that a thread takes between two sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     /// Fewer datagrams at a time than the buffer holds: it leaves the rest there.

@@ -36,7 +36,7 @@ impl At<'_> {
                 format!("all lost {LOSSY_PCT} % or more, the least {label} ({lost:.1} %)")
             }
             Outcome::Nobody if self.overloaded.is_empty() => "nothing measured".to_owned(),
-            Outcome::Nobody => "nobody".to_owned(),
+            Outcome::Nobody => "no engine kept up".to_owned(),
         };
         let (disturbed, overloaded): (Vec<&Overloaded>, Vec<&Overloaded>) =
             self.overloaded.iter().partition(|one| one.is_disturbed);

@@ -64,7 +64,7 @@ pub struct ZeroCopyRing {
     stride: usize,
     /// Bytes that each call sends.
     bytes: usize,
-    /// Which buffers the kernel may still read.
+    /// Flag of each buffer: true if the kernel may still read it.
     in_flight: Box<[bool]>,
     /// Number that the kernel gives to the next call.
     next: u32,

@@ -68,7 +68,7 @@ pub(super) struct Fate {
     dropped: bool,
 }
 
-/// What is true of the numbers of a source.
+/// Truth about the numbers of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Truth {
     pub(super) received: u64,

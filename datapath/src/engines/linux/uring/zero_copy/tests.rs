@@ -31,7 +31,7 @@ fn ring_to_receiver<A: Addressing>(own_payloads: bool) -> Option<(ZeroCopySendRi
     ring_over::<A>(own_payloads, None)
 }
 
-/// The same over a socket with this send buffer.
+/// Returns such a ring over a socket with this send buffer.
 fn ring_over<A: Addressing>(
     own_payloads: bool,
     buffer_bytes: Option<usize>,
