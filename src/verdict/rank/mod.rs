@@ -161,7 +161,7 @@ impl BoardRanking {
                 eligible.rows().count(),
             ),
             has_repeats: eligible.has_repeats(),
-            other_options: OtherOptions::of(eligible.rows().map(|row| row.case.as_str())),
+            other_options: OtherOptions::of(eligible.rows().map(|row| &row.case)),
             has_given_rates,
             overloaded: eligible.overloaded.clone(),
             tails: eligible.tails.clone(),

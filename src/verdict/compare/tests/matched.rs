@@ -75,12 +75,12 @@ fn wires_to_different_boards_are_not_comparable() {
 fn the_directions_of_a_wire_and_loopback_have_no_partner_in_each_other() {
     let up = row_of_a_wire();
     let down = Row {
-        case: up.case.replace("/up", "/down"),
+        case: of_key("std:std/2t/300B/connected/v4/down"),
         direction: Some(Direction::Down),
         ..up.clone()
     };
     let loopback = Row {
-        case: up.case.replace("/up", ""),
+        case: of_key("std:std/2t/300B/connected/v4"),
         direction: None,
         ..up.clone()
     };
@@ -255,7 +255,7 @@ fn engines_that_are_judged_nowhere_are_named_in_one_line() {
 fn runs_that_share_no_case_are_told_by_the_two_cases_that_are_most_alike() {
     let with = |payload, buffer: &str| {
         let row = row_of("std", Connection::Connected, payload, 1.0);
-        let case = row.case.clone() + buffer;
+        let case = of_key(&(row.case.key() + buffer));
         Row { case, ..row }
     };
     let before = results("a", vec![with(26, ""), with(1460, "")]);
