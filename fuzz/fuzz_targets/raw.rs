@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(log): Result<Log, _> = Log::parse("any.jsonl", &lines) else {
         return;
     };
-    if let Ok(results) = Results::from_log(&log) {
+    if let Ok(results) = Results::from_log(log) {
         table::draw(&results.rows, 60);
     }
 });

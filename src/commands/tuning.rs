@@ -80,7 +80,9 @@ pub(super) fn check_after(
         );
     }
     for other in &found {
-        say(&format!("left as somebody else has set it: {}", other.what));
+        let left = "left as somebody else has set it: ";
+        let left = if other.is_gone() { "" } else { left };
+        say(&format!("{left}{}", other.what));
     }
     if found.is_empty() && !args.output.quiet {
         say("read back: all settings are as they were");

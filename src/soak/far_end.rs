@@ -49,7 +49,7 @@ pub struct EchoAddress {
 /// News of the other end's program.
 #[derive(Clone, Debug)]
 pub enum News {
-    /// It is gone.
+    /// News that it is gone, or cannot be started again.
     Ended(String),
     /// Another one answers.
     StartedAgain(String),
@@ -90,6 +90,7 @@ impl FarEnd {
             host: echo.host,
             since: Instant::now(),
             losses: Losses::default(),
+            refused: String::new(),
             say,
             ends: Arc::clone(&ends),
         };
@@ -139,6 +140,8 @@ struct Keeper {
     /// Time of the last start.
     since: Instant,
     losses: Losses,
+    /// Why it could not be started again, by the last try.
+    refused: String,
     say: Sender<News>,
     ends: Arc<AtomicBool>,
 }
@@ -216,8 +219,9 @@ impl Keeper {
 
     /// Starts another echo, if that can be done and is needed. One that is not needed ends here.
     fn replace(&mut self) {
-        let Ok((agent, echo)) = start_echo(&mut self.start, self.address) else {
-            return;
+        let (agent, echo) = match start_echo(&mut self.start, self.address) {
+            Ok(started) => started,
+            Err(error) => return self.tell_why(&format!("{error:#}")),
         };
         // The first one answers again, or it still runs there: only the path is broken.
         let is_needed = self.agent.is_none()
@@ -238,6 +242,19 @@ impl Keeper {
         );
         (self.host, self.agent, self.since) = (echo.host, Some(agent), Instant::now());
         self.losses = Losses::default();
+        self.refused.clear();
+    }
+
+    /// Tells why a program that has ended cannot be started again, once for each reason. In an outage, the reason is the
+    /// path.
+    fn tell_why(&mut self, why: &str) {
+        if self.agent.is_none() && self.refused != why && !self.ends.load(Ordering::Relaxed) {
+            why.clone_into(&mut self.refused);
+            self.tell(
+                News::Ended,
+                &format!("its program cannot be started again: {why}"),
+            );
+        }
     }
 
     fn tell(&self, news: fn(String) -> News, what: &str) {

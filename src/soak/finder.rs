@@ -117,6 +117,7 @@ impl Finder {
         if let Some(open) = &mut self.open {
             open.is_own_drop |= own_dropped;
             open.is_unreachable |= unreachable;
+            open.late_held_us = open.late_held_us.max(batch.late_held_us);
         }
         over
     }
@@ -124,6 +125,11 @@ impl Finder {
     /// Returns the event that is not over yet, as it would be if it was.
     pub fn open(&self) -> Option<Event> {
         self.open.clone().map(|open| self.end(open))
+    }
+
+    /// Returns whether the last probes were lost: what began then may last longer.
+    pub fn is_lasting(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.run.is_some())
     }
 
     /// Ends the event that is not over yet.

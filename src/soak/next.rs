@@ -26,13 +26,13 @@ pub(super) fn step(event: &Event, header: &Header) -> String {
     format!("{place}: {}", of_place(event, header))
 }
 
-/// Returns the place of an event in which the log broke off: nobody has read any counter for it.
+/// Returns the place of an event in which the log ends: nobody has read any counter for it.
 pub(super) fn step_of_open(event: &Event, header: &Header) -> String {
     if event.place != Place::Path || counted_place(event, "").is_some() {
         return step(event, header);
     }
     let place = event.place_text(header.far_end());
-    format!("{place}: not known: the log breaks off in it")
+    format!("{place}: not known: the log ends in it")
 }
 
 /// Returns the place whose counters tell of most of an event's losses: of this host, or of the other one if their notes

@@ -51,12 +51,14 @@ pub struct Summary {
     /// Times that the other end's program was started again, and the sentence about the last time.
     restarts: u64,
     last_restart: String,
+    /// Sentence about the other end's program if it is gone.
+    gone: Option<String>,
     /// Times that somebody set this host's clock, and the sentence about the last time.
     clock_sets: u64,
     last_clock_set: String,
     /// True if the log ends without the end of the soak.
     is_cut_off: bool,
-    /// True if a silence was not over when the log broke off: it may have lasted longer.
+    /// True if a silence was not over at the end of the log: it may have lasted longer.
     broke_off_in_silence: bool,
     /// Start of the part of the soak that goes on, as in RFC 3339 and in nanoseconds of the soak.
     part: (String, u64),
@@ -72,7 +74,7 @@ struct Tally {
     together_ns: u64,
     longest_ns: u64,
     lost: u64,
-    /// True if the log broke off in one of them.
+    /// True if the log ends in one of them.
     is_least: bool,
 }
 
@@ -125,6 +127,7 @@ impl Summary {
             one_way: OneWaySummary::default(),
             restarts: 0,
             last_restart: String::new(),
+            gone: None,
             clock_sets: 0,
             last_clock_set: String::new(),
             is_cut_off: true,
@@ -159,16 +162,19 @@ impl Summary {
             Entry::FarEndBack(note) => {
                 self.restarts += 1;
                 self.last_restart.clone_from(&note.text);
+                self.gone = None;
             }
+            Entry::FarEndGone(note) => self.gone = Some(note.text.clone()),
             Entry::ClockSet(note) => {
                 self.clock_sets += 1;
                 self.last_clock_set = format!("{}, at {}", note.text, note.at);
             }
             Entry::Resumed(note) => {
+                self.gone = None;
                 self.settle();
                 self.interrupted(note);
             }
-            Entry::FarEndGone(_) | Entry::Ended(_) => {}
+            Entry::Ended(_) => {}
         }
     }
 
@@ -201,7 +207,7 @@ impl Summary {
         self.part = (resumed.at.clone(), resumed.start_ns);
     }
 
-    /// Adds an event. `is_open`: the log broke off in it.
+    /// Adds an event. `is_open`: the log ends in it.
     fn take_event(&mut self, event: &Event, is_open: bool) {
         let step = if is_open {
             next::step_of_open(event, &self.header)
@@ -305,6 +311,7 @@ impl Summary {
                 format!("{number} restarts; the last: {}", self.last_restart),
             )),
         }
+        lines.extend(self.gone.clone().map(|gone| ("other end", gone)));
         match self.clock_sets {
             0 => {}
             1 => lines.push(("clock", self.last_clock_set.clone())),
@@ -361,7 +368,7 @@ impl Summary {
         let longest = least(is_least, self.longest_silence_ns);
         let most = if is_least { " at most" } else { "" };
         let not_over = if is_least {
-            "; one was not over when the log broke off"
+            "; one was not over at the end"
         } else {
             ""
         };

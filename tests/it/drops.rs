@@ -1,9 +1,10 @@
 //! Ways to drop datagrams at the far end of a cable: each is named by its place in `listen` and in `watch --port`, with
 //! its number. `scripts/ci/test_drops.py` has many more. Skipped without root.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -137,6 +138,51 @@ fn what_a_filter_of_the_socket_drops_is_no_full_buffer() {
     );
     assert!(text.contains(&finding), "{text}");
     assert!(!text.contains("SO_RCVBUF"), "{text}");
+}
+
+/// A program that forks, hands its socket over, or closes it.
+fn python(lab: &Lab, code: &str) -> Child {
+    let mut command = lab.far("python3");
+    let child = command.args(["-c", code]).stdin(Stdio::piped()).spawn();
+    let child = child.expect("python3 is there");
+    wait_until("its socket is bound", || {
+        let all = lab.within(End::Far, || udp_sockets::here().expect("readable"));
+        all.iter().any(|it| it.local.port() == PORT)
+    });
+    child
+}
+
+#[test]
+fn a_worker_that_begins_during_the_watch_is_judged_and_not_the_one_that_only_has_the_socket() {
+    let Some(lab) = Lab::builder().start() else {
+        return;
+    };
+    // The worker never reads, and runs a little.
+    let code = format!(
+        "import os, socket, sys, time\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
+         s.setsockopt(1, 8, 4096); s.bind(('', {PORT})); sys.stdin.readline(); parent = os.getpid()\n\
+         if os.fork() == 0:\n  open('/proc/self/comm', 'w').write('worker')\n  os.close(0)\n  \
+         while os.getppid() == parent: time.sleep(0.001)\nelse: time.sleep(60)"
+    );
+    let mut activator = python(&lab, &code);
+    let watch = start(&lab, &format!("watch --port {PORT} --window 100ms"));
+    activator
+        .stdin
+        .take()
+        .expect("piped")
+        .write_all(b"\n")
+        .expect("it reads");
+    let sender = lab.socket(End::Near, lab.ipv4(End::Near));
+    let from = Instant::now();
+    while from.elapsed() < Duration::from_millis(2500) {
+        send(&sender, (lab.ipv4(End::Far), PORT).into());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let text = end(watch);
+    activator.kill().expect("it runs");
+    activator.wait().expect("it is reaped");
+    assert!(text.contains("worker (pid "), "{text}");
+    assert!(text.contains("nobody reads"), "{text}");
 }
 
 #[test]

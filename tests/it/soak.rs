@@ -115,6 +115,26 @@ fn an_interrupted_soak_shows_its_summary_and_goes_on_for_the_rest_of_its_time() 
     assert!(resumed.is_some_and(|at| at >= elapsed_ns), "{resumed:?}");
 }
 
+#[test]
+fn a_soak_that_was_killed_before_its_first_line_and_goes_on_says_from_when_to_when_nothing_was_measured()
+ {
+    let place = Place::new();
+    let mut command = place.udpbench("soak --for 2s --rate 500 -o soak.jsonl");
+    let mut soak = command.stderr(Stdio::null()).spawn().expect("it starts");
+    let path = place.path("soak.jsonl");
+    wait_until("the log begins", || {
+        fs::read_to_string(&path).is_ok_and(|it| it.ends_with('\n'))
+    });
+    soak.kill().expect("it runs");
+    soak.wait().expect("it is reaped");
+    let output = place.run("soak --resume soak.jsonl");
+    assert_code(&output, 0);
+    let started_at = log(&path).header.run.started_at;
+    let (day_and_time, _) = started_at.split_at("2026-11-29T10:00:00".len());
+    let said = format!("resumed    not measured from {day_and_time}");
+    assert!(stdout(&output).contains(&said), "{}", stdout(&output));
+}
+
 fn interrupt(process: &Child) {
     let pid = i32::try_from(process.id()).expect("a pid");
     kill(Pid::from_raw(pid), Signal::SIGINT).expect("it runs");

@@ -15,6 +15,11 @@ pub struct UdpSocketState {
     pub local: SocketAddr,
     /// It takes no IPv4 (`IPV6_V6ONLY`), as the kernel says in an answer to `sock_diag`.
     pub ipv6_only: bool,
+    /// True if it takes datagrams of one peer only (connect(2)).
+    pub is_connected: bool,
+    /// Number of the only interface that it takes datagrams from (`SO_BINDTODEVICE`), as the kernel says in an answer to
+    /// `sock_diag`. 0: all.
+    pub device: u32,
     /// Memory that the receive queue takes up, in bytes. Drivers and the kernel add to the payload.
     pub queued_bytes: u32,
     /// Limit of `queued_bytes`: twice the `SO_RCVBUF` that the program set. `None`: the kernel does not answer
@@ -33,7 +38,7 @@ pub fn here() -> io::Result<Vec<UdpSocketState>> {
 }
 
 /// Returns the UDP sockets in the network namespace of a process: a directory of `/proc`, such as `42`. They lack
-/// `buffer_bytes` and `ipv6_only`.
+/// `buffer_bytes`, `ipv6_only` and `device`.
 ///
 /// # Errors
 /// Fails if there is no such process.
@@ -54,6 +59,8 @@ fn parse_line(line: &str) -> Option<UdpSocketState> {
         inode: fields.get(9)?.parse().ok()?,
         local: parse_address(fields.get(1)?)?,
         ipv6_only: false,
+        is_connected: parse_address(fields.get(2)?)?.port() != 0,
+        device: 0,
         queued_bytes: u32::from_str_radix(queued, 16).ok()?,
         buffer_bytes: None,
         drops: fields.get(12)?.parse().ok()?,
@@ -114,7 +121,9 @@ fn request(family: u8) -> [u8; 56] {
 fn parse_message(message: &[u8]) -> Option<UdpSocketState> {
     /// Offsets in the message, and places in the array.
     const PORT: usize = 4;
+    const PEER_PORT: usize = 6;
     const ADDRESS: usize = 8;
+    const DEVICE: usize = 40;
     const INODE: usize = 68;
     const RMEM_ALLOC: usize = 0;
     const RCVBUF: usize = 1;
@@ -135,6 +144,8 @@ fn parse_message(message: &[u8]) -> Option<UdpSocketState> {
     Some(UdpSocketState {
         inode: read_u32(message, INODE)?,
         local: SocketAddr::new(address, u16::from_be_bytes(*port)),
+        is_connected: *message.get(PEER_PORT..)?.first_chunk()? != [0; 2],
+        device: read_u32(message, DEVICE)?,
         ipv6_only: attribute(INET_DIAG_SKV6ONLY).is_some_and(|it| it.first() == Some(&1)),
         queued_bytes: read_u32(memory, 4 * RMEM_ALLOC)?,
         buffer_bytes: read_u32(memory, 4 * RCVBUF),
@@ -146,7 +157,7 @@ fn parse_message(message: &[u8]) -> Option<UdpSocketState> {
 mod tests {
     use std::net::UdpSocket;
 
-    use socket2::{Domain, Socket, Type};
+    use socket2::{Domain, SockRef, Socket, Type};
 
     use super::*;
 
@@ -201,6 +212,29 @@ mod tests {
             let found = sockets.iter().find(|it| Some(it.local) == local);
             assert_eq!(found.expect("it is open").ipv6_only, only);
         }
+    }
+
+    #[test]
+    fn a_connected_socket_and_one_of_an_interface_are_told() {
+        let receiver = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        let client = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        let to = receiver.local_addr().expect("bound");
+        client.connect(to).expect("it is open");
+        let table = of_process("self").expect("Linux has /proc");
+        for all in [Some(table), by_sock_diag().ok()].into_iter().flatten() {
+            let is_connected = |socket: &UdpSocket| {
+                let local = socket.local_addr().expect("bound");
+                let found = all.iter().find(|it| it.local == local);
+                found.expect("it is open").is_connected
+            };
+            assert!(is_connected(&client) && !is_connected(&receiver));
+        }
+        let bound = SockRef::from(&receiver).bind_device(Some(b"lo"));
+        let Some((sockets, ())) = by_sock_diag().ok().zip(bound.ok()) else {
+            return; // old kernels need CAP_NET_RAW
+        };
+        let found = sockets.iter().find(|it| it.local == to);
+        assert!(found.expect("it is open").device > 0);
     }
 
     #[test]

@@ -90,6 +90,9 @@ pub struct Batch {
     pub own_drops: u32,
     /// ICMP messages so far that no program listens at the other end. Wraps.
     pub unreachable: u32,
+    /// The longest time that the echo held a probe which came back after it counted as lost, in microseconds: since the
+    /// batch before. 0: none came back.
+    pub late_held_us: u32,
 }
 
 /// Address of an echo, which may change while a prober runs.

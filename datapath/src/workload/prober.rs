@@ -133,6 +133,7 @@ impl Prober {
         self.batch.own_drops = drops::socket_drops(&self.socket).unwrap_or(self.batch.own_drops);
         let next = Batch {
             outcomes: Vec::with_capacity(self.batch.outcomes.len()),
+            late_held_us: 0,
             ..self.batch
         };
         take(std::mem::replace(&mut self.batch, next));
@@ -214,6 +215,9 @@ impl Prober {
             return;
         };
         self.target.hear(now_ns);
+        if number < self.settled {
+            self.batch.late_held_us = self.batch.late_held_us.max(state.held_us);
+        }
         if !(self.settled..self.next).contains(&number) {
             return;
         }

@@ -100,6 +100,8 @@ WAYS = [
     Way("fragments never whole", NEVER_WHOLE, "fragments", packets=2 * SENT),
     Way("half of the fragments", NOT_IN_TIME, "fragments_of_half", sysctl(ipfrag_time=1), packets=SENT // 2,
         after_s=2.5),
+    Way("firewall of later fragments", FIREWALL, "fragments_whole",
+        nft("prerouting", -450, "ip frag-off & 0x1fff != 0 drop"), packets=2 * SENT),
     Way("memory full of fragments", NO_MEMORY, "fragments_of_half",
         sysctl(ipfrag_low_thresh=10000, ipfrag_high_thresh=20000), packets=1),
     Way("wrong MAC", OTHER_HOST, "other_mac"),

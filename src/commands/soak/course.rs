@@ -35,7 +35,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Length from which an event is announced before it is over, in nanoseconds.
 const LONG_NS: u64 = 2_000_000_000;
 /// Note of an event that is not over.
-const NOT_OVER: &str = "not over when the log broke off: it may have lasted longer";
+const NOT_OVER: &str = "not over at the end of the log: it may have lasted longer";
 
 /// A running soak.
 pub(super) struct Course {
@@ -47,6 +47,8 @@ pub(super) struct Course {
     bar: ProgressBar,
     /// Time of the soak before this process, in nanoseconds.
     base_ns: u64,
+    /// A process before this one has begun the soak.
+    is_resumed: bool,
     /// Start of this process's part, by two clocks.
     started: (SystemTime, Instant),
     finder: Finder,
@@ -93,6 +95,7 @@ impl Course {
             quota: Quota::default(),
             quiet,
             bar,
+            is_resumed: past.is_some(),
             base_ns: past.map_or(0, SoakLog::elapsed_ns),
             started: (SystemTime::now(), Instant::now()),
             finder: Finder::new(limits),
@@ -135,7 +138,8 @@ impl Course {
         let stop = interrupt.asked();
         self.started = (SystemTime::now(), Instant::now());
         self.clock = ClockWatch::new();
-        if self.base_ns > 0 {
+        // Also if the log has nothing of the part before: what follows did not begin when that one did.
+        if self.is_resumed {
             let resumed = Entry::Resumed(self.note(String::new()));
             self.write(&resumed)?;
         }
@@ -262,6 +266,17 @@ impl Course {
         self.journal.sync()
     }
 
+    /// Shows and writes an event that is not over at the end.
+    fn take_lasting(&mut self, mut event: Event) -> anyhow::Result<()> {
+        event.at = self.time_at(event.start_ns);
+        self.notes.explain(&mut event);
+        event.notes.push(NOT_OVER.to_owned());
+        let line = event.line(self.header.far_end());
+        self.show(&format!("{}  {line}", time_of_day(&event.at)))?;
+        event.notes.clear();
+        self.write_open(event)
+    }
+
     /// Writes how far an event that is not over has come.
     fn write_open(&mut self, mut event: Event) -> anyhow::Result<()> {
         event.at = self.time_at(event.start_ns);
@@ -308,8 +323,15 @@ impl Course {
     }
 
     fn end(&mut self, interrupt: &Interrupt) -> anyhow::Result<()> {
+        let is_lasting = self.finder.is_lasting();
         let event = self.finder.finish();
-        let event = event.map_or(Ok(()), |event| self.take_event(event));
+        let event = event.map_or(Ok(()), |event| {
+            if is_lasting {
+                self.take_lasting(event)
+            } else {
+                self.take_event(event)
+            }
+        });
         let minute = self.minutes.finish();
         let minute = minute.map_or(Ok(()), |minute| self.take_minute(minute));
         event.and(minute)?;

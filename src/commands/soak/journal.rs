@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::results::log::LogWriter;
 use crate::term::digits::counted;
+use crate::term::shell;
 
 /// Bytes that wait for room, at most: a day of a soak with few events.
 const MOST_WAITING: usize = 8 << 20;
@@ -18,6 +19,11 @@ pub(super) trait Lines {
     fn append(&mut self, object: &[u8]) -> anyhow::Result<()>;
     /// Flushes what was appended.
     fn sync(&self) -> anyhow::Result<()>;
+    /// Goes on in another file with the same lines, if somebody moved or removed this one. Returns its name and what to
+    /// tell. `None`: it cannot.
+    fn rescue(&mut self) -> Option<(String, String)> {
+        None
+    }
 }
 
 impl Lines for LogWriter {
@@ -27,6 +33,13 @@ impl Lines for LogWriter {
 
     fn sync(&self) -> anyhow::Result<()> {
         self.sync()
+    }
+
+    fn rescue(&mut self) -> Option<(String, String)> {
+        let displaced = LogWriter::rescue(self)?;
+        let path = displaced.is_now_at()?;
+        self.go_on_at(path).ok()?;
+        Some((shell::path(path), displaced.to_string()))
     }
 }
 
@@ -152,7 +165,12 @@ impl<F: Lines> Journal<F> {
     fn check(&mut self, done: anyhow::Result<()>) -> anyhow::Result<()> {
         let Err(error) = done else { return Ok(()) };
         let Some(why) = error.downcast_ref::<io::Error>() else {
-            return Err(error);
+            let Some((name, rescued)) = self.file.rescue() else {
+                return Err(error);
+            };
+            self.name = name;
+            self.news = Some(format!("{error}: {rescued}. The soak goes on there"));
+            return Ok(());
         };
         let name = &self.name;
         if self.trouble.is_none() {
@@ -234,6 +252,41 @@ mod tests {
             error.starts_with("soak.jsonl lacks 2 lines: ") && error.contains("df -h soak.jsonl"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_file_that_somebody_removes_or_moves_is_written_again_with_all_its_lines() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("soak.jsonl");
+        let file = LogWriter::create("--output", &path).expect("a new file");
+        let mut journal = Journal::new(file, "soak.jsonl".to_owned());
+        journal
+            .append(br#"{"n":1}"#.to_vec())
+            .expect("it is written");
+        std::fs::remove_file(&path).expect("it is there");
+        journal
+            .append(br#"{"n":2}"#.to_vec())
+            .expect("into the old file");
+        journal.sync().expect("it goes on");
+        let news = journal.news().expect("it is said");
+        assert!(
+            news.contains("was written again. The soak goes on there"),
+            "{news}"
+        );
+        let moved = directory.path().join("moved");
+        std::fs::rename(&path, moved).expect("it is there");
+        std::fs::write(&path, "of somebody else").expect("written");
+        journal
+            .append(br#"{"n":3}"#.to_vec())
+            .expect("into the old file");
+        journal.sync().expect("it goes on");
+        let beside = directory.path().join("soak.jsonl.saved");
+        let text = std::fs::read_to_string(beside).expect("it is there");
+        let starts = |n: usize, line: &str| line.starts_with(&format!(r#"{{"n":{n},"#));
+        let mut lines = text.lines().zip(1..);
+        assert!(lines.all(|(line, n)| starts(n, line)), "{text}");
+        assert_eq!(text.lines().count(), 3, "{text}");
+        journal.end().expect("nothing is missing");
     }
 
     #[test]

@@ -20,8 +20,14 @@ use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::fold;
 use crate::term::table::Columns;
 
-/// Time between two looks at sockets and threads.
+/// Time between two looks at sockets and threads, on average.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// Returns the time before the next look. It varies, so that a program which reads ten times a second is not always seen
+/// in the same state.
+fn before_look(n: u32) -> Duration {
+    BETWEEN_LOOKS * (70 + n % 61 * 37 % 61) / 100
+}
 
 /// Watches another program until interrupted, or for `--count` lines. Exit code 1: its sockets are closed.
 ///
@@ -34,6 +40,7 @@ pub(super) fn run(args: &WatchArgs, target: Target) -> anyhow::Result<ExitCode> 
     let mut watch = Watch {
         observer: Observer::new(program),
         window: args.window,
+        looks: 0,
         end: args.length.map(|length| Instant::now() + length),
         seen: Interval::default(),
         dropping: Interval::default(),
@@ -59,6 +66,8 @@ pub(super) fn run(args: &WatchArgs, target: Target) -> anyhow::Result<ExitCode> 
 struct Watch<'a> {
     observer: Observer,
     window: Duration,
+    /// Looks so far.
+    looks: u32,
     /// Time of the end. `None`: not given.
     end: Option<Instant>,
     /// All windows together.
@@ -106,10 +115,12 @@ impl Watch<'_> {
         let end = self.end.map_or(window, |end| end.min(window));
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            let interrupted = self.interrupt.sleep(left.min(BETWEEN_LOOKS));
+            let pause = before_look(self.looks);
+            self.looks = self.looks.wrapping_add(1);
+            let interrupted = self.interrupt.sleep(left.min(pause));
             let is_open = self.observer.look();
             interrupted?;
-            if !is_open || left <= BETWEEN_LOOKS {
+            if !is_open || left <= pause {
                 return Ok(is_open);
             }
         }
@@ -120,6 +131,7 @@ impl Watch<'_> {
             self.dropping.add(window);
         }
         self.seen.add(window);
+        self.dropping.holders.clone_from(&self.seen.holders);
     }
 
     fn findings_text(&self) -> String {
@@ -199,8 +211,7 @@ fn time_now() -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
-    use std::net::SocketAddr;
+    use std::collections::BTreeMap;
 
     use super::*;
     use crate::host::program::SocketSeen;
@@ -214,14 +225,9 @@ mod tests {
 
     fn socket(queued_bytes: u32, buffer_bytes: Option<u32>) -> SocketSeen {
         SocketSeen {
-            local: SocketAddr::from(([0; 4], 7)),
-            ipv6_only: false,
             queued_bytes,
             buffer_bytes,
-            drops: 0,
-            looks: 10,
-            full_looks: 0,
-            owners: BTreeSet::new(),
+            ..SocketSeen::unseen()
         }
     }
 

@@ -457,6 +457,7 @@ fn so_few_rounds_that_no_change_could_be_called_are_said_to_be_too_few() {
         (1..=rounds).for_each(|round| record.put(0, round, 1.5));
         let judgement = judged(&record);
         assert_eq!(is_news(&judgement.engines[0].whole.verdict), is_called);
+        assert_eq!(judgement.is_inconclusive(), !is_called);
         let text = table::draw(&record, &judgement, Detail::Changes, 80);
         let said = format!("{rounds} rounds: too few to call a change, however large");
         assert_eq!(text.contains(&said), !is_called, "{text}");

@@ -1,6 +1,8 @@
 //! Reasons why a program's datagrams were dropped, from what was seen of it: a pure function.
 
-use super::interval::{Interval, ThreadTimes};
+mod reader;
+
+use super::interval::Interval;
 use super::losses::{self, Cause};
 use super::twins::twins;
 use crate::host::check::{Finding, Unfit};
@@ -17,8 +19,6 @@ pub struct Limits {
 
 /// Share of the time from which on a thread or a CPU counts as busy.
 const BUSY: f64 = 0.9;
-/// Share of the time from which on waiting for a CPU is worth a finding.
-const WAITS: f64 = 0.1;
 /// Share of the packets, and of the thread's time, from which on a CPU is theirs.
 const MOSTLY: f64 = 0.8;
 
@@ -86,85 +86,21 @@ fn overflow(
         "{buffer} overflowed: {drops} dropped, in {during:.0} of {of:.0} s"
     ));
     let Some(busiest) = busiest else {
-        let why = "how busy its threads were may not be read: sudo shows it";
+        if seen.read == 0 {
+            let why = "nobody reads: no program here took a datagram (UdpInDatagrams)";
+            let fix =
+                "who has it, if anybody: sudo ss -lunp. A larger buffer only delays the drops";
+            return Finding::invalid(what, why, fix);
+        }
+        let why = "how busy its threads were may not be read: sudo shows it, if it is a program of this PID namespace";
         return Finding::invalid(what, why, larger);
     };
-    let (why, fix) = why_of_thread(busiest, dropping, name, larger);
+    let (why, fix) = reader::why_full(busiest, seen, dropping, name, larger);
     Finding::invalid(what, why, fix)
 }
 
 fn lost(how: String) -> Unfit {
     Unfit::ProgramLoses { how }
-}
-
-/// Returns why a thread left a buffer full, and the fix.
-fn why_of_thread(
-    busiest: &ThreadTimes,
-    dropping: &Interval,
-    name: &str,
-    larger: &str,
-) -> (String, String) {
-    let (ran, waited) = (
-        dropping.share(busiest.ran_ns),
-        dropping.share(busiest.waited_ns),
-    );
-    let thread = &busiest.name;
-    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
-    if ran >= BUSY {
-        let why = format!(
-            "{name} takes datagrams more slowly than they come: its thread {thread} used {} of a CPU meanwhile. A \
-             larger buffer only delays the drops",
-            percent(ran)
-        );
-        let fix = "let it take several datagrams per call (recvmmsg, UDP_GRO), or use more threads (SO_REUSEPORT)\n\
-                   which call is how fast here: udpbench --engine std,mmsg,gso-gro";
-        return (why, fix.to_owned());
-    }
-    if sleeps_between_reads(busiest, dropping) {
-        let per_second = |count: u64| count as f64 / dropping.length.as_secs_f64().max(1e-9);
-        let (read, came) = (dropping.read, dropping.read + dropping.socket_drops);
-        let why = format!(
-            "it takes fewer datagrams than come (about {:.0} of {:.0} per second), and sleeps meanwhile: its thread \
-             {thread} (busy {} of the time) waits for something else between two of them. A larger buffer only delays \
-             the drops",
-            per_second(read),
-            per_second(came),
-            percent(ran)
-        );
-        let fix = format!(
-            "let a thread of its own read, several datagrams per call (recvmmsg)\n\
-             what it waits for: sudo strace -fp {}",
-            busiest.pid
-        );
-        return (why, fix);
-    }
-    if waited >= WAITS {
-        let why = format!(
-            "its thread {thread} waited for a CPU {} of the time meanwhile: others ran there",
-            percent(waited)
-        );
-        let fix = format!("which: top -H\na CPU of its own: taskset, chrt\n{larger}");
-        return (why, fix);
-    }
-    let why = format!(
-        "its thread {thread} was not busy ({} of a CPU): it did not read for a while, or datagrams came in bursts",
-        percent(ran)
-    );
-    (why, larger.to_owned())
-}
-
-/// Returns whether a thread takes few datagrams at a time and sleeps between, although its queue is hardly ever empty.
-fn sleeps_between_reads(thread: &ThreadTimes, dropping: &Interval) -> bool {
-    /// More than a datagram of a frame takes in a buffer, in bytes: one that empties the buffer takes fewer of it.
-    const BYTES_PER_DATAGRAM: u32 = 8192;
-    let (ran, waited) = (
-        dropping.share(thread.ran_ns),
-        dropping.share(thread.waited_ns),
-    );
-    let sleeps = 1.0 - ran - waited;
-    let few = dropping.buffer_bytes().unwrap_or(0) / BYTES_PER_DATAGRAM;
-    let takes_few = thread.runs > 0 && dropping.read / thread.runs <= u64::from(few.max(1));
-    takes_few && dropping.is_mostly_full() && sleeps >= waited.max(1.0 - BUSY)
 }
 
 /// Returns how the program gets a larger buffer.
@@ -207,7 +143,7 @@ fn shared_cpu(seen: &Interval, dropping: &Interval) -> Option<Finding> {
     let busiest = seen.receiver()?;
     let slept = 1.0 - seen.share(busiest.ran_ns + busiest.waited_ns);
     let dropper = dropping.busiest();
-    if slept > 0.5 || dropper.is_some_and(|it| sleeps_between_reads(it, dropping)) {
+    if slept > 0.5 || dropper.is_some_and(|it| reader::sleeps(it, dropping)) {
         return None;
     }
     let name = &busiest.process;

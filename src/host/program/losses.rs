@@ -237,6 +237,30 @@ fn of(noun: &str, count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::loss_counters::LossCounters;
+
+    #[test]
+    fn without_drop_reasons_a_firewall_behind_lost_fragments_is_said_not_to_be_looked_at() {
+        let counters = [
+            ("IpReasmReqds", 200),
+            ("IpReasmOKs", 0),
+            ("IpReasmFails", 0),
+        ];
+        let counters = counters.map(|(name, count)| (name.to_owned(), count));
+        let seen = Interval {
+            lost: LossCounters {
+                counters: counters.into(),
+                ..LossCounters::default()
+            },
+            ..Interval::default()
+        };
+        let lost = elsewhere(&seen, &[]);
+        assert_eq!(list(&lost), "fragments of which none became whole 200");
+        assert!(loss_finding(&lost[0]).why.contains("firewall"));
+        let unseen = not_looked_at(&seen, Some("root counts them")).expect("some");
+        assert!(unseen.contains("firewall (NETFILTER_DROP)"), "{unseen}");
+        assert!(unseen.ends_with("; root counts them"), "{unseen}");
+    }
 
     #[test]
     fn a_kernel_is_older_by_its_numbers() {

@@ -3,14 +3,18 @@
 pub mod diagnosis;
 mod interval;
 pub mod losses;
+mod observer;
 pub mod owners;
 mod threads;
 mod twins;
 
 use std::fmt;
+use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 
-pub use self::interval::{Interval, Observer, SocketSeen, ThreadTimes};
+pub use self::interval::{Interval, SocketSeen, ThreadTimes};
+pub use self::observer::Observer;
 use self::owners::{Owner, inodes};
 use crate::error::UsageError;
 use crate::sys::socket_protocol;
@@ -62,6 +66,11 @@ impl Program {
     fn find_owners(&mut self, sockets: &[UdpSocketState]) {
         let inodes = sockets.iter().map(|socket| socket.inode).collect();
         self.owners = owners::owners(&inodes);
+    }
+
+    /// Returns whether it is this process, whose sockets nobody else has.
+    fn is_this(&self) -> bool {
+        self.target == Target::Pid(std::process::id())
     }
 
     /// Returns the name of a process, with its number if there are several.
@@ -174,6 +183,9 @@ fn packet_sockets() -> String {
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.owners {
+            [] if is_root() => f.write_str(
+                "an unknown program (the kernel itself, as for vxlan, or one of another PID namespace)",
+            ),
             [] => f.write_str("an unknown program (reading whose socket it is takes sudo)"),
             owners => {
                 let each: Vec<String> = owners.iter().map(Owner::to_string).collect();
@@ -181,6 +193,11 @@ impl fmt::Display for Program {
             }
         }
     }
+}
+
+/// Returns whether this process is root's, which owns its directory of `/proc` (proc(5)).
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|it| it.uid() == 0)
 }
 
 fn cannot_read(pid: u32, error: &io::Error) -> UsageError {

@@ -45,15 +45,30 @@ pub(super) fn owners(sockets: &BTreeSet<u32>) -> Vec<Owner> {
     pids().filter_map(owner).collect()
 }
 
-/// Returns the numbers of the sockets that a process has open.
+/// Returns the numbers of the sockets that a process has open, also those that only its `io_uring` has.
 pub(super) fn inodes(pid: u32) -> io::Result<BTreeSet<u32>> {
-    let files = fs::read_dir(format!("/proc/{pid}/fd"))?.flatten();
-    let inode = |file: fs::DirEntry| {
-        let link = fs::read_link(file.path()).ok()?;
-        let number = link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?;
-        number.parse().ok()
-    };
-    Ok(files.filter_map(inode).collect())
+    let mut inodes = BTreeSet::new();
+    for file in fs::read_dir(format!("/proc/{pid}/fd"))?.flatten() {
+        let Ok(link) = fs::read_link(file.path()) else {
+            continue;
+        };
+        let link = link.to_str().unwrap_or_default();
+        inodes.extend(inode(link));
+        if link == "anon_inode:[io_uring]" {
+            // Files that are registered there may be closed everywhere else (io_uring_register(2)).
+            let name = file.file_name().into_string().unwrap_or_default();
+            let registered = fs::read_to_string(format!("/proc/{pid}/fdinfo/{name}"));
+            let registered = registered.unwrap_or_default();
+            inodes.extend(registered.split_whitespace().filter_map(inode));
+        }
+    }
+    Ok(inodes)
+}
+
+/// Parses `socket:[INODE]`.
+fn inode(link: &str) -> Option<u32> {
+    let number = link.strip_prefix("socket:[")?.strip_suffix(']')?;
+    number.parse().ok()
 }
 
 fn pids() -> impl Iterator<Item = u32> {

@@ -33,6 +33,13 @@ pub(super) fn of_process(root: &Root, pid: u32) -> BTreeMap<u32, Thread> {
     threads.collect()
 }
 
+/// Returns when a process began, in ticks since boot (the 22nd field). `None`: it has ended.
+pub(super) fn begun(root: &Root, pid: u32) -> Option<u64> {
+    let stat = root.text(format!("proc/{pid}/stat"))?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    fields.split(' ').nth(19)?.parse().ok()
+}
+
 /// Parses `pid (name) state ... processor ...`, of which the processor is the 39th field, and `ran waited slices`.
 fn parse(stat: &str, schedstat: &str) -> Option<Thread> {
     // A name may contain any character, even parentheses.
@@ -58,6 +65,20 @@ mod tests {
         let is_seen = || of_process(&Root::new("/"), std::process::id()).contains_key(&own);
         // The kernel leaves threads out if one before them ends while they are listed.
         assert!((0..20).any(|_| is_seen()));
+    }
+
+    #[test]
+    fn a_child_began_later_than_its_parent() {
+        let root = Root::new("/");
+        let mut child = std::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .expect("a program");
+        let (own, its) = (begun(&root, std::process::id()), begun(&root, child.id()));
+        child.kill().expect("it waits");
+        child.wait().expect("it is reaped");
+        assert!(own > Some(0) && its >= own, "{own:?} {its:?}");
+        assert_eq!(begun(&root, child.id()), None);
     }
 
     #[test]

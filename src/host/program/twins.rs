@@ -22,6 +22,12 @@ pub(super) fn twins(seen: &Interval) -> Option<Finding> {
 }
 
 fn are_twins(one: &SocketSeen, other: &SocketSeen) -> bool {
+    // One that is connected takes what one peer sends, and leaves the rest to the other.
+    let are_connected = one.is_connected || other.is_connected;
+    let on_other_devices = one.device != other.device && one.device != 0 && other.device != 0;
+    if are_connected || on_other_devices {
+        return false;
+    }
     one.owners != other.owners && (takes_part(one, other) || takes_part(other, one))
 }
 
@@ -127,12 +133,8 @@ mod tests {
         let socket = |address: &str, pid| SocketSeen {
             local: SocketAddr::new(address.parse().expect("an address"), 7),
             ipv6_only,
-            queued_bytes: 0,
-            buffer_bytes: None,
-            drops: 0,
-            looks: 10,
-            full_looks: 0,
             owners: BTreeSet::from([pid]),
+            ..SocketSeen::unseen()
         };
         let thread = |pid, name: &str, runs| ThreadTimes {
             pid,
@@ -159,6 +161,27 @@ mod tests {
         let why = "the most exact address wins: old (pid 8) gets what is sent to 192.168.1.77; new (pid 9) gets none \
                    of it";
         assert!(exact.why.starts_with(why), "{exact:?}");
+    }
+
+    #[test]
+    fn sockets_of_different_interfaces_or_of_one_peer_are_no_twins() {
+        let found = |device, is_connected| {
+            let socket = |pid, device, is_connected| SocketSeen {
+                device,
+                is_connected,
+                owners: BTreeSet::from([pid]),
+                ..SocketSeen::unseen()
+            };
+            let sockets = [socket(8, 1, false), socket(9, device, is_connected)];
+            twins(&Interval {
+                sockets: (1..).zip(sockets).collect(),
+                ..Interval::default()
+            })
+        };
+        assert!(found(0, false).is_some(), "one of all interfaces");
+        assert!(found(1, false).is_some());
+        assert!(found(2, false).is_none());
+        assert!(found(1, true).is_none());
     }
 
     #[test]

@@ -81,6 +81,22 @@ impl Location {
         Ok(())
     }
 
+    /// Returns whether the setting is gone together with its interface or its interrupt, which have no value to put back
+    /// then. A governor is not: the kernel keeps it for a CPU that comes back.
+    pub fn is_gone(&self, root: &Root) -> bool {
+        let parent = match self {
+            Self::File(path) if path.starts_with("sys/class/net/") => interface_of(path),
+            Self::File(path) if path.starts_with("proc/irq/") => {
+                path.rsplit_once('/').map(|it| it.0)
+            }
+            Self::File(_) => None,
+            Self::Driver { interface, .. } => {
+                return root.is_real() && nix::net::if_::if_nametoindex(&**interface).is_err();
+            }
+        };
+        parent.is_some_and(|parent| !root.path(parent).exists())
+    }
+
     /// Returns whether two texts mean the same value here. Kernels write masks in their own format.
     pub fn is_same(&self, one: &str, other: &str) -> bool {
         one == other || self.is_mask() && mask::parse(one) == mask::parse(other)
@@ -119,6 +135,12 @@ impl fmt::Display for Location {
             }
         }
     }
+}
+
+/// Returns the directory of an interface in `/sys`.
+fn interface_of(path: &str) -> Option<&str> {
+    let (at, _) = path.match_indices('/').nth(3)?;
+    path.get(..at)
 }
 
 /// Opens the driver of an interface. Drivers exist only on this machine, so any other root is unsupported.

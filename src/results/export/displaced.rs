@@ -85,7 +85,7 @@ impl fmt::Display for Displaced {
 /// Returns the error for a file that was moved, removed or changed by another program.
 pub(super) fn displaced(path: &Path) -> anyhow::Error {
     let path = escape::name(path);
-    anyhow::anyhow!("{path}: another program moved, removed or changed it while the sweep ran")
+    anyhow::anyhow!("{path}: another program moved, removed or changed it meanwhile")
 }
 
 fn write_anew(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) -> io::Result<()> {

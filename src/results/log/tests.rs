@@ -40,7 +40,7 @@ fn the_seeds_of_the_fuzzer_are_logs_of_today() {
         let seed = fs::read(seed.path()).expect("readable");
         let lines = line::lines(seed.split(|&byte| byte == b'\n'));
         let log = Log::parse("seed.jsonl", &lines).expect("a log");
-        let results = Results::from_log(&log).expect("in order");
+        let results = Results::from_log(log).expect("in order");
         assert!(!table::draw(&results.rows, 60).is_empty());
     }
 }

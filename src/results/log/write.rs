@@ -83,6 +83,16 @@ impl LogWriter {
         self.file.rescue(None)
     }
 
+    /// Goes on in the file into which the lines were saved.
+    ///
+    /// # Errors
+    /// Returns the error of the system if the file cannot be opened or is locked.
+    pub fn go_on_at(&mut self, path: &Path) -> io::Result<()> {
+        let bytes = path.metadata()?.len();
+        self.file = OutputFile::resume(path, bytes, bytes)?;
+        Ok(())
+    }
+
     /// Removes the file, if possible.
     pub fn remove(self) {
         self.file.remove();

@@ -29,6 +29,8 @@ pub(super) struct Open {
     /// First return after the last lost probe.
     pub(super) after: Option<(u64, Return)>,
     pub(super) held_most_us: u32,
+    /// The longest time that the other end held a probe which came back too late to count.
+    pub(super) late_held_us: u32,
     pub(super) is_own_drop: bool,
     pub(super) is_unreachable: bool,
 }
@@ -64,6 +66,7 @@ impl Open {
             before,
             after: None,
             held_most_us: 0,
+            late_held_us: 0,
             is_own_drop: false,
             is_unreachable: false,
         }
@@ -151,12 +154,14 @@ impl Open {
     }
 
     /// Returns whether the other end's program was gone, or did not read: its socket dropped most of the lost probes, or
-    /// the first one that came back had waited there, as those before it had for too long.
+    /// one that came back had waited there, also if it came too late to count.
     fn is_far_end(&self, event: &Event) -> bool {
+        let is_held = self.late_held_us > LONG_HELD_US;
         let Some(((_, before), (_, after))) = self.before.zip(self.after) else {
-            return self.is_unreachable;
+            return self.is_unreachable || is_held;
         };
         self.is_unreachable
+            || is_held
             || before.echo != after.echo
             || self.is_far_buffer_full(event)
             || after.state.held_us > LONG_HELD_US

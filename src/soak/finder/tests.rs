@@ -169,6 +169,41 @@ fn an_end_that_stops_or_starts_again_is_the_place() {
 }
 
 #[test]
+fn an_end_that_answers_from_a_full_buffer_too_late_to_count_is_the_place() {
+    let places = [0, 2_000_000].map(|late_held_us| {
+        let mut path = Path {
+            echo: 1,
+            state: EchoState::default(),
+        };
+        let mut finder = Finder::new(LIMITS);
+        let mut outcomes = |from: u64, to: u64, is_lost: bool| -> Vec<Outcome> {
+            let each = (from..to).map(|at| Outcome {
+                at_ns: at * GAP_NS,
+                fate: if is_lost {
+                    Fate::Lost
+                } else {
+                    path.returned(1)
+                },
+            });
+            each.collect()
+        };
+        for (from, to, is_lost) in [
+            (0, 3000, false),
+            (3000, 16_000, true),
+            (16_000, 16_100, false),
+        ] {
+            finder.take(&Batch {
+                outcomes: outcomes(from, to, is_lost),
+                late_held_us: if from == 16_000 { late_held_us } else { 0 },
+                ..Batch::default()
+            });
+        }
+        finder.finish().expect("an event").place
+    });
+    assert_eq!(places, [Place::Forward, Place::FarEnd]);
+}
+
+#[test]
 fn what_this_host_could_not_send_is_no_loss() {
     let events = found(15_000, |at, path| match at {
         // The second time is too little of an interval.

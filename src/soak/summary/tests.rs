@@ -31,9 +31,9 @@ fn a_silence_that_was_not_over_when_the_soak_was_killed_counts_as_at_least_as_lo
     let killed = text(json!(entries));
     for expected in [
         "at most: 2 silences, longest at least 3.0 s, ",
-        "; one was not over when the log broke off",
+        "; one was not over at the end",
         "at least 5.0 s",
-        "next       silence, on the way there or back: not known: the log breaks off in it",
+        "next       silence, on the way there or back: not known: the log ends in it",
     ] {
         assert!(killed.contains(expected), "{expected}: {killed}");
     }
@@ -49,4 +49,16 @@ fn a_silence_that_was_not_over_when_the_soak_was_killed_counts_as_at_least_as_lo
     let resumed = text(json!(entries));
     let gap = "resumed    not measured from 2026-11-29T10:00:20.000Z to 2026-11-29T11:00:00.000Z\n";
     assert!(resumed.contains(gap), "{resumed}");
+}
+
+#[test]
+fn a_far_end_that_cannot_be_started_again_is_said_until_it_is_back() {
+    let why = "feB: its program cannot be started again: udpbench: not found";
+    let note = |text: &str| json!({"at": "2026-11-29T11:00:00.000Z", "start_ns": 1, "text": text});
+    let gone = json!({"far_end_gone": note(why)});
+    let said = text(json!([gone]));
+    assert!(said.contains(&format!("other end  {why}\n")), "{said}");
+    let back = json!({"far_end_back": note("feB: its program was started again")});
+    let said = text(json!([gone, back]));
+    assert!(!said.contains(why), "{said}");
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::poll::wait_for_input;
 use super::put_back::put_back;
 use super::watchdog::{Order, WatchdogAnswer};
-use crate::host::tuning::{Setting, Tuning};
+use crate::host::tuning::{Location, Setting, Tuning};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::json;
@@ -111,10 +111,8 @@ impl ChangedSettings {
         self.expect(&[WatchdogAnswer::Remembered])?;
         let links = self.links(tuning);
         self.changed.clone_from(&tuning.settings);
-        let set = tuning.settings.iter().try_for_each(|setting| {
-            let written = setting.location.write(&self.root, &setting.tried);
-            written.map_err(|error| format!("{}: {error}", setting.location))
-        });
+        let mut changed = self.changed.iter_mut();
+        let set = changed.try_for_each(|setting| try_value(setting, &self.root));
         let set = set.and_then(|()| self.wait_for(&links, tuning.name.resets_link(), interrupt));
         if set.is_err() {
             self.put_all_back()?;
@@ -232,6 +230,23 @@ impl Drop for ChangedSettings {
     }
 }
 
+/// Sets the value to try. If the kernel keeps another one, as a driver that rounds does, that is the one to put back.
+///
+/// # Errors
+/// Returns the location and the reason if the value cannot be set.
+fn try_value(setting: &mut Setting, root: &Root) -> Result<(), String> {
+    let Setting {
+        location, tried, ..
+    } = setting;
+    let written = location.write(root, tried);
+    written.map_err(|error| {
+        if let Ok(kept) = location.read(root) {
+            *tried = kept;
+        }
+        format!("{location}: {error}")
+    })
+}
+
 fn has_carrier(root: &Root, interface: &str) -> bool {
     root.number(format!("sys/class/net/{interface}/carrier")) == Some(1)
 }
@@ -244,6 +259,9 @@ fn others_value(settings: &[Setting], root: &Root) -> Option<String> {
             before,
             tried,
         } = setting;
+        if location.is_gone(root) {
+            return Some(gone(location));
+        }
         let now = location.read(root).ok()?;
         (!location.is_same(&now, tried)).then(|| {
             format!(
@@ -251,6 +269,20 @@ fn others_value(settings: &[Setting], root: &Root) -> Option<String> {
             )
         })
     })
+}
+
+fn gone(location: &Location) -> String {
+    format!("{location}{GONE}")
+}
+
+/// Ends the sentence about a setting without its interface.
+const GONE: &str = " is gone";
+
+impl Difference {
+    /// Returns whether the setting is gone.
+    pub fn is_gone(&self) -> bool {
+        self.what.ends_with(GONE)
+    }
 }
 
 /// A setting that has another value than when the search began.
@@ -270,6 +302,12 @@ pub fn differences(settings: &[Setting], root: &Root) -> Vec<Difference> {
             before,
             tried,
         } = setting;
+        if location.is_gone(root) {
+            return Some(Difference {
+                what: gone(location),
+                may_be_ours: false,
+            });
+        }
         let now = match location.read(root) {
             Ok(now) => now,
             Err(error) => {
@@ -285,4 +323,33 @@ pub fn differences(settings: &[Setting], root: &Root) -> Vec<Difference> {
         })
     };
     settings.iter().filter_map(difference).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_keeps_instead_of_the_value_is_put_back() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = Root::new(directory.path());
+        let file = directory.path().join("ring");
+        // It takes any value and keeps none.
+        symlink("/dev/null", &file).expect("a link");
+        let mut setting = Setting {
+            location: Location::File("ring".to_owned()),
+            before: "256".to_owned(),
+            tried: "4096".to_owned(),
+        };
+        let refused = try_value(&mut setting, &root).expect_err("another value is kept");
+        assert!(refused.contains("asked for 4096"), "{refused}");
+        assert_eq!(setting.tried, "", "it is ours");
+        fs::remove_file(&file).expect("it is there");
+        fs::write(&file, "").expect("written");
+        put_back(&[setting], &root).expect("put back");
+        assert_eq!(root.text("ring").as_deref(), Some("256"));
+    }
 }

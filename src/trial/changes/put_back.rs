@@ -11,7 +11,7 @@ const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Puts settings back, in the reverse order of their changes. Settings that have their previous values already are left
-/// alone, and so are values that somebody else has set meanwhile.
+/// alone, and so are values that somebody else has set meanwhile, and settings whose interface is gone.
 ///
 /// # Errors
 /// Returns an error that names the settings that could not be put back, their previous values, and the fix by hand.
@@ -35,6 +35,9 @@ fn failure(setting: &Setting, root: &Root) -> Option<String> {
     } = setting;
     // A setting that cannot be set at all, such as an interrupt that the kernel manages, was not changed either. A value
     // that is neither is of somebody else.
+    if location.is_gone(root) {
+        return None;
+    }
     if location
         .read(root)
         .is_ok_and(|now| !location.is_same(&now, tried) || location.is_same(&now, before))

@@ -161,13 +161,16 @@ fn matched<'a>(
     if let Some(row) = after.iter().find(|row| status(row) != Status::Ok) {
         return Err(LeftOut::NotMeasured(status(row), SIDES[1]));
     }
-    for (side, rows) in SIDES.iter().zip([&before, &after]) {
-        if let Some(row) = rows.iter().find(|row| row.lost_cpu_time()) {
-            let why = format!("benchmark threads lost CPU time to other programs {side}");
-            return Ok(Matched::Disturbed([before[0], row], why));
-        }
+    let is_disturbed = |rows: &Vec<&Row>| rows.iter().any(|row| row.lost_cpu_time());
+    let disturbed = SIDES.iter().zip([&before, &after]);
+    let disturbed = disturbed.filter(|(_, rows)| is_disturbed(rows));
+    let disturbed: Vec<&str> = disturbed.map(|(side, _)| *side).collect();
+    if disturbed.is_empty() {
+        return Ok(Matched::Measured([before, after]));
     }
-    Ok(Matched::Measured([before, after]))
+    let sides = disturbed.join(" and ");
+    let why = format!("benchmark threads lost CPU time to other programs {sides}");
+    Ok(Matched::Disturbed([before[0], after[0]], why))
 }
 
 /// Returns the status of a row. A case that received nothing has failed.

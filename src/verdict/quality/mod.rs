@@ -160,6 +160,8 @@ fn grade(cases: &[&Row], half_width_pct: Option<f64>, earlier_pct: Option<f64>) 
     let lossy = lossy.count();
     match half_width_pct {
         _ if 2 * lossy > cases.len() => Grade::Poor,
+        // The first doubt is that both ends share a CPU: then neither shows what it can do.
+        _ if 4 * count(&DOUBTS[..1]) > cases.len() => Grade::Poor,
         _ if 4 * count(&DOUBTS[OF_SETUP..]) > cases.len() => Grade::Poor,
         Some(pct)
             if pct <= GOOD_PCT
@@ -242,7 +244,7 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
             Fix::Lossless
         }
     });
-    let width = doubt.is_none() && (is_wide || loss.is_none());
+    let width = apart.is_none() && doubt.is_none() && (is_wide || loss.is_none());
     let width = (is_poor && width).then_some(Fix::Until);
     // A step in words has no command that could ask for more rounds, too.
     let is_in_words = matches!(doubt, Some(Fix::Words(_)));
@@ -508,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_share_a_cpu_are_said_first_with_their_fix_and_are_not_poor_for_that_alone() {
+    fn ends_that_share_a_cpu_are_poor_and_said_first_with_their_fix() {
         let warning = Warning::Plan(PlanWarning::BothEndsShareCpu { cpu: 1 });
         let shared = row(1.0, std::slice::from_ref(&warning));
         let unsteady = row(1.0, &[warning, UNSTEADY]);
@@ -518,7 +520,7 @@ mod tests {
         assert_eq!(quality.to_string(), expected);
         assert_eq!(quality.fixes, [Fix::Apart, Fix::Longer]);
         let alone = Quality::of(&[shared]);
-        assert_eq!(alone.to_string(), "fair: both ends share CPU 1");
+        assert_eq!(alone.to_string(), "poor: both ends share CPU 1");
         assert_eq!(alone.fixes, [Fix::Apart]);
     }
 

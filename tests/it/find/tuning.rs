@@ -292,6 +292,36 @@ fn how_to_resume_after_an_error_is_a_line_of_its_own() {
 }
 
 #[test]
+fn a_setting_whose_interface_is_removed_is_given_up_and_the_others_go_on() {
+    let place = machine();
+    let longer = SOON.replace("2ms", "100ms");
+    let words = format!("{longer} --yes --setting rps,governor -o log.jsonl --format json");
+    let mut search = place.udpbench(&words);
+    let search = search.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let search = search.expect("it starts");
+    wait_until("RPS is tried", || text(&place, RPS) == "f");
+    fs::remove_dir_all(place.path("root/sys/class/net/lo")).expect("it is there");
+    let output = search.wait_with_output().expect("it ends");
+    assert_code(&output, 0);
+    let errors = stderr(&output);
+    let said = "/sys/class/net/lo/queues/rx-0/rps_cpus is gone";
+    assert!(errors.lines().any(|line| line == said), "{errors}");
+    assert!(
+        !errors.contains("by hand") && !errors.contains("as they were"),
+        "{errors}"
+    );
+    let all = rows(&stdout(&output));
+    let of = |name: &str| {
+        all.iter()
+            .find(|row| row["setting"] == name)
+            .expect("a row")
+    };
+    assert_eq!(of("rps")["reason"], said);
+    assert_eq!(of("governor")["rounds"], 12);
+    assert_eq!(text(&place, GOVERNOR), "ondemand");
+}
+
+#[test]
 fn a_killed_search_leaves_what_somebody_else_set() {
     let place = machine();
     let mut child = in_the_middle(&place, "-o log.jsonl");

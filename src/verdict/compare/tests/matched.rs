@@ -180,6 +180,7 @@ fn what_other_programs_took_the_cpu_of_is_no_change_on_either_side() {
     for (sides, side) in [
         ([row("mio-level", 0.9), disturbed(0.5)], "AFTER"),
         ([disturbed(0.5), row("mio-level", 0.9)], "BEFORE"),
+        ([disturbed(0.5), disturbed(0.4)], "BEFORE and AFTER"),
     ] {
         let [before, after] = sides.map(|row| results("a", vec![row]));
         let found = against(before, after);

@@ -1,0 +1,202 @@
+//! Looks at a program again and again, and adds up what happened between.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use super::Program;
+use super::interval::{Interval, NEARLY_FULL, SocketSeen, ThreadTimes};
+use super::owners::Owner;
+use super::threads::{self, Thread};
+use crate::sys::files::Root;
+use crate::sys::loss_counters::{LossCounters, LossReader};
+use crate::sys::loss_places::Layer;
+use crate::sys::udp_sockets::UdpSocketState;
+
+/// Time between two searches for the processes that have the sockets open: they take milliseconds.
+const BETWEEN_SEARCHES: Duration = Duration::from_secs(1);
+
+/// Looks at a program again and again.
+#[derive(Debug)]
+pub struct Observer {
+    program: Program,
+    root: Root,
+    begun: Instant,
+    sockets: BTreeMap<u32, UdpSocketState>,
+    threads: BTreeMap<u32, Thread>,
+    /// Processes whose threads these are.
+    processes: BTreeSet<u32>,
+    /// When this process began, in the unit of [`threads::begun`].
+    began: Option<u64>,
+    /// Time of the last search for processes that have the sockets open.
+    searched: Instant,
+    reader: LossReader,
+    counters: LossCounters,
+    /// Counts since the last [`Observer::finish`].
+    interval: Interval,
+}
+
+impl Observer {
+    /// Begins to look.
+    pub fn new(program: Program) -> Self {
+        let root = Root::new("/");
+        let mut reader = LossReader::open(&program.namespace);
+        let mut observer = Self {
+            program,
+            begun: Instant::now(),
+            sockets: BTreeMap::new(),
+            threads: BTreeMap::new(),
+            processes: BTreeSet::new(),
+            began: threads::begun(&root, std::process::id()),
+            root,
+            searched: Instant::now(),
+            counters: reader.read(),
+            reader,
+            interval: Interval::default(),
+        };
+        observer.forget();
+        observer
+    }
+
+    /// Begins anew: forgets drops and CPU time so far. Counters are read before the sockets here and after them by
+    /// [`Observer::finish`], so that no drop is without the counter that says why.
+    pub fn forget(&mut self) {
+        self.finish();
+        self.look();
+        self.interval = Interval::default();
+    }
+
+    /// Looks at sockets and threads: tens of microseconds, and more with many threads. Once a second, the processes that
+    /// have the sockets are searched, as sockets are inherited and handed over. Returns false once the program has closed
+    /// all its sockets.
+    pub fn look(&mut self) -> bool {
+        let sockets = self.program.sockets().unwrap_or_default();
+        let are_known = sockets
+            .iter()
+            .all(|it| self.sockets.contains_key(&it.inode));
+        let is_due = self.searched.elapsed() >= BETWEEN_SEARCHES && !self.program.is_this();
+        if !are_known || is_due {
+            self.program.find_owners(&sockets);
+            self.searched = Instant::now();
+        }
+        for socket in &sockets {
+            // A socket that was opened meanwhile began with none.
+            let before = self.sockets.get(&socket.inode).map_or(0, |it| it.drops);
+            let drops = u64::from(socket.drops.wrapping_sub(before));
+            self.interval
+                .add_socket(socket, drops, &self.program.owners);
+            self.sockets.insert(socket.inode, socket.clone());
+        }
+        let mut threads = BTreeMap::new();
+        for owner in &self.program.owners {
+            let process = self.program.name_of(owner);
+            // What an older process did before it had the socket does not count.
+            let is_new = !self.processes.contains(&owner.pid)
+                && threads::begun(&self.root, owner.pid) < self.began;
+            for (id, thread) in threads::of_process(&self.root, owner.pid) {
+                let before = self.threads.get(&id);
+                let before = if is_new { Some(&thread) } else { before };
+                let times = self.interval.add_thread(id, &thread, before);
+                times.process.clone_from(&process);
+                times.pid = owner.pid;
+                threads.insert(id, thread);
+            }
+        }
+        self.threads = threads;
+        let owners = self.program.owners.iter();
+        self.processes = owners.map(|owner| owner.pid).collect();
+        self.interval.holders.clone_from(&self.processes);
+        !sockets.is_empty()
+    }
+
+    /// Ends the stretch of time that the looks belong to, and begins the next one.
+    pub fn finish(&mut self) -> Interval {
+        let mut interval = std::mem::take(&mut self.interval);
+        let now = self.reader.read();
+        interval.count(&self.counters, &now);
+        self.counters = now;
+        interval.length = self.begun.elapsed();
+        self.begun = Instant::now();
+        interval
+    }
+
+    /// Returns why the kernel's drop reasons cannot be counted. `None`: they are.
+    pub fn no_reasons(&self) -> Option<&str> {
+        self.reader.no_reasons()
+    }
+
+    /// Returns the program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+}
+
+impl Interval {
+    fn add_socket(&mut self, socket: &UdpSocketState, drops: u64, owners: &[Owner]) {
+        let owners = owners
+            .iter()
+            .filter(|owner| owner.inodes.contains(&socket.inode));
+        let seen = self
+            .sockets
+            .entry(socket.inode)
+            .or_insert_with(|| SocketSeen {
+                local: socket.local,
+                ipv6_only: socket.ipv6_only,
+                is_connected: socket.is_connected,
+                device: socket.device,
+                queued_bytes: 0,
+                least_queued_bytes: u32::MAX,
+                buffer_bytes: None,
+                drops: 0,
+                looks: 0,
+                full_looks: 0,
+                owners: BTreeSet::new(),
+            });
+        seen.queued_bytes = seen.queued_bytes.max(socket.queued_bytes);
+        seen.least_queued_bytes = seen.least_queued_bytes.min(socket.queued_bytes);
+        seen.buffer_bytes = socket.buffer_bytes;
+        seen.drops += drops;
+        seen.looks += 1;
+        let full = socket.buffer_bytes.map(|it| NEARLY_FULL * f64::from(it));
+        let is_full = full.is_some_and(|full| f64::from(socket.queued_bytes) >= full);
+        seen.full_looks += u64::from(is_full);
+        seen.owners.extend(owners.map(|owner| owner.pid));
+        self.socket_drops += drops;
+    }
+
+    fn add_thread(&mut self, id: u32, now: &Thread, before: Option<&Thread>) -> &mut ThreadTimes {
+        let since = |count: fn(&Thread) -> u64| {
+            // A thread that was begun meanwhile began with none.
+            let before = before.map_or(0, count);
+            count(now).saturating_sub(before)
+        };
+        let ran_ns = since(|it| it.ran_ns);
+        let thread = self.threads.entry(id).or_default();
+        thread.id = id;
+        thread.name.clone_from(&now.name);
+        thread.ran_ns += ran_ns;
+        thread.waited_ns += since(|it| it.waited_ns);
+        thread.runs += since(|it| it.runs);
+        *thread.ran_ns_on.entry(now.cpu).or_default() += ran_ns;
+        thread
+    }
+
+    fn count(&mut self, before: &LossCounters, now: &LossCounters) {
+        self.lost = now.since(before);
+        let counter = |name: &str| self.lost.counters.get(name).copied().unwrap_or(0);
+        self.read = counter("UdpInDatagrams") + counter("Udp6InDatagrams");
+        self.backlog_drops = counter("softnet dropped");
+        let losses = self.lost.losses().into_iter();
+        let by_protocols = losses.filter(|loss| {
+            (Layer::Ip..Layer::Socket).contains(&loss.place.layer) && !loss.place.is_common
+        });
+        self.protocol_drops = by_protocols.map(|loss| loss.packets).sum();
+        let pairs = before.softnet.iter().zip(&now.softnet);
+        let packets = pairs.map(|(before, now)| now.processed.wrapping_sub(before.processed));
+        self.packets_of_cpu = packets.map(u64::from).enumerate().collect();
+        let no_losses = [" rx_otherhost_dropped", " rx_nohandler", " xdp_generic"];
+        let is_for_others = |name: &str| no_losses.iter().any(|it| name.ends_with(it));
+        let moved = self.lost.interfaces.iter();
+        let moved = moved.filter(|(name, lost)| **lost > 0 && !is_for_others(name));
+        self.interface_drops = moved.map(|(name, lost)| (name.clone(), *lost)).collect();
+    }
+}
