@@ -173,16 +173,17 @@ fn what_fails_in_one_of_two_runs_after_is_undecided() {
 
 #[test]
 fn what_other_programs_took_the_cpu_of_is_no_change_on_either_side() {
-    let disturbed = |speed| Row {
+    let disturbed: fn(f64) -> Row = |speed| Row {
         disturbed_windows: Some(3),
         ..row("mio-level", speed)
     };
-    for (sides, side) in [
-        ([row("mio-level", 0.9), disturbed(0.5)], "AFTER"),
-        ([disturbed(0.5), row("mio-level", 0.9)], "BEFORE"),
-        ([disturbed(0.5), disturbed(0.4)], "BEFORE and AFTER"),
+    let calm: fn(f64) -> Row = |speed| row("mio-level", speed);
+    for (before, after, side) in [
+        (calm, disturbed, "AFTER"),
+        (disturbed, calm, "BEFORE"),
+        (disturbed, disturbed, "BEFORE and AFTER"),
     ] {
-        let [before, after] = sides.map(|row| results("a", vec![row]));
+        let [before, after] = [before(0.9), after(0.5)].map(|row| results("a", vec![row]));
         let found = against(before, after);
         let why = format!("benchmark threads lost CPU time to other programs {side}");
         let verdict = found.judgement.cases[0].answer.verdict.clone();
