@@ -29,9 +29,8 @@ pub fn command(sides: [&[Results]; 2]) -> Option<String> {
     if shared[0] != shared[1] || !rows.iter().flatten().all(is_local) {
         return None;
     }
-    let labels = rows[0].iter().map(|row| row.label());
-    let labels: BTreeSet<String> = labels.collect();
-    let engines = engine_options(&labels.iter().map(String::as_str).collect());
+    let cases = rows[0].iter().map(|row| row.case);
+    let engines = engine_options(&cases.map(|case| (case.sender, case.receiver)).collect());
     // The path of a program is in no row.
     if engines.is_empty() || engines.contains("PROGRAM") {
         return None;
