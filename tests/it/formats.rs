@@ -10,6 +10,7 @@ use std::process::Output;
 use crate::common::made_up::MadeUp;
 use crate::common::{Place, assert_code, hosts, kept, rows, stderr, stdout};
 use serde_json::{Value, json};
+use udpbench::data::Case;
 use udpbench::host::placement::Placement;
 use udpbench::results::export::json;
 use udpbench::results::log::Event;
@@ -356,6 +357,10 @@ fn fixed_rows() -> Vec<Row> {
         text: "a_b | *c*\n@d".to_owned(),
     };
     let small = Row {
+        case: Case {
+            payload: 26.try_into().expect("in range"),
+            ..row.case
+        },
         payload_bytes: 26.try_into().expect("in range"),
         status: Status::Interrupted,
         reason: Reason::Interrupted(Interruption::Signal),
@@ -370,9 +375,11 @@ fn fixed_rows() -> Vec<Row> {
         received_mbps: None,
         ..row.clone()
     };
-    let sender = "tokio-exhaustive".to_owned();
     let long = Row {
-        sender,
+        case: Case {
+            sender: "tokio-exhaustive".parse().expect("a name"),
+            ..row.case
+        },
         ..row.clone()
     };
     vec![row, skipped, long, small]
@@ -565,7 +572,8 @@ mod xlsx {
         assert!(said.contains(&answer), "{answer}: {said}");
         let number = |value: Option<f64>| value.map_or(Data::Empty, Data::Float);
         let drawn = ["/1t/", "/2t/"].map(|threads| -> Vec<&Row> {
-            let is_drawn = |row: &&Row| row.received_mbps.is_some() && row.case.contains(threads);
+            let is_drawn =
+                |row: &&Row| row.received_mbps.is_some() && row.case.key().contains(threads);
             rows.iter().filter(is_drawn).collect()
         });
         let drawn = drawn.into_iter().max_by_key(Vec::len).expect("two");

@@ -81,7 +81,7 @@ impl Row {
             status,
             reason,
             warnings: status::warnings(input, environment, &windows, &speeds, &latencies),
-            case: case.key(),
+            case: *case,
             senders: case.threads.senders(),
             receivers: case.threads.receivers(),
             batch: case.batch,
