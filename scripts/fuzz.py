@@ -15,7 +15,7 @@ from tools.command import run
 EXAMPLES = """\
 examples:
   scripts/fuzz.py                          a minute for each target
-  scripts/fuzz.py --runs 1000000 rows      as many inputs for one of them, however long it takes
+  scripts/fuzz.py --runs 1000000 raw       as many inputs for one of them, however long it takes
 
 exit codes: 0 nothing was found, 1 something was, or did not build, 2 bad input, or a tool is missing,
 130 Ctrl-C"""
@@ -27,7 +27,7 @@ BUILD = ["--sanitizer", "none"]
 # Limits of one input: longer ones find nothing more. A hang is 10 s for what takes 1 ms.
 LIMITS = ["-timeout=10", "-rss_limit_mb=1024"]
 # In bytes: about the largest seed and half as much again.
-LONGEST = {"board": 2048, "judging": 8192, "raw": 8192, "rows": 6144}
+LONGEST = {"board": 2048, "raw": 8192}
 
 
 def main():

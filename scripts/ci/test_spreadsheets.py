@@ -17,6 +17,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tools import log
 from tools.binary import take_binary
 from tools.testing import calc
 
@@ -155,10 +156,9 @@ def texts(file):
 
 def trouble(room, name, values):
     """NAME.jsonl and NAME.csv: the run on a machine with these facts."""
-    header, _, events = (room / "run.jsonl").read_text(encoding="utf-8").partition("\n")
-    header = json.loads(header)
-    header["header"]["environment"].update(values)
-    (room / f"{name}.jsonl").write_text(json.dumps(header) + "\n" + events, encoding="utf-8")
+    objects = log.objects((room / "run.jsonl").read_text(encoding="utf-8"))
+    objects[0]["header"]["environment"].update(values)
+    (room / f"{name}.jsonl").write_text(log.lines(objects), encoding="utf-8")
     udpbench(room, "summarize", f"{name}.jsonl", "--columns", "all", "-o", f"{name}.csv")
 
 

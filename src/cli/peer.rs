@@ -8,7 +8,7 @@ use crate::data::{Destination, HostAddress, InterfaceName, is_link_local};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::host::board::{self, ChosenBoard};
-use crate::host::check::{self, Finding};
+use crate::host::check::{self, Finding, Unfit};
 use crate::host::facts::Interface;
 use crate::plan::{LinkEnd, Remote, Wire, WireLink};
 use crate::sys::cpu_speed::CpuSpeed;
@@ -115,7 +115,7 @@ pub struct Peer {
     /// Speeds of its CPUs when all are busy.
     pub cpu_speeds: Vec<CpuSpeed>,
     /// Drops of other traffic at its interfaces, as text.
-    pub drops_of_others: Vec<String>,
+    pub drops_of_others: Vec<Unfit>,
     /// Reason why its kernel reports no drop reasons. `None` if it does report them.
     pub no_drop_reasons: Option<String>,
     /// Time of a request to it, with its answer. Zero: it was not measured.

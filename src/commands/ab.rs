@@ -197,7 +197,7 @@ fn resume(
 ) -> anyhow::Result<(Comparison, Outputs)> {
     let mut comparison = Comparison::of(log)?;
     comparison.question = question;
-    let mut outputs = Outputs::resume_log(path, log.into())?;
+    let mut outputs = Outputs::resume_log(path, log.end)?;
     if comparison.is_complete() {
         return Ok((comparison, outputs));
     }

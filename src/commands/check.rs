@@ -8,7 +8,7 @@ use crate::VERSION;
 use crate::cli::CheckArgs;
 use crate::error::UsageError;
 use crate::host::board::{self, ChosenBoard};
-use crate::host::check::{Finding, Gravity, Subject};
+use crate::host::check::{Finding, Subject};
 use crate::host::facts::{Host, Interface, interface};
 use crate::sys::files::Root;
 use crate::sys::power::PowerMeter;
@@ -54,8 +54,8 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     for limit in &board.limits {
         writeln!(out, "limit    {limit}")?;
     }
-    let invalid = count(&findings, Gravity::Invalid);
-    let noted = count(&findings, Gravity::Note);
+    let invalid = findings.iter().filter_map(Finding::problem).count();
+    let noted = findings.len() - invalid;
     writeln!(out, "{invalid} would invalidate a run, {noted} to note")?;
     super::show(&out)?;
     Ok(ExitCode::from(u8::from(invalid > 0)))
@@ -118,16 +118,11 @@ fn interface_facts(subject: &Subject) -> Vec<(String, String)> {
     facts
 }
 
-fn count(findings: &[Finding], gravity: Gravity) -> usize {
-    let of_it = findings.iter().filter(|finding| finding.gravity == gravity);
-    of_it.count()
-}
-
 /// Returns a finding as lines of text: what was seen, why it matters, and the fix.
 pub(super) fn finding_text(finding: &Finding) -> String {
-    let label = match finding.gravity {
-        Gravity::Invalid => "INVALID",
-        Gravity::Note => "note",
+    let label = match finding.problem() {
+        Some(_) => "INVALID",
+        None => "note",
     };
     let mut text = format!("{label:<9}{}\n  why    {}\n", finding.seen, finding.why);
     for line in finding.fix.lines() {

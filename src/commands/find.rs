@@ -177,7 +177,7 @@ fn resume(
         .add_programs()
         .map_err(anyhow::Error::msg)?;
     tuning::check_resume(what, &record, path, settings)?;
-    let mut outputs = Outputs::resume_log(path, (&log).into())?;
+    let mut outputs = Outputs::resume_log(path, log.end)?;
     session::resumed(&mut record, &mut outputs, Vec::new())?;
     Ok((record, outputs))
 }

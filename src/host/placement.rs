@@ -14,7 +14,7 @@ use crate::host::facts::{Cpu, Host};
 use crate::term::cpu_list;
 
 /// The CPUs of a case's bench threads. `None`: not pinned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Placement {
     /// The CPU of each sender; in the one-thread mode, of the only thread.
     pub senders: Vec<Option<usize>>,
@@ -83,6 +83,19 @@ impl Placement {
         senders.find(|cpu| self.receivers.contains(&Some(*cpu)))
     }
 
+    /// Returns whether a thread is pinned.
+    pub fn is_pinned(&self) -> bool {
+        self.cpus().any(|cpu| cpu.is_some())
+    }
+
+    /// Returns the value of `--pin` that puts all threads on one CPU, which a receiver has.
+    pub fn on_one_cpu(&self) -> Option<String> {
+        let cpu = self.receivers.iter().flatten().min()?.to_string();
+        let threads = |count| vec![cpu.as_str(); count].join(",");
+        let (senders, receivers) = (self.senders.len(), self.receivers.len());
+        Some(format!("{}:{}", threads(senders), threads(receivers)))
+    }
+
     /// Returns the CPUs of the bench threads, senders first.
     pub fn cpus(&self) -> impl Iterator<Item = Option<usize>> {
         self.senders.iter().chain(&self.receivers).copied()
@@ -97,7 +110,7 @@ impl fmt::Display for Placement {
             let cpus = cpus.iter().flatten().map(ToString::to_string);
             cpus.collect::<Vec<_>>().join(",")
         };
-        if self.cpus().all(|cpu| cpu.is_none()) {
+        if !self.is_pinned() {
             f.pad("none")
         } else if self.receivers.is_empty() {
             f.pad(&list(&self.senders))

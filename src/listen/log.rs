@@ -9,18 +9,15 @@ use serde_json::Value;
 use super::row::{Row, seconds_between, utc};
 use super::table::Shown;
 use crate::data::listened::Gap;
-use crate::results::log::{Entries, First};
+use crate::results::log::{Kind, Log, Run};
 use crate::term::duration::ns;
 
 /// First line of the log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// Version of the program.
-    pub version: String,
-    /// Start, as in RFC 3339.
-    pub started_at: String,
-    /// Command line.
-    pub command_line: Vec<String>,
+    /// Circumstances of the run.
+    #[serde(flatten)]
+    pub run: Run,
     /// This host.
     pub machine: String,
     /// Name of its board profile.
@@ -38,8 +35,9 @@ pub struct Header {
     pub is_numbered: bool,
 }
 
-impl First for Header {
-    const KEY: &'static str = "listen";
+impl Kind for Header {
+    type Event = Entry;
+    const NAME: &'static str = "listen";
     const WHAT: &'static str = "the log of a listener";
 }
 
@@ -88,12 +86,12 @@ impl From<Gap> for Silence {
 }
 
 /// A log that was read.
-pub type ListenLog = Entries<Header, Entry>;
+pub type ListenLog = Log<Header>;
 
 impl ListenLog {
     /// Returns the windows in the order of time.
     pub fn rows(&self) -> impl Iterator<Item = &Row> + Clone {
-        self.entries.iter().filter_map(|entry| match entry {
+        self.lines.iter().filter_map(|entry| match entry {
             Entry::Window(row) => Some(&**row),
             _ => None,
         })
@@ -101,7 +99,7 @@ impl ListenLog {
 
     /// Returns the silences in the order of time.
     pub fn silences(&self) -> impl Iterator<Item = &Silence> {
-        self.entries.iter().filter_map(|entry| match entry {
+        self.lines.iter().filter_map(|entry| match entry {
             Entry::Silence(silence) => Some(silence),
             _ => None,
         })
@@ -109,7 +107,7 @@ impl ListenLog {
 
     /// Returns the summary. `None`: the log was cut off.
     pub fn ended(&self) -> Option<&Value> {
-        self.entries.iter().find_map(|entry| match entry {
+        self.lines.iter().find_map(|entry| match entry {
             Entry::Ended(summary) => Some(summary),
             _ => None,
         })

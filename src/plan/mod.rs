@@ -8,6 +8,7 @@ mod remarks;
 mod schedule;
 mod settings;
 mod shared_cpu;
+mod warning;
 mod wire;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ pub use self::decision::Decision;
 use self::decision::{can_run_nowhere, refused_engine};
 pub use self::schedule::{REST_SHARE, Schedule, Until};
 pub use self::settings::{Meter, QUIET_ON_A_PATH, Settings, VERIFYING};
+pub use self::warning::{Location, PlanWarning};
 pub use self::wire::{Between, LinkEnd, RemoteHostTexts, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties};
 use crate::engines::{self, Entry, exec};

@@ -10,15 +10,18 @@ pub(super) const MOST_SHOWN: usize = 4;
 
 impl Plan {
     /// Counts the cases of each skip reason and each warning. The key has `skip` or `warning`, and the text.
-    pub fn remarks(&self) -> BTreeMap<(&str, &str), usize> {
+    pub fn remarks(&self) -> BTreeMap<(&'static str, String), usize> {
         let mut remarks = BTreeMap::new();
         for planned in self.cases() {
             let (kind, texts) = match &planned.verdict {
-                Decision::Run(_, warnings) => ("warning", warnings.as_slice()),
-                Decision::Skip(reason) => ("skip", std::slice::from_ref(reason)),
+                Decision::Run(_, warnings) => (
+                    "warning",
+                    warnings.iter().map(ToString::to_string).collect(),
+                ),
+                Decision::Skip(reason) => ("skip", vec![reason.clone()]),
             };
             for text in texts {
-                *remarks.entry((kind, text.as_str())).or_default() += 1;
+                *remarks.entry((kind, text)).or_default() += 1;
             }
         }
         remarks
@@ -28,7 +31,7 @@ impl Plan {
     pub fn warnings(&self) -> Vec<String> {
         let all = self.cases().count();
         let remarks = self.remarks().into_iter();
-        let mut warnings: Vec<(usize, &str)> = remarks
+        let mut warnings: Vec<(usize, String)> = remarks
             .filter(|((kind, _), _)| *kind == "warning")
             .map(|((_, text), count)| (count, text))
             .collect();

@@ -117,7 +117,7 @@ fn machine(rows: &[Row]) -> Vec<(&'static str, String)> {
         ("Its governor", texts(&|row| row.remote_governor.clone())),
         ("Slowest CPU", slowest(rows)),
         ("Temperature", temperature(rows)),
-        ("Throttled", texts(&|row| row.throttled.clone())),
+        ("Throttled", texts(&|row| row.throttled.to_string())),
         ("Windows", windows(rows)),
         (
             "Receive buffer",

@@ -59,11 +59,11 @@ pub(super) fn accounting(file: &Results) -> Markup {
 /// Returns each distinct warning, with the number of its cases.
 pub(super) fn warnings(file: &Results) -> Markup {
     let rows = &file.rows;
-    let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut warnings: BTreeMap<String, usize> = BTreeMap::new();
     for warning in rows.iter().flat_map(|row| &row.warnings) {
-        *warnings.entry(warning).or_default() += 1;
+        *warnings.entry(warning.line()).or_default() += 1;
     }
-    let mut warnings: Vec<(&str, usize)> = warnings.into_iter().collect();
+    let mut warnings: Vec<(String, usize)> = warnings.into_iter().collect();
     warnings.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let contaminated = rows
         .iter()

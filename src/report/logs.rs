@@ -15,20 +15,21 @@ impl ExperimentResults {
     /// Returns the section of the n-th log on the page.
     pub(super) fn section(&self, n: usize) -> Markup {
         let id = self.id(n);
-        let (command_line, started_at) = match self {
-            Self::Search(record) => (&record.header().command_line, &record.header().started_at),
-            Self::Sides(it) => (&it.header().command_line, &it.header().started_at),
-            Self::Soak(log) => (&log.header.command_line, &log.header.started_at),
-            Self::Listen(log) => (&log.header.command_line, &log.header.started_at),
+        let run = match self {
+            Self::Search(record) => &record.header().run,
+            Self::Sides(it) => &it.header().run,
+            Self::Soak(log) => &log.header.run,
+            Self::Listen(log) => &log.header.run,
         };
         // To be pasted.
-        let words: Vec<_> = command_line.iter().map(|word| shell::word(word)).collect();
+        let words = run.command_line.iter().map(|word| shell::word(word));
+        let words: Vec<_> = words.collect();
         html! {
             section aria-labelledby=(id) {
                 h2 id=(id) { (self.title()) }
                 p { code { (words.join(" ")) } }
                 @if let Some(network) = self.network() { p .chips { span { (reach(network)) } } }
-                p { "Begun " (started_at) " on " (self.machine()) "." }
+                p { "Begun " (run.started_at) " on " (self.machine()) "." }
                 @match self {
                     Self::Search(record) => (searches::found(record)),
                     Self::Sides(it) => (sides::found(&it.record)),

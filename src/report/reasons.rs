@@ -10,9 +10,9 @@ use crate::results::row::Status;
 
 /// Returns each distinct reason, with its cases.
 pub(super) fn table(file: &Results) -> Markup {
-    let mut reasons: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
+    let mut reasons: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
     for row in file.rows.iter().filter(|row| row.status != Status::Ok) {
-        let key = (row.status.to_string(), row.reason.as_str());
+        let key = (row.status.to_string(), row.reason.line());
         reasons.entry(key).or_default().push(&row.case);
     }
     if reasons.is_empty() {

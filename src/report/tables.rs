@@ -111,20 +111,20 @@ fn compact(rows: &[Row]) -> serde_json::Value {
     })
 }
 
-/// The cells of the rows by column name, as texts.
-struct Cells(Vec<BTreeMap<String, String>>);
+/// Rows, each with its cells by column name, as texts.
+struct Cells<'r>(Vec<(&'r Row, BTreeMap<String, String>)>);
 
-impl Cells {
+impl<'r> Cells<'r> {
     /// Returns the cells, sorted for comparison. The CSV keeps the order of the file.
-    fn of(rows: &[Row]) -> Self {
+    fn of(rows: &'r [Row]) -> Self {
         let mut rows: Vec<&Row> = rows.iter().collect();
         rows.sort_by_cached_key(|row| (row.block(), row.label(), row.connection));
-        Self(rows.into_iter().map(texts).collect())
+        Self(rows.into_iter().map(|row| (row, texts(row))).collect())
     }
 
     /// Returns whether a column has the same value in all of several rows.
     fn is_constant(&self, column: &Column) -> bool {
-        let mut values = self.0.iter().map(|row| row.get(column.name));
+        let mut values = self.0.iter().map(|(_, cells)| cells.get(column.name));
         let first = values.next();
         self.0.len() > 1 && values.all(|value| Some(value) == first)
     }
@@ -146,16 +146,15 @@ fn is_elsewhere(column: &Column) -> bool {
     let is_bound = ["_low", "_high"]
         .iter()
         .any(|end| column.name.ends_with(end));
-    is_bound || column.over == Over::Plan || column.name == "reason"
+    is_bound || column.over == Over::Plan || column.holds == Holds::Sentence
 }
 
 /// Returns the text of a cell. For warnings, which are sentences, their number.
-fn shown(row: &BTreeMap<String, String>, column: &Column) -> String {
-    match row.get(column.name).map_or("", String::as_str) {
-        text if column.holds == Holds::Texts && !text.is_empty() => {
-            text.split("; ").count().to_string()
-        }
-        text => text.to_owned(),
+fn shown((row, cells): &(&Row, BTreeMap<String, String>), column: &Column) -> String {
+    match (column.holds, row.warnings.len()) {
+        (Holds::Sentences, 0) => String::new(),
+        (Holds::Sentences, count) => count.to_string(),
+        _ => cells.get(column.name).cloned().unwrap_or_default(),
     }
 }
 
@@ -180,7 +179,7 @@ fn differing(cells: &Cells) -> Markup {
                         @for row in &cells.0 {
                             // HTML does not need these end tags, and large sweeps have 20,000 cells.
                             tr;
-                            th scope="row" { (row["case"]) }
+                            th scope="row" { (row.1["case"]) }
                             @for column in &columns { td; (shown(row, column)) }
                         }
                     }
@@ -191,7 +190,7 @@ fn differing(cells: &Cells) -> Markup {
 }
 
 fn common(cells: &Cells) -> Markup {
-    let Some(row) = cells.0.first() else {
+    let Some((_, row)) = cells.0.first() else {
         return html! {};
     };
     let (columns, empty): (Vec<&Column>, Vec<&Column>) = cells

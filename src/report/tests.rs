@@ -5,8 +5,8 @@ use crate::data::Sample;
 use crate::data::{Connection, Ip};
 use crate::results::export::csv::encode;
 use crate::results::files::Results;
-use crate::results::row::tests::{ordinary_row, row_of_a_wire};
-use crate::results::row::{Row, Status};
+use crate::results::row::tests::{ordinary_row, remark, row_of_a_wire};
+use crate::results::row::{Failure, Reason, Row, Status};
 
 pub(super) fn results(rows: Vec<Row>) -> Results {
     Results {
@@ -93,7 +93,7 @@ fn a_sweep_of_all_engines_has_once_what_its_rows_share() {
         }
         row.received_pps_high = value.map(|value| value * 1.5);
         row.received_mbps_high = row.received_pps_high;
-        row.warnings = vec!["w".repeat(200)];
+        row.warnings = vec![remark(&"w".repeat(200))];
         row.model = "m".repeat(2000);
     }
     let page = page_of(rows);
@@ -111,11 +111,11 @@ fn what_stands_in_the_rows_is_never_markup() {
         ratio_to_std: Some(1.1),
         ratio_pairs: Some(6),
         ratio_sd_pct: Some(1.0),
-        reason: hostile.to_owned(),
+        reason: Reason::Failed(Failure::told(hostile)),
         board: hostile.to_owned(),
         model: hostile.to_owned(),
         cpu_model: hostile.to_owned(),
-        warnings: vec![hostile.to_owned()],
+        warnings: vec![remark(hostile)],
         ..ordinary_row()
     };
     let ours = page_of(vec![ordinary_row()]);
@@ -141,7 +141,7 @@ fn the_rows_in_the_page_are_the_csv() {
     let rows = vec![
         ordinary_row(),
         Row {
-            reason: "a \"b\", <c>\\".to_owned(),
+            reason: Reason::Failed(Failure::told("a \"b\", <c>\\")),
             // Another run.
             seed: ordinary_row().seed + 1,
             ..ordinary_row()
@@ -209,7 +209,7 @@ fn a_number_that_is_not_ok_is_seen_at_once() {
 #[test]
 fn a_warning_is_said_once_with_its_cases() {
     let warned = Row {
-        warnings: vec!["too hot".to_owned()],
+        warnings: vec![remark("too hot")],
         ..ordinary_row()
     };
     let page = page_of(vec![warned.clone(), warned, ordinary_row()]);

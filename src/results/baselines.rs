@@ -2,13 +2,12 @@
 //!
 //! Run 1 of a name is in `results/baselines/NAME.csv`, with its log beside it in `NAME.jsonl`; run 2 in `NAME.2.csv`.
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::UsageError;
 use crate::results::export::cannot_create;
-use crate::results::log::{Header, Log};
+use crate::results::log::run_of;
 use crate::term::nearest;
 
 const DIRECTORY: &str = "results/baselines";
@@ -86,9 +85,6 @@ fn names() -> Vec<String> {
 /// Returns the words of the command line of a run, without the program's name, from the log beside its results. `None`:
 /// the log is gone.
 pub fn words(results: &Path) -> Option<Vec<String>> {
-    let mut first = String::new();
-    let log = File::open(results.with_extension("jsonl")).ok()?;
-    BufReader::new(log).read_line(&mut first).ok()?;
-    let log = Log::<Header>::parse("", first.as_bytes()).ok()?;
-    Some(log.header.command_line.get(1..)?.to_vec())
+    let run = run_of(&results.with_extension("jsonl"))?;
+    Some(run.command_line.get(1..)?.to_vec())
 }

@@ -16,7 +16,8 @@ const MOST_FILES: usize = 20;
 const MOST_BYTES: u64 = 4 << 20;
 
 /// Finds the earlier runs of these cases in the logs of a folder. Cases at given rates have none: the rate is no
-/// result. Files that cannot be read, and those of interrupted runs, are skipped.
+/// result. Files that cannot be read, those of interrupted runs, and cases from whose threads other programs took the
+/// CPUs are skipped.
 pub fn find<'a>(
     folder: &Path,
     cases: impl Iterator<Item = &'a Case>,
@@ -46,6 +47,7 @@ fn among<'a>(
     let mut known = HashSet::new();
     for row in runs.filter(is_complete).flatten() {
         let counts = row.status == Status::Ok
+            && !row.lost_cpu_time()
             && row.machine_id == machine
             && known.insert((row.case.clone(), row.started_at, row.seed));
         let is_positive = |pps: &f64| pps.is_finite() && *pps > 0.0;
@@ -86,7 +88,7 @@ fn rows(path: &Path) -> Option<Vec<Row>> {
     if fs::metadata(path).ok()?.len() > MOST_BYTES || !is_of::<Header>(path) {
         return None;
     }
-    Some(Results::from_log(&Log::open("FILE", path).ok()?).ok()?.rows)
+    Some(Results::from_log(Log::open("FILE", path).ok()?).ok()?.rows)
 }
 
 #[cfg(test)]
@@ -115,12 +117,14 @@ mod tests {
     fn complete_runs_of_the_case_on_the_machine_are_found() {
         let rows = [row(1.0), row(2.0)];
         assert_eq!(found(&rows), [1.0, 2.0]);
-        let changes: [fn(&mut Row); 6] = [
+        let changes: [fn(&mut Row); 7] = [
             |row| row.machine_id = "another".to_owned(),
             |row| row.case += "/flows3",
             |row| row.status = Status::Interrupted,
             |row| row.status = Status::Failed,
             |row| row.received_pps = None,
+            // Other programs disturbed it.
+            |row| row.disturbed_windows = Some(6),
             // The same run.
             |row| row.started_at = "at 1".to_owned(),
         ];

@@ -46,7 +46,7 @@ impl Results {
     /// Fails if there is no log, or if it cannot be read or is invalid. The error names the file, the line and the
     /// problem.
     pub fn open(path: &Path) -> Result<Self, UsageError> {
-        let results = Self::from_log(&Log::open("FILE", &log_of(path)?)?)?;
+        let results = Self::from_log(Log::open("FILE", &log_of(path)?)?)?;
         Ok(Self {
             name: escape::name(path),
             ..results
@@ -58,21 +58,23 @@ impl Results {
     /// # Errors
     /// Fails if an event is impossible after the events before it. The error names the file, the line and the
     /// problem.
-    pub fn from_log(log: &Log) -> Result<Self, UsageError> {
+    pub fn from_log(log: Log) -> Result<Self, UsageError> {
         let begin = |header| Ok(Replay::new(header));
-        let (replay, mut rows) = log.replay(begin, Replay::contradiction, Replay::take)?;
+        let (replay, mut rows) = log.replay(begin, Replay::take)?;
         rows.extend(replay.rest());
-        let window = |line: &Event| match line {
-            Event::Window(window) => Some(window.sample.clone()),
+        // The samples are many.
+        drop(replay);
+        let window = |line| match line {
+            Event::Window(window) => Some(window.sample),
             _ => None,
         };
         Ok(Self {
-            name: log.name.clone(),
             log: log.name.clone(),
+            name: log.name,
             rows,
-            windows: log.lines.iter().filter_map(window).collect(),
-            host: log.header.host.clone(),
+            windows: log.lines.into_iter().filter_map(window).collect(),
             columns: Selection::of_plan(ColumnSet::Short, &log.header.plan, &log.header.schedule),
+            host: log.header.host,
         })
     }
 }

@@ -15,7 +15,7 @@ pub use self::run::{Ending, Journal, Resources, run};
 pub use self::step::{Begin, Soak, Step, Trial};
 use crate::data::Sample;
 use crate::error::UsageError;
-use crate::results::log::{Event, First, Log};
+use crate::results::log::{Event, Kind, Log};
 use crate::results::row::Row;
 
 /// A plan, its results so far, and the choice of the next step.
@@ -61,7 +61,7 @@ pub trait Experiment {
 /// An experiment that can resume from its log.
 pub trait Logged: Experiment + Sized {
     /// The first line of the log, which describes the task.
-    type Header: First;
+    type Header: Kind<Event = Event>;
 
     /// Creates the experiment before its first event.
     ///
@@ -72,15 +72,12 @@ pub trait Logged: Experiment + Sized {
     /// Returns the header of the log.
     fn header(&self) -> &Self::Header;
 
-    /// Returns an inconsistency in the counts of an event, if there is one. Called before [`Experiment::take`].
-    fn contradiction(&self, event: &Event) -> Option<String>;
-
     /// Restores the experiment from a log, with the rows that are final by then.
     ///
     /// # Errors
     /// Fails with the line of an event that cannot have happened.
     fn replay(log: &Log<Self::Header>) -> Result<(Self, Vec<Row>), UsageError> {
-        log.replay(Self::begin, Self::contradiction, Self::take)
+        log.replay(Self::begin, Self::take)
     }
 
     /// Restores the experiment from a log, without the rows.

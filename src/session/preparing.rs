@@ -8,6 +8,7 @@ use super::{Begin, Soak};
 use crate::host::board::Cooldown;
 use crate::plan::REST_SHARE;
 use crate::results::log::Event;
+use crate::results::row::BlockWarning;
 use crate::trial::NoSample;
 use crate::trial::agents::{Agents, End};
 use crate::trial::power_command::PowerCommand;
@@ -83,15 +84,14 @@ impl Session<'_, '_> {
             Some(cooldown) => self.cool_down(cooldown, begin.has_begun)?,
             None => None,
         };
-        let warnings = [hot, self.agents[0].warning()];
-        let mut has_begun = begin.has_begun;
-        for warning in warnings.into_iter().flatten() {
-            let warning = Some(warning);
-            self.emit(&Event::BlockBegun { block, warning })?;
-            has_begun = true;
+        let why = self.agents[0].refusal();
+        let in_process = why.map(|why| BlockWarning::InOneProcess { why });
+        let warnings = [hot, in_process].into_iter().flatten().map(Some);
+        let mut warnings: Vec<Option<BlockWarning>> = warnings.collect();
+        if warnings.is_empty() && !begin.has_begun {
+            warnings.push(None);
         }
-        if !has_begun {
-            let warning = None;
+        for warning in warnings {
             self.emit(&Event::BlockBegun { block, warning })?;
         }
         self.journal.begin_block(block);
@@ -99,7 +99,11 @@ impl Session<'_, '_> {
     }
 
     /// Waits until the board is cool enough. Returns a warning if it is not at the end of the cool-down.
-    fn cool_down(&mut self, cooldown: Cooldown, has_begun: bool) -> Result<Option<String>, End> {
+    fn cool_down(
+        &mut self,
+        cooldown: Cooldown,
+        has_begun: bool,
+    ) -> Result<Option<BlockWarning>, End> {
         const LOOK: Duration = Duration::from_secs(1);
         let since = Instant::now();
         loop {
@@ -112,9 +116,7 @@ impl Session<'_, '_> {
                 return Ok(None);
             }
             if left.is_zero() {
-                return Ok(Some(format!(
-                    "still not below {wanted} C at the end of the cool-down (temp_c_start)"
-                )));
+                return Ok(Some(BlockWarning::StillHot { below_c: wanted }));
             }
             let seconds = left.as_secs();
             if since.elapsed() < LOOK && !has_begun {

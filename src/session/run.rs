@@ -8,9 +8,10 @@ use super::{Experiment, Step, Trial, Work};
 use crate::data::Sample;
 use crate::host::tuning::Tuning;
 use crate::results::log::{Event, Side, Window};
-use crate::results::row::Row;
+use crate::results::row::{Failure, Row};
 use crate::sys::interrupt::Interrupt;
 use crate::trial::NoSample;
+use crate::trial::agent::NoAnswer;
 use crate::trial::agents::{Agents, End};
 use crate::trial::power_command::PowerCommand;
 
@@ -226,9 +227,9 @@ impl<'m> Session<'_, 'm> {
     ) -> Result<(), End> {
         let sample = match (measured, fault) {
             (Err(NoSample::Interrupted), _) => return Err(End::Interrupted),
-            (Err(NoSample::Failed(error)), _) => return self.fail(trial, format!("{error:#}")),
+            (Err(NoSample::Failed(error)), _) => return self.fail(trial, failure(&error)),
             (Ok(_), Some(fault)) if !self.experiment.keeps_faulty() => {
-                return self.fail(trial, fault);
+                return self.fail(trial, Failure::told(fault));
             }
             (Ok(sample), _) => sample,
         };
@@ -250,11 +251,11 @@ impl<'m> Session<'_, 'm> {
     /// # Errors
     /// Returns an error if the cause is not the case: the remote host is gone. A trial that changes a setting is
     /// exempt: the setting may disconnect the host for a while, and the next trial shows if it comes back.
-    fn fail(&mut self, trial: &Trial, reason: String) -> Result<(), End> {
+    fn fail(&mut self, trial: &Trial, reason: Failure) -> Result<(), End> {
         let interrupt = self.interrupt;
         let may_be_lost = trial.tuning.is_none();
         if may_be_lost && self.agents_of(trial).remote_is_lost(interrupt)? {
-            return Err(End::Lost(reason));
+            return Err(End::Lost(reason.to_string()));
         }
         let is_of_comparison = trial.of.side.is_some();
         let other_programs = is_of_comparison.then(|| self.agents_of(trial).other_programs());
@@ -262,7 +263,9 @@ impl<'m> Session<'_, 'm> {
             of: trial.of.clone(),
             round: trial.round,
             reason,
-            other_programs: other_programs.flatten().map(|finding| finding.seen),
+            other_programs: other_programs
+                .flatten()
+                .map(|finding| finding.seen.to_string()),
         })?)
     }
 
@@ -378,5 +381,14 @@ impl<'m> Session<'_, 'm> {
             self.journal.record_rows(rows)?;
         }
         Ok(())
+    }
+}
+
+/// Returns the failure that an error of a trial is.
+fn failure(error: &anyhow::Error) -> Failure {
+    let text = format!("{error:#}");
+    match error.downcast_ref::<NoAnswer>() {
+        Some(_) => Failure::NoAnswer { text },
+        None => Failure::Told { text },
     }
 }

@@ -9,7 +9,7 @@ use super::event::Event;
 use super::minute::{Minute, Probes};
 use crate::data::{Payload, Rate};
 use crate::host::facts::InterfaceKind;
-use crate::results::log::{Entries, First};
+use crate::results::log::{Kind, Log, Run};
 use crate::results::row::Network;
 use crate::term::duration::ns;
 use crate::workload::Probing;
@@ -24,12 +24,9 @@ const HOUR_NS: u64 = 3_600_000_000_000;
 /// First line of the log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// Version of the program.
-    pub version: String,
-    /// Start, as in RFC 3339.
-    pub started_at: String,
-    /// Command line.
-    pub command_line: Vec<String>,
+    /// Circumstances of the run.
+    #[serde(flatten)]
+    pub run: Run,
     /// This host.
     pub machine: String,
     /// Name of its board profile.
@@ -57,8 +54,9 @@ pub struct Header {
     pub delay: Duration,
 }
 
-impl First for Header {
-    const KEY: &'static str = "soak";
+impl Kind for Header {
+    type Event = Entry;
+    const NAME: &'static str = "soak";
     const WHAT: &'static str = "the log of a soak";
 }
 
@@ -119,14 +117,14 @@ pub struct Note {
 }
 
 /// A log that was read.
-pub type SoakLog = Entries<Header, Entry>;
+pub type SoakLog = Log<Header>;
 
 impl SoakLog {
     /// Returns the events in the order of the log: also one that was not over when the log ended.
     pub fn events(&self) -> impl Iterator<Item = &Event> {
         let is_end = |entry: &&Entry| matches!(entry, Entry::Event(_) | Entry::Open(_));
-        let last = self.entries.iter().rfind(is_end);
-        let over = self.entries.iter().filter_map(|entry| match entry {
+        let last = self.lines.iter().rfind(is_end);
+        let over = self.lines.iter().filter_map(|entry| match entry {
             Entry::Event(event) => Some(&**event),
             _ => None,
         });
@@ -138,7 +136,7 @@ impl SoakLog {
 
     /// Returns the time that the soak still has to run. Zero once it has ended.
     pub fn left(&self) -> Duration {
-        if matches!(self.entries.last(), Some(Entry::Ended(_))) {
+        if matches!(self.lines.last(), Some(Entry::Ended(_))) {
             return Duration::ZERO;
         }
         let elapsed = Duration::from_nanos(self.elapsed_ns());
@@ -147,7 +145,7 @@ impl SoakLog {
 
     /// Returns the time that the soak has lasted, in nanoseconds.
     pub fn elapsed_ns(&self) -> u64 {
-        let ends = self.entries.iter().map(|entry| match entry {
+        let ends = self.lines.iter().map(|entry| match entry {
             Entry::Minute(minute) => minute.probes.end_ns(),
             Entry::SoFar(probes) => probes.end_ns(),
             Entry::Event(event) | Entry::Open(event) => event.start_ns + event.length_ns,

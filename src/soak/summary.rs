@@ -102,7 +102,7 @@ impl SoakLog {
     /// Returns the summary of all entries.
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::new(self.header.clone());
-        self.entries.iter().for_each(|entry| summary.take(entry));
+        self.lines.iter().for_each(|entry| summary.take(entry));
         summary.settled()
     }
 }
@@ -111,7 +111,7 @@ impl Summary {
     /// Returns the summary of a soak that has just begun.
     pub fn new(header: Header) -> Self {
         Self {
-            part: (header.started_at.clone(), 0),
+            part: (header.run.started_at.clone(), 0),
             header,
             silences: [Tally::default(); CLASSES.len()],
             others: [Tally::default(); 3],

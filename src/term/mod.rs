@@ -8,6 +8,7 @@ pub mod fold;
 pub mod json;
 pub mod nearest;
 pub mod percent;
+pub(crate) mod sentences;
 pub mod shell;
 pub mod table;
 pub mod text_file;

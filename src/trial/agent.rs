@@ -26,6 +26,11 @@ use crate::engines::exec;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupted, StopRequested};
 
+/// Error: an agent did not answer within this time.
+#[derive(Debug, thiserror::Error)]
+#[error("no answer within {} s", .0.as_secs())]
+pub struct NoAnswer(Duration);
+
 /// Time after which an agent counts as stuck. No request takes longer on any slow board, apart from the trial itself.
 const LONGEST_ANSWER: Duration = Duration::from_secs(30);
 /// Interval at which a wait for an answer checks for a signal.
@@ -429,11 +434,7 @@ impl Agent {
             if is_over() {
                 return Ok(None);
             }
-            ensure!(
-                since.elapsed() < longest,
-                "no answer within {} s",
-                longest.as_secs()
-            );
+            ensure!(since.elapsed() < longest, NoAnswer(longest));
         }
     }
 }

@@ -165,16 +165,13 @@ impl<'a> Agents<'a> {
         }
     }
 
-    /// Returns a warning if trials run in this process because no agent can be started.
-    pub fn warning(&mut self) -> Option<String> {
+    /// Returns why no agent can be started, so that trials run in this process. `None`: an agent runs them.
+    pub fn refusal(&mut self) -> Option<String> {
         self.in_process()?.ok()?;
         let Local::ThisHost { refusal, .. } = &self.local else {
             return None;
         };
-        let why = refusal.as_ref()?;
-        Some(format!(
-            "some rounds were measured in one process, the program itself: {why}"
-        ))
+        refusal.clone()
     }
 
     /// Returns the trials of this process if no agent can be started, or `Interrupted` if it was asked to end. `None`:

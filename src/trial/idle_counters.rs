@@ -4,14 +4,15 @@
 use std::thread;
 use std::time::Duration;
 
+use crate::host::check::Unfit;
 use crate::host::facts::Interface;
 use crate::sys::nic::{PathCounters, PathReader, driver_drops, named_since};
 
 /// Time for which the counters are observed.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// Returns a sentence about the drops of other traffic, for each interface that has some.
-pub fn drops_of_others(interfaces: &[Interface]) -> Vec<String> {
+/// Returns the drops of other traffic, for each interface that has some.
+pub fn drops_of_others(interfaces: &[Interface]) -> Vec<Unfit> {
     let readers = interfaces.iter().filter_map(|interface| {
         let mut reader = PathReader::open(&interface.name).ok()?;
         let before = (reader.read().ok()?, reader.named().ok()?);
@@ -29,11 +30,11 @@ pub fn drops_of_others(interfaces: &[Interface]) -> Vec<String> {
     moved.collect()
 }
 
-/// Returns a sentence about the drops at an interface, if it has some.
+/// Returns the drops at an interface, if it has some.
 ///
 /// `driver` are the drops that the driver itself counts, in and out. The larger count of the two is used, since a
 /// driver may add its drops to the kernel's counters.
-fn told(interface: &str, moved: &PathCounters, driver: (u64, u64)) -> Option<String> {
+fn told(interface: &str, moved: &PathCounters, driver: (u64, u64)) -> Option<Unfit> {
     let places = [
         ("by its queueing discipline", moved.qdisc_drops),
         ("on the way out", moved.nic_out_drops.max(driver.1)),
@@ -49,10 +50,10 @@ fn told(interface: &str, moved: &PathCounters, driver: (u64, u64)) -> Option<Str
     let some: Vec<String> = some
         .map(|(place, packets)| format!("{packets} {place}"))
         .collect();
-    (!some.is_empty()).then(|| {
-        let some = some.join(", ");
-        let ms = LOOK.as_millis();
-        format!("other traffic is dropped at {interface} ({some} in {ms} ms): lost datagrams may be taken for that")
+    (!some.is_empty()).then(|| Unfit::DropsOfOthers {
+        interface: interface.to_owned(),
+        places: some.join(", "),
+        ms: u64::try_from(LOOK.as_millis()).unwrap_or(u64::MAX),
     })
 }
 
@@ -68,14 +69,16 @@ mod tests {
             tx_packets: 9,
             ..PathCounters::default()
         };
-        let said = told("eth0", &moved, (2, 0)).expect("there are some");
+        let said = told("eth0", &moved, (2, 0));
+        let said = said.expect("there are some").to_string();
         assert!(
             said.contains("at eth0 (3 on the way in, 1 by IP and UDP in 300 ms)"),
             "{said}"
         );
         let nothing = PathCounters::default();
         assert_eq!(told("eth0", &nothing, (0, 0)), None);
-        let said = told("eth0", &nothing, (7, 0)).expect("the driver's");
+        let said = told("eth0", &nothing, (7, 0));
+        let said = said.expect("the driver's").to_string();
         assert!(said.contains("(7 on the way in in 300 ms)"), "{said}");
     }
 }

@@ -9,7 +9,7 @@ use super::idle_counters;
 use crate::data::{Buffer, EngineName};
 use crate::engines::{self, exec};
 use crate::host::board;
-use crate::host::check::{Finding, Subject};
+use crate::host::check::{Finding, Subject, Unfit};
 use crate::host::facts::{Host, Interface};
 use crate::sys::cpu_speed::{self, CpuSpeed};
 use crate::sys::drop_reasons::DropReasons;
@@ -38,7 +38,7 @@ pub struct RemoteFacts {
     /// Speed of its CPUs when all are busy.
     pub cpu_speeds: Vec<CpuSpeed>,
     /// Drops of other traffic at its interfaces.
-    pub drops_of_others: Vec<String>,
+    pub drops_of_others: Vec<Unfit>,
     /// Reason why its kernel does not report why it drops packets, if it does not.
     pub no_drop_reasons: Option<String>,
 }

@@ -219,7 +219,7 @@ fn a_command_runs_before_each_side_and_one_that_fails_ends_it() {
         errors.contains("udpbench ab --resume bad.jsonl"),
         "{errors}"
     );
-    assert!(!log(&place, "bad.jsonl").header.command_line.is_empty());
+    assert!(!log(&place, "bad.jsonl").header.run.command_line.is_empty());
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use crate::common::{Place, rows, stderr, stdout};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
+use udpbench::results::row::Row;
 
 /// A Raspberry Pi 4B that is fit, with `changes` to its files.
 fn board(place: &Place, changes: &[(&str, &str)]) {
@@ -103,7 +104,10 @@ fn the_sweep_warns_once_and_marks_its_rows() {
     let rows = rows(&place.path("out.csv"));
     assert_eq!(rows.len(), 4, "{said}");
     for row in rows {
-        assert!(row.warnings.iter().any(|text| text == warning), "{row:?}");
+        assert!(
+            row.warnings.iter().any(|it| it.to_string() == warning),
+            "{row:?}"
+        );
         assert_eq!(row.rps_cpus, "0+1");
         assert_eq!(row.temp_c_max, Some(45.0));
         assert_eq!(
@@ -299,7 +303,7 @@ fn threads_are_pinned_to_cpus_outside_of_the_inherited_mask() {
     ));
     assert!(output.status.success(), "{output:?}");
     let rows = rows(&place.path("out.csv"));
-    let placed: Vec<&str> = rows.iter().map(|row| row.pin.as_str()).collect();
+    let placed: Vec<String> = rows.iter().map(Row::cpus).collect();
     assert_eq!(placed, [format!("{last}>{first}")]);
 }
 

@@ -36,7 +36,7 @@ fn options_of_the_file_stand_for_those_that_are_not_typed() {
     );
     // The log says what was run.
     let header = header(&place.path("out.jsonl")).expect("a header");
-    let words = header.command_line.join(" ");
+    let words = header.run.command_line.join(" ");
     assert!(words.ends_with(
         "--payload 26,300 --engine=null --threads=2 --ip=v4 --connection=connected --no-reference"
     ));

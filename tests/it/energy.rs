@@ -150,7 +150,10 @@ fn a_command_that_ends_leaves_the_power_unknown_and_is_named() {
     let row = rows(&place.path("out.csv")).pop().expect("a row");
     assert_eq!((row.power_w, row.energy_nj_per_packet), (None, None));
     let warning = "the power is unknown: --power-command gave none in ";
-    let is_named = row.warnings.iter().any(|it| it.contains(warning));
+    let is_named = row
+        .warnings
+        .iter()
+        .any(|it| it.to_string().contains(warning));
     assert!(is_named, "{:?}", row.warnings);
     let told = "no power from now on: --power-command: it ended after";
     assert!(stderr(&output).contains(told), "{}", stderr(&output));

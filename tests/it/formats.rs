@@ -9,10 +9,11 @@ use std::process::Output;
 
 use crate::common::made_up::MadeUp;
 use crate::common::{Place, assert_code, hosts, kept, rows, stderr, stdout};
-use serde_json::Value;
+use serde_json::{Value, json};
+use udpbench::host::placement::Placement;
 use udpbench::results::export::json;
 use udpbench::results::log::Event;
-use udpbench::results::row::{Row, Status};
+use udpbench::results::row::{BlockWarning, CaseWarning, Interruption, Reason, Row, Status};
 
 /// A place with the log of a run, `run.jsonl`: some cases are measured, some skipped, and texts and numbers are such that
 /// formats trip over them.
@@ -35,7 +36,9 @@ fn place() -> Place {
 
 fn troublesome(log: &Path) -> MadeUp {
     let reason = "=1+2, a \"quote\" | a bar,\na second line";
-    let mut log = MadeUp::from(log).warned("*two* <b>");
+    let mut log = MadeUp::from(log).warned(&BlockWarning::ResumedWithDifference {
+        what: "*two* <b>".to_owned(),
+    });
     let environment = &mut log.header.environment;
     environment.isolated_cpus = "2+3".into();
     environment.rps_cpus = "1".into();
@@ -84,7 +87,11 @@ fn json_has_the_same_rows() {
     assert!(with("status", "failed".into())["received_pps"].is_null());
     assert_eq!(with("unaccounted_packets", (-3).into())["rps_cpus"], "1");
     let mut warnings = values.iter().filter_map(|row| row["warnings"].as_array());
-    assert!(warnings.any(|warnings| warnings.contains(&"*two* <b>".into())));
+    let warning = json!({
+        "code": "resumed-elsewhere",
+        "text": "resumed with a difference: *two* <b>",
+    });
+    assert!(warnings.any(|warnings| warnings.contains(&warning)));
 }
 
 #[test]
@@ -196,7 +203,8 @@ fn csv_of(text: &str, separator: u8) -> ::csv::Reader<&[u8]> {
 fn warnings_of_a_finished_run_are_listed() {
     let place = place();
     let text = stdout(&summarize(&place, "--warnings"));
-    assert!(text.contains(" x  *two* <b>\n"), "{text}");
+    let warning = " x  resumed with a difference: *two* <b>\n";
+    assert!(text.contains(warning), "{text}");
     assert!(
         text.lines()
             .all(|line| line.contains(" x  ") || line.starts_with("  "))
@@ -322,7 +330,7 @@ fn fixed_rows() -> Vec<Row> {
     let is_wanted = |row: &&Row| row.status == Status::Ok && row.threads.is_alone();
     let measured = measured.iter().find(is_wanted);
     let row = Row {
-        pin: "0>1".to_owned(),
+        pin: Placement::from_lists(2.try_into().expect("in range"), &[0], &[1]),
         received_pps: Some(200_000.0),
         received_pps_low: Some(190_000.0),
         received_pps_high: Some(210_000.0),
@@ -344,17 +352,20 @@ fn fixed_rows() -> Vec<Row> {
         warnings: Vec::new(),
         ..measured.expect("one was measured").clone()
     };
+    let remark = CaseWarning::Remark {
+        text: "a_b | *c*\n@d".to_owned(),
+    };
     let small = Row {
         payload_bytes: 26.try_into().expect("in range"),
         status: Status::Interrupted,
-        reason: "ended by a signal".to_owned(),
+        reason: Reason::Interrupted(Interruption::Signal),
         started_at: "2026-01-02T03:04:01.000Z".to_owned(),
-        warnings: vec!["a_b | *c*\n@d".to_owned()],
+        warnings: vec![remark.into()],
         ..row.clone()
     };
     let skipped = Row {
         status: Status::Skipped,
-        reason: "there is no IPv6 here".to_owned(),
+        reason: Reason::Skipped("there is no IPv6 here".to_owned()),
         started_at: String::new(),
         received_mbps: None,
         ..row.clone()

@@ -62,5 +62,5 @@ fn more_threads_than_descriptors_are_skipped_with_the_fix() {
     assert_eq!(many.status, Status::Skipped);
     let expected =
         "64 threads take 108 open files, and 64 may be: raise the limit (ulimit -Hn 108, as root)";
-    assert_eq!(many.reason, expected);
+    assert_eq!(many.reason.to_string(), expected);
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use crate::common::{Place, assert_code, lines, program, rows, samples, stderr};
 use udpbench::results::log::Event;
-use udpbench::results::row::{Row, Status};
+use udpbench::results::row::{Row, Status, Warning};
 
 const FLOOD: &str = "--no-reference --threads 2 --payload 300 --ip v4 --soak 0s \
                      --duration 300ms --rounds 5 -q -o out.csv";
@@ -137,7 +137,10 @@ fn what_a_firewall_refuses_on_the_way_out_was_sent_and_is_lost_at_the_sender() {
         let elsewhere = row.dropped_socket_packets.expect("measured");
         assert_eq!(lost, refused + elsewhere, "{row:?}");
         assert_eq!(row.failed_calls, Some(0), "{row:?}");
-        let warns = |text: &String| text.contains("EPERM") && text.contains("firewall");
+        let warns = |it: &Warning| {
+            let text = it.to_string();
+            text.contains("EPERM") && text.contains("firewall")
+        };
         assert!(row.warnings.iter().any(warns), "{row:?}");
     }
 }
@@ -152,8 +155,11 @@ fn where_everything_is_refused_the_case_says_why_it_failed() {
     };
     let row = the_row(&place);
     assert_eq!(row.status, Status::Failed, "{row:?} {}", stderr(&output));
-    assert!(row.reason.starts_with("nothing was received"), "{row:?}");
-    assert!(row.reason.contains("EPERM"), "{row:?}");
+    assert!(
+        row.reason.to_string().starts_with("nothing was received"),
+        "{row:?}"
+    );
+    assert!(row.reason.to_string().contains("EPERM"), "{row:?}");
     assert_eq!(row.refused_packets, row.sent_packets, "{row:?}");
     assert_eq!(row.loss_pct, Some(100.0), "{row:?}");
 }
@@ -191,7 +197,9 @@ fn trains_over_a_path_of_a_small_mtu_are_sent_one_by_one_with_a_remark() {
             assert_eq!(row.status, Status::Ok, "{row:?} {}", stderr(&output));
             let remark = format!("{sender}: kernel or NIC refused trains");
             assert!(
-                row.warnings.iter().any(|it| it.contains(&remark)),
+                row.warnings
+                    .iter()
+                    .any(|it| it.to_string().contains(&remark)),
                 "{ip} {controls}: {:?}",
                 row.warnings
             );

@@ -214,7 +214,7 @@ fn five_rounds_say_that_their_interval_is_not_a_95_percent_one() {
         assert!(
             row.warnings
                 .iter()
-                .any(|warning| warning.contains("cover 93.8 %")),
+                .any(|warning| warning.to_string().contains("cover 93.8 %")),
             "{row:?}"
         );
     }

@@ -27,7 +27,7 @@ fn log(path: &Path) -> SoakLog {
 
 /// Sent probes, unsent ones, and the time of all minutes in ms.
 fn counts(log: &SoakLog) -> (u64, u64, u64) {
-    let minutes = log.entries.iter().filter_map(|entry| match entry {
+    let minutes = log.lines.iter().filter_map(|entry| match entry {
         Entry::Minute(minute) => Some(minute),
         _ => None,
     });
@@ -108,7 +108,7 @@ fn an_interrupted_soak_shows_its_summary_and_goes_on_for_the_rest_of_its_time() 
     let (sent, unsent, ms) = counts(&log);
     assert!((990..=1000).contains(&(sent + unsent)), "{sent} {unsent}");
     assert!((1980..=2000).contains(&ms), "{ms}");
-    let resumed = log.entries.iter().find_map(|entry| match entry {
+    let resumed = log.lines.iter().find_map(|entry| match entry {
         Entry::Resumed(note) => Some(note.start_ns),
         _ => None,
     });
@@ -129,7 +129,7 @@ fn a_soak_that_was_killed_before_its_first_line_and_goes_on_says_from_when_to_wh
     soak.wait().expect("it is reaped");
     let output = place.run("soak --resume soak.jsonl");
     assert_code(&output, 0);
-    let started_at = log(&path).header.started_at;
+    let started_at = log(&path).header.run.started_at;
     let (day_and_time, _) = started_at.split_at("2026-11-29T10:00:00".len());
     let said = format!("resumed    not measured from {day_and_time}");
     assert!(stdout(&output).contains(&said), "{}", stdout(&output));
@@ -242,7 +242,7 @@ fn each_fault_is_one_event_of_its_kind() -> io::Result<()> {
     assert_code(&output, 0);
     let log = log(&place.path("soak.jsonl"));
     let events: Vec<&Event> = log
-        .entries
+        .lines
         .iter()
         .filter_map(|entry| match entry {
             Entry::Event(event) if event.kind != Kind::Unsent => Some(&**event),

@@ -13,7 +13,7 @@ use udpbench::data::Case;
 use udpbench::experiment::sweep::Sweep;
 use udpbench::plan::Settings;
 use udpbench::results::log::Event;
-use udpbench::results::row::{Environment, Row, Status};
+use udpbench::results::row::{BlockWarning, Environment, Row, Status, Warning};
 use udpbench::session::{self, Ending, Journal, Logged, Resources, Work};
 use udpbench::sys::interrupt::Interrupt;
 use udpbench::trial::agents::Agents;
@@ -109,7 +109,7 @@ fn a_hot_board_is_given_time_to_cool_down_before_each_round_of_a_block_but_not_f
         let warned = row
             .warnings
             .iter()
-            .any(|text| text.starts_with("still not below 1 C"));
+            .any(|it| *it == BlockWarning::StillHot { below_c: 1 }.into());
         assert!(warned, "{row:?}");
     }
     let cooling = told.iter().filter(|told| told.contains("C, want 1"));
@@ -172,7 +172,11 @@ fn a_case_that_cannot_be_built_is_a_failed_row_and_the_others_go_on() {
             assert_eq!((row.status, row.rounds), (Status::Ok, 6), "{row:?}");
         } else {
             assert_eq!((row.status, row.rounds), (Status::Failed, 0));
-            assert!(row.reason.contains("Too many open files"), "{}", row.reason);
+            assert!(
+                row.reason.to_string().contains("Too many open files"),
+                "{}",
+                row.reason
+            );
         }
     }
 }
@@ -182,9 +186,9 @@ fn where_no_process_can_be_started_the_program_measures_by_itself_and_says_so() 
     let recorder = run_with(TINY, Path::new("/nowhere/udpbench"));
     assert_eq!((recorder.windows, recorder.rows.len()), (2 * 6, 2));
     for row in recorder.rows {
-        let warned = row.warnings.iter().filter(|text| {
+        let warned = row.warnings.iter().filter(|warning| {
             // Below qemu-user, that a program is not there shows only by its silence.
-            text.starts_with("some rounds were measured in one process, the program itself: ")
+            matches!(warning, Warning::Block(BlockWarning::InOneProcess { .. }))
         });
         assert_eq!(warned.count(), 1, "{row:?}");
     }

@@ -12,6 +12,7 @@ use serde_json::Value;
 use udpbench::cli::Cli;
 use udpbench::cli::help::HEADINGS;
 use udpbench::results::log::Event;
+use udpbench::results::row::BlockWarning;
 
 #[test]
 fn text_that_nobody_reads_to_its_end_is_no_error() {
@@ -127,7 +128,10 @@ fn what_a_file_holds_does_not_steer_the_terminal() {
     );
     assert_code(&output, 0);
     let steering = "a\u{1b}[2Jb\u{202e}c\nforged: ok\u{7}\u{9b}";
-    let mut made_up = MadeUp::from(&place.path("run.jsonl")).warned(steering);
+    let warning = BlockWarning::InOneProcess {
+        why: steering.to_owned(),
+    };
+    let mut made_up = MadeUp::from(&place.path("run.jsonl")).warned(&warning);
     made_up.header.environment.model = steering.to_owned();
     made_up.header.environment.cpu_model = steering.to_owned();
     let name = "x\u{1b}[31m\u{202e}\nforged: ok.jsonl";

@@ -151,7 +151,10 @@ fn rows_say_what_was_found() {
         } else {
             assert_eq!(faults, [None; 3], "{row:?}");
             let why = "not verified: 11 B are too few to tell datagrams apart, 12 B are enough";
-            assert!(row.warnings.contains(&why.to_owned()), "{row:?}");
+            assert!(
+                row.warnings.iter().any(|it| it.to_string() == why),
+                "{row:?}"
+            );
         }
     }
 }

@@ -1,10 +1,11 @@
 """Logs of sweeps, as `udpbench` writes them, from the speeds of their windows."""
 
-import json
 import signal
 import subprocess
 import time
 import zlib
+
+from tools import log
 
 # Datagrams per second in a window of a usual case.
 USUAL_PPS = 200_000
@@ -21,15 +22,15 @@ def header(udpbench, blocks, rounds, directory):
     for flag in ["engine", "threads", "payload", "ip", "connection"]:
         values = dict.fromkeys(str(getattr(case, flag)) for case in cases)
         words += [f"--{flag}", ",".join(values)]
-    log = directory / "header.jsonl"
-    command = [udpbench, "--no-config", *words, "--output", "-", "--samples", log]
+    begun = directory / "header.jsonl"
+    command = [udpbench, "--no-config", *words, "--output", "-", "--samples", begun]
     sweep = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while sweep.poll() is None and not (log.exists() and b"\n" in log.read_bytes()):
+    while sweep.poll() is None and not (begun.exists() and b"\n" in begun.read_bytes()):
         time.sleep(0.01)
     sweep.send_signal(signal.SIGINT)
     sweep.wait()
-    line = json.loads(log.read_text().splitlines()[0])
-    log.unlink()
+    line = log.objects(begun.read_text().splitlines()[0])[0]
+    begun.unlink()
     line["header"]["schedule"]["settings"]["window_ns"] = WINDOW_NS
     return line
 
@@ -49,7 +50,7 @@ def write(path, header, blocks):
                 at = {"case": case.key, "round": n + 1, "position": position, "opened_unix_ms": 1000 * n}
                 lines.append({"window": {**at, **window(case, round(USUAL_PPS * windows[n] * WINDOW_NS * 1e-9))}})
         lines.append({"block_ended": {"block": number, "by": "rounds"}})
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path.write_text(log.lines(lines))
 
 
 def key(case):

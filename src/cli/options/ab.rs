@@ -11,7 +11,7 @@ use crate::cli::{self, AbArgs, Cli, RunArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::header::{Header, Setup, Until};
 use crate::experiment::ab::{Pair, Side, pairs};
-use crate::results::log::FORMAT;
+use crate::results::log::Run;
 use crate::results::row::Environment;
 
 /// Default measured time per case and side, for which [`SHORT_WINDOW`] leaves the default number of rounds.
@@ -38,9 +38,7 @@ pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::R
         ..Environment::of(&a.host)
     };
     let header = Header {
-        format: FORMAT,
-        command_line: cli::words_as_text(),
-        started_at: started_at.to_owned(),
+        run: Run::new(started_at, cli::words_as_text()),
         rounds: args.rounds.rounds,
         until: args.rounds.decide.then(|| Until {
             looks: LOOKS,

@@ -22,7 +22,7 @@ use crate::error::UsageError;
 use crate::host::board::{self, ChosenBoard};
 use crate::host::facts::Host;
 use crate::plan::{Conditions, Meter, Plan, Schedule, Settings, Until, Wire};
-use crate::results::log::{FORMAT, Header};
+use crate::results::log::{Header, Run};
 use crate::results::row::Environment;
 use crate::sys::files::Root;
 use crate::sys::reuseport_bpf;
@@ -150,9 +150,7 @@ impl Request {
     /// Returns the first line of the log.
     pub fn header(self, args: &RunArgs, started_at: &str, environment: Environment) -> Header {
         Header {
-            format: FORMAT,
-            command_line: command_line(args),
-            started_at: started_at.to_owned(),
+            run: Run::new(started_at, command_line(args)),
             board_asked: args.placement.board.clone(),
             pin_asked: args.placement.pin.clone().unwrap_or_default().to_string(),
             schedule: self.schedule,

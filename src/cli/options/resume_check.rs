@@ -101,7 +101,7 @@ impl Again {
 /// Returns the programs of the plan whose files were written after the run began.
 fn rebuilt_programs(then: &Header) -> impl Iterator<Item = String> {
     // Written as whole seconds.
-    let started = humantime::parse_rfc3339(&then.started_at).ok();
+    let started = humantime::parse_rfc3339(&then.run.started_at).ok();
     let started = started.map(|at| at + Duration::from_secs(1));
     let programs = then
         .plan

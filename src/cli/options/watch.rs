@@ -9,7 +9,7 @@ use crate::data::{Case, Connection, Duplex, Ip, Workload};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::host::placement::Placement;
-use crate::plan::{Decision, Planned};
+use crate::plan::{Decision, PlanWarning, Planned};
 
 const DEFAULT_THREADS: u16 = 2;
 /// Default payload in bytes: the largest that most board profiles sweep. It fits an Ethernet frame.
@@ -25,7 +25,7 @@ pub struct WatchPlan {
     /// CPUs of its threads.
     pub placement: Placement,
     /// Warnings about the case.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<PlanWarning>,
 }
 
 /// Returns the plan of a watch, if its case can run here.

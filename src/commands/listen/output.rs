@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::socket::Opened;
-use crate::VERSION;
 use crate::cli::{ListenArgs, words_as_text};
 use crate::commands::session::outputs::create_log;
 use crate::commands::start_time::now;
@@ -17,7 +16,7 @@ use crate::host::facts::Host;
 use crate::listen::log::{Entry, Header};
 use crate::listen::row::Row;
 use crate::results::export::output_file::OutputFile;
-use crate::results::log::entry_line;
+use crate::results::log::{LogWriter, Run};
 use crate::sys::files::Root;
 
 /// Time between two flushes to the disk: a power failure costs no more of the log.
@@ -36,7 +35,7 @@ pub(super) enum Output {
         has_header: bool,
     },
     /// A log, and the time of its last flush.
-    Log(OutputFile, Instant),
+    Log(LogWriter, Instant),
 }
 
 impl Output {
@@ -66,9 +65,7 @@ impl Output {
         let chosen = board::choose("auto", &host)?;
         let gap_ns = args.gap.map(|gap| u64::try_from(gap.as_nanos()));
         let header = Header {
-            version: VERSION.to_owned(),
-            started_at: now(),
-            command_line: words_as_text(),
+            run: Run::new(&now(), words_as_text()),
             machine: chosen.machine(&host),
             board: chosen.board.name.clone(),
             listens_on: opened.about.clone(),
@@ -77,7 +74,7 @@ impl Output {
             gap_ns: gap_ns.map(|ns| ns.unwrap_or(u64::MAX)),
             is_numbered: args.numbered().is_some(),
         };
-        let name = (&*header.board, &*header.started_at, "listen");
+        let name = (&*header.board, &*header.run.started_at, "listen");
         let (file, _) = create_log(Some(path), name, &header)?;
         Ok(Self::Log(file, Instant::now()))
     }
@@ -97,11 +94,10 @@ impl Output {
                 file.append(&writer.into_inner()?)
             }
             Self::Log(file, synced) => {
-                let mut lines = entry_line(&Entry::Window(Box::new(row.clone())))?;
+                file.event(&Entry::Window(Box::new(row.clone())))?;
                 for gap in silences {
-                    lines.extend(entry_line(&Entry::Silence((*gap).into()))?);
+                    file.event(&Entry::Silence((*gap).into()))?;
                 }
-                file.append(&lines)?;
                 if synced.elapsed() >= BETWEEN_SYNCS {
                     *synced = Instant::now();
                     file.sync()?;
@@ -120,7 +116,7 @@ impl Output {
             Self::None => Ok(()),
             Self::Csv { file, .. } => file.sync(),
             Self::Log(file, _) => {
-                file.append(&entry_line(&Entry::Ended(summary.clone()))?)?;
+                file.event(&Entry::Ended(summary.clone()))?;
                 file.sync()
             }
         }

@@ -11,7 +11,7 @@ use crate::results::log::Header;
 use crate::results::row::{EndedBy, Row, Status};
 use crate::term::digits::counted;
 use crate::term::fold;
-use crate::verdict::quality::{Fix, Quality};
+use crate::verdict::quality::Quality;
 
 /// Question of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,13 +57,11 @@ pub(super) fn of(
         let pairs = [pairs, "udpbench ab ./BEFORE ./AFTER"];
         pairs.map(|line| as_typed(line).into_owned())
     });
-    let fixes = quality.fixes.iter();
-    let fixes = fixes.flat_map(|fix| next::step(*fix, header, outputs));
-    // A longer run is no second step.
-    let is_longer = |fix: &Fix| matches!(fix, Fix::Longer | Fix::Until);
+    let fixes = next::steps(&quality.fixes, header, outputs);
+    // Whatever is to be mended first, a longer run is no second step.
     let is_open = purpose == Purpose::Choice
-        && !quality.fixes.iter().any(is_longer)
-        && answer(rows).is_some_and(|it| it.asks_for_more_windows());
+        && quality.fixes.is_empty()
+        && answer(rows).is_some_and(|it| it.is_too_noisy);
     let more_windows = is_open.then(|| next::more_windows(header));
     let next = pairs.into_iter().flatten().chain(fixes);
     let next = next.chain(more_windows.into_iter().flatten());

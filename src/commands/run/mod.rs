@@ -22,7 +22,7 @@ use crate::cli::options::Request;
 use crate::cli::peer::{Peer, Share, Words};
 use crate::data::Buffer;
 use crate::experiment::sweep::Sweep;
-use crate::host::check::{Finding, Gravity, Subject};
+use crate::host::check::{Finding, Problem, Subject};
 use crate::plan::Wire;
 use crate::results::export::selection::Selection;
 use crate::results::export::{is_stdout, table};
@@ -283,13 +283,12 @@ pub(super) fn environment(
 ) -> Environment {
     let board = &request.detected.board;
     let cpus: Vec<usize> = request.host.cpus.iter().map(|cpu| cpu.id).collect();
-    let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
-    let unfit = findings.iter().filter(is_invalid);
-    let unfit = unfit.map(|finding| finding.seen.clone());
+    let problems = findings.iter().filter_map(Finding::problem).cloned();
     let of_others = peer.map(|peer| idle_counters::drops_of_others(&peer.local_interfaces()));
-    let unfit = unfit.chain(of_others.into_iter().flatten());
-    let of_others_there = peer.iter().flat_map(|peer| &peer.drops_of_others);
-    let of_others_there = of_others_there.map(|seen| format!("on the other host: {seen}"));
+    let of_others = of_others.into_iter().flatten().map(|unfit| (unfit, false));
+    let of_others_there = peer.iter().flat_map(|peer| peer.drops_of_others.clone());
+    let of_others = of_others.chain(of_others_there.map(|unfit| (unfit, true)));
+    let of_others = of_others.map(|(unfit, is_remote)| Problem { unfit, is_remote });
     let across = peer.and_then(Peer::across_wire);
     let all_there = peer.filter(|peer| peer.share == Share::All);
     Environment {
@@ -300,7 +299,7 @@ pub(super) fn environment(
         cpu_speeds: all_there
             .map_or_else(|| cpu_speed::of_all(&cpus), |peer| peer.cpu_speeds.clone()),
         throttles_from_c: board.throttle.map(|throttle| throttle.from_c),
-        unfit: unfit.chain(of_others_there).collect(),
+        unfit: problems.chain(of_others).collect(),
         remote: across.map(Wire::told).unwrap_or_default(),
         ..Environment::of(&request.host)
     }
@@ -319,16 +318,10 @@ pub(super) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
     let subject = Subject::new(host, board, most.into(), &settings.root);
     let mut findings = subject.with_interfaces(interfaces).findings();
     let remote = peer.iter().flat_map(|peer| {
-        let own = peer
-            .findings
-            .iter()
-            .filter(|it| it.gravity == Gravity::Invalid);
+        let own = peer.findings.iter().filter(|it| it.problem().is_some());
         own.cloned().chain(peer.remote_findings())
     });
-    findings.extend(remote.map(|finding| Finding {
-        seen: format!("on the other host: {}", finding.seen),
-        ..finding
-    }));
+    findings.extend(remote.map(Finding::on_the_other_host));
     findings
 }
 
@@ -351,8 +344,7 @@ fn introduce(request: &Request, outputs: &Outputs) {
 
 /// Prints the findings that would invalidate results, each with its fix.
 pub(super) fn warn(findings: &[Finding]) {
-    let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
-    for finding in findings.iter().filter(is_invalid) {
+    for finding in findings.iter().filter(|it| it.problem().is_some()) {
         say(&format!("warning: {}", finding.seen));
         for line in finding.fix.lines() {
             say(&format!("   fix: {line}"));

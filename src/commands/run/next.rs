@@ -16,31 +16,44 @@ const UNTIL: &str = "5%";
 /// Factor of windows, warm-ups and time limits that were too short. Four times as many windows halve intervals.
 const LONGER: u32 = 4;
 
-/// Returns the lines of a fix. A command has a line of its own.
-pub(super) fn step(fix: Fix, header: &Header, outputs: &Outputs) -> Vec<String> {
+/// Returns the lines of all fixes. A command has a line of its own. Ends that shared a CPU are apart in each command that
+/// measures again.
+pub(super) fn steps(fixes: &[Fix], header: &Header, outputs: &Outputs) -> Vec<String> {
+    let is_shared = fixes.contains(&Fix::Apart);
+    let pin = is_shared.then(|| header.plan.pin_apart(&header.host.cpus).ok());
+    let again = Again {
+        header,
+        pin: pin.flatten().map(|pin| pin.to_string()),
+    };
+    let steps = fixes.iter().map(|fix| step(*fix, &again, outputs));
+    steps.collect::<Vec<_>>().concat()
+}
+
+fn step(fix: Fix, again: &Again, outputs: &Outputs) -> Vec<String> {
+    let header = again.header;
     let schedule = &header.schedule;
     match fix {
         Fix::Words(words) => vec![words.to_owned()],
         Fix::Check(words) => {
             let check = outputs.words.in_commands("udpbench check");
             let commands = check.lines().map(str::to_owned);
-            let again = again(header, "then run it again", &enough_rounds(header));
+            let again = again.with("then run it again", &enough_rounds(header));
             let words = std::iter::once(format!("{words}:"));
             words.chain(commands).chain(again).collect()
         }
-        Fix::Again(words) => again(header, words, &enough_rounds(header)),
+        Fix::Again(words) => again.with(words, &enough_rounds(header)),
         Fix::Lossless => at_a_lower_rate(header, outputs),
         Fix::Buffers => {
             let usual = [("--rcvbuf", Buffer::DEFAULT.to_string())];
             let words = "small receive buffers may be why so much is lost. With the usual ones";
-            again(header, words, &usual)
+            again.with(words, &usual)
         }
         Fix::Resume => {
             let command = outputs.resume_command();
             let text = command.unwrap_or_else(|| "measure what is missing".to_owned());
             vec![as_typed(&text).into_owned()]
         }
-        Fix::Apart => apart(header),
+        Fix::Apart => apart(again),
         Fix::Longer => {
             let settings = &schedule.settings;
             let measured = duration::in_ms(settings.window * schedule.rounds * LONGER);
@@ -48,19 +61,18 @@ pub(super) fn step(fix: Fix, header: &Header, outputs: &Outputs) -> Vec<String> 
                 ("--duration", duration::text(measured)),
                 ("--warmup", duration::text(settings.warmup * LONGER)),
             ];
-            again(header, "longer windows and warm-up", &changes)
+            again.with("longer windows and warm-up", &changes)
         }
         Fix::Rounds if schedule.rounds < ENOUGH_ROUNDS => {
-            again(header, "enough rounds", &enough_rounds(header))
+            again.with("enough rounds", &enough_rounds(header))
         }
         Fix::Rounds => vec!["pin the threads (--pin), and run this again".to_owned()],
         Fix::Until => match schedule.until {
             Some(until) => {
                 let limit = duration::text(until.max_time * LONGER);
-                again(header, "more time", &[("--max-time", limit)])
+                again.with("more time", &[("--max-time", limit)])
             }
-            None => again(
-                header,
+            None => again.with(
                 &format!("until intervals are within +-{UNTIL}"),
                 &[("--until", UNTIL.to_owned())],
             ),
@@ -77,11 +89,8 @@ pub(super) fn more_windows(header: &Header) -> Vec<String> {
         ("--rounds", rounds.to_string()),
         ("--duration", duration::text(measured)),
     ];
-    again(
-        header,
-        "to tell more apart, four times as many windows",
-        &changes,
-    )
+    let again = Again { header, pin: None };
+    again.with("to tell more apart, four times as many windows", &changes)
 }
 
 /// Returns the commands that show the hidden warnings, if there are any, and more of the results.
@@ -100,19 +109,30 @@ pub(super) fn show_more(outputs: &Outputs, hidden_warnings: usize) -> Vec<String
     text.map(|text| as_typed(&text).into_owned()).collect()
 }
 
-/// Returns the lines with the command that repeats the run with these options.
-fn again(header: &Header, what: &str, changes: &[(&str, String)]) -> Vec<String> {
-    let typed = CommandLine(&header.command_line);
-    if typed.has("--suite") {
-        let changes = changes
-            .iter()
-            .map(|(flag, value)| format!("{flag} {value}"));
-        let changes: Vec<String> = changes.collect();
-        let changes = changes.join(" ");
-        return vec![format!("{what}: this sweep again with {changes}")];
+/// The command that repeats a run.
+struct Again<'a> {
+    header: &'a Header,
+    /// CPUs that each such command gets.
+    pin: Option<String>,
+}
+
+impl Again<'_> {
+    /// Returns the lines with the command, with these options.
+    fn with(&self, what: &str, changes: &[(&str, String)]) -> Vec<String> {
+        let pin = self.pin.clone().map(|pin| ("--pin", pin));
+        let changes: Vec<(&str, String)> = changes.iter().cloned().chain(pin).collect();
+        let typed = CommandLine(&self.header.run.command_line);
+        if typed.has("--suite") {
+            let changes = changes
+                .iter()
+                .map(|(flag, value)| format!("{flag} {value}"));
+            let changes: Vec<String> = changes.collect();
+            let changes = changes.join(" ");
+            return vec![format!("{what}: this sweep again with {changes}")];
+        }
+        let command = as_typed(&typed.again(&changes)).into_owned();
+        vec![format!("{what}:"), command]
     }
-    let command = as_typed(&typed.again(changes)).into_owned();
-    vec![format!("{what}:"), command]
 }
 
 /// Returns the option for a run whose rounds are too few for intervals of 95 %. Empty: they are enough.
@@ -130,7 +150,7 @@ fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> Vec<String> {
     if !has_rates {
         return vec![larger.to_owned()];
     }
-    let command = CommandLine(&header.command_line).find_lossless(&[]);
+    let command = CommandLine(&header.run.command_line).find_lossless(&[]);
     vec![
         format!("{larger}, or find the rate at which each loses nothing:"),
         outputs.words.in_commands(&format!("udpbench {command}")),
@@ -138,9 +158,10 @@ fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> Vec<String> {
 }
 
 /// Returns the command that gives each end CPUs of its own, if the machine has them.
-fn apart(header: &Header) -> Vec<String> {
+fn apart(again: &Again) -> Vec<String> {
+    let header = again.header;
     match header.plan.pin_apart(&header.host.cpus) {
-        Ok(pin) => again(header, "a CPU for each end", &[("--pin", pin.to_string())]),
+        Ok(_) => again.with("a CPU for each end", &[]),
         Err(instead) => vec![instead.to_owned()],
     }
 }

@@ -10,7 +10,7 @@ use crate::cli::options::{self, Again};
 use crate::cli::peer::{Peer, Words};
 use crate::commands::say;
 use crate::commands::session;
-use crate::commands::session::outputs::{Left, Outputs};
+use crate::commands::session::outputs::Outputs;
 use crate::commands::session::progress::Progress;
 use crate::error::UsageError;
 use crate::experiment::sweep::Sweep;
@@ -39,7 +39,7 @@ pub(super) fn resume(
     refuse_changes(args, raw, &unlike)?;
     let power_command = PowerCommand::of(&log.header.schedule.settings, interrupt)?;
 
-    let file = (&log.header, Left::from(&log));
+    let file = (&log.header, log.end);
     let mut outputs = Outputs::resume(args, raw, file, &rows, &sweep.rest())?;
     outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
     outputs.against = against::words(&args.output);

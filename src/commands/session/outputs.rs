@@ -18,16 +18,16 @@ use crate::results::export::output_file::OutputFile;
 use crate::results::export::row_file::RowFile;
 use crate::results::export::selection::{ColumnSet, Selection};
 use crate::results::export::{Format, is_stdout};
-use crate::results::log::{Event, First, Header, Log};
+use crate::results::log::{End, Event, Header, Kind, LogWriter};
 use crate::results::row::Row;
-use crate::sys::files::{self, Kind};
+use crate::sys::files;
 use crate::term::shell;
 
 /// Output files of an experiment, created before the first trial.
 pub(crate) struct Outputs {
     /// File of rows. `None` for an experiment without rows.
     rows: Option<RowFile>,
-    samples: Option<OutputFile>,
+    samples: Option<LogWriter>,
     pub(crate) to_stdout: bool,
     /// Path of the log with the raw samples.
     pub(crate) samples_path: Option<PathBuf>,
@@ -41,23 +41,6 @@ pub(crate) struct Outputs {
     pub(crate) words: Words,
     /// The subcommand that resumes the experiment, and a blank. Empty without a subcommand.
     pub(crate) command: String,
-}
-
-/// Size of the log of a resumed experiment, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Left {
-    pub(crate) bytes: u64,
-    /// Size of the complete lines.
-    pub(crate) whole_bytes: u64,
-}
-
-impl<H> From<&Log<H>> for Left {
-    fn from(log: &Log<H>) -> Self {
-        Self {
-            bytes: log.bytes,
-            whole_bytes: log.whole_bytes,
-        }
-    }
 }
 
 impl Outputs {
@@ -112,7 +95,7 @@ impl Outputs {
             "--output"
         };
         let samples = samples_path.as_deref();
-        let samples = samples.map(|path| OutputFile::create(flag, path));
+        let samples = samples.map(|path| LogWriter::create(flag, path));
         match samples.transpose() {
             Ok(samples) => Ok(Self::new(rows, output, samples, samples_path)),
             Err(error) => {
@@ -131,7 +114,7 @@ impl Outputs {
     pub(crate) fn log_of(
         path: Option<&Path>,
         name: (&str, &str, &str),
-        header: &impl First,
+        header: &impl Kind,
     ) -> anyhow::Result<Self> {
         let (log, path) = create_log(path, name, header)?;
         Ok(Self::of_log(log, path))
@@ -141,12 +124,12 @@ impl Outputs {
     ///
     /// # Errors
     /// Fails if the log cannot be written.
-    pub(crate) fn resume_log(path: &Path, left: Left) -> Result<Self, UsageError> {
-        let log = resume("--resume", path, left.bytes, left.whole_bytes)?;
+    pub(crate) fn resume_log(path: &Path, end: End) -> Result<Self, UsageError> {
+        let log = resume_log(path, end)?;
         Ok(Self::of_log(log, path.to_owned()))
     }
 
-    fn of_log(log: OutputFile, path: PathBuf) -> Self {
+    fn of_log(log: LogWriter, path: PathBuf) -> Self {
         Self {
             rows: None,
             samples: Some(log),
@@ -165,11 +148,11 @@ impl Outputs {
     pub(crate) fn resume(
         args: &RunArgs,
         raw: &Path,
-        (header, left): (&Header, Left),
+        (header, end): (&Header, End),
         rows: &[Row],
         later: &[Row],
     ) -> anyhow::Result<Self> {
-        let samples = resume("--resume", raw, left.bytes, left.whole_bytes)?;
+        let samples = resume_log(raw, end)?;
         let extension = args.output.format.unwrap_or(Format::Csv).extension();
         let output = args.output.results().map(Path::to_owned);
         let output = output.unwrap_or_else(|| raw.with_extension(extension));
@@ -178,7 +161,7 @@ impl Outputs {
         let file = if format.extension() == "csv" && output.exists() {
             let known = [rows, later].concat();
             let other = |problem: &str| refused("--output", &output, problem);
-            let csv = files::read_whole(&output, Kind::File);
+            let csv = files::read_whole(&output, files::Kind::File);
             let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;
             let format = match Format::of_csv(&csv) {
                 Format::Csv => format,
@@ -199,7 +182,8 @@ impl Outputs {
                 return Err(other(problem).into());
             }
             let bytes = csv.len() as u64;
-            let file = resume("--output", &output, bytes, bytes)?;
+            let file = OutputFile::resume(&output, bytes, bytes)
+                .map_err(|error| other(&format!("cannot resume it: {error}")))?;
             RowFile::resume_csv(format, file, selection, rows)?
         } else {
             let mut file =
@@ -218,7 +202,7 @@ impl Outputs {
     fn new(
         rows: RowFile,
         output: &Path,
-        samples: Option<OutputFile>,
+        samples: Option<LogWriter>,
         samples_path: Option<PathBuf>,
     ) -> Self {
         let to_stdout = is_stdout(output);
@@ -269,7 +253,7 @@ impl Outputs {
         let Some(samples) = &mut self.samples else {
             return Ok(());
         };
-        samples.append(&header.line()?)
+        samples.header(header)
     }
 
     /// Appends an event to the log.
@@ -277,15 +261,13 @@ impl Outputs {
         let Some(samples) = &mut self.samples else {
             return Ok(());
         };
-        let mut bytes = serde_json::to_vec(event)?;
-        bytes.push(b'\n');
-        samples.append(&bytes)
+        samples.event(event)
     }
 
     /// Writes rows that wait for the end, and saves the content of files that another program moved, removed or
     /// changed.
     pub(crate) fn finish(&mut self) -> anyhow::Result<()> {
-        let samples = self.samples.as_ref().and_then(|file| file.rescue(None));
+        let samples = self.samples.as_ref().and_then(LogWriter::rescue);
         if let Some(displaced) = &samples {
             self.samples_path = displaced.is_now_at().map(Path::to_owned);
         }
@@ -332,7 +314,7 @@ impl Outputs {
 
     /// Syncs the log to disk, against a power cut.
     pub(crate) fn sync(&self) -> anyhow::Result<()> {
-        self.samples.as_ref().map_or(Ok(()), OutputFile::sync)
+        self.samples.as_ref().map_or(Ok(()), LogWriter::sync)
     }
 
     /// Writes the rows of a block and syncs the log that they come from.
@@ -352,8 +334,8 @@ impl Outputs {
 pub(crate) fn create_log(
     path: Option<&Path>,
     name: (&str, &str, &str),
-    header: &impl First,
-) -> anyhow::Result<(OutputFile, PathBuf)> {
+    header: &impl Kind,
+) -> anyhow::Result<(LogWriter, PathBuf)> {
     let (board, started_at, command) = name;
     if let Some(path) = path.filter(|path| matches!(Format::of_name(path), Ok(Some(_)))) {
         let fix =
@@ -364,8 +346,8 @@ pub(crate) fn create_log(
         say(&remark);
     }
     let create = |path: &Path| {
-        let mut log = OutputFile::create("--output", path)?;
-        if let Err(error) = header.line().and_then(|line| log.append(&line)) {
+        let mut log = LogWriter::create("--output", path)?;
+        if let Err(error) = log.header(header) {
             // Removes a log whose first line cannot be written.
             log.remove();
             return Err(error);
@@ -398,15 +380,13 @@ fn is_of_run(csv: &[u8], known: &[u8], header: &Header, rows: &[Row]) -> bool {
     is_header && lines.all(|line| !line.ends_with(b"\n") || known.contains(&line) || is_open(line))
 }
 
-/// Opens a file of the resumed experiment: see [`OutputFile::resume`].
-fn resume(
-    flag: &'static str,
-    path: &Path,
-    read: u64,
-    whole: u64,
-) -> Result<OutputFile, UsageError> {
-    OutputFile::resume(path, read, whole)
-        .map_err(|error| refused(flag, path, &format!("cannot resume it: {error}")))
+/// Opens the log of a resumed experiment: see [`LogWriter::resume`].
+///
+/// # Errors
+/// Fails if it cannot be written.
+pub(crate) fn resume_log(path: &Path, end: End) -> Result<LogWriter, UsageError> {
+    LogWriter::resume(path, end)
+        .map_err(|error| refused("--resume", path, &format!("cannot resume it: {error}")))
 }
 
 fn refused(flag: &'static str, path: &Path, problem: &str) -> UsageError {

@@ -13,8 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::journal::Journal;
 use crate::commands::{say, show};
 use crate::host::clock;
-use crate::results::export::output_file::OutputFile;
-use crate::results::log::entry_line;
+use crate::results::log::LogWriter;
 use crate::soak::event::Event;
 use crate::soak::far_end::{FarEnd, News};
 use crate::soak::finder::{Finder, Limits};
@@ -41,7 +40,7 @@ const NOT_OVER: &str = "not over at the end of the log: it may have lasted longe
 /// A running soak.
 pub(super) struct Course {
     header: Header,
-    journal: Journal<OutputFile>,
+    journal: Journal<LogWriter>,
     summary: Summary,
     quota: Quota,
     quiet: bool,
@@ -68,7 +67,7 @@ impl Course {
     pub(super) fn new(
         header: Header,
         past: Option<&SoakLog>,
-        journal: Journal<OutputFile>,
+        journal: Journal<LogWriter>,
         quiet: bool,
     ) -> Self {
         let new = || Summary::new(header.clone());
@@ -347,7 +346,7 @@ impl Course {
 
     fn write(&mut self, entry: &Entry) -> anyhow::Result<()> {
         self.summary.take(entry);
-        self.journal.append(entry_line(entry)?)
+        self.journal.append(serde_json::to_vec(entry)?)
     }
 
     fn note(&self, text: String) -> Note {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::results::export::output_file::OutputFile;
+use crate::results::log::LogWriter;
 use crate::term::digits::counted;
 use crate::term::shell;
 
@@ -13,10 +13,10 @@ const MOST_WAITING: usize = 8 << 20;
 /// Pause between two tries.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A file that takes whole lines.
+/// A file that takes JSON objects as whole lines.
 pub(super) trait Lines {
-    /// Appends a line, or leaves the file as it was.
-    fn append(&mut self, line: &[u8]) -> anyhow::Result<()>;
+    /// Appends an object, or leaves the file as it was.
+    fn append(&mut self, object: &[u8]) -> anyhow::Result<()>;
     /// Flushes what was appended.
     fn sync(&self) -> anyhow::Result<()>;
     /// Goes on in another file with the same lines, if somebody moved or removed this one. Returns its name and what to
@@ -26,9 +26,9 @@ pub(super) trait Lines {
     }
 }
 
-impl Lines for OutputFile {
-    fn append(&mut self, line: &[u8]) -> anyhow::Result<()> {
-        self.append(line)
+impl Lines for LogWriter {
+    fn append(&mut self, object: &[u8]) -> anyhow::Result<()> {
+        self.append(object)
     }
 
     fn sync(&self) -> anyhow::Result<()> {
@@ -36,10 +36,9 @@ impl Lines for OutputFile {
     }
 
     fn rescue(&mut self) -> Option<(String, String)> {
-        let displaced = OutputFile::rescue(self, None)?;
+        let displaced = LogWriter::rescue(self)?;
         let path = displaced.is_now_at()?;
-        let bytes = path.metadata().ok()?.len();
-        *self = OutputFile::resume(path, bytes, bytes).ok()?;
+        self.go_on_at(path).ok()?;
         Some((shell::path(path), displaced.to_string()))
     }
 }
@@ -74,7 +73,7 @@ impl<F: Lines> Journal<F> {
         }
     }
 
-    /// Appends a line. One that the system refuses to write waits.
+    /// Appends a JSON object as a line. One that the system refuses to write waits.
     ///
     /// # Errors
     /// Fails if the file is not ours any more.
@@ -259,12 +258,14 @@ mod tests {
     fn a_file_that_somebody_removes_or_moves_is_written_again_with_all_its_lines() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("soak.jsonl");
-        let file = OutputFile::create("--output", &path).expect("a new file");
+        let file = LogWriter::create("--output", &path).expect("a new file");
         let mut journal = Journal::new(file, "soak.jsonl".to_owned());
-        journal.append(b"one\n".to_vec()).expect("it is written");
+        journal
+            .append(br#"{"n":1}"#.to_vec())
+            .expect("it is written");
         std::fs::remove_file(&path).expect("it is there");
         journal
-            .append(b"two\n".to_vec())
+            .append(br#"{"n":2}"#.to_vec())
             .expect("into the old file");
         journal.sync().expect("it goes on");
         let news = journal.news().expect("it is said");
@@ -276,12 +277,15 @@ mod tests {
         std::fs::rename(&path, moved).expect("it is there");
         std::fs::write(&path, "of somebody else").expect("written");
         journal
-            .append(b"three\n".to_vec())
+            .append(br#"{"n":3}"#.to_vec())
             .expect("into the old file");
         journal.sync().expect("it goes on");
         let beside = directory.path().join("soak.jsonl.saved");
         let text = std::fs::read_to_string(beside).expect("it is there");
-        assert_eq!(text, "one\ntwo\nthree\n");
+        let starts = |n: usize, line: &str| line.starts_with(&format!(r#"{{"n":{n},"#));
+        let mut lines = text.lines().zip(1..);
+        assert!(lines.all(|(line, n)| starts(n, line)), "{text}");
+        assert_eq!(text.lines().count(), 3, "{text}");
         journal.end().expect("nothing is missing");
     }
 

@@ -15,14 +15,13 @@ use super::remote_host::RemoteHost;
 use super::session::{self, outputs};
 use super::start_time::now;
 use super::{interrupt_on_signals, say, show};
-use crate::VERSION;
 use crate::cli::options::wire::{complete, reach_again};
 use crate::cli::{SoakArgs, WireArgs, words_as_text};
 use crate::data::{Destination, HostAddress, Payload};
 use crate::error::UsageError;
 use crate::host::board;
 use crate::host::facts::{Host, Interface};
-use crate::results::export::output_file::OutputFile;
+use crate::results::log::{LogWriter, Run};
 use crate::soak::far_end::{EchoAddress, FarEnd, Start};
 use crate::soak::log::{Header, SoakLog};
 use crate::sys::files::Root;
@@ -126,12 +125,12 @@ fn soak(args: &SoakArgs, other: Other, interrupt: &Interrupt) -> anyhow::Result<
     let (header, past, file, path) = match &args.resume {
         None => {
             let header = header(args, &other, &root)?;
-            let name = (&*header.board, &*header.started_at, "soak");
+            let name = (&*header.board, &*header.run.started_at, "soak");
             let (file, path) = outputs::create_log(args.output.as_deref(), name, &header)?;
             (header, None, file, path)
         }
         Some(path) => {
-            let log = SoakLog::open("--resume", path)?;
+            let log = SoakLog::open_to_resume(path)?;
             let file = reopen(path, &log, &other)?;
             (log.header.clone(), Some(log), file, path.clone())
         }
@@ -171,9 +170,7 @@ fn header(args: &SoakArgs, other: &Other, root: &Root) -> anyhow::Result<Header>
     let chosen = board::choose("auto", &host)?;
     let payload = Payload::try_from(args.payload);
     Ok(Header {
-        version: VERSION.to_owned(),
-        started_at: now(),
-        command_line: words_as_text(),
+        run: Run::new(&now(), words_as_text()),
         machine: chosen.machine(&host),
         board: chosen.board.name.clone(),
         to: other.to.clone(),
@@ -189,7 +186,7 @@ fn header(args: &SoakArgs, other: &Other, root: &Root) -> anyhow::Result<Header>
 }
 
 /// Opens the log of a soak that goes on.
-fn reopen(path: &Path, log: &SoakLog, other: &Other) -> Result<OutputFile, UsageError> {
+fn reopen(path: &Path, log: &SoakLog, other: &Other) -> Result<LogWriter, UsageError> {
     let shown = path.display();
     let refused = |problem: String| UsageError::flag("--resume", &shown, problem);
     if log.header.to != other.to {
@@ -206,7 +203,5 @@ fn reopen(path: &Path, log: &SoakLog, other: &Other) -> Result<OutputFile, Usage
             "it is complete: use udpbench summarize, or start another one".to_owned(),
         ));
     }
-    let (read, whole) = log.bytes;
-    OutputFile::resume(path, read, whole)
-        .map_err(|error| refused(format!("cannot write to it: {error}")))
+    outputs::resume_log(path, log.end)
 }

@@ -89,7 +89,7 @@ impl WatchColumns {
     /// Returns the line of a window.
     pub(super) fn line(&self, row: &Row) -> String {
         if row.status == Status::Failed {
-            return format!("{} failed: {}", time(&row.started_at), row.reason);
+            return format!("{} failed: {}", time(&row.started_at), row.reason.line());
         }
         let mut cells = self.columns.cells(row);
         for unknown in cells.iter_mut().filter(|cell| cell.is_empty()) {

@@ -160,7 +160,7 @@ impl Watch<'_> {
         let plan = self.plan;
         let input = RowInput {
             engines: plan.request.plan.pair(&plan.case),
-            pin: plan.placement.to_string(),
+            pin: Some(&plan.placement),
             outcome: Outcome::Complete(EndedBy::Rounds),
             samples: slice::from_ref(sample),
             ..RowInput::skipped(&plan.case, String::new())

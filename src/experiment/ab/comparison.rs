@@ -57,10 +57,6 @@ impl Logged for Comparison {
     fn header(&self) -> &Header {
         self.record.header()
     }
-
-    fn contradiction(&self, event: &Event) -> Option<String> {
-        self.record.contradiction(event)
-    }
 }
 
 impl Experiment for Comparison {

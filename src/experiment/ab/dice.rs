@@ -8,6 +8,7 @@ use crate::data::Case;
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::{Block, Decision, Plan, Planned, Settings};
+use crate::results::log::Run;
 use crate::results::row::Environment;
 
 /// Number of simulated comparisons. Other architectures run fewer: there, tests run in a slow emulator and would find
@@ -71,9 +72,7 @@ pub(super) fn record(looks: u32) -> Record {
 pub(super) fn record_of(keys: &[String], looks: u32) -> Record {
     let setup = setup(keys);
     let header = Header {
-        format: crate::results::log::FORMAT,
-        command_line: Vec::new(),
-        started_at: String::new(),
+        run: Run::default(),
         rounds: ROUNDS,
         until: (looks > 1).then_some(Until {
             looks,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::host::facts::Host;
 use crate::plan::{Plan, Settings};
-use crate::results::log::{First, Side};
+use crate::results::log::{Event, Kind, Run, Side};
 use crate::results::row::Environment;
 use crate::term::duration::ns;
 
@@ -16,12 +16,9 @@ pub const MOST_ROUNDS: u32 = 1000;
 /// First line of the log: what to measure, and on which machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// Version of the log format: [`FORMAT`](crate::results::log::FORMAT).
-    pub format: u32,
-    /// Words of the command line.
-    pub command_line: Vec<String>,
-    /// Start time of the program, UTC.
-    pub started_at: String,
+    /// Circumstances of the run.
+    #[serde(flatten)]
+    pub run: Run,
     /// Number of rounds. With [`Header::until`], the number of rounds from one look to the next.
     pub rounds: u32,
     /// Rule for measuring more rounds. `None`: there are no more.
@@ -88,7 +85,12 @@ impl Header {
     }
 }
 
-impl First for Header {
-    const KEY: &'static str = "ab";
+impl Kind for Header {
+    type Event = Event;
+    const NAME: &'static str = "ab";
     const WHAT: &'static str = "a log of udpbench ab";
+
+    fn impossible(event: &Event) -> Option<String> {
+        event.impossible()
+    }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::header::Header;
-use super::pairs::{pairs, runnable};
+use super::pairs::pairs;
 use super::{Pair, Side};
-use crate::results::log::{Event, Expected, Of};
+use crate::results::log::{Event, Of};
 use crate::results::row::{self, preempted};
 use crate::verdict::judge::By;
 
@@ -64,7 +64,7 @@ impl Record {
     #[cfg(test)]
     pub(super) fn type_in(&mut self, words: &str) {
         let words = std::iter::once("udpbench").chain(words.split(' '));
-        self.header.command_line = words.map(str::to_owned).collect();
+        self.header.run.command_line = words.map(str::to_owned).collect();
     }
 
     /// Adds a round of a pair in which A has the value 1 and B has `of_b`.
@@ -195,7 +195,7 @@ impl Record {
                 other_programs,
             } => {
                 let failure = Failure {
-                    reason: reason.clone(),
+                    reason: reason.to_string(),
                     other_programs: other_programs.clone(),
                 };
                 let (side, pair) = self.place(of.side, &of.case)?;
@@ -253,28 +253,6 @@ impl Record {
             None => Ok(()),
             Some(_) => Err(format!("round {round} of pair {number} twice in {side}")),
         }
-    }
-
-    /// Returns the first inconsistency in the window of an event, or `None`.
-    pub(super) fn contradiction(&self, event: &Event) -> Option<String> {
-        let Event::Window(window) = event else {
-            return None;
-        };
-        let sample = &window.sample;
-        let (side, number) = self.place(window.side, &sample.case).ok()?;
-        let setup = self.header.setup(side);
-        let planned = setup.plan.cases().nth(number)?;
-        let problem = match runnable(setup, planned) {
-            None => "it does not run".to_owned(),
-            Some((case, engines, placement)) => Expected {
-                case,
-                engines,
-                placement,
-                window: setup.settings.window,
-            }
-            .contradiction(sample)?,
-        };
-        Some(format!("{side}, {}: {problem}", sample.case))
     }
 }
 

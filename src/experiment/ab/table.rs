@@ -146,7 +146,7 @@ fn next(record: &Record, judgement: &Judgement) -> String {
         ""
     };
     let Some((rounds, command)) = command else {
-        let typed = CommandLine(&record.header().command_line);
+        let typed = CommandLine(&record.header().run.command_line);
         let is_disturbed = record.has_failures() || record.is_of_busy_machine();
         let is_open = judgement.is_inconclusive() && is_disturbed && typed.has("ab");
         let again = || {
@@ -172,7 +172,7 @@ fn command(header: &Header, rounds: u32) -> Option<String> {
     if options.any(|word| word.starts_with("--duration")) {
         return None;
     }
-    let mut words = header.command_line.iter().skip(1).map(String::as_str);
+    let mut words = header.run.command_line.iter().skip(1).map(String::as_str);
     let own = words.by_ref().take_while(|word| *word != "--");
     let own = without(own, &["--rounds", "--max-time", "--output", "-o"]);
     let is_kept = |word: &&str| *word != "--decide" && !word.starts_with("-o");

@@ -9,6 +9,7 @@ use super::*;
 use crate::cli::{Cli, Command, options};
 use crate::data::Case;
 use crate::results::log::Event;
+use crate::results::row::Failure;
 use crate::session::{Experiment, Step};
 use crate::verdict::judge::table::Detail;
 use crate::verdict::judge::{By, Engine, Judgement, Part, Question, Threshold, Verdict};
@@ -188,7 +189,7 @@ fn fail(
     let failed = Event::Failed {
         of: record.name(side, pair),
         round,
-        reason: reason.to_owned(),
+        reason: Failure::told(reason),
         other_programs: other_programs.map(str::to_owned),
     };
     record.take(&failed).expect("it can fail");
@@ -456,6 +457,7 @@ fn so_few_rounds_that_no_change_could_be_called_are_said_to_be_too_few() {
         (1..=rounds).for_each(|round| record.put(0, round, 1.5));
         let judgement = judged(&record);
         assert_eq!(is_news(&judgement.engines[0].whole.verdict), is_called);
+        assert_eq!(judgement.is_inconclusive(), !is_called);
         let text = table::draw(&record, &judgement, Detail::Changes, 80);
         let said = format!("{rounds} rounds: too few to call a change, however large");
         assert_eq!(text.contains(&said), !is_called, "{text}");

@@ -9,7 +9,7 @@ use super::{burst, cliff, idle, knee, lossless, tuning};
 use crate::host::facts::Host;
 use crate::host::tuning::Tunings;
 use crate::plan::{Plan, Settings, Wire};
-use crate::results::log::First;
+use crate::results::log::{Event, Kind, Run};
 use crate::results::row::Environment;
 use crate::term::duration::ns;
 
@@ -34,12 +34,9 @@ pub enum Question {
 /// First line of the log: what to search for, and on which machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// Version of the log format: [`FORMAT`](crate::results::log::FORMAT).
-    pub format: u32,
-    /// Words of the command line.
-    pub command_line: Vec<String>,
-    /// Start time of the program, UTC.
-    pub started_at: String,
+    /// Circumstances of the run.
+    #[serde(flatten)]
+    pub run: Run,
     /// Question of the searches.
     pub question: Question,
     /// Time limit for each case.
@@ -64,7 +61,12 @@ pub struct Header {
     pub wire: Option<Wire>,
 }
 
-impl First for Header {
-    const KEY: &'static str = "find";
+impl Kind for Header {
+    type Event = Event;
+    const NAME: &'static str = "find";
     const WHAT: &'static str = "a log of udpbench find";
+
+    fn impossible(event: &Event) -> Option<String> {
+        event.impossible()
+    }
 }

@@ -11,8 +11,8 @@ use super::{Next, Search};
 use crate::data::{Case, Sample};
 use crate::host::placement::Placement;
 use crate::plan::{Decision, Planned, Settings};
-use crate::results::log::{Event, Expected, Of, Window};
-use crate::results::row::Row;
+use crate::results::log::{Event, Of};
+use crate::results::row::{Failure, Row};
 use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::trial::spec::TrialSpec;
 
@@ -52,27 +52,6 @@ impl Logged for Record {
     fn header(&self) -> &Header {
         self.header()
     }
-
-    fn contradiction(&self, event: &Event) -> Option<String> {
-        let Event::Window(window) = event else {
-            return None;
-        };
-        let Window {
-            searched, sample, ..
-        } = &**window;
-        let number = self
-            .number(searched.as_ref().unwrap_or(&sample.case))
-            .ok()?;
-        let next = self.cases[number].next()?;
-        let expected = Expected {
-            case: &next.case,
-            engines: self.header.plan.pair(&next.case),
-            placement: self.placement(number)?,
-            window: next.window,
-        };
-        let problem = expected.contradiction(sample)?;
-        Some(format!("{}: {problem}", sample.case))
-    }
 }
 
 impl Experiment for Record {
@@ -110,8 +89,8 @@ impl Experiment for Record {
             Event::Failed { of, reason, .. } => {
                 let number = self.number(&of.case)?;
                 match of.tuning {
-                    None => self.cases[number].refusal = Some(reason.clone()),
-                    Some(tuning) => self.give_up(number, tuning, reason)?,
+                    None => self.cases[number].refusal = Some(reason.to_string()),
+                    Some(tuning) => self.give_up(number, tuning, &reason.to_string())?,
                 }
             }
             Event::Interrupted { .. } => self.is_interrupted = true,
@@ -334,7 +313,7 @@ impl Record {
             return Some(Step::Note(Box::new(Event::Failed {
                 of: self.name(number, tried),
                 round: 0,
-                reason: "there is no such setting".to_owned(),
+                reason: Failure::told("there is no such setting"),
                 other_programs: None,
             })));
         }

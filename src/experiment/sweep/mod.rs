@@ -13,7 +13,7 @@ use crate::host::placement::Placement;
 use crate::plan::Until;
 use crate::results::log::{Event, Header, Of};
 use crate::results::replay::Replay;
-use crate::results::row::{EndedBy, Row};
+use crate::results::row::{EndedBy, Failure, Row};
 use crate::session::{Begin, Experiment, Logged, Step, Trial, Work, soak_of};
 use crate::trial::spec::TrialSpec;
 
@@ -58,10 +58,6 @@ impl Logged for Sweep {
 
     fn header(&self) -> &Header {
         self.replay.header()
-    }
-
-    fn contradiction(&self, event: &Event) -> Option<String> {
-        self.replay.contradiction(event)
     }
 }
 
@@ -229,7 +225,7 @@ impl Sweep {
         let failed = Event::Failed {
             of: Of::case(case),
             round: 0,
-            reason: reason.clone(),
+            reason: Failure::told(reason),
             other_programs: None,
         };
         (!self.replay.has_failed(case)).then(|| Step::Note(Box::new(failed)))
@@ -354,7 +350,7 @@ mod tests {
         let failed = |trial: &Trial| Event::Failed {
             of: Of::case(&case()),
             round: trial.round,
-            reason: "it broke".to_owned(),
+            reason: Failure::told("it broke"),
             other_programs: None,
         };
         assert_eq!(course(&mut sweep, failed), ["begin", "trial 1", "note"]);

@@ -1,7 +1,6 @@
 //! Checks the build, the machine, and the CPUs that are available.
 
-use super::{Finding, Subject};
-use crate::VERSION;
+use super::{Finding, Subject, Unfit};
 use crate::sys::busy::Busy;
 use crate::sys::files::parse_cpu_list;
 use crate::term::cpu_list::{join, ranges};
@@ -31,7 +30,7 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
 fn debug_build() -> Option<Finding> {
     cfg!(debug_assertions).then(|| {
         Finding::invalid(
-            format!("this is a debug build ({VERSION})"),
+            Unfit::DebugBuild,
             "unoptimised loops cost several times as much as in a release",
             "cargo build --release, or cross build --release",
         )
@@ -50,7 +49,7 @@ fn emulated(subject: &Subject) -> Option<Finding> {
         )
     } else {
         Finding::invalid(
-            format!("this board is emulated or virtualised ({by})"),
+            Unfit::Emulated { by: by.to_owned() },
             "the numbers are those of the emulation: they show the format, not a speed",
             "run the same binary on the board itself",
         )
@@ -71,7 +70,10 @@ fn foreign_binary(subject: &Subject) -> Option<Finding> {
         ("x86", machine) if machine.starts_with('i') => None,
         (arch, machine) if arch == machine => None,
         _ => Some(Finding::invalid(
-            format!("a binary for {target} on a kernel for {machine}"),
+            Unfit::ForeignBinary {
+                target: target.to_owned(),
+                machine: machine.to_owned(),
+            },
             "every instruction is translated: these are not the numbers of any board",
             "run it on the board, or build for this machine",
         )),
@@ -79,10 +81,10 @@ fn foreign_binary(subject: &Subject) -> Option<Finding> {
 }
 
 fn quota(subject: &Subject) -> Option<Finding> {
-    let (quota, cpus) = (subject.host.cpu_quota?, subject.host.cpus.len());
-    (quota < cpus as f64).then(|| {
+    let (granted, cpus) = (subject.host.cpu_quota?, subject.host.cpus.len());
+    (granted < cpus as f64).then(|| {
         Finding::invalid(
-            format!("this control group grants the CPU time of {quota:.2} CPUs, of {cpus}"),
+            Unfit::CpuQuota { granted, cpus },
             "once the quota of a period is used up, every thread stops until the next period",
             "run it outside of the container or slice, or lift its CPU limit",
         )
@@ -92,8 +94,6 @@ fn quota(subject: &Subject) -> Option<Finding> {
 /// CPUs in use by others from which on there is a finding. A machine needs less than this for itself.
 const OTHERS_CPUS: f64 = 0.2;
 const MOST_NAMED: usize = 2;
-/// Beginning of what is seen of other programs.
-pub const OTHER_PROGRAMS: &str = "other programs use ";
 
 /// Finds other programs that use CPU time now, of `cpus` CPUs. The load average is no evidence: it includes the past of
 /// this program.
@@ -104,9 +104,13 @@ pub(super) fn other_programs(busy: &[Busy], cpus: usize) -> Option<Finding> {
     let named = busy.iter().take(MOST_NAMED);
     let named = named.map(|one| format!("{} (pid {}) {:.2}", one.name, one.pid, one.cpus));
     (used >= OTHERS_CPUS).then(|| {
-        let named = named.collect::<Vec<String>>().join(", ");
+        let busiest = named.collect::<Vec<String>>().join(", ");
         Finding::invalid(
-            format!("{OTHER_PROGRAMS}{used:.1} of {cpus} CPUs now: {named}"),
+            Unfit::OtherPrograms {
+                used,
+                cpus,
+                busiest,
+            },
             "they take CPU time and cache from the bench threads",
             "stop them, or wait until they end",
         )
@@ -236,7 +240,7 @@ fn hidden(subject: &Subject) -> Option<Finding> {
 fn contradiction(subject: &Subject) -> Option<Finding> {
     let contradiction = subject.board.contradiction(subject.host)?;
     Some(Finding::invalid(
-        contradiction,
+        Unfit::OtherCpus { contradiction },
         "the placements of the profile do not fit these CPUs: computed ones are used",
         "udpbench boards --new > my-board.toml, then --board ./my-board.toml; or --pin",
     ))

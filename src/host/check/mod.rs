@@ -7,11 +7,14 @@ mod kernel;
 mod machine;
 mod network;
 mod power_and_heat;
+mod unfit;
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::interface::{Cause, cause};
-pub use self::machine::OTHER_PROGRAMS;
+pub use self::unfit::{Problem, Unfit};
 use crate::data::Buffer;
 use crate::host::board::Board;
 use crate::host::facts::{self, Cpu, Host, Interface};
@@ -43,38 +46,45 @@ pub struct Subject<'a> {
     pub interfaces: Vec<Interface>,
 }
 
-/// Gravity of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Gravity {
-    /// The numbers would not be those of this board, or not the same tomorrow.
-    Invalid,
-    /// Worth knowing when the numbers are read.
-    Note,
-}
-
 /// A property of the host that affects the numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Gravity of the finding.
-    pub gravity: Gravity,
     /// The observation.
-    pub seen: String,
+    pub seen: Seen,
     /// Reason why it matters for the numbers.
     pub why: String,
     /// Command or action that removes it.
     pub fix: String,
 }
 
+/// Observation of a check.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Seen {
+    /// The numbers would not be those of this board, or not the same tomorrow.
+    Problem(Problem),
+    /// Worth knowing when the numbers are read.
+    Note(String),
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Problem(problem) => problem.fmt(f),
+            Self::Note(text) => f.write_str(text),
+        }
+    }
+}
+
 impl Finding {
     pub(in crate::host) fn invalid(
-        seen: impl Into<String>,
+        unfit: Unfit,
         why: impl Into<String>,
         fix: impl Into<String>,
     ) -> Self {
+        let is_remote = false;
         Self {
-            gravity: Gravity::Invalid,
-            seen: seen.into(),
+            seen: Seen::Problem(Problem { unfit, is_remote }),
             why: why.into(),
             fix: fix.into(),
         }
@@ -86,9 +96,27 @@ impl Finding {
         fix: impl Into<String>,
     ) -> Self {
         Self {
-            gravity: Gravity::Note,
-            ..Self::invalid(seen, why, fix)
+            seen: Seen::Note(seen.into()),
+            why: why.into(),
+            fix: fix.into(),
         }
+    }
+
+    /// Returns the problem, if it is one that makes the host unfit to measure on.
+    pub fn problem(&self) -> Option<&Problem> {
+        match &self.seen {
+            Seen::Problem(problem) => Some(problem),
+            Seen::Note(_) => None,
+        }
+    }
+
+    /// Marks a finding of the other host.
+    pub fn on_the_other_host(mut self) -> Self {
+        match &mut self.seen {
+            Seen::Problem(problem) => problem.is_remote = true,
+            Seen::Note(text) => *text = format!("on the other host: {text}"),
+        }
+        self
     }
 }
 
@@ -124,8 +152,8 @@ impl<'a> Subject<'a> {
         ]
         .into_iter()
         .flatten();
-        let is_invalid = |finding: &Finding| finding.gravity == Gravity::Invalid;
-        let (mut gravest_first, notes): (Vec<Finding>, Vec<Finding>) = all.partition(is_invalid);
+        let (mut gravest_first, notes): (Vec<Finding>, Vec<Finding>) =
+            all.partition(|finding| finding.problem().is_some());
         gravest_first.extend(notes);
         gravest_first
     }
@@ -142,9 +170,9 @@ fn numbers(cpus: &[Cpu]) -> Vec<usize> {
 }
 
 /// Returns the finding about other programs, if it is one of these.
-pub fn other_programs_in(findings: Vec<Finding>) -> Option<Finding> {
-    let mut findings = findings.into_iter();
-    findings.find(|finding| finding.seen.starts_with(OTHER_PROGRAMS))
+pub fn other_programs_in(mut findings: Vec<Finding>) -> Option<Finding> {
+    findings.retain(|finding| finding.problem().is_some_and(Problem::is_other_programs));
+    findings.pop()
 }
 
 /// Returns the findings about interfaces alone, without the rest of the host.

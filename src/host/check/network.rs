@@ -1,8 +1,8 @@
 //! Checks the network stack: loopback, buffers, RPS, conntrack and interrupts.
 
-use super::{Finding, Subject};
+use super::{Finding, Subject, Unfit};
 use crate::data::Ip;
-use crate::host::facts::Nic;
+use crate::host::facts::{Nic, loopback_fix};
 use crate::term::cpu_list;
 
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
@@ -30,27 +30,27 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
 
 fn loopback(subject: &Subject, ip: Ip) -> Option<Finding> {
     let problem = subject.host.loopback_problem(ip)?;
-    let (seen, fix) = problem.split_once("; ").unwrap_or((problem, ""));
-    let finding = match ip {
-        Ip::V4 => Finding::invalid,
-        Ip::V6 => Finding::note,
-    };
-    Some(finding(
-        seen.to_owned(),
-        "its cases are skipped".to_owned(),
-        fix.to_owned(),
-    ))
+    let problem = problem.to_owned();
+    let (why, fix) = ("its cases are skipped", loopback_fix(ip));
+    Some(match ip {
+        Ip::V4 => Finding::invalid(Unfit::Loopback { problem }, why, fix),
+        Ip::V6 => Finding::note(problem, why, fix),
+    })
 }
 
 /// Finds a limit on receive buffers that is too low. No setting affects loss more than the buffer.
 fn rcvbuf(subject: &Subject) -> Option<Finding> {
-    let asked = u64::from(subject.rcvbuf_bytes);
-    let most = subject.host.rmem_max.filter(|&most| most < asked)?;
+    let asked_bytes = u64::from(subject.rcvbuf_bytes);
+    let limit = subject.host.rmem_max;
+    let most_bytes = limit.filter(|&most| most < asked_bytes)?;
     if subject.host.exceeds_rmem_max {
         return None;
     }
     Some(Finding::invalid(
-        format!("net.core.rmem_max grants {most} B of receive buffer, not the {asked} asked for"),
+        Unfit::SmallBuffers {
+            most_bytes,
+            asked_bytes,
+        },
         "a smaller buffer loses more when a receiver is late; rows with other buffers do not compare",
         fix(subject),
     ))
@@ -95,10 +95,9 @@ fn rps(subject: &Subject) -> Option<Finding> {
     let cpus = subject.host.lo_rps_cpus.as_deref();
     let cpus = cpus.filter(|cpus| !cpus.is_empty())?;
     Some(Finding::invalid(
-        format!(
-            "RPS hands packets of lo to CPUs {}",
-            cpu_list::join(cpus, ",")
-        ),
+        Unfit::Rps {
+            cpus: cpu_list::join(cpus, ","),
+        },
         "the receive path runs on other CPUs than the sender: rates and CPU times change",
         "echo 0 | sudo tee /sys/class/net/lo/queues/rx-*/rps_cpus",
     ))
@@ -108,7 +107,7 @@ fn conntrack(subject: &Subject) -> Option<Finding> {
     let follows = subject.host.conntrack?.follows_loopback;
     follows.filter(|&follows| follows).map(|_| {
         Finding::invalid(
-            "conntrack tracks datagrams over loopback",
+            Unfit::Conntrack,
             "every datagram costs a lookup in its table",
             "for ip in iptables ip6tables; do sudo $ip -t raw -I OUTPUT -o lo -j NOTRACK\n\
              sudo $ip -t raw -I PREROUTING -i lo -j NOTRACK; done",

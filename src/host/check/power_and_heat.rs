@@ -1,6 +1,6 @@
 //! Checks clocks, heat and power supply.
 
-use super::{Finding, Subject};
+use super::{Finding, Subject, Unfit};
 use crate::host::facts::CpufreqPolicy;
 use crate::sys::sensors::throttle_words;
 use crate::sys::temperature::POSSIBLE_MILLIC;
@@ -38,7 +38,9 @@ fn governor_finding(subject: &Subject) -> Option<Finding> {
     let files = policies.first()?.files("scaling_governor");
     (!governors.is_empty()).then(|| {
         Finding::invalid(
-            format!("the cpufreq governor is {}", governors.join("+")),
+            Unfit::Governor {
+                governors: governors.join("+"),
+            },
             "the clock follows the load or stays low: engines that wait more run at a lower clock",
             format!("echo performance | sudo tee {files}"),
         )
@@ -64,10 +66,14 @@ fn low_clock(policy: &CpufreqPolicy) -> Option<Finding> {
     let (cpus, governor) = (&policy.cpus, policy.governor.as_deref()?);
     let is_low = now_khz < max_khz / 100 * LEAST_PCT;
     (is_low && !may_lower_clock(policy) && !reports_measured_clock(policy)).then(|| {
-        let (now, most) = (now_khz / 1000, max_khz / 1000);
         let files = policy.files("scaling_governor");
         Finding::invalid(
-            format!("CPUs {cpus} run at {now} MHz of {most}, and the governor is {governor}"),
+            Unfit::LowClock {
+                cpus: cpus.clone(),
+                now_mhz: now_khz / 1000,
+                max_mhz: max_khz / 1000,
+                governor: governor.to_owned(),
+            },
             "the numbers would be those of a slower board",
             format!(
                 "echo powersave | sudo tee {files}\n\
@@ -112,16 +118,14 @@ fn firmware_throttling(subject: &Subject) -> Option<Finding> {
     const NOW: u32 = 0xf;
     let bits = subject.throttle_bits?;
     let (now, either) = (throttle_words(bits & NOW), throttle_words(bits));
-    let seen = match (now.is_empty(), either.is_empty()) {
-        (_, true) => return None,
-        (false, _) => format!("the firmware reports {}", either.join(", ")),
-        (true, _) => format!(
-            "the firmware reports {}: not now, but since it was last asked",
-            either.join(", ")
-        ),
-    };
+    if either.is_empty() {
+        return None;
+    }
     Some(Finding::invalid(
-        seen,
+        Unfit::FirmwareThrottles {
+            how: either.join(", "),
+            is_over: now.is_empty(),
+        },
         "it lowers the clock to protect the board, under every governor",
         if bits & UNDER_VOLTAGE == 0 {
             "cool it: heat sink, fan, upright mounting; then vcgencmd get_throttled must say 0x0"
@@ -136,7 +140,7 @@ fn under_voltage(subject: &Subject) -> Option<Finding> {
     let is_low = subject.throttle_bits.is_none() && subject.under_voltage == Some(true);
     is_low.then(|| {
         Finding::invalid(
-            "the kernel reports under-voltage",
+            Unfit::UnderVoltage,
             "the firmware lowers the clock to protect the board, under every governor",
             "use the board's own power supply and a short cable; then check again",
         )
@@ -147,7 +151,7 @@ fn under_voltage(subject: &Subject) -> Option<Finding> {
 fn kernel_throttling(subject: &Subject) -> Option<Finding> {
     (subject.cooling == Some(true)).then(|| {
         Finding::invalid(
-            "the kernel throttles a CPU because of heat",
+            Unfit::KernelThrottles,
             "a cooling device of kind cpufreq in /sys/class/thermal is not in its state 0",
             "cool it: heat sink, fan; then check again",
         )
@@ -156,23 +160,26 @@ fn kernel_throttling(subject: &Subject) -> Option<Finding> {
 
 /// Reports a temperature at which the board throttles, or for which the profile wants a cool-down.
 fn high_temperature(subject: &Subject) -> Option<Finding> {
-    let degrees = subject.temperatures.hottest.as_ref()?.millic / 1000;
+    let celsius = subject.temperatures.hottest.as_ref()?.millic / 1000;
     let throttle_from = subject
         .board
         .throttle
         .as_ref()
         .map(|throttle| throttle.from_c);
     let limit = subject.board.cooldown.map(|cooldown| cooldown.below_c);
-    if let Some(from_c) = throttle_from.filter(|&from_c| degrees >= i32::from(from_c)) {
+    if let Some(throttles_from_c) = throttle_from.filter(|&from_c| celsius >= i32::from(from_c)) {
         return Some(Finding::invalid(
-            format!("the temperature is {degrees} C, and this board throttles from {from_c} C on"),
+            Unfit::HotBoard {
+                celsius,
+                throttles_from_c,
+            },
             "the clock drops during the measurement",
             "let it cool down, or add a heat sink or fan",
         ));
     }
-    let below_c = limit.filter(|&below_c| degrees >= i32::from(below_c))?;
+    let below_c = limit.filter(|&below_c| celsius >= i32::from(below_c))?;
     Some(Finding::note(
-        format!("the temperature is {degrees} C, and the profile asks for less than {below_c} C"),
+        format!("the temperature is {celsius} C, and the profile asks for less than {below_c} C"),
         "the sweep waits for that before each block, up to the time limit in the profile",
         "let it cool down, or add a fan",
     ))

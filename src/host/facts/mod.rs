@@ -250,11 +250,15 @@ fn loopback_problem(ip: Ip) -> Option<String> {
         socket.connect(socket.local_addr()?)
     };
     let error = reach().err()?;
-    let fix = match ip {
+    Some(format!("{address} cannot be used here: {error}"))
+}
+
+/// Returns what to do if this kind of loopback cannot be used.
+pub fn loopback_fix(ip: Ip) -> &'static str {
+    match ip {
         Ip::V4 => "if lo is down: ip link set lo up",
         Ip::V6 => "if IPv6 is disabled: sysctl -w net.ipv6.conf.lo.disable_ipv6=0",
-    };
-    Some(format!("{address} cannot be used here: {error}; {fix}"))
+    }
 }
 
 /// Joins the distinct values with `+`. `None` if there are none.

@@ -5,7 +5,7 @@ mod reader;
 use super::interval::Interval;
 use super::losses::{self, Cause};
 use super::twins::twins;
-use crate::host::check::Finding;
+use crate::host::check::{Finding, Unfit};
 use crate::host::facts::RcvbufLimit;
 
 /// Limits of this machine that a fix must respect.
@@ -75,14 +75,16 @@ fn overflow(
     let is_seen_full = seen.full().is_some_and(|full| full >= BUSY);
     if cause.least == 0 && !is_seen_full {
         return Finding::invalid(
-            format!("{buffer} may have overflowed: {drops} dropped"),
+            lost(format!("{buffer} may have overflowed: {drops} dropped")),
             "sockets of other programs dropped datagrams as well: whose buffer was full cannot be told",
             "ss -lunm shows the drops (d) of each",
         );
     }
     let during = dropping.length.as_secs_f64();
     let of = seen.length.as_secs_f64();
-    let what = format!("{buffer} overflowed: {drops} dropped, in {during:.0} of {of:.0} s");
+    let what = lost(format!(
+        "{buffer} overflowed: {drops} dropped, in {during:.0} of {of:.0} s"
+    ));
     let Some(busiest) = busiest else {
         if seen.read == 0 {
             let why = "nobody reads: no program here took a datagram (UdpInDatagrams)";
@@ -95,6 +97,10 @@ fn overflow(
     };
     let (why, fix) = reader::why_full(busiest, seen, dropping, name, larger);
     Finding::invalid(what, why, fix)
+}
+
+fn lost(how: String) -> Unfit {
+    Unfit::ProgramLoses { how }
 }
 
 /// Returns how the program gets a larger buffer.

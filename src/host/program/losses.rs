@@ -5,7 +5,7 @@ use std::iter;
 use nix::sys::utsname::uname;
 
 use super::Interval;
-use crate::host::check::Finding;
+use crate::host::check::{Finding, Unfit};
 use crate::sys::loss_counters::Loss;
 use crate::sys::loss_places::{Layer, LossPlace, PLACES};
 use crate::term::digits::counted;
@@ -97,7 +97,9 @@ pub fn cause_finding(cause: &Cause, interval: &Interval) -> Finding {
     let drops = cause.datagrams();
     let Some(place) = cause.place else {
         return Finding::invalid(
-            format!("{drops} dropped at its sockets, and no counter of the kernel says why"),
+            lost(format!(
+                "{drops} dropped at its sockets, and no counter of the kernel says why"
+            )),
             "it is no full buffer. Linux 6.18 does not count what it drops without memory (net.ipv4.udp_mem); root \
              sees the reason",
             "sysctl net.ipv4.udp_mem; grep UDP /proc/net/sockstat",
@@ -113,7 +115,10 @@ pub fn cause_finding(cause: &Cause, interval: &Interval) -> Finding {
         interface: interval.lost.busiest_interface(),
     });
     Finding::invalid(
-        format!("{}: {drops} dropped at its sockets ({by})", place.what),
+        lost(format!(
+            "{}: {drops} dropped at its sockets ({by})",
+            place.what
+        )),
         place.why,
         next(&loss),
     )
@@ -148,12 +153,15 @@ pub fn loss_finding(loss: &Loss) -> Finding {
         by(loss)
     );
     let is_sure = loss.place.layer <= Layer::Backlog && !loss.place.is_common;
-    let finding = if is_sure {
-        Finding::invalid
+    if is_sure {
+        Finding::invalid(lost(seen), loss.place.why, next(loss))
     } else {
-        Finding::note
-    };
-    finding(seen, loss.place.why.to_owned(), next(loss))
+        Finding::note(seen, loss.place.why, next(loss))
+    }
+}
+
+fn lost(how: String) -> Unfit {
+    Unfit::ProgramLoses { how }
 }
 
 /// Returns the places in few words, such as `reverse path filter 500, closed UDP ports 3`.

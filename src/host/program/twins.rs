@@ -154,7 +154,7 @@ mod tests {
     fn of_two_programs_on_one_port_the_one_with_the_exact_address_gets_what_is_sent_there() {
         let exact = found(["192.168.1.77", "0.0.0.0"], false).expect("they are twins");
         assert_eq!(
-            exact.seen,
+            exact.seen.to_string(),
             "2 sockets have port 7, of 2 processes: at 192.168.1.77 old (pid 8) ran 690 times, at 0.0.0.0 new (pid 9) \
              ran 0 times"
         );

@@ -6,7 +6,7 @@ use crate::engines::Engines;
 use crate::host::board::Board;
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
-use crate::plan::{Conditions, Remote, WireLink};
+use crate::plan::{Conditions, Location, PlanWarning, Remote, WireLink};
 
 /// One of the two hosts, from the view of a case's senders or receivers.
 struct Side<'a> {
@@ -147,7 +147,7 @@ pub(super) fn warnings(
     conditions: &Conditions,
     remote: &Remote,
     placement: &Placement,
-) -> Vec<String> {
+) -> Vec<PlanWarning> {
     let mut warnings = crowds(case, conditions, remote, placement);
     let link = remote.wire.link(case);
     warnings.extend(
@@ -159,11 +159,9 @@ pub(super) fn warnings(
 }
 
 /// Returns a warning if senders and receivers have a CPU in common. `None`: they have not.
-fn on_one_cpu(placement: &Placement) -> Option<String> {
+fn on_one_cpu(placement: &Placement) -> Option<PlanWarning> {
     let cpu = placement.shared_cpu()?;
-    Some(format!(
-        "both ends share CPU {cpu}, as they are on one machine (veth): give each its own with --pin SENDERS:RECEIVERS"
-    ))
+    Some(PlanWarning::BothEndsShareCpu { cpu })
 }
 
 /// Returns a warning for each host whose threads share CPUs.
@@ -172,14 +170,14 @@ fn crowds(
     conditions: &Conditions,
     remote: &Remote,
     placement: &Placement,
-) -> Vec<String> {
+) -> Vec<PlanWarning> {
     let (local, remote) = sides(case, conditions, remote);
     let (sending, receiving) = by_half(case, local, remote);
     let each = if case.is_full_duplex() { 2 } else { 1 };
     let beside = usize::from(case.is_open_loop());
     let senders = case.threads.senders() * (each + beside);
     let receivers = case.threads.receivers() * each;
-    let (of_senders, of_receivers) = by_half(case, "here", "at the other end");
+    let (of_senders, of_receivers) = by_half(case, Location::Local, Location::Remote);
     let halves = [
         (senders, &placement.senders, sending.host, of_senders),
         (
@@ -189,9 +187,10 @@ fn crowds(
             of_receivers,
         ),
     ];
-    let crowds = halves.into_iter().filter_map(|(busy, cpus, host, end)| {
-        let crowd = sharing_cpus(busy, cpus.iter().copied(), host)?;
-        Some(format!("{crowd} {end}"))
-    });
+    let crowds = halves
+        .into_iter()
+        .filter_map(|(busy, cpus, host, location)| {
+            sharing_cpus(busy, cpus.iter().copied(), host, Some(location))
+        });
     crowds.collect()
 }

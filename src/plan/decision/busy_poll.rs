@@ -4,7 +4,7 @@ use crate::data::Case;
 use crate::engine::BusyPolling;
 use crate::engines::{Engines, Entry};
 use crate::host::facts::Host;
-use crate::plan::Conditions;
+use crate::plan::{Conditions, PlanWarning};
 
 /// Returns the engines that receive, each with its host. Those of clients come last.
 fn receiving<'a>(
@@ -45,16 +45,20 @@ pub(super) fn refusal(case: &Case, engines: Engines, conditions: &Conditions) ->
 }
 
 /// Returns a warning about the first engine that waits where it cannot poll.
-pub(super) fn warning(case: &Case, engines: Engines, conditions: &Conditions) -> Option<String> {
+pub(super) fn warning(
+    case: &Case,
+    engines: Engines,
+    conditions: &Conditions,
+) -> Option<PlanWarning> {
     case.busy_poll?;
     receiving(case, engines, conditions).find_map(|(entry, _)| {
         let BusyPolling::OutOfReach(place) = entry.about.busy_polling else {
             return None;
         };
-        Some(format!(
-            "{entry} waits {place}, where --busy-poll reaches only with sysctl net.core.busy_poll: without it, a call \
-             looks once"
-        ))
+        Some(PlanWarning::WaitsUnpolled {
+            engine: entry.name(),
+            place: place.to_owned(),
+        })
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::data::{Case, Sharing, Spread};
 use crate::engines::Engines;
 use crate::host::placement::Placement;
-use crate::plan::Conditions;
+use crate::plan::{Conditions, PlanWarning};
 
 fn is_asked(case: &Case) -> bool {
     case.sharing == Some(Sharing::Reuseport(Spread::Cpu))
@@ -38,7 +38,7 @@ pub(super) fn warning(
     case: &Case,
     conditions: &Conditions,
     placement: &Placement,
-) -> Option<&'static str> {
+) -> Option<PlanWarning> {
     if !is_asked(case) {
         return None;
     }
@@ -47,9 +47,8 @@ pub(super) fn warning(
     let has_rps = |cpus: &Vec<usize>| !cpus.is_empty();
     let rps = conditions.host.lo_rps_cpus.as_ref().is_some_and(has_rps);
     Some(if conditions.remote.is_none() && !handles_its_own && !rps {
-        "over loopback the sender's CPU handles its packets, and no receiver is on one: the kernel's hash assigns the \
-         flows; see --pin"
+        PlanWarning::NoReceiverOnCpu
     } else {
-        "the CPU that handles a packet decides where it goes: some receivers may get none"
+        PlanWarning::FlowsByCpu
     })
 }

@@ -1,32 +1,29 @@
 //! Datagrams that are longer than an interface or the path between two hosts carries in one piece.
 
 use crate::data::Case;
-use crate::plan::{LinkEnd, WireLink};
+use crate::plan::{LinkEnd, Location, PlanWarning, WireLink};
 
 /// One direction of a case.
 struct Way<'a> {
     from: &'a LinkEnd,
     to: &'a LinkEnd,
-    /// Text for the end that sends: `here`, or `at the other end`.
-    from_where: &'static str,
-    to_where: &'static str,
+    from_location: Location,
+    to_location: Location,
 }
 
 /// Returns the directions in which a case sends.
 fn ways<'a>(case: &Case, link: &'a WireLink) -> Vec<Way<'a>> {
-    const HERE: &str = "here";
-    const THERE: &str = "at the other end";
     let up = Way {
         from: &link.local,
         to: &link.remote,
-        from_where: HERE,
-        to_where: THERE,
+        from_location: Location::Local,
+        to_location: Location::Remote,
     };
     let down = Way {
         from: &link.remote,
         to: &link.local,
-        from_where: THERE,
-        to_where: HERE,
+        from_location: Location::Remote,
+        to_location: Location::Local,
     };
     match (case.receives_at_both_ends(), case.remote_sends()) {
         (true, _) => vec![up, down],
@@ -42,9 +39,9 @@ pub(super) fn too_long_to_cut(case: &Case, link: &WireLink) -> Option<String> {
     let ways = ways(case, link);
     let at_sender = ways.iter().find_map(|way| {
         let most = way.from.most_payload().filter(|&most| payload > most)?;
-        let from_where = way.from_where;
+        let location = way.from_location;
         Some(format!(
-            "cuts datagrams of {most} B at most {from_where}: they may not be longer than the MTU (UDP_SEGMENT, udp(7))"
+            "cuts datagrams of {most} B at most {location}: they may not be longer than the MTU (UDP_SEGMENT, udp(7))"
         ))
     });
     let on_the_way = || {
@@ -61,27 +58,23 @@ pub(super) fn too_long_to_cut(case: &Case, link: &WireLink) -> Option<String> {
 }
 
 /// Returns warnings about the fragmentation or loss of long datagrams, for each direction.
-pub(super) fn warnings(case: &Case, link: &WireLink) -> Vec<String> {
+pub(super) fn warnings(case: &Case, link: &WireLink) -> Vec<PlanWarning> {
     let payload = u32::from(case.payload);
     let mut warnings = Vec::new();
     for way in ways(case, link) {
         let own = way.from.most_payload();
         let is_cut = own.is_some_and(|most| payload > most);
-        if let Some(most) = own.filter(|_| is_cut) {
-            warnings.push(format!(
-                "above {most} B a datagram is sent in fragments {} (MTU): one that gets lost loses all of it (see \
-                 net.ipv4.ipfrag_high_thresh)",
-                way.from_where
-            ));
+        if let Some(most_bytes) = own.filter(|_| is_cut) {
+            warnings.push(PlanWarning::Fragments {
+                most_bytes,
+                location: way.from_location,
+            });
         }
         warnings.extend(shorter_mtu_behind(&way, payload));
         let whole = way.from.longest_payload.filter(|&most| payload > most);
         let is_paths = whole < link.longest_payload_by_mtu();
-        if let Some(most) = whole.filter(|_| is_paths && !is_cut) {
-            warnings.push(format!(
-                "no datagram of more than {most} B came through whole before the start: longer ones are cut on the \
-                 way, or lost"
-            ));
+        if let Some(most_bytes) = whole.filter(|_| is_paths && !is_cut) {
+            warnings.push(PlanWarning::CutOnTheWay { most_bytes });
         }
     }
     warnings
@@ -89,15 +82,14 @@ pub(super) fn warnings(case: &Case, link: &WireLink) -> Vec<String> {
 
 /// Returns a warning if the receiving interface has the shorter MTU. It may drop longer frames, like a veth and many
 /// drivers.
-fn shorter_mtu_behind(way: &Way, payload: u32) -> Option<String> {
+fn shorter_mtu_behind(way: &Way, payload: u32) -> Option<PlanWarning> {
     let (from, to) = (way.from.interface.mtu?, way.to.interface.mtu?);
-    let most = way.to.most_payload()?;
-    (from > to && payload > most).then(|| {
-        format!(
-            "the MTUs differ: {from} {}, {to} {}, where longer frames may be dropped: ip link set dev {} mtu {to} {}, \
-             or --payload {most}",
-            way.from_where, way.to_where, way.from.interface.name, way.from_where
-        )
+    let most_bytes = way.to.most_payload()?;
+    (from > to && payload > most_bytes).then(|| PlanWarning::MtusDiffer {
+        from: (from, way.from_location),
+        to: (to, way.to_location),
+        interface: way.from.interface.name.clone(),
+        most_bytes,
     })
 }
 
@@ -136,43 +128,41 @@ mod tests {
     #[test]
     fn mtus_that_differ_are_said_with_the_fix_and_nothing_is_cut_that_leaves_whole() {
         let link = link(1500, 1280, Some(1252));
-        let up = warnings(&case("1400B/connected/v4/up"), &link);
-        assert_eq!(
-            up,
-            [
-                "the MTUs differ: 1500 here, 1280 at the other end, where longer frames may be dropped: ip link set dev \
-              eth0 mtu 1280 here, or --payload 1252"
-            ]
-        );
-        let down = warnings(&case("1400B/connected/v4/down"), &link);
-        let [cut] = &down[..] else {
-            panic!("{down:?}");
+        let warned = |key| warnings(&case(key), &link);
+        let differ = PlanWarning::MtusDiffer {
+            from: (1500, Location::Local),
+            to: (1280, Location::Remote),
+            interface: "eth0".to_owned(),
+            most_bytes: 1252,
         };
-        let expected = "above 1252 B a datagram is sent in fragments at the other end";
-        assert!(cut.starts_with(expected), "{cut}");
-        assert_eq!(
-            warnings(&case("1252B/connected/v4/up"), &link),
-            Vec::<String>::new()
-        );
+        let text = "the MTUs differ: 1500 here, 1280 at the other end, where longer frames may be dropped: ip link \
+                    set dev eth0 mtu 1280 here, or --payload 1252";
+        assert_eq!(differ.to_string(), text);
+        assert_eq!(warned("1400B/connected/v4/up"), [differ]);
+        let cut = PlanWarning::Fragments {
+            most_bytes: 1252,
+            location: Location::Remote,
+        };
+        assert_eq!(warned("1400B/connected/v4/down"), [cut]);
+        assert_eq!(warned("1252B/connected/v4/up"), []);
         // Requests go one way, and responses the other.
-        assert_eq!(warnings(&case("1400B/connected/v4/rr/up"), &link).len(), 2);
+        assert_eq!(warned("1400B/connected/v4/rr/up").len(), 2);
         // Fragments are as long as the MTU of the sender, which is the longer one.
-        assert_eq!(warnings(&case("1473B/connected/v4/up"), &link).len(), 2);
+        assert_eq!(warned("1473B/connected/v4/up").len(), 2);
     }
 
     #[test]
     fn what_the_path_does_not_take_is_not_said_to_be_cut_here() {
         let link = link(1500, 1500, Some(1300));
-        let said = warnings(&case("1301B/connected/v4/up"), &link).join("");
-        assert!(
-            said.starts_with("no datagram of more than 1300 B came through"),
-            "{said}"
-        );
-        let said = warnings(&case("1473B/connected/v4/up"), &link).join("");
-        assert!(
-            said.starts_with("above 1472 B a datagram is sent in fragments here"),
-            "{said}"
-        );
+        let cut = PlanWarning::CutOnTheWay { most_bytes: 1300 };
+        assert_eq!(warnings(&case("1301B/connected/v4/up"), &link), [cut]);
+        let location = Location::Local;
+        let most_bytes = 1472;
+        let here = PlanWarning::Fragments {
+            most_bytes,
+            location,
+        };
+        assert_eq!(warnings(&case("1473B/connected/v4/up"), &link), [here]);
         let reason = |key| too_long_to_cut(&case(key), &link).unwrap_or_default();
         assert!(reason("1301B/connected/v4/up").contains("1300 B at most come through"));
         assert!(reason("1473B/connected/v4/up").contains("of 1472 B at most here"));

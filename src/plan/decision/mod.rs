@@ -18,19 +18,18 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::refusal::can_run_nowhere;
 use self::refusal::refusal;
 use self::warnings::warnings;
-use super::Conditions;
+use super::{Conditions, Location, PlanWarning};
 use crate::data::{Case, Ip, Payload};
 use crate::engines::{self, Engines, Entry};
 use crate::host::facts::Host;
 use crate::host::placement::{Pin, Placement};
-use crate::term::digits::counted;
 
 /// Decision to run or to skip a case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// Run on these CPUs; the texts are warnings about results that may mislead.
-    Run(Placement, Vec<String>),
+    /// Run on these CPUs, with warnings about results that may mislead.
+    Run(Placement, Vec<PlanWarning>),
     /// Skip, for this reason.
     Skip(String),
 }
@@ -59,10 +58,10 @@ impl Decision {
         }
         let mut warnings = warnings(case, engines, conditions, &placement);
         warnings.extend(busy_poll::warning(case, engines, conditions));
-        let by_cpu = incoming_cpu::warning(case, conditions, &placement);
-        warnings.extend(by_cpu.map(str::to_owned));
+        warnings.extend(incoming_cpu::warning(case, conditions, &placement));
         warnings.extend(real_time::warning(case, conditions));
-        warnings.extend(fallbacks);
+        let fallbacks = fallbacks.into_iter();
+        warnings.extend(fallbacks.map(|reason| PlanWarning::GenericPlacement { reason }));
         Self::Run(placement, warnings)
     }
 }
@@ -124,10 +123,11 @@ pub(super) fn refused_engine(
 
 /// Returns a warning if more threads are busy than there are CPUs for them.
 fn sharing_cpus(
-    busy: usize,
+    threads: usize,
     pinned: impl Iterator<Item = Option<usize>>,
     host: &Host,
-) -> Option<String> {
+    location: Option<Location>,
+) -> Option<PlanWarning> {
     let pinned: BTreeSet<usize> = pinned.flatten().collect();
     let cpus = if pinned.is_empty() {
         host.cpus.len()
@@ -135,11 +135,13 @@ fn sharing_cpus(
         pinned.len()
     };
     if cpus == 0 {
-        return Some(format!(
-            "how many CPUs there are is not known (no /proc, no /sys): {busy} threads may share them"
-        ));
+        return Some(PlanWarning::UnknownCpus { threads, location });
     }
-    (busy > cpus).then(|| format!("{busy} threads share {}", counted(cpus, "CPU")))
+    (threads > cpus).then_some(PlanWarning::SharedCpus {
+        threads,
+        cpus,
+        location,
+    })
 }
 
 /// Counts the bench threads that run as tasks on workers.
@@ -170,10 +172,9 @@ mod tests {
 
     #[test]
     fn unknown_cpus_are_not_called_none() {
-        let warning = sharing_cpus(2, [None].into_iter(), &Host::default()).expect("a warning");
-        assert!(
-            warning.starts_with("how many CPUs there are is not known"),
-            "{warning}"
-        );
+        let warning = sharing_cpus(2, [None].into_iter(), &Host::default(), None);
+        let (threads, location) = (2, None);
+        let expected = PlanWarning::UnknownCpus { threads, location };
+        assert_eq!(warning, Some(expected));
     }
 }

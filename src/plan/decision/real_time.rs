@@ -6,7 +6,7 @@ use crate::data::{Case, Sched, Wait};
 use crate::engines::{Engines, Entry};
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
-use crate::plan::Conditions;
+use crate::plan::{Conditions, PlanWarning};
 use crate::sys::real_time::Throttling;
 
 /// Returns why real-time threads of a case would leave no CPU to the rest of the machine, if they would.
@@ -130,18 +130,24 @@ fn shared_cpu(threads: &[Thread], host: &Host) -> Option<String> {
 }
 
 /// Returns a warning about real-time threads that never sleep: throttling stops them.
-pub(super) fn warning(case: &Case, conditions: &Conditions) -> Option<String> {
+pub(super) fn warning(case: &Case, conditions: &Conditions) -> Option<PlanWarning> {
     case.sched.and_then(Sched::priority)?;
     let throttling = conditions.host.rt_throttling?;
     let never_sleeps = !case.is_rr() || case.wait == Some(Wait::Spin);
     let pause_us = throttling.pause_us().filter(|_| never_sleeps)?;
     let [pause_ms, period_ms] = [pause_us, throttling.period_us].map(|us| us / 1000);
-    let of_each = format!("threads that never sleep for {pause_ms} of each {period_ms} ms");
     Some(match throttling.spares_lone_threads {
-        Some(false) => format!("RT throttling stops {of_each} (kernel.sched_rt_runtime_us)"),
-        Some(true) => format!("the kernel stops {of_each}, if others wait for their CPU"),
-        None => format!(
-            "RT throttling may stop {of_each}: since Linux 6.12 it depends on CONFIG_RT_GROUP_SCHED, which is unknown"
-        ),
+        Some(false) => PlanWarning::RtThrottled {
+            pause_ms,
+            period_ms,
+        },
+        Some(true) => PlanWarning::RtYields {
+            pause_ms,
+            period_ms,
+        },
+        None => PlanWarning::RtUnknown {
+            pause_ms,
+            period_ms,
+        },
     })
 }

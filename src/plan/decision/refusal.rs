@@ -11,6 +11,7 @@ use crate::data::{
 };
 use crate::engine::ManyEndpoints;
 use crate::engines::{self, Engines, Entry};
+use crate::host::facts::loopback_fix;
 use crate::plan::Conditions;
 use crate::workload::TIMEOUT_NS;
 
@@ -51,7 +52,8 @@ pub(super) fn refusal(
         return None;
     }
     let problem = conditions.host.loopback_problem(case.ip);
-    problem.map(str::to_owned).or_else(|| has_no_address(case))
+    let problem = problem.map(|problem| format!("{problem}; {}", loopback_fix(case.ip)));
+    problem.or_else(|| has_no_address(case))
 }
 
 /// Returns why a case makes no sense with these engines, on any host.

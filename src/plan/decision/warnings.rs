@@ -4,15 +4,15 @@ use super::{across, is_fragmented, sharing_cpus, threads_on_workers};
 use crate::data::{Case, Group, Payload, Sharing, Spread, Workers};
 use crate::engines::{Engines, Entry};
 use crate::host::placement::Placement;
-use crate::plan::Conditions;
+use crate::plan::{Conditions, PlanWarning};
 
-/// Returns the warnings about a case, each a sentence.
+/// Returns the warnings about a case.
 pub(super) fn warnings(
     case: &Case,
     (sender, receiver): Engines,
     conditions: &Conditions,
     placement: &Placement,
-) -> Vec<String> {
+) -> Vec<PlanWarning> {
     let threads = case.threads;
     let (senders, receivers) = (threads.senders(), threads.receivers());
     let mut warnings = Vec::new();
@@ -26,51 +26,41 @@ pub(super) fn warnings(
     let busy = threads.count() + beside - threads_on_workers(case, (sender, receiver)) + workers;
     match &conditions.remote {
         Some(remote) => warnings.extend(across::warnings(case, conditions, remote, placement)),
-        None => warnings.extend(sharing_cpus(busy, placement.cpus(), conditions.host)),
+        None => warnings.extend(sharing_cpus(busy, placement.cpus(), conditions.host, None)),
     }
     if !threads.is_alone() && senders != receivers {
-        let (send, receive) = if case.is_rr() {
-            ("rr", "answer")
-        } else {
-            ("send", "receive")
-        };
-        warnings.push(format!(
-            "an odd thread count: {senders} {send}, {receivers} {receive}"
-        ));
+        warnings.push(PlanWarning::OddThreads {
+            senders,
+            receivers,
+            is_rr: case.is_rr(),
+        });
     }
     if senders % receivers != 0 && case.sharing.is_none_or(Sharing::is_even) {
         let flows = case.flow_count();
-        warnings.push(format!(
-            "{flows} flows cannot be spread evenly over {receivers} receivers: some get more"
-        ));
+        warnings.push(PlanWarning::UnevenFlows { flows, receivers });
     }
     match case.sharing {
-        Some(Sharing::Reuseport(Spread::Hash)) => {
-            warnings.push(
-                "the kernel's hash assigns the flows: some receivers may get none".to_owned(),
-            );
-        }
-        Some(Sharing::Reuseaddr) => warnings.push(
-            "SO_REUSEADDR: the kernel gives all datagrams to one of the receivers".to_owned(),
-        ),
+        Some(Sharing::Reuseport(Spread::Hash)) => warnings.push(PlanWarning::HashedFlows),
+        Some(Sharing::Reuseaddr) => warnings.push(PlanWarning::OneReceiver),
         _ => {}
     }
     if sender_cuts_nothing(case, sender) {
-        let payload = case.payload;
-        warnings.push(format!(
-            "{} sends one datagram per call at {payload} B",
-            case.sender
-        ));
+        warnings.push(PlanWarning::OnePerCall {
+            sender: case.sender,
+            payload: case.payload,
+        });
     }
     if sender.about.group != Group::Offload {
         warnings.extend(too_fast(case));
     }
     if is_fragmented(case) {
-        warnings
-            .push("above 65488 B IPv6 sends two fragments per datagram over loopback".to_owned());
+        warnings.push(PlanWarning::TwoFragments);
     }
     if let Some(reason) = receiver.about.starves {
-        warnings.push(format!("{} may starve: {reason}", case.receiver));
+        warnings.push(PlanWarning::MayStarve {
+            receiver: case.receiver,
+            reason: reason.to_owned(),
+        });
     }
     warnings
 }
@@ -80,15 +70,10 @@ pub(super) fn warnings(
 const NOBODY_SENDS_PPS: f64 = 5e6;
 
 /// Returns a warning about a rate that no thread can keep.
-fn too_fast(case: &Case) -> Option<String> {
+fn too_fast(case: &Case) -> Option<PlanWarning> {
     let rate = case.rate?;
-    let each = rate.per_second(case.payload) / case.threads.senders() as f64;
-    (each > NOBODY_SENDS_PPS).then(|| {
-        format!(
-            "--rate {rate} is {:.1} million datagrams per second for each sending thread: none keeps that up",
-            each / 1e6
-        )
-    })
+    let each_pps = rate.per_second(case.payload) / case.threads.senders() as f64;
+    (each_pps > NOBODY_SENDS_PPS).then_some(PlanWarning::RateTooHigh { rate, each_pps })
 }
 
 /// Returns whether an offload sender has nothing to segment: the payload is empty, or over half of what a call may hand

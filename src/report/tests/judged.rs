@@ -149,7 +149,7 @@ fn tables_are_unfolded_on_request() {
 fn what_broke_is_in_the_table_with_its_reason_below() {
     let mut new = ratios(1.0);
     new.rows[30].status = Status::Failed;
-    new.rows[30].reason = "it <starved>".to_owned();
+    new.rows[30].reason = Reason::Failed(Failure::told("it <starved>"));
     let page = page(&[ratios(1.0), new]);
     let changes = section(&page, "comparison");
     assert!(changes.contains("</span> broken</span>"));

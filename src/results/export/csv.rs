@@ -130,13 +130,13 @@ fn with_decimal_comma(value: Value) -> Value {
     }
 }
 
-/// Returns the cells of a row by column name, as texts without apostrophes.
+/// Returns the cells of a row by column name, as escaped texts without apostrophes.
 #[cfg(feature = "report")]
 pub(crate) fn texts(row: &Row) -> BTreeMap<String, String> {
     let cells = fields(row).unwrap_or_default().into_iter();
     let text = |value| match value {
         Value::Null => String::new(),
-        Value::String(text) => text,
+        Value::String(text) => escape::line(&text).into_owned(),
         number => number.to_string(),
     };
     cells.map(|(name, value)| (name, text(value))).collect()
@@ -151,14 +151,15 @@ fn needs_apostrophe(first: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::row::tests::ordinary_row;
+    use crate::results::row::tests::{ordinary_row, remark};
+    use crate::results::row::{Failure, Reason};
 
     #[test]
     fn no_text_is_a_formula() {
         for text in ["=1+2", "+1", "-1", "@x", "'=1", "''", "'a", "-", "a=1"] {
             let row = Row {
                 model: text.to_owned(),
-                warnings: vec![text.to_owned(), "=1".to_owned()],
+                warnings: vec![remark(text), remark("=1")],
                 queue_growth_packets: Some(-3),
                 temp_c_start: Some(-1.5),
                 ..ordinary_row()
@@ -181,8 +182,8 @@ mod tests {
     #[test]
     fn no_cell_steers_the_terminal_that_shows_the_file() {
         let row = Row {
-            reason: "\u{1b}]0;title\u{7}\r\n=1".to_owned(),
-            warnings: vec!["\t=1".to_owned()],
+            reason: Reason::Failed(Failure::told("\u{1b}]0;title\u{7}\r\n=1")),
+            warnings: vec![remark("\t=1")],
             ..ordinary_row()
         };
         let text = String::from_utf8(encode(&[&row]).expect("it can be encoded")).expect("UTF-8");

@@ -1,11 +1,13 @@
 //! JSON output (RFC 8259): an array of rows with one row per line, or the lines alone (JSON Lines). Numbers are
-//! numbers, missing values are `null`, and `warnings` is a list. Otherwise the fields are the columns of the CSV, in
+//! numbers, missing values are `null`, and `reason` and each of
+//! the list `warnings` have a `code` for programs and a `text` for people. Otherwise the fields are the columns of the CSV, in
 //! the same order.
 
-use serde_json::{Error, Value};
+use serde_json::{Error, Value, json};
 
 use crate::results::row::Row;
 
+const REASON: &str = "reason";
 const WARNINGS: &str = "warnings";
 
 /// Returns the rows as JSON objects.
@@ -16,10 +18,18 @@ pub fn objects(rows: &[Row]) -> Result<Vec<Value>, Error> {
     let object = |row: &Row| {
         let mut fields = serde_json::to_value(row)?;
         // Serialization joins the warnings into one text for CSV; JSON can hold a list.
-        fields[WARNINGS] = row.warnings.as_slice().into();
+        let warnings = row.warnings.iter();
+        let warnings = warnings.map(|it| sentence(it.code(), it));
+        fields[WARNINGS] = warnings.collect();
+        let code = row.reason.code();
+        fields[REASON] = code.map(|code| sentence(code, &row.reason)).into();
         Ok(fields)
     };
     rows.iter().map(object).collect()
+}
+
+fn sentence(code: &str, sentence: &impl ToString) -> Value {
+    json!({ "code": code, "text": sentence.to_string() })
 }
 
 /// Returns the objects as a JSON array, one object per line.
@@ -53,6 +63,7 @@ pub fn lines(objects: &[Value]) -> Result<Vec<u8>, Error> {
 mod tests {
     use super::*;
     use crate::results::row::tests::ordinary_row;
+    use crate::results::row::{CaseWarning, Failure, Reason};
 
     fn encoded(rows: &[Row]) -> Vec<u8> {
         let objects = objects(rows).expect("it can be encoded");
@@ -61,21 +72,28 @@ mod tests {
 
     #[test]
     fn a_program_reads_what_the_rows_have() {
+        let reason = "a \"quote\"; a line\nand a \\";
+        let text = "one; not two, µ|é".to_owned();
+        let remark = CaseWarning::Remark { text };
         let row = Row {
-            reason: "a \"quote\"; a line\nand a \\".to_owned(),
+            reason: Reason::Failed(Failure::told(reason)),
             received_pps: None,
             cv_pct: Some(0.1 + 0.2),
             unaccounted_packets: Some(-3),
-            warnings: vec!["one; not two".to_owned(), "µ|é".to_owned()],
+            warnings: vec![CaseWarning::NotPinned.into(), remark.into()],
             ..ordinary_row()
         };
         let read: Vec<Value> =
             serde_json::from_slice(&encoded(std::slice::from_ref(&row))).expect("JSON");
-        assert_eq!(read[0]["reason"], row.reason);
+        assert_eq!(read[0]["reason"], json!({ "code": "told", "text": reason }));
         assert!(read[0]["received_pps"].is_null());
         assert_eq!(read[0]["cv_pct"], 0.1 + 0.2);
         assert_eq!(read[0]["unaccounted_packets"], -3);
-        assert_eq!(read[0]["warnings"], serde_json::json!(row.warnings));
+        let warnings = json!([
+            { "code": "not-pinned", "text": "a thread could not be pinned" },
+            { "code": "remark", "text": "one; not two, µ|é" },
+        ]);
+        assert_eq!(read[0]["warnings"], warnings);
     }
 
     #[test]

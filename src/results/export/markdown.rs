@@ -93,7 +93,7 @@ fn remarks(text: &mut String, rows: &[Row]) {
         text.push('\n');
     }
     for ((kind, what), count) in remarks {
-        let _ = writeln!(text, "- {}, {count} x: {}", escaped(kind), escaped(what));
+        let _ = writeln!(text, "- {}, {count} x: {}", escaped(kind), escaped(&what));
     }
 }
 
@@ -119,11 +119,12 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::results::row::tests::ordinary_row;
+    use crate::results::row::{Failure, Reason};
 
     #[test]
     fn what_markdown_would_take_for_more_stays_text() {
         let row = Row {
-            reason: "a|b\n*c* `d` <e>".to_owned(),
+            reason: Reason::Failed(Failure::told("a|b\n*c* `d` <e>")),
             ..ordinary_row()
         };
         let text = encode(&[row], &[]);

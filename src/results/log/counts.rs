@@ -1,6 +1,6 @@
-//! Validation of the counts of a window: none is impossibly large, and none decreases.
+//! Limits of the counts of a window, so that no sum and no difference of them overflows, whatever a program counted.
 
-use crate::data::{Counts, RoundTrips, Sample, ThreadSample, Verified};
+use crate::data::{Counts, Histogram, RoundTrips, Sample, ThreadSample, Verified};
 
 /// Limit that no counter of a window reaches. 2^53 datagrams are a year at 100 Mpps, and spreadsheets and JSON
 /// readers count no further.
@@ -35,6 +35,9 @@ pub(super) fn impossible(sample: &Sample) -> Option<&'static str> {
     if accounting.at_end.refused > accounting.at_end.sent {
         return Some("more datagrams refused than sent");
     }
+    if !histograms(sample).all(Histogram::is_valid) {
+        return Some("times in buckets that cannot be");
+    }
     let mut paces = sample.threads.iter().filter_map(|thread| thread.pace);
     paces
         .any(|pace| pace.chain_ns == 0)
@@ -45,6 +48,13 @@ pub(super) fn impossible(sample: &Sample) -> Option<&'static str> {
 pub(crate) fn added(total: u64, sample: &Sample) -> Option<u64> {
     let total = counts(sample).fold(total, u64::saturating_add);
     (total < MOST_IN_ALL).then_some(total)
+}
+
+fn histograms(sample: &Sample) -> impl Iterator<Item = &Histogram> {
+    let round_trips = sample.round_trips.iter();
+    let round_trips = round_trips.flat_map(|found| [&found.times, &found.wakeups]);
+    let pacing = sample.pacing.iter();
+    round_trips.chain(pacing.flat_map(|found| [&found.transmit_gaps, &found.call_end_gaps]))
 }
 
 fn counts(sample: &Sample) -> impl Iterator<Item = u64> {
@@ -65,6 +75,8 @@ fn counts(sample: &Sample) -> impl Iterator<Item = u64> {
     let of_threads = sample.threads.iter().flat_map(of_thread);
     let of_datagrams = sample.verified.map(of_datagrams);
     let of_round_trips = sample.round_trips.iter().flat_map(of_round_trips);
+    let of_pacing = sample.pacing.iter().map(|found| found.late);
+    let of_histograms = histograms(sample).flat_map(Histogram::counts);
     let counts = of_threads
         .chain(of_accounting)
         .chain(of_run)
@@ -74,15 +86,15 @@ fn counts(sample: &Sample) -> impl Iterator<Item = u64> {
     let of_states = states.map(|state| state.ns);
     let counts = counts
         .chain(of_round_trips)
+        .chain(of_pacing)
+        .chain(of_histograms)
         .chain(of_flows)
         .chain(of_states);
     counts.chain(of_datagrams.into_iter().flatten())
 }
 
-fn of_round_trips(found: &RoundTrips) -> impl Iterator<Item = u64> {
-    let others = [found.sum_ns, found.unanswered, found.late];
-    let times = found.times.counts().chain(found.wakeups.counts());
-    times.chain(others)
+fn of_round_trips(found: &RoundTrips) -> [u64; 3] {
+    [found.sum_ns, found.unanswered, found.late]
 }
 
 fn of_thread(thread: &ThreadSample) -> [u64; 13] {

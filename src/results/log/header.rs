@@ -1,46 +1,113 @@
-//! Validation of the header of a log.
+//! First lines of logs: what all kinds share, and the header of a sweep.
 
-use std::collections::HashSet;
+use std::fmt::Debug;
 
-use super::{First, Header};
-use crate::data::{Case, EngineName};
-use crate::plan::{Block, Decision, Planned};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-impl First for Header {
-    const KEY: &'static str = "header";
-    const WHAT: &'static str = "raw samples of udpbench";
+use super::{Event, FORMAT};
+use crate::data::Case;
+use crate::host::facts::Host;
+use crate::plan::{Plan, Schedule, Wire};
+use crate::results::earlier_runs::EarlierRuns;
+use crate::results::row::Environment;
 
-    fn contradiction(&self) -> Option<String> {
-        let (schedule, environment) = (&self.schedule, &self.environment);
-        if schedule.rounds == 0 {
-            return Some("a schedule of 0 rounds".to_owned());
+/// Header of a kind of logs. It describes the task.
+pub trait Kind: Clone + Serialize + DeserializeOwned {
+    /// Any other line.
+    type Event: Clone + Debug + Serialize + DeserializeOwned;
+    /// Name in the first line.
+    const NAME: &'static str;
+    /// Name of such a log in messages.
+    const WHAT: &'static str;
+
+    /// Returns what is impossible in an event by itself.
+    fn impossible(_event: &Self::Event) -> Option<String> {
+        None
+    }
+}
+
+/// Circumstances that every header has.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Run {
+    /// Version of the program.
+    pub version: String,
+    /// Start time of the program, UTC, as in RFC 3339.
+    pub started_at: String,
+    /// Words of the command line.
+    pub command_line: Vec<String>,
+}
+
+impl Run {
+    /// Returns the circumstances of this process.
+    pub fn new(started_at: &str, command_line: Vec<String>) -> Self {
+        Self {
+            version: crate::VERSION.to_owned(),
+            started_at: started_at.to_owned(),
+            command_line,
         }
-        if schedule.settings.window.is_zero() {
-            return Some("a schedule of windows that are never open".to_owned());
+    }
+}
+
+/// First line of a log. Its kind and format come first: see [`is_of`](super::is_of).
+#[derive(Serialize)]
+pub(super) struct First<'a, K> {
+    header: Named<'a, K>,
+}
+
+#[derive(Serialize)]
+struct Named<'a, K> {
+    kind: &'static str,
+    format: u32,
+    #[serde(flatten)]
+    header: &'a K,
+}
+
+impl<'a, K: Kind> First<'a, K> {
+    pub(super) fn new(header: &'a K) -> Self {
+        Self {
+            header: Named {
+                kind: K::NAME,
+                format: FORMAT,
+                header,
+            },
         }
-        if schedule.seed != environment.seed {
-            return Some(format!(
-                "the seed is {} in the schedule and {} in the environment",
-                schedule.seed, environment.seed
-            ));
-        }
-        let warmup_ms = 1000.0 * schedule.settings.warmup.as_secs_f64();
-        // The tolerance allows for rounding, because the value is stored as a decimal number.
-        if (warmup_ms - environment.warmup_ms).abs() > 1e-3 * warmup_ms.max(1.0) {
-            return Some(format!(
-                "the warm-up is {warmup_ms} ms in the schedule and {} ms in the environment",
-                environment.warmup_ms
-            ));
-        }
-        if let Some(name) = self.unknown_engine() {
-            return Some(format!("the plan does not list the engine {name}"));
-        }
-        let blocks = self.plan.blocks.iter().enumerate();
-        blocks
-            .filter_map(|(number, block)| Some((number, wrong_block(block)?)))
-            .map(|(number, problem)| format!("block {number}: {problem}"))
-            .next()
-            .or_else(|| self.repeated_case())
+    }
+}
+
+/// Facts that all windows of a sweep share.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Header {
+    /// Circumstances of the run.
+    #[serde(flatten)]
+    pub run: Run,
+    /// Board as given on the command line: `auto`, a name or a file.
+    pub board_asked: String,
+    /// CPUs as given on the command line (`--pin`). Empty: the CPUs of the board's profile.
+    pub pin_asked: String,
+    /// Number and length of the rounds and windows, and their settings.
+    pub schedule: Schedule,
+    /// Cases in blocks, each with the decision whether it runs.
+    pub plan: Plan,
+    /// Facts that all rows share.
+    pub environment: Environment,
+    /// The local machine.
+    pub host: Host,
+    /// The remote host and the network path to it. Absent: all threads are on this host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Wire>,
+    /// Earlier runs of cases of the plan that were found before the first window.
+    #[serde(default)]
+    pub earlier_runs: Vec<EarlierRuns>,
+}
+
+impl Kind for Header {
+    type Event = Event;
+    const NAME: &'static str = "sweep";
+    const WHAT: &'static str = "the log of a sweep";
+
+    fn impossible(event: &Event) -> Option<String> {
+        event.impossible()
     }
 }
 
@@ -50,59 +117,5 @@ impl Header {
         let key = case.key();
         let found = self.earlier_runs.iter().find(|runs| runs.case == key);
         found.map_or(&[], |runs| &runs.received_pps)
-    }
-
-    fn unknown_engine(&self) -> Option<EngineName> {
-        let cases = self.plan.cases().map(|planned| planned.case);
-        let mut names = cases.flat_map(|case| [case.sender, case.receiver]);
-        names.find(|&name| self.plan.properties(name).is_none())
-    }
-
-    fn repeated_case(&self) -> Option<String> {
-        let mut seen = HashSet::new();
-        let mut keys = self.plan.cases().map(|planned| planned.case.key());
-        let key = keys.find(|key| !seen.insert(key.clone()))?;
-        Some(format!("the plan has {key} twice"))
-    }
-}
-
-fn wrong_block(block: &Block) -> Option<String> {
-    block.cases.iter().find_map(|planned| {
-        let case = &planned.case;
-        if case.block() != block.key {
-            return Some(format!(
-                "its key is {}, but {} belongs to another block",
-                block.key,
-                case.key()
-            ));
-        }
-        if case.sharing.is_some() != block.key.receivers_share() {
-            return Some(format!(
-                "{}: a port is shared by two receivers or more",
-                case.key()
-            ));
-        }
-        (!is_placed(planned)).then(|| {
-            format!(
-                "{}: its placement does not have one CPU per thread",
-                case.key()
-            )
-        })
-    })
-}
-
-fn is_placed(planned: &Planned) -> bool {
-    let threads = planned.case.threads;
-    let receivers = if threads.is_alone() {
-        0
-    } else {
-        threads.receivers()
-    };
-    match &planned.verdict {
-        Decision::Run(placement, _) => {
-            let placed = (placement.senders.len(), placement.receivers.len());
-            placed == (threads.senders(), receivers)
-        }
-        Decision::Skip(_) => true,
     }
 }

@@ -7,11 +7,10 @@ mod rows;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use self::progress::{IN_TWO_PARTS, Measured, Progress, Stage, check_round};
+use self::progress::{Measured, Progress, Stage, check_round};
 use crate::data::{Case, Sample};
-use crate::host::placement::Placement;
-use crate::results::log::{Event, Expected, Header, Of};
-use crate::results::row::{Interruption, Row};
+use crate::results::log::{Event, Header, Of};
+use crate::results::row::{BlockWarning, Failure, Interruption, Row};
 use crate::sys::power::IdlePower;
 
 /// State of a sweep after the events so far.
@@ -79,42 +78,32 @@ impl Replay {
                     return Err(format!("block {block} begins, but it had ended"));
                 }
                 progress.stage = Stage::Begun;
-                progress.warn(warning.clone());
+                warning.iter().cloned().for_each(|it| progress.warn(it));
             }
             Event::Verified(sample) => self.verified(sample)?,
             Event::Window(window) => self.add_window(&window.sample)?,
             Event::Repeated {
-                of,
-                round,
-                reason,
-                sample,
-                ..
-            } => self.repeat((&of.case, *round), reason, sample.as_deref())?,
+                of, round, reason, ..
+            } => {
+                let repeated = &mut self.running(&of.case)?.repeated;
+                repeated.push((*round, reason.clone()));
+            }
             Event::Failed {
                 of: Of { case, .. },
                 reason,
-                round,
                 ..
-            } => {
-                let most_rounds = self.header.schedule.most_rounds();
-                let measured = self.running(case)?;
-                // A case may also fail before the first round.
-                check_round(case, (*round).max(1), most_rounds)?;
-                measured.failure = Some(reason.clone());
-            }
+            } => self.running(case)?.failure = Some(reason.clone()),
             Event::BlockEnded { block, by } => {
                 if self.block_mut(*block)?.stage != Stage::Begun {
                     return Err(format!("block {block} ends, but it had not begun"));
                 }
-                let is_whole = self.blocks[*block].end(*by, &self.header.schedule);
-                is_whole.map_err(|problem| format!("block {block}: {problem}"))?;
                 self.blocks[*block].stage = Stage::Ended;
                 let rows = self.rows(*block, Some(*by));
                 self.blocks[*block].cases.clear();
                 return Ok(rows);
             }
             Event::Interrupted { lost } => {
-                let lost = lost.clone().map(Interruption::Lost);
+                let lost = lost.clone().map(|why| Interruption::Lost { why });
                 self.interruption = lost.unwrap_or(Interruption::Signal);
             }
             Event::Resumed { unlike, .. } => self.resume(unlike),
@@ -182,10 +171,11 @@ impl Replay {
         self.blocks[block].cases.get(case_index)
     }
 
-    /// Returns the case of this key and its placement, if the case runs.
-    fn runnable(&self, key: &str) -> Option<(&Case, &Placement)> {
+    /// Returns the case of this key, if it runs.
+    fn runnable(&self, key: &str) -> Option<&Case> {
         let &(block, case_index) = self.case_indices.get(key)?;
-        self.header.plan.blocks[block].runnable().nth(case_index)
+        let mut runnable = self.header.plan.blocks[block].runnable();
+        runnable.nth(case_index).map(|(case, _)| case)
     }
 
     fn block_mut(&mut self, block: usize) -> Result<&mut Progress, String> {
@@ -215,45 +205,14 @@ impl Replay {
         Ok(measured)
     }
 
-    /// Returns the first inconsistency in the counts of an event.
-    pub fn contradiction(&self, event: &Event) -> Option<String> {
-        let whole = self.header.schedule.settings.window;
-        let (sample, window) = match event {
-            Event::Verified(sample) => (&**sample, Duration::ZERO),
-            Event::Window(window) => (&window.sample, whole),
-            Event::Repeated { sample, .. } => (sample.as_deref()?, whole),
-            _ => return None,
-        };
-        // Unknown cases, and cases that do not run, are refused by [`Replay::running`].
-        let (case, placement) = self.runnable(&sample.case)?;
-        let expected = Expected {
-            case,
-            engines: self.header.plan.pair(case),
-            placement,
-            window,
-        };
-        let contradiction = expected.contradiction(sample)?;
-        Some(format!("{}: {contradiction}", sample.case))
-    }
-
     fn verified(&mut self, sample: &Sample) -> Result<(), String> {
-        let verifies = self.header.schedule.verify;
-        let direction = self
-            .runnable(&sample.case)
-            .and_then(|(case, _)| case.direction);
+        let direction = self.runnable(&sample.case).and_then(|case| case.direction);
         let measured = self.running(&sample.case)?;
-        let is_first = measured.verified.is_none() && measured.samples.is_empty();
-        if !verifies || (sample.round, sample.position) != (0, 0) || !is_first {
-            return Err(format!(
-                "{} is verified, but not in the one window before its first round",
-                sample.case
-            ));
-        }
-        if sample.verified.is_none() {
-            return Err(format!("{}: what was verified is missing", sample.case));
-        }
         measured.verified = sample.verified;
-        measured.failure = sample.verified.and_then(|found| found.fault(direction));
+        measured.failure = sample
+            .verified
+            .and_then(|found| found.fault(direction))
+            .map(Failure::told);
         Ok(())
     }
 
@@ -262,50 +221,21 @@ impl Replay {
         let blocks = self.blocks.iter_mut();
         for block in blocks.filter(|block| block.stage != Stage::Ended) {
             if block.is_within_a_round() {
-                block.warn(Some(IN_TWO_PARTS.to_owned()));
+                block.warn(BlockWarning::InTwoParts);
             }
-            block.forget_positions();
             for what in differences {
-                let warning = format!("resumed with a difference: {what}");
-                block.warn(Some(warning));
+                block.warn(BlockWarning::ResumedWithDifference { what: what.clone() });
             }
         }
     }
 
     fn add_window(&mut self, sample: &Sample) -> Result<(), String> {
-        let most_rounds = self.header.schedule.most_rounds();
-        self.running(&sample.case)?;
-        if sample.verified.is_some() {
-            return Err(format!(
-                "{}: datagrams are verified before the first round only",
-                sample.case
-            ));
-        }
-        let (block, case_index) = self.case_indices[&sample.case];
-        self.blocks[block].cases[case_index].add(sample)?;
-        self.blocks[block].add_window(sample, most_rounds)?;
+        check_round(sample, self.header.schedule.most_rounds())?;
+        self.running(&sample.case)?.add(sample)?;
+        let (block, _) = self.case_indices[&sample.case];
+        self.blocks[block].round = sample.round;
         self.measured_windows += 1;
         Ok(())
-    }
-
-    fn repeat(
-        &mut self,
-        (case, round): (&str, u32),
-        why: &str,
-        sample: Option<&Sample>,
-    ) -> Result<(), String> {
-        let most_rounds = self.header.schedule.most_rounds();
-        check_round(case, round, most_rounds)?;
-        if let Some(sample) = sample {
-            if (sample.case.as_str(), sample.round) != (case, round)
-                || (sample.is_sound() && sample.link_fault().is_none())
-            {
-                return Err(format!(
-                    "round {round} of {case} is repeated for a window that is not its own, or adds up with its link up"
-                ));
-            }
-        }
-        self.running(case)?.repeat(case, round, why)
     }
 }
 

@@ -4,7 +4,9 @@ use super::Replay;
 use super::progress::{Measured, Stage};
 use crate::data::{self, Case, Sample};
 use crate::plan::{Decision, LinkEnd, Meter, Planned};
-use crate::results::row::{EndedBy, Outcome, Row, RowInput};
+use crate::results::row::{
+    BlockWarning, CaseWarning, EndedBy, NicText, Outcome, Row, RowInput, Warning,
+};
 
 /// Data that a case needs from other cases of its block.
 #[derive(Clone, Copy)]
@@ -15,7 +17,7 @@ struct Beside<'a> {
     half: &'a [Sample],
     /// Windows of each case with another engine.
     others: &'a [&'a [Sample]],
-    warnings: &'a [String],
+    warnings: &'a [BlockWarning],
 }
 
 impl Replay {
@@ -83,9 +85,9 @@ impl Replay {
     }
 
     /// Returns the local and the remote interface of a case between two hosts, in words.
-    fn nics(&self, case: &Case) -> (String, String) {
+    fn nics(&self, case: &Case) -> (NicText, NicText) {
         let link = self.header.wire.as_ref().and_then(|wire| wire.link(case));
-        let words = |end: &LinkEnd| format!("{}: {}", end.interface.name, end.interface);
+        let words = |end: &LinkEnd| NicText::of(&end.interface);
         link.map(|link| (words(&link.local), words(&link.remote)))
             .unwrap_or_default()
     }
@@ -98,19 +100,20 @@ impl Replay {
         ended: Option<EndedBy>,
     ) -> Row {
         let schedule = &self.header.schedule;
-        let (pin, mut warnings) = match &planned.verdict {
-            Decision::Run(placement, warnings) => (placement.to_string(), warnings.clone()),
-            Decision::Skip(_) => (String::new(), Vec::new()),
+        let (pin, of_plan) = match &planned.verdict {
+            Decision::Run(placement, warnings) => (Some(placement), &warnings[..]),
+            Decision::Skip(_) => (None, &[][..]),
         };
-        warnings.extend_from_slice(beside.warnings);
+        let mut warnings: Vec<Warning> = of_plan.iter().cloned().map(Warning::Plan).collect();
+        warnings.extend(beside.warnings.iter().cloned().map(Warning::Block));
         #[cfg(feature = "calibration")]
         if schedule.settings.delay.is_some() {
-            warnings.push("senders were slowed down on purpose (--delay)".to_owned());
+            warnings.push(CaseWarning::Delayed.into());
         }
         let engines = self.header.plan.pair(&planned.case);
         let unverified = data::refusal(planned.case.payload, engines.sender);
         let unverified = unverified.filter(|_| schedule.verify);
-        warnings.extend(unverified.map(|reason| format!("not verified: {reason}")));
+        warnings.extend(unverified.map(|reason| CaseWarning::NotVerified { reason }.into()));
         let input = RowInput {
             case: &planned.case,
             engines,
@@ -118,7 +121,7 @@ impl Replay {
             nics: self.nics(&planned.case),
             warnings,
             outcome: match (&measured.failure, ended) {
-                (Some(reason), _) => Outcome::Failed(reason.clone()),
+                (Some(failure), _) => Outcome::Failed(failure.clone()),
                 (None, None) => Outcome::Interrupted(self.interruption.clone()),
                 (None, Some(by)) => Outcome::Complete(by),
             },

@@ -1,5 +1,6 @@
 //! Busy polling in a row: what polled, and whether there was anything to poll.
 
+use super::CaseWarning;
 use crate::data::{BusyPolled, Sample};
 
 /// Returns what was found in all windows together. `None`: nothing was to poll.
@@ -27,15 +28,12 @@ pub(super) fn napi_pct(samples: &[Sample]) -> Option<f64> {
 }
 
 /// Returns a warning if busy polling had no effect.
-pub(super) fn no_effect(samples: &[Sample]) -> Option<String> {
+pub(super) fn no_effect(samples: &[Sample]) -> Option<CaseWarning> {
     let found = all(samples)?;
     if found.by.is_empty() {
-        return Some("--busy-poll had no effect: a library set its sockets otherwise".to_owned());
+        return Some(CaseWarning::BusyPollUndone);
     }
-    (found.napi_sockets == 0).then(|| {
-        "--busy-poll had no effect: no NAPI delivered the datagrams (SO_INCOMING_NAPI_ID is 0), as over loopback"
-            .to_owned()
-    })
+    (found.napi_sockets == 0).then_some(CaseWarning::NothingToPoll)
 }
 
 #[cfg(test)]
@@ -62,9 +60,9 @@ mod tests {
         );
         assert_eq!(no_effect(&half), None);
         let loopback = [polled(&both, 0)];
-        assert!(no_effect(&loopback).is_some_and(|why| why.contains("no NAPI")));
+        assert_eq!(no_effect(&loopback), Some(CaseWarning::NothingToPoll));
         let undone = [polled(&[], 2)];
-        assert!(no_effect(&undone).is_some_and(|why| why.contains("otherwise")));
+        assert_eq!(no_effect(&undone), Some(CaseWarning::BusyPollUndone));
         let off = [window(1)];
         assert_eq!(
             (by(&off), napi_pct(&off), no_effect(&off)),

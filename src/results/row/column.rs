@@ -47,8 +47,10 @@ pub enum Over {
 pub enum Holds {
     /// Texts.
     Text,
-    /// Several texts, which a CSV joins.
-    Texts,
+    /// Sentences with a code.
+    Sentence,
+    /// Several of them, which a CSV joins.
+    Sentences,
     /// Whole numbers.
     WholeNumbers,
     /// Numbers with decimals.

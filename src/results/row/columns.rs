@@ -2,12 +2,13 @@
 //! CSV, docs/COLUMNS.md and docs/rows.schema.json follow from here. A new column is an entry, and its line there.
 
 use super::column::{Cell, Holds, cells, columns};
-use super::{Status, joined};
+use super::{NicText, Reason, Status, Throttled, Warning, joined};
 use crate::data::{
     Arrivals, Batch, Buffer, BusyPoll, Checksum, Cmsg, Connection, Destination, Direction, Duplex,
     Flows, Ip, Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime,
     SharingKind, Spread, ThinkTime, Threads, Tos, Train, Transport, Wait, Workers, Workload,
 };
+use crate::host::placement::Placement;
 
 // A sentence; name: type, unit, what it covers, when a CSV has it by default, when it is empty.
 columns! {
@@ -55,10 +56,10 @@ columns! {
         /// `ok`, `skipped`, `failed` or `interrupted`.
         status: Status, "", Case, Always, "never";
         /// Why `status` is not `ok`.
-        reason: String, "", Case, Always, "if `ok`";
+        reason: Reason, "", Case, Always, "if `ok`";
         /// What may mislead about the row; several are joined with `; `.
         #[serde(serialize_with = "joined::serialize")]
-        warnings: Vec<String>, "", Case, Always, "none";
+        warnings: Vec<Warning>, "", Case, Always, "none";
         /// Key that matches rows of two runs, such as `std:std/2t/300B/connected/v4`; the sender comes first.
         case: String, "", Plan, Always, "never";
     }
@@ -127,7 +128,8 @@ columns! {
         /// How flows are spread over receivers: `even`, `hash`, `bpf`, `cpu`.
         spread: Option<Spread>, "", Plan, Unusual, "1 receiver, no `reuseport`";
         /// CPUs of the senders, `>`, CPUs of the receivers, such as `2,1>3,0`; with 1 thread its CPU; or `none`.
-        pin: String, "", Plan, Never, "skipped";
+        #[serde(serialize_with = "joined::or_empty")]
+        pin: Option<Placement>, "", Plan, Never, "skipped";
         /// Windows that were measured.
         rounds: u32, "", Case, Always, "never";
         /// Median length of a window.
@@ -416,9 +418,9 @@ columns! {
         temp_c_max: Option<f64>, "°C", Run, Never, "no sensor";
         /// Kinds of throttling during the case; `no`: none; `not by the kernel`: the kernel did not throttle, and no
         /// firmware says whether it did.
-        throttled: String, "", Run, Never, "no sensor";
+        throttled: Throttled, "", Run, Never, "no sensor";
         /// Interface of this host: driver, speed, MTU, queues, rings, coalescing, EEE, queueing discipline.
-        nic: String, "", Start, Never, "one host";
+        nic: NicText, "", Start, Never, "one host";
         /// Other host, as it was typed.
         remote: String, "", Start, Never, "one host";
         /// `board` of the other host.
@@ -434,7 +436,7 @@ columns! {
         /// `governor` of the other host.
         remote_governor: String, "", Start, Never, "one host, unknown";
         /// `nic` of the other host.
-        remote_nic: String, "", Start, Never, "one host";
+        remote_nic: NicText, "", Start, Never, "one host";
         /// Machine, or across a wire both: board, model, CPUs, architecture, and what virtualises it.
         machine_id: String, "", Start, Always, "never";
         /// Seed of the shuffled order, for `--seed`.

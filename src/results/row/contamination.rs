@@ -7,7 +7,7 @@
 //! windows alone would give another result, the row has a warning.
 
 use super::derived::{self, Speeds};
-use super::{Environment, preempted, sensor_readings};
+use super::{CaseWarning, Environment, preempted, sensor_readings};
 use crate::data::Sample;
 use crate::stats::Estimate;
 
@@ -88,13 +88,10 @@ impl<'a> Windows<'a> {
     }
 
     /// Returns the warnings about disturbed windows. `speeds`: the estimates from all windows.
-    pub(super) fn warnings(&self, speeds: &Speeds) -> Vec<String> {
+    pub(super) fn warnings(&self, speeds: &Speeds) -> Vec<CaseWarning> {
         let mut warnings = Vec::new();
         if derived::move_estimates(self.disturbed(), self.all.len()) {
-            warnings.push(
-                "benchmark threads lost CPU time in 3 of 10 windows or more (preempted_pct)"
-                    .to_owned(),
-            );
+            warnings.push(CaseWarning::LostCpuTime);
         }
         if self.disturbed() == 0 && !self.pairs.iter().any(|pair| pair.is_disturbed) {
             return warnings;
@@ -107,11 +104,7 @@ impl<'a> Windows<'a> {
             (speeds.cpu_ratio, without.cpu_ratio),
         ];
         if estimates.into_iter().any(|(all, rest)| differ(all, rest)) {
-            warnings.push(
-                "without disturbed windows, results would differ by more than half of their interval \
-                 (disturbed_windows)"
-                    .to_owned(),
-            );
+            warnings.push(CaseWarning::DisturbedWindowsDiffer);
         }
         warnings
     }

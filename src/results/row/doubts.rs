@@ -1,16 +1,16 @@
-//! Warnings about the round trips of a case.
+//! Requests of a case at a rate, and how many were answered.
 
-use super::derived;
+use super::{CaseWarning, derived};
 use crate::data::{Arrivals, Case, Sample};
 
 /// Returns why the round trips of a case are invalid, if they are. Above capacity, round trips become longer the
 /// longer the overload lasts.
-pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
+pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<CaseWarning> {
     let rate = case.rate.filter(|_| case.is_open_loop())?;
     let seconds: f64 = samples.iter().map(derived::window_seconds).sum();
     let answered: u64 = samples.iter().map(derived::received).sum();
-    let per_second = rate.per_second(case.payload);
-    let asked = per_second * seconds;
+    let asked_rps = rate.per_second(case.payload);
+    let asked = asked_rps * seconds;
     let edges = 2.0 * samples.len() as f64 * case.threads.senders() as f64;
     let by_chance = match case.arrivals.unwrap_or_default() {
         // Requests in flight at the edges of a window.
@@ -24,22 +24,19 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
     if asked <= 0.0 || unanswered <= slack {
         return None;
     }
-    let answered = answered as f64 / seconds;
-    let what = format!("of {per_second:.0} requests per second {answered:.0} were answered");
+    let answered_rps = answered as f64 / seconds;
     Some(if unanswered - lost_on_the_way(samples) <= slack {
-        let most = where_most_were_lost(samples);
-        let most = most.map_or_else(String::new, |place| format!(", most {place}"));
-        format!("{what}, as datagrams were lost on the way{most}, so no round trips")
+        CaseWarning::RequestsLost {
+            asked_rps,
+            answered_rps,
+            most: where_most_were_lost(samples),
+        }
     } else {
-        format!("above capacity: {what}, so no round trips")
+        CaseWarning::AboveCapacity {
+            asked_rps,
+            answered_rps,
+        }
     })
-}
-
-/// Returns the number of responses per second in the warning of [`overload`]. `None`: another warning.
-pub(super) fn answered(warning: &str) -> Option<f64> {
-    let (before, _) = warning.split_once(" were answered")?;
-    let (_, answered) = before.split_once(" requests per second ")?;
-    answered.parse().ok()
 }
 
 /// Returns the fraction of the requests that have no response because one of their two datagrams was lost before it
@@ -74,7 +71,7 @@ mod tests {
 
     /// Returns the warning for windows of 100 ms in which `answered` requests at a rate of 10,000 per second got a
     /// response.
-    fn overload_of(key: &str, answered: [u64; 6]) -> Option<String> {
+    fn overload_of(key: &str, answered: [u64; 6]) -> Option<CaseWarning> {
         let case = Case::of_key(&format!("std:std/2t/300B/connected/v4/rr/{key}"));
         let mut samples = six();
         for (sample, answered) in samples.iter_mut().zip(answered) {
@@ -89,9 +86,9 @@ mod tests {
             assert_eq!(overload_of("rate10000", enough), None, "{enough:?}");
         }
         let too_few = overload_of("rate10000", [970; 6]).expect("3 % fewer");
-        let expected = "above capacity: of 10000 requests per second 9700 were answered";
-        assert!(too_few.starts_with(expected), "{too_few}");
-        assert_eq!(answered(&too_few), Some(9700.0));
+        let expected =
+            "above capacity: of 10000 requests per second 9700 were answered, so no round trips";
+        assert_eq!(too_few.to_string(), expected);
         // The standard deviation of 6,000 random arrivals is 77; four times that is 5 %.
         assert_eq!(overload_of("rate10000/poisson", [960; 6]), None);
         assert!(overload_of("rate10000/poisson", [940; 6]).is_some());
@@ -118,7 +115,8 @@ mod tests {
                 let end = &mut sample.accounting.at_end;
                 (end.sent, end.received, end.dropped_socket) = (1800, 1800 - lost, 0);
             }
-            overload(&case, &samples).expect("fewer were answered")
+            let warning = overload(&case, &samples);
+            warning.expect("fewer were answered").to_string()
         };
         let answered = "of 10000 requests per second 8000 were answered";
         assert_eq!(

@@ -1,10 +1,10 @@
 //! Power and energy of a case.
 
+use super::CaseWarning;
 use super::derived::received_pps;
 use crate::data::Sample;
 use crate::stats::{self, Estimate};
 use crate::sys::power::IdlePower;
-use crate::term::digits::counted;
 
 /// Normal quantile of a 95 % interval.
 const Z: f64 = 1.96;
@@ -57,13 +57,12 @@ impl Energy {
 }
 
 /// Returns a warning if the power of a window is not known, although the run has a meter.
-pub(super) fn warning(samples: &[Sample], meter: Option<&str>) -> Option<String> {
+pub(super) fn warning(samples: &[Sample], meter: Option<&str>) -> Option<CaseWarning> {
     let (meter, without) = (meter?, unmetered(samples));
-    (without > 0).then(|| {
-        format!(
-            "the power is unknown: {meter} gave none in {without} of {}",
-            counted(samples.len(), "window")
-        )
+    (without > 0).then(|| CaseWarning::PowerUnknown {
+        meter: meter.to_owned(),
+        without,
+        windows: samples.len(),
     })
 }
 
@@ -152,7 +151,7 @@ mod tests {
         assert!(energy.power_w.is_none() && energy.nj_per_packet.is_none());
         let said = warning(&samples, Some("--power-command"));
         let expected = "the power is unknown: --power-command gave none in 2 of 3 windows";
-        assert_eq!(said.as_deref(), Some(expected));
+        assert_eq!(said.map(|it| it.to_string()).as_deref(), Some(expected));
         assert_eq!(warning(&samples[..1], Some("--power-command")), None);
         assert_eq!(warning(&samples, None), None);
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::rounding::decimals;
+use crate::host::check::Problem;
 use crate::host::facts::{CpufreqPolicy, Host};
 use crate::plan::RemoteHostTexts;
 use crate::sys::cpu_speed::CpuSpeed;
@@ -43,8 +44,8 @@ pub struct Environment {
     pub cpu_speeds: Vec<CpuSpeed>,
     /// Temperature at which the board starts to throttle, in degrees Celsius, if the board's profile has it.
     pub throttles_from_c: Option<u16>,
-    /// Conditions found before the start that would invalidate a run. Every row has them as warnings.
-    pub unfit: Vec<String>,
+    /// Problems found before the start that would invalidate a run. Every row has them as warnings.
+    pub unfit: Vec<Problem>,
     /// The remote host. All empty: none.
     pub remote: RemoteHostTexts,
 }

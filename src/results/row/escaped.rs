@@ -1,7 +1,9 @@
 //! Columns with texts, which are escaped for display on a terminal.
 
 use super::column::{Cell, Holds};
+use super::{NicText, Reason, Throttled, Warning};
 use crate::data::{Destination, HostAddress};
+use crate::host::placement::Placement;
 use crate::term::escape;
 
 impl Cell for String {
@@ -12,12 +14,39 @@ impl Cell for String {
     }
 }
 
-impl Cell for Vec<String> {
-    const HOLDS: Holds = Holds::Texts;
+// Whoever shows a sentence escapes its text.
+impl Cell for Vec<Warning> {
+    const HOLDS: Holds = Holds::Sentences;
+}
+
+impl Cell for Reason {
+    const HOLDS: Holds = Holds::Sentence;
+}
+
+impl Cell for Throttled {
+    const HOLDS: Holds = Holds::Text;
 
     fn escaped(&self) -> Self {
-        self.iter().map(Cell::escaped).collect()
+        match self {
+            Self::Yes(how) => Self::Yes(how.escaped()),
+            other => other.clone(),
+        }
     }
+}
+
+impl Cell for NicText {
+    const HOLDS: Holds = Holds::Text;
+
+    fn escaped(&self) -> Self {
+        Self {
+            text: self.text.escaped(),
+            ..*self
+        }
+    }
+}
+
+impl Cell for Option<Placement> {
+    const HOLDS: Holds = Holds::Text;
 }
 
 impl Cell for Destination {
@@ -48,10 +77,8 @@ mod tests {
         let text = serde_json::to_string(
             &Row {
                 case: steering.to_owned(),
-                reason: steering.to_owned(),
                 model: steering.to_owned(),
                 version: steering.to_owned(),
-                warnings: vec![steering.to_owned(), "one; not two".to_owned()],
                 ..ordinary_row()
             }
             .escaped_for_terminal(),
@@ -61,13 +88,13 @@ mod tests {
             !text.contains(['\u{1b}', '\u{202e}']) && !text.contains(r"\u001b"),
             "{text}"
         );
-        assert_eq!(text.matches("{202e}").count(), 5, "{text}");
+        assert_eq!(text.matches("{202e}").count(), 3, "{text}");
     }
 
     #[test]
     fn a_row_without_control_characters_stays_as_it_is() {
         let row = Row {
-            warnings: vec!["one; not two".to_owned(), "µ".to_owned()],
+            model: "one; not two, µ".to_owned(),
             cv_pct: Some(0.1 + 0.2),
             ..ordinary_row()
         };

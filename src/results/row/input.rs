@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::Outcome;
+use super::{NicText, Outcome, Warning};
 use crate::data::{Case, EnginePair, EngineProperties, Sample, Verified};
+use crate::host::placement::Placement;
 use crate::sys::power::IdlePower;
 
 /// Input of the computation of a row.
@@ -13,12 +14,12 @@ pub struct RowInput<'a> {
     pub case: &'a Case,
     /// Engines of the case.
     pub engines: EnginePair<'a>,
-    /// CPUs of the threads, in words.
-    pub pin: String,
-    /// Local and remote network interface, in words. Empty: all threads are on one host.
-    pub nics: (String, String),
+    /// CPUs of the threads. `None`: the case does not run.
+    pub pin: Option<&'a Placement>,
+    /// Local and remote network interface.
+    pub nics: (NicText, NicText),
     /// Warnings about the case from the plan and the sweep.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// End of the case.
     pub outcome: Outcome,
     /// Windows of the case.
@@ -54,7 +55,7 @@ impl<'a> RowInput<'a> {
                 sender: &EngineProperties::PLAIN,
                 receiver: &EngineProperties::PLAIN,
             },
-            pin: String::new(),
+            pin: None,
             nics: <_>::default(),
             warnings: Vec::new(),
             outcome: Outcome::Skipped(reason),

@@ -1,9 +1,29 @@
-//! Several texts in one CSV field.
+//! Values in one CSV field that are no plain texts or numbers.
+
+use std::fmt::Display;
 
 use serde::Serializer;
 
+use super::Warning;
+
 const SEPARATOR: &str = "; ";
 
-pub(super) fn serialize<S: Serializer>(texts: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn serialize<S: Serializer>(
+    warnings: &[Warning],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let texts: Vec<String> = warnings.iter().map(Warning::to_string).collect();
     serializer.serialize_str(&texts.join(SEPARATOR))
+}
+
+/// Writes a text, which is empty if there is no value.
+#[expect(clippy::ref_option, reason = "serde passes it so")]
+pub(super) fn or_empty<S: Serializer>(
+    value: &Option<impl Display>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => serializer.collect_str(value),
+        None => serializer.serialize_str(""),
+    }
 }

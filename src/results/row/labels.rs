@@ -37,6 +37,14 @@ impl Row {
         whole.or_else(|| Case::of_key(&columns))
     }
 
+    /// Returns the CPUs of the threads, as in the column `pin`. Empty: the case was skipped.
+    pub fn cpus(&self) -> String {
+        self.pin
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default()
+    }
+
     /// Returns the number of windows in the estimates.
     pub fn counted_windows(&self) -> usize {
         usize::try_from(self.rounds).unwrap_or(usize::MAX)

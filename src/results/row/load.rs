@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{Row, Status, doubts};
+use super::{CaseWarning, Row, Status, Warning};
 use crate::data::{BlockKey, Connection, Outstanding, Workload};
 use crate::plan::LOADS_PCT;
 
@@ -134,8 +134,14 @@ impl Row {
         let asked = f64::from(u32::from(self.target_pps?));
         let is_mute =
             self.workload == Workload::Rr && self.status == Status::Ok && self.rtt_p50_us.is_none();
-        let said = self.warnings.iter().find_map(|it| doubts::answered(it));
-        let answered = said.or(self.received_pps).filter(|pps| pps.is_finite());
+        let warned = self.warnings.iter().find_map(|warning| match warning {
+            Warning::Case(
+                CaseWarning::AboveCapacity { answered_rps, .. }
+                | CaseWarning::RequestsLost { answered_rps, .. },
+            ) => Some(*answered_rps),
+            _ => None,
+        });
+        let answered = warned.or(self.received_pps).filter(|pps| pps.is_finite());
         let answered = answered.filter(|_| is_mute)? / asked;
         let counted = self.answered_requests.zip(self.unanswered_requests);
         let is_known = counted.is_some_and(|(answered, without)| answered + without >= ENOUGH);

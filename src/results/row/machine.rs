@@ -2,7 +2,10 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 use super::Row;
+use crate::host::facts::{Interface, InterfaceKind};
 
 /// Machine of a row, as named in its column `machine_id`. Rows of the same machine have equal values. The
 /// address of the remote host does not matter, because a machine can have several names and addresses.
@@ -25,6 +28,36 @@ pub enum Network {
     Wire,
 }
 
+/// Network interface of a row, in words. Empty: all threads are on one host.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NicText {
+    pub(super) text: String,
+    /// True if it is one end of a veth(4).
+    pub is_veth: bool,
+}
+
+impl NicText {
+    /// Returns the words for an interface.
+    pub(crate) fn of(interface: &Interface) -> Self {
+        Self {
+            text: format!("{}: {interface}", interface.name),
+            is_veth: interface.kind == InterfaceKind::Veth,
+        }
+    }
+}
+
+impl fmt::Display for NicText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Serialize for NicText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl Machine {
     /// Returns the machine of a row.
     pub fn of(row: &Row) -> Self {
@@ -37,10 +70,9 @@ impl Machine {
 
 impl Network {
     fn of(row: &Row) -> Self {
-        let has_veth = |nic: &str| nic.split([' ', '(']).any(|word| word == "veth");
         if row.direction.is_none() {
             Self::Loopback
-        } else if has_veth(&row.nic) || has_veth(&row.remote_nic) {
+        } else if row.nic.is_veth || row.remote_nic.is_veth {
             Self::Veth
         } else {
             Self::Wire
@@ -127,7 +159,10 @@ mod tests {
     #[test]
     fn veth_is_known_from_either_interface() {
         let veth = Row {
-            remote_nic: "vb (veth 10000 Mb/s full, MTU 1500)".to_owned(),
+            remote_nic: NicText {
+                is_veth: true,
+                ..NicText::default()
+            },
             ..row_of_a_wire()
         };
         assert_eq!(Machine::of(&veth).network, Network::Veth);

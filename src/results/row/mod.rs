@@ -25,12 +25,14 @@ mod outcome;
 pub(crate) mod pacing;
 pub(crate) mod preempted;
 mod radio;
+mod reason;
 mod refusals;
 mod residual;
 mod round_trips;
 mod rounding;
 mod sensor_readings;
 mod status;
+mod warning;
 
 pub use self::column::{Column, Holds, Over, Short};
 pub use self::columns::Row;
@@ -38,10 +40,12 @@ pub(crate) use self::derived::{cpu_ns_per_packet, received_pps};
 pub use self::environment::Environment;
 pub use self::input::RowInput;
 pub use self::load::Load;
-pub use self::machine::{Machine, Network};
-pub use self::outcome::{EndedBy, Interruption, Outcome, Status};
+pub use self::machine::{Machine, Network, NicText};
+pub use self::outcome::{EndedBy, Outcome, Status};
+pub use self::reason::{Failure, Hindrance, Interruption, Reason};
 pub(crate) use self::rounding::milliseconds;
-pub(crate) use self::status::may_be_starved;
+pub use self::sensor_readings::Throttled;
+pub use self::warning::{BlockWarning, CaseWarning, Warning};
 
 #[cfg(test)]
 pub(crate) mod tests;

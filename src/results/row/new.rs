@@ -108,7 +108,7 @@ impl Row {
             server_model: case.is_rr().then(|| case.server_model.unwrap_or_default()),
             sharing: case.sharing.map(Sharing::kind),
             spread: case.sharing.and_then(Sharing::spread),
-            pin: input.pin.clone(),
+            pin: input.pin.cloned(),
             rounds: samples.len().try_into().unwrap_or(u32::MAX),
             window_ms: derived::window_ms(samples),
             warmup_ms: Some(environment.warmup_ms),

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{RowInput, derived, radio};
+use super::{CaseWarning, RowInput, derived, radio};
 use crate::data::{CLOSED_PORTS, DirectionCounts, Sample, Shared};
 use crate::host::check::cause;
 use crate::sys::loss_places::by_name;
 use crate::sys::nic::{Way, way};
-use crate::term::digits::counted;
 
 /// Returns the warnings about the path. Empty on one host.
-pub(super) fn warnings(input: &RowInput) -> Vec<String> {
+pub(super) fn warnings(input: &RowInput) -> Vec<CaseWarning> {
     let samples = input.samples;
     let mut warnings = Vec::new();
     warnings.extend(links_that_changed(samples));
@@ -21,35 +20,32 @@ pub(super) fn warnings(input: &RowInput) -> Vec<String> {
     warnings.extend(places_before_sockets(input));
     warnings.extend(radio::warnings(samples));
     let verified = input.verified.filter(|_| input.case.direction.is_some());
-    warnings.extend(verified.and_then(|found| found.done_on_the_way()));
+    let verified = verified.filter(|found| found.done_on_the_way().is_some());
+    warnings.extend(verified.map(|verified| CaseWarning::PathReorders { verified }));
     warnings
 }
 
-fn links_that_changed(samples: &[Sample]) -> Option<String> {
+fn links_that_changed(samples: &[Sample]) -> Option<CaseWarning> {
     let mut faults = samples.iter().filter_map(Sample::link_fault);
     let fault = faults.next()?;
-    let windows = 1 + faults.count();
-    Some(format!(
-        "{fault} in {windows} of {} (carrier_changes): what was lost meanwhile says nothing of the engines",
-        counted(samples.len(), "window")
-    ))
+    Some(CaseWarning::LinkChanged {
+        fault,
+        changed: 1 + faults.count(),
+        windows: samples.len(),
+    })
 }
 
 /// Returns a warning if more datagrams were received than sent. Each duplicate may hide a lost one.
-fn surplus(input: &RowInput) -> Option<String> {
+fn surplus(input: &RowInput) -> Option<CaseWarning> {
     let accounting = derived::total_accounting(input.samples);
-    let surplus = accounting.places.surplus;
-    let loss_pct = derived::loss_pct(accounting).filter(|_| surplus > 0)?;
+    let packets = accounting.places.surplus;
+    let loss_pct = derived::loss_pct(accounting).filter(|_| packets > 0)?;
     let is_told_apart = input.verified.is_some_and(|found| found.missing.is_some());
-    let fix = if is_told_apart || input.case.is_rr() {
-        ""
-    } else {
-        ": --verify tells them apart"
-    };
-    Some(format!(
-        "{surplus} datagrams more were received than sent (unexpected_packets): the path repeats some, or another host \
-         sends here, and each may hide one that was lost, so that at least {loss_pct} % were{fix}"
-    ))
+    Some(CaseWarning::Surplus {
+        packets,
+        loss_pct,
+        can_be_told_apart: !is_told_apart && !input.case.is_rr(),
+    })
 }
 
 /// Packets of other traffic per run that are negligible: ARP, neighbour discovery, ssh.
@@ -57,7 +53,7 @@ const FEW: u64 = 20;
 
 /// Returns warnings about counters that other traffic moved or may have moved, although losses of the case are
 /// attributed to them.
-fn losses_of_others(samples: &[Sample]) -> Vec<String> {
+fn losses_of_others(samples: &[Sample]) -> Vec<CaseWarning> {
     let mut places: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     let paths = samples.iter().flat_map(|sample| &sample.paths);
     // Such a counter may count a train of any length as one drop.
@@ -78,16 +74,13 @@ fn losses_of_others(samples: &[Sample]) -> Vec<String> {
             continue;
         }
         if place == CLOSED_PORTS {
-            warnings.push(format!(
-                "{taken} missing datagrams are taken for those that closed ports counted (NoPorts): ours were open, so \
-                 that the path changed their ports, or other traffic was counted and they were lost elsewhere"
-            ));
+            warnings.push(CaseWarning::ClosedPorts { taken });
         } else if counted - taken > (taken / 100).max(FEW * samples.len() as u64) {
-            warnings.push(format!(
-                "more was dropped at {place} than is missing: its counters moved by {counted}, and {taken} missing \
-                 datagrams are taken for that (the rest were other traffic, copies or fragments), of which some may have \
-                 been lost elsewhere"
-            ));
+            warnings.push(CaseWarning::OtherTraffic {
+                place: place.to_owned(),
+                counted,
+                taken,
+            });
         }
     }
     warnings
@@ -126,7 +119,7 @@ fn most_moved(
 }
 
 /// Returns a warning that names where the receiver's host lost packets, if datagrams were lost meanwhile.
-fn places_before_sockets(input: &RowInput) -> Option<String> {
+fn places_before_sockets(input: &RowInput) -> Option<CaseWarning> {
     let mut places: BTreeMap<String, u64> = BTreeMap::new();
     for path in input
         .samples
@@ -147,7 +140,7 @@ fn places_before_sockets(input: &RowInput) -> Option<String> {
         let is_usual = place.is_common && *packets <= few && 2 * packets < lost;
         !is_few(*packets) && !is_usual
     });
-    let each: Vec<String> = each
+    let places: Vec<String> = each
         .map(|(place, packets)| {
             format!(
                 "{} {packets} ({})",
@@ -156,23 +149,20 @@ fn places_before_sockets(input: &RowInput) -> Option<String> {
             )
         })
         .collect();
-    (lost > 0 && !each.is_empty()).then(|| {
-        format!(
-            "the receiver's host dropped packets before its sockets, for any program: {}",
-            each.join(", ")
-        )
+    (lost > 0 && !places.is_empty()).then_some(CaseWarning::DroppedBeforeSockets { places })
+}
+
+fn damaged_frames(samples: &[Sample]) -> Option<CaseWarning> {
+    let ((end, name), frames) = most_moved(samples, |_, name| is_damage(name))?;
+    Some(CaseWarning::DamagedFrames {
+        end: end.to_owned(),
+        counter: name.to_owned(),
+        frames,
     })
 }
 
-fn damaged_frames(samples: &[Sample]) -> Option<String> {
-    let ((end, name), frames) = most_moved(samples, |_, name| is_damage(name))?;
-    Some(format!(
-        "the {end}'s interface received {frames} damaged frames ({name}): look at the cable, the plugs and the switch"
-    ))
-}
-
 /// Returns a warning about packets that a driver lost on the way of the datagrams, by its own counters, with the reason.
-fn lost_in_driver(samples: &[Sample]) -> Option<String> {
+fn lost_in_driver(samples: &[Sample]) -> Option<CaseWarning> {
     let is_on_the_way = |end: &str, name: &str| match way(None, name) {
         Some(Way::In) => end == "receiver" && !is_damage(name),
         Some(Way::Out) => end == "sender",
@@ -182,10 +172,12 @@ fn lost_in_driver(samples: &[Sample]) -> Option<String> {
     // Logs do not have the driver, and the counters of several have this name.
     let unknown = "what it counts depends on the driver";
     let means = cause(None, name).map_or(unknown, |cause| cause.means);
-    Some(format!(
-        "the {end}'s driver lost {} ({name}): {means}; what helps: udpbench check --interface NIC there",
-        counted(packets, "packet")
-    ))
+    Some(CaseWarning::LostInDriver {
+        end: end.to_owned(),
+        counter: name.to_owned(),
+        packets,
+        means: means.to_owned(),
+    })
 }
 
 fn is_damage(name: &str) -> bool {

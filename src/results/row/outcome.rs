@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{Failure, Interruption};
+
 /// Status of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -35,41 +37,9 @@ pub enum Outcome {
     /// The sweep ended before the case.
     Interrupted(Interruption),
     /// The last window could not be measured, for this reason.
-    Failed(String),
+    Failed(Failure),
     /// The case was never to run, for this reason.
     Skipped(String),
-}
-
-/// Reason why a sweep ended before it was complete.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Interruption {
-    /// The log does not say, because the program was killed or the power failed, or the sweep goes on.
-    #[default]
-    Unknown,
-    /// A signal arrived.
-    Signal,
-    /// The remote host was lost, for this reason.
-    Lost(String),
-}
-
-impl Interruption {
-    /// Returns the name in the column `ended_by`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Signal => "signal",
-            Self::Lost(_) => "other-host",
-        }
-    }
-
-    /// Returns the text in the column `reason`.
-    pub fn reason(&self) -> String {
-        match self {
-            Self::Unknown => "the log ends before the case does".to_owned(),
-            Self::Signal => "ended by a signal".to_owned(),
-            Self::Lost(why) => format!("the other host is gone: {why}"),
-        }
-    }
 }
 
 /// Reason why no more rounds were measured.

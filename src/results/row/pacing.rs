@@ -1,7 +1,7 @@
 //! Columns and warnings about the pacing of floods at a rate.
 
-use super::derived;
 use super::rounding::decimals;
+use super::{CaseWarning, derived};
 use crate::data::{Arrivals, Case, EngineProperties, Group, Histogram, MOST_PER_TRAIN, Sample};
 
 /// Returns the datagrams sent late in all windows. `None`: no datagram had a send time.
@@ -55,20 +55,20 @@ pub(super) fn shortfall(
     case: &Case,
     sender: &EngineProperties,
     samples: &[Sample],
-) -> Option<String> {
+) -> Option<CaseWarning> {
     let rate = case.rate.filter(|_| case.is_paced())?;
     // The rate is per direction.
     let directions = if case.is_full_duplex() { 2.0 } else { 1.0 };
-    let per_second = directions * rate.per_second(case.payload);
+    let asked_pps = directions * rate.per_second(case.payload);
     let seconds: f64 = samples.iter().map(derived::window_seconds).sum();
     let sent: u64 = samples.iter().map(derived::sent).sum();
-    let asked = per_second * seconds;
+    let asked = asked_pps * seconds;
     let by_chance = by_chance(case, sender, samples.len(), asked) / asked;
     (asked > 0.0 && (sent as f64) < asked * (1.0 - by_chance.max(0.02))).then(|| {
-        let sent = sent as f64 / seconds;
-        format!(
-            "the rate was not reached: of {per_second:.0} datagrams per second {sent:.0} were sent (late_packets)"
-        )
+        CaseWarning::RateNotReached {
+            asked_pps,
+            sent_pps: sent as f64 / seconds,
+        }
     })
 }
 
@@ -103,11 +103,11 @@ mod tests {
     use crate::results::row::tests::six;
 
     /// Returns the warning for windows of 100 ms in which `sent` datagrams at a rate of 10,000 per second were sent.
-    fn shortfall_of(key: &str, sent: u64) -> Option<String> {
+    fn shortfall_of(key: &str, sent: u64) -> Option<CaseWarning> {
         of_engine("std:std", key, sent)
     }
 
-    fn of_engine(engines: &str, key: &str, sent: u64) -> Option<String> {
+    fn of_engine(engines: &str, key: &str, sent: u64) -> Option<CaseWarning> {
         let key = format!("{engines}/2t/125B/connected/v4{key}");
         let case = Case::of_key(&key).expect("a case");
         let mut samples = six();
@@ -124,7 +124,7 @@ mod tests {
             assert_eq!(shortfall_of(rate, 985), None, "{rate}");
             let said = shortfall_of(rate, 970).expect(rate);
             let expected = "of 10000 datagrams per second 9700 were sent";
-            assert!(said.contains(expected), "{said}");
+            assert!(said.to_string().contains(expected), "{said}");
         }
         // The standard deviation of 6,000 random arrivals is 77; four times that is 5 %.
         assert_eq!(shortfall_of("/rate10000/poisson", 960), None);

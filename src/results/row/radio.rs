@@ -1,5 +1,6 @@
 //! Warnings about radios at the ends of a path.
 
+use super::CaseWarning;
 use crate::data::Sample;
 use crate::sys::nic::Wireless;
 
@@ -7,7 +8,7 @@ use crate::sys::nic::Wireless;
 const CHANGED: f64 = 1.25;
 
 /// Returns the warnings about the radios of both ends. Empty if they have none.
-pub(super) fn warnings(samples: &[Sample]) -> Vec<String> {
+pub(super) fn warnings(samples: &[Sample]) -> Vec<CaseWarning> {
     // The two directions of a case have the same two machines, so one is enough.
     let paths = samples.iter().filter_map(|sample| sample.paths.first());
     let (senders, receivers): (Vec<_>, Vec<_>) = paths
@@ -22,39 +23,28 @@ pub(super) fn warnings(samples: &[Sample]) -> Vec<String> {
     warnings
 }
 
-fn saves_power(end: &str, radios: &[Wireless]) -> Option<String> {
+fn saves_power(end: &str, radios: &[Wireless]) -> Option<CaseWarning> {
     let saves = radios.iter().any(|radio| radio.power_save == Some(true));
-    saves.then(|| {
-        format!(
-            "the {end}'s radio saves power: it sleeps between beacons, for up to 102 ms each; off with iw dev NIC set \
-             power_save off there"
-        )
+    saves.then(|| CaseWarning::RadioSavesPower {
+        end: end.to_owned(),
     })
 }
 
 /// Returns a warning if the radio changed its channel or its bit rate between windows.
-fn changed(end: &str, radios: &[Wireless]) -> Option<String> {
-    let (slowest, fastest) = range(radios.iter().map(|radio| radio.tx_kbps))?;
-    let (first, last) = range(radios.iter().map(|radio| radio.frequency_mhz)).unwrap_or((0, 0));
-    let is_steady = f64::from(fastest) < CHANGED * f64::from(slowest);
-    if is_steady && first == last {
+fn changed(end: &str, radios: &[Wireless]) -> Option<CaseWarning> {
+    let kbps = range(radios.iter().map(|radio| radio.tx_kbps))?;
+    let channel_mhz = range(radios.iter().map(|radio| radio.frequency_mhz));
+    let channel_mhz = channel_mhz.filter(|(first, last)| first != last);
+    let is_steady = f64::from(kbps.1) < CHANGED * f64::from(kbps.0);
+    if is_steady && channel_mhz.is_none() {
         return None;
     }
-    let mbps = |kbps: u32| format!("{:.1}", f64::from(kbps) / 1e3);
-    let signals = radios.iter().map(|radio| radio.signal_dbm);
-    let signal = range(signals).map_or_else(String::new, |(weakest, strongest)| {
-        format!(", its signal from {weakest} to {strongest} dBm")
-    });
-    let channels = if first == last {
-        String::new()
-    } else {
-        format!(", its channel from {first} to {last} MHz")
-    };
-    Some(format!(
-        "the {end}'s radio changed between windows: its bit rate went from {} to {} Mb/s{signal}{channels}",
-        mbps(slowest),
-        mbps(fastest)
-    ))
+    Some(CaseWarning::RadioChanged {
+        end: end.to_owned(),
+        kbps,
+        signal_dbm: range(radios.iter().map(|radio| radio.signal_dbm)),
+        channel_mhz,
+    })
 }
 
 /// Returns the lowest and the highest of the known values.

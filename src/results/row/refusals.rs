@@ -1,31 +1,56 @@
-//! Warnings about datagrams that the kernel refused to send.
+//! Datagrams that the kernel refused to send.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 use super::derived;
 use crate::data::Sample;
 
-/// Returns how many datagrams were refused, why, and where to look. `None`: none were refused. Between two hosts,
-/// also if the only reason was a full queue.
-pub(super) fn in_words(samples: &[Sample]) -> Option<String> {
-    let refused = derived::total_accounting(samples).refused;
-    if refused == 0 {
-        return None;
+/// Datagrams that the kernel refused to send.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Refusals {
+    datagrams: u64,
+    /// Names of the errors, such as `EPERM`. Empty: the queue was full, or no reason was given.
+    errnos: BTreeSet<String>,
+}
+
+impl Refusals {
+    /// Collects the refusals of all windows. `None`: none were refused. Between two hosts, datagrams are refused also
+    /// if the only reason was a full queue.
+    pub(super) fn of(samples: &[Sample]) -> Option<Self> {
+        let datagrams = derived::total_accounting(samples).refused;
+        let threads = samples.iter().flat_map(|sample| &sample.threads);
+        (datagrams > 0).then(|| Self {
+            datagrams,
+            errnos: threads
+                .filter_map(|thread| thread.refusal.clone())
+                .collect(),
+        })
     }
-    let threads = samples.iter().flat_map(|sample| &sample.threads);
-    let mut reasons: Vec<&str> = threads
-        .filter_map(|thread| thread.refusal.as_deref())
-        .collect();
-    reasons.sort_unstable();
-    reasons.dedup();
-    let reasons: Vec<String> = reasons.into_iter().map(explained).collect();
-    let why = if reasons.is_empty() {
-        ": no room, or no reason was given".to_owned()
-    } else {
-        format!(": {}", reasons.join(", "))
-    };
-    let plural = if refused == 1 { " was" } else { "s were" };
-    Some(format!(
-        "{refused} datagram{plural} refused at the sender and lost (refused_packets){why}"
-    ))
+}
+
+impl fmt::Display for Refusals {
+    /// Writes how many were refused, why, and where to look.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.datagrams == 1 {
+            " was"
+        } else {
+            "s were"
+        };
+        let reasons: Vec<String> = self.errnos.iter().map(|errno| explained(errno)).collect();
+        let why = if reasons.is_empty() {
+            "no room, or no reason was given".to_owned()
+        } else {
+            reasons.join(", ")
+        };
+        write!(
+            f,
+            "{} datagram{plural} refused at the sender and lost (refused_packets): {why}",
+            self.datagrams
+        )
+    }
 }
 
 /// Returns an `errno` with a hint where to look.

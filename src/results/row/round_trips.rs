@@ -1,5 +1,6 @@
 //! Round-trip times: quantiles from histograms.
 
+use super::CaseWarning;
 use super::rounding::decimals;
 use crate::data::{Histogram, RoundTrips, Sample};
 use crate::stats::{CONFIDENCE, Estimate};
@@ -11,7 +12,7 @@ const RARE: [(f64, &str); 2] = [(0.999, "rtt_p999_us"), (0.9999, "rtt_p9999_us")
 /// Requests that must take longer than a quantile for the quantile to be reported.
 const LONGER: f64 = 10.0;
 /// Windows that these requests must come from if the quantile is rare.
-const SOURCES: usize = 5;
+pub(super) const SOURCES: usize = 5;
 /// Number of bootstrap samples.
 const DRAWN: usize = 200;
 
@@ -54,19 +55,17 @@ impl<'a> Latencies<'a> {
     }
 
     /// Returns a warning for each rare quantile that is left out because it depends on too few windows.
-    pub(super) fn warnings(&self) -> Vec<String> {
-        let is_left_out = |share| {
+    pub(super) fn warnings(&self) -> impl Iterator<Item = CaseWarning> {
+        let is_left_out = move |share| {
             let ns = self.quantile_ns(share);
             ns.is_some_and(|ns| self.depends_on_few_windows(share, ns))
         };
-        let left_out = RARE.into_iter().filter(|&(share, _)| is_left_out(share));
-        let warning = |(_, column)| {
-            format!(
-                "{column} is empty, as the slower requests are of fewer than {SOURCES} windows: use more --rounds and \
-                 a longer --duration"
-            )
-        };
-        left_out.map(warning).collect()
+        let left_out = RARE
+            .into_iter()
+            .filter(move |&(share, _)| is_left_out(share));
+        left_out.map(|(_, column)| CaseWarning::FewSlowWindows {
+            column: column.to_owned(),
+        })
     }
 
     /// Returns a quantile in nanoseconds. `None`: too few requests take longer, or the quantile is among the requests
@@ -229,7 +228,7 @@ mod tests {
         let p99 = p99.expect("150 take longer");
         assert!(p99.middle > 99_000.0 && p99.low < Some(51.0), "{p99:?}");
         assert!(
-            p999.is_none() && latencies.warnings().len() == 1,
+            p999.is_none() && latencies.warnings().count() == 1,
             "{p999:?}"
         );
     }
@@ -250,14 +249,14 @@ mod tests {
             };
             let windows: Vec<RoundTrips> = (0..12).map(window).collect();
             let latencies = of(&windows);
-            (latencies.quantiles_us()[3], latencies.warnings())
+            let warnings: Vec<CaseWarning> = latencies.warnings().collect();
+            (latencies.quantiles_us()[3], warnings)
         };
         // 12 of 12,000 are longer than this quantile.
         let (p999, warnings) = of_stalls(2, 0);
         assert_eq!(p999, None);
-        let expected = "rtt_p999_us is empty, as the slower requests are of fewer than 5 windows: use more --rounds \
-                        and a longer --duration";
-        assert_eq!(warnings, [expected]);
+        let column = "rtt_p999_us".to_owned();
+        assert_eq!(warnings, [CaseWarning::FewSlowWindows { column }]);
         for (stalls, unanswered, is_known) in [(5, 0, true), (2, 4, false), (2, 5, true)] {
             let (p999, warnings) = of_stalls(stalls, unanswered);
             let seen = (p999.is_some(), warnings.is_empty());

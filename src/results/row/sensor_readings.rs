@@ -1,6 +1,11 @@
 //! Columns and warnings about temperature, power supply and CPU clocks, from sensor readings around the windows of a
 //! case.
 
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::CaseWarning;
 use super::columns::Row;
 use super::derived;
 use super::rounding::decimals;
@@ -94,42 +99,65 @@ pub(super) fn idle_states(samples: &[Sample]) -> String {
     }
 }
 
-/// Text for a kernel that did not reduce the clock of a CPU to cool it, on a board without firmware that tells.
-const UNSEEN: &str = "not by the kernel";
+/// Throttling of a board during a case.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Throttled {
+    /// No sensor tells.
+    #[default]
+    Unknown,
+    /// None.
+    No,
+    /// None by the kernel. No firmware says whether it throttled.
+    NotByKernel,
+    /// The board throttled, in these ways.
+    Yes(String),
+}
 
-/// Returns how the board throttled, if it did. Empty: no such sensor.
-pub(super) fn throttled(samples: &[Sample]) -> String {
+impl fmt::Display for Throttled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown => "",
+            Self::No => "no",
+            Self::NotByKernel => "not by the kernel",
+            Self::Yes(how) => how,
+        })
+    }
+}
+
+impl Serialize for Throttled {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Returns how the board throttled, if it did.
+pub(super) fn throttled(samples: &[Sample]) -> Throttled {
     let climates = || samples.iter().map(|sample| sample.climate);
     let bits = climates().filter_map(|climate: SensorReadings| climate.throttle_bits);
     let bits = bits.reduce(|a, b| a | b);
     let cooling = climates().filter_map(|climate| climate.cooling).max();
     let low = climates().filter_map(|climate| climate.under_voltage).max();
     if bits.is_none() && cooling.is_none() && low != Some(true) {
-        return String::new();
+        return Throttled::Unknown;
     }
     let under_voltage = u32::from(low == Some(true));
     let mut words = throttle_words(bits.unwrap_or(0) | under_voltage);
     if cooling == Some(true) {
         words.push("cooled by its clock");
     }
-    if words.is_empty() {
+    match (words.is_empty(), bits) {
+        (false, _) => Throttled::Yes(words.join("+")),
         // Firmware can throttle without the kernel, so only the firmware can rule it out.
-        let known = if bits.is_some() { "no" } else { UNSEEN };
-        known.to_owned()
-    } else {
-        words.join("+")
+        (true, Some(_)) => Throttled::No,
+        (true, None) => Throttled::NotByKernel,
     }
 }
 
 impl Row {
     /// Returns whether the board was throttled. False if it is unknown.
     pub fn was_throttled(&self) -> bool {
-        says_throttled(&self.throttled)
+        matches!(self.throttled, Throttled::Yes(_))
     }
-}
-
-fn says_throttled(throttled: &str) -> bool {
-    !["", "no", UNSEEN].contains(&throttled)
 }
 
 /// Returns whether the board was throttled in a window.
@@ -145,26 +173,22 @@ pub(super) fn warnings(
     samples: &[Sample],
     at_start: &[CpuSpeed],
     throttles_from_c: Option<u16>,
-) -> Vec<String> {
+) -> Vec<CaseWarning> {
     let mut warnings = Vec::new();
-    let throttled = throttled(samples);
-    if says_throttled(&throttled) {
-        warnings.push(format!("the board was throttled: {throttled}"));
+    if let Throttled::Yes(how) = throttled(samples) {
+        warnings.push(CaseWarning::Throttled { how });
     }
-    if let (Some(from_c), Some(hottest)) = (throttles_from_c, temp_c_max(samples)) {
-        if hottest >= f64::from(from_c) {
-            warnings.push(format!(
-                "the temperature reached {from_c} C, where this board throttles (temp_c_max)"
-            ));
-        }
+    let hottest_c = temp_c_max(samples);
+    let is_reached = |&from_c: &u16| hottest_c.is_some_and(|c| c >= f64::from(from_c));
+    if let Some(throttles_from_c) = throttles_from_c.filter(is_reached) {
+        warnings.push(CaseWarning::Hot { throttles_from_c });
     }
     let slow = samples
         .iter()
         .filter(|sample| is_slow(sample, at_start))
         .count();
     if derived::move_estimates(slow, samples.len()) {
-        warnings
-            .push("a CPU ran more than 10 % slower than at the start (clock_min_pct)".to_owned());
+        warnings.push(CaseWarning::SlowerCpu);
     }
     warnings
 }

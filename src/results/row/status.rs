@@ -1,25 +1,42 @@
 //! Status of a case, and warnings in its row.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::contamination::Windows;
 use super::derived::Speeds;
+use super::reason::Hindrance;
+use super::refusals::Refusals;
 use super::round_trips::Latencies;
 use super::{
-    Environment, Outcome, RowInput, Status, busy_polled, derived, doubts, energy, milliseconds,
-    on_the_way, pacing, refusals, sensor_readings,
+    CaseWarning, Environment, Failure, Outcome, Reason, RowInput, Status, Warning, busy_polled,
+    derived, doubts, energy, milliseconds, on_the_way, pacing, sensor_readings,
 };
 use crate::data::{Case, Sample, Sharing, Side, ThreadSample};
+use crate::host::placement::Placement;
 use crate::stats;
-use crate::term::digits::{counted, counted_with_verb};
 
 /// Returns the status of a case and the reason. A fault of the run outranks the way the case ended.
-pub(super) fn status(input: &RowInput) -> (Status, String) {
+pub(super) fn status(input: &RowInput) -> (Status, Reason) {
     match &input.outcome {
-        Outcome::Skipped(reason) => return (Status::Skipped, reason.clone()),
-        Outcome::Failed(reason) => return (Status::Failed, reason.clone()),
+        Outcome::Skipped(why) => return (Status::Skipped, Reason::Skipped(why.clone())),
+        Outcome::Failed(failure) => return (Status::Failed, Reason::Failed(failure.clone())),
         Outcome::Complete(_) | Outcome::Interrupted(_) => {}
     }
+    if let Some(failure) = failure(input) {
+        return (Status::Failed, Reason::Failed(failure));
+    }
+    // The measured rounds are valid, but with too few of them there is no interval.
+    let is_unsure = stats::coverage(input.samples.len()) < stats::CONFIDENCE;
+    match &input.outcome {
+        Outcome::Interrupted(by) if is_unsure => {
+            (Status::Interrupted, Reason::Interrupted(by.clone()))
+        }
+        _ => (Status::Ok, Reason::None),
+    }
+}
+
+/// Returns the fault of a run, if it has one.
+fn failure(input: &RowInput) -> Option<Failure> {
     // Look at each window: over several windows, missing and unexpected datagrams could cancel.
     let unaccounted = input
         .samples
@@ -27,41 +44,20 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
         .map(|sample| sample.account().unaccounted);
     let faults: Vec<i64> = unaccounted.filter(|&count| count != 0).collect();
     if !faults.is_empty() {
-        let datagrams: u64 = faults.iter().map(|count| count.unsigned_abs()).sum();
-        let reason = format!(
-            "packet counts do not add up in {}: {} unaccounted for",
-            counted(faults.len(), "window"),
-            counted(datagrams, "datagram")
-        );
-        return (Status::Failed, reason);
+        return Some(Failure::CountsDiffer {
+            windows: faults.len(),
+            datagrams: faults.iter().map(|count| count.unsigned_abs()).sum(),
+        });
     }
     // Look at the whole run: a receiver that fell asleep in the warm-up left no datagram of the window unread.
     if unread(input) > 0 && !comes_late(input) {
         let why = input.engines.receiver.starves.as_deref();
         let why = why.unwrap_or("the receiver slept on a queue that was not empty");
-        let reason = format!("starved and left datagrams unread: {why}");
-        return (Status::Failed, reason);
+        return Some(Failure::Starved {
+            why: why.to_owned(),
+        });
     }
-    if let Some(reason) = dead(input.case, input.samples) {
-        return (Status::Failed, reason);
-    }
-    // The measured rounds are valid, but with too few of them there is no interval.
-    let is_unsure = stats::coverage(input.samples.len()) < stats::CONFIDENCE;
-    match &input.outcome {
-        Outcome::Interrupted(by) if is_unsure => (Status::Interrupted, by.reason()),
-        _ => (Status::Ok, String::new()),
-    }
-}
-
-/// Returns whether threads that other programs kept from running may be why a case failed. `reason`: that of its row.
-pub(crate) fn may_be_starved(reason: &str) -> bool {
-    let of_starved = [
-        "nothing was ",
-        "nothing sent ",
-        "starved ",
-        "the agent: no answer ",
-    ];
-    of_starved.iter().any(|start| reason.starts_with(start))
+    dead(input.case, input.samples)
 }
 
 /// Returns the datagrams found in the queues after the receivers had ended.
@@ -82,35 +78,30 @@ fn comes_late(input: &RowInput) -> bool {
 
 /// Returns why a case is dead, if it is: its counts add up, but no window moved a datagram. A datagram that arrives
 /// too late for its window, as on a busy machine, still counts.
-fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
+fn dead(case: &Case, samples: &[Sample]) -> Option<Failure> {
     let accounting = derived::total_accounting(samples);
     if samples.is_empty() || accounting.received > 0 {
         return None;
     }
-    let failed = match (refusals::in_words(samples), derived::failed_calls(samples)) {
-        (Some(refused), _) => format!(": {refused}"),
-        (None, 0) => String::new(),
-        (None, calls) => format!(": {}", calls_failed(calls)),
+    let hindrance = Hindrance {
+        refusals: Refusals::of(samples),
+        failed_calls: derived::failed_calls(samples),
     };
-    let what = match accounting.sent {
-        0 if case.is_paced() => {
-            "nothing was sent: no burst was due in a window; use a longer --duration or a higher --rate"
-        }
-        0 => "nothing was sent",
-        // The datagrams received are from the warm-up.
-        _ if samples.iter().any(|sample| derived::received(sample) > 0) => {
-            "nothing sent in the windows was received"
-        }
-        _ => "nothing was received",
-    };
-    Some(format!("{what}{failed}"))
+    // The datagrams received in the windows are from the warm-up.
+    let has_earlier = samples.iter().any(|sample| derived::received(sample) > 0);
+    Some(match accounting.sent {
+        0 if case.is_paced() => Failure::NothingDue { hindrance },
+        0 => Failure::NothingSent { hindrance },
+        _ if has_earlier => Failure::NothingInWindows { hindrance },
+        _ => Failure::NothingReceived { hindrance },
+    })
 }
 
 /// Returns the reason why there were no more rounds. Empty: no rounds were planned.
 pub(super) fn ended_by(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Complete(by) => by.name(),
-        Outcome::Interrupted(by) => by.name(),
+        Outcome::Interrupted(by) => by.code(),
         Outcome::Failed(_) => "failure",
         Outcome::Skipped(_) => "",
     }
@@ -133,14 +124,14 @@ pub(super) fn warnings(
     windows: &Windows,
     speeds: &Speeds,
     latencies: &Latencies,
-) -> Vec<String> {
+) -> Vec<Warning> {
     let samples = input.samples;
-    let mut warnings = input.warnings.clone();
+    let mut of_case: Vec<CaseWarning> = Vec::new();
     // Workers share CPUs, and report in a remark if they could not be placed.
     let is_placed = |thread: &ThreadSample| thread.cpu.is_some() || on_workers(input, thread.side);
     let pinned = |sample: &Sample| sample.threads.iter().all(is_placed);
-    if input.pin != "none" && !samples.iter().all(pinned) {
-        warnings.push("a thread could not be pinned".to_owned());
+    if input.pin.is_some_and(Placement::is_pinned) && !samples.iter().all(pinned) {
+        of_case.push(CaseWarning::NotPinned);
     }
     let has_partner = |sample: &&Sample| {
         let mut partners = input.reference.iter();
@@ -148,89 +139,85 @@ pub(super) fn warnings(
     };
     let pairs = samples.iter().filter(has_partner).count();
     if pairs > 0 && pairs < samples.len() {
-        warnings.push("some windows have no partner in the reference (ratio_pairs)".to_owned());
+        of_case.push(CaseWarning::NoPartner);
     }
     let settles_ms = input.settles_after.map(milliseconds);
-    if let Some(ms) = settles_ms.filter(|&ms| ms > environment.warmup_ms && !samples.is_empty()) {
-        warnings.push(format!(
-            "traffic takes {ms} ms to settle here (settles_ms), longer than the warm-up: use --warmup {ms}ms"
-        ));
+    let is_late = |&ms: &f64| ms > environment.warmup_ms && !samples.is_empty();
+    if let Some(settles_ms) = settles_ms.filter(is_late) {
+        of_case.push(CaseWarning::ShortWarmUp { settles_ms });
     }
-    warnings.extend(few_rounds(if pairs > 0 { pairs } else { samples.len() }));
+    of_case.extend(few_rounds(if pairs > 0 { pairs } else { samples.len() }));
     if input.samples.windows(2).any(|two| {
         let buffers = |sample: &Sample| (sample.rcvbuf_bytes, sample.sndbuf_bytes);
         buffers(&two[0]) != buffers(&two[1])
     }) {
-        warnings.push("the granted buffer sizes changed between windows".to_owned());
+        of_case.push(CaseWarning::BuffersChanged);
     }
-    warnings.extend(unlike_a_longer_run(input));
-    warnings.extend(doubts::overload(input.case, samples));
-    warnings.extend(on_the_way::warnings(input));
-    warnings.extend(busy_polled::no_effect(samples));
-    warnings.extend(pacing::shortfall(input.case, input.engines.sender, samples));
-    warnings.extend(latencies.warnings());
-    warnings.extend(idle_threads(input));
-    warnings.extend(windows.warnings(speeds));
-    let threads = samples.iter().flat_map(|sample| &sample.threads);
-    let mut remarks: Vec<String> = threads.filter_map(|thread| thread.remark.clone()).collect();
-    remarks.sort_unstable();
-    remarks.dedup();
-    warnings.extend(remarks);
-    if unread(input) > 0 && comes_late(input) {
-        warnings.push(format!(
-            "{} left unread (unread_packets): too late, or their receivers had no CPU",
-            counted_with_verb(unread(input), "datagram")
-        ));
+    of_case.extend(unlike_a_longer_run(input));
+    of_case.extend(doubts::overload(input.case, samples));
+    of_case.extend(on_the_way::warnings(input));
+    of_case.extend(busy_polled::no_effect(samples));
+    of_case.extend(pacing::shortfall(input.case, input.engines.sender, samples));
+    of_case.extend(latencies.warnings());
+    of_case.extend(idle_threads(input));
+    of_case.extend(windows.warnings(speeds));
+    of_case.extend(remarks(samples));
+    let datagrams = unread(input);
+    if datagrams > 0 && comes_late(input) {
+        of_case.push(CaseWarning::LeftUnread { datagrams });
     }
-    warnings.extend(refusals::in_words(samples));
-    let failed = derived::failed_calls(samples);
-    if failed > 0 {
-        warnings.push(calls_failed(failed));
+    of_case.extend(Refusals::of(samples).map(|refusals| CaseWarning::Refused { refusals }));
+    let calls = derived::failed_calls(samples);
+    if calls > 0 {
+        of_case.push(CaseWarning::CallsFailed { calls });
     }
     if let Some((_, why)) = input.repeated.first() {
         // Warnings are joined by semicolons.
         let why = why.replace("; ", ", ");
-        warnings.push(format!(
-            "bad windows were measured again (repeated_windows), the first as {why}"
-        ));
+        of_case.push(CaseWarning::MeasuredAgain { why });
     }
-    warnings.extend(uncounted_cpu(samples));
+    of_case.extend(uncounted_cpu(samples));
+    let mut of_hosts = Vec::new();
     if !samples.is_empty() {
         let at_start = &environment.cpu_speeds;
         let from_c = environment.throttles_from_c;
-        warnings.extend(energy::warning(samples, input.meter.as_deref()));
-        warnings.extend(sensor_readings::warnings(samples, at_start, from_c));
-        warnings.extend(environment.unfit.iter().cloned());
+        of_case.extend(energy::warning(samples, input.meter.as_deref()));
+        of_case.extend(sensor_readings::warnings(samples, at_start, from_c));
+        of_hosts.clone_from(&environment.unfit);
     }
-    warnings
+    let warnings = input.warnings.iter().cloned();
+    let warnings = warnings.chain(of_case.into_iter().map(Warning::Case));
+    let of_hosts = of_hosts.into_iter().map(Warning::Host);
+    warnings.chain(of_hosts).collect()
 }
 
-fn calls_failed(calls: u64) -> String {
-    let plural = if calls == 1 { "" } else { "s" };
-    format!("{calls} system call{plural} failed")
+/// Returns the remarks of the bench threads, each once.
+fn remarks(samples: &[Sample]) -> impl Iterator<Item = CaseWarning> {
+    let threads = samples.iter().flat_map(|sample| &sample.threads);
+    let remarks: BTreeSet<&String> = threads
+        .filter_map(|thread| thread.remark.as_ref())
+        .collect();
+    let remarks = remarks.into_iter().cloned();
+    remarks.map(|text| CaseWarning::Remark { text })
 }
 
 /// Returns a warning if other threads of the program used CPU time that the CPU time per datagram does not include.
-fn uncounted_cpu(samples: &[Sample]) -> Option<String> {
+fn uncounted_cpu(samples: &[Sample]) -> Option<CaseWarning> {
     const NEGLIGIBLE_PCT: f64 = 1.0;
     let pct = derived::other_cpu_pct(samples).filter(|&pct| pct > NEGLIGIBLE_PCT)?;
-    Some(format!(
-        "other threads of the program used {pct:.0} % more CPU time (other_cpu_ns_per_packet)"
-    ))
+    Some(CaseWarning::OtherCpuTime { pct })
 }
 
-fn few_rounds(rounds: usize) -> Option<String> {
+fn few_rounds(rounds: usize) -> Option<CaseWarning> {
     let coverage = stats::coverage(rounds);
-    (rounds > 1 && coverage < stats::CONFIDENCE).then(|| {
-        format!(
-            "intervals of {rounds} rounds cover {:.1} %, not 95 %: use 6 rounds or more",
-            100.0 * coverage
-        )
+    (rounds > 1 && coverage < stats::CONFIDENCE).then_some(CaseWarning::FewRounds {
+        rounds,
+        coverage_pct: 100.0 * coverage,
     })
 }
 
 /// Returns warnings about windows that are too short for the case.
-fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
+fn unlike_a_longer_run(input: &RowInput) -> Vec<CaseWarning> {
     let samples = input.samples;
     let mut warnings = Vec::new();
     if let Some(empty) = samples.iter().find(|it| derived::received(it) == 0) {
@@ -239,28 +226,25 @@ fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
         // responses, so the test does not fit them.
         let most_came = 2 * accounting.received >= accounting.sent && !input.case.is_rr();
         warnings.push(if most_came || empty.paths.is_empty() {
-            "nothing was received in a window: it was too short, or the machine too busy".to_owned()
+            CaseWarning::EmptyWindow
         } else {
-            format!(
-                "nothing was received in a window: of {} datagrams that were sent for it, {} came",
-                accounting.sent, accounting.received
-            )
+            CaseWarning::LostWindow {
+                sent: accounting.sent,
+                received: accounting.received,
+            }
         });
     }
     // Datagrams in flight in `null` are no queue.
     let unsteady = derived::unsteady_windows(samples);
     if input.engines.sender.moves_datagrams && derived::move_estimates(unsteady, samples.len()) {
-        let fix = "use a longer --duration or --warmup, or a smaller --rcvbuf";
-        warnings.push(format!(
-            "queues were filling or emptying (queue_growth_packets): {fix}"
-        ));
+        warnings.push(CaseWarning::QueuesMoved);
     }
     warnings
 }
 
 /// Returns warnings about threads that moved nothing in any window, although others of their side did. Receivers
 /// that share a port unevenly by design are excluded, because the plan has warned about them.
-fn idle_threads(input: &RowInput) -> Vec<String> {
+fn idle_threads(input: &RowInput) -> Vec<CaseWarning> {
     let idle = |side: fn(Side) -> bool, packets: fn(&ThreadSample) -> u64| {
         let mut moved: BTreeMap<usize, u64> = BTreeMap::new();
         for sample in input.samples {
@@ -274,16 +258,12 @@ fn idle_threads(input: &RowInput) -> Vec<String> {
     };
     let mut warnings = Vec::new();
     if let Some((idle, all)) = idle(Side::initiates, |thread| thread.sent_packets) {
-        warnings.push(format!(
-            "{idle} of {all} senders sent nothing in any window"
-        ));
+        warnings.push(CaseWarning::IdleSenders { idle, all });
     }
     let is_even = input.case.sharing.is_none_or(Sharing::is_even);
     let receivers = idle(Side::receives, |thread| thread.received_packets);
     if let Some((idle, all)) = receivers.filter(|_| is_even) {
-        warnings.push(format!(
-            "{idle} of {all} receivers received nothing in any window (receiver_share_min_pct)"
-        ));
+        warnings.push(CaseWarning::IdleReceivers { idle, all });
     }
     warnings
 }

@@ -2,12 +2,29 @@
 
 use super::*;
 use crate::data::{Accounting, Case, Counts, Sample, Side, ThreadSample};
+use crate::host::placement::Placement;
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle_states::{IdleState, IdleTimes};
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
 
 pub(crate) use self::wire::{path, row_of_a_wire};
+
+/// Returns the placement of the threads of [`window`].
+pub(crate) fn two_cpus() -> Placement {
+    Placement::from_lists(case().threads, &[0], &[1]).expect("two CPUs")
+}
+
+/// Returns the texts of a row's warnings.
+pub(crate) fn texts(row: &Row) -> Vec<String> {
+    row.warnings.iter().map(Warning::to_string).collect()
+}
+
+/// Returns a warning with this text.
+pub(crate) fn remark(text: &str) -> Warning {
+    let text = text.to_owned();
+    CaseWarning::Remark { text }.into()
+}
 
 pub(crate) fn case() -> Case {
     Case::of_key("std:std/2t/300B/connected/v4").expect("a case")
@@ -100,7 +117,7 @@ fn make_row_in(
 ) -> Row {
     let case = case();
     let input = RowInput {
-        pin: "0>1".to_owned(),
+        pin: Some(&two_cpus()),
         outcome,
         samples,
         reference,
@@ -194,10 +211,10 @@ fn the_numbers_are_those_that_a_pocket_calculator_gives() {
         (row.temp_c_start, row.temp_c_end),
         (Some(50.0), Some(51.25))
     );
-    assert_eq!((row.temp_c_max, row.throttled.as_str()), (Some(51.5), "no"));
+    assert_eq!((row.temp_c_max, row.throttled), (Some(51.5), Throttled::No));
     assert_eq!(row.freq_low_mhz, Some(600.0));
     assert_eq!(row.started_at, "1970-01-01T00:00:01.000Z");
-    assert_eq!(row.warnings, Vec::<String>::new());
+    assert_eq!(row.warnings, []);
 }
 
 #[test]
@@ -223,9 +240,7 @@ fn ratios_are_taken_within_a_round() {
         Outcome::Complete(EndedBy::Rounds),
     );
     assert!(
-        row.warnings
-            .iter()
-            .any(|warning| warning.contains("no partner in the reference")),
+        row.warnings.contains(&CaseWarning::NoPartner.into()),
         "{row:?}"
     );
     let row = make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds));
@@ -251,7 +266,8 @@ fn a_starved_or_faulty_case_has_counts_but_no_speed() {
     ] {
         let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
         assert_eq!(row.status, Status::Failed);
-        assert!(row.reason.starts_with(reason), "{}", row.reason);
+        let said = row.reason.to_string();
+        assert!(said.starts_with(reason), "{said}");
         assert_eq!((row.received_pps, row.ratio_to_std), (None, None));
         assert_eq!(row.sent_packets, Some(180_000));
     }
@@ -276,7 +292,9 @@ fn an_interrupted_case_says_what_its_rounds_say() {
         (row.status, row.rounds, row.sent_packets),
         (Status::Interrupted, 0, None)
     );
-    let lost = Interruption::Lost("silent for 3 s".to_owned());
+    let lost = Interruption::Lost {
+        why: "silent for 3 s".to_owned(),
+    };
     for (why, name, reason) in [
         (Interruption::Signal, "signal", "ended by a signal"),
         (lost, "other-host", "the other host is gone: silent for 3 s"),
@@ -287,7 +305,10 @@ fn an_interrupted_case_says_what_its_rounds_say() {
         ),
     ] {
         let row = make_row(&[], &[], Outcome::Interrupted(why));
-        assert_eq!((row.ended_by.as_str(), row.reason.as_str()), (name, reason));
+        assert_eq!(
+            (row.ended_by.as_str(), row.reason.to_string().as_str()),
+            (name, reason)
+        );
     }
 }
 
@@ -298,12 +319,11 @@ fn what_is_missing_in_one_window_and_too_much_in_another_does_not_cancel() {
     samples[1].accounting.at_end.received -= 1;
     let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.status, Status::Failed);
-    assert!(
-        row.reason
-            .contains("do not add up in 2 windows: 2 datagrams"),
-        "{}",
-        row.reason
-    );
+    let failure = Failure::CountsDiffer {
+        windows: 2,
+        datagrams: 2,
+    };
+    assert_eq!(row.reason, Reason::Failed(failure));
 }
 
 mod contamination;

@@ -104,7 +104,7 @@ const FACTS: &[(&str, Fact)] = &[
         row.remote_governor.clone()
     }),
     ("target", |row| row.target.clone()),
-    ("CPUs", |row| row.pin.clone()),
+    ("CPUs", Row::cpus),
     ("rounds", |row| row.rounds.to_string()),
     ("warm-up in ms", |row| {
         row.warmup_ms.map_or_else(String::new, |ms| ms.to_string())
@@ -161,6 +161,8 @@ const SAME_WINDOW: f64 = 1.5;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::placement::Placement;
+    use crate::results::row::Throttled;
     use crate::results::row::tests::row_of_a_wire;
     use crate::verdict::compare::tests::row;
 
@@ -189,7 +191,7 @@ mod tests {
         );
         assert!(changed(|new| new.sndbuf_bytes = Some(1)).starts_with("other SO_SNDBUF"));
         assert_eq!(
-            changed(|new| new.throttled = "under-voltage".to_owned()),
+            changed(|new| new.throttled = Throttled::Yes("under-voltage".to_owned())),
             "the board was throttled: under-voltage"
         );
         assert_eq!(
@@ -244,7 +246,7 @@ mod tests {
         let base = row("mio-level", 0.9);
         let new = Row {
             kernel: "6.13.0".to_owned(),
-            pin: "2>3".to_owned(),
+            pin: Placement::from_lists(base.threads, &[2], &[3]),
             window_ms: Some(1000.0),
             ..base.clone()
         };

@@ -1,18 +1,38 @@
 //! Matches the rows of several files on two sides, by case.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use crate::host::check;
 use crate::results::files::Results;
-use crate::results::row::{self, Row, Status};
-use crate::term::digits::counted;
+use crate::results::row::{Failure, Hindrance, Reason, Row, Status, Warning};
 
 /// Rows of two sides, by case.
 pub(super) struct Matching<'a> {
     /// Cases that were measured in all files before and are in all files after.
     pub(super) cases: Vec<Matched<'a>>,
-    /// Reasons why cases are left out, with their numbers: not in all files, or not measured.
-    pub(super) left_out: Vec<String>,
+    /// Reasons why cases are left out, with their numbers.
+    pub(super) left_out: Vec<(LeftOut, usize)>,
+}
+
+/// Reason why a case is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LeftOut {
+    /// It is on this side only.
+    Only(&'static str),
+    /// It is on both sides, and not in every file.
+    NotInEveryFile,
+    /// It was not measured, on this side or on both.
+    NotMeasured(Status, &'static str),
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Only(side) => write!(f, "only {side}"),
+            Self::NotInEveryFile => f.write_str("not in every file"),
+            Self::NotMeasured(status, place) => write!(f, "{status} {place}"),
+        }
+    }
 }
 
 /// Case with its rows.
@@ -45,27 +65,24 @@ impl<'a> Matching<'a> {
         }
         let rows = sides[1].iter().flat_map(|results| &results.rows);
         let mut warnings = rows.flat_map(|row| &row.warnings);
-        let busy = warnings.find(|warning| warning.contains(check::OTHER_PROGRAMS));
-        let busy = busy.map(String::as_str);
+        let busy = warnings.find(|warning| warning.is_other_programs());
         let mut cases = Vec::new();
-        let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
+        let mut left_out: Vec<(LeftOut, usize)> = Vec::new();
         for rows in by_case.values() {
             match matched(rows, busy) {
                 Ok(matched) => cases.push(matched),
-                Err(why) => *left_out.entry(why).or_default() += 1,
+                Err(why) => match left_out.iter_mut().find(|(known, _)| *known == why) {
+                    Some((_, count)) => *count += 1,
+                    None => left_out.push((why, 1)),
+                },
             }
         }
         cases.sort_by_cached_key(|matched| {
             let row = matched.row();
             (row.block(), row.label(), row.connection)
         });
-        let left_out = left_out
-            .iter()
-            .map(|(why, count)| format!("{} {why}", counted(*count, "case")));
-        Self {
-            cases,
-            left_out: left_out.collect(),
-        }
+        left_out.sort_by_cached_key(|(why, _)| why.to_string());
+        Self { cases, left_out }
     }
 }
 
@@ -86,7 +103,10 @@ impl<'a> Matched<'a> {
 ///
 /// # Errors
 /// Returns an error if there is nothing to compare, and says why.
-fn matched<'a>(rows: &[Vec<Vec<&'a Row>>; 2], busy: Option<&str>) -> Result<Matched<'a>, String> {
+fn matched<'a>(
+    rows: &[Vec<Vec<&'a Row>>; 2],
+    busy: Option<&Warning>,
+) -> Result<Matched<'a>, LeftOut> {
     for (side, files) in SIDES.iter().zip(rows) {
         if let Some(several) = files.iter().find(|rows| rows.len() > 1) {
             let count = several.len();
@@ -97,11 +117,11 @@ fn matched<'a>(rows: &[Vec<Vec<&'a Row>>; 2], busy: Option<&str>) -> Result<Matc
     }
     for (one, other) in [(0, 1), (1, 0)] {
         if rows[other].iter().all(Vec::is_empty) {
-            return Err(format!("only {}", SIDES[one]));
+            return Err(LeftOut::Only(SIDES[one]));
         }
     }
     if rows.iter().flatten().any(Vec::is_empty) {
-        return Err("not in every file".to_owned());
+        return Err(LeftOut::NotInEveryFile);
     }
     let [before, after] = [0, 1].map(|side| rows[side].concat());
     if let Some(row) = before.iter().find(|row| status(row) != Status::Ok) {
@@ -112,19 +132,21 @@ fn matched<'a>(rows: &[Vec<Vec<&'a Row>>; 2], busy: Option<&str>) -> Result<Matc
         } else {
             SIDES[0]
         };
-        return Err(format!("{before} {place}"));
+        return Err(LeftOut::NotMeasured(before, place));
     }
     let failed = after.iter().filter(|row| status(row) == Status::Failed);
     let failed: Vec<&Row> = failed.copied().collect();
     if let Some(broken) = failed.first() {
-        let reason = if broken.reason.is_empty() {
-            NOTHING_CAME
-        } else {
-            &broken.reason
+        let nothing_came = || Failure::NothingReceived {
+            hindrance: Hindrance::default(),
+        };
+        let (failure, reason) = match &broken.reason {
+            Reason::Failed(failure) => (failure.clone(), broken.reason.line()),
+            _ => (nothing_came(), nothing_came().to_string()),
         };
         let two = [before[0], broken];
         let (failures, runs) = (failed.len(), after.len());
-        return Ok(match busy.filter(|_| row::may_be_starved(reason)) {
+        return Ok(match busy.filter(|_| failure.may_be_starved()) {
             Some(programs) => {
                 let why = format!("the machine was too busy AFTER: {programs}; {reason}");
                 Matched::Undecided(two, why)
@@ -133,22 +155,23 @@ fn matched<'a>(rows: &[Vec<Vec<&'a Row>>; 2], busy: Option<&str>) -> Result<Matc
                 let why = format!("failed in {failures} of {runs} runs AFTER: {reason}");
                 Matched::Undecided(two, why)
             }
-            None => Matched::Broken(two, reason.to_owned()),
+            None => Matched::Broken(two, reason),
         });
     }
     if let Some(row) = after.iter().find(|row| status(row) != Status::Ok) {
-        return Err(format!("{} {}", status(row), SIDES[1]));
+        return Err(LeftOut::NotMeasured(status(row), SIDES[1]));
     }
-    for (side, rows) in SIDES.iter().zip([&before, &after]) {
-        if let Some(row) = rows.iter().find(|row| row.lost_cpu_time()) {
-            let why = format!("benchmark threads lost CPU time to other programs {side}");
-            return Ok(Matched::Disturbed([before[0], row], why));
-        }
+    let is_disturbed = |rows: &Vec<&Row>| rows.iter().any(|row| row.lost_cpu_time());
+    let disturbed = SIDES.iter().zip([&before, &after]);
+    let disturbed = disturbed.filter(|(_, rows)| is_disturbed(rows));
+    let disturbed: Vec<&str> = disturbed.map(|(side, _)| *side).collect();
+    if disturbed.is_empty() {
+        return Ok(Matched::Measured([before, after]));
     }
-    Ok(Matched::Measured([before, after]))
+    let sides = disturbed.join(" and ");
+    let why = format!("benchmark threads lost CPU time to other programs {sides}");
+    Ok(Matched::Disturbed([before[0], after[0]], why))
 }
-
-const NOTHING_CAME: &str = "nothing was received";
 
 /// Returns the status of a row. A case that received nothing has failed.
 fn status(row: &Row) -> Status {

@@ -18,11 +18,12 @@ pub mod table;
 
 use std::collections::BTreeSet;
 
-use self::matching::{Matched, Matching};
+use self::matching::{LeftOut, Matched, Matching};
 use self::sweeps::{Measured, Sweeps};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 use crate::stats;
+use crate::term::digits::counted;
 use crate::verdict::judge::{Answer, By, Case, Judgement, Question, Verdict, judge, parts};
 
 /// Results of a comparison.
@@ -74,7 +75,12 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
             Err(verdict) => others.push(case(matched, question.by, verdict)),
         }
     }
-    let mut remarks = matching.left_out.clone();
+    let left_out = matching.left_out.iter();
+    let left_out = left_out.map(|(why, count)| format!("{} {why}", counted(*count, "case")));
+    let first = matching.left_out.first();
+    let is_unmatched =
+        matching.cases.is_empty() && first.is_some_and(|(why, _)| matches!(why, LeftOut::Only(_)));
+    let mut remarks: Vec<String> = left_out.collect();
     remarks.extend(comparability::remarks(&compared));
     let missing = missing(sides[0], &measured);
     let is_one_missing = missing.is_some();
@@ -96,7 +102,10 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
         remarks,
         is_disturbed: (matching.cases.iter()).any(|it| matches!(it, Matched::Disturbed(..))),
         is_one_missing,
-        unmatched: most_alike(sides).map(|rows| rows.map(|row| row.case.clone())),
+        unmatched: is_unmatched
+            .then(|| most_alike(sides))
+            .flatten()
+            .map(|rows| rows.map(|row| row.case.clone())),
     }
 }
 
@@ -138,7 +147,7 @@ impl Comparison {
         let first = reasons.chain(remarks).next();
         let first = first.unwrap_or("there are no rows").to_owned();
         Some(match &self.unmatched {
-            Some([before, after]) if before != after && first.contains(" only ") => {
+            Some([before, after]) if before != after => {
                 format!("{first}: BEFORE has {before}, AFTER {after}")
             }
             _ => first,

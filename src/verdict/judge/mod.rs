@@ -310,7 +310,9 @@ impl Judgement {
     /// Returns whether each engine is surely not worse than before by more than the threshold, and no case is undecided.
     pub fn is_surely_not_worse(&self) -> bool {
         let is_undecided = |case: &Case| matches!(case.answer.verdict, Verdict::Undecided(_));
+        // Nor is anything called the contrary by what could not have called a change.
         !self.engines.is_empty()
+            && !self.is_too_short()
             && !self.cases.iter().any(is_undecided)
             && self
                 .engines

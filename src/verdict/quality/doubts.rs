@@ -1,8 +1,9 @@
 //! Doubts about the numbers of a run: the evidence in the rows, and the fix for each.
 
 use super::Fix;
-use crate::host::check::OTHER_PROGRAMS;
-use crate::results::row::{Row, Status};
+use crate::host::check::{Problem, Unfit};
+use crate::plan::PlanWarning;
+use crate::results::row::{BlockWarning, CaseWarning, Row, Status, Warning};
 
 /// A reason why another run of a case may show another number.
 pub(super) struct Doubt {
@@ -13,20 +14,22 @@ pub(super) struct Doubt {
 
 enum Evidence {
     Status(Status),
-    /// Beginnings of the warnings that show the doubt.
-    Warnings(&'static [&'static str]),
+    /// Accepts the warnings that show the doubt.
+    Warnings(fn(&Warning) -> bool),
 }
 
 impl Doubt {
     /// Returns the doubt in words, which may have a value of one of these rows.
     pub(super) fn in_words(&self, rows: &[&Row]) -> String {
-        if !self.what.is_empty() {
-            return self.what.to_owned();
-        }
         let mut warnings = rows.iter().flat_map(|row| &row.warnings);
-        let warning = warnings.find(|warning| self.is_said_by(warning));
-        let said = warning.and_then(|warning| warning.split([',', ':']).next());
-        said.unwrap_or_default().to_owned()
+        let shared_cpu = warnings.find_map(|warning| match warning {
+            Warning::Plan(PlanWarning::BothEndsShareCpu { cpu }) => Some(cpu),
+            _ => None,
+        });
+        match (self.fix, shared_cpu) {
+            (Fix::Apart, Some(cpu)) => format!("{} {cpu}", self.what),
+            _ => self.what.to_owned(),
+        }
     }
 
     /// Returns whether the doubt is that cases failed.
@@ -35,7 +38,7 @@ impl Doubt {
     }
 
     pub(super) fn is_of(&self, row: &Row) -> bool {
-        let is_busy = || row.warnings.iter().any(|it| it.starts_with(OTHER_PROGRAMS));
+        let is_busy = || row.warnings.iter().any(Warning::is_other_programs);
         match self.fix {
             // What takes the CPUs from the threads unsettles their traffic.
             Fix::Longer => self.is_evident(row) && !is_busy(),
@@ -47,14 +50,7 @@ impl Doubt {
     fn is_evident(&self, row: &Row) -> bool {
         match &self.evidence {
             Evidence::Status(status) => row.status == *status,
-            Evidence::Warnings(_) => row.warnings.iter().any(|warning| self.is_said_by(warning)),
-        }
-    }
-
-    fn is_said_by(&self, warning: &str) -> bool {
-        match self.evidence {
-            Evidence::Status(_) => false,
-            Evidence::Warnings(begin) => begin.iter().any(|begin| warning.starts_with(begin)),
+            Evidence::Warnings(show_it) => row.warnings.iter().any(show_it),
         }
     }
 }
@@ -75,24 +71,17 @@ pub(super) const OF_SETUP: usize = 2;
 /// number, unless they are both ends of a wire. Nor does the load before the start: if it lasts, windows show it.
 pub(super) const DOUBTS: [Doubt; 10] = [
     Doubt {
-        // In the words of the warning, with the CPU.
-        what: "",
+        // The number of the CPU follows.
+        what: "both ends share CPU",
         fix: Fix::Apart,
-        evidence: Evidence::Warnings(&["both ends share CPU "]),
+        evidence: Evidence::Warnings(|warning| {
+            matches!(warning, Warning::Plan(PlanWarning::BothEndsShareCpu { .. }))
+        }),
     },
     Doubt {
         what: "the machine is not set up to measure",
         fix: CHECK,
-        evidence: Evidence::Warnings(&[
-            "the cpufreq governor is ",
-            "this control group grants ",
-            "net.core.rmem_max grants ",
-            "RPS hands packets of lo ",
-            "conntrack tracks datagrams",
-            "the firmware reports ",
-            "the kernel throttles a CPU",
-            "the temperature is ",
-        ]),
+        evidence: Evidence::Warnings(|warning| warning.problem().is_some_and(is_of_setup)),
     },
     Doubt {
         what: "failed",
@@ -107,76 +96,97 @@ pub(super) const DOUBTS: [Doubt; 10] = [
     Doubt {
         what: "not the speed of a board: emulated, or a debug build",
         fix: Fix::Words("run a release build on the board itself (cargo build --release)"),
-        evidence: Evidence::Warnings(&[
-            "this board is emulated",
-            "a binary for ",
-            "this is a debug build",
-        ]),
+        evidence: Evidence::Warnings(|warning| warning.problem().is_some_and(is_of_no_board)),
     },
     Doubt {
         what: "CPUs slowed by heat or power",
         fix: CHECK,
-        evidence: Evidence::Warnings(&[
-            "the board was throttled",
-            "the temperature reached",
-            "still not below ",
-        ]),
+        evidence: Evidence::Warnings(|warning| {
+            matches!(
+                warning,
+                Warning::Case(CaseWarning::Throttled { .. } | CaseWarning::Hot { .. })
+                    | Warning::Block(BlockWarning::StillHot { .. })
+            )
+        }),
     },
     Doubt {
         what: "a CPU ran slower than at the start",
         fix: CHECK,
-        evidence: Evidence::Warnings(&["a CPU ran more than"]),
+        evidence: Evidence::Warnings(|warning| {
+            matches!(warning, Warning::Case(CaseWarning::SlowerCpu))
+        }),
     },
     Doubt {
         what: "CPU time lost to other programs",
         fix: STOP,
-        evidence: Evidence::Warnings(&[
-            "benchmark threads lost CPU time",
-            "without disturbed windows",
-        ]),
+        evidence: Evidence::Warnings(|warning| {
+            matches!(
+                warning,
+                Warning::Case(CaseWarning::LostCpuTime | CaseWarning::DisturbedWindowsDiffer)
+            )
+        }),
     },
     Doubt {
         what: "traffic not settled",
         fix: Fix::Longer,
-        evidence: Evidence::Warnings(&[
-            "queues were filling or emptying",
-            "traffic takes ",
-            "nothing was received in a window",
-            "the granted buffer sizes changed",
-        ]),
+        evidence: Evidence::Warnings(|warning| {
+            matches!(
+                warning,
+                Warning::Case(
+                    CaseWarning::QueuesMoved
+                        | CaseWarning::ShortWarmUp { .. }
+                        | CaseWarning::EmptyWindow
+                        | CaseWarning::LostWindow { .. }
+                        | CaseWarning::BuffersChanged
+                )
+            )
+        }),
     },
     Doubt {
         what: "fewer than six rounds, or threads not pinned",
         fix: Fix::Rounds,
-        evidence: Evidence::Warnings(&["intervals of ", "a thread could not be pinned"]),
+        evidence: Evidence::Warnings(|warning| {
+            matches!(
+                warning,
+                Warning::Case(CaseWarning::FewRounds { .. } | CaseWarning::NotPinned)
+            )
+        }),
     },
 ];
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Fails when somebody rewords a warning.
-    #[test]
-    fn the_warnings_are_those_that_rows_have() {
-        // Both files repeat the warnings of other files.
-        const OWN: [&str; 2] = ["quality/mod.rs", "quality/doubts.rs"];
-        let mut waiting = vec![std::path::PathBuf::from("src")];
-        let mut sources = String::new();
-        while let Some(path) = waiting.pop() {
-            if path.is_dir() {
-                let entries = std::fs::read_dir(&path).expect("a directory");
-                waiting.extend(entries.map(|entry| entry.expect("an entry").path()));
-            } else if !OWN.iter().any(|own| path.ends_with(own)) {
-                sources += &std::fs::read_to_string(&path).unwrap_or_default();
-            }
-        }
-        for doubt in &DOUBTS {
-            if let Evidence::Warnings(beginnings) = doubt.evidence {
-                for begin in beginnings {
-                    assert!(sources.contains(&format!("\"{begin}")), "{begin}");
-                }
-            }
-        }
+fn is_of_setup(problem: &Problem) -> bool {
+    match problem.unfit {
+        Unfit::Governor { .. }
+        | Unfit::LowClock { .. }
+        | Unfit::CpuQuota { .. }
+        | Unfit::SmallBuffers { .. }
+        | Unfit::Rps { .. }
+        | Unfit::Conntrack
+        | Unfit::FirmwareThrottles { .. }
+        | Unfit::UnderVoltage
+        | Unfit::KernelThrottles
+        | Unfit::HotBoard { .. } => true,
+        Unfit::DebugBuild
+        | Unfit::Emulated { .. }
+        | Unfit::ForeignBinary { .. }
+        | Unfit::OtherPrograms { .. }
+        | Unfit::OtherCpus { .. }
+        | Unfit::Loopback { .. }
+        | Unfit::LinkDown { .. }
+        | Unfit::Wireless { .. }
+        | Unfit::RadioSleeps { .. }
+        | Unfit::LinkSleeps { .. }
+        | Unfit::HalfDuplex { .. }
+        | Unfit::SlowLink { .. }
+        | Unfit::DriverLoses { .. }
+        | Unfit::DropsOfOthers { .. }
+        | Unfit::ProgramLoses { .. } => false,
     }
+}
+
+fn is_of_no_board(problem: &Problem) -> bool {
+    matches!(
+        problem.unfit,
+        Unfit::DebugBuild | Unfit::Emulated { .. } | Unfit::ForeignBinary { .. }
+    )
 }

@@ -160,6 +160,8 @@ fn grade(cases: &[&Row], half_width_pct: Option<f64>, earlier_pct: Option<f64>) 
     let lossy = lossy.count();
     match half_width_pct {
         _ if 2 * lossy > cases.len() => Grade::Poor,
+        // The first doubt is that both ends share a CPU: then neither shows what it can do.
+        _ if 4 * count(&DOUBTS[..1]) > cases.len() => Grade::Poor,
         _ if 4 * count(&DOUBTS[OF_SETUP..]) > cases.len() => Grade::Poor,
         Some(pct)
             if pct <= GOOD_PCT
@@ -242,7 +244,7 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
             Fix::Lossless
         }
     });
-    let width = doubt.is_none() && (is_wide || loss.is_none());
+    let width = apart.is_none() && doubt.is_none() && (is_wide || loss.is_none());
     let width = (is_poor && width).then_some(Fix::Until);
     // A step in words has no command that could ask for more rounds, too.
     let is_in_words = matches!(doubt, Some(Fix::Words(_)));
@@ -302,16 +304,19 @@ fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::check::{Problem, Unfit};
+    use crate::plan::PlanWarning;
     use crate::results::row::tests::ordinary_row;
+    use crate::results::row::{CaseWarning, Warning};
 
     /// Returns a case with this half width of its interval, in percent, and these warnings.
-    fn row(half_width_pct: f64, warnings: &[&str]) -> Row {
+    fn row(half_width_pct: f64, warnings: &[Warning]) -> Row {
         let rate = 1000.0;
         Row {
             received_pps: Some(rate),
             received_pps_low: Some(rate * (1.0 - half_width_pct / 100.0)),
             received_pps_high: Some(rate * (1.0 + half_width_pct / 100.0)),
-            warnings: warnings.iter().map(|text| (*text).to_owned()).collect(),
+            warnings: warnings.to_vec(),
             loss_pct: Some(0.9),
             ..ordinary_row()
         }
@@ -321,11 +326,22 @@ mod tests {
         Quality::of(rows).to_string()
     }
 
-    const UNSTEADY: &str = "queues were filling or emptying (queue_growth_packets): use";
+    const UNSTEADY: Warning = Warning::Case(CaseWarning::QueuesMoved);
+    const LOST_CPU_TIME: Warning = Warning::Case(CaseWarning::LostCpuTime);
+
+    fn on_host(unfit: Unfit) -> Warning {
+        let is_remote = false;
+        Warning::Host(Problem { unfit, is_remote })
+    }
 
     #[test]
     fn narrow_intervals_without_a_doubt_are_good() {
-        let sharing = row(2.9, &["3 threads share 2 CPUs", "the load average over"]);
+        let shared = PlanWarning::SharedCpus {
+            threads: 3,
+            cpus: 2,
+            location: None,
+        };
+        let sharing = row(2.9, &[Warning::Plan(shared)]);
         let rows = [sharing, row(1.0, &[]), row(20.0, &[])];
         let expected = "good: half of the intervals within +-2.9 % in this run";
         assert_eq!(shown(&rows), expected);
@@ -383,7 +399,7 @@ mod tests {
 
     #[test]
     fn one_grave_doubt_is_not_good_and_more_than_a_quarter_are_poor() {
-        let with = |doubtful: usize, warning: &str| {
+        let with = |doubtful: usize, warning: Warning| {
             let mut rows = vec![row(1.0, &[]); 8];
             rows[..doubtful].fill(row(1.0, &[warning]));
             shown(&rows)
@@ -392,8 +408,11 @@ mod tests {
         assert_eq!(with(1, UNSTEADY), format!("fair: {reason} (1 of 8 cases)"));
         assert_eq!(with(2, UNSTEADY), format!("fair: {reason} (2 of 8 cases)"));
         assert_eq!(with(3, UNSTEADY), format!("poor: {reason} (3 of 8 cases)"));
-        let few = "intervals of 5 rounds cover 93.8 %, not 95 %";
-        assert!(with(2, few).starts_with("good: "));
+        let few = Warning::Case(CaseWarning::FewRounds {
+            rounds: 5,
+            coverage_pct: 93.75,
+        });
+        assert!(with(2, few.clone()).starts_with("good: "));
         assert!(with(3, few).starts_with("poor: fewer than six rounds"));
     }
 
@@ -454,13 +473,12 @@ mod tests {
 
     #[test]
     fn small_receive_buffers_are_named_whatever_else_disturbed_the_run() {
-        let small = |warnings: &[&str]| Row {
+        let small = |warnings: &[Warning]| Row {
             loss_pct: Some(70.0),
             rcvbuf_requested_bytes: Some(2000.try_into().expect("in range")),
             ..row(1.0, warnings)
         };
-        let busy = "benchmark threads lost CPU time in";
-        let quality = Quality::of(&[small(&[busy]), small(&[])]);
+        let quality = Quality::of(&[small(&[LOST_CPU_TIME]), small(&[])]);
         let stop = Fix::Check("stop what else runs, which this names");
         assert_eq!(quality.fixes, [stop, Fix::Buffers]);
         assert_eq!(Quality::of(&[small(&[])]).fixes, [Fix::Buffers]);
@@ -468,18 +486,22 @@ mod tests {
 
     #[test]
     fn traffic_that_other_programs_unsettle_is_theirs() {
-        let busy = "other programs use 1.6 of 2 CPUs now: sh (pid 7) 0.98";
-        let unsettled = "queues were filling or emptying";
+        let busy = on_host(Unfit::OtherPrograms {
+            used: 1.6,
+            cpus: 2,
+            busiest: "sh (pid 7) 0.98".to_owned(),
+        });
         let stop = Fix::Check("stop what else runs, which this names");
-        let quality = Quality::of(&[row(20.0, &[busy, unsettled]), row(20.0, &[busy])]);
+        let quality = Quality::of(&[row(20.0, &[busy.clone(), UNSTEADY]), row(20.0, &[busy])]);
         assert_eq!(quality.fixes, [stop]);
-        let quality = Quality::of(&[row(20.0, &[unsettled]), row(20.0, &[])]);
+        let quality = Quality::of(&[row(20.0, &[UNSTEADY]), row(20.0, &[])]);
         assert_eq!(quality.fixes, [Fix::Longer]);
     }
 
     #[test]
     fn a_machine_that_is_not_set_up_is_not_good_and_not_poor_for_that_alone() {
-        let governor = row(1.0, &["the cpufreq governor is ondemand"]);
+        let governors = "ondemand".to_owned();
+        let governor = row(1.0, &[on_host(Unfit::Governor { governors })]);
         let shown = shown(&[governor.clone(), governor]);
         assert!(
             shown.starts_with("fair: the machine is not set up"),
@@ -488,15 +510,17 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_share_a_cpu_are_said_first_with_their_fix_and_are_not_poor_for_that_alone() {
-        let warning = "both ends share CPU 1, as they are on one machine (veth): give each its own";
-        let quality = Quality::of(&[row(1.0, &[warning]), row(1.0, &[warning, UNSTEADY])]);
+    fn ends_that_share_a_cpu_are_poor_and_said_first_with_their_fix() {
+        let warning = Warning::Plan(PlanWarning::BothEndsShareCpu { cpu: 1 });
+        let shared = row(1.0, std::slice::from_ref(&warning));
+        let unsteady = row(1.0, &[warning, UNSTEADY]);
+        let quality = Quality::of(&[shared.clone(), unsteady]);
         let expected =
             "poor: both ends share CPU 1 (2 of 2 cases); traffic not settled (1 of 2 cases)";
         assert_eq!(quality.to_string(), expected);
         assert_eq!(quality.fixes, [Fix::Apart, Fix::Longer]);
-        let alone = Quality::of(&[row(1.0, &[warning])]);
-        assert_eq!(alone.to_string(), "fair: both ends share CPU 1");
+        let alone = Quality::of(&[shared]);
+        assert_eq!(alone.to_string(), "poor: both ends share CPU 1");
         assert_eq!(alone.fixes, [Fix::Apart]);
     }
 
@@ -521,7 +545,7 @@ mod tests {
         };
         let rows = [
             failed,
-            row(4.0, &[UNSTEADY, "benchmark threads lost CPU time in"]),
+            row(4.0, &[UNSTEADY, LOST_CPU_TIME]),
             row(4.0, &[UNSTEADY]),
             row(4.0, &[]),
         ];

@@ -23,6 +23,8 @@ pub struct Answer {
     pub hints: Vec<String>,
     /// True if engines or conditions were measured of which the lines say nothing.
     pub is_cut: bool,
+    /// True if four times as many windows may tell more engines apart.
+    pub is_too_noisy: bool,
 }
 
 impl Answer {
@@ -106,6 +108,7 @@ impl Answer {
             gains,
             hints,
             is_cut,
+            is_too_noisy: all_choices().any(Choices::are_noisy),
         }
     }
 

@@ -46,8 +46,13 @@ pub(super) fn only_on_a_wire(
     } else {
         format!(", with {} as here", listed(&varied, "and"))
     };
+    let programs = if technique::has_program(told) {
+        ", which has the program at the same path"
+    } else {
+        ""
+    };
     vec![
-        format!("{place} the order may differ{why}. Measure to another HOST{varied}:"),
+        format!("{place} the order may differ{why}. Measure to another HOST{programs}{varied}:"),
         format!(
             "udpbench wire HOST --deploy {latency}{}",
             options(board, technique::options(told), told).join(" ")

@@ -21,12 +21,16 @@ pub enum SharedCpus {
 }
 
 impl SharedCpus {
-    /// Returns how the threads of a row were placed, by its column `pin`.
+    /// Returns how the threads of a row were placed, by their CPUs.
     pub(super) fn of(row: &Row) -> Self {
         if row.direction.is_some() {
             return Self::TwoHosts;
         }
-        let Some((clients, servers)) = cpus(&row.pin) else {
+        let cpus = |side: &[Option<usize>]| side.iter().copied().collect::<Option<BTreeSet<_>>>();
+        let pin = row.pin.as_ref();
+        let Some((clients, servers)) =
+            pin.and_then(|it| cpus(&it.senders).zip(cpus(&it.receivers)))
+        else {
             return Self::Free;
         };
         if clients.union(&servers).count() == 1 {
@@ -53,55 +57,44 @@ impl fmt::Display for SharedCpus {
     }
 }
 
-/// Returns the value of `--pin` that puts clients and servers on one CPU, from the column of rows with others.
-pub(super) fn pin_to_one(pin: &str) -> Option<String> {
-    let (_, servers) = cpus(pin)?;
-    let cpu = servers.first()?;
-    let threads = |side: &str| vec![cpu.to_string(); side.split(',').count()].join(",");
-    let (clients, servers) = pin.split_once('>')?;
-    Some(format!("{}:{}", threads(clients), threads(servers)))
-}
-
-/// Reads the column `pin`: the CPUs of clients and of servers, as in `2,1>3,0`. `None`: none are known.
-fn cpus(pin: &str) -> Option<(BTreeSet<u32>, BTreeSet<u32>)> {
-    let list = |list: &str| -> Option<BTreeSet<u32>> {
-        let cpus = list.split(',').map(|cpu| cpu.trim().parse().ok());
-        cpus.collect()
-    };
-    match pin.split_once('>') {
-        Some((clients, servers)) => list(clients).zip(list(servers)),
-        None => list(pin).map(|cpus| (cpus, BTreeSet::new())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Threads;
+    use crate::host::placement::Placement;
     use crate::results::row::tests::ordinary_row;
 
     #[test]
     fn the_column_says_who_shared_a_cpu() {
-        for (pin, expected) in [
-            ("0>0", SharedCpus::One),
-            ("1>0", SharedCpus::Apart),
-            ("2,3>0,1", SharedCpus::Apart),
-            ("0,1>0,1", SharedCpus::Mixed),
-            ("none", SharedCpus::Free),
-            ("", SharedCpus::Free),
-            ("1", SharedCpus::One),
+        let two: Threads = 2.try_into().expect("in range");
+        let four = 4.try_into().expect("in range");
+        let placed = |threads, clients: &[usize], servers: &[usize]| {
+            Placement::from_lists(threads, clients, servers)
+        };
+        let alone = placed(1.try_into().expect("in range"), &[1], &[]);
+        for (pin, expected, one) in [
+            (placed(two, &[0], &[0]), SharedCpus::One, Some("0:0")),
+            (placed(two, &[1], &[0]), SharedCpus::Apart, Some("0:0")),
+            (
+                placed(four, &[4, 3], &[2, 1]),
+                SharedCpus::Apart,
+                Some("1,1:1,1"),
+            ),
+            (
+                placed(four, &[0, 1], &[0, 1]),
+                SharedCpus::Mixed,
+                Some("0,0:0,0"),
+            ),
+            (Some(Placement::unpinned(two)), SharedCpus::Free, None),
+            (None, SharedCpus::Free, None),
+            (alone, SharedCpus::One, None),
         ] {
+            assert_eq!(pin.as_ref().and_then(Placement::on_one_cpu).as_deref(), one);
             let row = Row {
-                pin: pin.to_owned(),
+                pin,
                 ..ordinary_row()
             };
-            assert_eq!(SharedCpus::of(&row), expected, "{pin}");
+            assert_eq!(SharedCpus::of(&row), expected, "{}", row.cpus());
         }
-    }
-
-    #[test]
-    fn the_option_for_one_cpu_has_a_cpu_for_each_thread() {
-        assert_eq!(pin_to_one("1>0").as_deref(), Some("0:0"));
-        assert_eq!(pin_to_one("4,3>2,1").as_deref(), Some("1,1:1,1"));
-        assert_eq!(pin_to_one("none"), None);
     }
 }

@@ -64,13 +64,7 @@ pub(super) fn answer(board: &BoardRanking) -> Answer {
         gains: Vec::new(),
         hints: hints(board, &all, &told.into_iter().collect()),
         is_cut: more > 0,
-    }
-}
-
-impl Answer {
-    /// Returns whether four times as many windows may tell more round trips apart.
-    pub fn asks_for_more_windows(&self) -> bool {
-        self.hints.iter().any(|hint| hint == MORE_WINDOWS)
+        is_too_noisy: all.iter().any(At::is_open),
     }
 }
 

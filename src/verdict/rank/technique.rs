@@ -120,13 +120,18 @@ fn listed(flag: &str, values: BTreeSet<String>) -> Option<String> {
 /// Returns the options that measure the engines of these labels at a rate. Programs cannot keep one, so with a program
 /// among them, std sends to all receivers. Empty if there are more than [`MOST`].
 pub(super) fn options_at_a_rate(labels: &BTreeSet<&str>) -> String {
-    let all = || labels.iter().flat_map(|label| engines(label));
-    if all().all(is_known) {
+    if !has_program(labels) {
         return options(labels);
     }
     let receivers = labels.iter().filter_map(|label| engines(label).pop());
     let receivers = listed("--receiver", receivers.map(argument).collect());
     receivers.map_or_else(String::new, |receivers| format!("--sender std {receivers}"))
+}
+
+/// Returns whether one of these labels has an engine that is a program.
+pub(super) fn has_program(labels: &BTreeSet<&str>) -> bool {
+    let mut all = labels.iter().flat_map(|label| engines(label));
+    all.any(|engine| !is_known(engine))
 }
 
 /// Returns the values of `--busy-poll` that measure these labels and, beside them, `off`. Empty if none polls.

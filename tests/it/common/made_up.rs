@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use udpbench::data::{Accounting, Case, Counts, Sample};
-use udpbench::results::log::{Event, First, Header, Log, Of};
+use udpbench::results::log::{Event, Header, Log, LogWriter, Of};
+use udpbench::results::row::{BlockWarning, Failure};
 
 /// A log to be changed and written again.
 pub struct MadeUp {
@@ -44,7 +45,7 @@ impl MadeUp {
                 let case = Case::of_key(&window.sample.case).expect("a key");
                 let failed = Event::Failed {
                     of: Of::case(&case),
-                    reason: reason.to_owned(),
+                    reason: Failure::told(reason),
                     round: 1,
                     other_programs: None,
                 };
@@ -57,10 +58,10 @@ impl MadeUp {
     }
 
     /// Gives the rows of all blocks a warning.
-    pub fn warned(mut self, text: &str) -> Self {
+    pub fn warned(mut self, of_block: &BlockWarning) -> Self {
         for event in &mut self.events {
             if let Event::BlockBegun { warning, .. } = event {
-                *warning = Some(text.to_owned());
+                *warning = Some(of_block.clone());
             }
         }
         self
@@ -68,12 +69,13 @@ impl MadeUp {
 
     /// Writes the log.
     pub fn write(&self, log: &Path) {
-        let mut text = self.header.line().expect("JSON");
+        // It may be the one that was read.
+        let _ = fs::remove_file(log);
+        let mut writer = LogWriter::create("--output", log).expect("writable");
+        writer.header(&self.header).expect("there is space");
         for event in &self.events {
-            serde_json::to_writer(&mut text, event).expect("JSON");
-            text.push(b'\n');
+            writer.event(event).expect("there is space");
         }
-        fs::write(log, text).expect("writable");
     }
 }
 

@@ -25,7 +25,7 @@ use assert_cmd::cargo::CommandCargoExt;
 use tempfile::TempDir;
 use udpbench::data::Sample;
 use udpbench::results::files::Results;
-use udpbench::results::log::{Event, Header, Log};
+use udpbench::results::log::{Event, Header, Log, line};
 use udpbench::results::row::Row;
 
 /// Options of a sweep of many short blocks.
@@ -193,11 +193,23 @@ pub fn header(jsonl: &Path) -> Option<Header> {
 
 /// Returns the events of a log, one per line.
 pub fn lines(jsonl: &Path) -> Vec<Event> {
-    whole_lines(jsonl)
-        .lines()
-        .skip(1)
-        .map(|line| serde_json::from_str(line).expect("every whole line parses"))
+    let objects = objects(jsonl).into_iter().skip(1);
+    objects
+        .map(|object| serde_json::from_str(&object).expect("every whole line parses"))
         .collect()
+}
+
+/// Returns the lines of a log without their checksums.
+pub fn objects(jsonl: &Path) -> Vec<String> {
+    let objects = line::objects(whole_lines(jsonl).as_bytes())
+        .map(String::from_utf8)
+        .collect::<Result<_, _>>();
+    objects.expect("UTF-8")
+}
+
+/// Writes a log of these lines, with their checksums.
+pub fn write_log(jsonl: &Path, objects: &[impl AsRef<[u8]>]) {
+    fs::write(jsonl, line::lines(objects)).expect("there is space");
 }
 
 fn whole_lines(path: &Path) -> String {

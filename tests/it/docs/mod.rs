@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::pages::{pages, root};
-use crate::common::{Place, stderr, stdout};
+use crate::common::{Place, objects, stderr, stdout, write_log};
 use serde_json::Value;
 use udpbench::engines;
 use udpbench::results::row::Column;
@@ -78,14 +78,14 @@ fn add(window: &mut Value, field: &str, more: u64) {
 
 /// The columns that change with the windows of `before.jsonl`.
 fn changed_columns(place: &Place, change: Change) -> Vec<String> {
-    let log = fs::read_to_string(place.path("before.jsonl")).expect("raw samples");
-    let line = |line: &str| {
-        let mut line: Value = serde_json::from_str(line).expect("JSON");
+    let line = |line: String| {
+        let mut line: Value = serde_json::from_str(&line).expect("JSON");
         line.get_mut("window").into_iter().for_each(change);
-        format!("{line}\n")
+        line.to_string()
     };
-    let after: String = log.lines().map(line).collect();
-    fs::write(place.path("after.jsonl"), after).expect("written");
+    let before = objects(&place.path("before.jsonl"));
+    let after: Vec<String> = before.into_iter().map(line).collect();
+    write_log(&place.path("after.jsonl"), &after);
     let output = place.run("summarize after.jsonl --columns all --format csv -o -");
     assert!(output.status.success(), "{}", stderr(&output));
     let before = fs::read_to_string(place.path("before.csv")).expect("results");

@@ -12,7 +12,9 @@ use udpbench::results::log::{Event, Log};
 use udpbench::sys::files::Root;
 use udpbench::term::fold::is_command;
 
-use crate::common::{BusyProgram, Place, assert_code, stderr, stdout, wait_until};
+use crate::common::{
+    BusyProgram, Place, assert_code, objects, stderr, stdout, wait_until, write_log,
+};
 
 /// Roughly, and soon.
 const SHORT: &str = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic \
@@ -218,13 +220,12 @@ fn a_log_that_is_full_or_contradicts_itself_is_said_to_be() {
 
     let output = place.run(&format!("find lossless {SHORT} -q -o log.jsonl"));
     assert_code(&output, 0);
-    let text = fs::read_to_string(place.path("log.jsonl")).expect("the log");
-    let mut lines: Vec<&str> = text.lines().collect();
+    let mut lines = objects(&place.path("log.jsonl"));
     // Between them, a trial may have been made again.
     let trials = (0..lines.len()).filter(|&n| lines[n].starts_with(r#"{"window":"#));
     let trials: Vec<usize> = trials.collect();
     lines.swap(trials[0], trials[1]);
-    fs::write(place.path("swapped.jsonl"), lines.join("\n") + "\n").expect("written");
+    write_log(&place.path("swapped.jsonl"), &lines);
     let output = place.run("find lossless --resume swapped.jsonl");
     assert_eq!(output.status.code(), Some(2));
     let errors = stderr(&output);

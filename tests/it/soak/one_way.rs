@@ -32,7 +32,7 @@ fn one_way_delays_are_those_of_the_wire_with_the_bounds_of_both_clocks() -> io::
         "{shown}"
     );
     let log = log(&place.path("soak.jsonl"));
-    let minute = log.entries.iter().find_map(|entry| match entry {
+    let minute = log.lines.iter().find_map(|entry| match entry {
         Entry::Minute(minute) => Some(minute),
         _ => None,
     });

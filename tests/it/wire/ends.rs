@@ -234,7 +234,10 @@ fn ssh_that_is_killed_ends_the_sweep() {
         let left = left.iter().filter(|row| row.status != Status::Failed);
         for row in left {
             assert_eq!(row.ended_by, "other-host", "{row:?}");
-            let is_told = row.reason.starts_with("the other host is gone: ");
+            let is_told = row
+                .reason
+                .to_string()
+                .starts_with("the other host is gone: ");
             assert!(is_told || row.rounds == 6, "{row:?}");
         }
         go_on(&lab, &place);

@@ -2,7 +2,7 @@
 
 use udpbench::data::BusyPoll;
 use udpbench::engines;
-use udpbench::results::row::Row;
+use udpbench::results::row::{CaseWarning, Row};
 use udpbench::sys::busy_poll::Refusals;
 
 use crate::common::lab::Lab;
@@ -42,7 +42,7 @@ fn found(row: &Row) -> (&str, f64) {
     let napi_pct = row.busy_poll_napi_pct.expect("it has polled");
     let warnings = row.warnings.iter();
     let has_no_effect = warnings
-        .filter(|it| it.contains("no NAPI delivered"))
+        .filter(|it| **it == CaseWarning::NothingToPoll.into())
         .count();
     assert_eq!(has_no_effect == 1, napi_pct <= 0.0, "{row:?}");
     (&row.busy_poll_by, napi_pct)

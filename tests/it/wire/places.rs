@@ -24,7 +24,9 @@ fn lost_at(row: &Row, place: &str) -> u64 {
 }
 
 fn says(row: &Row, words: &str) -> bool {
-    row.warnings.iter().any(|warning| warning.contains(words))
+    row.warnings
+        .iter()
+        .any(|warning| warning.to_string().contains(words))
 }
 
 /// Returns whether that command works at the far end.

@@ -226,7 +226,9 @@ fn a_link_with_the_other_ip_only_is_told_with_the_fix() {
     for row in rows {
         assert_eq!(row.status, Status::Skipped, "{row:?}");
         assert!(
-            row.reason.contains("is reached by IPv6 here: use --ip v6"),
+            row.reason
+                .to_string()
+                .contains("is reached by IPv6 here: use --ip v6"),
             "{row:?}"
         );
     }

@@ -25,7 +25,7 @@ use crate::experiment::find::header::{Header, Question};
 use crate::experiment::find::lossless::LosslessQuestion;
 use crate::experiment::find::{burst, cliff, idle};
 use crate::plan::Decision;
-use crate::results::log::FORMAT;
+use crate::results::log::Run;
 use crate::results::row::Environment;
 use crate::term::duration;
 
@@ -294,9 +294,7 @@ fn of(
     started_at: &str,
 ) -> Header {
     Header {
-        format: FORMAT,
-        command_line: cli::words_as_text(),
-        started_at: started_at.to_owned(),
+        run: Run::new(started_at, cli::words_as_text()),
         question,
         max_time: max_time.unwrap_or(MAX_CASE_TIME),
         environment: Environment {

@@ -63,8 +63,8 @@ fn what_was_typed_is_shown_and_is_never_markup() {
     let hostile = "</script><script>alert(1)</script><!--\"'&";
     let of_nothing = page(record(1));
     let mut header = record(1).header().clone();
-    header.command_line = vec!["udpbench".to_owned(), hostile.to_owned()];
-    header.started_at = hostile.to_owned();
+    header.run.command_line = vec!["udpbench".to_owned(), hostile.to_owned()];
+    header.run.started_at = hostile.to_owned();
     header.host.model = Some(hostile.to_owned());
     header.b.program = Some(format!("./b{hostile}"));
     header.b.version = format!("9{hostile}");
@@ -74,7 +74,7 @@ fn what_was_typed_is_shown_and_is_never_markup() {
     let failed = Event::Failed {
         of: record.name(Side::B, 0),
         round: 1,
-        reason: hostile.to_owned(),
+        reason: Failure::told(hostile),
         other_programs: None,
     };
     record.take(&failed).expect("it can fail");

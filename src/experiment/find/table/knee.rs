@@ -72,7 +72,7 @@ pub(super) fn notes(record: &Record) -> String {
             if let Some((value, loss_pct)) = search.lossy() {
                 let (name, call) = (names.name(&case.case), search.call().name());
                 let flag = format!("--{call}");
-                let command = CommandLine(&record.header().command_line)
+                let command = CommandLine(&record.header().run.command_line)
                     .find_lossless(&[(&flag, value.to_string())]);
                 let _ = writeln!(
                     notes,

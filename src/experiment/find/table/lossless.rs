@@ -189,7 +189,7 @@ fn over_a_cable(record: &Record) -> Vec<String> {
     };
     let is_too_short = cases(record).any(|(case, _)| case.next().is_some());
     let limit = is_too_short.then(|| ("--max-case-time", duration::text(record.enough_time())));
-    let command = CommandLine(&header.command_line).find_lossless(limit.as_slice());
+    let command = CommandLine(&header.run.command_line).find_lossless(limit.as_slice());
     vec![
         format!("over a cable to HOST the rates differ{most}:"),
         format!("udpbench wire HOST --deploy {command}"),

@@ -185,7 +185,7 @@ fn pin_apart(record: &Record) -> Result<(&'static str, String), String> {
 
 /// Returns the lines with the command that searches again with these options.
 fn again(record: &Record, what: &str, changes: &[(&str, String)]) -> Vec<String> {
-    let typed = CommandLine(&record.header().command_line);
+    let typed = CommandLine(&record.header().run.command_line);
     if typed.has("find") {
         return vec![format!("{what}:"), typed.again(changes)];
     }

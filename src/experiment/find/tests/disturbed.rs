@@ -10,7 +10,7 @@ use super::super::{Record, Search};
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::{Block, Decision, Plan, Planned, Settings};
-use crate::results::log::{Event, FORMAT, Of, Window};
+use crate::results::log::{Event, Of, Run, Window};
 use crate::results::row::Environment;
 use crate::results::row::tests::{case, window};
 use crate::session::Experiment;
@@ -34,9 +34,7 @@ fn record(senders: &[usize], receivers: &[usize]) -> Record {
     };
     let words = ["udpbench", "find", "lossless", "--engine", "std"];
     Record::new(Header {
-        format: FORMAT,
-        command_line: words.map(str::to_owned).to_vec(),
-        started_at: String::new(),
+        run: Run::new("", words.map(str::to_owned).to_vec()),
         question: Question::Lossless(asked),
         max_time: Duration::from_secs(50),
         settings: Settings::default(),

@@ -1,7 +1,7 @@
 //! Checks the counters of an interface.
 
-use super::Finding;
 use super::drivers::{Cause, cause};
+use super::{Finding, Unfit};
 use crate::host::facts::{Interface, InterfaceKind};
 use crate::sys::nic::{driver_drops, family};
 use crate::term::digits;
@@ -79,7 +79,11 @@ fn lost_by(
     let moving = moving.filter(|(counter, _)| cause.has(counter));
     if let Some((counter, more)) = moving.max_by_key(|(_, more)| *more) {
         return Some(Finding::invalid(
-            format!("{name} loses packets in its driver now: {counter} +{more} during this check"),
+            Unfit::DriverLoses {
+                interface: name.clone(),
+                counter: counter.clone(),
+                packets: *more,
+            },
             cause.means,
             cause.fix(name),
         ));

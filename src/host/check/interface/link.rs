@@ -1,6 +1,6 @@
 //! Checks the link: kind, energy saving, duplex mode, speed and flow control.
 
-use super::Finding;
+use super::{Finding, Unfit};
 use crate::host::facts::Interface;
 use crate::host::facts::interface::InterfaceKind;
 
@@ -23,7 +23,9 @@ fn down(interface: &Interface) -> Option<Finding> {
     let state = interface.state.as_deref()?;
     matches!(state, "down" | "lowerlayerdown" | "notpresent").then(|| {
         Finding::invalid(
-            format!("{name} is down"),
+            Unfit::LinkDown {
+                interface: name.clone(),
+            },
             "nothing can be sent through it",
             format!("sudo ip link set {name} up; then look at the cable and at its other end"),
         )
@@ -34,7 +36,9 @@ fn wireless(interface: &Interface) -> Option<Finding> {
     let name = &interface.name;
     (interface.kind == InterfaceKind::Wireless).then(|| {
         Finding::invalid(
-            format!("{name} is wireless"),
+            Unfit::Wireless {
+                interface: name.clone(),
+            },
             "others share the air: rates and losses change by the minute, whatever the program does",
             "use a cable; to measure the radio, near its access point and at a quiet hour",
         )
@@ -88,7 +92,10 @@ fn sleeping(interface: &Interface) -> Option<Finding> {
         us if eee.sleeps => format!(" after {us} us of silence"),
         _ => String::new(),
     };
-    let seen = format!("Energy-efficient Ethernet is active: the link of {name} sleeps{after}");
+    let seen = Unfit::LinkSleeps {
+        interface: name.clone(),
+        after,
+    };
     let off = format!("sudo ethtool --set-eee {name} eee off");
     Some(if SLEEP_BADLY.contains(&driver) {
         Finding::invalid(
@@ -102,7 +109,7 @@ fn sleeping(interface: &Interface) -> Option<Finding> {
         )
     } else {
         Finding::note(
-            seen,
+            seen.to_string(),
             "the first packet after a silence waits for the link: 17 us at 1000 Mb/s, 30 us at 100",
             off,
         )
@@ -130,7 +137,9 @@ fn half_duplex(interface: &Interface) -> Option<Finding> {
     let name = &interface.name;
     (interface.duplex.as_deref() == Some("half")).then(|| {
         Finding::invalid(
-            format!("{name} has a half-duplex link"),
+            Unfit::HalfDuplex {
+                interface: name.clone(),
+            },
             "both ends take turns, and packets collide",
             format!("sudo ethtool -s {name} autoneg on; and autonegotiation at the other end, too"),
         )
@@ -140,7 +149,7 @@ fn half_duplex(interface: &Interface) -> Option<Finding> {
 /// Finds gigabit hardware with a slower link.
 fn slow(interface: &Interface) -> Option<Finding> {
     let name = &interface.name;
-    let speed = interface.speed_mbps.filter(|&speed| speed < 1000)?;
+    let mbps = interface.speed_mbps.filter(|&mbps| mbps < 1000)?;
     let modes = interface.modes.filter(|modes| modes.supports_gigabit)?;
     let fix = match (modes.advertises_gigabit, modes.partner_gigabit) {
         (false, _) => format!("sudo ethtool -s {name} autoneg on advertise 0x203f"),
@@ -148,7 +157,10 @@ fn slow(interface: &Interface) -> Option<Finding> {
         (true, _) => "use another cable: 1000 Mb/s needs all four pairs".to_owned(),
     };
     Some(Finding::invalid(
-        format!("{name} runs at {speed} Mb/s, and could at 1000 or more"),
+        Unfit::SlowLink {
+            interface: name.clone(),
+            mbps,
+        },
         "the numbers would be those of the cable or of the port, not of this board",
         fix,
     ))

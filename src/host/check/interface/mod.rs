@@ -9,7 +9,7 @@ mod queues;
 mod radio;
 
 pub use self::drivers::{Cause, cause};
-use super::{Finding, Subject};
+use super::{Finding, Subject, Unfit};
 use crate::host::facts::Interface;
 
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {

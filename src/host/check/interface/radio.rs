@@ -1,6 +1,6 @@
 //! Checks the radio of a Wi-Fi interface.
 
-use super::Finding;
+use super::{Finding, Unfit};
 use crate::host::facts::Interface;
 use crate::sys::nic::Wireless;
 
@@ -22,7 +22,9 @@ pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
 fn sleeping(name: &str, radio: &Wireless) -> Option<Finding> {
     radio.power_save.filter(|&is_on| is_on).map(|_| {
         Finding::invalid(
-            format!("power save of {name} is on"),
+            Unfit::RadioSleeps {
+                interface: name.to_owned(),
+            },
             "the radio sleeps between beacons: half of the round trips take 49 to 127 ms instead of 6",
             format!(
                 "sudo iw dev {name} set power_save off\n\

@@ -240,7 +240,8 @@ fn every_trouble_is_found_alone_with_its_reason_and_its_fix() {
 fn every_line_of_a_finding_fits_a_terminal() {
     for &trouble in TROUBLES {
         for finding in found_at(trouble) {
-            let lines = [&finding.seen, &finding.why, &finding.fix];
+            let seen = finding.seen.to_string();
+            let lines = [&seen, &finding.why, &finding.fix];
             for line in lines.into_iter().flat_map(|text| text.lines()) {
                 assert!(line.len() <= 92, "{} columns: {line}", line.len() + 8);
             }
@@ -291,7 +292,8 @@ fn what_an_interface_below_loses_is_found_once_and_at_its_name() {
         bond0.counted.rx_errors = Some(52_000);
         seen.interfaces = vec![on_top("eth0.5", InterfaceKind::Vlan), bond0, lossy()];
     });
-    let lines: Vec<&str> = findings.iter().map(|finding| &*finding.seen).collect();
+    let lines = findings.iter().map(|finding| finding.seen.to_string());
+    let lines: Vec<String> = lines.collect();
     assert_eq!(
         lines,
         [

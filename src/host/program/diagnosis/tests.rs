@@ -88,7 +88,7 @@ fn a_full_buffer_is_due_to_the_thread_or_the_cpu_or_its_size() {
             panic!("{found:?}");
         };
         assert_eq!(
-            finding.seen,
+            finding.seen.to_string(),
             "its receive buffer (SO_RCVBUF 106496 B) overflowed: 14 datagrams dropped, in 10 of 10 s"
         );
         assert!(finding.why.contains(why), "{finding:?}");
@@ -302,6 +302,7 @@ fn a_thread_on_the_cpu_of_the_interrupt_is_found() {
     assert!(
         found(&shared)[0]
             .seen
+            .to_string()
             .starts_with("lidar ran on CPU 1 100 % of its time")
     );
     let few = Interval {
@@ -342,7 +343,7 @@ fn a_drop_has_the_cause_that_the_kernel_counts_and_only_a_full_buffer_needs_a_la
         let [finding] = &found[..] else {
             panic!("{found:?}");
         };
-        assert!(finding.seen.starts_with(seen_as), "{finding:?}");
+        assert!(finding.seen.to_string().starts_with(seen_as), "{finding:?}");
         assert!(finding.fix.contains(fix), "{finding:?}");
         assert!(!format!("{finding:?}").contains("SO_RCVBUF"), "{finding:?}");
     }
@@ -353,6 +354,7 @@ fn a_drop_has_the_cause_that_the_kernel_counts_and_only_a_full_buffer_needs_a_la
     assert!(
         unknown[0]
             .seen
+            .to_string()
             .contains("no counter of the kernel says why"),
         "{unknown:?}"
     );
@@ -364,7 +366,7 @@ fn a_drop_has_the_cause_that_the_kernel_counts_and_only_a_full_buffer_needs_a_la
         ..seen(3, 0.0, 0.0)
     });
     assert_eq!(
-        found[0].seen,
+        found[0].seen.to_string(),
         "UDP memory used up: 3 datagrams dropped at its sockets (PROTO_MEM)"
     );
 }
@@ -421,12 +423,14 @@ fn of_two_programs_on_one_port_the_one_whose_socket_drops_is_judged() {
     };
     assert!(
         full.seen
+            .to_string()
             .starts_with("deaf (pid 8): its receive buffer (SO_RCVBUF 2048 B)"),
         "{full:?}"
     );
     assert!(
         twins
             .seen
+            .to_string()
             .starts_with("2 sockets have 0.0.0.0:7, of 2 processes: lidar ran"),
         "{twins:?}"
     );
@@ -455,7 +459,7 @@ fn of_a_parent_and_a_child_with_one_socket_the_one_that_reads_is_judged() {
         panic!("one socket has no twin: {found:?}");
     };
     let whose = "worker (pid 8): its receive buffer (SO_RCVBUF 2048 B) overflowed";
-    assert!(full.seen.starts_with(whose), "{full:?}");
+    assert!(full.seen.to_string().starts_with(whose), "{full:?}");
     assert!(full.why.starts_with("worker (pid 8) takes"), "{full:?}");
 }
 
@@ -471,7 +475,8 @@ fn drops_before_any_socket_have_findings_of_their_own() {
         lost,
         ..seen(0, 0.0, 0.0)
     });
-    let texts: Vec<&str> = found.iter().map(|finding| finding.seen.as_str()).collect();
+    let texts = found.iter().map(|finding| finding.seen.to_string());
+    let texts: Vec<String> = texts.collect();
     assert_eq!(
         texts,
         [

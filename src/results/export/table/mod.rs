@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 pub(super) use self::layout::{columns, legend};
 pub use self::layout::{count, estimate, interval_text, number, thousands};
-use crate::results::row::{Load, Row, Status};
+use crate::results::row::{Load, Reason, Row, Status};
+use crate::term::escape;
 use crate::term::table::Columns;
 #[cfg(feature = "report")]
 use crate::term::table::Table;
@@ -52,7 +53,7 @@ pub fn draw(rows: &[Row], width: u16) -> String {
 /// Draws only the warnings of the rows, with the number of cases that each concerns.
 pub fn warnings(rows: &[Row], width: u16) -> String {
     let only_warnings = |row: &Row| Row {
-        reason: String::new(),
+        reason: Reason::None,
         ..row.escaped_for_terminal()
     };
     let rows: Vec<Row> = rows.iter().map(only_warnings).collect();
@@ -113,7 +114,7 @@ pub(super) fn block_in_words(row: &Row) -> String {
         row.payload_bytes,
         row.ip,
         unusual_in_words(row),
-        row.pin
+        row.cpus()
     )
 }
 
@@ -130,7 +131,7 @@ pub(super) fn unusual_in_words(row: &Row) -> String {
 }
 
 /// Collects skips, failures and warnings by kind and text, with the number of cases that each concerns.
-pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
+pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, String), usize> {
     let mut remarks = BTreeMap::new();
     for row in rows {
         let kind = match row.status {
@@ -139,22 +140,22 @@ pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
             Status::Interrupted => "* interrupted",
             Status::Ok => "",
         };
-        if !row.reason.is_empty() {
-            *remarks.entry((kind, row.reason.as_str())).or_default() += 1;
+        if row.reason != Reason::None {
+            *remarks.entry((kind, row.reason.to_string())).or_default() += 1;
         }
         for warning in &row.warnings {
-            *remarks.entry(("warning", warning.as_str())).or_default() += 1;
+            *remarks.entry(("warning", warning.to_string())).or_default() += 1;
         }
     }
     remarks
 }
 
 pub(super) fn below(rows: &[Row], width: u16) -> String {
-    type Remark<'a> = ((&'a str, &'a str), usize);
+    type Remark<'a> = ((&'a str, String), usize);
     let columns = Columns::<Remark>::default()
         .word("", |((kind, _), _)| (*kind).to_owned())
         .word("", |(_, count)| format!("{count} x"))
-        .text("", |((_, what), _)| (*what).to_owned());
+        .text("", |((_, what), _)| escape::line(what).into_owned());
     columns.table(remarks(rows)).draw(width.into())
 }
 

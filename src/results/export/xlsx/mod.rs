@@ -99,6 +99,7 @@ fn index<T: TryFrom<usize>>(n: usize) -> Result<T, XlsxError> {
 mod tests {
     use super::*;
     use crate::results::row::tests::ordinary_row;
+    use crate::results::row::{Failure, Reason};
 
     fn book(rows: &[Row]) -> Vec<u8> {
         let advice = ["Use std".to_owned()];
@@ -115,7 +116,7 @@ mod tests {
     #[test]
     fn what_no_cell_can_hold_is_cut_and_what_no_calendar_has_is_no_date() {
         let row = Row {
-            reason: "é".repeat(40_000),
+            reason: Reason::Failed(Failure::told("é".repeat(40_000))),
             board: "Sheet!$A$1".repeat(4_000),
             started_at: "99999-99-99T".to_owned(),
             ..ordinary_row()

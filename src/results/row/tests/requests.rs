@@ -48,7 +48,7 @@ fn row_of_requests(key: &str, sides: &[Side]) -> Row {
         .map(|round| window_of_requests(round, sides))
         .collect();
     let input = RowInput {
-        pin: "0>1".to_owned(),
+        pin: Some(&two_cpus()),
         outcome: Outcome::Complete(EndedBy::Rounds),
         samples: &samples,
         reference: &samples,

@@ -1,15 +1,15 @@
 //! Tests of the warnings in a row.
 
 use super::*;
+use crate::host::check::{Problem, Unfit};
 
 #[test]
 fn windows_that_mislead_are_named() {
     let warned = |change: fn(&mut Sample)| {
         let mut samples = six();
         change(&mut samples[3]);
-        make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds))
-            .warnings
-            .join("; ")
+        let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+        texts(&row).join("; ")
     };
     let filling = |windows: usize| {
         let mut samples = six();
@@ -18,8 +18,8 @@ fn windows_that_mislead_are_named() {
         }
         make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds)).warnings
     };
-    assert!(filling(2).join("").contains("queues were filling"));
-    assert_eq!(filling(1), Vec::<String>::new(), "no estimate is of it");
+    assert_eq!(filling(2), [CaseWarning::QueuesMoved.into()]);
+    assert_eq!(filling(1), [], "no estimate is of it");
     let helped = warned(|sample| sample.other_cpu_ns = Some(6 * 12_900_000));
     assert!(helped.contains("used 10 % more CPU time"), "{helped}");
     let hardly_helped = warned(|sample| sample.other_cpu_ns = Some(6 * 1_200_000));
@@ -36,13 +36,17 @@ fn windows_that_mislead_are_named() {
 #[test]
 fn heat_and_slower_clocks_are_named() {
     let pace = |chain_ns| Some(CpuSpeed { cpu: 0, chain_ns });
+    let unfit = Problem {
+        unfit: Unfit::Conntrack,
+        is_remote: false,
+    };
     let row_of = |change: &dyn Fn(&mut [Sample])| {
         let mut samples = six();
         change(&mut samples);
         let environment = Environment {
             cpu_speeds: pace(10_000).into_iter().collect(),
             throttles_from_c: Some(80),
-            unfit: vec!["the governor is ondemand".to_owned()],
+            unfit: vec![unfit.clone()],
             ..Environment::default()
         };
         make_row_in(
@@ -53,7 +57,7 @@ fn heat_and_slower_clocks_are_named() {
         )
     };
     let row = row_of(&|_| {});
-    assert_eq!(row.warnings, ["the governor is ondemand"]);
+    assert_eq!(row.warnings, [Warning::Host(unfit.clone())]);
     assert_eq!(row.clock_min_pct, None);
     let slow = |windows: usize, chain_ns| {
         row_of(&move |samples: &mut [Sample]| {
@@ -64,7 +68,11 @@ fn heat_and_slower_clocks_are_named() {
     };
     let row = slow(6, 10_500);
     assert_eq!((row.clock_min_pct, row.warnings.len()), (Some(95.2), 1));
-    let warned = |row: &Row, of: &str| row.warnings.iter().any(|warning| warning.contains(of));
+    let warned = |row: &Row, of: &str| {
+        row.warnings
+            .iter()
+            .any(|warning| warning.to_string().contains(of))
+    };
     let row = slow(2, 12_500);
     assert_eq!(row.clock_min_pct, Some(80.0));
     assert!(warned(&row, "10 % slower"), "{row:?}");
@@ -79,12 +87,12 @@ fn heat_and_slower_clocks_are_named() {
     assert!(warned(&row, "reached 80 C"), "{row:?}");
     // The throttling was seen in one window and had ended afterwards.
     let row = row_of(&|samples| samples[3].climate.throttle_bits = Some(0x4_0001));
-    assert_eq!(row.throttled, "under-voltage+throttled");
+    assert_eq!(row.throttled.to_string(), "under-voltage+throttled");
     assert!(warned(&row, "under-voltage"), "{row:?}");
     let row = row_of(&|samples| samples[3].climate.cooling = Some(true));
-    assert_eq!(row.throttled, "cooled by its clock");
+    assert_eq!(row.throttled.to_string(), "cooled by its clock");
     let row = row_of(&|samples| samples[3].climate.under_voltage = Some(true));
-    assert_eq!(row.throttled, "under-voltage");
+    assert_eq!(row.throttled.to_string(), "under-voltage");
     // The firmware was not queried, so its throttling is unknown.
     let row = row_of(&|samples| {
         for sample in samples {
@@ -92,8 +100,8 @@ fn heat_and_slower_clocks_are_named() {
         }
     });
     assert_eq!(
-        (row.throttled.as_str(), row.warnings.len()),
-        ("not by the kernel", 1)
+        (row.throttled, row.warnings.len()),
+        (Throttled::NotByKernel, 1)
     );
     // A CPU that was not measured at the start has no relative speed.
     let mut samples = six();

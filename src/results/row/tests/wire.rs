@@ -72,7 +72,7 @@ fn a_surplus_in_one_window_makes_up_for_no_loss_in_another() {
     }
     let row = make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.loss_pct, Some(1.1111));
-    let [said] = &row.warnings[..] else {
+    let [said] = &texts(&row)[..] else {
         panic!("{row:?}");
     };
     assert!(
@@ -99,25 +99,21 @@ fn what_a_path_held_for_long_is_no_fault_of_the_receivers() {
     let row = left(&mut samples, vec![late]);
     assert_eq!((row.status, row.unread_packets), (Status::Ok, Some(7)));
     let said = "7 datagrams were left unread";
-    assert!(
-        row.warnings.iter().any(|it| it.starts_with(said)),
-        "{row:?}"
-    );
+    assert!(texts(&row).iter().any(|it| it.starts_with(said)), "{row:?}");
     assert_eq!(left(&mut samples, Vec::new()).status, Status::Failed);
 }
 
 #[test]
 fn counters_that_other_traffic_moved_further_are_named() {
     let with = |nic_in_drops, udp_no_ports| {
-        row_over(&DirectionCounts {
+        texts(&row_over(&DirectionCounts {
             at_receiver: PathCounters {
                 nic_in_drops,
                 udp_no_ports,
                 ..PathCounters::default()
             },
             ..path(29_000)
-        })
-        .warnings
+        }))
     };
     assert_eq!(with(1000, 0), Vec::<String>::new());
     assert_eq!(with(1005, 0), Vec::<String>::new(), "next to nothing");
@@ -141,7 +137,7 @@ fn counters_of_the_driver_are_named_and_damaged_frames_are_a_cables() {
         ..path(29_000)
     });
     assert_eq!(row.nic_counters, "receiver: rx_resource_errors 6000");
-    let said = row.warnings.join("; ");
+    let said = texts(&row).join("; ");
     let expected = "the receiver's driver lost 6000 packets (rx_resource_errors): the receive ring had no free";
     assert!(said.starts_with(expected), "{said}");
     // What this end sends is lost by other counters.
@@ -149,13 +145,13 @@ fn counters_of_the_driver_are_named_and_damaged_frames_are_a_cables() {
         nic_at_sender: named("rx_resource_errors"),
         ..path(30_000)
     });
-    assert_eq!(row.warnings, Vec::<String>::new());
+    assert_eq!(row.warnings, []);
     for counter in ["rx_crc_errors", "RX FCS Errors", "mmc_rx_align_error"] {
         let row = row_over(&DirectionCounts {
             nic_at_receiver: named(counter),
             ..path(29_000)
         });
-        let said = row.warnings.join("; ");
+        let said = texts(&row).join("; ");
         let expected = format!("the receiver's interface received 6000 damaged frames ({counter})");
         assert!(said.contains(&expected), "{said}");
     }
@@ -168,7 +164,7 @@ fn the_place_where_the_receivers_host_dropped_packets_is_named_with_what_to_type
             places_at_receiver: BTreeMap::from([(place.to_owned(), packets)]),
             ..path(received)
         });
-        row.warnings.join("; ")
+        texts(&row).join("; ")
     };
     let said = lost_at("reverse path filter", 1000, 29_000);
     let expected = "for any program: reverse path filter 6000 (a route to the sender's ADDRESS: sudo ip route add \
@@ -204,7 +200,7 @@ fn a_radio_that_sleeps_or_changes_is_named() {
                 ..path(30_000)
             }];
         }
-        make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds)).warnings
+        texts(&make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds)))
     };
     let channel = [5180, 5180];
     assert_eq!(with(false, [65_000, 72_200], channel), Vec::<String>::new());
@@ -231,9 +227,8 @@ fn a_window_without_datagrams_is_too_short_only_where_they_came_later() {
         for sample in &mut samples {
             sample.paths = vec![path(received)];
         }
-        make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds))
-            .warnings
-            .join("; ")
+        let row = make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds));
+        texts(&row).join("; ")
     };
     assert!(with(30_000).contains("too short, or the machine too busy"));
     let said = with(10);

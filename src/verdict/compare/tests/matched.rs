@@ -2,13 +2,15 @@
 
 use super::*;
 use crate::data::Direction;
+use crate::host::check::{Problem, Unfit};
 use crate::results::row::tests::row_of_a_wire;
+use crate::results::row::{Failure, Hindrance, Reason, Warning};
 
 #[test]
 fn what_worked_and_fails_now_is_broken() {
     let failed = Row {
         status: Status::Failed,
-        reason: "the sender failed".to_owned(),
+        reason: Reason::Failed(Failure::told("the sender failed")),
         ..row("mio-level", 0.9)
     };
     let broken = Verdict::Broken("the sender failed".to_owned());
@@ -154,7 +156,7 @@ fn a_case_counts_only_if_it_is_in_every_file() {
 fn what_fails_in_one_of_two_runs_after_is_undecided() {
     let failed = Row {
         status: Status::Failed,
-        reason: "the sender failed".to_owned(),
+        reason: Reason::Failed(Failure::told("the sender failed")),
         ..row("mio-level", 0.9)
     };
     let run = |row: Row| results("b", vec![row]);
@@ -178,6 +180,7 @@ fn what_other_programs_took_the_cpu_of_is_no_change_on_either_side() {
     for (sides, side) in [
         ([row("mio-level", 0.9), disturbed(0.5)], "AFTER"),
         ([disturbed(0.5), row("mio-level", 0.9)], "BEFORE"),
+        ([disturbed(0.5), disturbed(0.4)], "BEFORE and AFTER"),
     ] {
         let [before, after] = sides.map(|row| results("a", vec![row]));
         let found = against(before, after);
@@ -196,20 +199,37 @@ fn what_other_programs_took_the_cpu_of_is_no_change_on_either_side() {
 
 #[test]
 fn what_starves_on_a_busy_machine_is_undecided_and_what_breaks_on_it_is_broken() {
-    let busy = "other programs use 2.9 of 2 CPUs now: sh (pid 7) 0.98";
-    let failed = |reason: &str| Row {
+    let unfit = Unfit::OtherPrograms {
+        used: 2.9,
+        cpus: 2,
+        busiest: "sh (pid 7) 0.98".to_owned(),
+    };
+    let busy = Warning::Host(Problem {
+        unfit,
+        is_remote: false,
+    });
+    let failed = |failure: &Failure| Row {
         status: Status::Failed,
-        reason: reason.to_owned(),
-        warnings: vec![busy.to_owned()],
+        reason: Reason::Failed(failure.clone()),
+        warnings: vec![busy.clone()],
         ..row("mio-level", 0.9)
     };
-    let verdict = |reason| verdict_of(row("mio-level", 0.9), failed(reason));
-    for reason in ["nothing was received", "the agent: no answer within 30 s"] {
-        let why = format!("the machine was too busy AFTER: {busy}; {reason}");
-        assert_eq!(verdict(reason), Verdict::Undecided(why));
+    let verdict = |failure: &Failure| verdict_of(row("mio-level", 0.9), failed(failure));
+    let nothing = Failure::NothingReceived {
+        hindrance: Hindrance::default(),
+    };
+    let silent = Failure::NoAnswer {
+        text: "the agent: no answer within 30 s".to_owned(),
+    };
+    for failure in [nothing, silent] {
+        let why = format!("the machine was too busy AFTER: {busy}; {failure}");
+        assert_eq!(verdict(&failure), Verdict::Undecided(why));
     }
     let reason = "the sender failed: Message too long (os error 90)";
-    assert_eq!(verdict(reason), Verdict::Broken(reason.to_owned()));
+    assert_eq!(
+        verdict(&Failure::told(reason)),
+        Verdict::Broken(reason.to_owned())
+    );
 }
 
 #[test]

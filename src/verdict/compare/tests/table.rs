@@ -9,7 +9,7 @@ fn the_table_is_this() {
     // block, 12 and 13 mio-level of the second.
     after.rows[7].received_pps = Some(100_000.0);
     after.rows[8].status = Status::Failed;
-    after.rows[8].reason = "the receiver starved".to_owned();
+    after.rows[8].reason = Reason::Failed(Failure::told("the receiver starved"));
     after.rows[12].kernel = "6.13.0".to_owned();
     after.rows[13].sndbuf_bytes = Some(1);
     after.rows.pop();

@@ -173,6 +173,12 @@ impl<'a> Choices<'a> {
         &self.compared_receivers
     }
 
+    /// Returns whether engines are too noisy to rank under some conditions.
+    pub(super) fn are_noisy(&self) -> bool {
+        let mut each = self.each.iter();
+        each.any(|(_, choice)| matches!(choice, Choice::Noisy(_)))
+    }
+
     /// Returns whether losses keep some conditions from having the best engines.
     pub(super) fn need_a_lower_rate(&self) -> bool {
         let mut each = self.each.iter();

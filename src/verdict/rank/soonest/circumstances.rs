@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::shared_cpus::{SharedCpus, pin_to_one};
+use super::super::shared_cpus::SharedCpus;
+use crate::host::placement::Placement;
 use crate::results::row::{Load, Row};
 
 /// Facts about the rows of one machine with round trips.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Circumstances {
-    /// The column `pin` of the rows.
-    pins: BTreeSet<String>,
+    /// CPUs of the threads of the rows.
+    pins: BTreeSet<Option<Placement>>,
     /// Median round trip of clients that wait, and the time of it that waking the client took, by engine, in
     /// microseconds. Only engines with one such row.
     wakeups_us: BTreeMap<String, Vec<(f64, f64)>>,
@@ -68,14 +69,16 @@ impl Circumstances {
 
     /// Names the CPUs, and the option for others. `None` if several placements were measured, or two hosts.
     fn placement(&self, cpus: &BTreeSet<SharedCpus>) -> Option<String> {
-        let pin = self.pins.first().map(String::as_str).unwrap_or_default();
+        let first = self.pins.first().and_then(Option::as_ref);
+        let pin = first.map(ToString::to_string).unwrap_or_default();
         let several = if self.pins.len() > 1 { ", ..." } else { "" };
         let mut cpus = cpus.iter();
         let only = cpus.next().filter(|_| cpus.next().is_none())?;
         let more = "may change more than the engine does";
         Some(match only {
             SharedCpus::Apart => {
-                let one = pin_to_one(pin).map_or_else(String::new, |pin| format!(" {pin}"));
+                let one = first.and_then(Placement::on_one_cpu);
+                let one = one.map_or_else(String::new, |pin| format!(" {pin}"));
                 format!(
                     "Client and server had different CPUs ({pin}{several}); one CPU (--pin{one}) {more}"
                 )

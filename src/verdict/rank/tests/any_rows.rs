@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::host::placement::Placement;
 use crate::term::fold::is_command;
 use crate::verdict::rank::table::Detail;
 
@@ -75,7 +76,12 @@ fn strange() -> impl Strategy<Value = Row> {
             residual_rtt_sd_pct: numbers[3],
             wakeup_p50_us: numbers[4],
             window_ms: numbers[5],
-            pin: ["", "none", "1>0", "0>0", "4,x>9", ">"][rounds as usize % 6].to_owned(),
+            pin: Placement::from_lists(
+                2.try_into().expect("in range"),
+                &[rounds as usize % 3],
+                &[0],
+            )
+            .filter(|_| rounds % 4 > 0),
             cpu_model: "very long ".repeat(usize::from(threads) * 5),
             ..of_load(row(&engine, threads, 1.0, 1.0), &rate)
         },

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::data::Case;
+use crate::host::placement::Placement;
 use crate::results::row::tests::row_of_a_wire;
+use crate::results::row::{CaseWarning, Reason};
 use crate::term::fold::is_command;
 
 /// Loads of `latency`, in percent. 0: alone.
@@ -10,6 +12,10 @@ const LOADS: [u32; 4] = [0, 10, 50, 90];
 
 /// Returns a row of requests: its median in microseconds, and the standard deviation of its 15 windows in percent.
 /// `rate`: 0 for clients that wait.
+fn placed(client: usize) -> Option<Placement> {
+    Placement::from_lists(2.try_into().expect("in range"), &[client], &[0])
+}
+
 fn asked(engine: &str, rate: u32, p50_us: f64, sd_pct: f64) -> Row {
     let rated = if rate == 0 {
         String::new()
@@ -21,10 +27,10 @@ fn asked(engine: &str, rate: u32, p50_us: f64, sd_pct: f64) -> Row {
     let reach = 2.1 * 1.02 * sd_pct / 15.0_f64.sqrt() / 100.0;
     Row {
         status: Status::Ok,
-        reason: String::new(),
+        reason: Reason::None,
         rounds: 15,
         window_ms: Some(133.0),
-        pin: "1>0".to_owned(),
+        pin: placed(1),
         loss_pct: Some(0.0),
         received_pps: Some(f64::from(rate.max(1000))),
         received_pps_low: Some(0.99 * f64::from(rate.max(1000))),
@@ -161,7 +167,7 @@ fn every_ending_of_latency_says_what_a_careful_engineer_would() {
     end("one window each", &once.collect::<Vec<_>>());
 
     let one_cpu = latency(&CLEAR[..2], 2.0).into_iter().map(|row| Row {
-        pin: "0>0".to_owned(),
+        pin: placed(0),
         idle_states: "C1 30 %".to_owned(),
         ..row
     });
@@ -179,7 +185,7 @@ fn every_ending_of_latency_says_what_a_careful_engineer_would() {
     end("an engine that never sleeps", &latency(&spinning, 2.0));
 
     let poor = latency(&CLEAR, 2.0).into_iter().map(|row| Row {
-        warnings: vec!["benchmark threads lost CPU time in 4 windows".to_owned()],
+        warnings: vec![CaseWarning::LostCpuTime.into()],
         ..row
     });
     end("poor", &poor.collect::<Vec<_>>());

@@ -1,0 +1,100 @@
+//! Writing of logs: each line goes to the kernel as soon as it is known, whole or not at all.
+
+use std::io;
+use std::path::Path;
+
+use anyhow::Context;
+use serde::Serialize;
+
+use super::line::Chain;
+use super::{End, First, Kind};
+use crate::error::UsageError;
+use crate::results::export::displaced::Displaced;
+use crate::results::export::output_file::OutputFile;
+
+/// A log that is being written. Nobody else writes to it meanwhile.
+#[derive(Debug)]
+pub struct LogWriter {
+    file: OutputFile,
+    chain: Chain,
+}
+
+impl LogWriter {
+    /// Creates the file. `flag` is the option that names it in errors.
+    ///
+    /// # Errors
+    /// Fails if the file exists already or cannot be created.
+    pub fn create(flag: &'static str, path: &Path) -> Result<Self, UsageError> {
+        Ok(Self {
+            file: OutputFile::create(flag, path)?,
+            chain: Chain::default(),
+        })
+    }
+
+    /// Opens a log that was read, to append after its last whole line. The rest is cut off.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be opened, if another program holds its lock, or if its length changed since it was
+    /// read.
+    pub fn resume(path: &Path, end: End) -> io::Result<Self> {
+        Ok(Self {
+            file: OutputFile::resume(path, end.bytes, end.whole_bytes)?,
+            chain: end.chain,
+        })
+    }
+
+    /// Writes the first line.
+    ///
+    /// # Errors
+    /// Fails as [`Self::append`] does.
+    pub fn header<K: Kind>(&mut self, header: &K) -> anyhow::Result<()> {
+        self.event(&First::new(header))
+    }
+
+    /// Appends an event.
+    ///
+    /// # Errors
+    /// Fails as [`Self::append`] does.
+    pub fn event(&mut self, event: &impl Serialize) -> anyhow::Result<()> {
+        self.append(&serde_json::to_vec(event)?)
+    }
+
+    /// Appends a JSON object.
+    ///
+    /// # Errors
+    /// Fails if the line cannot be written completely. The file is then cut back to its previous length.
+    pub fn append(&mut self, object: &[u8]) -> anyhow::Result<()> {
+        let (line, chain) = self.chain.line(object).context("no JSON object")?;
+        self.file.append(&line)?;
+        self.chain = chain;
+        Ok(())
+    }
+
+    /// Flushes the lines to the disk, so that they survive a power failure.
+    ///
+    /// # Errors
+    /// Fails as [`OutputFile::sync`] does.
+    pub fn sync(&self) -> anyhow::Result<()> {
+        self.file.sync()
+    }
+
+    /// Saves the lines elsewhere if the file was moved, removed or changed by another program.
+    pub fn rescue(&self) -> Option<Displaced> {
+        self.file.rescue(None)
+    }
+
+    /// Goes on in the file into which the lines were saved.
+    ///
+    /// # Errors
+    /// Returns the error of the system if the file cannot be opened or is locked.
+    pub fn go_on_at(&mut self, path: &Path) -> io::Result<()> {
+        let bytes = path.metadata()?.len();
+        self.file = OutputFile::resume(path, bytes, bytes)?;
+        Ok(())
+    }
+
+    /// Removes the file, if possible.
+    pub fn remove(self) {
+        self.file.remove();
+    }
+}
