@@ -86,8 +86,8 @@ fn nobody_reads(
         let ran = percent(dropping.share(busiest.ran_ns));
         let thread = &busiest.name;
         format!(
-            "nobody reads: no program here took a datagram (UdpInDatagrams). The thread {thread} of {name} used {ran} of \
-             a CPU for something else{left}"
+            "nobody reads: no program here took a datagram (UdpInDatagrams). The thread {thread} of {name} used {ran} \
+             of a CPU for something else{left}"
         )
     })
 }
@@ -196,8 +196,8 @@ fn takes(thread: &ThreadTimes, dropping: &Interval) -> Option<Takes> {
         // Other programs read as well.
         return Some(Takes::Unknown);
     }
-    // A buffer that is emptied and fills again at a steady rate is not nearly full for this share of the time: filling it
-    // takes as long as what was read takes to come.
+    // A buffer that is emptied and fills again at a steady rate is not nearly full for this share of the time: filling
+    // it takes as long as what was read takes to come.
     let came = dropping.read + dropping.socket_drops;
     let share = NEARLY_FULL * dropping.read as f64 / came.max(1) as f64;
     let expected = share * socket.looks as f64;
@@ -234,8 +234,8 @@ fn of_sleeper(
         );
     }
     let why = format!(
-        "it takes fewer datagrams than come (at most {:.0} of {:.0} per second), and sleeps meanwhile: its thread {name} \
-         (busy {busy} of the time) waits for something else between two reads. A larger buffer only delays the drops",
+        "it takes fewer datagrams than come (at most {:.0} of {:.0} per second), and sleeps meanwhile: its thread \
+         {name} (busy {busy} of the time) waits for something else between two reads. A larger buffer only delays the drops",
         per_second(read),
         per_second(came),
     );
