@@ -235,7 +235,8 @@ fn of_sleeper(
     }
     let why = format!(
         "it takes fewer datagrams than come (at most {:.0} of {:.0} per second), and sleeps meanwhile: its thread \
-         {name} (busy {busy} of the time) waits for something else between two reads. A larger buffer only delays the drops",
+         {name} (busy {busy} of the time) waits for something else between two reads. A larger buffer only delays the \
+         drops",
         per_second(read),
         per_second(came),
     );

@@ -177,7 +177,7 @@ fn what_other_programs_took_the_cpu_of_is_no_change_on_either_side() {
         disturbed_windows: Some(3),
         ..row("mio-level", speed)
     };
-    for (sides, side) in [
+    for (sides, side) in vec![
         ([row("mio-level", 0.9), disturbed(0.5)], "AFTER"),
         ([disturbed(0.5), row("mio-level", 0.9)], "BEFORE"),
         ([disturbed(0.5), disturbed(0.4)], "BEFORE and AFTER"),
