@@ -200,7 +200,7 @@ fn differing(cells: &Cells) -> Markup {
                         @for (n, row) in cells.rows.iter().enumerate() {
                             // HTML does not need these end tags, and large sweeps have 20,000 cells.
                             tr;
-                            th scope="row" { (escape::line(&row.case)) }
+                            th scope="row" { (row.case.to_string()) }
                             @for (column, cells) in &columns { td; (shown(row, column, &cells[n])) }
                         }
                     }
