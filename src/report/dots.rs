@@ -118,7 +118,7 @@ impl Metric {
         let mut tracks = Vec::new();
         for technique in Technique::ALL {
             let lines = facet.lines.iter();
-            let lines = lines.filter(|line| Technique::of_label(&line.row.label()) == technique);
+            let lines = lines.filter(|line| Technique::of(&line.row.case) == technique);
             let mut lines: Vec<&FacetLine> = lines.collect();
             lines.sort_by(|one, other| rank(other).total_cmp(&rank(one)));
             if !lines.is_empty() && facet.lines.len() > 1 {

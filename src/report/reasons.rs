@@ -10,10 +10,10 @@ use crate::results::row::Status;
 
 /// Returns each distinct reason, with its cases.
 pub(super) fn table(file: &Results) -> Markup {
-    let mut reasons: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
+    let mut reasons: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for row in file.rows.iter().filter(|row| row.status != Status::Ok) {
         let key = (row.status.to_string(), row.reason.line());
-        reasons.entry(key).or_default().push(&row.case);
+        reasons.entry(key).or_default().push(row.case.key());
     }
     if reasons.is_empty() {
         return html! { p { "None: every case was measured." } };

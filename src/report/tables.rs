@@ -9,7 +9,6 @@ use crate::results::export::csv::{encode, texts};
 use crate::results::export::table::blocks;
 use crate::results::files::Results;
 use crate::results::row::{Column, Holds, Over, Row};
-use crate::term::escape;
 use crate::term::table::Table;
 
 /// Returns a table of the terminal as HTML.
@@ -200,7 +199,7 @@ fn differing(cells: &Cells) -> Markup {
                         @for (n, row) in cells.rows.iter().enumerate() {
                             // HTML does not need these end tags, and large sweeps have 20,000 cells.
                             tr;
-                            th scope="row" { (escape::line(&row.case)) }
+                            th scope="row" { (row.case.key()) }
                             @for (column, cells) in &columns { td; (shown(row, column, &cells[n])) }
                         }
                     }

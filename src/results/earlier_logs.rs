@@ -49,10 +49,10 @@ fn among<'a>(
         let counts = row.status == Status::Ok
             && !row.lost_cpu_time()
             && row.machine_id == machine
-            && known.insert((row.case.clone(), row.started_at, row.seed));
+            && known.insert((row.case.key(), row.started_at, row.seed));
         let is_positive = |pps: &f64| pps.is_finite() && *pps > 0.0;
         if let Some(pps) = row.received_pps.filter(|pps| counts && is_positive(pps)) {
-            rates.entry(row.case).or_default().push(pps);
+            rates.entry(row.case.key()).or_default().push(pps);
         }
     }
     let runs = cases.into_iter().filter_map(|case| {
@@ -94,7 +94,7 @@ fn rows(path: &Path) -> Option<Vec<Row>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::row::tests::{case, ordinary_row};
+    use crate::results::row::tests::{case, of_key, ordinary_row};
 
     fn row(pps: f64) -> Row {
         Row {
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(found(&rows), [1.0, 2.0]);
         let changes: [fn(&mut Row); 7] = [
             |row| row.machine_id = "another".to_owned(),
-            |row| row.case += "/flows3",
+            |row| row.case = of_key("std:std/2t/300B/connected/v4/flows3"),
             |row| row.status = Status::Interrupted,
             |row| row.status = Status::Failed,
             |row| row.received_pps = None,

@@ -84,7 +84,7 @@ fn without_options_of_its_own_a_run_repeats_the_baseline() {
     assert!(said.contains(repeated), "{said}");
     let keys = |name: &str| -> BTreeSet<String> {
         let rows = rows(&place.path(name)).into_iter();
-        rows.map(|row| row.case).collect()
+        rows.map(|row| row.case.key()).collect()
     };
     assert_eq!(keys("after.csv"), keys("results/baselines/before.csv"));
     let output = place.run("latency --against before -o other.csv");

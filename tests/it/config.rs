@@ -24,7 +24,7 @@ fn options_of_the_file_stand_for_those_that_are_not_typed() {
     assert!(stderr(&output).starts_with(note), "{}", stderr(&output));
     let mut cases: Vec<String> = rows(&place.path("out.csv"))
         .into_iter()
-        .map(|row| row.case)
+        .map(|row| row.case.key())
         .collect();
     cases.sort();
     assert_eq!(

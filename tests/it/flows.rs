@@ -19,7 +19,7 @@ fn sweep(place: &Place, options: &str) -> Vec<Row> {
 fn served(rows: &[Row]) -> BTreeSet<&str> {
     let ran = rows.iter().filter(|row| row.status != Status::Skipped);
     ran.map(|row| {
-        let case = &row.case;
+        let case = &row.case.key();
         assert_eq!(
             (row.status, &row.reason),
             (Status::Ok, &Reason::None),
@@ -58,11 +58,11 @@ fn every_engine_that_waits_for_many_sockets_serves_them_all() {
         assert!(served.contains(engine), "{engine}: {served:?}");
     }
     for row in &rows {
-        assert!(row.case.ends_with("/flows7"), "{}", row.case);
+        assert!(row.case.key().ends_with("/flows7"), "{}", row.case.key());
         assert_eq!(row.sharing, None, "each has a port");
         if row.status == Status::Ok {
-            assert!(row.verified_packets > Some(0), "{}", row.case);
-            assert_eq!(row.corrupted_packets, Some(0), "{}", row.case);
+            assert!(row.verified_packets > Some(0), "{}", row.case.key());
+            assert_eq!(row.corrupted_packets, Some(0), "{}", row.case.key());
         }
     }
     place.has_them_made_again();
@@ -81,8 +81,8 @@ fn clients_ask_over_each_of_their_flows() {
     }
     let answered = rows.iter().filter(|row| row.status == Status::Ok);
     for row in answered {
-        assert!(row.verified_packets > Some(0), "{}", row.case);
-        assert_eq!(row.corrupted_packets, Some(0), "{}", row.case);
+        assert!(row.verified_packets > Some(0), "{}", row.case.key());
+        assert_eq!(row.corrupted_packets, Some(0), "{}", row.case.key());
     }
 }
 
@@ -98,7 +98,7 @@ fn requests_at_a_rate_go_round_the_flows() {
     let served = served(&rows);
     assert!(served.contains("epoll-level"), "{served:?}");
     for row in rows.iter().filter(|row| row.status == Status::Ok) {
-        assert_eq!(row.corrupted_packets, Some(0), "{}", row.case);
+        assert_eq!(row.corrupted_packets, Some(0), "{}", row.case.key());
     }
 }
 
@@ -114,7 +114,7 @@ fn a_server_that_is_not_connected_answers_all_its_clients_over_one_socket() {
     );
     assert!(served(&rows).contains("std"), "{rows:?}");
     for row in rows.iter().filter(|row| row.status == Status::Ok) {
-        assert_eq!(row.corrupted_packets, Some(0), "{}", row.case);
+        assert_eq!(row.corrupted_packets, Some(0), "{}", row.case.key());
     }
     let alone = place.run(&format!(
         "{SHORT} --workload rr --engine std {UNCONNECTED} --threads 2 --flows 2 --duration 200ms -o alone.csv"
@@ -135,7 +135,7 @@ fn what_serves_one_socket_says_so() {
         &format!("{options} --engine std,null,epoll-level --threads 1,2"),
     );
     let reason = |case: &str| {
-        let row = rows.iter().find(|row| row.case.starts_with(case));
+        let row = rows.iter().find(|row| row.case.key().starts_with(case));
         row.unwrap_or_else(|| panic!("no {case}"))
             .reason
             .to_string()

@@ -10,6 +10,7 @@ use std::process::Output;
 use crate::common::made_up::MadeUp;
 use crate::common::{Place, assert_code, hosts, kept, rows, stderr, stdout};
 use serde_json::{Value, json};
+use udpbench::data::Case;
 use udpbench::host::placement::Placement;
 use udpbench::results::export::json;
 use udpbench::results::log::Event;
@@ -39,10 +40,10 @@ fn troublesome(log: &Path) -> MadeUp {
     let mut log = MadeUp::from(log).warned(&BlockWarning::ResumedWithDifference {
         what: "*two* <b>".to_owned(),
     });
-    let environment = &mut log.header.environment;
-    environment.isolated_cpus = "2+3".into();
-    environment.rps_cpus = "1".into();
-    environment.load_1min = Some(0.1 + 0.2);
+    let host = &mut log.header.environment.host;
+    host.isolated_cpus = Some("2,3".to_owned());
+    host.lo_rps_cpus = Some(vec![1]);
+    host.load_1min = Some(0.1 + 0.2);
     let mut windows = log.events.iter_mut().filter_map(|event| match event {
         Event::Window(window) => Some(&mut window.sample),
         _ => None,
@@ -356,6 +357,10 @@ fn fixed_rows() -> Vec<Row> {
         text: "a_b | *c*\n@d".to_owned(),
     };
     let small = Row {
+        case: Case {
+            payload: 26.try_into().expect("in range"),
+            ..row.case
+        },
         payload_bytes: 26.try_into().expect("in range"),
         status: Status::Interrupted,
         reason: Reason::Interrupted(Interruption::Signal),
@@ -370,9 +375,11 @@ fn fixed_rows() -> Vec<Row> {
         received_mbps: None,
         ..row.clone()
     };
-    let sender = "tokio-exhaustive".to_owned();
     let long = Row {
-        sender,
+        case: Case {
+            sender: "tokio-exhaustive".parse().expect("a name"),
+            ..row.case
+        },
         ..row.clone()
     };
     vec![row, skipped, long, small]
@@ -565,7 +572,8 @@ mod xlsx {
         assert!(said.contains(&answer), "{answer}: {said}");
         let number = |value: Option<f64>| value.map_or(Data::Empty, Data::Float);
         let drawn = ["/1t/", "/2t/"].map(|threads| -> Vec<&Row> {
-            let is_drawn = |row: &&Row| row.received_mbps.is_some() && row.case.contains(threads);
+            let is_drawn =
+                |row: &&Row| row.received_mbps.is_some() && row.case.key().contains(threads);
             rows.iter().filter(is_drawn).collect()
         });
         let drawn = drawn.into_iter().max_by_key(Vec::len).expect("two");

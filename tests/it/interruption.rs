@@ -325,11 +325,13 @@ fn kill_9_at_any_moment_loses_at_most_the_window_in_hand() {
         assert_code(&place.run("summarize out.jsonl"), 0);
         let summary = rows(&place.path("out.jsonl"));
         let of = |row: &Row| {
-            let windows = samples.iter().filter(|sample| sample.case == row.case);
+            let windows = samples
+                .iter()
+                .filter(|sample| sample.case == row.case.key());
             windows.count()
         };
         for row in &summary {
-            assert_eq!(of(row), row.rounds as usize, "{}", row.case);
+            assert_eq!(of(row), row.rounds as usize, "{}", row.case.key());
         }
         let summed: u32 = summary.iter().map(|row| row.rounds).sum();
         assert_eq!(summed as usize, samples.len());

@@ -184,7 +184,7 @@ fn the_reference_is_measured_even_when_it_is_not_asked_for() {
     );
     assert_code(&output, 0);
     let rows = rows(&place.path("out.csv"));
-    let reference = |row: &&Row| row.case == "std:std/2t/26B/connected/v4";
+    let reference = |row: &&Row| row.case.key() == "std:std/2t/26B/connected/v4";
     let reference = rows.iter().find(reference).expect("it is there");
     assert_eq!(reference.ratio_to_std, Some(1.0));
     let other = rows
@@ -321,7 +321,7 @@ fn marks_separate_blocks_and_are_in_key_and_column() {
     assert!(output.status.success(), "{}", stderr(&output));
     let marks = |row: Row| {
         (
-            row.case.clone(),
+            row.case.key(),
             row.tos.map(Tos::byte),
             row.block().to_string(),
         )

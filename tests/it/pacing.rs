@@ -35,7 +35,7 @@ fn every_engine_that_floods_keeps_to_a_rate() {
     );
     let mut sent = BTreeSet::new();
     for row in &rows {
-        let case = &row.case;
+        let case = &row.case.key();
         if row.status == Status::Skipped {
             assert_eq!(row.late_packets, None, "{case}");
             continue;
@@ -109,7 +109,7 @@ fn a_rate_in_bits_is_one_of_payload() {
          --arrivals even,poisson",
     );
     let asked = |case: &str| {
-        let found = rows.iter().find(|row| row.case == case);
+        let found = rows.iter().find(|row| row.case.key() == case);
         let rate = found.unwrap_or_else(|| panic!("no {case}")).target_pps;
         u32::from(rate.expect("a rate"))
     };
@@ -132,7 +132,7 @@ fn what_cannot_go_at_a_rate_says_why() {
         "--engine std --threads 1,2 --payload 0,100 --ip v4 --connection connected --rate 10bit,1k",
     );
     let reason = |case: &str| {
-        let row = rows.iter().find(|row| row.case == case);
+        let row = rows.iter().find(|row| row.case.key() == case);
         row.unwrap_or_else(|| panic!("no {case}"))
             .reason
             .to_string()
@@ -164,7 +164,7 @@ fn many_flows_share_the_rate_of_their_thread() {
         "--engine poll,epoll-drain --threads 2 --payload 100 --ip v4 --connection connected --flows 10 --rate 2k",
     );
     for row in &rows {
-        let case = &row.case;
+        let case = &row.case.key();
         assert_eq!(
             (row.status, &row.reason),
             (Status::Ok, &Reason::None),

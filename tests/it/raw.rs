@@ -63,7 +63,7 @@ fn assert_whole(place: &Place) {
     );
     assert_eq!(distinct.len(), CASES * ROUNDS);
     let rows = rows(&place.path("out.csv"));
-    let cases: HashSet<&String> = rows.iter().map(|row| &row.case).collect();
+    let cases: HashSet<String> = rows.iter().map(|row| row.case.key()).collect();
     assert_eq!((rows.len(), cases.len()), (CASES, CASES));
     for row in &rows {
         assert_eq!((row.status, row.rounds), (Status::Ok, 5), "{row:?}");

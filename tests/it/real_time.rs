@@ -35,7 +35,7 @@ fn real_time_threads_run_or_are_refused_with_the_fix() {
         .map(|row| {
             (
                 row.sched.map_or_else(String::new, |it| it.to_string()),
-                row.case,
+                row.case.key(),
             )
         })
         .collect();

@@ -25,7 +25,7 @@ fn every_engine_that_can_asks_and_answers() {
     );
     let mut answered = BTreeSet::new();
     for row in &rows {
-        let case = &row.case;
+        let case = &row.case.key();
         if row.status == Status::Skipped {
             assert_eq!(row.answered_requests, None, "{case}");
             continue;
@@ -74,7 +74,7 @@ fn what_can_neither_ask_nor_answer_says_why() {
         "--engine std,gso-gro,null --threads 1,2 --payload 7,300 --ip v4 --connection connected",
     );
     let reason = |case: &str| {
-        let row = rows.iter().find(|row| row.case.starts_with(case));
+        let row = rows.iter().find(|row| row.case.key().starts_with(case));
         row.unwrap_or_else(|| panic!("no {case}"))
             .reason
             .to_string()
@@ -106,7 +106,7 @@ fn requests_under_way_are_as_many_as_asked_for_and_parameters_of_floods_go_away(
         "500ms",
         &format!("{options} --outstanding 1,8 --batch 1,32"),
     );
-    let cases: BTreeSet<&str> = rows.iter().map(|row| row.case.as_str()).collect();
+    let cases: BTreeSet<String> = rows.iter().map(|row| row.case.key()).collect();
     let expected = [
         "mmsg:mmsg/2t/100B/connected/v4/rr",
         "mmsg:mmsg/2t/100B/connected/v4/rr/outstanding8",
@@ -180,7 +180,7 @@ fn requests_at_a_rate_are_sent_at_it_and_more_than_can_be_answered_has_no_round_
     let rows = ask(&place, "1500ms", options);
     assert_eq!(rows.len(), 4);
     for row in &rows {
-        let case = &row.case;
+        let case = &row.case.key();
         assert_eq!(
             (row.status, row.unaccounted_packets),
             (Status::Ok, Some(0)),
@@ -263,8 +263,13 @@ fn threads_beside_the_loop_wait_for_many_at_a_time() {
             row.receiver == engine && is_model
         };
         let row = rows.iter().find(is_it)?;
-        assert_eq!(row.corrupted_packets.unwrap_or(0), 0, "{}", row.case);
-        assert_eq!(row.unaccounted_packets.unwrap_or(0), 0, "{}", row.case);
+        assert_eq!(row.corrupted_packets.unwrap_or(0), 0, "{}", row.case.key());
+        assert_eq!(
+            row.unaccounted_packets.unwrap_or(0),
+            0,
+            "{}",
+            row.case.key()
+        );
         row.received_pps
     };
     for engine in ["std", "epoll-level"] {
@@ -299,10 +304,10 @@ fn flows_that_threads_answer_beside_the_loop_are_all_counted() {
                 (row.status, &row.reason),
                 (Status::Ok, &Reason::None),
                 "{}",
-                row.case
+                row.case.key()
             );
-            assert_eq!(row.unaccounted_packets, Some(0), "{}", row.case);
-            assert_eq!(row.corrupted_packets, Some(0), "{}", row.case);
+            assert_eq!(row.unaccounted_packets, Some(0), "{}", row.case.key());
+            assert_eq!(row.corrupted_packets, Some(0), "{}", row.case.key());
         }
     }
 }

@@ -112,7 +112,7 @@ fn a_suite_leaves_rows_samples_and_a_page_and_sets_them_beside_what_was_publishe
         "{text}"
     );
     let mut rows = measured.iter();
-    let row = rows.find(|row| row.case == "std:std/10t/40B/connected/v4/bidir/tcp");
+    let row = rows.find(|row| row.case.key() == "std:std/10t/40B/connected/v4/bidir/tcp");
     let ratio = row.and_then(|row| row.ratio_to_half).expect("it has both");
     assert!((full[4] / ratio - 1.0).abs() < 0.01, "{ratio}: {text}");
     assert!(

@@ -25,7 +25,7 @@ fn hold(rows: &[Row], of_each: usize) {
     assert!(!over_udp.is_empty());
     assert_eq!(over_others.len(), OTHERS * of_each, "{rows:#?}");
     for row in over_others {
-        let case = &row.case;
+        let case = &row.case.key();
         assert_eq!(
             (row.status, &row.reason),
             (Status::Ok, &Reason::None),
@@ -78,11 +78,11 @@ fn unix_sockets_have_no_ip_and_tcp_has_both() {
     let tcp = over("tcp");
     assert_eq!(tcp.len(), 2);
     for row in tcp {
-        let has_no_v6 = row.status == Status::Skipped && row.case.contains("/v6/");
+        let has_no_v6 = row.status == Status::Skipped && row.case.key().contains("/v6/");
         assert!(
             row.status == Status::Ok || has_no_v6,
             "{}: {}",
-            row.case,
+            row.case.key(),
             row.reason
         );
     }
@@ -101,13 +101,13 @@ fn what_is_asked_over_a_connection_is_answered() {
     hold(&rows, 4);
     let asked = rows.iter().filter(|row| row.status == Status::Ok);
     for row in asked {
-        assert!(row.answered_requests > Some(0), "{}", row.case);
+        assert!(row.answered_requests > Some(0), "{}", row.case.key());
         // A machine that stands still for long has its answers late; none gets lost.
         let late = row.late_responses.expect("requests were asked");
         assert!(
             row.unanswered_requests.is_some_and(|lost| lost <= late),
             "{}",
-            row.case
+            row.case.key()
         );
     }
     place.has_them_made_again();
@@ -161,13 +161,13 @@ fn messages_longer_than_any_buffer_go_through_in_parts() {
             (row.status, &row.reason),
             (Status::Ok, &Reason::None),
             "{}",
-            row.case
+            row.case.key()
         );
         assert_eq!(
             (row.unaccounted_packets, row.corrupted_packets),
             (Some(0), Some(0)),
             "{}",
-            row.case
+            row.case.key()
         );
     }
 }
@@ -196,11 +196,16 @@ fn what_goes_to_an_address_of_an_interface_arrives() {
         assert!(
             row.status == Status::Ok || has_none,
             "{}: {}",
-            row.case,
+            row.case.key(),
             row.reason
         );
         let is_local = row.address.to_string() == "local";
-        assert_eq!(row.case.ends_with("/local"), is_local, "{}", row.case);
+        assert_eq!(
+            row.case.key().ends_with("/local"),
+            is_local,
+            "{}",
+            row.case.key()
+        );
     }
 }
 
@@ -218,9 +223,9 @@ fn receivers_of_connections_spin_and_engines_meet() {
             (row.status, &row.reason),
             (Status::Ok, &Reason::None),
             "{}",
-            row.case
+            row.case.key()
         );
-        assert_eq!(row.received_packets, row.sent_packets, "{}", row.case);
+        assert_eq!(row.received_packets, row.sent_packets, "{}", row.case.key());
     }
     let output = place.run(&format!(
         "{SHORT} --transport tcp --engine tokio --tokio-workers 2 --threads 2,4 --payload 300 --ip v4 --duration 150ms \

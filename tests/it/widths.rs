@@ -8,6 +8,7 @@ use crate::common::made_up::{MadeUp, measured_pps};
 use crate::common::{Place, hosts, rows, stderr, stdout};
 use clap::CommandFactory;
 use udpbench::cli::Cli;
+use udpbench::data::Case;
 use udpbench::experiment::suite;
 use udpbench::results::row::{Row, Status};
 use udpbench::term::fold::is_command;
@@ -189,11 +190,18 @@ fn figures_beside_published_ones_fit() {
     let some = some.expect("one was measured");
     for suite in suite::all().expect("each can be read") {
         let lines = suite.published.iter().flat_map(|table| &table.rows);
-        let of_case = |case: &String| Row {
-            case: case.clone(),
-            ..some.clone()
+        // Some places of a table have no case.
+        let of_case = |key: &String| {
+            let case = Case::of_key(key)?;
+            Some(Row {
+                case,
+                ..some.clone()
+            })
         };
-        let swept: Vec<Row> = lines.flat_map(|line| &line.cases).map(of_case).collect();
+        let swept: Vec<Row> = lines
+            .flat_map(|line| &line.cases)
+            .filter_map(of_case)
+            .collect();
         let beside = suite::beside(&suite, &[&swept]);
         if !beside.is_empty() {
             assert_fits(

@@ -58,11 +58,11 @@ impl Base {
     pub(super) fn announce(&self, plan: &Plan) -> Result<(), UsageError> {
         let rows = self.runs.iter().flat_map(|run| &run.rows);
         let measured = rows.filter(|row| row.status == Status::Ok);
-        let keys: BTreeSet<&str> = measured.map(|row| row.case.as_str()).collect();
+        let keys: BTreeSet<String> = measured.map(|row| row.case.key()).collect();
         let planned = plan.runnable().map(|planned| &planned.case);
         // At a rate the speed is what was asked for.
         let planned = planned.filter(|case| case.rate.is_none());
-        let in_both = planned.filter(|case| keys.contains(case.key().as_str()));
+        let in_both = planned.filter(|case| keys.contains(&case.key()));
         let engines: BTreeSet<String> = in_both.map(Case::label).collect();
         let problem = match Vec::from_iter(&engines)[..] {
             [] => "no case of this run without a rate is in it, so nothing would be compared"

@@ -365,7 +365,7 @@ pub(crate) fn create_log(
 /// Returns whether a CSV is of a sweep: each line is one of `known`, or has the seed and a case whose row is not final. A
 /// power cut may have left more of the CSV than of the log.
 fn is_of_run(csv: &[u8], known: &[u8], header: &Header, rows: &[Row]) -> bool {
-    let is_final = |key: &String| rows.iter().any(|row| row.case == *key);
+    let is_final = |key: &String| rows.iter().any(|row| row.case.key() == *key);
     let keys = header.plan.cases().map(|planned| planned.case.key());
     let open: HashSet<String> = keys.filter(|key| !is_final(key)).collect();
     let seed = header.schedule.seed.to_string();

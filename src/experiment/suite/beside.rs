@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 
 use super::{Figure, Published, PublishedRow, Suite};
-use crate::data::{Case, Duplex};
 use crate::results::row::{Row, Status};
 use crate::stats::Estimate;
 
@@ -89,15 +88,14 @@ fn some_number(value: f64) -> Option<f64> {
 /// Returns the row of a case. If several sweeps have it, the first one counts.
 fn find<'a>(sweeps: &[Swept<'a>], key: &str) -> Option<&'a Row> {
     let mut rows = sweeps.iter().flat_map(|rows| rows.iter());
-    rows.find(|row| row.status == Status::Ok && row.case == key)
+    rows.find(|row| row.status == Status::Ok && row.case.key() == key)
 }
 
 /// Returns the ratio of two rows: from the rounds if the row has that ratio, else from the two intervals.
 fn ratio(figure: Figure, row: &Row, base: &Row) -> Option<Estimate> {
     let is_of_one_block = row.seed == base.seed && row.block() == base.block();
-    let is_reference = Case::of_key(&base.case).is_some_and(|case| case.is_reference());
-    let is_half = (row.duplex, base.duplex) == (Some(Duplex::Full), Some(Duplex::Half))
-        && row.label() == base.label().trim_end_matches("/half");
+    let is_reference = base.case.is_reference();
+    let is_half = row.case.half_duplex() == Some(base.case);
     let (middle, low, high) = if !figure.is_rate() || !is_of_one_block {
         (None, None, None)
     } else if is_reference {

@@ -130,12 +130,12 @@ fn name(row: &Row) -> String {
 mod tests {
     use super::*;
     use crate::report::tests::results;
-    use crate::results::row::tests::ordinary_row;
+    use crate::results::row::tests::{of_key, ordinary_row};
 
     fn row(engine: &str, rate: Option<u32>, us: f64) -> Row {
         let key = rate.map_or_else(String::new, |rate| format!("/rate{rate}"));
         Row {
-            case: format!("{engine}:{engine}/2t/300B/connected/v4/rr{key}"),
+            case: of_key(&format!("{engine}:{engine}/2t/300B/connected/v4/rr{key}")),
             sender: engine.to_owned(),
             receiver: engine.to_owned(),
             workload: crate::data::Workload::Rr,

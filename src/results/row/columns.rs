@@ -4,9 +4,10 @@
 use super::column::{Cell, Holds, cells, columns};
 use super::{NicText, Reason, Status, Throttled, Warning, joined};
 use crate::data::{
-    Arrivals, Batch, Buffer, BusyPoll, Checksum, Cmsg, Connection, Destination, Direction, Duplex,
-    Flows, Ip, Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel, ServiceTime,
-    SharingKind, Spread, ThinkTime, Threads, Tos, Train, Transport, Wait, Workers, Workload,
+    Arrivals, Batch, Buffer, BusyPoll, Case, Checksum, Cmsg, Connection, Destination, Direction,
+    Duplex, Flows, Ip, Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel,
+    ServiceTime, SharingKind, Spread, ThinkTime, Threads, Tos, Train, Transport, Wait, Workers,
+    Workload,
 };
 use crate::host::placement::Placement;
 
@@ -61,7 +62,8 @@ columns! {
         #[serde(serialize_with = "joined::serialize")]
         warnings: Vec<Warning>, "", Case, Always, "none";
         /// Key that matches rows of two runs, such as `std:std/2t/300B/connected/v4`; the sender comes first.
-        case: String, "", Plan, Always, "never";
+        #[serde(serialize_with = "joined::key")]
+        case: Case, "", Plan, Always, "never";
     }
 
     "What was run" {
@@ -452,6 +454,6 @@ cells! {
     Decimals: f64;
     WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Tos, Train,
         Workers;
-    Text: Arrivals, BusyPoll, Checksum, Cmsg, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel,
+    Text: Arrivals, BusyPoll, Case, Checksum, Cmsg, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel,
         ServiceTime, SharingKind, Spread, Status, ThinkTime, Transport, Wait, Workload;
 }

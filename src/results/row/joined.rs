@@ -5,6 +5,7 @@ use std::fmt::Display;
 use serde::Serializer;
 
 use super::Warning;
+use crate::data::Case;
 
 const SEPARATOR: &str = "; ";
 
@@ -26,4 +27,9 @@ pub(super) fn or_empty<S: Serializer>(
         Some(value) => serializer.collect_str(value),
         None => serializer.serialize_str(""),
     }
+}
+
+/// Writes the key of a case.
+pub(super) fn key<S: Serializer>(case: &Case, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&case.key())
 }

@@ -2,39 +2,18 @@
 
 use super::Row;
 use super::derived::move_estimates;
-use crate::data::{BlockKey, Case, EngineName, Sharing, SharingKind};
+use crate::data::BlockKey;
 use crate::is_debug;
 
 impl Row {
-    /// Returns the label that distinguishes the row within its block, without the connection: see [`Case::label`].
+    /// Returns the label that distinguishes the row within its block, without the connection: see [`Case::label`](crate::data::Case::label).
     pub fn label(&self) -> String {
-        let case = self.case_between(&self.sender, &self.receiver);
-        case.map_or_else(
-            || format!("{}>{}", self.sender, self.receiver),
-            |case| case.label(),
-        )
+        self.case.label()
     }
 
     /// Returns the block of the row, whose rows are compared with each other.
-    ///
-    /// # Panics
-    /// Never: the columns of a row are those of a case.
     pub fn block(&self) -> BlockKey {
-        let std = EngineName::REFERENCE;
-        let case = self.case_between(std.as_str(), std.as_str());
-        case.expect("columns of a case").block()
-    }
-
-    /// Returns the case of the row with other engines. The columns give its parameters, and the key gives the rest.
-    /// `None`: not names of engines.
-    fn case_between(&self, sender: &str, receiver: &str) -> Option<Case> {
-        let columns = format!(
-            "{sender}:{receiver}/{}t/{}B/{}/{}",
-            self.threads, self.payload_bytes, self.connection, self.ip
-        );
-        let besides = self.case.splitn(6, '/').nth(5);
-        let whole = besides.and_then(|besides| Case::of_key(&format!("{columns}/{besides}")));
-        whole.or_else(|| Case::of_key(&columns))
+        self.case.block()
     }
 
     /// Returns the CPUs of the threads, as in the column `pin`. Empty: the case was skipped.
@@ -59,15 +38,6 @@ impl Row {
     /// Returns whether the program was a debug build, which is slower.
     pub fn is_debug(&self) -> bool {
         is_debug(&self.version)
-    }
-
-    /// Returns how several receivers shared the port. `None`: a single receiver.
-    pub fn sharing(&self) -> Option<Sharing> {
-        Some(match self.sharing? {
-            SharingKind::Reuseport => Sharing::Reuseport(self.spread.unwrap_or_default()),
-            SharingKind::Reuseaddr => Sharing::Reuseaddr,
-            SharingKind::Separate => Sharing::Separate,
-        })
     }
 
     /// Returns whether the half-width of each interval is at most `half_width_pct` percent of its estimate. An
@@ -111,7 +81,6 @@ impl Row {
 
     /// Returns whether the row is the reference of its block.
     pub fn is_reference(&self) -> bool {
-        let case = self.case_between(&self.sender, &self.receiver);
-        case.is_some_and(|case| case.is_reference())
+        self.case.is_reference()
     }
 }

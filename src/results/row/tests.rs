@@ -10,6 +10,27 @@ use crate::sys::sensors::SensorReadings;
 
 pub(crate) use self::wire::{path, row_of_a_wire};
 
+/// Returns the case with a key.
+pub(crate) fn of_key(key: &str) -> Case {
+    Case::of_key(key).expect(key)
+}
+
+/// Returns the row with the case of its columns. What only the key has stays.
+pub(crate) fn with_case_of_columns(row: Row) -> Row {
+    let columns = format!(
+        "{}:{}/{}t/{}B/{}/{}",
+        row.sender, row.receiver, row.threads, row.payload_bytes, row.connection, row.ip
+    );
+    let key = row.case.key();
+    let besides = key.splitn(6, '/').nth(5);
+    let whole = besides.and_then(|besides| Case::of_key(&format!("{columns}/{besides}")));
+    let case = whole.or_else(|| Case::of_key(&columns));
+    Row {
+        case: case.unwrap_or(row.case),
+        ..row
+    }
+}
+
 /// Returns the placement of the threads of [`window`].
 pub(crate) fn two_cpus() -> Placement {
     Placement::from_lists(case().threads, &[0], &[1]).expect("two CPUs")

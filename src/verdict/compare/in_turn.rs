@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::data::Case;
 use crate::results::files::Results;
 use crate::results::row::{Machine, Row, Status};
 use crate::term::shell;
@@ -30,9 +29,8 @@ pub fn command(sides: [&[Results]; 2]) -> Option<String> {
     if shared[0] != shared[1] || !rows.iter().flatten().all(is_local) {
         return None;
     }
-    let labels = rows[0].iter().map(|row| row.label());
-    let labels: BTreeSet<String> = labels.collect();
-    let engines = engine_options(&labels.iter().map(String::as_str).collect());
+    let cases = rows[0].iter().map(|row| row.case);
+    let engines = engine_options(&cases.map(|case| (case.sender, case.receiver)).collect());
     // The path of a program is in no row.
     if engines.is_empty() || engines.contains("PROGRAM") {
         return None;
@@ -71,7 +69,7 @@ fn engines(row: &Row) -> (&str, &str) {
 fn values(rows: &[&Row]) -> Option<BTreeMap<&'static str, Values>> {
     let mut of_engines: BTreeMap<&str, BTreeMap<(&str, &str), Values>> = BTreeMap::new();
     for row in rows {
-        for option in options_of_case(&Case::of_key(&row.case)?) {
+        for option in options_of_case(&row.case) {
             let of_flag = of_engines.entry(option.flag).or_default();
             _ = of_flag.entry(engines(row)).or_default().insert(option);
         }
@@ -99,6 +97,7 @@ fn typed(values: &Values) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::row::tests::of_key;
     use crate::verdict::compare::tests::{results, row};
 
     /// Returns a run of these engines, with a text at the end of the keys of its cases.
@@ -106,7 +105,7 @@ mod tests {
         let rows = engines.iter().map(|engine| {
             let row = row(engine, 1.0);
             Row {
-                case: row.case + unusual,
+                case: of_key(&(row.case.key() + unusual)),
                 ..row
             }
         });

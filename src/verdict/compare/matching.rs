@@ -54,12 +54,12 @@ const SIDES: [&str; 2] = ["BEFORE", "AFTER"];
 impl<'a> Matching<'a> {
     pub(super) fn of(sides: [&'a [Results]; 2]) -> Self {
         let counts = sides.map(<[Results]>::len);
-        let mut by_case: BTreeMap<&str, [Vec<Vec<&Row>>; 2]> = BTreeMap::new();
+        let mut by_case: BTreeMap<String, [Vec<Vec<&Row>>; 2]> = BTreeMap::new();
         for (side, files) in sides.into_iter().enumerate() {
             for (file, results) in files.iter().enumerate() {
                 for row in &results.rows {
                     let none = || counts.map(|count| vec![Vec::new(); count]);
-                    by_case.entry(&row.case).or_insert_with(none)[side][file].push(row);
+                    by_case.entry(row.case.key()).or_insert_with(none)[side][file].push(row);
                 }
             }
         }

@@ -105,7 +105,7 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
         unmatched: is_unmatched
             .then(|| most_alike(sides))
             .flatten()
-            .map(|rows| rows.map(|row| row.case.clone())),
+            .map(|rows| rows.map(|row| row.case.key())),
     }
 }
 
@@ -205,7 +205,7 @@ fn case(matched: &Matched, by: By, verdict: Verdict) -> Case {
     };
     Case {
         label: row.label(),
-        key: row.case.clone(),
+        key: row.case.key(),
         parts: parts::of_row(row),
         values,
         answer: Answer {

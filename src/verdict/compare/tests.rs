@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::data::{Connection, Ip};
+use crate::results::row::tests::{of_key, with_case_of_columns};
 use crate::results::row::{Failure, Reason, Status, Throttled};
 use crate::verdict::judge::table::Detail;
 use crate::verdict::judge::{Change, Engine};
@@ -15,7 +16,7 @@ pub(super) fn row(engine: &str, speed: f64) -> Row {
 
 pub(super) fn row_of(engine: &str, connection: Connection, payload: u32, speed: f64) -> Row {
     Row {
-        case: format!("{engine}:{engine}/2t/{payload}B/{connection}/v4"),
+        case: of_key(&format!("{engine}:{engine}/2t/{payload}B/{connection}/v4")),
         sender: engine.to_owned(),
         receiver: engine.to_owned(),
         connection,
@@ -39,7 +40,7 @@ pub(super) fn row_of(engine: &str, connection: Connection, payload: u32, speed: 
 pub(super) fn results(name: &str, rows: Vec<Row>) -> Results {
     Results {
         name: name.to_owned(),
-        rows,
+        rows: rows.into_iter().map(with_case_of_columns).collect(),
         ..Results::default()
     }
 }
@@ -63,7 +64,10 @@ fn sweep(name: &str, blocks: u32, seed: u64, speed_of: impl Fn(&str, u32) -> f64
 
 fn over_v6(row: Row) -> Row {
     Row {
-        case: row.case.replace("/v4", "/v6"),
+        case: crate::data::Case {
+            ip: Ip::V6,
+            ..row.case
+        },
         ip: Ip::V6,
         ..row
     }
@@ -181,7 +185,7 @@ fn two_runs_on_each_side_show_a_change_of_a_single_case() {
     let cases = found.judgement.cases.iter();
     let slower = cases.filter(|case| case.answer.verdict == Verdict::Worse);
     let slower: Vec<&String> = slower.map(|case| &case.key).collect();
-    assert_eq!(slower, [&plain(1).rows[7].case]);
+    assert_eq!(slower, [&plain(1).rows[7].case.key()]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::gains::Gains;
 use super::measure::{By, Measure};
 use super::{BoardRanking, Conditions, Earlier, engines};
 use super::{table, technique};
+use crate::data::EngineName;
 use crate::results::row::Network;
 use crate::verdict::quality::Grade;
 
@@ -64,7 +65,7 @@ impl Answer {
             .filter(|engine| !unknown.contains(engine))
             .collect();
         let labels = board.labels();
-        let behind = technique::compared_behind_offload(&unknown);
+        let behind = technique::compared_behind_offload(board, &unknown);
         let lists = lists(board, &asked, &labels, (known.len(), &behind));
         let all_choices = || {
             lists
@@ -157,12 +158,12 @@ fn lists<'a>(
     board: &'a BoardRanking,
     asked: &[Measure],
     labels: &'a BTreeMap<Conditions, String>,
-    (known, behind): (usize, &BTreeMap<&'a str, Vec<&'a str>>),
+    (known, behind): (usize, &BTreeMap<EngineName, Vec<&'a str>>),
 ) -> Vec<List<'a>> {
     let is_about_receivers = known < 2 && !behind.is_empty();
     let all = (!is_about_receivers).then_some((known, Among::AllKnown));
     let receivers = behind.iter();
-    let receivers = receivers.map(|(sender, pairs)| (pairs.len(), Among::ReceiversOf(sender)));
+    let receivers = receivers.map(|(sender, pairs)| (pairs.len(), Among::ReceiversOf(*sender)));
     let lists = all.into_iter().chain(receivers).map(|(engines, among)| {
         let choices = asked.iter().copied();
         let choices = choices.map(|by| (by, Choices::of(board, by, labels, among)));
@@ -174,7 +175,7 @@ fn lists<'a>(
 /// Returns the remarks on the engines, and the command that measures them between two hosts.
 fn remarks(board: &BoardRanking, first: Measure, told: &BTreeSet<&str>) -> Vec<String> {
     let spinning = never_sleep(board, first).into_iter();
-    let lines = spinning.chain(left_out(board)).chain(polls(told));
+    let lines = spinning.chain(left_out(board)).chain(polls(board, told));
     lines.chain(only_on_a_wire(board, first, told)).collect()
 }
 
@@ -274,9 +275,12 @@ pub(super) fn never_sleep(board: &BoardRanking, measure: Measure) -> Option<Stri
 }
 
 /// Returns the remark that busy polling is not free, if one of these labels polls. At full speed hardly anybody waits.
-fn polls(told: &BTreeSet<&str>) -> Option<String> {
+fn polls(board: &BoardRanking, told: &BTreeSet<&str>) -> Option<String> {
     let what = "Busy polling takes CPU time while nothing comes: udpbench latency shows how much at your load";
-    (!technique::busy_polls(told).is_empty()).then(|| what.to_owned())
+    let mut cases = told.iter().map(|label| board.case(label));
+    cases
+        .any(|case| case.busy_poll.is_some())
+        .then(|| what.to_owned())
 }
 
 pub(super) fn hint(board: &BoardRanking) -> Option<String> {

@@ -46,7 +46,7 @@ pub(super) fn only_on_a_wire(
     } else {
         format!(", with {} as here", listed(&varied, "and"))
     };
-    let programs = if technique::has_program(told) {
+    let programs = if technique::has_program(&board.pairs(told)) {
         ", which has the program at the same path"
     } else {
         ""
@@ -55,7 +55,7 @@ pub(super) fn only_on_a_wire(
         format!("{place} the order may differ{why}. Measure to another HOST{programs}{varied}:"),
         format!(
             "udpbench wire HOST --deploy {latency}{}",
-            options(board, technique::options(told), told).join(" ")
+            options(board, technique::options(&board.pairs(told)), told).join(" ")
         ),
     ]
 }
@@ -77,7 +77,7 @@ pub(super) fn at_a_lower_rate(board: &BoardRanking, told: &BTreeSet<&str>) -> Ve
         .into_iter()
         .find(|engine| *engine == EngineName::REFERENCE.as_str());
     let told = told.iter().copied().chain(std).collect();
-    let engines = technique::options_at_a_rate(&told);
+    let engines = technique::options_at_a_rate(&board.pairs(&told));
     vec![
         "Compare the highest rates without loss:".to_owned(),
         format!(
@@ -103,11 +103,11 @@ fn options(board: &BoardRanking, engines: String, told: &BTreeSet<&str>) -> Vec<
     let workloads: BTreeSet<_> = workloads.collect();
     let is_plain = is_latency || workloads == BTreeSet::from([Workload::Flood]);
     let workloads = workloads.iter().filter(|_| !is_plain);
-    let times = technique::busy_polls(told).into_iter();
+    let times = technique::busy_polls(told.iter().map(|label| board.case(label)));
     let options = [
         Some(engines).filter(|engines| !engines.is_empty()),
         list("--workload", workloads.map(ToString::to_string).collect()),
-        list("--busy-poll", times.map(str::to_owned).collect()),
+        list("--busy-poll", times),
         list(
             "--threads",
             threads.iter().map(ToString::to_string).collect(),

@@ -48,7 +48,8 @@ impl<'a> Gains<'a> {
         let board = self.board;
         board.averaged_by(self.first).filter_map(move |averaged| {
             let places = averaged.standing.places.iter();
-            let places = places.filter(|place| Technique::of_label(&place.label) == technique);
+            let places =
+                places.filter(|place| Technique::of(board.case(&place.label)) == technique);
             // In the order of the standing, the best first.
             let places: Vec<&RankedEngine> = places.collect();
             if places.iter().all(|place| place.is_std()) {

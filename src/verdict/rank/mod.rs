@@ -42,9 +42,11 @@ pub(super) use self::other_options::{OptionOfCase, options_of_case};
 pub use self::row_group::{Asked, RowGroup};
 pub use self::shared_cpus::SharedCpus;
 use self::soonest::Circumstances;
+use self::technique::Pair;
 #[cfg(feature = "report")]
 pub(crate) use self::technique::Technique;
 pub(super) use self::technique::options as engine_options;
+use crate::data::Case;
 use crate::results::files::Results;
 use crate::results::row::{Load, Machine, Row};
 use crate::verdict::quality::Quality;
@@ -109,6 +111,8 @@ pub struct BoardRanking {
     earlier: Vec<Earlier>,
     /// Number of rows whose threads lost CPU time to other programs, and of all that were measured.
     disturbed: (usize, usize),
+    /// A case of each label. All cases with a label have the same engines and options of engines.
+    cases: BTreeMap<String, Case>,
     /// True if values are averaged over several runs.
     has_repeats: bool,
     /// Options of the cases beside engines, threads and payloads.
@@ -160,8 +164,9 @@ impl BoardRanking {
                 eligible.rows().filter(|row| row.lost_cpu_time()).count(),
                 eligible.rows().count(),
             ),
+            cases: eligible.rows().map(|row| (row.label(), row.case)).collect(),
             has_repeats: eligible.has_repeats(),
-            other_options: OtherOptions::of(eligible.rows().map(|row| row.case.as_str())),
+            other_options: OtherOptions::of(eligible.rows().map(|row| &row.case)),
             has_given_rates,
             overloaded: eligible.overloaded.clone(),
             tails: eligible.tails.clone(),
@@ -169,6 +174,20 @@ impl BoardRanking {
             remarks: remarks::of(&eligible),
             groups,
         }
+    }
+
+    /// Returns a case with this label.
+    ///
+    /// # Panics
+    /// Panics if no ranked row has the label.
+    fn case(&self, label: &str) -> &Case {
+        &self.cases[label]
+    }
+
+    /// Returns the senders and receivers of these labels.
+    fn pairs(&self, labels: &BTreeSet<&str>) -> BTreeSet<Pair> {
+        let cases = labels.iter().map(|label| self.case(label));
+        cases.map(|case| (case.sender, case.receiver)).collect()
     }
 
     /// Returns the advice: the engines to use, the certainty, and the gain of each technique. Every place that gives

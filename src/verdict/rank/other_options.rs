@@ -83,11 +83,10 @@ macro_rules! define {
 parameters!(define);
 
 impl OtherOptions {
-    /// Returns the options of the cases with these keys.
-    pub(super) fn of<'a>(keys: impl Iterator<Item = &'a str>) -> Self {
+    /// Returns the options of these cases.
+    pub(super) fn of<'a>(cases: impl Iterator<Item = &'a Case>) -> Self {
         let mut values: BTreeMap<&str, BTreeSet<Option<String>>> = BTreeMap::new();
-        let cases = keys.filter_map(Case::of_key);
-        for option in cases.flat_map(|case| options_of_case(&case)) {
+        for option in cases.flat_map(options_of_case) {
             let value = option.value.filter(|_| !option.is_default);
             values.entry(option.flag).or_default().insert(value);
         }
@@ -122,7 +121,8 @@ mod tests {
             "mmsg:mmsg/4t/1460B/connected/v4/batch8/cmsg-ecn/tcp/cpu",
         ];
         let named = |keys: &[&str]| {
-            let all = OtherOptions::of(keys.iter().copied());
+            let cases: Vec<Case> = keys.iter().filter_map(|key| Case::of_key(key)).collect();
+            let all = OtherOptions::of(cases.iter());
             let same = all
                 .same
                 .into_iter()

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::data::Group;
-use crate::engines::{self, Entry};
+use super::BoardRanking;
+use crate::data::{Case, EngineName, Group, Wait};
+use crate::engines;
 
 /// Technique by which an engine moves datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,10 +23,13 @@ pub(crate) enum Technique {
 impl Technique {
     pub(crate) const ALL: [Self; 4] = [Self::OneCall, Self::Batches, Self::Offload, Self::Unknown];
 
-    /// Returns the technique of a row's label. If sender and receiver differ, the technique that moves more at once.
-    pub(crate) fn of_label(label: &str) -> Self {
-        let names = engines(label).into_iter();
-        let of_engine = |name: &str| match name.parse().ok().and_then(engines::properties) {
+    /// Returns the technique of a case. If sender and receiver differ, the technique that moves more at once.
+    pub(crate) fn of(case: &Case) -> Self {
+        Self::of_engine(case.sender).max(Self::of_engine(case.receiver))
+    }
+
+    fn of_engine(name: EngineName) -> Self {
+        match engines::properties(name) {
             None => Self::Unknown,
             Some(engine) => match engine.group {
                 Group::Program => Self::Unknown,
@@ -33,8 +37,7 @@ impl Technique {
                 Group::Batch => Self::Batches,
                 Group::Offload => Self::Offload,
             },
-        };
-        names.map(of_engine).max().unwrap_or(Self::Unknown)
+        }
     }
 
     /// Returns the name of the technique in the advice.
@@ -48,65 +51,72 @@ impl Technique {
     }
 }
 
-/// Returns the sender of a pair whose sender alone uses offload. `None`: both ends do, or neither.
-pub(super) fn sender_of_receiver(label: &str) -> Option<&str> {
-    let is_offload = |engine: &str| Technique::of_label(engine) == Technique::Offload;
-    match engines(label)[..] {
-        [sender, receiver] if is_offload(sender) && !is_offload(receiver) => Some(sender),
-        _ => None,
-    }
+/// Returns the sender of a case whose sender alone uses offload. `None`: both ends do, or neither.
+pub(super) fn sender_of_receiver(case: &Case) -> Option<EngineName> {
+    let is_offload = |engine| Technique::of_engine(engine) == Technique::Offload;
+    (is_offload(case.sender) && !is_offload(case.receiver)).then_some(case.sender)
 }
 
-/// Returns the pairs of each sender with offload that has several receivers without it, by the sender.
+/// Returns the labels of each sender with offload that has several receivers without it, by the sender.
 pub(super) fn compared_behind_offload<'l>(
+    board: &BoardRanking,
     labels: &BTreeSet<&'l str>,
-) -> BTreeMap<&'l str, Vec<&'l str>> {
-    let mut pairs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+) -> BTreeMap<EngineName, Vec<&'l str>> {
+    let mut pairs: BTreeMap<EngineName, Vec<&str>> = BTreeMap::new();
     for label in labels {
-        if let Some(sender) = sender_of_receiver(label) {
+        if let Some(sender) = sender_of_receiver(board.case(label)) {
             pairs.entry(sender).or_default().push(label);
         }
     }
-    let receivers = |labels: &[&'l str]| -> BTreeSet<Option<&'l str>> {
-        labels.iter().map(|label| engines(label).pop()).collect()
-    };
-    pairs.retain(|_, labels| receivers(labels).len() > 1);
+    pairs.retain(|_, labels| {
+        let receivers = labels.iter().map(|label| board.case(label).receiver);
+        receivers.collect::<BTreeSet<_>>().len() > 1
+    });
     pairs
 }
 
-/// Returns whether the receivers of a row's label never sleep: each takes a CPU even when nothing comes.
-pub(super) fn spins(label: &str) -> bool {
-    let always = |it: &Entry| it.about.always_spins;
-    let mut parts = label.split(['>', '/']);
-    parts.any(|part| part == "spin" || engines::find(part).is_some_and(always))
+/// Returns whether the receivers of a case never sleep: each takes a CPU even when nothing comes.
+pub(super) fn spins(case: &Case) -> bool {
+    let always = |name: EngineName| {
+        let entry = engines::find(name.as_str());
+        entry.is_some_and(|entry| entry.about.always_spins)
+    };
+    case.wait == Some(Wait::Spin) || always(case.sender) || always(case.receiver)
 }
 
 /// Largest number of engines that the command names. With more, the default engines are measured.
 pub(super) const MOST: usize = 5;
 
-/// Returns the options that measure the engines of these labels: engines that serve both sides, or if a pair can only be
-/// typed as such, all senders and all receivers. Empty if there are more than [`MOST`].
-pub(in crate::verdict) fn options(labels: &BTreeSet<&str>) -> String {
-    let all = labels.iter().map(|label| match engines(label)[..] {
-        ["gso", "gro"] => Some("gso-gro".to_owned()),
-        [engine] => Some(argument(engine)),
-        [sender, receiver] => typed_for_both(sender, receiver),
-        _ => None,
+/// Sender and receiver of a case.
+pub(in crate::verdict) type Pair = (EngineName, EngineName);
+
+/// Returns the options that measure these pairs: engines that serve both sides, or if a pair can only be typed as such,
+/// all senders and all receivers. Empty if there are more than [`MOST`].
+pub(in crate::verdict) fn options(pairs: &BTreeSet<Pair>) -> String {
+    let all = pairs.iter().map(|&(sender, receiver)| {
+        if (sender.as_str(), receiver.as_str()) == ("gso", "gro") {
+            Some("gso-gro".to_owned())
+        } else if sender == receiver {
+            Some(argument(sender))
+        } else {
+            typed_for_both(sender, receiver)
+        }
     });
     let all: Option<BTreeSet<String>> = all.collect();
     if let Some(all) = all {
         return listed("--engine", all).unwrap_or_default();
     }
-    let of = |end: fn(&[&str]) -> Option<String>| {
-        let ends = labels.iter().filter_map(|label| end(&engines(label)));
-        ends.collect::<BTreeSet<String>>()
-    };
-    let senders = listed("--sender", of(|ends| ends.first().map(|it| argument(it))));
-    let receivers = listed("--receiver", of(|ends| ends.last().map(|it| argument(it))));
-    let options = senders.zip(receivers);
+    let senders = pairs.iter().map(|(sender, _)| argument(*sender));
+    let senders = listed("--sender", senders.collect());
+    let options = senders.zip(receivers(pairs));
     options.map_or_else(String::new, |(senders, receivers)| {
         format!("{senders} {receivers}")
     })
+}
+
+fn receivers(pairs: &BTreeSet<Pair>) -> Option<String> {
+    let receivers = pairs.iter().map(|(_, receiver)| argument(*receiver));
+    listed("--receiver", receivers.collect())
 }
 
 /// Returns an option with its values. `None` if there are none, or more than [`MOST`].
@@ -117,118 +127,128 @@ fn listed(flag: &str, values: BTreeSet<String>) -> Option<String> {
         .then(|| format!("{flag} {}", values.join(",")))
 }
 
-/// Returns the options that measure the engines of these labels at a rate. Programs cannot keep one, so with a program
-/// among them, std sends to all receivers. Empty if there are more than [`MOST`].
-pub(super) fn options_at_a_rate(labels: &BTreeSet<&str>) -> String {
-    if !has_program(labels) {
-        return options(labels);
+/// Returns the options that measure these pairs at a rate. Programs cannot keep one, so with a program among them, std
+/// sends to all receivers. Empty if there are more than [`MOST`].
+pub(super) fn options_at_a_rate(pairs: &BTreeSet<Pair>) -> String {
+    if !has_program(pairs) {
+        return options(pairs);
     }
-    let receivers = labels.iter().filter_map(|label| engines(label).pop());
-    let receivers = listed("--receiver", receivers.map(argument).collect());
-    receivers.map_or_else(String::new, |receivers| format!("--sender std {receivers}"))
+    receivers(pairs).map_or_else(String::new, |receivers| format!("--sender std {receivers}"))
 }
 
-/// Returns whether one of these labels has an engine that is a program.
-pub(super) fn has_program(labels: &BTreeSet<&str>) -> bool {
-    let mut all = labels.iter().flat_map(|label| engines(label));
-    all.any(|engine| !is_known(engine))
+/// Returns whether one of these pairs has an engine that is a program.
+pub(super) fn has_program(pairs: &BTreeSet<Pair>) -> bool {
+    let mut all = pairs
+        .iter()
+        .flat_map(|(sender, receiver)| [sender, receiver]);
+    all.any(|engine| !is_known(*engine))
 }
 
-/// Returns the values of `--busy-poll` that measure these labels and, beside them, `off`. Empty if none polls.
-pub(super) fn busy_polls<'l>(labels: &BTreeSet<&'l str>) -> Vec<&'l str> {
-    let values = labels.iter().flat_map(|label| label.split('/').skip(1));
-    let times = values.filter_map(|value| value.strip_prefix("busy-"));
-    let times: BTreeSet<&str> = times.collect();
-    let off = times.first().map(|_| "off");
-    off.into_iter().chain(times.iter().copied()).collect()
+/// Returns the values of `--busy-poll` that measure these cases and, beside them, `off`. Empty if none polls.
+pub(super) fn busy_polls<'c>(cases: impl Iterator<Item = &'c Case>) -> Vec<String> {
+    let times = cases.filter_map(|case| Some(case.busy_poll?.to_string()));
+    let times: BTreeSet<String> = times.collect();
+    let off = times.first().map(|_| "off".to_owned());
+    off.into_iter().chain(times).collect()
 }
 
 /// Returns the engine that `--engine` turns into this pair. `None`: only `--sender` and `--receiver` do.
-fn typed_for_both(sender: &str, receiver: &str) -> Option<String> {
-    let mut ends = [sender, receiver].into_iter();
-    let engine = ends.find(|name| {
-        engines::find(name).is_some_and(|entry| {
+fn typed_for_both(sender: EngineName, receiver: EngineName) -> Option<String> {
+    let names = (sender.as_str(), receiver.as_str());
+    let engine = [sender, receiver].into_iter().find(|name| {
+        engines::find(name.as_str()).is_some_and(|entry| {
             let (sends, receives) = entry.pair();
-            (sends.about.name, receives.about.name) == (sender, receiver)
+            (sends.about.name, receives.about.name) == names
         })
     })?;
     Some(argument(engine))
 }
 
 /// Returns whether this or another build has the engine. Otherwise it is a program.
-fn is_known(name: &str) -> bool {
-    name.parse()
-        .is_ok_and(|name| engines::properties(name).is_some())
+fn is_known(name: EngineName) -> bool {
+    engines::properties(name).is_some()
 }
 
 /// Returns what to type for an engine. Rows do not have the path of a program.
-fn argument(name: &str) -> String {
-    match engines::find(name) {
+fn argument(name: EngineName) -> String {
+    match engines::find(name.as_str()) {
         Some(entry) => entry.argument(),
-        None if is_known(name) => name.to_owned(),
+        None if is_known(name) => name.to_string(),
         None => format!("exec:{name}=PROGRAM"),
     }
-}
-
-/// Returns the engines in a label: sender and receiver for `gso>mmsg/32`, one for both sides for `mmsg/32`.
-fn engines(label: &str) -> Vec<&str> {
-    let engines = label.split('/').next().unwrap_or_default();
-    engines.split('>').collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::row::tests::of_key;
+
+    /// Returns a case of these engines, with this end of its key.
+    fn case(engines: &str, end: &str) -> Case {
+        let (sender, receiver) = engines.split_once('>').unwrap_or((engines, engines));
+        of_key(&format!("{sender}:{receiver}/2t/300B/connected/v4{end}"))
+    }
+
+    fn pairs(engines: &[&str]) -> BTreeSet<Pair> {
+        let cases = engines.iter().map(|engines| case(engines, ""));
+        cases.map(|case| (case.sender, case.receiver)).collect()
+    }
 
     #[test]
-    fn what_spins_says_so_in_its_label() {
-        for label in ["spin", "std>spin", "std/spin", "mmsg/32/spin"] {
-            assert!(spins(label), "{label}");
+    fn what_spins_says_so_in_its_case() {
+        let cases = [
+            ("spin", ""),
+            ("std>spin", ""),
+            ("std", "/spin"),
+            ("mmsg", "/spin"),
+        ];
+        for (engines, end) in cases {
+            assert!(spins(&case(engines, end)), "{engines}{end}");
         }
-        assert!(!spins("std") && !spins("mmsg/32/block"));
+        assert!(!spins(&case("std", "")) && !spins(&case("mmsg", "/block")));
     }
 
     #[test]
     fn an_engine_is_of_the_technique_that_moves_most_at_once() {
-        for (label, technique, typed) in [
+        for (engines, technique, typed) in [
             ("std", Technique::OneCall, "--engine std"),
-            ("tokio/w4", Technique::OneCall, "--engine tokio"),
-            ("mmsg/32", Technique::Batches, "--engine mmsg"),
+            ("tokio", Technique::OneCall, "--engine tokio"),
+            ("mmsg", Technique::Batches, "--engine mmsg"),
             ("gso>gro", Technique::Offload, "--engine gso-gro"),
-            ("gso>mmsg/32", Technique::Offload, "--engine gso"),
+            ("gso>mmsg", Technique::Offload, "--engine gso"),
             (
-                "uring-zerocopy>uring/32",
+                "uring-zerocopy>uring",
                 Technique::Offload,
                 "--engine uring-zerocopy",
             ),
             (
-                "std>mmsg/32",
+                "std>mmsg",
                 Technique::Batches,
                 "--sender std --receiver mmsg",
             ),
             ("new", Technique::Unknown, "--engine exec:new=PROGRAM"),
         ] {
-            assert_eq!(Technique::of_label(label), technique, "{label}");
-            assert_eq!(options(&BTreeSet::from([label])), typed);
+            assert_eq!(Technique::of(&case(engines, "")), technique, "{engines}");
+            assert_eq!(options(&pairs(&[engines])), typed);
         }
-        let told = BTreeSet::from(["std", "mmsg/32", "gso>gro", "gso>mmsg/32"]);
+        let told = pairs(&["std", "mmsg", "gso>gro", "gso>mmsg"]);
         assert_eq!(options(&told), "--engine gso,gso-gro,mmsg,std");
-        let told = BTreeSet::from(["std", "uring>mmsg/32"]);
+        let told = pairs(&["std", "uring>mmsg"]);
         assert_eq!(options(&told), "--sender std,uring --receiver mmsg,std");
     }
 
     #[test]
     fn a_program_gets_its_datagrams_from_std_at_a_rate_as_it_cannot_send_at_one() {
-        let typed = |labels: &[&'static str]| options_at_a_rate(&labels.iter().copied().collect());
-        assert_eq!(typed(&["std", "mmsg/32"]), "--engine mmsg,std");
+        let typed = |engines| options_at_a_rate(&pairs(engines));
+        assert_eq!(typed(&["std", "mmsg"]), "--engine mmsg,std");
         let expected = "--sender std --receiver exec:yours=PROGRAM,mmsg,std";
-        assert_eq!(typed(&["std", "std>mmsg/32", "yours"]), expected);
+        assert_eq!(typed(&["std", "std>mmsg", "yours"]), expected);
     }
 
     #[test]
     fn who_polls_is_set_beside_who_does_not() {
-        let told = BTreeSet::from(["mmsg/32/busy-50us", "std"]);
-        assert_eq!(busy_polls(&told), ["off", "50us"]);
-        assert!(busy_polls(&BTreeSet::from(["mmsg/32"])).is_empty());
+        let told = [case("mmsg", "/busy-50us"), case("std", "")];
+        assert_eq!(busy_polls(told.iter()), ["off", "50us"]);
+        assert!(busy_polls(told[1..].iter()).is_empty());
     }
 }

@@ -5,7 +5,7 @@ use super::*;
 use crate::data::Connection;
 use crate::results::row::Status;
 use crate::results::row::Throttled;
-use crate::results::row::tests::ordinary_row;
+use crate::results::row::tests::{of_key, ordinary_row, with_case_of_columns};
 
 /// Returns a row of `engine` in `threads` threads, with ratios of the speed and of the CPU time that scatter by 2 %.
 fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Row {
@@ -36,7 +36,7 @@ fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Row {
 fn file(rows: &[Row]) -> Results {
     Results {
         name: "made-up.csv".to_owned(),
-        rows: rows.to_vec(),
+        rows: rows.iter().cloned().map(with_case_of_columns).collect(),
         ..Results::default()
     }
 }

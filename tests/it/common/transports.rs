@@ -15,7 +15,7 @@ pub fn engines_go_over(engines: &str, transports: &str, differs: impl Fn(&str) -
          --receiver {engines} --threads 2 --payload 16,300,20000 --ip v4 --duration 150ms --verify"
     ));
     for row in &rows {
-        let case = &row.case;
+        let case = &row.case.key();
         if row.sender != row.receiver && differs(&row.transport.to_string()) {
             let is_refused = row.reason.to_string().contains("write different heads");
             assert!(is_refused, "{case}: {}", row.reason);

@@ -25,7 +25,7 @@ fn no_message_stays_in_the_buffer_of_the_library() {
              --duration 150ms --verify"
         ));
         for row in rows {
-            let (case, state) = (&row.case, (row.status, &row.reason));
+            let (case, state) = (row.case.key(), (row.status, &row.reason));
             assert_eq!(state, (Status::Ok, &Reason::None), "{case}");
             assert_eq!(row.received_packets, row.sent_packets, "{case}");
         }

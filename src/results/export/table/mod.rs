@@ -163,7 +163,7 @@ pub(super) fn below(rows: &[Row], width: u16) -> String {
 mod tests {
     use super::*;
     use crate::data::Workload;
-    use crate::results::row::tests::ordinary_row;
+    use crate::results::row::tests::{of_key, ordinary_row};
 
     #[test]
     fn the_widest_row_there_is_fits_every_terminal() {
@@ -188,7 +188,7 @@ mod tests {
             };
             let ask = Row {
                 workload: Workload::Rr,
-                case: "mio-exhaustive:tokio-exhaustive/2t/300B/connected/v4/rr".to_owned(),
+                case: of_key("mio-exhaustive:tokio-exhaustive/2t/300B/connected/v4/rr"),
                 rtt_p50_us: huge,
                 rtt_p90_us: huge,
                 rtt_p99_us: huge,

@@ -10,7 +10,7 @@ use crate::sys::nic::{PathCounters, Wireless};
 pub(crate) fn row_of_a_wire() -> Row {
     let text = str::to_owned;
     Row {
-        case: text("std:std/2t/300B/connected/v4/up"),
+        case: of_key("std:std/2t/300B/connected/v4/up"),
         direction: Some(Direction::Up),
         board: text("generic"),
         model: text("a laptop"),

@@ -75,12 +75,12 @@ fn wires_to_different_boards_are_not_comparable() {
 fn the_directions_of_a_wire_and_loopback_have_no_partner_in_each_other() {
     let up = row_of_a_wire();
     let down = Row {
-        case: up.case.replace("/up", "/down"),
+        case: of_key("std:std/2t/300B/connected/v4/down"),
         direction: Some(Direction::Down),
         ..up.clone()
     };
     let loopback = Row {
-        case: up.case.replace("/up", ""),
+        case: of_key("std:std/2t/300B/connected/v4"),
         direction: None,
         ..up.clone()
     };
@@ -173,16 +173,17 @@ fn what_fails_in_one_of_two_runs_after_is_undecided() {
 
 #[test]
 fn what_other_programs_took_the_cpu_of_is_no_change_on_either_side() {
-    let disturbed = |speed| Row {
+    let disturbed: fn(f64) -> Row = |speed| Row {
         disturbed_windows: Some(3),
         ..row("mio-level", speed)
     };
-    for (sides, side) in vec![
-        ([row("mio-level", 0.9), disturbed(0.5)], "AFTER"),
-        ([disturbed(0.5), row("mio-level", 0.9)], "BEFORE"),
-        ([disturbed(0.5), disturbed(0.4)], "BEFORE and AFTER"),
+    let calm: fn(f64) -> Row = |speed| row("mio-level", speed);
+    for (before, after, side) in [
+        (calm, disturbed, "AFTER"),
+        (disturbed, calm, "BEFORE"),
+        (disturbed, disturbed, "BEFORE and AFTER"),
     ] {
-        let [before, after] = sides.map(|row| results("a", vec![row]));
+        let [before, after] = [before(0.9), after(0.5)].map(|row| results("a", vec![row]));
         let found = against(before, after);
         let why = format!("benchmark threads lost CPU time to other programs {side}");
         let verdict = found.judgement.cases[0].answer.verdict.clone();
@@ -256,7 +257,7 @@ fn engines_that_are_judged_nowhere_are_named_in_one_line() {
 fn runs_that_share_no_case_are_told_by_the_two_cases_that_are_most_alike() {
     let with = |payload, buffer: &str| {
         let row = row_of("std", Connection::Connected, payload, 1.0);
-        let case = row.case.clone() + buffer;
+        let case = of_key(&(row.case.key() + buffer));
         Row { case, ..row }
     };
     let before = results("a", vec![with(26, ""), with(1460, "")]);

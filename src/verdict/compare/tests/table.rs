@@ -28,7 +28,6 @@ fn the_widest_table_fits_the_terminal() {
     let wide = |sweep: Results| {
         let rows = sweep.rows.into_iter().map(|row| Row {
             receiver: "tokio-exhaustive".to_owned(),
-            case: row.case.replacen(':', ":tokio-exhaustive/", 1),
             threads: 256.try_into().expect("in range"),
             sndbuf_requested_bytes: Some(crate::data::Buffer::DEFAULT),
             ..row

@@ -53,14 +53,14 @@ struct Noisy<'a> {
 
 /// Engines to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Among<'a> {
+pub(super) enum Among {
     /// Engines whose gain shows where they were measured.
     AllKnown,
     /// Pairs of this sender with offload: what their receivers gain shows everywhere, as all get the same datagrams.
-    ReceiversOf(&'a str),
+    ReceiversOf(EngineName),
 }
 
-impl Among<'_> {
+impl Among {
     /// Returns whether an engine may be recommended. Over loopback and veth nothing segments GSO trains unless
     /// tx-udp-segmentation is off, and the kernel copies even what zero copy sends, so the gain of offload is unknown.
     /// Engines that never sleep are only for users who asked for them.
@@ -68,7 +68,7 @@ impl Among<'_> {
         let is_among = match self {
             Self::AllKnown => !is_unknown(board, place),
             Self::ReceiversOf(sender) => {
-                technique::sender_of_receiver(&place.label) == Some(sender)
+                technique::sender_of_receiver(board.case(&place.label)) == Some(sender)
             }
         };
         is_among && !needs_spare_cpus(board, place)
@@ -77,7 +77,7 @@ impl Among<'_> {
 
 /// The choices by one measure, for each of the conditions.
 pub(super) struct Choices<'a> {
-    among: Among<'a>,
+    among: Among,
     /// The pairs to choose from, if only receivers are.
     compared_receivers: BTreeSet<&'a str>,
     each: Vec<(&'a str, Choice<'a>)>,
@@ -101,7 +101,7 @@ impl<'a> Choices<'a> {
         board: &'a BoardRanking,
         measure: Measure,
         labels: &'a BTreeMap<Conditions, String>,
-        among: Among<'a>,
+        among: Among,
     ) -> Self {
         // The risks of all comparisons add up. So one answer in twenty at most names a single engine among equals.
         let risk = RISK / board.averaged.len() as f64;
@@ -308,13 +308,14 @@ impl<'a> Best<'a> {
 /// Returns whether the gain of an engine is unknown: offload over loopback or veth.
 pub(super) fn is_unknown(board: &BoardRanking, place: &RankedEngine) -> bool {
     let is_wire = board.machine.network == Network::Wire;
-    !is_wire && Technique::of_label(&place.label) == Technique::Offload
+    !is_wire && Technique::of(board.case(&place.label)) == Technique::Offload
 }
 
 /// Returns whether an engine keeps a CPU busy even when nothing comes, while others that were measured do not.
 pub(super) fn needs_spare_cpus(board: &BoardRanking, place: &RankedEngine) -> bool {
     let mut all = board.averaged.iter().flat_map(|one| &one.standing.places);
-    technique::spins(&place.label) && !all.all(|other| technique::spins(&other.label))
+    let spins = |place: &RankedEngine| technique::spins(board.case(&place.label));
+    spins(place) && !all.all(spins)
 }
 
 /// Returns whether an engine lost less than [`LOSSY_PCT`].

@@ -11,7 +11,7 @@ fn measured(engine: &str, payload: u32, ratio: f64, loss_pct: f64) -> Row {
     Row {
         sender: sender.to_owned(),
         receiver: receiver.to_owned(),
-        case: format!("{sender}:{receiver}/2t/{payload}B/connected/v4"),
+        case: of_key(&format!("{sender}:{receiver}/2t/{payload}B/connected/v4")),
         payload_bytes: payload.try_into().expect("in range"),
         loss_pct: Some(loss_pct),
         received_pps: Some(1e5),
@@ -40,7 +40,10 @@ fn default_sweep() -> Vec<Row> {
 fn over_a_wire(rows: Vec<Row>) -> Vec<Row> {
     let wire = row_of_a_wire();
     let rows = rows.into_iter().map(|row| Row {
-        case: format!("{}/up", row.case),
+        case: crate::data::Case {
+            direction: Some(Direction::Up),
+            ..row.case
+        },
         direction: Some(Direction::Up),
         remote: wire.remote.clone(),
         remote_board: wire.remote_board.clone(),
@@ -220,7 +223,7 @@ fn what_the_answer_leaves_out_is_seen_by_a_command_with_the_path_of_the_log() {
 #[test]
 fn the_command_for_a_cable_asks_for_what_was_compared() {
     let polls = |row: Row, times: f64| Row {
-        case: format!("{}/busy-50us", row.case),
+        case: of_key(&format!("{}/busy-50us", row.case.key())),
         busy_poll: "50us".parse().ok(),
         ratio_to_std: row.ratio_to_std.map(|ratio| ratio * times),
         cpu_ratio_to_std: row.cpu_ratio_to_std.map(|ratio| ratio / times),
@@ -235,7 +238,7 @@ fn the_command_for_a_cable_asks_for_what_was_compared() {
         [row.clone(), polls(row, 4.0)]
     });
     let rows = rows.map(|row| Row {
-        case: format!("{}/rr", row.case),
+        case: of_key(&format!("{}/rr", row.case.key())),
         ..row
     });
     let text = ending(&rows.collect::<Vec<_>>());
@@ -251,7 +254,9 @@ fn the_command_for_a_cable_asks_for_what_was_compared() {
 fn no_command_is_given_for_messages_that_do_not_go_between_hosts() {
     let rows = |transport: &str| {
         let row = |engine: &str, times: f64| Row {
-            case: format!("{engine}:{engine}/2t/300B/connected/v4{transport}"),
+            case: of_key(&format!(
+                "{engine}:{engine}/2t/300B/connected/v4{transport}"
+            )),
             transport: transport
                 .trim_start_matches('/')
                 .parse()

@@ -41,7 +41,10 @@ fn each_wire_is_ranked_by_itself_and_each_direction_of_it() {
     let local = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 2.0, 0.5)];
     let wire = |remote: &'static str, direction: Direction| {
         local.clone().map(|row| Row {
-            case: format!("{}/{direction}", row.case),
+            case: crate::data::Case {
+                direction: Some(direction),
+                ..row.case
+            },
             direction: Some(direction),
             remote_board: remote.to_owned(),
             started_at: String::new(),
