@@ -27,11 +27,11 @@ RUN = """--engine std,mmsg,mio-exhaustive --threads 1,2 --payload 26,300 --ip v4
          --board generic --soak 0s --warmup 5ms --duration 60ms --columns all -o run.csv"""
 # With a decimal point, and with a decimal comma.
 LANGUAGES = ["en_US", "de_DE"]
-# Texts that a spreadsheet would love to take for a date, a formula, a time or a number, in the log's environment.
+# Facts whose texts a spreadsheet would love to take for a date, a formula, a time or a number.
 TROUBLE = {
     "isolated_cpus": "2-3",
-    "rps_cpus": "1+2",
-    "nic_irq_cpus": "eth0 on 0+1, eth1 on 2",
+    "lo_rps_cpus": [1, 2],
+    "nics": [{"name": "eth0", "irqs": [], "irq_cpus": [0, 1], "rps_cpus": []}],
     "model": "1:30",
     "soc": "3/4/2025",
     "kernel": "6.12.1",
@@ -40,7 +40,7 @@ TROUBLE = {
     "virtualization": "TRUE",
 }
 # In a CSV nobody can tell them from what they look like; in a workbook they are texts.
-TROUBLE_IN_A_WORKBOOK = {"preemption": "=1+2", "cpufreq_driver": "1e5", "cpuidle_driver": "007", "machine": "-"}
+TROUBLE_IN_A_WORKBOOK = {"preemption": "=1+2", "clocksource": "1e5", "cpuidle_driver": "007", "machine": "-"}
 
 
 class Spreadsheets(unittest.TestCase):
@@ -157,7 +157,7 @@ def texts(file):
 def trouble(room, name, values):
     """NAME.jsonl and NAME.csv: the run on a machine with these facts."""
     objects = log.objects((room / "run.jsonl").read_text(encoding="utf-8"))
-    objects[0]["header"]["environment"].update(values)
+    objects[0]["header"]["environment"]["host"].update(values)
     (room / f"{name}.jsonl").write_text(log.lines(objects), encoding="utf-8")
     udpbench(room, "summarize", f"{name}.jsonl", "--columns", "all", "-o", f"{name}.csv")
 

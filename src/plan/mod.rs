@@ -19,7 +19,7 @@ use self::decision::{can_run_nowhere, refused_engine};
 pub use self::schedule::{REST_SHARE, Schedule, Until};
 pub use self::settings::{Meter, QUIET_ON_A_PATH, Settings, VERIFYING};
 pub use self::warning::{Location, PlanWarning};
-pub use self::wire::{Between, LinkEnd, RemoteHostTexts, Wire, WireLink};
+pub use self::wire::{Between, LinkEnd, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties};
 use crate::engines::{self, Entry, exec};
 use crate::host::board::Board;

@@ -19,20 +19,6 @@ pub struct Wire {
     pub host: Host,
 }
 
-/// The remote host in rows across a wire, as texts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are those of the columns")]
-pub struct RemoteHostTexts {
-    /// Name of the host as the user typed it: `[USER@]HOST`.
-    pub to: String,
-    pub board: String,
-    pub model: String,
-    pub cpu_model: String,
-    pub machine: String,
-    pub kernel: String,
-    pub governor: String,
-}
-
 /// A pair of interfaces, one on each host, that reach each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WireLink {
@@ -63,20 +49,6 @@ pub struct Between {
 }
 
 impl Wire {
-    /// Returns the facts about the remote host that rows contain.
-    pub fn told(&self) -> RemoteHostTexts {
-        let known = |fact: &Option<String>| fact.clone().unwrap_or_default();
-        RemoteHostTexts {
-            to: self.to.clone(),
-            board: self.board.clone(),
-            model: known(&self.host.model),
-            cpu_model: known(&self.host.cpu_model),
-            machine: known(&self.host.machine),
-            kernel: known(&self.host.kernel),
-            governor: known(&self.host.governor),
-        }
-    }
-
     /// Returns the command-line words that reach the remote host again.
     pub fn words(&self) -> String {
         format!("wire {}", shell::word(&self.to))

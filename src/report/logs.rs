@@ -65,7 +65,7 @@ impl ExperimentResults {
         match self {
             Self::Search(record) => {
                 let header = record.header();
-                let local = real(&header.host, &header.environment.board);
+                let local = real(&header.environment.host, &header.environment.board);
                 match &header.wire {
                     None => local,
                     Some(wire) => format!("{local} to {}", model(&wire.host, &wire.board)),
@@ -73,7 +73,7 @@ impl ExperimentResults {
             }
             Self::Sides(it) => {
                 let header = it.header();
-                real(&header.host, &header.environment.board)
+                real(&header.environment.host, &header.environment.board)
             }
             Self::Soak(log) => match &log.header.to {
                 None => log.header.machine.clone(),

@@ -1,6 +1,6 @@
 //! Section of all numbers: as tables, and as downloadable CSV.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use maud::{Markup, PreEscaped, html};
 
@@ -111,32 +111,52 @@ fn compact(rows: &[Row]) -> serde_json::Value {
     })
 }
 
-/// Rows, each with its cells by column name, as texts.
-struct Cells<'r>(Vec<(&'r Row, BTreeMap<String, String>)>);
+/// Rows and the texts of their cells by column. Most columns have one value: they are kept once.
+struct Cells<'r> {
+    /// Sorted for comparison. The CSV keeps the order of the file.
+    rows: Vec<&'r Row>,
+    /// The cells of each column, in the order of the rows. A single one: all are the same.
+    columns: Vec<(&'static Column, Vec<String>)>,
+}
 
 impl<'r> Cells<'r> {
-    /// Returns the cells, sorted for comparison. The CSV keeps the order of the file.
     fn of(rows: &'r [Row]) -> Self {
         let mut rows: Vec<&Row> = rows.iter().collect();
         rows.sort_by_cached_key(|row| (row.block(), row.label(), row.connection));
-        Self(rows.into_iter().map(|row| (row, texts(row))).collect())
+        let columns = Column::ALL.iter().map(|column| (column, Vec::new()));
+        let mut columns: Vec<(&Column, Vec<String>)> = columns.collect();
+        for (n, row) in rows.iter().enumerate() {
+            let mut texts = texts(row);
+            for (column, cells) in &mut columns {
+                let text = texts.remove(column.name).unwrap_or_default();
+                let is_same = cells.len() == 1;
+                if is_same && cells[0] == text {
+                    continue;
+                }
+                if is_same {
+                    *cells = vec![cells[0].clone(); n];
+                }
+                cells.push(text);
+            }
+        }
+        Self { rows, columns }
     }
 
-    /// Returns whether a column has the same value in all of several rows.
-    fn is_constant(&self, column: &Column) -> bool {
-        let mut values = self.0.iter().map(|(_, cells)| cells.get(column.name));
-        let first = values.next();
-        self.0.len() > 1 && values.all(|value| Some(value) == first)
+    fn is_constant(&self, cells: &[String]) -> bool {
+        self.rows.len() > 1 && cells.len() == 1
     }
 
-    fn constant(&self) -> impl Iterator<Item = &'static Column> {
-        Column::ALL.iter().filter(|column| self.is_constant(column))
+    /// Returns the columns with the same value in all of several rows, and the value.
+    fn constant(&self) -> impl Iterator<Item = (&'static Column, &str)> {
+        let columns = self.columns.iter();
+        let constant = columns.filter(|(_, cells)| self.is_constant(cells));
+        constant.map(|(column, cells)| (*column, &*cells[0]))
     }
 
-    /// Returns the columns that distinguish rows and are not shown elsewhere.
-    fn varying(&self) -> impl Iterator<Item = &'static Column> {
-        let varies = move |column: &&Column| !is_elsewhere(column) && !self.is_constant(column);
-        Column::ALL.iter().filter(varies)
+    /// Returns the columns that distinguish rows and are not shown elsewhere, each with its cells.
+    fn varying(&self) -> impl Iterator<Item = &(&'static Column, Vec<String>)> {
+        let columns = self.columns.iter();
+        columns.filter(|(column, cells)| !is_elsewhere(column) && !self.is_constant(cells))
     }
 }
 
@@ -149,18 +169,18 @@ fn is_elsewhere(column: &Column) -> bool {
     is_bound || column.over == Over::Plan || column.holds == Holds::Sentence
 }
 
-/// Returns the text of a cell. For warnings, which are sentences, their number.
-fn shown((row, cells): &(&Row, BTreeMap<String, String>), column: &Column) -> String {
+/// Returns the text of a cell of a row. For warnings, which are sentences, their number.
+fn shown<'c>(row: &Row, column: &Column, cell: &'c str) -> Cow<'c, str> {
     match (column.holds, row.warnings.len()) {
-        (Holds::Sentences, 0) => String::new(),
-        (Holds::Sentences, count) => count.to_string(),
-        _ => cells.get(column.name).cloned().unwrap_or_default(),
+        (Holds::Sentences, 0) => Cow::default(),
+        (Holds::Sentences, count) => count.to_string().into(),
+        _ => cell.into(),
     }
 }
 
 fn differing(cells: &Cells) -> Markup {
-    let columns: Vec<&Column> = cells.varying().collect();
-    let rows = number::counted(cells.0.len(), "row");
+    let columns: Vec<_> = cells.varying().collect();
+    let rows = number::counted(cells.rows.len(), "row");
     html! {
         details .screen {
             summary { "Columns that differ: " (rows) ", " (number::counted(columns.len(), "column")) }
@@ -172,15 +192,15 @@ fn differing(cells: &Cells) -> Markup {
                     thead {
                         tr {
                             th scope="col" { "case" }
-                            @for column in &columns { th scope="col" { (column.name) } }
+                            @for (column, _) in &columns { th scope="col" { (column.name) } }
                         }
                     }
                     tbody {
-                        @for row in &cells.0 {
+                        @for (n, row) in cells.rows.iter().enumerate() {
                             // HTML does not need these end tags, and large sweeps have 20,000 cells.
                             tr;
-                            th scope="row" { (row.1["case"]) }
-                            @for column in &columns { td; (shown(row, column)) }
+                            th scope="row" { (row.case.key()) }
+                            @for (column, cells) in &columns { td; (shown(row, column, &cells[n])) }
                         }
                     }
                 }
@@ -190,12 +210,8 @@ fn differing(cells: &Cells) -> Markup {
 }
 
 fn common(cells: &Cells) -> Markup {
-    let Some((_, row)) = cells.0.first() else {
-        return html! {};
-    };
-    let (columns, empty): (Vec<&Column>, Vec<&Column>) = cells
-        .constant()
-        .partition(|column| !row[column.name].is_empty());
+    let (columns, empty): (Vec<_>, Vec<_>) =
+        cells.constant().partition(|(_, value)| !value.is_empty());
     if columns.is_empty() {
         return html! {};
     }
@@ -210,10 +226,10 @@ fn common(cells: &Cells) -> Markup {
                     caption { "Columns with the same value in all rows" }
                     thead { tr { th scope="col" { "column" } th scope="col" { "value" } } }
                     tbody {
-                        @for column in columns {
+                        @for (column, value) in columns {
                             tr {
                                 th scope="row" { (column.name) }
-                                td { (row[column.name]) }
+                                td { (value) }
                             }
                         }
                     }

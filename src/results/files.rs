@@ -74,7 +74,7 @@ impl Results {
             rows,
             windows: log.lines.into_iter().filter_map(window).collect(),
             columns: Selection::of_plan(ColumnSet::Short, &log.header.plan, &log.header.schedule),
-            host: log.header.host,
+            host: log.header.environment.host,
         })
     }
 }

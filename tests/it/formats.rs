@@ -40,10 +40,10 @@ fn troublesome(log: &Path) -> MadeUp {
     let mut log = MadeUp::from(log).warned(&BlockWarning::ResumedWithDifference {
         what: "*two* <b>".to_owned(),
     });
-    let environment = &mut log.header.environment;
-    environment.isolated_cpus = "2+3".into();
-    environment.rps_cpus = "1".into();
-    environment.load_1min = Some(0.1 + 0.2);
+    let host = &mut log.header.environment.host;
+    host.isolated_cpus = Some("2,3".to_owned());
+    host.lo_rps_cpus = Some(vec![1]);
+    host.load_1min = Some(0.1 + 0.2);
     let mut windows = log.events.iter_mut().filter_map(|event| match event {
         Event::Window(window) => Some(&mut window.sample),
         _ => None,

@@ -132,8 +132,9 @@ fn what_a_file_holds_does_not_steer_the_terminal() {
         why: steering.to_owned(),
     };
     let mut made_up = MadeUp::from(&place.path("run.jsonl")).warned(&warning);
-    made_up.header.environment.model = steering.to_owned();
-    made_up.header.environment.cpu_model = steering.to_owned();
+    let host = &mut made_up.header.environment.host;
+    host.model = Some(steering.to_owned());
+    host.cpu_model = Some(steering.to_owned());
     let name = "x\u{1b}[31m\u{202e}\nforged: ok.jsonl";
     made_up.write(&place.path(name));
     for arguments in [

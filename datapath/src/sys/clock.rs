@@ -27,6 +27,11 @@ pub fn monotonic_ns() -> u64 {
     read(ClockId::CLOCK_MONOTONIC).unwrap_or_default()
 }
 
+/// Returns the same time with that in which this machine was suspended, in nanoseconds (CLOCK_BOOTTIME).
+pub fn boot_ns() -> u64 {
+    read(ClockId::CLOCK_BOOTTIME).unwrap_or_default()
+}
+
 /// Returns the time since 1970, in nanoseconds (CLOCK_REALTIME). The kernel stamps datagrams with this clock.
 pub fn realtime_ns() -> u64 {
     read(ClockId::CLOCK_REALTIME).unwrap_or_default()

@@ -81,7 +81,9 @@ WIRE_WAYS = [
     WireWay("connection table full", w.CONNTRACK, commands=[
         *w.nft("input", 0, "ct state new accept", "ip"), w.ASSURED.split()],
         machine=("net.netfilter.nf_conntrack_max", 1)),
-    WireWay("backlog", w.BACKLOG, commands=w.STEERED, machine=("net.core.netdev_max_backlog", 10), words=""),
+    # To a CPU where the sender is not: its own empties its backlog after each packet, and a flow's hash would choose.
+    WireWay("backlog", w.BACKLOG, commands=[["sh", "-c", "echo 2 >/sys/class/net/eth0/queues/rx-0/rps_cpus"]],
+            machine=("net.core.netdev_max_backlog", 1), words="--threads 1 --pin 0:1"),
     WireWay("small buffer", w.FULL, words="--rate 5k --rcvbuf 4608"),
 ]  # fmt: skip
 

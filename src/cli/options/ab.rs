@@ -33,9 +33,8 @@ pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::R
     let b = request(args, Side::B, peer)?;
     let environment = Environment {
         board: a.detected.board.name.clone(),
-        seed: a.schedule.seed,
-        version: crate::VERSION.to_owned(),
-        ..Environment::of(&a.host)
+        host: a.host.clone(),
+        ..Environment::default()
     };
     let header = Header {
         run: Run::new(started_at, cli::words_as_text()),
@@ -46,7 +45,6 @@ pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::R
         }),
         seed: a.schedule.seed,
         environment,
-        host: a.host.clone(),
         a: setup(args, Side::A, a)?,
         b: setup(args, Side::B, b)?,
     };

@@ -156,7 +156,6 @@ impl Request {
             schedule: self.schedule,
             plan: self.plan,
             environment,
-            host: self.host,
             wire: self.wire,
             earlier_runs: Vec::new(),
         }

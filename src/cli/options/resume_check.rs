@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::Bench;
-use crate::VERSION;
 use crate::cli::peer::Peer;
 use crate::data::Case;
 use crate::engines;
@@ -14,7 +13,7 @@ use crate::host::facts::Host;
 use crate::host::placement::Pin;
 use crate::plan::{Conditions, Decision, Plan, Planned, Wire};
 use crate::results::log::Header;
-use crate::results::row::Environment;
+use crate::results::row::{isolated_cpus, rps_cpus};
 use crate::sys::files::Root;
 
 /// Differences to the start of a sweep.
@@ -49,16 +48,12 @@ pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, U
         engine_refusals: &bench.engine_refusals(asked),
         remote: peer.and_then(Peer::remote),
     });
-    let now = Environment {
-        board: detected.board.name.clone(),
-        version: VERSION.to_owned(),
-        ..Environment::of(host)
-    };
+    let was = &then.environment;
     let mut again = Again {
-        unlike: differences(&then.environment, &now),
+        unlike: differences((&was.board, &was.host), (&detected.board.name, host)),
         unable: Unable::new(),
     };
-    let cpus = (then.host.cpu_list(), host.cpu_list());
+    let cpus = (then.environment.host.cpu_list(), host.cpu_list());
     again
         .unlike
         .extend(difference("list of usable CPUs", &cpus.0, &cpus.1));
@@ -114,35 +109,37 @@ fn rebuilt_programs(then: &Header) -> impl Iterator<Item = String> {
     })
 }
 
-fn differences(then: &Environment, now: &Environment) -> Vec<String> {
-    type Fact = fn(&Environment) -> &str;
-    let facts: [(&str, Fact); 12] = [
-        ("board", |at| &at.board),
-        ("model", |at| &at.model),
-        ("CPU model", |at| &at.cpu_model),
-        ("machine", |at| &at.machine),
-        ("virtualization", |at| &at.virtualization),
-        ("kernel", |at| &at.kernel),
-        ("preemption", |at| &at.preemption),
-        ("governor", |at| &at.governor),
-        ("list of isolated CPUs", |at| &at.isolated_cpus),
-        ("list of RPS CPUs of lo", |at| &at.rps_cpus),
-        ("target", |at| &at.target),
-        ("version of udpbench", |at| &at.version),
+/// A machine: the name of its board's profile, and its facts.
+type Machine<'a> = (&'a str, &'a Host);
+
+fn differences(then: Machine, now: Machine) -> Vec<String> {
+    type Fact = fn(&Host) -> Option<String>;
+    let facts: [(&str, Fact); 11] = [
+        ("model", |host| host.model.clone()),
+        ("CPU model", |host| host.cpu_model.clone()),
+        ("machine", |host| host.machine.clone()),
+        ("virtualization", |host| host.virtualization.clone()),
+        ("kernel", |host| host.kernel.clone()),
+        ("preemption", |host| host.preemption.clone()),
+        ("governor", |host| host.governor.clone()),
+        ("list of isolated CPUs", |host| Some(isolated_cpus(host))),
+        ("list of RPS CPUs of lo", |host| Some(rps_cpus(host))),
+        ("target", |host| Some(host.build.target.clone())),
+        ("version of udpbench", |host| {
+            Some(host.build.version.clone())
+        }),
     ];
-    let differ = facts
-        .iter()
-        .filter_map(|(what, fact)| difference(what, fact(then), fact(now)));
-    differ.collect()
+    let board = difference("board", then.0, now.0);
+    let differ = facts.iter().filter_map(|(what, fact)| {
+        let [then, now] = [then.1, now.1].map(|host| fact(host).unwrap_or_default());
+        difference(what, &then, &now)
+    });
+    board.into_iter().chain(differ).collect()
 }
 
 /// Returns the differences of the remote host and the links.
 fn other_peer(plan: &Plan, then: &Wire, now: &Wire) -> Vec<String> {
-    let facts = |wire: &Wire| Environment {
-        board: wire.board.clone(),
-        ..Environment::of(&wire.host)
-    };
-    let mut unlike = differences(&facts(then), &facts(now));
+    let mut unlike = differences((&then.board, &then.host), (&now.board, &now.host));
     unlike.extend(difference(
         "list of usable CPUs",
         &then.host.cpu_list(),
@@ -180,7 +177,7 @@ fn other_buffers(then: &Header, now: &Host) -> Option<String> {
         Some(most) if !host.exceeds_rmem_max => asked.min(most),
         _ => asked,
     };
-    let (then, now) = (granted(&then.host), granted(now));
+    let (then, now) = (granted(&then.environment.host), granted(now));
     (then != now).then(|| format!("SO_RCVBUF was granted up to {then} B, and is up to {now} B"))
 }
 
@@ -201,23 +198,22 @@ mod tests {
 
     #[test]
     fn each_difference_says_what_was_and_what_is() {
-        let then = Environment {
-            kernel: "6.1".to_owned(),
-            target: "armv7".to_owned(),
-            ..Environment::default()
+        let then = Host {
+            kernel: Some("6.1".to_owned()),
+            ..Host::default()
         };
-        let now = Environment {
-            kernel: "6.6".to_owned(),
-            governor: "performance".to_owned(),
+        let now = Host {
+            kernel: Some("6.6".to_owned()),
+            governor: Some("performance".to_owned()),
             ..then.clone()
         };
         assert_eq!(
-            differences(&then, &now),
+            differences(("generic", &then), ("generic", &now)),
             [
                 "the kernel was 6.1, and is 6.6",
                 "the governor was unknown, and is performance"
             ]
         );
-        assert!(differences(&now, &now).is_empty());
+        assert!(differences(("generic", &now), ("generic", &now)).is_empty());
     }
 }

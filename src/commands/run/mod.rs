@@ -23,10 +23,9 @@ use crate::cli::peer::{Peer, Share, Words};
 use crate::data::Buffer;
 use crate::experiment::sweep::Sweep;
 use crate::host::check::{Finding, Problem, Subject};
-use crate::plan::Wire;
 use crate::results::export::selection::Selection;
 use crate::results::export::{is_stdout, table};
-use crate::results::row::{Environment, Row, Status, milliseconds};
+use crate::results::row::{Environment, Row, Status};
 use crate::session::{Ending, Experiment, Logged, Resources};
 use crate::sys::cpu_speed;
 use crate::sys::files::Root;
@@ -289,19 +288,14 @@ pub(super) fn environment(
     let of_others_there = peer.iter().flat_map(|peer| peer.drops_of_others.clone());
     let of_others = of_others.chain(of_others_there.map(|unfit| (unfit, true)));
     let of_others = of_others.map(|(unfit, is_remote)| Problem { unfit, is_remote });
-    let across = peer.and_then(Peer::across_wire);
     let all_there = peer.filter(|peer| peer.share == Share::All);
     Environment {
         board: board.name.clone(),
-        warmup_ms: milliseconds(request.schedule.settings.warmup),
-        seed: request.schedule.seed,
-        version: VERSION.to_owned(),
+        host: request.host.clone(),
         cpu_speeds: all_there
             .map_or_else(|| cpu_speed::of_all(&cpus), |peer| peer.cpu_speeds.clone()),
         throttles_from_c: board.throttle.map(|throttle| throttle.from_c),
         unfit: problems.chain(of_others).collect(),
-        remote: across.map(Wire::told).unwrap_or_default(),
-        ..Environment::of(&request.host)
     }
 }
 

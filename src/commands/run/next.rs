@@ -20,7 +20,7 @@ const LONGER: u32 = 4;
 /// measures again.
 pub(super) fn steps(fixes: &[Fix], header: &Header, outputs: &Outputs) -> Vec<String> {
     let is_shared = fixes.contains(&Fix::Apart);
-    let pin = is_shared.then(|| header.plan.pin_apart(&header.host.cpus).ok());
+    let pin = is_shared.then(|| header.plan.pin_apart(&header.environment.host.cpus).ok());
     let again = Again {
         header,
         pin: pin.flatten().map(|pin| pin.to_string()),
@@ -160,7 +160,7 @@ fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> Vec<String> {
 /// Returns the command that gives each end CPUs of its own, if the machine has them.
 fn apart(again: &Again) -> Vec<String> {
     let header = again.header;
-    match header.plan.pin_apart(&header.host.cpus) {
+    match header.plan.pin_apart(&header.environment.host.cpus) {
         Ok(_) => again.with("a CPU for each end", &[]),
         Err(instead) => vec![instead.to_owned()],
     }

@@ -161,6 +161,7 @@ impl Watch<'_> {
         let input = RowInput {
             engines: plan.request.plan.pair(&plan.case),
             pin: Some(&plan.placement),
+            schedule: Some(&plan.request.schedule),
             outcome: Outcome::Complete(EndedBy::Rounds),
             samples: slice::from_ref(sample),
             ..RowInput::skipped(&plan.case, String::new())

@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::Record;
 use super::header::{Header, Setup, Until};
 use crate::data::Case;
-use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::{Block, Decision, Plan, Planned, Settings};
 use crate::results::log::Run;
@@ -82,7 +81,6 @@ pub(super) fn record_of(keys: &[String], looks: u32) -> Record {
         a: setup.clone(),
         b: setup,
         environment: Environment::default(),
-        host: Host::default(),
     };
     Record::new(header).expect("the same cases")
 }

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::facts::Host;
 use crate::plan::{Plan, Settings};
 use crate::results::log::{Event, Kind, Run, Side};
 use crate::results::row::Environment;
@@ -29,10 +28,8 @@ pub struct Header {
     pub a: Setup,
     /// Setup of side B: the change in question.
     pub b: Setup,
-    /// Circumstances of the run.
+    /// The machine.
     pub environment: Environment,
-    /// Facts about the machine.
-    pub host: Host,
 }
 
 /// Rule to measure more rounds until each pair and each part has a verdict.

@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{burst, cliff, idle, knee, lossless, tuning};
-use crate::host::facts::Host;
 use crate::host::tuning::Tunings;
 use crate::plan::{Plan, Settings, Wire};
 use crate::results::log::{Event, Kind, Run};
@@ -46,10 +45,8 @@ pub struct Header {
     pub settings: Settings,
     /// Cases to search.
     pub plan: Plan,
-    /// Circumstances of the run.
+    /// The machine.
     pub environment: Environment,
-    /// Facts about the machine.
-    pub host: Host,
     /// Memory of a datagram in the receive buffer of a socket on loopback, in bytes, by its payload in bytes. Filled
     /// by a search for trains, else empty.
     pub truesizes: BTreeMap<u32, u32>,

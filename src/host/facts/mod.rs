@@ -37,10 +37,34 @@ pub use self::nics::Nic;
 pub use self::power::CpufreqPolicy;
 pub(super) use self::power::policies;
 
+/// A build of udpbench.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// Version, with the profile of cargo unless that is `dist`: `0.1.0-release`.
+    pub version: String,
+    /// Architecture that it was built for, such as `aarch64`.
+    pub arch: String,
+    /// Target triple that it was built for.
+    pub target: String,
+}
+
+impl Build {
+    /// Returns that of this process.
+    fn own() -> Self {
+        Self {
+            version: crate::VERSION.to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
+            target: crate::TARGET.to_owned(),
+        }
+    }
+}
+
 /// Facts about a machine when the program started: from `/proc`, `/sys`, system calls and sockets that are tried.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Host {
+    /// The build of udpbench that read the facts.
+    pub build: Build,
     /// `compatible` of the device tree, most specific first. Empty without a device tree.
     pub compatible: Vec<String>,
     /// `model` of the device tree, or the DMI product name, or `Model` of `/proc/cpuinfo`.
@@ -157,6 +181,7 @@ impl Host {
         let config = kernel::Config::read(root, kernel.as_deref());
         let sys_is_foreign = !interface::is_in_sys(root);
         Self {
+            build: Build::own(),
             soc: compatible.last().cloned(),
             hides_device_tree: model::is_hidden(root, &compatible),
             model: model::read(root),

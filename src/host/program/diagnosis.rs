@@ -92,7 +92,8 @@ fn overflow(
                 "who has it, if anybody: sudo ss -lunp. A larger buffer only delays the drops";
             return Finding::invalid(what, why, fix);
         }
-        let why = "how busy its threads were may not be read: sudo shows it, if it is a program of this PID namespace";
+        let why = "how busy its threads were may not be read: sudo shows it, if it is a program of this PID namespace. If \
+                   it is too slow, a larger buffer only delays the drops";
         return Finding::invalid(what, why, larger);
     };
     let (why, fix) = reader::why_full(busiest, seen, dropping, name, larger);

@@ -58,11 +58,15 @@ pub(super) fn inodes(pid: u32) -> io::Result<BTreeSet<u32>> {
             // Files that are registered there may be closed everywhere else (io_uring_register(2)).
             let name = file.file_name().into_string().unwrap_or_default();
             let registered = fs::read_to_string(format!("/proc/{pid}/fdinfo/{name}"));
-            let registered = registered.unwrap_or_default();
-            inodes.extend(registered.split_whitespace().filter_map(inode));
+            inodes.extend(sockets_in(&registered.unwrap_or_default()));
         }
     }
     Ok(inodes)
+}
+
+/// Returns the sockets in a file of `/proc/PID/fdinfo`.
+fn sockets_in(text: &str) -> impl Iterator<Item = u32> {
+    text.split_whitespace().filter_map(inode)
 }
 
 /// Parses `socket:[INODE]`.
@@ -124,4 +128,15 @@ pub(super) fn of_packet_sockets() -> Option<Vec<Owner>> {
     let inode = |line: &str| line.split_whitespace().last()?.parse().ok();
     let inodes: BTreeSet<u32> = table.lines().filter_map(inode).collect();
     (!inodes.is_empty()).then(|| owners(&inodes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sockets_that_only_an_io_uring_has_are_found() {
+        let text = "pos:\t0\nflags:\t02000002\nSqMask:\t0x7\nUserFiles:\t2\n    0: socket:[4242]\n    1: /dev/null\nUserBufs:\t0\n";
+        assert_eq!(sockets_in(text).collect::<Vec<_>>(), [4242]);
+    }
 }

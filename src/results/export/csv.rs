@@ -33,18 +33,16 @@ pub fn encode(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
 /// # Errors
 /// Fails as [`encode`] does.
 pub(super) fn encode_in(notation: Notation, rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
-    let rows = rows.iter().map(fields).collect::<Result<Vec<_>, _>>()?;
-    let names: Vec<&str> = rows
-        .first()
-        .into_iter()
-        .flat_map(Map::keys)
-        .map(String::as_str)
-        .collect();
-    let mut text = record(notation, names.iter().map(|name| (*name).into()))?;
-    for row in &rows {
-        text.extend(line(notation, row, names.iter().copied())?);
+    let (mut names, mut text) = (Vec::new(), Vec::new());
+    for row in rows {
+        let row = fields(row)?;
+        if text.is_empty() {
+            names = row.keys().cloned().collect();
+            text = record(notation, names.iter().map(|name| name.as_str().into()))?;
+        }
+        text.extend(line(notation, &row, names.iter().map(String::as_str))?);
     }
-    Ok(if rows.is_empty() { Vec::new() } else { text })
+    Ok(text)
 }
 
 /// Returns the header of a file with these columns.

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Event, FORMAT};
 use crate::data::Case;
-use crate::host::facts::Host;
 use crate::plan::{Plan, Schedule, Wire};
 use crate::results::earlier_runs::EarlierRuns;
 use crate::results::row::Environment;
@@ -91,8 +90,6 @@ pub struct Header {
     pub plan: Plan,
     /// Facts that all rows share.
     pub environment: Environment,
-    /// The local machine.
-    pub host: Host,
     /// The remote host and the network path to it. Absent: all threads are on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,

@@ -31,6 +31,8 @@ impl Replay {
         let row = |(case, reason): (&_, &str)| {
             let input = RowInput {
                 engines: self.header.plan.pair(case),
+                schedule: Some(&self.header.schedule),
+                wire: self.header.wire.as_ref(),
                 nics: self.nics(case),
                 ..RowInput::skipped(case, reason.to_owned())
             };
@@ -118,6 +120,8 @@ impl Replay {
             case: &planned.case,
             engines,
             pin,
+            schedule: Some(schedule),
+            wire: self.header.wire.as_ref(),
             nics: self.nics(&planned.case),
             warnings,
             outcome: match (&measured.failure, ended) {

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::*;
 use crate::data::{EngineProperties, RoundTrips, ThreadSample, Verified};
-use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::{Block, Decision, Plan, Planned, Schedule, Settings};
 use crate::results::log::Run;
@@ -48,7 +47,6 @@ pub(crate) fn header() -> Header {
         environment: Environment::default(),
         wire: None,
         earlier_runs: Vec::new(),
-        host: Host::default(),
     }
 }
 

@@ -1,44 +1,20 @@
-//! Facts that all rows of a run share and that affect results.
+//! Facts that all rows of a run share, and their texts in columns. A text is empty if a fact is unknown, and `no` if
+//! something is known to be absent.
 
 use serde::{Deserialize, Serialize};
 
-use super::rounding::decimals;
 use crate::host::check::Problem;
 use crate::host::facts::{CpufreqPolicy, Host};
-use crate::plan::RemoteHostTexts;
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::term::cpu_list;
 
-/// Facts that all rows of a run share. A text is empty if unknown, and `no` if something is known to be absent.
+/// Facts that all rows of a run share.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are those of the columns")]
 pub struct Environment {
+    /// Name of the board's profile.
     pub board: String,
-    pub model: String,
-    pub soc: String,
-    pub cpu_model: String,
-    pub arch: String,
-    pub target: String,
-    pub machine: String,
-    pub virtualization: String,
-    pub kernel: String,
-    pub preemption: String,
-    pub page_bytes: Option<u64>,
-    pub irq_time_accounting: String,
-    pub governor: String,
-    pub cpufreq_driver: String,
-    pub freq_min_mhz: Option<f64>,
-    pub freq_max_mhz: Option<f64>,
-    pub clocksource: String,
-    pub cpuidle_driver: String,
-    pub isolated_cpus: String,
-    pub load_1min: Option<f64>,
-    pub rps_cpus: String,
-    pub conntrack_entries: Option<u64>,
-    pub nic_irq_cpus: String,
-    pub warmup_ms: f64,
-    pub seed: u32,
-    pub version: String,
+    /// The machine on which the trials run. Between two hosts, the local one.
+    pub host: Host,
     /// Speed of each CPU at the start.
     #[serde(rename = "paces")]
     pub cpu_speeds: Vec<CpuSpeed>,
@@ -46,51 +22,43 @@ pub struct Environment {
     pub throttles_from_c: Option<u16>,
     /// Problems found before the start that would invalidate a run. Every row has them as warnings.
     pub unfit: Vec<Problem>,
-    /// The remote host. All empty: none.
-    pub remote: RemoteHostTexts,
 }
 
-impl Environment {
-    /// Returns the facts that `host` has. The caller adds the others.
-    pub fn of(host: &Host) -> Self {
-        let known = |value: &Option<String>| value.clone().unwrap_or_default();
-        let of_policies =
-            |khz: fn(&CpufreqPolicy) -> Option<u64>| host.cpufreq.iter().filter_map(khz);
-        let mhz = |khz: Option<u64>| khz.map(|khz| khz as f64 / 1000.0);
-        Self {
-            model: known(&host.model),
-            soc: known(&host.soc),
-            cpu_model: known(&host.cpu_model),
-            arch: std::env::consts::ARCH.to_owned(),
-            target: crate::TARGET.to_owned(),
-            machine: known(&host.machine),
-            virtualization: known(&host.virtualization),
-            kernel: known(&host.kernel),
-            preemption: known(&host.preemption),
-            page_bytes: host.page_bytes,
-            irq_time_accounting: match host.irq_time_accounting {
-                None => String::new(),
-                Some(true) => "yes".to_owned(),
-                Some(false) => "no".to_owned(),
-            },
-            governor: known(&host.governor),
-            cpufreq_driver: host.cpufreq_driver().unwrap_or_default(),
-            freq_min_mhz: mhz(of_policies(|policy| policy.min_khz).min()),
-            freq_max_mhz: mhz(of_policies(|policy| policy.max_khz).max()),
-            clocksource: known(&host.clocksource),
-            cpuidle_driver: known(&host.cpuidle_driver),
-            isolated_cpus: host.isolated_cpus.as_deref().map(or_no).unwrap_or_default(),
-            load_1min: host.load_1min.map(decimals::<2>),
-            rps_cpus: host
-                .lo_rps_cpus
-                .as_deref()
-                .map(|cpus| or_no(&cpu_list::join(cpus, "+")))
-                .unwrap_or_default(),
-            conntrack_entries: host.conntrack.map(|conntrack| conntrack.entries),
-            nic_irq_cpus: nic_irq_cpus(host),
-            ..Self::default()
-        }
+/// Returns the text of a fact.
+pub(super) fn known(fact: Option<&String>) -> String {
+    fact.cloned().unwrap_or_default()
+}
+
+/// Returns the lowest or the highest clock of all CPUs, in MHz.
+pub(super) fn mhz(
+    host: &Host,
+    of: fn(&CpufreqPolicy) -> Option<u64>,
+    among: fn(u64, u64) -> u64,
+) -> Option<f64> {
+    let clocks = host.cpufreq.iter().filter_map(of);
+    clocks.reduce(among).map(|khz| khz as f64 / 1000.0)
+}
+
+/// Returns whether the kernel keeps softirq time out of the CPU time of threads.
+pub(super) fn irq_time_accounting(host: &Host) -> &'static str {
+    match host.irq_time_accounting {
+        None => "",
+        Some(true) => "yes",
+        Some(false) => "no",
     }
+}
+
+/// Returns the list of isolated CPUs.
+pub fn isolated_cpus(host: &Host) -> String {
+    let cpus = host.isolated_cpus.as_deref();
+    cpus.map(or_no).unwrap_or_default()
+}
+
+/// Returns the CPUs that RPS hands packets of lo to.
+pub fn rps_cpus(host: &Host) -> String {
+    let cpus = host.lo_rps_cpus.as_deref();
+    let list = cpus.map(|cpus| or_no(&cpu_list::join(cpus, "+")));
+    list.unwrap_or_default()
 }
 
 /// Returns a list of CPUs, or `no` if it is empty. The ranges of the kernel are rewritten, because spreadsheets take
@@ -104,7 +72,7 @@ fn or_no(list: &str) -> String {
 }
 
 /// Returns the interrupt CPUs of each interface, joined by commas: `eth0 on 0+1`.
-fn nic_irq_cpus(host: &Host) -> String {
+pub(super) fn nic_irq_cpus(host: &Host) -> String {
     let seen = host.nics.iter().filter(|nic| !nic.irq_cpus.is_empty());
     let texts = seen.map(|nic| format!("{} on {}", nic.name, cpu_list::join(&nic.irq_cpus, "+")));
     texts.collect::<Vec<_>>().join(", ")

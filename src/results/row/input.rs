@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::{NicText, Outcome, Warning};
+use super::{NicText, Outcome, Warning, milliseconds};
 use crate::data::{Case, EnginePair, EngineProperties, Sample, Verified};
 use crate::host::placement::Placement;
+use crate::plan::{Schedule, Wire};
 use crate::sys::power::IdlePower;
 
 /// Input of the computation of a row.
@@ -16,6 +17,10 @@ pub struct RowInput<'a> {
     pub engines: EnginePair<'a>,
     /// CPUs of the threads. `None`: the case does not run.
     pub pin: Option<&'a Placement>,
+    /// Schedule of the run. `None`: there is none.
+    pub schedule: Option<&'a Schedule>,
+    /// The remote host and the links to it. `None`: all threads are on one host.
+    pub wire: Option<&'a Wire>,
     /// Local and remote network interface.
     pub nics: (NicText, NicText),
     /// Warnings about the case from the plan and the sweep.
@@ -47,6 +52,12 @@ pub struct RowInput<'a> {
 }
 
 impl<'a> RowInput<'a> {
+    /// Returns the warm-up before each window, in milliseconds. `None`: there is no schedule.
+    pub(super) fn warmup_ms(&self) -> Option<f64> {
+        let schedule = self.schedule?;
+        Some(milliseconds(schedule.settings.warmup))
+    }
+
     /// Returns the input of a case that was not measured, for this reason.
     pub fn skipped(case: &'a Case, reason: String) -> Self {
         Self {
@@ -56,6 +67,8 @@ impl<'a> RowInput<'a> {
                 receiver: &EngineProperties::PLAIN,
             },
             pin: None,
+            schedule: None,
+            wire: None,
             nics: <_>::default(),
             warnings: Vec::new(),
             outcome: Outcome::Skipped(reason),

@@ -37,7 +37,7 @@ mod warning;
 pub use self::column::{Column, Holds, Over, Short};
 pub use self::columns::Row;
 pub(crate) use self::derived::{cpu_ns_per_packet, received_pps};
-pub use self::environment::Environment;
+pub use self::environment::{Environment, isolated_cpus, rps_cpus};
 pub use self::input::RowInput;
 pub use self::load::Load;
 pub use self::machine::{Machine, Network, NicText};

@@ -3,6 +3,7 @@
 use super::contamination::Windows;
 use super::derived::{self, Speeds, cpu_ns_per_packet, high, low, middle, received_pps};
 use super::energy::Energy;
+use super::environment::{self, known};
 use super::fairness::Fairness;
 use super::pacing::{self, Gaps};
 use super::round_trips::{self, Latencies};
@@ -12,6 +13,7 @@ use super::{
     preempted, residual, sensor_readings, status,
 };
 use crate::data::{Case, Outstanding, Sharing};
+use crate::host::facts::Host;
 
 impl Row {
     /// Computes a row.
@@ -50,7 +52,11 @@ impl Row {
         let accounting = (!samples.is_empty()).then(|| derived::total_accounting(samples));
         let places = accounting.filter(|_| case.direction.is_some());
         let places = places.map(|accounting| accounting.places);
-        let remote = environment.remote.clone();
+        let host = &environment.host;
+        let remote = input.wire.map(|wire| &wire.host);
+        let of_remote = |of: fn(&Host) -> &Option<String>| {
+            remote.map_or_else(String::new, |host| known(of(host).as_ref()))
+        };
         let mut row = Self {
             engine: case.label(),
             sender: case.sender.to_string(),
@@ -111,7 +117,7 @@ impl Row {
             pin: input.pin.cloned(),
             rounds: samples.len().try_into().unwrap_or(u32::MAX),
             window_ms: derived::window_ms(samples),
-            warmup_ms: Some(environment.warmup_ms),
+            warmup_ms: input.warmup_ms(),
             settles_ms: input.settles_after.map(milliseconds),
             sent_pps: middle::<0>(speeds.sent_pps),
             late_packets: pacing::late(samples),
@@ -223,48 +229,50 @@ impl Row {
             rcvbuf_bytes: samples.first().map(|sample| sample.rcvbuf_bytes),
             sndbuf_bytes: samples.first().map(|sample| sample.sndbuf_bytes),
             board: environment.board.clone(),
-            model: environment.model.clone(),
-            soc: environment.soc.clone(),
-            cpu_model: environment.cpu_model.clone(),
-            arch: environment.arch.clone(),
-            target: environment.target.clone(),
-            machine: environment.machine.clone(),
-            virtualization: environment.virtualization.clone(),
-            kernel: environment.kernel.clone(),
-            preemption: environment.preemption.clone(),
-            page_bytes: environment.page_bytes,
-            irq_time_accounting: environment.irq_time_accounting.clone(),
-            governor: environment.governor.clone(),
-            cpufreq_driver: environment.cpufreq_driver.clone(),
-            freq_min_mhz: environment.freq_min_mhz,
-            freq_max_mhz: environment.freq_max_mhz,
+            model: known(host.model.as_ref()),
+            soc: known(host.soc.as_ref()),
+            cpu_model: known(host.cpu_model.as_ref()),
+            arch: host.build.arch.clone(),
+            target: host.build.target.clone(),
+            machine: known(host.machine.as_ref()),
+            virtualization: known(host.virtualization.as_ref()),
+            kernel: known(host.kernel.as_ref()),
+            preemption: known(host.preemption.as_ref()),
+            page_bytes: host.page_bytes,
+            irq_time_accounting: environment::irq_time_accounting(host).to_owned(),
+            governor: known(host.governor.as_ref()),
+            cpufreq_driver: host.cpufreq_driver().unwrap_or_default(),
+            freq_min_mhz: environment::mhz(host, |policy| policy.min_khz, u64::min),
+            freq_max_mhz: environment::mhz(host, |policy| policy.max_khz, u64::max),
             freq_low_mhz: sensor_readings::freq_low_mhz(samples),
             clock_min_pct: sensor_readings::clock_min_pct(samples, &environment.cpu_speeds),
-            clocksource: environment.clocksource.clone(),
-            cpuidle_driver: environment.cpuidle_driver.clone(),
+            clocksource: known(host.clocksource.as_ref()),
+            cpuidle_driver: known(host.cpuidle_driver.as_ref()),
             idle_states: sensor_readings::idle_states(samples),
-            isolated_cpus: environment.isolated_cpus.clone(),
-            load_1min: environment.load_1min,
-            rps_cpus: environment.rps_cpus.clone(),
-            conntrack_entries: environment.conntrack_entries,
-            nic_irq_cpus: environment.nic_irq_cpus.clone(),
+            isolated_cpus: environment::isolated_cpus(host),
+            load_1min: host.load_1min.map(decimals::<2>),
+            rps_cpus: environment::rps_cpus(host),
+            conntrack_entries: host.conntrack.map(|conntrack| conntrack.entries),
+            nic_irq_cpus: environment::nic_irq_cpus(host),
             temp_c_start: sensor_readings::temp_c_start(samples),
             temp_c_end: sensor_readings::temp_c_end(samples),
             temp_c_max: sensor_readings::temp_c_max(samples),
             throttled: sensor_readings::throttled(samples),
             nic: input.nics.0.clone(),
-            remote: remote.to,
-            remote_board: remote.board,
-            remote_model: remote.model,
-            remote_cpu_model: remote.cpu_model,
-            remote_machine: remote.machine,
-            remote_kernel: remote.kernel,
-            remote_governor: remote.governor,
+            remote: input.wire.map_or_else(String::new, |wire| wire.to.clone()),
+            remote_board: input
+                .wire
+                .map_or_else(String::new, |wire| wire.board.clone()),
+            remote_model: of_remote(|host| &host.model),
+            remote_cpu_model: of_remote(|host| &host.cpu_model),
+            remote_machine: of_remote(|host| &host.machine),
+            remote_kernel: of_remote(|host| &host.kernel),
+            remote_governor: of_remote(|host| &host.governor),
             remote_nic: input.nics.1.clone(),
             machine_id: String::new(),
-            seed: environment.seed,
+            seed: input.schedule.map_or(0, |it| it.seed),
             started_at: derived::started_at(samples),
-            version: environment.version.clone(),
+            version: host.build.version.clone(),
         };
         row.machine_id = Machine::of(&row).to_string();
         row
@@ -274,7 +282,6 @@ impl Row {
     pub fn of_case(case: &Case) -> Self {
         let input = RowInput::skipped(case, String::new());
         Self {
-            warmup_ms: None,
             machine_id: String::new(),
             ..Self::new(&input, &Environment::default())
         }

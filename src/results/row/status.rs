@@ -142,7 +142,8 @@ pub(super) fn warnings(
         of_case.push(CaseWarning::NoPartner);
     }
     let settles_ms = input.settles_after.map(milliseconds);
-    let is_late = |&ms: &f64| ms > environment.warmup_ms && !samples.is_empty();
+    let warmup_ms = input.warmup_ms().unwrap_or_default();
+    let is_late = |&ms: &f64| ms > warmup_ms && !samples.is_empty();
     if let Some(settles_ms) = settles_ms.filter(is_late) {
         of_case.push(CaseWarning::ShortWarmUp { settles_ms });
     }

@@ -52,6 +52,8 @@ fn failure(setting: &Setting, root: &Root) -> Option<String> {
         let problem = match written {
             Ok(now) if location.is_same(&now, before) => return None,
             Ok(now) => format!("it is {now} after that was set"),
+            // The kernel removes the files of an interface one after the other.
+            Err(_) if location.is_gone(root) => return None,
             Err(error) => error.to_string(),
         };
         tries += 1;

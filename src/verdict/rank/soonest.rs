@@ -19,8 +19,8 @@ use crate::verdict::quality::Grade;
 const MOST_LINES: usize = 12;
 
 /// Hint where more could be told apart. The closing lines of a run have the command.
-const MORE_WINDOWS: &str = "To tell more apart, stop other programs (udpbench check); four times as many windows \
-                            (--rounds, --duration) halve the intervals";
+const MORE_WINDOWS: &str =
+    "To tell more apart, four times as many windows (--rounds, --duration) halve the intervals";
 
 /// Returns the advice on the round trips of one machine.
 pub(super) fn answer(board: &BoardRanking) -> Answer {
@@ -28,6 +28,13 @@ pub(super) fn answer(board: &BoardRanking) -> Answer {
     if labels.is_empty() {
         return Answer {
             said: vec!["No recommendation: there are no round trips".to_owned()],
+            ..Answer::default()
+        };
+    }
+    if let Some(disturbed) = board.disturbed_in_words() {
+        let what = format!("No recommendation: other programs took the CPUs {disturbed}");
+        return Answer {
+            said: vec![what],
             ..Answer::default()
         };
     }

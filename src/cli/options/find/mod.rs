@@ -299,14 +299,12 @@ fn of(
         max_time: max_time.unwrap_or(MAX_CASE_TIME),
         environment: Environment {
             board: request.detected.board.name.clone(),
-            seed: request.schedule.seed,
-            version: crate::VERSION.to_owned(),
-            ..Environment::of(&request.host)
+            host: request.host,
+            ..Environment::default()
         },
         settings: request.schedule.settings,
         plan: request.plan,
         truesizes: BTreeMap::new(),
-        host: request.host,
         tunings: None,
         wire: request.wire,
     }

@@ -65,7 +65,7 @@ fn what_was_typed_is_shown_and_is_never_markup() {
     let mut header = record(1).header().clone();
     header.run.command_line = vec!["udpbench".to_owned(), hostile.to_owned()];
     header.run.started_at = hostile.to_owned();
-    header.host.model = Some(hostile.to_owned());
+    header.environment.host.model = Some(hostile.to_owned());
     header.b.program = Some(format!("./b{hostile}"));
     header.b.version = format!("9{hostile}");
     header.b.options = vec![format!("--rcvbuf {hostile}")];

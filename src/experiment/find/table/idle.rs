@@ -86,7 +86,7 @@ pub(super) fn legend(header: &Header, asked: IdleQuestion) -> String {
 /// Returns the facts about the hosts that delay the first datagram after a silence.
 fn reasons(header: &Header) -> Vec<String> {
     let mut reasons = Vec::new();
-    let mut hosts = vec![("here", &header.host)];
+    let mut hosts = vec![("here", &header.environment.host)];
     hosts.extend(header.wire.as_ref().map(|wire| ("there", &wire.host)));
     for (place, host) in hosts {
         let governor = host.governor.as_deref();

@@ -179,7 +179,7 @@ pub(super) fn of_shared_cpus(record: &Record) -> String {
 /// Returns the option that gives each end CPUs of its own, or what to do on a machine that has too few.
 fn pin_apart(record: &Record) -> Result<(&'static str, String), String> {
     let header = record.header();
-    let pin = header.plan.pin_apart(&header.host.cpus)?;
+    let pin = header.plan.pin_apart(&header.environment.host.cpus)?;
     Ok(("--pin", pin.to_string()))
 }
 
@@ -197,9 +197,9 @@ fn again(record: &Record, what: &str, changes: &[(&str, String)]) -> Vec<String>
 
 /// Returns whether no rate is the speed of a board.
 fn is_slowed(header: &Header) -> bool {
-    let is_board = !header.host.compatible.is_empty();
-    let is_emulated = header.host.virtualization.is_some() && is_board;
-    is_debug(&header.environment.version) || is_emulated
+    let is_board = !header.environment.host.compatible.is_empty();
+    let is_emulated = header.environment.host.virtualization.is_some() && is_board;
+    is_debug(&header.environment.host.build.version) || is_emulated
 }
 
 fn is_wide(search: &Lossless) -> bool {

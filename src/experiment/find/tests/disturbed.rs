@@ -7,7 +7,6 @@ use super::super::header::{Header, Question};
 use super::super::lossless::LosslessQuestion;
 use super::super::table::answers;
 use super::super::{Record, Search};
-use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::{Block, Decision, Plan, Planned, Settings};
 use crate::results::log::{Event, Of, Run, Window};
@@ -46,7 +45,6 @@ fn record(senders: &[usize], receivers: &[usize]) -> Record {
             }],
         },
         environment: Environment::default(),
-        host: Host::default(),
         truesizes: BTreeMap::new(),
         tunings: None,
         wire: None,

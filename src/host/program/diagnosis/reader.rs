@@ -9,6 +9,9 @@ use crate::host::program::{Interval, ThreadTimes};
 /// Share of the time from which on waiting for a CPU is worth a finding.
 const WAITS: f64 = 0.1;
 
+/// More and less than a datagram of a frame takes in a buffer, in bytes.
+const BYTES_PER_DATAGRAM: (u64, u64) = (8192, 512);
+
 /// Returns why a buffer was full in `dropping`, by the busiest of the threads that may read, and the fix.
 pub(super) fn why_full(
     busiest: &ThreadTimes,
@@ -28,7 +31,7 @@ pub(super) fn why_full(
     );
     if ran + waited >= BUSY {
         if let Some(other) = other_reader(busiest, dropping) {
-            return of_two(busiest, other, dropping, name);
+            return of_two(busiest, other, dropping);
         }
     }
     let is_busy = ran >= BUSY;
@@ -83,8 +86,8 @@ fn nobody_reads(
         let ran = percent(dropping.share(busiest.ran_ns));
         let thread = &busiest.name;
         format!(
-            "nobody reads: no program here took a datagram (UdpInDatagrams). The thread {thread} of {name} used {ran} of \
-             a CPU for something else{left}"
+            "nobody reads: no program here took a datagram (UdpInDatagrams). The thread {thread} of {name} used {ran} \
+             of a CPU for something else{left}"
         )
     })
 }
@@ -126,22 +129,20 @@ fn other_reader<'a>(busiest: &ThreadTimes, dropping: &'a Interval) -> Option<&'a
     let sleeps = |it: &&ThreadTimes| dropping.share(it.ran_ns + it.waited_ns) < 0.5;
     let judged = dropping.judged().into_iter();
     let others = judged.filter(|it| it.id != busiest.id && dropping.may_have_read(it));
+    // One that sleeps takes what the buffer holds, at most, before the next time.
+    let most = dropping.buffer_bytes().map_or(u64::MAX, u64::from) / BYTES_PER_DATAGRAM.1;
+    let others = others.filter(|it| it.runs.saturating_mul(most) >= dropping.read);
     others.filter(sleeps).max_by_key(|it| it.runs)
 }
 
 /// Returns what follows if the busiest thread or another one may be the one that reads.
-fn of_two(
-    busiest: &ThreadTimes,
-    other: &ThreadTimes,
-    dropping: &Interval,
-    name: &str,
-) -> (String, String) {
+fn of_two(busiest: &ThreadTimes, other: &ThreadTimes, dropping: &Interval) -> (String, String) {
     let (ran, waited) = (
         percent(dropping.share(busiest.ran_ns)),
         percent(dropping.share(busiest.waited_ns)),
     );
     let why = format!(
-        "which thread of {name} reads cannot be told: {} used {ran} of a CPU meanwhile and waited {waited} for one, {} \
+        "which thread reads cannot be told: {} used {ran} of a CPU meanwhile and waited {waited} for one, {} \
          used {} and slept. If the busy one reads, it takes datagrams more slowly than they come",
         busiest.name,
         other.name,
@@ -172,8 +173,6 @@ pub(super) fn sleeps(thread: &ThreadTimes, dropping: &Interval) -> bool {
 /// Returns how a thread reads that sleeps although its queue is full most of the time. `None`: it does not sleep, the
 /// queue is not, or it takes all that is there.
 fn takes(thread: &ThreadTimes, dropping: &Interval) -> Option<Takes> {
-    /// More and less than a datagram of a frame takes in a buffer, in bytes.
-    const BYTES_PER_DATAGRAM: (u64, u64) = (8192, 512);
     /// Looks that tell something.
     const LOOKS: f64 = 10.0;
     /// Share of the buffer that is still taken after a read which took all, at most.
@@ -197,8 +196,8 @@ fn takes(thread: &ThreadTimes, dropping: &Interval) -> Option<Takes> {
         // Other programs read as well.
         return Some(Takes::Unknown);
     }
-    // A buffer that is emptied and fills again at a steady rate is not nearly full for this share of the time: filling it
-    // takes as long as what was read takes to come.
+    // A buffer that is emptied and fills again at a steady rate is not nearly full for this share of the time: filling
+    // it takes as long as what was read takes to come.
     let came = dropping.read + dropping.socket_drops;
     let share = NEARLY_FULL * dropping.read as f64 / came.max(1) as f64;
     let expected = share * socket.looks as f64;
@@ -235,8 +234,9 @@ fn of_sleeper(
         );
     }
     let why = format!(
-        "it takes fewer datagrams than come (at most {:.0} of {:.0} per second), and sleeps meanwhile: its thread {name} \
-         (busy {busy} of the time) waits for something else between two reads. A larger buffer only delays the drops",
+        "it takes fewer datagrams than come (at most {:.0} of {:.0} per second), and sleeps meanwhile: its thread \
+         {name} (busy {busy} of the time) waits for something else between two reads. A larger buffer only delays the \
+         drops",
         per_second(read),
         per_second(came),
     );

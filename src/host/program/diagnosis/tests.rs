@@ -252,10 +252,17 @@ fn beside_a_busy_thread_another_one_may_be_the_reader() {
     };
     two.threads.insert(8, other);
     let finding = found(&two).remove(0);
-    let why = "which thread of lidar reads cannot be told: reader used 97 % of a CPU meanwhile and waited 0 % \
+    let why = "which thread reads cannot be told: reader used 97 % of a CPU meanwhile and waited 0 % \
                for one, rx used 2 % and slept";
     assert!(finding.why.starts_with(why), "{finding:?}");
-    // It ran for too short a time to have read.
+    // It ran for too short a time to have read, or too few times.
+    two.threads.get_mut(&8).expect("a thread").runs = 2;
+    let finding = found(&two).remove(0);
+    assert!(
+        finding.why.starts_with("lidar takes datagrams more slowly"),
+        "{finding:?}"
+    );
+    two.threads.get_mut(&8).expect("a thread").runs = 4000;
     two.threads.get_mut(&8).expect("a thread").ran_ns = 1_000_000;
     let finding = found(&two).remove(0);
     assert!(

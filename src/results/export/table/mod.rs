@@ -87,7 +87,7 @@ fn by_load(rows: &[Row]) -> (Vec<(&Row, Load)>, Vec<&Row>) {
 pub(super) fn measured<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let ran = rows.iter().filter(|row| row.status != Status::Skipped);
     let mut measured: Vec<&Row> = ran.copied().collect();
-    measured.sort_by_key(|row| (row.workload, row.block()));
+    measured.sort_by_cached_key(|row| (row.workload, row.block()));
     measured
 }
 
