@@ -200,7 +200,7 @@ fn other_buffers_than_were_granted_are_another_host() {
     end_early(&place, SWEEP, 17, Signal::SIGKILL);
     let mut lines = objects(&place.path("out.jsonl"));
     let mut header: serde_json::Value = serde_json::from_str(&lines[0]).expect("JSON");
-    let host = &mut header["header"]["host"];
+    let host = &mut header["header"]["environment"]["host"];
     host["rmem_max"] = 4096.into();
     host["exceeds_rmem_max"] = false.into();
     lines[0] = header.to_string();

@@ -301,11 +301,11 @@ fn every_field_of_every_line_is_described() {
         assert_eq!(undescribed, Vec::<String>::new());
     }
     let mut line = LINES[0].clone();
-    line["header"]["host"]["forgotten"] = json!(1);
+    line["header"]["environment"]["host"]["forgotten"] = json!(1);
     let nodes = vec![&schema["properties"]["header"]];
     assert_eq!(
         undescribed(&schema, &nodes, &line["header"], "header"),
-        ["header/host/forgotten"]
+        ["header/environment/host/forgotten"]
     );
 }
 
