@@ -6,6 +6,7 @@ use super::board;
 use super::tables::table;
 use crate::results::files::Results;
 use crate::results::row::{Machine, Network, Row};
+use crate::term::fold::is_command;
 use crate::verdict::quality::{Grade, Quality};
 use crate::verdict::rank::{self, BoardRanking, By, Gain};
 
@@ -42,7 +43,7 @@ fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
             (table("The best engine of each technique", &Gain::table(&answer.gains)))
         }
         @for line in &answer.hints {
-            @if line.starts_with("udpbench ") { p { code { (line) } } } @else { p .legend { (line) } }
+            @if is_command(line) { p { code { (line) } } } @else { p .legend { (line) } }
         }
     }
 }

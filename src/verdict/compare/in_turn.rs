@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::results::files::Results;
 use crate::results::row::{Machine, Row, Status};
 use crate::term::shell;
-use crate::verdict::rank::{OptionOfCase, engine_options, options_of_case};
+use crate::verdict::rank::{OptionOfCase, engine_options, has_program, options_of_case};
 
 /// Options that a command has even if all cases have the value that is otherwise the default of some board.
 const ALWAYS: [&str; 2] = ["--threads", "--payload"];
@@ -30,9 +30,10 @@ pub fn command(sides: [&[Results]; 2]) -> Option<String> {
         return None;
     }
     let cases = rows[0].iter().map(|row| row.case);
-    let engines = engine_options(&cases.map(|case| (case.sender, case.receiver)).collect());
+    let pairs = cases.map(|case| (case.sender, case.receiver)).collect();
+    let engines = engine_options(&pairs);
     // The path of a program is in no row.
-    if engines.is_empty() || engines.contains("PROGRAM") {
+    if engines.is_empty() || has_program(&pairs) {
         return None;
     }
     let [a, b] = [values(&rows[0])?, values(&rows[1])?];

@@ -45,7 +45,7 @@ use self::soonest::Circumstances;
 use self::technique::Pair;
 #[cfg(feature = "report")]
 pub(crate) use self::technique::Technique;
-pub(super) use self::technique::options as engine_options;
+pub(super) use self::technique::{has_program, options as engine_options};
 use crate::data::Case;
 use crate::results::files::Results;
 use crate::results::row::{Load, Machine, Row};

@@ -137,7 +137,7 @@ pub(super) fn options_at_a_rate(pairs: &BTreeSet<Pair>) -> String {
 }
 
 /// Returns whether one of these pairs has an engine that is a program.
-pub(super) fn has_program(pairs: &BTreeSet<Pair>) -> bool {
+pub(in crate::verdict) fn has_program(pairs: &BTreeSet<Pair>) -> bool {
     let mut all = pairs
         .iter()
         .flat_map(|(sender, receiver)| [sender, receiver]);

@@ -1,6 +1,7 @@
 //! Checks that the documents agree with the program.
 
 mod columns;
+mod sentences;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -181,8 +181,8 @@ fn over_a_cable(record: &Record) -> Vec<String> {
     if header.wire.is_some() || !is_found || is_local {
         return Vec::new();
     }
-    let mut senders = cases(record).map(|(case, _)| case.case.sender.to_string());
-    let most = if senders.any(|sender| sender.contains("gso")) {
+    let mut senders = cases(record).map(|(case, _)| case.case.sender);
+    let most = if senders.any(|sender| sender.as_str() == "gso") {
         ", most of all of gso"
     } else {
         ""
