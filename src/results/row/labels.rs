@@ -1,7 +1,7 @@
 //! Properties of a row that follow from its columns: label, block, loss place.
 
-use super::Row;
 use super::derived::move_estimates;
+use super::{Row, Throttled};
 use crate::data::BlockKey;
 use crate::is_debug;
 
@@ -82,5 +82,10 @@ impl Row {
     /// Returns whether the row is the reference of its block.
     pub fn is_reference(&self) -> bool {
         self.case.is_reference()
+    }
+
+    /// Returns whether the board was throttled. False if it is unknown.
+    pub fn was_throttled(&self) -> bool {
+        matches!(self.throttled, Throttled::Yes(_))
     }
 }

@@ -97,6 +97,7 @@ fn known(parts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::row::NicText;
     use crate::results::row::tests::{ordinary_row, row_of_a_wire};
 
     #[test]
