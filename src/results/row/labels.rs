@@ -6,7 +6,8 @@ use crate::data::BlockKey;
 use crate::is_debug;
 
 impl Row {
-    /// Returns the label that distinguishes the row within its block, without the connection: see [`Case::label`](crate::data::Case::label).
+    /// Returns the label that distinguishes the row within its block, without the connection: see
+    /// [`Case::label`](crate::data::Case::label).
     pub fn label(&self) -> String {
         self.case.label()
     }
