@@ -320,7 +320,7 @@ columns! {
         residual_cpu_sd_pct: Option<f64>, "%", Window, FreeCpu, "no speed, 1 window";
         /// Scatter of the median round trip, as `residual_sd_pct`.
         residual_rtt_sd_pct: Option<f64>, "%", Window, Rr, "no round trips, 1 window";
-        /// Complete earlier runs of this case on this machine in the folder of the results.
+        /// Complete, undisturbed earlier runs of this case on this machine in the folder of the results.
         earlier_runs: Option<usize>, "", Start, Free, "no speed, `--rate`, fewer than 2";
         /// Half of the 95 % prediction interval for `received_pps` of the next run.
         earlier_runs_pct: Option<f64>, "%", Start, Free, "no speed, `--rate`, fewer than 2";
