@@ -136,6 +136,10 @@ impl LossCounters {
         if packets == 0 || sum(&all(place.unless)) > 0 {
             return None;
         }
+        let mut others = PLACES.iter().filter(|it| place.unless.contains(&it.what));
+        if others.any(|other| self.everywhere(other).is_some()) {
+            return None;
+        }
         let interface = counted
             .iter()
             .find_map(|(name, _)| self.interfaces.get(name).and(name.split_once(' ')));

@@ -109,6 +109,25 @@ fn fragments_that_find_no_memory_are_told_from_those_that_wait_in_vain_and_come_
 }
 
 #[test]
+fn a_limit_of_memory_that_no_datagram_fits_in_is_no_missing_fragment() {
+    let counters = [
+        ("IpReasmReqds", 8138),
+        ("IpReasmOKs", 0),
+        ("IpReasmFails", 8112),
+        ("IpReasmTimeout", 0),
+    ];
+    let lost = growth(&counters, &[]);
+    assert_eq!(named(&lost), [("no memory for fragments", 8112)]);
+    let next = lost.losses()[0].place.next;
+    let (raise, others) = next.split_once("; else: ").expect("a condition");
+    assert!(
+        raise.contains("-w net.ipv4.ipfrag_high_thresh=4194304"),
+        "{raise}"
+    );
+    assert!(others.contains("nft"), "{others}");
+}
+
+#[test]
 fn what_came_to_ip_and_has_no_end_is_said_unless_a_reason_names_it() {
     let counters = [("IpInReceives", 500), ("IpInDelivers", 300)];
     let unnamed = [(IP_WITHOUT_END.what, 200)];
