@@ -162,7 +162,8 @@ pub const PLACES: &[LossPlace] = &[
         file: LINK,
         reasons: &["UNHANDLED_PROTO", "NOMEM", "PFMEMALLOC", "DEV_READY"],
         is_common: true,
-        why: "frames of protocols that nobody here takes (LLDP, STP), longer than the MTU, or without memory for them",
+        why: "frames of protocols that nobody here takes (LLDP, STP), longer than the MTU, or without memory for \
+              them; or the interface was being set down",
         next: "ip link show dev IF; sudo tcpdump -eni IF -c 20 not ip",
         ..PLACE
     },
@@ -397,7 +398,7 @@ pub const PLACES: &[LossPlace] = &[
         counters: &["IpReasmFails"],
         less: &["IpReasmTimeout"],
         file: SNMP,
-        why: "the memory for fragments is full: its limit is lower than the 4194304 of the kernel and too low for what \
+        why: "the memory for fragments is full: its limit is lower than the kernel's 4194304 and too low for what \
               comes at once, or datagrams that never become whole fill it, which IpReasmTimeout counts after 30 s: then \
               what drops the others of their fragments is the cause",
         next: "sysctl net.ipv4.ipfrag_high_thresh net.ipv6.ip6frag_high_thresh; if lower: sudo sysctl -w \

@@ -10,6 +10,7 @@ fn growth(counters: &[(&str, u64)], reasons: &[(&str, u64)]) -> LossCounters {
         counters: map(counters),
         interfaces: map(&[("wan0 rx_dropped", 0), ("wan0 rx_queue_0_xdp_drops", 0)]),
         reasons: map(reasons),
+        links: BTreeMap::new(),
         received: map(&[("lo", 9000), ("wan0", 3000)]),
         softnet: Vec::new(),
     }
