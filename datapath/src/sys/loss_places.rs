@@ -399,8 +399,8 @@ pub const PLACES: &[LossPlace] = &[
         less: &["IpReasmTimeout"],
         file: SNMP,
         why: "the memory for fragments is full: its limit is lower than the kernel's 4194304 and too low for what \
-              comes at once, or datagrams that never become whole fill it, which IpReasmTimeout counts after 30 s: then \
-              what drops the others of their fragments is the cause",
+              comes at once, or datagrams that never become whole fill it, which IpReasmTimeout counts after 30 s: \
+              then what drops the others of their fragments is the cause",
         next: "sysctl net.ipv4.ipfrag_high_thresh net.ipv6.ip6frag_high_thresh; if lower: sudo sysctl -w \
                net.ipv4.ipfrag_high_thresh=4194304 net.ipv6.ip6frag_high_thresh=4194304; else: sudo nft list ruleset; \
                sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than the MTU",
