@@ -190,7 +190,11 @@ impl Keeper {
                 .into_iter()
                 .filter(|(place, by)| *by > 0 && !place.is_common);
             let lost: Vec<_> = lost.collect();
-            *known = now;
+            // What may be one place's or another's can move between them.
+            for (place, packets) in now {
+                let known = known.entry(place).or_default();
+                *known = packets.max(*known);
+            }
             if !lost.is_empty() {
                 // Nobody listens any more at the end.
                 let _ = self.say.send(News::Lost(lost));

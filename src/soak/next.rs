@@ -7,37 +7,50 @@ use crate::sys::loss_places::{Layer, LossPlace, PLACES, by_name};
 
 /// Name in the table of places of what counts [`OUT_DROPS`].
 const WAY_OUT: &str = "way out";
+/// A place that counted more than this part of an event's losses has a step beside a program that did not answer.
+const MANY: u64 = 4;
 const FIREWALL: &str = "firewall (NETFILTER_DROP)";
 /// Next step where a program did not run.
 const BUSY: &str = "top -H shows what else runs; sudo dmesg, if the board is hot or lacks power";
 
-/// Returns the place of an event, and the command to type next.
-pub(super) fn step(event: &Event, header: &Header) -> String {
+/// Returns the places of an event, each with the command to type next, and the probes lost there, at most.
+pub(super) fn steps(event: &Event, header: &Header) -> Vec<(String, u64)> {
     let host = header.far_end();
-    let place = event.place_text(host);
-    if let Some(counted) = counted_place(event, "") {
+    let here = counted_place(event, "").map(|(counted, by)| {
         let next = counted.next_at(&header.interface);
-        return format!("here, {}: {next}", counted.what);
-    }
-    if let Some(counted) = counted_place(event, THERE) {
+        (format!("here, {}: {next}", counted.what), by)
+    });
+    let counted = here.or_else(|| {
+        let (counted, by) = counted_place(event, THERE)?;
         let next = counted.next_at("NIC");
-        return format!("at {host}, {}: there, {next}", counted.what);
+        Some((format!("at {host}, {}: there, {next}", counted.what), by))
+    });
+    let of_place = || {
+        let place = event.place_text(host);
+        (format!("{place}: {}", of_place(event, header)), event.lost)
+    };
+    match counted {
+        Some((step, by)) if event.place == Place::FarEnd => {
+            vec![of_place(), (step, by.min(event.lost))]
+        }
+        Some((step, _)) => vec![(step, event.lost)],
+        None => vec![of_place()],
     }
-    format!("{place}: {}", of_place(event, header))
 }
 
-/// Returns the place of an event in which the log ends: nobody has read any counter for it.
-pub(super) fn step_of_open(event: &Event, header: &Header) -> String {
+/// Returns the places of an event in which the log ends: nobody has read any counter for it.
+pub(super) fn steps_of_open(event: &Event, header: &Header) -> Vec<(String, u64)> {
     if event.place != Place::Path || counted_place(event, "").is_some() {
-        return step(event, header);
+        return steps(event, header);
     }
     let place = event.place_text(header.far_end());
-    format!("{place}: not known: the log ends in it")
+    let step = format!("{place}: not known: the log ends in it");
+    vec![(step, event.lost)]
 }
 
-/// Returns the place whose counters tell of most of an event's losses: of this host, or of the other one if their notes
-/// begin with `at`.
-fn counted_place(event: &Event, at: &str) -> Option<&'static LossPlace> {
+/// Returns the place whose counters tell of most of an event's losses, or of many beside a program that did not answer,
+/// and its packets: of this host, or of the other one if their notes begin with `at`.
+fn counted_place(event: &Event, at: &str) -> Option<(&'static LossPlace, u64)> {
     let counts = event.notes.iter().filter_map(|note| {
         let (name, by) = note.strip_prefix(at)?.rsplit_once(" +")?;
         let is_out = OUT_DROPS.contains(&name);
@@ -46,16 +59,20 @@ fn counted_place(event: &Event, at: &str) -> Option<&'static LossPlace> {
     });
     let is_forward = |place: &LossPlace| (place.layer == Layer::Out) == at.is_empty();
     let mut counts = by_name(&counts.collect());
+    // Probes and answers are UDP to open ports.
+    let is_of_others = |place: &LossPlace| place.is_common && place.layer > Layer::Link;
     counts.retain(|(place, by)| {
-        let fits = match event.place {
-            Place::Path => true,
-            Place::Forward => is_forward(place),
-            Place::Back => !is_forward(place),
-            Place::Here | Place::Link | Place::FarEnd => false,
+        let least = match event.place {
+            Place::Path => Some(event.lost / 2),
+            Place::Forward => is_forward(place).then_some(event.lost / 2),
+            Place::Back => (!is_forward(place)).then_some(event.lost / 2),
+            // Its socket is full if it does not read.
+            Place::FarEnd => (place.layer != Layer::Socket).then_some(event.lost / MANY),
+            Place::Here | Place::Link => None,
         };
-        fits && event.lost > 0 && 2 * by > event.lost
+        event.lost > 0 && least.is_some_and(|least| *by > least) && !is_of_others(place)
     });
-    counts.first().map(|(place, _)| *place)
+    counts.first().copied()
 }
 
 fn of_place(event: &Event, header: &Header) -> String {
@@ -106,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    fn step_of(place: &str, change: &serde_json::Value) -> String {
+    fn steps_of(place: &str, change: &serde_json::Value) -> Vec<(String, u64)> {
         let header = json!({"version": "0", "started_at": "", "command_line": [], "machine": "", "board": "", "to": "board",
             "address": "10.0.0.2", "interface": "end0", "interface_kind": "veth", "rate": 1000, "payload": 64,
             "length_ns": 1, "outage_ns": 1, "delay_ns": 1});
@@ -117,7 +134,24 @@ mod tests {
             event[key] = value.clone();
         }
         let event = serde_json::from_value(event).expect("an event");
-        step(&event, &serde_json::from_value(header).expect("a header"))
+        steps(&event, &serde_json::from_value(header).expect("a header"))
+    }
+
+    #[test]
+    fn a_place_that_counted_many_has_a_step_beside_a_program_that_did_not_answer() {
+        let firewall = "there: between IP and UDP, without a counter";
+        let notes =
+            |by| json!({"notes": [format!("{firewall} +{by}"), "there: full receive buffers +90"]});
+        let both = steps_of("far_end", &notes(68));
+        assert_eq!(both.len(), 2, "{both:?}");
+        let [(program, 100), (counted, 68)] = &both[..] else {
+            panic!("{both:?}")
+        };
+        assert!(program.starts_with("at board: its program did not answer: "));
+        let expected =
+            "at board, between IP and UDP, without a counter: there, sudo nft list ruleset; ";
+        assert!(counted.starts_with(expected), "{counted}");
+        assert_eq!(steps_of("far_end", &notes(9)).len(), 1, "too few");
     }
 
     #[test]
@@ -148,6 +182,12 @@ mod tests {
                 "back",
                 json!({"notes": ["reverse path filter +98", "way out +100"]}),
                 "here, reverse path filter: a route to the sender's ADDRESS: sudo ip route add ADDRESS dev end0; ",
+            ),
+            // The port of the probes is open.
+            (
+                "back",
+                json!({"notes": ["closed UDP ports +1697"]}),
+                "on the way from board: firewalls were not looked at: ",
             ),
             (
                 "back",
@@ -191,7 +231,7 @@ mod tests {
                 "on the way there or back: a full queue: tc -s qdisc show dev end0; ",
             ),
         ] {
-            let found = step_of(place, &change);
+            let found = steps_of(place, &change).remove(0).0;
             assert!(found.starts_with(expected), "{found}");
         }
     }

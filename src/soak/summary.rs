@@ -34,8 +34,8 @@ pub struct Summary {
     silences: [Tally; CLASSES.len()],
     /// Losses, delays and unsent probes.
     others: [Tally; 3],
-    /// Places and what to type next, and the number of events for each.
-    steps: BTreeMap<(Kind, String), u64>,
+    /// Places and what to type next, and the number of events and of lost probes for each.
+    steps: BTreeMap<(Kind, String), (u64, u64)>,
     /// Events that the log does not list.
     unlisted: u64,
     silent_ns: u64,
@@ -209,14 +209,17 @@ impl Summary {
 
     /// Adds an event. `is_open`: the log ends in it.
     fn take_event(&mut self, event: &Event, is_open: bool) {
-        let step = if is_open {
-            next::step_of_open(event, &self.header)
+        let steps = if is_open {
+            next::steps_of_open(event, &self.header)
         } else {
-            next::step(event, &self.header)
+            next::steps(event, &self.header)
         };
-        let step = (event.kind, step);
+        for (step, by) in steps {
+            let (number, lost) = self.steps.entry((event.kind, step)).or_default();
+            *number += 1;
+            *lost += by;
+        }
         self.broke_off_in_silence |= is_open && event.kind == Kind::Silence;
-        *self.steps.entry(step).or_default() += 1;
         self.silent_ns += event.silent_ns;
         self.longest_silence_ns = self.longest_silence_ns.max(event.longest_silence_ns);
         let longest = event.longest_silence_ns;
@@ -335,11 +338,12 @@ impl Summary {
         lines
     }
 
-    /// Returns what to type next: the places of most events first.
+    /// Returns what to type next: the places where most probes were lost first.
     fn next(&self) -> Vec<(&'static str, String)> {
         let mut steps: Vec<_> = self.steps.iter().collect();
-        steps.sort_by_key(|(_, number)| std::cmp::Reverse(**number));
-        let line = |((kind, step), number): (&(Kind, String), &u64)| {
+        steps.sort_by_key(|(_, (number, lost))| std::cmp::Reverse((*lost, *number)));
+        let rest = steps.split_off(steps.len().min(NEXT_STEPS));
+        let line = |((kind, step), (number, _)): (&(Kind, String), &(u64, u64))| {
             let times = if *number > 1 {
                 format!(", {number} times")
             } else {
@@ -347,7 +351,15 @@ impl Summary {
             };
             ("next", format!("{}{times}, {step}", kind.word()))
         };
-        steps.into_iter().take(NEXT_STEPS).map(line).collect()
+        let lost: u64 = rest.iter().map(|(_, (_, lost))| lost).sum();
+        let rest = (!rest.is_empty()).then(|| {
+            let places = counted(rest.len(), "more place");
+            (
+                "next",
+                format!("{places} with {lost} lost: the log has their events"),
+            )
+        });
+        steps.into_iter().map(line).chain(rest).collect()
     }
 
     /// Returns the share of the time in which datagrams returned, and the times between silences.

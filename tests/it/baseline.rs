@@ -163,7 +163,7 @@ fn slower(place: &Place, words: impl Fn(u32) -> String) -> Output {
         last = run(n);
     }
     let text = common::words(&(stdout(&last) + &stderr(&last)));
-    let is_quiet = !text.contains("change %");
+    let is_quiet = !text.contains(" against results/baselines/");
     let is_disturbed = is_quiet || text.contains("lost CPU time to other programs");
     let may_be_open = is_disturbed && !is_slower(&last);
     assert_code(&last, if may_be_open { 4 } else { 3 });
@@ -186,7 +186,7 @@ fn slower_than_the_baseline_is_exit_code_3() {
             )
         });
         let (out, err) = (stdout(&output), stderr(&output));
-        let verdicts = "change %: datagrams received";
+        let verdicts = " against results/baselines/before";
         let shown = (out.contains(verdicts), err.contains(verdicts));
         let expected = match how {
             "-o after-N.csv" => (true, false),

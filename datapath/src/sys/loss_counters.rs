@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::iter;
 use std::path::Path;
 
 use nix::net::if_::if_nameindex;
@@ -84,21 +85,55 @@ impl LossCounters {
 
     /// Returns the places that lost packets, in the order of the way in. `self` is growth.
     pub fn losses(&self) -> Vec<Loss> {
-        let named: Vec<Loss> = PLACES.iter().filter_map(|place| self.loss(place)).collect();
-        // What the table subtracts there already does not count again.
-        let is_more = |loss: &&Loss| {
-            let mut counters = loss.place.counters.iter();
-            let is_less = counters.any(|name| IP_WITHOUT_END.less.contains(name));
-            WITHIN_IP.contains(&loss.place.layer) && !is_less
-        };
-        let more: u64 = named.iter().filter(is_more).map(|loss| loss.packets).sum();
+        let mut named: Vec<Loss> = PLACES.iter().filter_map(|place| self.loss(place)).collect();
+        let unsure = self.take_unsure(&mut named);
+        let more: u64 = named
+            .iter()
+            .filter(|loss| is_more(loss))
+            .map(|loss| loss.packets)
+            .sum();
         let unnamed = self.loss(&IP_WITHOUT_END).map(|loss| Loss {
             packets: loss.packets.saturating_sub(more),
-            by: vec![("IpInReceives - IpInDelivers".to_owned(), loss.packets)],
+            by: iter::once(("IpInReceives - IpInDelivers".to_owned(), loss.packets))
+                .chain(unsure)
+                .collect(),
             ..loss
         });
         let unnamed = unnamed.filter(|loss| loss.packets > ON_THE_WAY);
         named.into_iter().chain(unnamed).collect()
+    }
+
+    /// Leaves those losses of the whole machine in `named` that explain what came to IP here and has no end. Returns the
+    /// counters and reasons of the others: another network namespace may have moved them, and a firewall here have none.
+    fn take_unsure(&self, named: &mut Vec<Loss>) -> Vec<(String, u64)> {
+        let is_of_machine = |loss: &Loss| loss.place.is_of_machine;
+        // A firewall's next step is the same as that of [`IP_WITHOUT_END`].
+        if !named
+            .iter()
+            .any(|loss| is_of_machine(loss) && loss.place.layer == Layer::Ip)
+        {
+            return Vec::new();
+        }
+        let whole = self.loss(&IP_WITHOUT_END).map_or(0, |loss| loss.packets);
+        let sure = named
+            .iter()
+            .filter(|loss| is_more(loss) && !is_of_machine(loss));
+        let rest = whole.saturating_sub(sure.map(|loss| loss.packets).sum());
+        let explains = |packets: u64| packets.abs_diff(rest) <= ON_THE_WAY + rest / 100;
+        let of_machine = named.iter().filter(|loss| is_of_machine(loss));
+        let everywhere = of_machine.filter_map(|loss| self.everywhere(loss.place));
+        let everywhere: Vec<Loss> = everywhere.collect();
+        let all: u64 = everywhere.iter().map(|loss| loss.packets).sum();
+        if rest <= ON_THE_WAY || explains(all) {
+            return Vec::new();
+        }
+        let only = everywhere.iter().find(|loss| explains(loss.packets));
+        let only = only.map(|loss| loss.place);
+        named.retain(|loss| !is_of_machine(loss) || only == Some(loss.place));
+        let unsure = everywhere.into_iter().flat_map(|loss| loss.by);
+        unsure
+            .map(|(name, count)| (format!("{name} of the whole machine"), count))
+            .collect()
     }
 
     /// Returns how many packets came to interfaces of this network namespace and to no protocol, at most: fragments,
@@ -198,6 +233,13 @@ impl LossCounters {
             .max_by_key(|(name, packets)| (**packets > 0 && *name != "lo", **packets));
         most.map_or_else(String::new, |(name, _)| name.clone())
     }
+}
+
+/// Returns whether [`IP_WITHOUT_END`] contains a loss: not if the table subtracts it there.
+fn is_more(loss: &Loss) -> bool {
+    let mut counters = loss.place.counters.iter();
+    let is_less = counters.any(|name| IP_WITHOUT_END.less.contains(name));
+    WITHIN_IP.contains(&loss.place.layer) && !is_less
 }
 
 fn grown(now: &BTreeMap<String, u64>, before: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {

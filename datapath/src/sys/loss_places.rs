@@ -524,9 +524,9 @@ pub const IP_WITHOUT_END: LossPlace = LossPlace {
         "TcpExtIPReversePathFilter",
     ],
     file: SNMP,
-    why: "packets came to IP and reached no protocol: mostly a firewall, or a multicast group that nobody here has \
-          joined",
-    next: "sudo nft list ruleset; ip maddress show dev IF",
+    why: "packets came to IP and reached no protocol: mostly a firewall, a multicast group that nobody here has \
+          joined, or an impossible address (in_martian)",
+    next: "sudo nft list ruleset; ip maddress show dev IF; sudo sysctl -w net.ipv4.conf.all.log_martians=1; dmesg",
     ..PLACE
 };
 

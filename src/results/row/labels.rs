@@ -1,12 +1,13 @@
 //! Properties of a row that follow from its columns: label, block, loss place.
 
-use super::Row;
 use super::derived::move_estimates;
+use super::{Row, Throttled};
 use crate::data::BlockKey;
 use crate::is_debug;
 
 impl Row {
-    /// Returns the label that distinguishes the row within its block, without the connection: see [`Case::label`](crate::data::Case::label).
+    /// Returns the label that distinguishes the row within its block, without the connection: see
+    /// [`Case::label`](crate::data::Case::label).
     pub fn label(&self) -> String {
         self.case.label()
     }
@@ -82,5 +83,10 @@ impl Row {
     /// Returns whether the row is the reference of its block.
     pub fn is_reference(&self) -> bool {
         self.case.is_reference()
+    }
+
+    /// Returns whether the board was throttled. False if it is unknown.
+    pub fn was_throttled(&self) -> bool {
+        matches!(self.throttled, Throttled::Yes(_))
     }
 }

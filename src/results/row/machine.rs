@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
-
 use super::Row;
-use crate::host::facts::{Interface, InterfaceKind};
 
 /// Machine of a row, as named in its column `machine_id`. Rows of the same machine have equal values. The
 /// address of the remote host does not matter, because a machine can have several names and addresses.
@@ -26,36 +23,6 @@ pub enum Network {
     Veth,
     /// Two hosts.
     Wire,
-}
-
-/// Network interface of a row, in words. Empty: all threads are on one host.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct NicText {
-    pub(super) text: String,
-    /// True if it is one end of a veth(4).
-    pub is_veth: bool,
-}
-
-impl NicText {
-    /// Returns the words for an interface.
-    pub(crate) fn of(interface: &Interface) -> Self {
-        Self {
-            text: format!("{}: {interface}", interface.name),
-            is_veth: interface.kind == InterfaceKind::Veth,
-        }
-    }
-}
-
-impl fmt::Display for NicText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl Serialize for NicText {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
 }
 
 impl Machine {
@@ -130,6 +97,7 @@ fn known(parts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::row::NicText;
     use crate::results::row::tests::{ordinary_row, row_of_a_wire};
 
     #[test]

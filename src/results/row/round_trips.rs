@@ -12,7 +12,7 @@ const RARE: [(f64, &str); 2] = [(0.999, "rtt_p999_us"), (0.9999, "rtt_p9999_us")
 /// Requests that must take longer than a quantile for the quantile to be reported.
 const LONGER: f64 = 10.0;
 /// Windows that these requests must come from if the quantile is rare.
-pub(super) const SOURCES: usize = 5;
+const SOURCES: usize = 5;
 /// Number of bootstrap samples.
 const DRAWN: usize = 200;
 
@@ -65,6 +65,7 @@ impl<'a> Latencies<'a> {
             .filter(move |&(share, _)| is_left_out(share));
         left_out.map(|(_, column)| CaseWarning::FewSlowWindows {
             column: column.to_owned(),
+            windows: SOURCES,
         })
     }
 
@@ -256,7 +257,8 @@ mod tests {
         let (p999, warnings) = of_stalls(2, 0);
         assert_eq!(p999, None);
         let column = "rtt_p999_us".to_owned();
-        assert_eq!(warnings, [CaseWarning::FewSlowWindows { column }]);
+        let expected = CaseWarning::FewSlowWindows { column, windows: 5 };
+        assert_eq!(warnings, [expected]);
         for (stalls, unanswered, is_known) in [(5, 0, true), (2, 4, false), (2, 5, true)] {
             let (p999, warnings) = of_stalls(stalls, unanswered);
             let seen = (p999.is_some(), warnings.is_empty());

@@ -6,7 +6,6 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use super::CaseWarning;
-use super::columns::Row;
 use super::derived;
 use super::rounding::decimals;
 use crate::data::Sample;
@@ -150,13 +149,6 @@ pub(super) fn throttled(samples: &[Sample]) -> Throttled {
         // Firmware can throttle without the kernel, so only the firmware can rule it out.
         (true, Some(_)) => Throttled::No,
         (true, None) => Throttled::NotByKernel,
-    }
-}
-
-impl Row {
-    /// Returns whether the board was throttled. False if it is unknown.
-    pub fn was_throttled(&self) -> bool {
-        matches!(self.throttled, Throttled::Yes(_))
     }
 }
 

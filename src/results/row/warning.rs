@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::refusals::Refusals;
-use super::round_trips::SOURCES;
 use crate::data::Verified;
 use crate::host::check::{Problem, Unfit};
 use crate::plan::PlanWarning;
@@ -169,8 +168,8 @@ sentences! {
             "--busy-poll had no effect: no NAPI delivered the datagrams (SO_INCOMING_NAPI_ID is 0), as over loopback";
         "rate-not-reached": RateNotReached { asked_pps: f64, sent_pps: f64 } =>
             "the rate was not reached: of {asked_pps:.0} datagrams per second {sent_pps:.0} were sent (late_packets)";
-        "few-slow-windows": FewSlowWindows { column: String } =>
-            "{column} is empty, as the slower requests are of fewer than {SOURCES} windows: use more --rounds and a \
+        "few-slow-windows": FewSlowWindows { column: String, windows: usize } =>
+            "{column} is empty, as the slower requests are of fewer than {windows} windows: use more --rounds and a \
              longer --duration";
         "idle-senders": IdleSenders { idle: usize, all: usize } =>
             "{idle} of {all} senders sent nothing in any window";

@@ -62,3 +62,58 @@ fn a_far_end_that_cannot_be_started_again_is_said_until_it_is_back() {
     let said = text(json!([gone, back]));
     assert!(!said.contains(why), "{said}");
 }
+
+#[test]
+fn the_next_steps_are_for_the_places_that_lost_most_and_the_number_of_others_is_said() {
+    let entry = |kind: &str, place: &str, lost: u64, notes: Value| {
+        let mut event = event(1, 1, None);
+        for (key, value) in [
+            ("kind", json!(kind)),
+            ("place", json!(place)),
+            ("lost", json!(lost)),
+            ("notes", notes),
+        ] {
+            event[key] = value;
+        }
+        json!({"event": event})
+    };
+    let late = entry("unsent", "here", 0, json!([]));
+    let mut entries = vec![late.clone(), late];
+    for (lost, place) in [
+        "no route",
+        "XDP program",
+        "wrong IP header",
+        "reverse path filter",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let lost = 10 + lost as u64;
+        entries.push(entry(
+            "loss",
+            "back",
+            lost,
+            json!([format!("{place} +{lost}")]),
+        ));
+    }
+    entries.push(entry("loss", "forward", 2, json!([])));
+    entries.push(entry("silence", "far_end", 3984, json!([])));
+    let said = text(json!(entries));
+    let steps: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("next       "))
+        .collect();
+    assert!(
+        steps[0].starts_with("silence, at feB: its program"),
+        "{said}"
+    );
+    assert!(
+        steps[1].starts_with("loss, here, reverse path filter: "),
+        "{said}"
+    );
+    assert_eq!(
+        steps[5..],
+        ["2 more places with 2 lost: the log has their events"],
+        "{said}"
+    );
+}

@@ -74,13 +74,42 @@ fn drops_of_the_machine_are_of_this_namespace_only_as_far_as_its_packets_did_not
     assert_eq!(named(&lost(500)), []);
     let source = "impossible source address";
     let firewall = "firewall (NETFILTER_DROP)";
-    assert_eq!(named(&lost(250)), [(source, 200), (firewall, 250)]);
+    let unsure = lost(250);
+    assert_eq!(named(&unsure), [(IP_WITHOUT_END.what, 250)]);
+    let by = &unsure.losses()[0].by;
+    let martians = (
+        "rt_cache in_martian_src of the whole machine".to_owned(),
+        200,
+    );
+    assert!(by.contains(&martians), "{by:?}");
+    assert_eq!(named(&lost(200)), [(firewall, 300)]);
+    assert_eq!(named(&lost(300)), [(source, 200)]);
     assert_eq!(named(&lost(0)), [(source, 200), (firewall, 300)]);
     let no_interface = LossCounters {
         received: BTreeMap::new(),
         ..lost(500)
     };
     assert_eq!(named(&no_interface), [(source, 200), (firewall, 300)]);
+}
+
+#[test]
+fn drops_of_a_firewall_are_not_taken_for_what_another_network_namespace_counted_meanwhile() {
+    for (martians, expected) in [
+        (23_296, IP_WITHOUT_END.what),
+        (400, IP_WITHOUT_END.what),
+        (918, "impossible source address"),
+    ] {
+        let counters = [
+            ("IpInReceives", 4000),
+            ("IpInDelivers", 3082),
+            ("rt_cache in_martian_src", martians),
+        ];
+        let lost = LossCounters {
+            received: [("wan0".to_owned(), 4000)].into(),
+            ..growth(&counters, &[])
+        };
+        assert_eq!(named(&lost), [(expected, 918)], "{martians}");
+    }
 }
 
 #[test]

@@ -1,0 +1,37 @@
+//! Network interfaces of a row, in words.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::host::facts::{Interface, InterfaceKind};
+
+/// Network interface of a row, in words. Empty: all threads are on one host.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NicText {
+    pub(super) text: String,
+    /// True if it is one end of a veth(4).
+    pub is_veth: bool,
+}
+
+impl NicText {
+    /// Returns the words for an interface.
+    pub(crate) fn of(interface: &Interface) -> Self {
+        Self {
+            text: format!("{}: {interface}", interface.name),
+            is_veth: interface.kind == InterfaceKind::Veth,
+        }
+    }
+}
+
+impl fmt::Display for NicText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Serialize for NicText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
