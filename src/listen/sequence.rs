@@ -243,13 +243,29 @@ fn of(noun: &str, count: u64) -> String {
 }
 
 /// Returns the text about where numbers were lost before the socket, and the next step. `lost` are the fewest and the
-/// most of them; this host dropped `here` packets before the socket meanwhile. `None`: none were lost there.
-pub fn before_socket(lost: (u64, u64), here: u64, all_is_looked_at: bool) -> Option<String> {
+/// most of them; this host dropped `here` packets before the socket meanwhile, and `links` happened to its interfaces.
+/// `None`: none were lost there.
+pub fn before_socket(
+    lost: (u64, u64),
+    here: u64,
+    links: &[String],
+    all_is_looked_at: bool,
+) -> Option<String> {
     let on_the_way = "the cable, its plugs and switches; at the sender: tc -s qdisc; ip -s link";
     let text = match lost {
         (_, 0) => return None,
-        (0, _) if here == 0 => {
+        (0, _) if here == 0 && links.is_empty() => {
             "none has to be lost there: the socket dropped as many as are missing".to_owned()
+        }
+        _ if !links.is_empty() => {
+            let dropped = match here {
+                0 => String::new(),
+                _ => format!("; this host dropped up to {here} besides"),
+            };
+            format!(
+                "{} meanwhile (below){dropped}; others on the way: {on_the_way}",
+                links.join(", ")
+            )
         }
         (least, _) if least <= here => {
             "on this host, which dropped as many then (below), or on the way".to_owned()
@@ -312,7 +328,7 @@ mod tests {
         let all = "up to 999 of the 999 missing were dropped at the socket";
         assert!(text.contains(all), "{text}");
         assert_eq!(sequence.lost_before_socket(1000), (0, 999));
-        let before = before_socket((0, 999), 0, true).expect("it is not exact");
+        let before = before_socket((0, 999), 0, &[], true).expect("it is not exact");
         assert!(
             !before.contains("cable") && !before.contains("way"),
             "{before}"
@@ -343,9 +359,22 @@ mod tests {
                 "this host dropped up to 6 (below); at least 10 were lost on the way: the cable",
             ),
         ] {
-            let text = before_socket(lost, here, true).expect("some were lost");
+            let text = before_socket(lost, here, &[], true).expect("some were lost");
             assert!(text.contains(expected), "{text}");
         }
-        assert_eq!(before_socket((0, 0), 5, true), None);
+        assert_eq!(before_socket((0, 0), 5, &[], true), None);
+    }
+
+    #[test]
+    fn an_interface_of_this_host_that_was_set_down_comes_before_the_way() {
+        let links = ["wan0 was set down here".to_owned()];
+        for (here, dropped) in [(0, ""), (1, "; this host dropped up to 1 besides")] {
+            let text = before_socket((1956, 1956), here, &links, true).expect("some were lost");
+            let expected = format!(
+                "before it: wan0 was set down here meanwhile (below){dropped}; others on the way: "
+            );
+            assert!(text.starts_with(&expected), "{text}");
+        }
+        assert_eq!(before_socket((0, 0), 0, &links, true), None);
     }
 }

@@ -10,7 +10,7 @@ use nix::net::if_::if_nameindex;
 
 use super::drop_reasons::DropReasons;
 use super::loss_places::{IP_WITHOUT_END, Layer, LossPlace, PLACES};
-use super::nic::{PathReader, Way, filter_drops, is_named, moved, way};
+use super::nic::{Link, LinkWatch, PathReader, Way, filter_drops, is_named, moved, way};
 use super::protocols::{Protocols, both};
 use super::softnet::{self, Softnet};
 
@@ -23,6 +23,9 @@ pub struct LossCounters {
     pub interfaces: BTreeMap<String, u64>,
     /// Drops of the whole machine, by the kernel's drop reasons.
     pub reasons: BTreeMap<String, u64>,
+    /// Times that the carrier of an interface came or went (`eth0 carrier_changes`), or somebody set it down
+    /// (`eth0 set_down`).
+    pub links: BTreeMap<String, u64>,
     /// Packets that each interface received.
     pub received: BTreeMap<String, u64>,
     /// Each CPU's receive queue.
@@ -59,6 +62,7 @@ impl LossCounters {
             counters,
             interfaces: grown(&self.interfaces, &before.interfaces),
             reasons: grown(&self.reasons, &before.reasons),
+            links: grown(&self.links, &before.links),
             received: grown(&self.received, &before.received),
             softnet: Vec::new(),
         }
@@ -70,6 +74,7 @@ impl LossCounters {
             (&mut self.counters, &later.counters),
             (&mut self.interfaces, &later.interfaces),
             (&mut self.reasons, &later.reasons),
+            (&mut self.links, &later.links),
             (&mut self.received, &later.received),
         ] {
             for (name, count) in counts {
@@ -171,6 +176,10 @@ impl LossCounters {
         if packets == 0 || sum(&all(place.unless)) > 0 {
             return None;
         }
+        let mut others = PLACES.iter().filter(|it| place.unless.contains(&it.what));
+        if others.any(|other| self.everywhere(other).is_some()) {
+            return None;
+        }
         let interface = counted
             .iter()
             .find_map(|(name, _)| self.interfaces.get(name).and(name.split_once(' ')));
@@ -251,6 +260,8 @@ pub struct LossReader {
     /// Directory of `/proc` that shows the network namespace.
     process: String,
     interfaces: Vec<(String, PathReader)>,
+    /// `None`: it is not asked for, or netlink is forbidden.
+    links: Option<LinkWatch>,
     /// The kernel's drop reasons, or why they cannot be counted.
     reasons: Result<DropReasons, String>,
 }
@@ -259,7 +270,8 @@ impl LossReader {
     /// Opens a reader of the network namespace that a directory of `/proc` shows, such as `42`. `thread-self` is that of
     /// this thread, which is the only one whose interfaces are read.
     pub fn open(process: &str) -> Self {
-        let names = if process == "thread-self" {
+        let is_own = process == "thread-self";
+        let names = if is_own {
             if_nameindex().map_or_else(
                 |_| Vec::new(),
                 |all| {
@@ -275,6 +287,7 @@ impl LossReader {
         Self {
             process: process.to_owned(),
             interfaces: names.into_iter().filter_map(open).collect(),
+            links: is_own.then(|| LinkWatch::start().ok()).flatten(),
             reasons: DropReasons::open(),
         }
     }
@@ -286,6 +299,7 @@ impl LossReader {
         Self {
             process: "thread-self".to_owned(),
             interfaces: open(interface).into_iter().collect(),
+            links: None,
             reasons: Err("not asked for".to_owned()),
         }
     }
@@ -316,18 +330,24 @@ impl LossReader {
             counters.insert(SOFTNET.to_owned(), dropped.into());
         }
         let (mut interfaces, mut received) = (BTreeMap::new(), BTreeMap::new());
+        let mut links = BTreeMap::new();
         for (name, reader) in &mut self.interfaces {
-            let Ok((packets, lost)) = of_interface(reader) else {
+            let Ok((link, lost)) = of_interface(reader) else {
                 continue;
             };
-            received.insert(name.clone(), packets);
+            received.insert(name.clone(), link.statistics.rx_packets);
+            let changes = link.carrier_changes.map(u64::from);
+            links.extend(changes.map(|times| (format!("{name} carrier_changes"), times)));
             let lost = lost.into_iter();
             interfaces.extend(lost.map(|(counter, count)| (format!("{name} {counter}"), count)));
         }
+        let set_downs = self.links.iter_mut().flat_map(LinkWatch::set_downs);
+        links.extend(set_downs.map(|(name, times)| (format!("{name} set_down"), *times)));
         let reasons = self.reasons.as_ref().ok().and_then(|it| it.read().ok());
         LossCounters {
             counters,
             interfaces,
+            links,
             reasons: reasons.into_iter().flatten().collect(),
             received,
             softnet,
@@ -335,8 +355,8 @@ impl LossReader {
     }
 }
 
-/// Returns the packets that an interface received, and its counters of lost packets on the way in.
-fn of_interface(reader: &mut PathReader) -> io::Result<(u64, BTreeMap<String, u64>)> {
+/// Returns an interface and its counters of lost packets on the way in.
+fn of_interface(reader: &mut PathReader) -> io::Result<(Link, BTreeMap<String, u64>)> {
     let link = reader.link()?;
     let mut lost = reader.named()?;
     lost.retain(|name, _| name.starts_with("rx_") || way(None, name) == Some(Way::In));
@@ -353,7 +373,7 @@ fn of_interface(reader: &mut PathReader) -> io::Result<(u64, BTreeMap<String, u6
     ];
     let known = of_kernel.into_iter();
     lost.extend(known.filter_map(|(name, count)| Some((name.to_owned(), count?))));
-    Ok((received, lost))
+    Ok((link, lost))
 }
 
 /// Parses a file of `/proc/net/stat`: names, then a line of hexadecimal numbers for each CPU. Returns their sums.

@@ -36,7 +36,7 @@ pub struct LossPlace {
     pub counters: &'static [&'static str],
     /// Counters and reasons of other places that `counters` and `reasons` contain.
     pub less: &'static [&'static str],
-    /// Counters that say that nothing was lost if one of them moved.
+    /// Counters that say that nothing was lost if one of them moved, and names of places that explain the loss.
     pub unless: &'static [&'static str],
     /// File of the counters.
     pub file: &'static str,
@@ -162,7 +162,8 @@ pub const PLACES: &[LossPlace] = &[
         file: LINK,
         reasons: &["UNHANDLED_PROTO", "NOMEM", "PFMEMALLOC", "DEV_READY"],
         is_common: true,
-        why: "frames of protocols that nobody here takes (LLDP, STP), longer than the MTU, or without memory for them",
+        why: "frames of protocols that nobody here takes (LLDP, STP), longer than the MTU, or without memory for \
+              them; or the interface was being set down",
         next: "ip link show dev IF; sudo tcpdump -eni IF -c 20 not ip",
         ..PLACE
     },
@@ -374,7 +375,8 @@ pub const PLACES: &[LossPlace] = &[
         what: "fragments of which none became whole",
         counters: &["IpReasmReqds"],
         less: &["IpReasmFails"],
-        unless: &["IpReasmOKs"],
+        // Without memory, those of some datagrams are refused, and their others wait in vain.
+        unless: &["IpReasmOKs", "no memory for fragments"],
         file: SNMP,
         why: "fragments come in, and some of each datagram are missing: a firewall on the way drops them, or they are \
               lost",
@@ -396,10 +398,12 @@ pub const PLACES: &[LossPlace] = &[
         counters: &["IpReasmFails"],
         less: &["IpReasmTimeout"],
         file: SNMP,
-        why: "fragments of datagrams that never become whole fill the memory: what drops the others of them is the \
-              cause",
-        next: "sudo nft list ruleset; sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than \
-               the MTU; memory: grep FRAG /proc/net/sockstat; sysctl net.ipv4.ipfrag_high_thresh",
+        why: "the memory for fragments is full: its limit is lower than the kernel's 4194304 and too low for what \
+              comes at once, or datagrams that never become whole fill it, which IpReasmTimeout counts after 30 s: \
+              then what drops the others of their fragments is the cause",
+        next: "sysctl net.ipv4.ipfrag_high_thresh net.ipv6.ip6frag_high_thresh; if lower: sudo sysctl -w \
+               net.ipv4.ipfrag_high_thresh=4194304 net.ipv6.ip6frag_high_thresh=4194304; else: sudo nft list ruleset; \
+               sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than the MTU",
         ..PLACE
     },
     LossPlace {

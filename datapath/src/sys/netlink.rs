@@ -3,8 +3,10 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, send,
+    socket,
 };
 
 /// Connection to tables of the kernel, in the network namespace of the thread that opened it.
@@ -43,6 +45,18 @@ impl Netlink {
     /// Returns the error of the system call: a sandbox may forbid such sockets.
     pub(super) fn route() -> io::Result<Self> {
         Self::open(SockProtocol::NetlinkRoute)
+    }
+
+    /// Opens a connection on which the kernel tells of each change of a link: see [`Netlink::hear`].
+    ///
+    /// # Errors
+    /// Returns the error of the system call: a sandbox may forbid such sockets.
+    pub(super) fn news_of_links() -> io::Result<Self> {
+        /// `RTMGRP_LINK` (linux/rtnetlink.h).
+        const LINKS: u32 = 1;
+        let news = Self::route()?;
+        bind(news.socket.as_raw_fd(), &NetlinkAddr::new(0, LINKS))?;
+        Ok(news)
     }
 
     /// Opens a connection to the table of sockets (sock_diag(7)).
@@ -98,6 +112,24 @@ impl Netlink {
                 if scope == Scope::One {
                     return Ok(());
                 }
+            }
+        }
+    }
+
+    /// Hands each message that the kernel has sent unasked to `each`, without its header. It does not wait.
+    ///
+    /// # Errors
+    /// Fails if messages did not fit in the buffer of the socket. Later ones can be read.
+    pub(super) fn hear(&mut self, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+        loop {
+            let flags = MsgFlags::MSG_TRUNC | MsgFlags::MSG_DONTWAIT;
+            match recv(self.socket.as_raw_fd(), &mut self.buffer, flags) {
+                Ok(length) => {
+                    let news = self.buffer.get(..length).ok_or_else(too_long)?;
+                    messages(news).for_each(|message| each(message.body));
+                }
+                Err(Errno::EAGAIN) => return Ok(()),
+                Err(errno) => return Err(errno.into()),
             }
         }
     }

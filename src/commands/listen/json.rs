@@ -88,6 +88,8 @@ fn drops(outcome: &Outcome) -> Value {
     let lost = &outcome.seen.lost;
     let reasons = lost.reasons.iter().filter(|(_, packets)| **packets > 0);
     let reasons: BTreeMap<_, _> = reasons.collect();
+    let links = lost.links.iter().filter(|(_, times)| **times > 0);
+    let links: BTreeMap<_, _> = links.collect();
     let unseen = lost.unseen().map(|place| place.what);
     let places = |interval: &Interval| -> BTreeMap<&str, u64> {
         let losses = interval.lost.losses().into_iter();
@@ -98,6 +100,7 @@ fn drops(outcome: &Outcome) -> Value {
         "backlog": outcome.seen.backlog_drops,
         "protocols": outcome.seen.protocol_drops,
         "interfaces": outcome.seen.interface_drops,
+        "links": links,
         "reasons": outcome.no_reasons.is_none().then_some(reasons),
         "places": places(&outcome.seen),
         "places_while_numbers_were_missing": places(&outcome.missing),

@@ -145,6 +145,8 @@ struct Lines {
     seen: Interval,
     dropping: Interval,
     missing: Interval,
+    /// Windows that are not in `missing`, from the one with the last datagram on.
+    since_last: Interval,
 }
 
 impl Lines {
@@ -167,6 +169,7 @@ impl Lines {
             seen: Interval::default(),
             dropping: Interval::default(),
             missing: Interval::default(),
+            since_last: Interval::default(),
         })
     }
 
@@ -230,8 +233,12 @@ impl Lines {
         if window.socket_drops > 0 {
             self.dropping.add(&seen);
         }
+        // What is missing in this window was lost since the last datagram before it.
+        self.since_last.add(&seen);
         if window.sequence.missing > 0 {
-            self.missing.add(&seen);
+            self.missing.add(&std::mem::take(&mut self.since_last));
+        } else if window.datagrams > 0 {
+            self.since_last = seen.clone();
         }
         self.totals.add(&window);
         let row = Row::new(&window, &seen);

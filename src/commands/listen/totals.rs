@@ -1,14 +1,17 @@
 //! The whole run: its windows together, and what the kernel counted meanwhile.
 
+use std::collections::BTreeSet;
+
 use super::names;
 use crate::data::Histogram;
 use crate::data::listened::{Gap, ListenWindow};
 use crate::host::program::Interval;
-use crate::host::program::losses::{causes, elsewhere, not_looked_at};
+use crate::host::program::losses::{self, causes, elsewhere, not_looked_at};
 use crate::listen::log::SilentSource;
 use crate::listen::row::utc;
 use crate::listen::sequence::{Sequence, SourceNumbers, before_socket};
 use crate::sys::drops;
+use crate::sys::nic::{self, with_those_below};
 use crate::workload::listening::ListenEnd;
 
 /// Sums over all windows.
@@ -34,7 +37,7 @@ pub(super) struct Outcome {
     pub(super) seen: Interval,
     /// The windows in which the socket dropped something.
     pub(super) dropping: Interval,
-    /// The windows in which numbers were missing.
+    /// The windows in which numbers were missing, each with those before it back to the last datagram.
     pub(super) missing: Interval,
     /// Reason why the kernel's drop reasons cannot be counted. `None`: they are.
     pub(super) no_reasons: Option<String>,
@@ -117,7 +120,24 @@ impl Outcome {
             .sequence()?
             .lost_before_socket(self.totals.socket_drops);
         let all_is_looked_at = self.not_looked_at().is_none();
-        before_socket(lost, self.before_socket(), all_is_looked_at)
+        let links = self.links(&self.missing).into_iter();
+        let links: Vec<String> = links.map(|(what, _)| what).collect();
+        before_socket(lost, self.before_socket(), &links, all_is_looked_at)
+    }
+
+    /// Returns what happened in a stretch of time to the interfaces that datagrams came in on, or to any if none came,
+    /// each with its next step.
+    pub(super) fn links(&self, seen: &Interval) -> Vec<(String, String)> {
+        let sources = self.end.listened.sources.known().iter();
+        let numbers = sources.map(|source| source.interface);
+        let numbers: BTreeSet<u32> = numbers.filter(|number| *number > 0).collect();
+        let names = with_those_below(&numbers, &nic::links().unwrap_or_default());
+        let mut growth = seen.lost.clone();
+        let is_one = |name: &str| names.iter().any(|it| name.split(' ').next() == Some(it));
+        growth
+            .links
+            .retain(|name, _| names.is_empty() || is_one(name));
+        losses::links(&growth)
     }
 
     /// Returns the packets that this host dropped before the socket while numbers were missing, for any program. What is

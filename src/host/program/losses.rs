@@ -6,7 +6,7 @@ use nix::sys::utsname::uname;
 
 use super::Interval;
 use crate::host::check::{Finding, Unfit};
-use crate::sys::loss_counters::Loss;
+use crate::sys::loss_counters::{Loss, LossCounters};
 use crate::sys::loss_places::{Layer, LossPlace, PLACES};
 use crate::term::digits::counted;
 
@@ -172,6 +172,28 @@ pub fn list(losses: &[Loss]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
+/// Returns what happened to interfaces of this host, each with its next step. `growth` is that of the counters.
+pub fn links(growth: &LossCounters) -> Vec<(String, String)> {
+    let of_each = growth.links.iter().filter(|(_, times)| **times > 0);
+    let happened = of_each.filter_map(|(name, times)| {
+        let (interface, counter) = name.split_once(' ')?;
+        let set_down = format!("{interface} set_down");
+        match counter {
+            "set_down" => Some((
+                format!("{interface} was set down here"),
+                "who does that: journalctl -b -u NetworkManager -u systemd-networkd".to_owned(),
+            )),
+            // It takes the carrier as well.
+            _ if growth.links.get(&set_down).is_some_and(|it| *it > 0) => None,
+            _ => Some((
+                format!("{interface} had no link (carrier changes +{times})"),
+                format!("its cable, plugs, the other end; sudo dmesg; sudo ethtool {interface}"),
+            )),
+        }
+    });
+    happened.collect()
+}
+
 /// Returns which places cannot be looked at here, and why. `None`: all can.
 pub fn not_looked_at(interval: &Interval, no_reasons: Option<&str>) -> Option<String> {
     let release = uname().map(|it| it.release().to_string_lossy().into_owned());
@@ -237,7 +259,6 @@ fn of(noun: &str, count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::loss_counters::LossCounters;
 
     #[test]
     fn without_drop_reasons_a_firewall_behind_lost_fragments_is_said_not_to_be_looked_at() {
@@ -260,6 +281,38 @@ mod tests {
         let unseen = not_looked_at(&seen, Some("root counts them")).expect("some");
         assert!(unseen.contains("firewall (NETFILTER_DROP)"), "{unseen}");
         assert!(unseen.ends_with("; root counts them"), "{unseen}");
+    }
+
+    #[test]
+    fn an_interface_that_was_set_down_is_no_pulled_cable() {
+        let growth = |counts: &[(&str, u64)]| LossCounters {
+            links: counts
+                .iter()
+                .map(|(name, count)| ((*name).to_owned(), *count))
+                .collect(),
+            ..LossCounters::default()
+        };
+        let said = |counts: &[(&str, u64)]| {
+            let said = links(&growth(counts)).into_iter();
+            said.map(|(what, next)| format!("{what}: {next}"))
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        assert_eq!(
+            said(&[("wan0 carrier_changes", 0), ("wan0 set_down", 0)]),
+            ""
+        );
+        let set_down = said(&[("wan0 carrier_changes", 2), ("wan0 set_down", 1)]);
+        assert!(
+            set_down.starts_with("wan0 was set down here: who does that"),
+            "{set_down}"
+        );
+        assert!(!set_down.contains("cable"), "{set_down}");
+        let pulled = said(&[("wan0 carrier_changes", 2), ("wan0 set_down", 0)]);
+        assert!(
+            pulled.starts_with("wan0 had no link (carrier changes +2): its cable"),
+            "{pulled}"
+        );
     }
 
     #[test]

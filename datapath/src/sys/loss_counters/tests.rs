@@ -10,6 +10,7 @@ fn growth(counters: &[(&str, u64)], reasons: &[(&str, u64)]) -> LossCounters {
         counters: map(counters),
         interfaces: map(&[("wan0 rx_dropped", 0), ("wan0 rx_queue_0_xdp_drops", 0)]),
         reasons: map(reasons),
+        links: BTreeMap::new(),
         received: map(&[("lo", 9000), ("wan0", 3000)]),
         softnet: Vec::new(),
     }
@@ -135,6 +136,25 @@ fn fragments_that_find_no_memory_are_told_from_those_that_wait_in_vain_and_come_
         ("no memory for fragments", 6000),
     ];
     assert_eq!(named(&lost), expected);
+}
+
+#[test]
+fn a_limit_of_memory_that_no_datagram_fits_in_is_no_missing_fragment() {
+    let counters = [
+        ("IpReasmReqds", 8138),
+        ("IpReasmOKs", 0),
+        ("IpReasmFails", 8112),
+        ("IpReasmTimeout", 0),
+    ];
+    let lost = growth(&counters, &[]);
+    assert_eq!(named(&lost), [("no memory for fragments", 8112)]);
+    let next = lost.losses()[0].place.next;
+    let (raise, others) = next.split_once("; else: ").expect("a condition");
+    assert!(
+        raise.contains("-w net.ipv4.ipfrag_high_thresh=4194304"),
+        "{raise}"
+    );
+    assert!(others.contains("nft"), "{others}");
 }
 
 #[test]

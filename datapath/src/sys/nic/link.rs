@@ -1,5 +1,6 @@
 //! Network interfaces, as the kernel describes them by netlink, and the interfaces below one.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use nix::net::if_::if_nametoindex;
@@ -125,7 +126,21 @@ pub fn below(upper: &Link, all: &[Link]) -> Below {
     }
 }
 
-fn parse(message: &[u8]) -> Link {
+/// Returns the names of some interfaces of `all`, given by number, and of all below them.
+pub fn with_those_below(numbers: &BTreeSet<u32>, all: &[Link]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let own = all.iter().filter(|link| numbers.contains(&link.index));
+    let mut left: Vec<Link> = own.cloned().collect();
+    while let Some(link) = left.pop() {
+        if names.insert(link.name.clone()) {
+            left.extend(below(&link, all).links);
+        }
+    }
+    names
+}
+
+/// Parses a message of the kernel about an interface, without its header.
+pub(super) fn parse(message: &[u8]) -> Link {
     let mut link = Link {
         hardware: read_u16(message, 2).unwrap_or(0),
         index: read_u32(message, 4).unwrap_or(0),
@@ -225,6 +240,23 @@ mod tests {
         ] {
             assert_eq!(found(index), (expected, elsewhere), "{index}");
         }
+    }
+
+    #[test]
+    fn a_bond_on_a_bridge_has_the_ports_of_both_below_it_and_nothing_beside_it() {
+        let named = |name: &str, index, master| Link {
+            name: name.to_owned(),
+            master,
+            ..link(index, "", None)
+        };
+        let all = [
+            named("br0", 1, None),
+            named("bond0", 2, Some(1)),
+            named("eth0", 3, Some(2)),
+            named("veth7", 4, None),
+        ];
+        let names = with_those_below(&BTreeSet::from([1]), &all);
+        assert_eq!(names, ["bond0", "br0", "eth0"].map(str::to_owned).into());
     }
 
     #[test]

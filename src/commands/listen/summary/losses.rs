@@ -18,11 +18,12 @@ pub(super) fn sequence(outcome: &Outcome) -> String {
     entry("sequence", &lines)
 }
 
-/// Returns whether a place dropped packets that are not for nobody here every day.
+/// Returns whether a place dropped packets that are not for nobody here every day, or an interface was down.
 pub(super) fn is_place_known(outcome: &Outcome) -> bool {
     let causes = losses::causes(&outcome.seen, &outcome.dropping);
     let before = losses::elsewhere(&outcome.seen, &causes);
-    !causes.is_empty() || before.iter().any(|loss| !loss.place.is_common)
+    let links = outcome.links(&outcome.seen);
+    !causes.is_empty() || !links.is_empty() || before.iter().any(|loss| !loss.place.is_common)
 }
 
 /// Returns the drops by place.
@@ -41,6 +42,8 @@ pub(super) fn places(outcome: &Outcome) -> String {
         "socket {}; for any program: backlog {}, IP and UDP {}, interfaces {interfaces}",
         outcome.totals.socket_drops, seen.backlog_drops, seen.protocol_drops
     )];
+    let links = outcome.links(seen).into_iter();
+    lines.extend(links.map(|(what, next)| format!("{what}: {next}")));
     let causes = losses::causes(&outcome.seen, &outcome.dropping);
     for cause in causes.iter().filter(|cause| !cause.is_full()) {
         let what = cause.place.map_or("no counter says why", |it| it.what);
