@@ -215,7 +215,7 @@ impl<'a> Outcome<'a> {
                 .min_by(|a, b| lost(a).total_cmp(&lost(b)));
             return least.map_or(Self::Nobody, Self::Lossy);
         }
-        let standing = averaged.standing.of_these(&clean, risk);
+        let mut standing = averaged.standing.of_these(&clean, risk);
         if !standing.places[0].is_first() {
             return Self::Unsure(standing);
         }
@@ -228,6 +228,7 @@ impl<'a> Outcome<'a> {
         if apart > NEEDED_PCT {
             Self::Noisy(standing, apart)
         } else {
+            let apart = apart.max(take_near(&mut standing));
             Self::Soonest(standing, apart)
         }
     }
@@ -244,6 +245,21 @@ impl<'a> Outcome<'a> {
             _ => None,
         }
     }
+}
+
+/// Takes engines for equal to the best that surely differ from it by less than a choice needs: from one run to the next,
+/// medians of quiet windows move by that much, and so does the rate that a load is a share of. Returns by how much these
+/// differ at most, in percent.
+fn take_near(standing: &mut Standing) -> f64 {
+    let best = standing.places[0].reading;
+    let others = standing.places.iter_mut().filter(|it| !it.is_first());
+    let apart = |place: &RankedEngine| best.apart_at_most_pct(&place.reading, RISK);
+    let near = others.filter(|place| place.place.is_some() && apart(place) <= NEEDED_PCT);
+    let taken = near.map(|place| {
+        place.place = Some(1);
+        apart(place)
+    });
+    taken.fold(0.0, f64::max)
 }
 
 impl At<'_> {

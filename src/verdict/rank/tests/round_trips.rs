@@ -94,6 +94,22 @@ const CLEAR: [(&str, [f64; 4]); 3] = [
 ];
 
 #[test]
+fn medians_that_differ_surely_and_by_little_are_alike_as_another_run_may_turn_them_round() {
+    let with = |factor: f64| {
+        let mut engines = CLEAR;
+        engines[1].1 = CLEAR[0].1.map(|us| us * factor);
+        let text = ending(&latency(&engines, 1.0));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let near = with(1.025);
+    let expected = "std and nix answer soonest, alone and under load (a tie)";
+    assert!(near.contains(expected), "{near}");
+    let far = with(1.07);
+    let expected = "std answers soonest, alone and under load";
+    assert!(far.contains(expected), "{far}");
+}
+
+#[test]
 fn every_ending_of_latency_says_what_a_careful_engineer_would() {
     let mut all = String::new();
     let mut end = |name: &str, rows: &[Row]| all.extend(["-- ", name, "\n", &ending(rows), "\n"]);
