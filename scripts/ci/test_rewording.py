@@ -24,7 +24,7 @@ BLOCK = re.compile(r"^sentences! \{\n.*?^\}\n", re.DOTALL | re.MULTILINE)
 SENTENCE = re.compile(r'(=>\s*)("(?:[^"\\]|\\.)*")', re.DOTALL)
 # Between the values, which are in braces.
 WORD = re.compile(r"\{[^}]*\}|(?<!\\)[A-Za-z]{2,}")
-WORDS = "ash birch cedar elm fir hazel larch maple oak pine rowan spruce willow yew".split()
+WORDS = ["ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine", "rowan", "spruce", "yew"]
 
 NOTHING = {"hindrance": {"refusals": None, "failed_calls": 0}}
 # What is found before the start, how a block begins, what the plan warns of, and why a case fails.

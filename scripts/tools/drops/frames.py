@@ -79,7 +79,7 @@ class Frames:
                 self.ip(whole[at : at + FRAGMENT_BYTES], ident, at, at + FRAGMENT_BYTES < len(whole)) for at in starts
             ]
             # All datagrams lack their end, or half of them do.
-            if self.kind == "fragments" or self.kind == "fragments_of_half" and n % 2:
+            if self.kind == "fragments" or (self.kind == "fragments_of_half" and n % 2):
                 packets.pop()
         for packet in packets:
             # A veth reports what its other end refused.

@@ -1,8 +1,9 @@
 """A machine that measures as ours does: the speed of each window of a sweep, made by dice.
 
 Every deviation is that of a natural logarithm: 0.01 is 1 %. The defaults of `Noise` were chosen so that ratios in
-simulated sweeps scatter as in ten sweeps in a row on a virtual machine (results/archive/2026-11-23-x86-vm): within a sweep by
-3.1 % with one thread and 8.4 % with several, and from sweep to sweep, estimated over 15 rounds, by 0.6 and 2.4 %.
+simulated sweeps scatter as in ten sweeps in a row on a virtual machine (results/archive/2026-11-23-x86-vm): within
+a sweep by 3.1 % with one thread and 8.4 % with several, and from sweep to sweep, estimated over 15 rounds, by 0.6
+and 2.4 %.
 """
 
 import math
