@@ -34,7 +34,8 @@ impl Location {
         match self {
             Self::File(path) => {
                 let text = std::fs::read_to_string(root.path(path))?;
-                Ok(text.trim_end_matches(['\0', '\n', ' ']).to_owned())
+                let line = text.lines().next().unwrap_or_default();
+                Ok(line.trim_end_matches(['\0', ' ']).to_owned())
             }
             Self::Driver { interface, what } => what.read(&driver(root, interface)?),
         }
@@ -47,12 +48,12 @@ impl Location {
     pub fn write(&self, root: &Root, value: &str) -> io::Result<()> {
         match self {
             Self::File(path) => {
-                let mut file = OpenOptions::new()
-                    .write(true)
-                    .truncate(true)
-                    .open(root.path(path))?;
-                // Written in one call: the kernel takes each call as a separate order.
-                file.write_all(format!("{value}\n").as_bytes())?;
+                let mut file = OpenOptions::new().write(true).open(root.path(path))?;
+                let line = format!("{value}\n");
+                // Written in one call: the kernel takes each call as a separate order. A file that is not the kernel's
+                // loses what is left of a longer value only then, lest whoever is killed in between leave no value.
+                file.write_all(line.as_bytes())?;
+                let _ = file.set_len(line.len() as u64);
             }
             Self::Driver { interface, what } => what.write(&driver(root, interface)?, value)?,
         }
@@ -162,4 +163,33 @@ fn may_administer_network() -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     mask.is_some_and(|mask| mask >> CAP_NET_ADMIN & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_value_is_there_at_any_time_of_a_change() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = Root::new(directory.path());
+        fs::write(root.path("governor"), "ondemand\n").expect("written");
+        let location = Location::File("governor".to_owned());
+        let values = ["performance", "ondemand"];
+        thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for value in values.iter().cycle().take(1_000) {
+                    location.write(&root, value).expect("it is ours");
+                }
+            });
+            while !writer.is_finished() {
+                let now = location.read(&root).expect("it is there");
+                assert!(values.contains(&&*now), "{now:?}");
+            }
+        });
+        assert_eq!(root.text("governor").as_deref(), Some("ondemand"));
+    }
 }
