@@ -68,6 +68,7 @@ fn each_is_refused_with_its_place_its_value_and_its_fix() {
         "--accept-changes",
         "plan --resume out.jsonl",
         "frobnicate",
+        "--on board latency",
         "find lossless --engine std --threads 2 --output out.csv",
         "wire board --payload 26 find lossless",
         "wire board latency --rsh rsh",

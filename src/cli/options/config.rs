@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, FromArgMatches, Parser};
 use toml::Spanned;
@@ -64,7 +64,8 @@ struct Entry {
 #[inline(never)] // LTO would inline it into main and compile it and clap's part for speed
 pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     let words = cli::spread(words);
-    let matches = Cli::command_for(&words).try_get_matches_from(&words)?;
+    let matches = Cli::command_for(&words).try_get_matches_from(&words);
+    let matches = matches.map_err(with_order_of_words)?;
     let cli = Cli::from_arg_matches(&matches)?;
     refuse_early(&matches)?;
     let parsed = |cli, config, note: Option<String>| Parsed { cli, config, note };
@@ -102,6 +103,21 @@ pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     let note = format!("options from {}: {}", config.name, added.join(" "));
     let note = Some(note).filter(|_| !is_quiet && !added.is_empty());
     Ok(parsed(with(words, added)?, Some(config), note))
+}
+
+/// Adds the fix to the error about a command behind options.
+fn with_order_of_words(mut error: clap::Error) -> clap::Error {
+    let command = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(command)) => Some(command),
+        _ => None,
+    };
+    let is_order = error.kind() == ErrorKind::ArgumentConflict;
+    if let Some(command) = command.filter(|_| is_order) {
+        let fix = format!("options follow the command: udpbench {command} --option");
+        let fix = ContextValue::StyledStrs(vec![fix.into()]);
+        error.insert(ContextKind::Suggested, fix);
+    }
+    error
 }
 
 /// Parses the words with some added.

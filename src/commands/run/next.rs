@@ -19,13 +19,19 @@ const LONGER: u32 = 4;
 /// Returns the lines of all fixes. A command has a line of its own. Ends that shared a CPU are apart in each command that
 /// measures again.
 pub(super) fn steps(fixes: &[Fix], header: &Header, outputs: &Outputs) -> Vec<String> {
+    let apart = header.plan.pin_apart(&header.environment.host.cpus);
     let is_shared = fixes.contains(&Fix::Apart);
-    let pin = is_shared.then(|| header.plan.pin_apart(&header.environment.host.cpus).ok());
+    let pin = apart.ok().filter(|_| is_shared);
     let again = Again {
         header,
-        pin: pin.flatten().map(|pin| pin.to_string()),
+        pin: pin.map(|pin| pin.to_string()),
     };
-    let steps = fixes.iter().map(|fix| step(*fix, &again, outputs));
+    let measures_again = |fix: &Fix| matches!(fix, Fix::Check(_) | Fix::Again(_));
+    let is_apart_anyway = again.pin.is_some() && fixes.iter().any(measures_again);
+    let fixes = fixes
+        .iter()
+        .filter(|fix| !(is_apart_anyway && **fix == Fix::Apart));
+    let steps = fixes.map(|fix| step(*fix, &again, outputs));
     steps.collect::<Vec<_>>().concat()
 }
 
@@ -37,7 +43,11 @@ fn step(fix: Fix, again: &Again, outputs: &Outputs) -> Vec<String> {
         Fix::Check(words) => {
             let check = outputs.words.in_commands("udpbench check");
             let commands = check.lines().map(str::to_owned);
-            let again = again.with("then run it again", &enough_rounds(header));
+            let apart = match again.pin {
+                Some(_) => "then run it again with a CPU for each end",
+                None => "then run it again",
+            };
+            let again = again.with(apart, &enough_rounds(header));
             let words = std::iter::once(format!("{words}:"));
             words.chain(commands).chain(again).collect()
         }
