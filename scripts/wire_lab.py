@@ -3,7 +3,8 @@
 
 They are network namespaces, `near` and `far`, with an interface eth0 and addresses each. The far one has an sshd of
 its own, with keys of its own, which `ssh -F FILE board` reaches. The command runs at the near end; without one, a
-shell does. Whatever ends it, no process, namespace, interface or file is left. Root.
+shell does. Whatever ends it, no process, namespace, interface or file is left, but for what --deploy copies: both
+hosts have the files of this one. Root.
 """
 
 import argparse

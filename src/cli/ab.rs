@@ -92,7 +92,7 @@ pub struct SidesArgs {
 pub struct RoundsArgs {
     /// Rounds, 6 or more
     ///
-    /// Each has a window of every case on both sides, of 20 ms or longer without --duration
+    /// Each has a window of every case on both sides, of 50 ms without --duration
     #[arg(long, value_name = "N", default_value = "20", value_parser = within(6_u32..=MOST_ROUNDS), allow_negative_numbers = true, conflicts_with = "resume")]
     pub rounds: u32,
     /// Adds rounds until every engine has its verdict

@@ -68,7 +68,7 @@ fn next(comparison: &Comparison, sides: [&[PathBuf]; 2], begun: Option<&Path>) -
     }
     if engines.len() == 1 || engines.iter().any(Engine::is_unattributed) {
         let advice = "next  measure another engine, too, in all runs, or each engine against itself, in two programs or \
-                      states (udpbench ab -h):\n      udpbench ab ./BEFORE ./AFTER\n";
+                      states:\n      udpbench ab -h\n";
         return fold::text(advice, width().into());
     }
     if let Some(log) = begun.filter(|_| is_open) {

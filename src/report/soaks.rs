@@ -60,6 +60,6 @@ fn events_table(log: &SoakLog, events: &[&Event]) -> Table {
         .number("length", |event| time_text(event.length_ns))
         .number("lost", |event| event.lost.to_string())
         .text("where", |event| event.place_text(host))
-        .text("notes", |event| event.notes.join("; "));
+        .text("notes", |event| event.notes_text());
     columns.table(events)
 }

@@ -12,6 +12,8 @@ use crate::results::row::{Environment, Row, RowInput, Status};
 
 /// Largest number of files that are read: the last ones by name, since default names begin with the time.
 const MOST_FILES: usize = 20;
+/// Smallest number of runs that say by how much the next one may differ: of two, it would be by anything.
+const FEWEST: usize = 4;
 /// Size of the largest file that is read. A default run writes a tenth of it; larger ones would delay the start.
 const MOST_BYTES: u64 = 4 << 20;
 
@@ -57,7 +59,7 @@ fn among<'a>(
     }
     let runs = cases.into_iter().filter_map(|case| {
         let case = case.key();
-        let received_pps = rates.remove(&case).filter(|rates| rates.len() > 1)?;
+        let received_pps = rates.remove(&case).filter(|rates| rates.len() >= FEWEST)?;
         Some(EarlierRuns { case, received_pps })
     });
     runs.collect()
@@ -115,8 +117,8 @@ mod tests {
 
     #[test]
     fn complete_runs_of_the_case_on_the_machine_are_found() {
-        let rows = [row(1.0), row(2.0)];
-        assert_eq!(found(&rows), [1.0, 2.0]);
+        let rows = [row(1.0), row(2.0), row(3.0), row(4.0)];
+        assert_eq!(found(&rows), [1.0, 2.0, 3.0, 4.0]);
         let changes: [fn(&mut Row); 7] = [
             |row| row.machine_id = "another".to_owned(),
             |row| row.case = of_key("std:std/2t/300B/connected/v4/flows3"),

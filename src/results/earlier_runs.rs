@@ -7,6 +7,6 @@ use serde::{Deserialize, Serialize};
 pub struct EarlierRuns {
     /// Key of the case.
     pub case: String,
-    /// Datagrams received per second in each run, at least two.
+    /// Datagrams received per second in each run, at least four.
     pub received_pps: Vec<f64>,
 }

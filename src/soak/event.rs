@@ -5,10 +5,8 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::remark::Remark;
 use super::time_text;
-
-/// Ends the note that somebody set down the interface that it begins with.
-pub(super) const SET_DOWN: &str = " was set down here";
 
 /// Kinds of events. An event of several has the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -43,7 +41,7 @@ pub enum Place {
 }
 
 /// An event: faults that are less than a second apart. Times are in nanoseconds since the start of the soak.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Time by this host's clock when it began, as in RFC 3339.
     #[serde(default)]
@@ -81,9 +79,9 @@ pub struct Event {
     pub usual_rtt_ns: u64,
     /// Highest median of the round-trip times in a tenth of a second.
     pub rtt_ns: u64,
-    /// Messages of the kernel, and growth of its counters, from a second before to a second after the event.
+    /// What happened from a second before to a second after the event.
     #[serde(default)]
-    pub notes: Vec<String>,
+    pub notes: Vec<Remark>,
 }
 
 impl Kind {
@@ -115,10 +113,11 @@ impl Event {
             let (rtt, usual) = (time_text(self.rtt_ns), time_text(self.usual_rtt_ns));
             parts.push(format!("round trip {rtt} instead of {usual}"));
         }
-        let place = self.place_text(host);
-        let notes = self.notes.iter().filter(|note| **note != place);
-        parts.push(place.clone());
-        let parts = std::iter::once(parts.join(", ")).chain(notes.cloned());
+        parts.push(self.place_text(host));
+        let is_said = |note: &Remark| self.place == Place::Link && Some(note) == self.set_down();
+        let notes = self.notes.iter().filter(|note| !is_said(note));
+        let notes = notes.map(Remark::to_string);
+        let parts = std::iter::once(parts.join(", ")).chain(notes);
         let text = parts.collect::<Vec<_>>().join("; ");
         format!("{:<8}{text}", self.kind.word())
     }
@@ -126,8 +125,16 @@ impl Event {
     /// Returns the row for programs: an object without lists.
     pub fn row(&self) -> Value {
         let mut row = serde_json::to_value(self).unwrap_or_default();
-        row["notes"] = self.notes.join("; ").into();
+        let codes: Vec<&str> = self.notes.iter().map(Remark::code).collect();
+        row["note_codes"] = codes.join(" ").into();
+        row["notes"] = self.notes_text().into();
         row
+    }
+
+    /// Returns the notes for people.
+    pub fn notes_text(&self) -> String {
+        let notes: Vec<String> = self.notes.iter().map(Remark::to_string).collect();
+        notes.join("; ")
     }
 
     fn size(&self) -> String {
@@ -143,8 +150,9 @@ impl Event {
     }
 
     /// Returns the note that somebody set this host's interface down. `None`: nobody did.
-    pub(super) fn set_down(&self) -> Option<&String> {
-        self.notes.iter().find(|note| note.ends_with(SET_DOWN))
+    pub(super) fn set_down(&self) -> Option<&Remark> {
+        let is_set_down = |note: &&Remark| matches!(note, Remark::SetDown { .. });
+        self.notes.iter().find(is_set_down)
     }
 
     /// Returns the place for people.
@@ -159,7 +167,7 @@ impl Event {
             }
             Place::Here => "here: this program did not get to run".to_owned(),
             Place::Link => match self.set_down() {
-                Some(note) => note.clone(),
+                Some(note) => note.to_string(),
                 None => "at this host's link".to_owned(),
             },
             Place::Forward => format!("on the way to {host}"),

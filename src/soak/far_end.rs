@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use super::time_text;
+use super::remark::Remark;
 use crate::data::HostAddress;
 use crate::sys::clock;
 use crate::sys::host_id::HostId;
@@ -49,10 +49,8 @@ pub struct EchoAddress {
 /// News of the other end's program.
 #[derive(Clone, Debug)]
 pub enum News {
-    /// News that it is gone, or cannot be started again.
-    Ended(String),
-    /// Another one answers.
-    StartedAgain(String),
+    /// It is gone, cannot be started again, or another one answers.
+    Program(Remark),
     /// Its host has lost this many packets on the way in since the news before, by place.
     Lost(Vec<(&'static LossPlace, u64)>),
 }
@@ -153,7 +151,8 @@ impl Keeper {
         while self.sleeps(LOOK) {
             if self.agent.as_ref().is_some_and(Agent::has_ended) {
                 self.agent = None;
-                self.tell(News::Ended, "its program has ended");
+                let host = self.name.clone();
+                self.tell(Remark::ProgramEnded { host });
             }
             self.look_at_losses();
             let answers = self.agent.is_some() && self.silence() < SILENCE;
@@ -233,17 +232,13 @@ impl Keeper {
         if !is_needed || aim(&self.target, self.address, &echo).is_err() {
             return;
         }
-        let silence = u64::try_from(self.silence().as_nanos()).unwrap_or(u64::MAX);
-        let after = time_text(silence);
-        let what = if echo.host.is_same_machine(&self.host) {
-            "its program was started again"
+        let silence_ns = u64::try_from(self.silence().as_nanos()).unwrap_or(u64::MAX);
+        let host = self.name.clone();
+        self.tell(if echo.host.is_same_machine(&self.host) {
+            Remark::StartedAgain { host, silence_ns }
         } else {
-            "it was restarted (another boot id)"
-        };
-        self.tell(
-            News::StartedAgain,
-            &format!("{what}, {after} after the last answer"),
-        );
+            Remark::Restarted { host, silence_ns }
+        });
         (self.host, self.agent, self.since) = (echo.host, Some(agent), Instant::now());
         self.losses = Losses::default();
         self.refused.clear();
@@ -254,16 +249,14 @@ impl Keeper {
     fn tell_why(&mut self, why: &str) {
         if self.agent.is_none() && self.refused != why && !self.ends.load(Ordering::Relaxed) {
             why.clone_into(&mut self.refused);
-            self.tell(
-                News::Ended,
-                &format!("its program cannot be started again: {why}"),
-            );
+            let (host, why) = (self.name.clone(), why.to_owned());
+            self.tell(Remark::NotStarted { host, why });
         }
     }
 
-    fn tell(&self, news: fn(String) -> News, what: &str) {
+    fn tell(&self, remark: Remark) {
         // Nobody listens any more at the end.
-        let _ = self.say.send(news(format!("{}: {what}", self.name)));
+        let _ = self.say.send(News::Program(remark));
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::Event;
 use super::minute::{Minute, Probes};
+use super::remark::Remark;
 use crate::data::{Payload, Rate};
 use crate::host::facts::InterfaceKind;
 use crate::results::log::{Kind, Log, Run};
@@ -93,27 +94,26 @@ pub enum Entry {
     Minute(Box<Minute>),
     /// The minute that is not over, until this line: in case that no other one follows.
     SoFar(Probes),
-    /// The other end's program is gone.
-    FarEndGone(Note),
-    /// Another program answers at the other end.
-    FarEndBack(Note),
-    /// Somebody set the clock of this host.
-    ClockSet(Note),
-    /// The soak went on in another process. The time between is not in it.
-    Resumed(Note),
-    /// The soak ended in good order.
-    Ended(Note),
+    /// A remark that the summary counts.
+    Remark(Note),
 }
 
-/// A sentence and its time.
+/// A remark and its time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Note {
     /// Time by this host's clock, as in RFC 3339.
     pub at: String,
     /// Nanoseconds since the start of the soak.
     pub start_ns: u64,
-    /// The sentence.
-    pub text: String,
+    /// What happened.
+    pub what: Remark,
+}
+
+impl Entry {
+    /// Returns whether the soak ended with it in good order.
+    pub(super) fn is_end(&self) -> bool {
+        matches!(self, Self::Remark(note) if note.what == Remark::Ended)
+    }
 }
 
 /// A log that was read.
@@ -136,7 +136,7 @@ impl SoakLog {
 
     /// Returns the time that the soak still has to run. Zero once it has ended.
     pub fn left(&self) -> Duration {
-        if matches!(self.lines.last(), Some(Entry::Ended(_))) {
+        if self.lines.last().is_some_and(Entry::is_end) {
             return Duration::ZERO;
         }
         let elapsed = Duration::from_nanos(self.elapsed_ns());
@@ -149,11 +149,7 @@ impl SoakLog {
             Entry::Minute(minute) => minute.probes.end_ns(),
             Entry::SoFar(probes) => probes.end_ns(),
             Entry::Event(event) | Entry::Open(event) => event.start_ns + event.length_ns,
-            Entry::FarEndGone(note)
-            | Entry::FarEndBack(note)
-            | Entry::ClockSet(note)
-            | Entry::Resumed(note)
-            | Entry::Ended(note) => note.start_ns,
+            Entry::Remark(note) => note.start_ns,
         });
         ends.max().unwrap_or(0)
     }
@@ -236,6 +232,7 @@ impl Quota {
 mod tests {
     use super::*;
     use crate::soak::summary::Summary;
+    use crate::sys::clock_watch::ClockSet;
 
     #[test]
     fn a_clock_that_is_set_over_and_over_is_noted_twenty_times_an_hour_and_summed_up() {
@@ -251,9 +248,13 @@ mod tests {
         let header: Header = serde_json::from_str(header).expect("a header");
         let mut summary = Summary::new(header);
         for at in ["10:00", "11:00"] {
-            let text = "the clock of this host was set back by 3.000 ms".to_owned();
-            let (at, start_ns) = (at.to_owned(), 0);
-            summary.take(&Entry::ClockSet(Note { at, start_ns, text }));
+            let set = ClockSet {
+                at_ns: 0,
+                by_ns: -3_000_000,
+                suspended_ns: 0,
+            };
+            let (at, start_ns, what) = (at.to_owned(), 0, Remark::ClockSet { set });
+            summary.take(&Entry::Remark(Note { at, start_ns, what }));
         }
         let lines = summary.lines();
         let clock = lines

@@ -1,11 +1,13 @@
 //! Commands to type next about an event: by its place, and by the counters of this host that moved with it.
 
+use std::collections::BTreeMap;
+
 use super::event::{Event, Kind, Place};
 use super::log::Header;
-use super::notes::{OUT_DROPS, THERE};
+use super::remark::{Counter, Remark};
 use crate::sys::loss_places::{Layer, LossPlace, PLACES, by_name};
 
-/// Name in the table of places of what counts [`OUT_DROPS`].
+/// Name of the place where packets are dropped on the way out.
 const WAY_OUT: &str = "way out";
 /// A place that counted more than this part of an event's losses has a step beside a program that did not answer.
 const MANY: u64 = 4;
@@ -16,12 +18,12 @@ const BUSY: &str = "top -H shows what else runs; sudo dmesg, if the board is hot
 /// Returns the places of an event, each with the command to type next, and the probes lost there, at most.
 pub(super) fn steps(event: &Event, header: &Header) -> Vec<(String, u64)> {
     let host = header.far_end();
-    let here = counted_place(event, "").map(|(counted, by)| {
+    let here = counted_place(event, End::Here).map(|(counted, by)| {
         let next = counted.next_at(&header.interface);
         (format!("here, {}: {next}", counted.what), by)
     });
     let counted = here.or_else(|| {
-        let (counted, by) = counted_place(event, THERE)?;
+        let (counted, by) = counted_place(event, End::There)?;
         let next = counted.next_at("NIC");
         Some((format!("at {host}, {}: there, {next}", counted.what), by))
     });
@@ -40,7 +42,7 @@ pub(super) fn steps(event: &Event, header: &Header) -> Vec<(String, u64)> {
 
 /// Returns the places of an event in which the log ends: nobody has read any counter for it.
 pub(super) fn steps_of_open(event: &Event, header: &Header) -> Vec<(String, u64)> {
-    if event.place != Place::Path || counted_place(event, "").is_some() {
+    if event.place != Place::Path || counted_place(event, End::Here).is_some() {
         return steps(event, header);
     }
     let place = event.place_text(header.far_end());
@@ -48,17 +50,30 @@ pub(super) fn steps_of_open(event: &Event, header: &Header) -> Vec<(String, u64)
     vec![(step, event.lost)]
 }
 
-/// Returns the place whose counters tell of most of an event's losses, or of many beside a program that did not answer,
-/// and its packets: of this host, or of the other one if their notes begin with `at`.
-fn counted_place(event: &Event, at: &str) -> Option<(&'static LossPlace, u64)> {
-    let counts = event.notes.iter().filter_map(|note| {
-        let (name, by) = note.strip_prefix(at)?.rsplit_once(" +")?;
-        let is_out = OUT_DROPS.contains(&name);
-        let name = if is_out { WAY_OUT } else { name };
-        Some((name.to_owned(), by.parse().ok()?))
-    });
-    let is_forward = |place: &LossPlace| (place.layer == Layer::Out) == at.is_empty();
-    let mut counts = by_name(&counts.collect());
+/// Host whose counters are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Here,
+    There,
+}
+
+/// Returns the place whose counters at one end tell of most of an event's losses, or of many beside a program that did
+/// not answer, and its packets.
+fn counted_place(event: &Event, end: End) -> Option<(&'static LossPlace, u64)> {
+    let mut counts = BTreeMap::<String, u64>::new();
+    for note in &event.notes {
+        let Remark::Counted { counter, by } = note else {
+            continue;
+        };
+        let name = match (counter, end) {
+            (Counter::Qdisc | Counter::InterfaceOut, End::Here) => WAY_OUT,
+            (Counter::Here(place), End::Here) | (Counter::There(place), End::There) => place,
+            _ => continue,
+        };
+        *counts.entry(name.to_owned()).or_default() += by;
+    }
+    let is_forward = |place: &LossPlace| (place.layer == Layer::Out) == (end == End::Here);
+    let mut counts = by_name(&counts);
     // Probes and answers are UDP to open ports.
     let is_of_others = |place: &LossPlace| place.is_common && place.layer > Layer::Link;
     counts.retain(|(place, by)| {
@@ -137,11 +152,15 @@ mod tests {
         steps(&event, &serde_json::from_value(header).expect("a header"))
     }
 
+    fn counted(counter: &serde_json::Value, by: u64) -> serde_json::Value {
+        json!({"counted": {"counter": counter, "by": by}})
+    }
+
     #[test]
     fn a_place_that_counted_many_has_a_step_beside_a_program_that_did_not_answer() {
-        let firewall = "there: between IP and UDP, without a counter";
-        let notes =
-            |by| json!({"notes": [format!("{firewall} +{by}"), "there: full receive buffers +90"]});
+        let firewall = "between IP and UDP, without a counter";
+        let there = |place, by| counted(&json!({"there": place}), by);
+        let notes = |by| json!({"notes": [there(firewall, by), there("full receive buffers", 90)]});
         let both = steps_of("far_end", &notes(68));
         assert_eq!(both.len(), 2, "{both:?}");
         let [(program, 100), (counted, 68)] = &both[..] else {
@@ -160,7 +179,7 @@ mod tests {
             ("link", json!({}), "at this host's link: the cable, "),
             (
                 "link",
-                json!({"notes": ["carrier changes +1", "end0 was set down here"]}),
+                json!({"notes": [counted(&json!("carrier"), 1), {"set-down": {"interface": "end0"}}]}),
                 "end0 was set down here: sudo ip link set end0 up; who does that: journalctl ",
             ),
             (
@@ -170,7 +189,7 @@ mod tests {
             ),
             (
                 "forward",
-                json!({"notes": ["reverse path filter +98", "there: reverse path filter +98"]}),
+                json!({"notes": [counted(&json!({"here": "reverse path filter"}), 98), counted(&json!({"there": "reverse path filter"}), 98)]}),
                 "at board, reverse path filter: there, a route to the sender's ADDRESS: ",
             ),
             (
@@ -180,29 +199,29 @@ mod tests {
             ),
             (
                 "back",
-                json!({"notes": ["reverse path filter +98", "way out +100"]}),
+                json!({"notes": [counted(&json!({"here": "reverse path filter"}), 98), counted(&json!({"here": "way out"}), 100)]}),
                 "here, reverse path filter: a route to the sender's ADDRESS: sudo ip route add ADDRESS dev end0; ",
             ),
             // The port of the probes is open.
             (
                 "back",
-                json!({"notes": ["closed UDP ports +1697"]}),
+                json!({"notes": [counted(&json!({"here": "closed UDP ports"}), 1697)]}),
                 "on the way from board: firewalls were not looked at: ",
             ),
             (
                 "back",
-                json!({"notes": ["there: its own firewall refuses the answers (EPERM) +99"]}),
+                json!({"notes": [counted(&json!({"there": "its own firewall refuses the answers (EPERM)"}), 99)]}),
                 "at board, its own firewall refuses the answers (EPERM): there, sudo nft list ruleset",
             ),
             // Too few, and not on that way.
             (
                 "back",
-                json!({"notes": ["reverse path filter +9", "dropped by the qdisc +100"]}),
+                json!({"notes": [counted(&json!({"here": "reverse path filter"}), 9), counted(&json!("qdisc"), 100)]}),
                 "on the way from board: ",
             ),
             (
                 "forward",
-                json!({"notes": ["dropped by the qdisc +100", "kernel: end0: +3"]}),
+                json!({"notes": [counted(&json!("qdisc"), 100), {"kernel": {"line": "end0: +3"}}]}),
                 "here, way out: tc -s qdisc show dev end0; ",
             ),
             (

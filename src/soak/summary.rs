@@ -8,6 +8,7 @@ use super::log::{Entry, Header, Note, SoakLog};
 use super::minute::Probes;
 use super::next;
 use super::one_way::OneWaySummary;
+use super::remark::Remark;
 use super::time_text;
 use crate::data::Histogram;
 use crate::stats::whole;
@@ -48,14 +49,14 @@ pub struct Summary {
     longest_rtt_ns: u64,
     rtt: Histogram,
     one_way: OneWaySummary,
-    /// Times that the other end's program was started again, and the sentence about the last time.
+    /// Times that the other end's program was started again, and the last one.
     restarts: u64,
-    last_restart: String,
-    /// Sentence about the other end's program if it is gone.
-    gone: Option<String>,
-    /// Times that somebody set this host's clock, and the sentence about the last time.
+    last_restart: Option<Note>,
+    /// Why the other end's program is gone, if it is.
+    gone: Option<Note>,
+    /// Times that somebody set this host's clock, and the last one.
     clock_sets: u64,
-    last_clock_set: String,
+    last_clock_set: Option<Note>,
     /// True if the log ends without the end of the soak.
     is_cut_off: bool,
     /// True if a silence was not over at the end of the log: it may have lasted longer.
@@ -126,10 +127,10 @@ impl Summary {
             rtt: Histogram::default(),
             one_way: OneWaySummary::default(),
             restarts: 0,
-            last_restart: String::new(),
+            last_restart: None,
             gone: None,
             clock_sets: 0,
-            last_clock_set: String::new(),
+            last_clock_set: None,
             is_cut_off: true,
             broke_off_in_silence: false,
             interruptions: 0,
@@ -139,7 +140,7 @@ impl Summary {
 
     /// Adds a line of the log.
     pub fn take(&mut self, entry: &Entry) {
-        self.is_cut_off = !matches!(entry, Entry::Ended(_));
+        self.is_cut_off = !entry.is_end();
         match entry {
             Entry::Open(event) => self.open = Some((**event).clone()),
             Entry::Event(event) => {
@@ -159,22 +160,30 @@ impl Summary {
                     self.one_way.take(one_way, rtt_ns);
                 }
             }
-            Entry::FarEndBack(note) => {
+            Entry::Remark(note) => self.take_note(note),
+        }
+    }
+
+    fn take_note(&mut self, note: &Note) {
+        match &note.what {
+            Remark::StartedAgain { .. } | Remark::Restarted { .. } => {
                 self.restarts += 1;
-                self.last_restart.clone_from(&note.text);
+                self.last_restart = Some(note.clone());
                 self.gone = None;
             }
-            Entry::FarEndGone(note) => self.gone = Some(note.text.clone()),
-            Entry::ClockSet(note) => {
-                self.clock_sets += 1;
-                self.last_clock_set = format!("{}, at {}", note.text, note.at);
+            Remark::ProgramEnded { .. } | Remark::NotStarted { .. } => {
+                self.gone = Some(note.clone());
             }
-            Entry::Resumed(note) => {
+            Remark::ClockSet { .. } => {
+                self.clock_sets += 1;
+                self.last_clock_set = Some(note.clone());
+            }
+            Remark::Resumed => {
                 self.gone = None;
                 self.settle();
                 self.interrupted(note);
             }
-            Entry::Ended(_) => {}
+            _ => {}
         }
     }
 
@@ -306,22 +315,21 @@ impl Summary {
         if header.to.is_some() {
             lines.push(("one way", self.one_way.line(header.far_end())));
         }
-        match self.restarts {
-            0 => {}
-            1 => lines.push(("other end", self.last_restart.clone())),
-            number => lines.push((
-                "other end",
-                format!("{number} restarts; the last: {}", self.last_restart),
-            )),
+        if let Some(Note { what, .. }) = &self.last_restart {
+            let line = match self.restarts {
+                1 => what.to_string(),
+                number => format!("{number} restarts; the last: {what}"),
+            };
+            lines.push(("other end", line));
         }
-        lines.extend(self.gone.clone().map(|gone| ("other end", gone)));
-        match self.clock_sets {
-            0 => {}
-            1 => lines.push(("clock", self.last_clock_set.clone())),
-            number => lines.push((
-                "clock",
-                format!("set {number} times; the last: {}", self.last_clock_set),
-            )),
+        let gone = self.gone.iter().map(|note| note.what.to_string());
+        lines.extend(gone.map(|line| ("other end", line)));
+        if let Some(Note { at, what, .. }) = &self.last_clock_set {
+            let line = match self.clock_sets {
+                1 => format!("{what}, at {at}"),
+                number => format!("set {number} times; the last: {what}, at {at}"),
+            };
+            lines.push(("clock", line));
         }
         let times = match self.interruptions {
             1 => "not measured".to_owned(),

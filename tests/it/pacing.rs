@@ -58,10 +58,7 @@ fn every_engine_that_floods_keeps_to_a_rate() {
             most(row)
         );
         // A busy machine may send fewer, and then says so.
-        let said = row
-            .warnings
-            .iter()
-            .any(|it| it.code() == "rate-not-reached");
+        let said = row.warnings.iter().any(|it| it.code() == "rate-not-kept");
         let seconds = f64::from(row.rounds) * row.window_ms.expect("it was measured") / 1e3;
         let bursts = 5.0 * 2.0 * 128.0 * row.senders as f64;
         assert!(

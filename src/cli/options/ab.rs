@@ -14,12 +14,9 @@ use crate::experiment::ab::{Pair, Side, pairs};
 use crate::results::log::Run;
 use crate::results::row::Environment;
 
-/// Default measured time per case and side, for which [`SHORT_WINDOW`] leaves the default number of rounds.
-const DEFAULT_DURATION: Duration = Duration::from_millis(400);
-/// Shortest default window. With more rounds, the default time is longer: a window of few milliseconds may be empty on a
-/// busy machine.
-const SHORT_WINDOW: Duration = Duration::from_millis(20);
-const DEFAULT_WARMUP: Duration = Duration::from_millis(20);
+/// Default window, about that of a sweep. As in a sweep, the board's profile has the warm-up: in the first 40 ms, two
+/// engines may differ otherwise than later.
+const WINDOW: Duration = Duration::from_millis(50);
 /// Number of looks at the data with `--decide`.
 const LOOKS: u32 = 5;
 const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
@@ -106,9 +103,8 @@ fn request(args: &AbArgs, side: Side, peer: Option<&Peer>) -> anyhow::Result<Req
     let measuring = &mut run.measuring;
     measuring.rounds = Some(args.rounds.rounds);
     measuring.seed = Some(args.rounds.seed.unwrap_or_else(|| fastrand::u32(..)));
-    let duration = DEFAULT_DURATION.max(SHORT_WINDOW * args.rounds.rounds);
-    measuring.duration = measuring.duration.or(Some(duration));
-    measuring.warmup = measuring.warmup.or(Some(DEFAULT_WARMUP));
+    let duration = measuring.duration;
+    measuring.duration = duration.or(Some(WINDOW * args.rounds.rounds));
     measuring.no_reference = true;
     Ok(Request::between(&run, peer)?)
 }

@@ -52,9 +52,8 @@ pub(super) fn of(
     lines.extend(labelled("saved", saved.iter().cloned()));
     let is_unclear = purpose == Purpose::Comparison { is_clear: false };
     let pairs = is_unclear.then(|| {
-        let pairs =
-            "measure two programs, or two states (udpbench ab -h), in turn, which can tell more:";
-        let pairs = [pairs, "udpbench ab ./BEFORE ./AFTER"];
+        let pairs = "measure two programs, or two states, in turn, which can tell more:";
+        let pairs = [pairs, "udpbench ab -h"];
         pairs.map(|line| as_typed(line).into_owned())
     });
     let fixes = next::steps(&quality.fixes, header, outputs);

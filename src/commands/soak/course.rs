@@ -20,6 +20,7 @@ use crate::soak::finder::{Finder, Limits};
 use crate::soak::log::{Entry, Header, Note, Quota, SoakLog};
 use crate::soak::minute::{Minute, Minutes};
 use crate::soak::notes::{Notes, Watch};
+use crate::soak::remark::{Counter, Remark};
 use crate::soak::summary::Summary;
 use crate::soak::time_text;
 use crate::sys::clock_watch::ClockWatch;
@@ -34,8 +35,6 @@ const MAX_WAITING: usize = 600;
 const LOOK: Duration = Duration::from_millis(100);
 /// Length from which an event is announced before it is over, in nanoseconds.
 const LONG_NS: u64 = 2_000_000_000;
-/// Note of an event that is not over.
-const NOT_OVER: &str = "not over at the end of the log: it may have lasted longer";
 
 /// A running soak.
 pub(super) struct Course {
@@ -140,8 +139,7 @@ impl Course {
         self.clock = ClockWatch::new();
         // Also if the log has nothing of the part before: what follows did not begin when that one did.
         if self.is_resumed {
-            let resumed = Entry::Resumed(self.note(String::new()));
-            self.write(&resumed)?;
+            self.write(&self.remark(Remark::Resumed))?;
         }
         // A batch that finds no room is left out: the prober must not wait.
         let probe = move || prober.run(&stop, |batch| drop(send.try_send(batch)));
@@ -177,23 +175,22 @@ impl Course {
             self.journal.look()?;
             self.tell_of_journal();
             while let Ok(news) = far_end.news.try_recv() {
-                let (entry, text): (fn(Note) -> Entry, _) = match news {
-                    News::Ended(text) => (Entry::FarEndGone, text),
-                    News::StartedAgain(text) => (Entry::FarEndBack, text),
-                    // Over loopback, they are this host's.
-                    News::Lost(_) if self.header.to.is_none() => continue,
-                    News::Lost(places) => {
-                        let now_ns = self.elapsed_ns();
-                        for (place, packets) in places {
-                            self.notes.count_there(now_ns, place, packets);
-                        }
-                        continue;
+                let now_ns = self.elapsed_ns();
+                match news {
+                    News::Program(remark) => {
+                        self.notes.add(now_ns, remark.clone());
+                        self.tell(&remark.to_string());
+                        self.write(&self.remark(remark))?;
                     }
-                };
-                self.tell(&text);
-                self.notes.say(self.elapsed_ns(), text.clone());
-                let entry = entry(self.note(text));
-                self.write(&entry)?;
+                    // Over loopback, they are this host's.
+                    News::Lost(_) if self.header.to.is_none() => {}
+                    News::Lost(places) => {
+                        for (place, packets) in places {
+                            let counter = Counter::There(place.what.to_owned());
+                            self.notes.count(now_ns, counter, packets);
+                        }
+                    }
+                }
             }
             if let Some(batch) = batch {
                 self.take(&batch)?;
@@ -213,13 +210,14 @@ impl Course {
             _ => start.checked_sub(by),
         };
         self.started.0 = moved.unwrap_or(start);
-        self.notes.say(self.elapsed_ns(), set.text());
-        let note = self.note(set.text());
-        if !self.quota.admits_clock_set(note.start_ns) {
+        let now_ns = self.elapsed_ns();
+        let remark = Remark::ClockSet { set };
+        self.notes.add(now_ns, remark.clone());
+        if !self.quota.admits_clock_set(self.base_ns + now_ns) {
             return Ok(());
         }
-        self.tell(&set.text());
-        self.write(&Entry::ClockSet(note))
+        self.tell(&remark.to_string());
+        self.write(&self.remark(remark))
     }
 
     fn take(&mut self, batch: &Batch) -> anyhow::Result<()> {
@@ -270,7 +268,7 @@ impl Course {
     fn take_lasting(&mut self, mut event: Event) -> anyhow::Result<()> {
         event.at = self.time_at(event.start_ns);
         self.notes.explain(&mut event);
-        event.notes.push(NOT_OVER.to_owned());
+        event.notes.push(Remark::NotOver);
         let line = event.line(self.header.far_end());
         self.show(&format!("{}  {line}", time_of_day(&event.at)))?;
         event.notes.clear();
@@ -285,7 +283,7 @@ impl Course {
         if !self.quota.has_room(&event) {
             return Ok(());
         }
-        event.notes.push(NOT_OVER.to_owned());
+        event.notes.push(Remark::NotOver);
         self.write(&Entry::Open(Box::new(event)))?;
         self.write_so_far()
     }
@@ -336,8 +334,7 @@ impl Course {
         let minute = minute.map_or(Ok(()), |minute| self.take_minute(minute));
         event.and(minute)?;
         if interrupt.signal().is_none() {
-            let ended = Entry::Ended(self.note(String::new()));
-            self.write(&ended)?;
+            self.write(&self.remark(Remark::Ended))?;
         }
         let ended = self.journal.end();
         self.tell_of_journal();
@@ -349,13 +346,14 @@ impl Course {
         self.journal.append(serde_json::to_vec(entry)?)
     }
 
-    fn note(&self, text: String) -> Note {
+    /// Returns the line of the log for a remark of this moment.
+    fn remark(&self, what: Remark) -> Entry {
         let elapsed_ns = self.elapsed_ns();
-        Note {
+        Entry::Remark(Note {
             at: self.time_at(elapsed_ns),
             start_ns: self.base_ns + elapsed_ns,
-            text,
-        }
+            what,
+        })
     }
 
     /// Returns the time since the start of this process's part.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::record::Measured;
 use super::{Record, Side};
+use crate::results::row::Failure;
 use crate::term::digits::counted;
-use crate::verdict::judge::Verdict;
+use crate::verdict::judge::{Obstacle, Verdict};
 
 /// Rounds in which one side has to fail, and the other must not, until the side is the reason and not chance. If every
 /// window failed with the same probability, chance would do that in one of a million cases at most (0.25^10). A
@@ -122,9 +123,9 @@ impl Measured {
     }
 
     /// Returns the reason of the first failure of a side.
-    fn reason(&self, side: Side) -> Option<&str> {
+    fn reason(&self, side: Side) -> Option<&Failure> {
         let mut outcomes = self.outcomes(side);
-        outcomes.find_map(|outcome| Some(&*outcome.as_ref().err()?.reason))
+        outcomes.find_map(|outcome| Some(&outcome.as_ref().err()?.reason))
     }
 
     /// Returns the verdict on a pair with failures. `None`: there are none, or so few that the other rounds are judged.
@@ -135,27 +136,37 @@ impl Measured {
             .into_iter()
             .max_by_key(|side| self.failures(*side))?;
         let reason = self.reason(side)?;
+        let failure = reason.clone();
         match self.blamed(to_blame) {
-            Some(Side::B) => return Some(Verdict::Broken(reason.to_owned())),
-            Some(Side::A) => return Some(Verdict::NotComparable(format!("fails in A: {reason}"))),
+            Some(Side::B) => return Some(Verdict::Broken(Obstacle::Failed { failure })),
+            Some(side) => {
+                let side = side.to_string();
+                return Some(Verdict::NotComparable(Obstacle::FailedIn { side, failure }));
+            }
             None => {}
         }
         let has_both = self.whole_rounds().any(|is_failed| !is_failed);
         if has_both && !self.fails_often() {
             return None;
         }
-        let of = counted(self.outcomes(side).count(), "round");
-        let failed = format!("{side} failed in {} of {of}: {reason}", self.failures(side));
         let always_fails = |side: &Side| self.always_fails(*side);
-        Some(match self.other_programs() {
-            Some(programs) => {
-                Verdict::Undecided(format!("the machine was too busy: {programs}; {failed}"))
-            }
-            None if Side::BOTH.iter().all(always_fails) => {
-                Verdict::NotComparable(format!("fails in both: {reason}"))
-            }
-            None => Verdict::Undecided(failed),
-        })
+        let programs = self.other_programs();
+        if programs.is_none() && Side::BOTH.iter().all(always_fails) {
+            return Some(Verdict::NotComparable(Obstacle::FailedInBoth { failure }));
+        }
+        let failed = Obstacle::FailedNowAndThen {
+            side: side.to_string(),
+            failures: self.failures(side),
+            rounds: self.outcomes(side).count(),
+            failure,
+        };
+        Some(Verdict::Undecided(match programs {
+            Some(programs) => Obstacle::TooBusy {
+                programs: programs.to_owned(),
+                failed: Box::new(failed),
+            },
+            None => failed,
+        }))
     }
 
     /// Returns the side that failed in so many rounds, and always, while the other never did, that it is the reason.
@@ -190,9 +201,10 @@ impl Measured {
 }
 
 /// Returns the verdict where B failed in some rounds, and A in none.
-fn b_alone(failures: usize, rounds: usize, reason: &str) -> Verdict {
-    let rounds = counted(rounds, "round");
-    Verdict::Undecided(format!(
-        "B failed in {failures} of {rounds}, A in none: {reason}"
-    ))
+fn b_alone(failures: usize, rounds: usize, failure: &Failure) -> Verdict {
+    Verdict::Undecided(Obstacle::FailedInBAlone {
+        failures,
+        rounds,
+        failure: failure.clone(),
+    })
 }

@@ -9,7 +9,8 @@ use super::series::{self, Series};
 use super::{Pair, Record, Side};
 use crate::stats::CONFIDENCE;
 use crate::verdict::judge::{
-    Answer, Case, Change, Changes, Evidence, Judgement, Question, Threshold, Verdict, parts,
+    Answer, Case, Change, Changes, Evidence, Judgement, Obstacle, Question, Threshold, Verdict,
+    parts,
 };
 
 /// Factor by which errors are rarer on a busy machine. Where it is quiet, no change below the threshold looks like one
@@ -88,8 +89,8 @@ impl Evidence for Rounds {
         })
     }
 
-    fn obstacle(&self, _cases: &[usize]) -> String {
-        "fewer than two rounds have both sides".to_owned()
+    fn obstacle(&self, _cases: &[usize]) -> Obstacle {
+        Obstacle::TooFewRounds
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) type Outcome = Result<Figures, Failure>;
 /// Failure of a side in a round.
 #[derive(Clone, Debug)]
 pub(super) struct Failure {
-    pub(super) reason: String,
+    pub(super) reason: row::Failure,
     /// Other programs that used CPU time when it failed.
     pub(super) other_programs: Option<String>,
 }
@@ -195,7 +195,7 @@ impl Record {
                 other_programs,
             } => {
                 let failure = Failure {
-                    reason: reason.to_string(),
+                    reason: reason.clone(),
                     other_programs: other_programs.clone(),
                 };
                 let (side, pair) = self.place(of.side, &of.case)?;

@@ -12,7 +12,7 @@ use crate::results::log::Event;
 use crate::results::row::Failure;
 use crate::session::{Experiment, Step};
 use crate::verdict::judge::table::Detail;
-use crate::verdict::judge::{By, Engine, Judgement, Part, Question, Threshold, Verdict};
+use crate::verdict::judge::{By, Engine, Judgement, Obstacle, Part, Question, Threshold, Verdict};
 
 fn judged(record: &Record) -> Judgement {
     let question = Question {
@@ -199,6 +199,16 @@ fn verdict(record: &Record, pair: usize) -> Verdict {
     judged(record).cases[pair].answer.verdict.clone()
 }
 
+/// Returns a verdict in words, with its reason.
+fn said(verdict: &Verdict) -> String {
+    let reason = verdict.reason().map(Obstacle::to_string);
+    format!(
+        "{}: {}",
+        verdict.word(By::Speed),
+        reason.unwrap_or_default()
+    )
+}
+
 #[test]
 fn only_a_side_that_always_fails_while_the_other_never_does_is_to_blame() {
     let mut record = record(1);
@@ -215,20 +225,18 @@ fn only_a_side_that_always_fails_while_the_other_never_does_is_to_blame() {
         7,
         &[[None, None], [None, no], [no, no], [no, None], [None, no]],
     );
-    let not_comparable = |why: &str| Verdict::NotComparable(why.to_owned());
-    let undecided = |why: &str| Verdict::Undecided(why.to_owned());
     let verdicts = [
-        Verdict::Broken("no".to_owned()),
-        not_comparable("fails in A: no"),
-        not_comparable("fails in both: no"),
-        undecided("B failed in 9 of 9 rounds: no"),
-        undecided("fewer than two rounds have both sides"),
-        undecided("B failed in 1 of 2 rounds: no"),
-        not_comparable("fails in both: no"),
-        undecided("B failed in 3 of 5 rounds: no"),
+        "broken: no",
+        "not comparable: fails in A: no",
+        "not comparable: fails in both: no",
+        "unclear: B failed in 9 of 9 rounds: no",
+        "unclear: fewer than two rounds have both sides",
+        "unclear: B failed in 1 of 2 rounds: no",
+        "not comparable: fails in both: no",
+        "unclear: B failed in 3 of 5 rounds: no",
     ];
     for (pair, expected) in verdicts.iter().enumerate() {
-        assert_eq!(verdict(&record, pair), *expected, "{pair}");
+        assert_eq!(said(&verdict(&record, pair)), *expected, "{pair}");
         let is_decided = record.measured()[pair].is_decided(record.rounds_to_blame());
         assert_eq!(is_decided, [0, 1, 6, 7].contains(&pair), "{pair}");
     }
@@ -261,7 +269,7 @@ fn a_case_that_a_busy_machine_kept_from_running_is_unclear_and_says_who_was_in_t
         record.put_side(other, 0, round, 1.0);
     }
     let why = format!("the machine was too busy: {busy}; B failed in 3 of 5 rounds: {nothing}");
-    assert_eq!(verdict(&record, 0), Verdict::Undecided(why));
+    assert_eq!(said(&verdict(&record, 0)), format!("unclear: {why}"));
     let judgement = judged(&record);
     let mut engines = judgement.engines.iter();
     assert!(engines.all(|engine| engine.whole.verdict == Verdict::Same));
@@ -319,7 +327,7 @@ fn a_b_that_alone_fails_now_and_then_is_never_called_the_same_or_better() {
         let judgement = judged(&record);
         let engine = &engine(&judgement, "std").whole;
         let why = "B failed in 2 of 20 rounds, A in none: nothing was received";
-        assert_eq!(engine.verdict, Verdict::Undecided(why.to_owned()));
+        assert_eq!(said(&engine.verdict), format!("unclear: {why}"));
         assert!(engine.change.is_some() && judgement.is_inconclusive());
         let text = table::draw(&record, &judgement, Detail::Changes, 100);
         assert!(text.contains(&format!("unclear: {why}")), "{text}");

@@ -321,9 +321,9 @@ columns! {
         /// Scatter of the median round trip, as `residual_sd_pct`.
         residual_rtt_sd_pct: Option<f64>, "%", Window, Rr, "no round trips, 1 window";
         /// Complete, undisturbed earlier runs of this case on this machine in the folder of the results.
-        earlier_runs: Option<usize>, "", Start, Free, "no speed, `--rate`, fewer than 2";
+        earlier_runs: Option<usize>, "", Start, Free, "no speed, `--rate`, fewer than 4";
         /// Half of the 95 % prediction interval for `received_pps` of the next run.
-        earlier_runs_pct: Option<f64>, "%", Start, Free, "no speed, `--rate`, fewer than 2";
+        earlier_runs_pct: Option<f64>, "%", Start, Free, "no speed, `--rate`, fewer than 4";
         /// Time that a bench thread was ready to run while something else ran: of the thread that lost most.
         preempted_pct: Option<f64>, "%", Window, Never, "no window, not counted by the kernel";
         /// Time that the hypervisor took of the bench threads' CPUs.

@@ -158,7 +158,7 @@ pub(super) fn warnings(
     of_case.extend(doubts::overload(input.case, samples));
     of_case.extend(on_the_way::warnings(input));
     of_case.extend(busy_polled::no_effect(samples));
-    of_case.extend(pacing::shortfall(input.case, input.engines.sender, samples));
+    of_case.extend(pacing::not_kept(input.case, input.engines.sender, samples));
     of_case.extend(latencies.warnings());
     of_case.extend(idle_threads(input));
     of_case.extend(windows.warnings(speeds));

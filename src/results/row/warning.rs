@@ -166,8 +166,9 @@ sentences! {
         "busy-poll-undone": BusyPollUndone => "--busy-poll had no effect: a library set its sockets otherwise";
         "nothing-to-poll": NothingToPoll =>
             "--busy-poll had no effect: no NAPI delivered the datagrams (SO_INCOMING_NAPI_ID is 0), as over loopback";
-        "rate-not-reached": RateNotReached { asked_pps: f64, sent_pps: f64 } =>
-            "the rate was not reached: of {asked_pps:.0} datagrams per second {sent_pps:.0} were sent (late_packets)";
+        "rate-not-kept": RateNotKept { asked_pps: f64, sent_pps: f64 } =>
+            "the rate was not kept: {sent_pps:.0} datagrams per second were sent instead of {asked_pps:.0}{}",
+            if sent_pps > asked_pps { ", as what was late before the window was sent in it" } else { " (late_packets)" };
         "few-slow-windows": FewSlowWindows { column: String, windows: usize } =>
             "{column} is empty, as the slower requests are of fewer than {windows} windows: use more --rounds and a \
              longer --duration";

@@ -43,9 +43,8 @@ fn a_silence_that_was_not_over_when_the_soak_was_killed_counts_as_at_least_as_lo
         1,
         "of the other one only: {killed}"
     );
-    let resumed =
-        json!({"at": "2026-11-29T11:00:00.000Z", "start_ns": 20_000_000_000_u64, "text": ""});
-    entries.push(json!({"resumed": resumed}));
+    let resumed = json!({"at": "2026-11-29T11:00:00.000Z", "start_ns": 20_000_000_000_u64, "what": "resumed"});
+    entries.push(json!({"remark": resumed}));
     let resumed = text(json!(entries));
     let gap = "resumed    not measured from 2026-11-29T10:00:20.000Z to 2026-11-29T11:00:00.000Z\n";
     assert!(resumed.contains(gap), "{resumed}");
@@ -54,11 +53,14 @@ fn a_silence_that_was_not_over_when_the_soak_was_killed_counts_as_at_least_as_lo
 #[test]
 fn a_far_end_that_cannot_be_started_again_is_said_until_it_is_back() {
     let why = "feB: its program cannot be started again: udpbench: not found";
-    let note = |text: &str| json!({"at": "2026-11-29T11:00:00.000Z", "start_ns": 1, "text": text});
-    let gone = json!({"far_end_gone": note(why)});
+    let remark = |what: Value| {
+        let note = json!({"at": "2026-11-29T11:00:00.000Z", "start_ns": 1, "what": what});
+        json!({"remark": note})
+    };
+    let gone = remark(json!({"not-started": {"host": "feB", "why": "udpbench: not found"}}));
     let said = text(json!([gone]));
     assert!(said.contains(&format!("other end  {why}\n")), "{said}");
-    let back = json!({"far_end_back": note("feB: its program was started again")});
+    let back = remark(json!({"started-again": {"host": "feB", "silence_ns": 1}}));
     let said = text(json!([gone, back]));
     assert!(!said.contains(why), "{said}");
 }
@@ -93,7 +95,7 @@ fn the_next_steps_are_for_the_places_that_lost_most_and_the_number_of_others_is_
             "loss",
             "back",
             lost,
-            json!([format!("{place} +{lost}")]),
+            json!([{"counted": {"counter": {"here": place}, "by": lost}}]),
         ));
     }
     entries.push(entry("loss", "forward", 2, json!([])));

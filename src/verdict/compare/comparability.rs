@@ -5,26 +5,35 @@ use std::time::Duration;
 
 use crate::results::row::Row;
 use crate::term::digits::counted;
+use crate::verdict::judge::Obstacle;
 
 /// Returns why two rows of one case must not be compared, or `None`.
-pub(super) fn obstacle(base: &Row, new: &Row) -> Option<String> {
+pub(super) fn obstacle(base: &Row, new: &Row) -> Option<Obstacle> {
     other_system(base, new)
         .or_else(|| other_buffers(base, new))
         .or_else(|| throttled(base, new))
 }
 
 /// Returns why two rows are of different machines or builds, or `None`.
-pub(super) fn other_system(base: &Row, new: &Row) -> Option<String> {
+pub(super) fn other_system(base: &Row, new: &Row) -> Option<Obstacle> {
     other_machine(base, new)
         .or_else(|| other_virtualization(base, new))
         .or_else(|| other_build(base, new))
 }
 
-fn other_machine(base: &Row, new: &Row) -> Option<String> {
+fn other_machine(base: &Row, new: &Row) -> Option<Obstacle> {
     MACHINE.iter().find_map(|(name, fact)| {
         let (base, new) = (fact(base), fact(new));
-        differ(&base, &new).then(|| format!("other {name}: {base}, now {new}"))
+        differ(&base, &new).then(|| other(name, &base, &new))
     })
+}
+
+fn other(what: &str, before: &str, after: &str) -> Obstacle {
+    Obstacle::Other {
+        what: what.to_owned(),
+        before: before.to_owned(),
+        after: after.to_owned(),
+    }
 }
 
 type Fact = fn(&Row) -> String;
@@ -51,35 +60,36 @@ fn differ(base: &str, new: &str) -> bool {
 
 /// Returns the remark on different virtualization. An empty text means that none was found, so an emulated board
 /// differs from a real one.
-fn other_virtualization(base: &Row, new: &Row) -> Option<String> {
+fn other_virtualization(base: &Row, new: &Row) -> Option<Obstacle> {
     let shown = |row: &Row| match row.virtualization.as_str() {
         "" => "none".to_owned(),
         by => by.to_owned(),
     };
     let (base, new) = (shown(base), shown(new));
-    (base != new).then(|| format!("other virtualization: {base}, now {new}"))
+    (base != new).then(|| other("virtualization", &base, &new))
 }
 
-fn other_build(base: &Row, new: &Row) -> Option<String> {
+fn other_build(base: &Row, new: &Row) -> Option<Obstacle> {
     let kind = |row: &Row| if row.is_debug() { "debug" } else { "release" };
     let differs = differ(&base.version, &new.version) && base.is_debug() != new.is_debug();
-    differs.then(|| format!("other build: {}, now {}", kind(base), kind(new)))
+    differs.then(|| other("build", kind(base), kind(new)))
 }
 
-fn other_buffers(base: &Row, new: &Row) -> Option<String> {
+fn other_buffers(base: &Row, new: &Row) -> Option<Obstacle> {
     let granted = [
         ("SO_RCVBUF", base.rcvbuf_bytes, new.rcvbuf_bytes),
         ("SO_SNDBUF", base.sndbuf_bytes, new.sndbuf_bytes),
     ];
     granted.into_iter().find_map(|(name, base, new)| {
         let (base, new) = (base?, new?);
-        (base != new).then(|| format!("other {name}: {base} B were granted, now {new} B"))
+        (base != new).then(|| other(name, &format!("{base} B"), &format!("{new} B")))
     })
 }
 
-fn throttled(base: &Row, new: &Row) -> Option<String> {
-    let throttled = [base, new].into_iter().find(|row| row.was_throttled());
-    throttled.map(|row| format!("the board was throttled: {}", row.throttled))
+fn throttled(base: &Row, new: &Row) -> Option<Obstacle> {
+    let throttled = [base, new].into_iter().find(|row| row.was_throttled())?;
+    let how = throttled.throttled.to_string();
+    Some(Obstacle::Throttled { how })
 }
 
 /// Returns a remark for each difference between compared rows that may explain a change.
@@ -173,7 +183,7 @@ mod tests {
         let changed = |change: fn(&mut Row)| {
             let mut new = base.clone();
             change(&mut new);
-            obstacle(&base, &new).unwrap_or_default()
+            obstacle(&base, &new).map_or_else(String::new, |it| it.to_string())
         };
         assert_eq!(
             changed(|new| new.board = "rpi-4b".to_owned()),
@@ -187,7 +197,7 @@ mod tests {
         );
         assert_eq!(
             changed(|new| new.rcvbuf_bytes = Some(212_992)),
-            "other SO_RCVBUF: 4096 B were granted, now 212992 B"
+            "other SO_RCVBUF: 4096 B, now 212992 B"
         );
         assert!(changed(|new| new.sndbuf_bytes = Some(1)).starts_with("other SO_SNDBUF"));
         assert_eq!(
@@ -208,7 +218,7 @@ mod tests {
         let changed = |change: fn(&mut Row)| {
             let mut new = base.clone();
             change(&mut new);
-            other_system(&base, &new).unwrap_or_default()
+            other_system(&base, &new).map_or_else(String::new, |it| it.to_string())
         };
         assert_eq!(
             changed(|new| new.remote_board = "rpi-5".to_owned()),

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Comparison;
 use crate::term::digits::counted;
-use crate::verdict::judge::Verdict;
 use crate::verdict::judge::percent::percent;
+use crate::verdict::judge::{Obstacle, Verdict};
 
 /// Returns the remarks, each once.
 pub(crate) fn lines(comparison: &Comparison) -> Vec<String> {
@@ -17,20 +17,21 @@ pub(crate) fn lines(comparison: &Comparison) -> Vec<String> {
         ("case", cases.collect()),
     ];
     let mut lines: Vec<String> = Vec::new();
-    let mut said: BTreeSet<&str> = BTreeSet::new();
+    let mut said: BTreeSet<String> = BTreeSet::new();
     for (noun, verdicts) in kinds {
-        let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        let mut reasons: BTreeMap<(&str, String), usize> = BTreeMap::new();
         for verdict in verdicts {
             let what = match verdict {
                 Verdict::Broken(_) => "broken",
                 Verdict::Undecided(_) => "unclear",
                 _ => "not judged",
             };
-            if let Some(reason) = verdict.reason().filter(|reason| !said.contains(reason)) {
+            let reason = verdict.reason().map(Obstacle::to_string);
+            if let Some(reason) = reason.filter(|reason| !said.contains(reason)) {
                 *reasons.entry((what, reason)).or_default() += 1;
             }
         }
-        said.extend(reasons.keys().map(|(_, reason)| *reason));
+        said.extend(reasons.keys().map(|(_, reason)| reason.clone()));
         let reasons = reasons.into_iter();
         lines.extend(
             reasons.map(|((what, reason), count)| {

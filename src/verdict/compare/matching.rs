@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::results::files::Results;
 use crate::results::row::{Failure, Hindrance, Reason, Row, Status, Warning};
+use crate::verdict::judge::Obstacle;
 
 /// Rows of two sides, by case.
 pub(super) struct Matching<'a> {
@@ -39,14 +40,14 @@ impl fmt::Display for LeftOut {
 pub(super) enum Matched<'a> {
     /// Measured in all files: its rows in the files before, and in those after.
     Measured([Vec<&'a Row>; 2]),
-    /// Measured before, failed after. The text is the reason.
-    Broken([&'a Row; 2], String),
-    /// Measured before; failed in a run after, but the machine may be the reason. The text says why.
-    Undecided([&'a Row; 2], String),
-    /// Measured in all files, but other programs took the CPUs of its threads. The text says on which side.
-    Disturbed([&'a Row; 2], String),
-    /// Ambiguous case with several rows in a file: the first row, and the reason.
-    Several(&'a Row, String),
+    /// Measured before, failed after.
+    Broken([&'a Row; 2], Obstacle),
+    /// Measured before; failed in a run after, but the machine may be the reason.
+    Undecided([&'a Row; 2], Obstacle),
+    /// Measured in all files, but other programs took the CPUs of its threads.
+    Disturbed([&'a Row; 2], Obstacle),
+    /// Ambiguous case with several rows in a file: the first row.
+    Several(&'a Row, Obstacle),
 }
 
 const SIDES: [&str; 2] = ["BEFORE", "AFTER"];
@@ -109,9 +110,8 @@ fn matched<'a>(
 ) -> Result<Matched<'a>, LeftOut> {
     for (side, files) in SIDES.iter().zip(rows) {
         if let Some(several) = files.iter().find(|rows| rows.len() > 1) {
-            let count = several.len();
-            let why =
-                format!("{count} rows of this case in one file {side}: give each run its own file");
+            let (rows, side) = (several.len(), (*side).to_owned());
+            let why = Obstacle::SeveralRows { rows, side };
             return Ok(Matched::Several(several[0], why));
         }
     }
@@ -140,22 +140,27 @@ fn matched<'a>(
         let nothing_came = || Failure::NothingReceived {
             hindrance: Hindrance::default(),
         };
-        let (failure, reason) = match &broken.reason {
-            Reason::Failed(failure) => (failure.clone(), broken.reason.line()),
-            _ => (nothing_came(), nothing_came().to_string()),
+        let failure = match &broken.reason {
+            Reason::Failed(failure) => failure.clone(),
+            _ => nothing_came(),
         };
         let two = [before[0], broken];
         let (failures, runs) = (failed.len(), after.len());
         return Ok(match busy.filter(|_| failure.may_be_starved()) {
             Some(programs) => {
-                let why = format!("the machine was too busy AFTER: {programs}; {reason}");
-                Matched::Undecided(two, why)
+                let programs = programs.to_string();
+                let failed = Box::new(Obstacle::Failed { failure });
+                Matched::Undecided(two, Obstacle::TooBusy { programs, failed })
             }
             None if failures < runs => {
-                let why = format!("failed in {failures} of {runs} runs AFTER: {reason}");
+                let why = Obstacle::FailedInRuns {
+                    failures,
+                    runs,
+                    failure,
+                };
                 Matched::Undecided(two, why)
             }
-            None => Matched::Broken(two, reason),
+            None => Matched::Broken(two, Obstacle::Failed { failure }),
         });
     }
     if let Some(row) = after.iter().find(|row| status(row) != Status::Ok) {
@@ -169,7 +174,7 @@ fn matched<'a>(
         return Ok(Matched::Measured([before, after]));
     }
     let sides = disturbed.join(" and ");
-    let why = format!("benchmark threads lost CPU time to other programs {sides}");
+    let why = Obstacle::Disturbed { sides };
     Ok(Matched::Disturbed([before[0], after[0]], why))
 }
 

@@ -24,7 +24,9 @@ use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 use crate::stats;
 use crate::term::digits::counted;
-use crate::verdict::judge::{Answer, By, Case, Judgement, Question, Verdict, judge, parts};
+use crate::verdict::judge::{
+    Answer, By, Case, Judgement, Obstacle, Question, Verdict, judge, parts,
+};
 
 /// Results of a comparison.
 #[derive(Clone, Debug)]
@@ -50,8 +52,6 @@ pub struct Comparison {
 /// from a neighbour. Of ten sweeps in a row on a virtual machine, the machine's speed had a standard deviation of 3.5 %
 /// (docs/VALIDATION.md): two of them differ by this much in 4 of 100.
 const MACHINE_MOVED: f64 = 0.10;
-
-const AT_A_RATE: &str = "at a given rate the speed is what was asked for; use --by cpu";
 
 /// Compares the runs before with those after.
 pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
@@ -142,10 +142,10 @@ impl Comparison {
             .judgement
             .cases
             .iter()
-            .filter_map(|case| case.answer.verdict.reason());
-        let remarks = self.remarks.iter().map(String::as_str);
-        let first = reasons.chain(remarks).next();
-        let first = first.unwrap_or("there are no rows").to_owned();
+            .filter_map(|case| case.answer.verdict.reason())
+            .map(Obstacle::to_string);
+        let first = reasons.chain(self.remarks.iter().cloned()).next();
+        let first = first.unwrap_or_else(|| "there are no rows".to_owned());
         Some(match &self.unmatched {
             Some([before, after]) if before != after => {
                 format!("{first}: BEFORE has {before}, AFTER {after}")
@@ -233,7 +233,7 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
             return Err(match comparability::obstacle(before, after) {
                 Some(other) => Verdict::NotComparable(other),
                 None if by == By::Speed && before.target_pps.is_some() => {
-                    Verdict::NotComparable(AT_A_RATE.to_owned())
+                    Verdict::NotComparable(Obstacle::AtARate)
                 }
                 None => Verdict::Undecided(why.clone()),
             });
@@ -250,7 +250,7 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
         return Err(Verdict::NotComparable(why));
     }
     if by == By::Speed && first.target_pps.is_some() {
-        return Err(Verdict::NotComparable(AT_A_RATE.to_owned()));
+        return Err(Verdict::NotComparable(Obstacle::AtARate));
     }
     let logs = |side: usize| -> Option<Vec<f64>> {
         let values = rows[side].iter().map(|row| value(row, by));
@@ -266,10 +266,9 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
             logs: [before, after],
             within: within.iter().sum::<f64>() / within.len() as f64,
         }),
-        _ => Err(Verdict::NotComparable(format!(
-            "no {} above 0",
-            by.words()[0]
-        ))),
+        _ => Err(Verdict::NotComparable(Obstacle::NoValue {
+            what: by.words()[0].to_owned(),
+        })),
     }
 }
 

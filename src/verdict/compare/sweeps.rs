@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::{BlockKey, Threads};
 use crate::stats;
-use crate::verdict::judge::{Change, Changes, Doubts, Evidence, Parts, Threshold};
+use crate::verdict::judge::{Change, Changes, Doubts, Evidence, Obstacle, Parts, Threshold};
 
 /// Logarithms of a case in all sweeps.
 #[derive(Clone, Debug)]
@@ -312,13 +312,12 @@ impl Evidence for Sweeps {
         self.doubts_of(changed, risk)
     }
 
-    fn obstacle(&self, cases: &[usize]) -> String {
+    fn obstacle(&self, cases: &[usize]) -> Obstacle {
         let is_alone = |number: &usize| self.blocks[&self.cases[*number].block].len() == 1;
         if cases.iter().all(is_alone) {
-            return "no other engine in its blocks, to tell it from a change of the machine"
-                .to_owned();
+            return Obstacle::Alone;
         }
-        "one block, and one sweep on a side: a second sweep, or more payloads, can tell".to_owned()
+        Obstacle::OneBlock
     }
 }
 

@@ -13,6 +13,7 @@
 //! tuning`), [`Change::by_student`] for few sweeps (`compare`).
 
 mod change;
+mod obstacle;
 pub mod parts;
 pub(crate) mod percent;
 pub mod rows;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::stats::holm;
 
 pub use self::change::Change;
+pub use self::obstacle::Obstacle;
 pub use self::parts::{Part, Parts};
 pub use self::threshold::Threshold;
 pub use self::verdict::Verdict;
@@ -139,7 +141,7 @@ pub struct Answer {
 pub type Changes<'a> = Box<dyn Fn(&[usize]) -> Option<Change> + 'a>;
 
 /// Function that returns why a change of some cases, although it was seen, cannot be called theirs.
-pub type Doubts<'a> = Box<dyn Fn(&[usize], Change) -> Option<String> + 'a>;
+pub type Doubts<'a> = Box<dyn Fn(&[usize], Change) -> Option<Obstacle> + 'a>;
 
 /// What was measured, as the judge asks it.
 pub trait Evidence {
@@ -152,7 +154,7 @@ pub trait Evidence {
     }
 
     /// Returns why the change of these cases, or its error, is not known.
-    fn obstacle(&self, cases: &[usize]) -> String;
+    fn obstacle(&self, cases: &[usize]) -> Obstacle;
 }
 
 /// Judges each engine, each part and each case. `looks`: number of times that one judges as results come in; they
@@ -229,7 +231,7 @@ struct Called {
     /// All cases of the groups.
     cases: BTreeSet<usize>,
     /// Why groups are not called that surely changed.
-    doubts: BTreeMap<Vec<usize>, String>,
+    doubts: BTreeMap<Vec<usize>, Obstacle>,
 }
 
 impl Called {

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Change, Judgement};
+use super::{Answer, Change, Judgement, Obstacle};
 use crate::results::export::row_of;
 
 /// Returns the rows: objects with the same keys, each with `shared`. `sides`: names of the two columns
@@ -58,6 +58,7 @@ pub fn rows(judgement: &Judgement, sides: [&str; 2], shared: &Value) -> Vec<Valu
 /// Returns the fields of a change and its verdict.
 fn verdict_fields(judgement: &Judgement, answer: &Answer) -> Value {
     let change = answer.change;
+    let reason = answer.verdict.reason();
     // An infinite end becomes `null`: JSON has no infinity.
     let pct = |fraction: f64| (fraction * 1e5).round() / 1e3;
     json!({
@@ -68,6 +69,7 @@ fn verdict_fields(judgement: &Judgement, answer: &Answer) -> Value {
         "visible_pct": judgement.visible_in(answer).map(pct),
         "threshold_pct": judgement.question.threshold.percent(),
         "verdict": answer.verdict.word(judgement.question.by),
-        "reason": answer.verdict.reason().unwrap_or_default(),
+        "reason_code": reason.map(Obstacle::code).unwrap_or_default(),
+        "reason": reason.map(Obstacle::to_string).unwrap_or_default(),
     })
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 
 use super::percent::{estimate, interval};
-use super::{Answer, By, Case, Change, Judgement, Part, Verdict};
+use super::{Answer, By, Case, Change, Judgement, Obstacle, Part, Verdict};
 use crate::term::digits::counted;
 use crate::term::table::{Columns, Table};
 
@@ -47,7 +47,7 @@ fn count<'a>(by: By, verdicts: impl Iterator<Item = &'a Verdict>, what: &str) ->
     let (worse, word) = of(&Verdict::Worse);
     let mut text = format!("{worse} of {} {word}", counted(answers.len(), what));
     let others = [
-        Verdict::Broken(String::new()),
+        Verdict::Broken(Obstacle::AtARate),
         Verdict::Better,
         Verdict::Same,
         Verdict::Unclear,

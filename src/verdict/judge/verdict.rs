@@ -1,9 +1,9 @@
 //! Verdicts in words.
 
-use super::By;
+use super::{By, Obstacle};
 
 /// Verdict on a change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// Faster or cheaper: surely by more than the threshold.
     Better,
@@ -15,11 +15,11 @@ pub enum Verdict {
     Unclear,
     /// Possible change that more of the same would not tell, with the reason: a busy machine, it may be another engine's,
     /// or nothing shows by how much results differ by chance.
-    Undecided(String),
+    Undecided(Obstacle),
     /// Failure of a case that worked before, with the reason.
-    Broken(String),
+    Broken(Obstacle),
     /// Results that must not or cannot be compared, with the reason.
-    NotComparable(String),
+    NotComparable(Obstacle),
 }
 
 impl Verdict {
@@ -38,7 +38,7 @@ impl Verdict {
     }
 
     /// Returns the reason, if the verdict has one.
-    pub fn reason(&self) -> Option<&str> {
+    pub fn reason(&self) -> Option<&Obstacle> {
         match self {
             Self::Broken(reason) | Self::Undecided(reason) | Self::NotComparable(reason) => {
                 Some(reason)

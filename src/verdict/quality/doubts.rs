@@ -62,9 +62,9 @@ pub(super) const STOP_AND_MEND: Fix = Fix::Check(
 );
 
 /// Number of grave doubts, which come first in [`DOUBTS`]. One case with a grave doubt rules out a good grade.
-pub(super) const GRAVE: usize = 9;
+pub(super) const GRAVE: usize = 10;
 /// Index of the doubt that traffic had not settled.
-const UNSETTLED: usize = 8;
+const UNSETTLED: usize = 9;
 /// Number of doubts about the setup, the first of all. They hold for all cases alike, so they say less about each.
 pub(super) const OF_SETUP: usize = 2;
 
@@ -72,7 +72,7 @@ pub(super) const OF_SETUP: usize = 2;
 ///
 /// Some warnings are no doubts: warnings about a case's setup (threads that share CPUs) say nothing against its
 /// number, unless they are both ends of a wire. Nor does the load before the start: if it lasts, windows show it.
-pub(super) const DOUBTS: [Doubt; 10] = [
+pub(super) const DOUBTS: [Doubt; 11] = [
     Doubt {
         // The number of the CPU follows.
         what: "both ends share CPU",
@@ -95,6 +95,15 @@ pub(super) const DOUBTS: [Doubt; 10] = [
         what: "interrupted",
         fix: Fix::Resume,
         evidence: Evidence::Status(Status::Interrupted),
+    },
+    Doubt {
+        what: "the rate was not kept",
+        fix: Fix::Words(
+            "choose a lower --rate, and a longer --warmup if some was late before the windows",
+        ),
+        evidence: Evidence::Warnings(|warning| {
+            matches!(warning, Warning::Case(CaseWarning::RateNotKept { .. }))
+        }),
     },
     Doubt {
         what: "not the speed of a board: emulated, or a debug build",

@@ -99,8 +99,12 @@ impl Answer {
             let besides = known
                 .first()
                 .map_or_else(String::new, |only| format!("besides {only}, "));
+            let where_shown = match board.machine.network {
+                Network::Loopback => "between two hosts",
+                Network::Veth | Network::Wire => "over a cable",
+            };
             said.push(format!(
-                "No recommendation: {besides}only offload was measured, whose gain shows on a wire"
+                "No recommendation: {besides}only offload was measured, whose gain shows {where_shown}"
             ));
         }
         let is_cut = is_unranked || all_choices().any(Choices::are_too_many);
@@ -219,7 +223,7 @@ fn said_by(board: &BoardRanking, choices: &[(Measure, Choices)], engines: usize)
     said
 }
 
-/// Returns the remark on intervals: they hold within this run. Where earlier runs are known, says how far they differed,
+/// Returns the remark on intervals: they hold within this run. Where earlier runs are known, says how far the next one may differ,
 /// for the best engines or else for the median of all cases. `None`: neither is known.
 fn intervals(board: &BoardRanking, best: &BTreeSet<&str>, gains: &[Gain]) -> Option<String> {
     let within = board.reach_of_intervals();
@@ -240,12 +244,12 @@ fn intervals(board: &BoardRanking, best: &BTreeSet<&str>, gains: &[Gain]) -> Opt
     known.sort_by(|one, other| one.half_pct.total_cmp(&other.half_pct));
     let between = known.get(known.len() / 2).map(|median| {
         let (runs, half) = (median.runs, half_in_words(median.half_pct));
-        format!("our last {runs} runs differed by +-{half} (rates of {whose})")
+        format!("he next run may differ by +-{half} (rates of {whose} in your last {runs})")
     });
     match (has_interval, between) {
-        (true, Some(between)) => Some(format!("+-% is {within}; y{between}")),
+        (true, Some(between)) => Some(format!("+-% is {within}; t{between}")),
         (true, None) => Some(format!("+-% is {within}")),
-        (false, between) => between.map(|between| format!("Y{between}")),
+        (false, between) => between.map(|between| format!("T{between}")),
     }
 }
 
@@ -286,5 +290,5 @@ fn polls(board: &BoardRanking, told: &BTreeSet<&str>) -> Option<String> {
 pub(super) fn hint(board: &BoardRanking) -> Option<String> {
     let is_poor = board.quality.grade == Grade::Poor;
     let reason = board.quality.reasons.first().filter(|_| is_poor)?;
-    Some(format!("A hint only: the run was poor, {reason}"))
+    Some(format!("A hint at most: the run was poor, {reason}"))
 }

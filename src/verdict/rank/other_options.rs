@@ -82,14 +82,24 @@ macro_rules! define {
 }
 parameters!(define);
 
+/// Options that some engines cannot obey. They will not the next time either.
+const OF_SOME: [&str; 3] = ["--batch", "--cmsg", "--train"];
+
 impl OtherOptions {
     /// Returns the options of these cases.
     pub(super) fn of<'a>(cases: impl Iterator<Item = &'a Case>) -> Self {
         let mut values: BTreeMap<&str, BTreeSet<Option<String>>> = BTreeMap::new();
-        for option in cases.flat_map(options_of_case) {
-            let value = option.value.filter(|_| !option.is_default);
-            values.entry(option.flag).or_default().insert(value);
+        let mut of_pairs = BTreeMap::<_, BTreeSet<Option<String>>>::new();
+        for case in cases {
+            for option in options_of_case(case) {
+                let value = option.value.filter(|_| !option.is_default);
+                let of_pair = of_pairs.entry((option.flag, case.sender, case.receiver));
+                of_pair.or_default().insert(value.clone());
+                values.entry(option.flag).or_default().insert(value);
+            }
         }
+        let mixed = of_pairs.into_iter().filter(|(_, values)| values.len() > 1);
+        let mixed: BTreeSet<&str> = mixed.map(|((flag, ..), _)| flag).collect();
         let mut all = Self::default();
         let directions = DIRECTIONS.map(|direction| Some(direction.to_string()));
         let directions = BTreeSet::from(directions);
@@ -99,7 +109,10 @@ impl OtherOptions {
             match (values.len(), given.len()) {
                 _ if is_default => {}
                 (1, 0) => {}
-                (values, given_values) if values == given_values => {
+                (values, given_values)
+                    if values == given_values
+                        || OF_SOME.contains(&flag) && !mixed.contains(flag) =>
+                {
                     _ = all.same.insert(flag, given.join(","));
                 }
                 _ => _ = all.varied.insert(flag),
@@ -131,9 +144,15 @@ mod tests {
             same.chain(varied).collect::<Vec<_>>()
         };
         assert!(named(&keys[..1]).is_empty());
-        assert_eq!(named(&keys[..2]), ["--train"]);
+        assert_eq!(named(&keys[..2]), ["--train 8"]);
         assert_eq!(named(&keys[1..2]), ["--train 8"]);
-        let all = ["--batch", "--cmsg", "--spread", "--train", "--transport"];
+        let all = [
+            "--batch 8",
+            "--cmsg ecn",
+            "--train 8",
+            "--spread",
+            "--transport",
+        ];
         assert_eq!(named(&keys), all);
         let up = "std:std/2t/26B/connected/v4/up";
         let down = "std:std/2t/26B/connected/v4/down";

@@ -462,7 +462,7 @@ fn the_answer_says_how_far_earlier_runs_differed() {
         seen(row("mmsg", 2, 1.2, 0.9), 9.4),
     ];
     let text = sentences(&ranked(&rows), By::Both).join("\n");
-    let said = "\n+-% is within this run; your last 6 runs differed by +-9.4 % (rates of mmsg)\n";
+    let said = "\n+-% is within this run; the next run may differ by +-9.4 % (rates of mmsg in your last 6)\n";
     assert!(text.contains(said), "{text}");
     // No engine can be recommended, and one has no earlier runs.
     let lossy = |row: Row| Row {
@@ -472,13 +472,13 @@ fn the_answer_says_how_far_earlier_runs_differed() {
     let rows = [rows[0].clone(), row("mmsg", 2, 1.2, 0.9)].map(lossy);
     let text = sentences(&ranked(&rows), By::Both).join("\n");
     assert!(
-        text.contains("your last 6 runs differed by +-5.0 % (rates of all)"),
+        text.contains("the next run may differ by +-5.0 % (rates of all in your last 6)"),
         "{text}"
     );
     let text = sentences(&ranked(&[row("mmsg", 2, 1.2, 0.9)]), By::Both).join("\n");
     assert_eq!(text, "No recommendation: only mmsg was measured");
     let text = sentences(&ranked(&[seen(row("mmsg", 2, 1.2, 0.9), 250.0)]), By::Both).join("\n");
-    let said = "\nYour last 6 runs differed by +-99 % or more (rates of mmsg)";
+    let said = "\nThe next run may differ by +-99 % or more (rates of mmsg in your last 6)";
     assert!(text.ends_with(said), "{text}");
 }
 

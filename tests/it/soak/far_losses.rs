@@ -28,8 +28,8 @@ fn a_firewall_of_the_other_host_is_the_place() {
     let output = soak.wait_with_output().expect("it ends");
     assert_code(&output, 0);
     let log = log(&place.path("soak.jsonl"));
-    let noted = |note: &String| note.starts_with("there: between IP and UDP, without a counter +");
-    let has_note = log.events().any(|event| event.notes.iter().any(noted));
+    let place = "there: between IP and UDP, without a counter +";
+    let has_note = log.events().any(|event| event.notes_text().contains(place));
     let text = stdout(&output);
     assert!(has_note, "{text}");
     let next = "at far, between IP and UDP, without a counter: there, sudo nft list ruleset;";

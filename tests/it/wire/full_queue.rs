@@ -56,7 +56,7 @@ fn a_rate_is_reached_although_most_is_refused() {
     };
     for row in &rows {
         assert!(packets(row.dropped_qdisc_packets) > 0, "{row:?}");
-        let is_short = |it: &Warning| it.code() == "rate-not-reached";
+        let is_short = |it: &Warning| it.code() == "rate-not-kept";
         let sent_pps = row.sent_pps.expect("measured");
         // On a busy machine, threads may be late. That is said from 2 % on.
         let is_said = row.warnings.iter().any(is_short);

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Fit, Sweeps, mean, squares_around_mean};
 use crate::data::BlockKey;
-use crate::verdict::judge::{Change, Doubts};
+use crate::verdict::judge::{Change, Doubts, Obstacle};
 
 impl Sweeps {
     /// Returns the doubts about changes. `risk`: highest probability that a change of another engine goes unnoticed.
@@ -31,14 +31,17 @@ impl Sweeps {
                 })
             };
             let doubt = |rival: &str| {
+                let mut two = [own.clone(), rival.to_owned()];
+                two.sort_unstable();
+                let [one, other] = two;
                 let changes = without[rival].get_or_init(|| self.without(rival, &changed));
                 if !changes.measured(cases).is_empty() {
                     let is_told = is_sure(changes.change(cases));
-                    return (!is_told).then(|| doubted("", own, rival));
+                    return (!is_told).then_some(Obstacle::OneOfTwo { one, other });
                 }
                 let contrasts = self.contrasts(cases, rival, &changed);
                 let is_told = contrasts.into_iter().all(is_sure);
-                (!is_told).then(|| doubted("only the ratio of ", own, rival))
+                (!is_told).then_some(Obstacle::RatioOfTwo { one, other })
             };
             self.rivals(cases, &changed).into_iter().find_map(doubt)
         })
@@ -111,15 +114,4 @@ impl Sweeps {
         let error = (squares / freedom * (1.0 / counts[0] + 1.0 / counts[1])).sqrt();
         Change::by_student(here - elsewhere, error, freedom, self.threshold)
     }
-}
-
-/// Returns the doubt about a change that is one of two engines'.
-fn doubted(only: &str, one: &str, other: &str) -> String {
-    let (first, second) = if one < other {
-        (one, other)
-    } else {
-        (other, one)
-    };
-    let word = if only.is_empty() { "or" } else { "and" };
-    format!("{only}{first} {word} {second} changed: which of them cannot be told")
 }

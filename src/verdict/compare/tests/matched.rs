@@ -6,6 +6,11 @@ use crate::host::check::{Problem, Unfit};
 use crate::results::row::tests::row_of_a_wire;
 use crate::results::row::{Failure, Hindrance, Reason, Warning};
 
+fn broken_by(failure: &Failure) -> Verdict {
+    let failure = failure.clone();
+    Verdict::Broken(Obstacle::Failed { failure })
+}
+
 #[test]
 fn what_worked_and_fails_now_is_broken() {
     let failed = Row {
@@ -13,7 +18,7 @@ fn what_worked_and_fails_now_is_broken() {
         reason: Reason::Failed(Failure::told("the sender failed")),
         ..row("mio-level", 0.9)
     };
-    let broken = Verdict::Broken("the sender failed".to_owned());
+    let broken = broken_by(&Failure::told("the sender failed"));
     assert_eq!(verdict_of(row("mio-level", 0.9), failed.clone()), broken);
     let both = vec![row("std", 0.9), row("mio-level", 0.9)];
     let new = results("b", vec![both[0].clone(), failed]);
@@ -27,7 +32,9 @@ fn what_receives_nothing_now_is_broken_even_where_its_row_says_ok() {
         received_pps: Some(0.0),
         ..row("mio-level", 0.9)
     };
-    let broken = Verdict::Broken("nothing was received".to_owned());
+    let broken = broken_by(&Failure::NothingReceived {
+        hindrance: Hindrance::default(),
+    });
     assert_eq!(verdict_of(row("mio-level", 0.9), dead.clone()), broken);
     let before = results("a", vec![row("mio-level", 0.9)]);
     assert!(against(before, results("b", vec![dead.clone()])).is_worse());
@@ -106,8 +113,11 @@ fn several_rows_of_a_case_are_not_comparable() {
         results("b", vec![base.clone(), base]),
     );
     let why = found.judgement.cases[0].answer.verdict.reason();
-    let expected = "2 rows of this case in one file AFTER: give each run its own file";
-    assert_eq!(why, Some(expected));
+    let expected = Obstacle::SeveralRows {
+        rows: 2,
+        side: "AFTER".to_owned(),
+    };
+    assert_eq!(why, Some(&expected));
 }
 
 #[test]
@@ -163,7 +173,11 @@ fn what_fails_in_one_of_two_runs_after_is_undecided() {
     let before = [run(row("mio-level", 0.9))];
     let after = [run(row("mio-level", 0.9)), run(failed)];
     let found = compare([&before, &after], Question::default());
-    let why = "failed in 1 of 2 runs AFTER: the sender failed".to_owned();
+    let why = Obstacle::FailedInRuns {
+        failures: 1,
+        runs: 2,
+        failure: Failure::told("the sender failed"),
+    };
     assert_eq!(
         found.judgement.cases[0].answer.verdict,
         Verdict::Undecided(why)
@@ -185,7 +199,8 @@ fn what_other_programs_took_the_cpu_of_is_no_change_on_either_side() {
     ] {
         let [before, after] = [before(0.9), after(0.5)].map(|row| results("a", vec![row]));
         let found = against(before, after);
-        let why = format!("benchmark threads lost CPU time to other programs {side}");
+        let sides = side.to_owned();
+        let why = Obstacle::Disturbed { sides };
         let verdict = found.judgement.cases[0].answer.verdict.clone();
         assert_eq!(verdict, Verdict::Undecided(why));
         assert!(!found.is_worse() && found.is_inconclusive() && found.is_disturbed);
@@ -223,14 +238,15 @@ fn what_starves_on_a_busy_machine_is_undecided_and_what_breaks_on_it_is_broken()
         text: "the agent: no answer within 30 s".to_owned(),
     };
     for failure in [nothing, silent] {
-        let why = format!("the machine was too busy AFTER: {busy}; {failure}");
-        assert_eq!(verdict(&failure), Verdict::Undecided(why));
+        let found = verdict(&failure);
+        let why = Obstacle::TooBusy {
+            programs: busy.to_string(),
+            failed: Box::new(Obstacle::Failed { failure }),
+        };
+        assert_eq!(found, Verdict::Undecided(why));
     }
-    let reason = "the sender failed: Message too long (os error 90)";
-    assert_eq!(
-        verdict(&Failure::told(reason)),
-        Verdict::Broken(reason.to_owned())
-    );
+    let failure = Failure::told("the sender failed: Message too long (os error 90)");
+    assert_eq!(verdict(&failure), broken_by(&failure));
 }
 
 #[test]
