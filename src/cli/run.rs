@@ -224,13 +224,13 @@ pub struct PlacementArgs {
 pub struct OutputArgs {
     /// Results, or - for standard output [default: results/TIME-BOARD.csv]
     ///
-    /// With --suite, a directory [default: results/TIME-BOARD.csv; - with --format, except xlsx]
+    /// With --suite, a directory [default: results/TIME-BOARD.csv; - with --format]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// csv, json, jsonl, markdown, xlsx [default: by the name of the output]
+    /// csv, json, jsonl, markdown [default: by the name of the output]
     ///
-    /// To standard output unless -o names a file; xlsx to a file. csv and jsonl write each row as soon as it is final
+    /// To standard output unless -o names a file. csv and jsonl write each row as soon as it is final
     /// [default: by the name of the output, else csv]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub format: Option<Format>,
@@ -241,7 +241,7 @@ pub struct OutputArgs {
     #[arg(long)]
     pub decimal_comma: bool,
 
-    /// Columns of CSV and xlsx: short (those that matter for the run), all [default: short]
+    /// Columns of CSV: short (those that matter for the run), all [default: short]
     #[arg(
         long,
         value_name = "WHICH",
@@ -328,9 +328,8 @@ impl OutputArgs {
 
     /// Returns the file of the results if it was typed: by its name, or by a format, which means standard output.
     pub fn results(&self) -> Option<&Path> {
-        let is_text = self.format.is_some_and(Format::is_text);
         let named = self.output.as_deref();
-        named.or_else(|| is_text.then(|| Path::new("-")))
+        named.or_else(|| self.format.map(|_| Path::new("-")))
     }
 
     /// Returns the format of the results in this file.
