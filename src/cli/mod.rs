@@ -31,7 +31,7 @@ mod words;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 
 use crate::data::Buffer;
 use crate::experiment::suite;
@@ -309,7 +309,7 @@ Examples:
 #[command(after_help = MANUAL_AFTER_HELP)]
 pub struct ManualArgs {
     /// Directory for the pages; created if missing, older pages in it are replaced
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 }
 

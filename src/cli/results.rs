@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::slice;
 
 use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::name::Name;
 use super::number::within;
@@ -39,7 +39,7 @@ pub struct SummarizeArgs {
     #[arg(long, value_name = "WHICH", hide_possible_values = true)]
     pub columns: Option<ColumnSet>,
     /// A new file, or - for standard output
-    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    #[arg(short, long, value_name = "FILE", default_value = "-", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 }
 
@@ -261,7 +261,7 @@ pub struct ReportArgs {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// The page, or - for standard output
-    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    #[arg(short, long, value_name = "FILE", default_value = "report.html", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
     /// Overwrites FILE even if it is not a report
     #[arg(long)]
