@@ -261,16 +261,14 @@ impl Outputs {
         samples.event(event)
     }
 
-    /// Writes rows that wait for the end, and saves the content of files that another program moved, removed or
+    /// Writes rows that wait for the end, and saves the content of a log that another program moved, removed or
     /// changed.
     pub(crate) fn finish(&mut self) -> anyhow::Result<()> {
         let samples = self.samples.as_ref().and_then(LogWriter::rescue);
         if let Some(displaced) = &samples {
             self.samples_path = displaced.is_now_at().map(Path::to_owned);
         }
-        let rows = self.rows.iter().filter_map(RowFile::rescue);
-        let displaced = samples.into_iter().chain(rows);
-        let mut problems: Vec<String> = displaced.map(|file| file.to_string()).collect();
+        let mut problems = Vec::from_iter(samples.map(|log| log.to_string()));
         // Rows that are still in memory are written whatever happened to the log.
         let kept = self
             .rows
