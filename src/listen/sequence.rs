@@ -257,8 +257,12 @@ pub fn before_socket(
                       tcpdump there";
     let text = match lost {
         (_, 0) => return None,
-        (0, _) if here == 0 && links.is_empty() => {
-            "none has to be lost there: the socket dropped as many as are missing".to_owned()
+        (0, _) if links.is_empty() => {
+            let dropped = match here {
+                0 => String::new(),
+                _ => format!("; this host dropped up to {here} besides (below)"),
+            };
+            format!("none has to be lost there: the socket dropped as many as are missing{dropped}")
         }
         _ if !links.is_empty() => {
             let dropped = match here {

@@ -2,7 +2,7 @@
 
 mod open;
 
-use self::open::{Fault, Open};
+use self::open::{Fault, Open, Run};
 use super::event::Event;
 use crate::stats::whole;
 use crate::workload::probe::{Batch, Fate, Outcome, Return};
@@ -166,6 +166,9 @@ impl Finder {
                 self.interval.unsent_first_ns.get_or_insert(at_ns);
                 self.interval.unsent_last_ns = at_ns + gap_ns;
                 self.unsent_end_ns = at_ns + gap_ns;
+                if let Some(run) = self.open.as_mut().and_then(|open| open.run.as_mut()) {
+                    run.unsent += 1;
+                }
             }
         }
         over
@@ -187,7 +190,7 @@ impl Finder {
         self.last_return = Some((self.sent, found));
         self.arrive(at_ns, found.rtt_ns);
         if let Some(open) = &mut self.open {
-            open.end_run(at_ns, &mut self.quiet, self.limits.outage_ns);
+            open.end_run(at_ns, &mut self.quiet, &self.limits);
             open.after.get_or_insert((self.sent, found));
             if is_over && at_ns <= open.end_ns + gap_ns {
                 open.end_ns = open.end_ns.max(at_ns + gap_ns);
@@ -215,7 +218,11 @@ impl Finder {
     /// Counts a lost probe in the open event.
     fn lose(&mut self, at_ns: u64, errno: i32) {
         let Some(open) = &mut self.open else { return };
-        open.run.get_or_insert((at_ns, self.unsent_end_ns));
+        open.run.get_or_insert(Run {
+            start_ns: at_ns,
+            unsent_end_ns: self.unsent_end_ns,
+            unsent: 0,
+        });
         open.after = None;
         open.event.lost += 1;
         if errno != 0 {
@@ -316,7 +323,7 @@ impl Finder {
         open.end_run(
             end_ns,
             &mut Some((self.quiet_since_ns(), end_ns)),
-            self.limits.outage_ns,
+            &self.limits,
         );
         let length_ns = open.end_ns - open.event.start_ns;
         open.event.due = whole((length_ns as f64 / self.limits.gap_ns).round());

@@ -86,10 +86,10 @@ impl Tally {
         least(self.is_least, ns)
     }
 
-    fn add(&mut self, length_ns: u64, lost: u64) {
-        self.number += 1;
-        self.together_ns += length_ns;
-        self.longest_ns = self.longest_ns.max(length_ns);
+    fn add(&mut self, number: u64, [together_ns, longest_ns]: [u64; 2], lost: u64) {
+        self.number += number;
+        self.together_ns += together_ns;
+        self.longest_ns = self.longest_ns.max(longest_ns);
         self.lost += lost;
     }
 }
@@ -236,17 +236,19 @@ impl Summary {
         self.silent_ns += event.silent_ns;
         self.longest_silence_ns = self.longest_silence_ns.max(event.longest_silence_ns);
         let longest = event.longest_silence_ns;
-        let (tally, length_ns) = match event.kind {
+        let whole = (1, [event.length_ns; 2]);
+        let (tally, (number, lengths_ns)) = match event.kind {
             Kind::Silence => {
                 let class = CLASSES.iter().position(|(end_ns, _)| longest < *end_ns);
                 let class = class.unwrap_or(CLASSES.len() - 1);
-                (&mut self.silences[class], event.silent_ns)
+                let lengths_ns = [event.silent_ns, longest];
+                (&mut self.silences[class], (event.silences, lengths_ns))
             }
-            Kind::Loss => (&mut self.others[0], event.length_ns),
-            Kind::Delay => (&mut self.others[1], event.length_ns),
-            Kind::Unsent => (&mut self.others[2], event.length_ns),
+            Kind::Loss => (&mut self.others[0], whole),
+            Kind::Delay => (&mut self.others[1], whole),
+            Kind::Unsent => (&mut self.others[2], whole),
         };
-        tally.add(length_ns, event.lost);
+        tally.add(number, lengths_ns, event.lost);
         tally.is_least |= is_open;
     }
 

@@ -136,8 +136,15 @@ impl LossCounters {
             .collect()
     }
 
+    /// Returns the datagrams that sockets dropped, for whatever reason, by counter.
+    pub fn of_sockets(&self) -> Vec<(String, u64)> {
+        let names = ["UdpInErrors", "UdpMemErrors"].into_iter();
+        names.flat_map(|name| self.named(name)).collect()
+    }
+
     /// Returns how many packets came to interfaces of this network namespace and to no protocol, at most: fragments,
-    /// forwarded packets and those that the kernel has joined to one are among them. `None`: no interface can be read.
+    /// forwarded packets and those that the kernel has joined to one are among them. Of few, nothing can be said: that
+    /// is 0. `None`: no interface can be read.
     fn not_delivered(&self) -> Option<u64> {
         let count = |name: &str| self.named(name).iter().map(|(_, count)| count).sum::<u64>();
         let came: u64 = self.received.values().sum::<u64>() + count("IpReasmOKs");
@@ -152,7 +159,9 @@ impl LossCounters {
         let own = PLACES.iter().filter(is_between);
         let own = own.filter_map(|place| self.everywhere(place));
         let own: u64 = own.map(|loss| loss.packets).sum();
-        (!self.received.is_empty()).then(|| came.saturating_sub(gone + own))
+        let most = came.saturating_sub(gone + own);
+        let is_much = most > ON_THE_WAY + own / 100;
+        (!self.received.is_empty()).then_some(if is_much { most } else { 0 })
     }
 
     /// Returns the packets lost at a place, at most. `None`: none, or they cannot be seen.
@@ -160,7 +169,7 @@ impl LossCounters {
         let mut loss = self.everywhere(place)?;
         let most = self.not_delivered().filter(|_| place.is_of_machine);
         if let Some(most) = most.filter(|most| loss.packets > most + ON_THE_WAY) {
-            loss.packets = if most > ON_THE_WAY { most } else { 0 };
+            loss.packets = most;
         }
         (loss.packets > 0).then_some(loss)
     }

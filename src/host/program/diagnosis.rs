@@ -49,7 +49,9 @@ pub fn findings_with(
     let causes = losses::causes(seen, dropping);
     let of_sockets = causes.iter().map(|cause| {
         if cause.is_full() {
-            overflow(cause, seen, dropping, name, larger)
+            // With other causes, the seconds of this one are not known.
+            let is_only = causes.len() == 1;
+            overflow((cause, is_only), seen, dropping, name, larger)
         } else {
             losses::cause_finding(cause, seen)
         }
@@ -65,7 +67,7 @@ pub fn findings_with(
 
 /// Finds whether the program, its CPU or its buffer is why a buffer was full.
 fn overflow(
-    cause: &Cause,
+    (cause, is_only): (&Cause, bool),
     seen: &Interval,
     dropping: &Interval,
     name: &str,
@@ -91,11 +93,13 @@ fn overflow(
             "ss -lunm shows the drops (d) of each",
         );
     }
-    let during = dropping.length.as_secs_f64();
-    let of = seen.length.as_secs_f64();
-    let what = lost(format!(
-        "{buffer} overflowed: {drops} dropped, in {during:.0} of {of:.0} s"
-    ));
+    let [during, of] = [dropping, seen].map(|it| it.length.as_secs_f64());
+    let when = if is_only {
+        format!(", in {during:.0} of {of:.0} s")
+    } else {
+        String::new()
+    };
+    let what = lost(format!("{buffer} overflowed: {drops} dropped{when}"));
     let Some(busiest) = busiest else {
         if seen.read == 0 {
             let why = "nobody reads: no program here took a datagram (UdpInDatagrams)";

@@ -14,6 +14,8 @@ use crate::sys::udp_sockets::UdpSocketState;
 
 /// Time between two searches for the processes that have the sockets open: they take milliseconds.
 const BETWEEN_SEARCHES: Duration = Duration::from_secs(1);
+/// Attempts to look at sockets and counters at the same moment. On a busy machine, they drop something between.
+const TRIES: u32 = 10;
 
 /// Looks at a program again and again.
 #[derive(Debug)]
@@ -60,9 +62,15 @@ impl Observer {
     /// Begins anew: forgets drops and CPU time so far. Counters are read before the sockets here and after them by
     /// [`Observer::finish`], so that no drop is without the counter that says why.
     pub fn forget(&mut self) {
-        self.finish();
-        self.look();
-        self.interval = Interval::default();
+        for _ in 0..TRIES {
+            self.finish();
+            self.look();
+            self.interval = Interval::default();
+            // What came between both looks would be of nobody.
+            if self.reader.read().of_sockets() == self.counters.of_sockets() {
+                break;
+            }
+        }
     }
 
     /// Looks at sockets and threads: tens of microseconds, and more with many threads. Once a second, the processes that

@@ -1,6 +1,8 @@
 //! An event that is not over: counts what belongs to it, and decides on its kind and its place.
 
+use super::Limits;
 use crate::soak::event::{Event, Kind, Place};
+use crate::stats::whole;
 use crate::workload::probe::Return;
 
 /// Time for which the other end's program held a probe that shows that it did not run, in microseconds: half of that
@@ -16,13 +18,23 @@ pub(super) enum Fault {
     Other,
 }
 
+/// A run of lost probes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) start_ns: u64,
+    /// End of the last unsent probe before it.
+    pub(super) unsent_end_ns: u64,
+    /// Unsent probes in it, which tell nothing of the path.
+    pub(super) unsent: u64,
+}
+
 /// An event that may still grow.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
     pub(super) event: Event,
     pub(super) end_ns: u64,
-    /// Start of the run of lost probes that has not ended, and the end of the last unsent probe before it.
-    pub(super) run: Option<(u64, u64)>,
+    /// The run of lost probes that has not ended.
+    pub(super) run: Option<Run>,
     /// True until something else than unsent probes is in it.
     is_unsent: bool,
     pub(super) before: Option<(u64, Return)>,
@@ -86,17 +98,18 @@ impl Open {
 
     /// Ends the run of lost probes at `at_ns`, if there is one. It is a silence if nothing arrived for as long as an
     /// outage. `quiet` is that time, which may be longer than the run: what comes back at its end may be late itself.
-    pub(super) fn end_run(&mut self, at_ns: u64, quiet: &mut Option<(u64, u64)>, outage_ns: u64) {
-        let Some((run_start_ns, unsent_end_ns)) = self.run.take() else {
+    pub(super) fn end_run(&mut self, at_ns: u64, quiet: &mut Option<(u64, u64)>, limits: &Limits) {
+        let Some(run) = self.run.take() else {
             return;
         };
-        let touches = |(start, end): &mut (u64, u64)| *start < at_ns && run_start_ns < *end;
+        let touches = |(start, end): &mut (u64, u64)| *start < at_ns && run.start_ns < *end;
         let Some((start_ns, end_ns)) = quiet.take_if(touches) else {
             return;
         };
-        let start_ns = start_ns.max(unsent_end_ns);
-        let length_ns = end_ns.saturating_sub(start_ns);
-        if length_ns >= outage_ns {
+        let start_ns = start_ns.max(run.unsent_end_ns);
+        let unsent_ns = whole(run.unsent as f64 * limits.gap_ns);
+        let length_ns = end_ns.saturating_sub(start_ns).saturating_sub(unsent_ns);
+        if length_ns >= limits.outage_ns {
             self.event.silences += 1;
             self.event.silent_ns += length_ns;
             self.event.longest_silence_ns = self.event.longest_silence_ns.max(length_ns);

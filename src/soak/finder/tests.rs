@@ -226,6 +226,20 @@ fn what_this_host_could_not_send_is_no_loss() {
 }
 
 #[test]
+fn time_in_which_this_host_did_not_send_is_no_silence_of_the_path() {
+    let events = found(10_000, |at, _| match at {
+        3000..3005 | 3035..3040 => Some(Fate::Lost),
+        3005..3035 => Some(Fate::Unsent),
+        _ => None,
+    });
+    let [event] = &events[..] else {
+        panic!("{events:?}")
+    };
+    assert_eq!((event.kind, event.silences), (Kind::Loss, 0));
+    assert_eq!((event.lost, event.unsent), (10, 30));
+}
+
+#[test]
 fn a_silence_to_the_end_is_an_event() {
     let events = found(5000, |at, _| (at >= 4000).then_some(Fate::Lost));
     let shapes: Vec<_> = events.iter().map(shape).collect();
