@@ -3,10 +3,8 @@
 use maud::{Markup, html};
 
 use super::cases::drawable;
-use super::chart::{
-    Drawn, LOOKS, Line, Lines, Look, Mark, Over, Scale, Track, Tracks, figure, legend,
-};
-use super::tables::table;
+use super::chart::{Drawn, Look, Scale, Track, Tracks};
+use super::table::table;
 use crate::experiment::find::header::Question;
 use crate::experiment::find::table::answers;
 use crate::experiment::find::tuning::judge;
@@ -44,13 +42,22 @@ fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn picture(record: &Record) -> Markup {
-    match record.header().question {
+    match &record.header().question {
         Question::Lossless(_) => intervals(record, ("kpps", "Without loss, with its interval")),
         Question::Burst(_) => intervals(record, ("datagrams", "Longest train, with its interval")),
         Question::Tuning(_) => changes(record),
-        Question::Cliff(_) => curves(record, PAYLOAD),
-        Question::Idle(_) => curves(record, SILENCE),
-        Question::Knee(_) => curves(record, CALL),
+        Question::Cliff(_) => curves(record, "Time per datagram or round trip by payload"),
+        Question::Idle(_) => curves(
+            record,
+            "Median round trip by the silence before the request",
+        ),
+        Question::Knee(asked) => curves(
+            record,
+            match asked.by {
+                By::Cpu => "CPU time per datagram received, by datagrams per call",
+                By::Speed => "Time per datagram received, by datagrams per call",
+            },
+        ),
     }
 }
 
@@ -99,7 +106,7 @@ fn value_track(label: String, value: f64, interval: Option<(f64, f64)>) -> (Trac
     }
     drawn.push(Drawn::Mark {
         at: value,
-        look: Look::nth(0),
+        look: Look::DOT,
     });
     let number = |value: f64| super::number::plain(value);
     let about = interval.map_or_else(String::new, |(low, high)| {
@@ -154,104 +161,51 @@ fn changes(record: &Record) -> Markup {
     .draw(&tracks)
 }
 
-const PAYLOAD: Over = Over {
-    name: "payload",
-    axis: "payload in bytes",
-    unit: " B",
-    is_log: true,
-};
-
-const SILENCE: Over = Over {
-    name: "silence",
-    axis: "silence before the request",
-    unit: "",
-    is_log: true,
-};
-
-const CALL: Over = Over {
-    name: "datagrams per call",
-    axis: "datagrams per call: batch or train",
-    unit: "",
-    is_log: true,
-};
+/// Draws time over the searched parameter: a chart for each case, with a line for each step.
+fn curves(record: &Record, heading: &str) -> Markup {
+    let names = record.names();
+    let measured = record.cases().iter();
+    let measured = measured.map(|searched| (names.name(&searched.case), points(&searched.search)));
+    let measured: Vec<(String, Points)> =
+        measured.filter(|(_, points)| !points.is_empty()).collect();
+    let all = measured.iter().flat_map(|(_, points)| points);
+    let all: Vec<f64> = all.map(|(_, us)| *us).collect();
+    let scale = Scale::logarithmic(all);
+    html! {
+        p .legend { (heading) " on a logarithmic axis. Further left is shorter." }
+        .facets {
+            @for (case, points) in &measured {
+                @let tracks = points.iter().map(|(step, us)| value_track(step.clone(), *us, None).0);
+                (Tracks { columns: &["µs"], caption: case, scale, reference: None, band: None }
+                    .draw(&tracks.collect::<Vec<_>>()))
+            }
+        }
+    }
+}
 
 /// Labels of steps, with a time in microseconds.
 type Points = Vec<(String, f64)>;
 
-/// Draws time over the searched parameter, one line per case.
-fn curves(record: &Record, over: Over) -> Markup {
-    let names = record.names();
-    let measured = record.cases().iter().filter_map(|searched| {
-        let points = points(&searched.search);
-        (!points.is_empty()).then(|| (names.name(&searched.case), points))
-    });
-    let measured: Vec<(String, Points)> = measured.collect();
-    let heading = match record.header().question {
-        Question::Knee(asked) if asked.by == By::Cpu => "CPU time per datagram received",
-        Question::Knee(_) => "Time per datagram received",
-        _ => "Median round trip, or time per datagram received",
-    };
-    let steps =
-        |points: &Points| -> Vec<String> { points.iter().map(|(step, _)| step.clone()).collect() };
-    let alike = measured.chunk_by(|(_, one), (_, other)| steps(one) == steps(other));
-    html! {
-        @for cases in alike.flat_map(|alike| alike.chunks(LOOKS)) {
-            @let steps = steps(&cases[0].1);
-            @let lines = lines(cases);
-            (figure(heading, &html! {
-                p .legend { (legend(&lines)) }
-                (Lines { axis: "µs", over, steps: &steps, caption: "by case" }.draw(&lines))
-            }))
-        }
-    }
-}
-
-fn lines(cases: &[(String, Points)]) -> Vec<Line> {
-    let lines = cases.iter().enumerate();
-    lines
-        .map(|(n, (label, points))| line(n, label, points))
-        .collect()
-}
-
-fn line(n: usize, label: &str, points: &Points) -> Line {
-    let look = Look::nth(n);
-    let mark = |(step, (_, us)): (usize, &(String, f64))| {
-        let value = drawable(*us)?;
-        let mark = Mark {
-            value,
-            low: None,
-            high: None,
-            look,
-        };
-        Some((step, mark))
-    };
-    Line {
-        label: label.to_owned(),
-        look,
-        marks: points.iter().enumerate().filter_map(mark).collect(),
-    }
-}
-
-/// Returns the time of each step in microseconds. 0, which is not drawn, if no response was received.
+/// Returns the time of each step. Steps without a response are left out.
 fn points(search: &Search) -> Points {
+    let point = |step: String, ns: f64| Some((step, drawable(ns / 1e3)?));
     match search {
         Search::Cliff(search) => {
             let points = search.grid_ns().into_iter();
             points
-                .map(|(payload, ns)| (payload.to_string(), ns / 1e3))
+                .filter_map(|(payload, ns)| point(format!("{payload} B"), ns))
                 .collect()
         }
         Search::Idle(search) => {
             let points = search.curve().into_iter();
-            let us = |ns: Option<f64>| ns.unwrap_or(0.0) / 1e3;
             points
-                .map(|(silence, ns, _)| (silence.to_string(), us(ns)))
+                .filter_map(|(silence, ns, _)| point(silence.to_string(), ns?))
                 .collect()
         }
         Search::Knee(search) => {
             let points = search.curve().into_iter();
             points
-                .map(|(datagrams, ns)| (datagrams.to_string(), ns / 1e3))
+                .filter_map(|(datagrams, ns)| point(datagrams.to_string(), ns))
                 .collect()
         }
         _ => Vec::new(),
