@@ -247,7 +247,9 @@ fn with_reach(estimate: Estimate) -> (String, String) {
     let Some(value) = estimate[0].and_then(drawable) else {
         return (String::new(), String::new());
     };
-    let width = interval(estimate).and_then(|(low, high)| IntervalWidth::new(value, low, high));
+    // That of std to itself has no width.
+    let ends = interval(estimate).filter(|(low, high)| low < high);
+    let width = ends.and_then(|(low, high)| IntervalWidth::new(value, low, high));
     let reach = width.map(|width| match width {
         IntervalWidth::Half(_) => format!("±{width} %"),
         IntervalWidth::Sides(..) => format!("{width} %"),

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::cases::drawable;
 use super::chart::{Drawn, Look, Scale, Track, Tracks};
+use super::number::plain;
 use super::table::table;
 use crate::experiment::find::header::Question;
 use crate::experiment::find::table::answers;
@@ -71,55 +72,47 @@ fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
             _ => return None,
         };
         let value = |load: Option<u32>| load.map(|load| f64::from(load) / divisor);
-        let (low, high) = (value(found.interval.0), value(found.interval.1));
-        Some(value_track(
-            names.name(&searched.case),
-            value(found.load)?,
-            low.zip(high),
-        ))
+        let interval = value(found.interval.0).zip(value(found.interval.1));
+        let name = names.name(&searched.case);
+        Some(track(name, value(found.load)?, interval))
     };
-    let found: Vec<(Track, Vec<f64>)> = record.cases().iter().filter_map(of).collect();
-    // The rates of engines may differ by a factor of a hundred.
-    let scale = Scale::logarithmic(
-        found
-            .iter()
-            .flat_map(|(_, values)| values)
-            .copied()
-            .collect::<Vec<f64>>(),
-    );
-    let tracks: Vec<Track> = found.into_iter().map(|(track, _)| track).collect();
+    let tracks: Vec<Track> = record.cases().iter().filter_map(of).collect();
+    if tracks.is_empty() {
+        return html! {};
+    }
     Tracks {
         columns: &[unit],
         caption,
-        scale,
+        // The rates of engines may differ by a factor of a hundred.
+        scale: Scale::logarithmic(values(&tracks)),
         reference: None,
         band: None,
     }
     .draw(&tracks)
 }
 
-/// Returns a track of one value with its interval, and the values on it.
-fn value_track(label: String, value: f64, interval: Option<(f64, f64)>) -> (Track, Vec<f64>) {
-    let mut drawn = Vec::new();
-    if let Some((low, high)) = interval {
-        drawn.push(Drawn::Interval { low, high });
-    }
-    drawn.push(Drawn::Mark {
-        at: value,
-        look: Look::DOT,
-    });
-    let number = |value: f64| super::number::plain(value);
-    let about = interval.map_or_else(String::new, |(low, high)| {
-        format!("{} to {}", number(low), number(high))
-    });
-    let track = Track {
+/// Returns a track of one value with its interval.
+fn track(label: String, value: f64, interval: Option<(f64, f64)>) -> Track {
+    let look = Look::DOT;
+    let drawn = interval.map(|(low, high)| Drawn::Interval { low, high });
+    let drawn = drawn.into_iter().chain([Drawn::Mark { at: value, look }]);
+    let about = interval.map(|(low, high)| format!("{} to {}", plain(low), plain(high)));
+    Track {
         label,
-        drawn,
-        values: vec![(number(value), about)],
+        drawn: drawn.collect(),
+        values: vec![(plain(value), about.unwrap_or_default())],
         ..Track::default()
-    };
-    let ends = interval.into_iter().flat_map(|(low, high)| [low, high]);
-    (track, ends.chain([value]).collect())
+    }
+}
+
+/// Returns the values that an axis has to contain.
+fn values(tracks: &[Track]) -> Vec<f64> {
+    let drawn = tracks.iter().flat_map(|track| &track.drawn);
+    let values = drawn.flat_map(|drawn| match drawn {
+        Drawn::Interval { low, high } => vec![*low, *high],
+        Drawn::Mark { at, .. } | Drawn::Note { at, .. } => vec![*at],
+    });
+    values.collect()
 }
 
 /// Draws the change by each setting.
@@ -132,7 +125,6 @@ fn changes(record: &Record) -> Markup {
     let names: Vec<&str> = tunings.map(|tuning| tuning.name.text()).collect();
     let cases = record.names();
     let mut tracks = Vec::new();
-    let mut ends = Vec::new();
     for (searched, answers) in record.cases().iter().zip(judge(record)) {
         for (name, answer) in names.iter().zip(answers) {
             let Some(answer) = answer else {
@@ -141,20 +133,16 @@ fn changes(record: &Record) -> Markup {
             let pct = |faster: f64| 100.0 * faster.exp_m1();
             let interval = (pct(answer.low), pct(answer.high));
             let is_known = interval.0.is_finite() && interval.1.is_finite();
-            let interval = is_known.then_some(interval);
             let label = format!("{name}: {}", cases.name(&searched.case));
-            let change = pct(answer.faster);
-            let (mut track, _) = value_track(label, change, interval);
+            let mut track = track(label, pct(answer.faster), is_known.then_some(interval));
             answer.verdict.text().clone_into(&mut track.values[0].1);
-            ends.push(change);
-            ends.extend(interval.into_iter().flat_map(|(low, high)| [low, high]));
             tracks.push(track);
         }
     }
     Tracks {
         columns: &["% faster"],
         caption: "Change by the value that is tried, with its interval",
-        scale: Scale::linear(ends),
+        scale: Scale::linear(values(&tracks)),
         reference: Some(0.0),
         band: None,
     }
@@ -164,20 +152,19 @@ fn changes(record: &Record) -> Markup {
 /// Draws time over the searched parameter: a chart for each case, with a line for each step.
 fn curves(record: &Record, heading: &str) -> Markup {
     let names = record.names();
-    let measured = record.cases().iter();
-    let measured = measured.map(|searched| (names.name(&searched.case), points(&searched.search)));
-    let measured: Vec<(String, Points)> =
-        measured.filter(|(_, points)| !points.is_empty()).collect();
-    let all = measured.iter().flat_map(|(_, points)| points);
-    let all: Vec<f64> = all.map(|(_, us)| *us).collect();
-    let scale = Scale::logarithmic(all);
+    let measured = record.cases().iter().map(|searched| {
+        let points = points(&searched.search).into_iter();
+        let tracks = points.map(|(step, us)| track(step, us, None));
+        (names.name(&searched.case), tracks.collect::<Vec<Track>>())
+    });
+    let measured: Vec<_> = measured.filter(|(_, tracks)| !tracks.is_empty()).collect();
+    let all = measured.iter().flat_map(|(_, tracks)| values(tracks));
+    let scale = Scale::logarithmic(all.collect::<Vec<f64>>());
     html! {
         p .legend { (heading) " on a logarithmic axis. Further left is shorter." }
         .facets {
-            @for (case, points) in &measured {
-                @let tracks = points.iter().map(|(step, us)| value_track(step.clone(), *us, None).0);
-                (Tracks { columns: &["µs"], caption: case, scale, reference: None, band: None }
-                    .draw(&tracks.collect::<Vec<_>>()))
+            @for (case, tracks) in &measured {
+                (Tracks { columns: &["µs"], caption: case, scale, reference: None, band: None }.draw(tracks))
             }
         }
     }
