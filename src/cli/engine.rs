@@ -73,6 +73,9 @@ fn engine(name: &str) -> Result<EngineArg, String> {
     if let Some(group) = groups.find(|group| group.name() == name) {
         return Ok(EngineArg::Group(group));
     }
+    if name.contains('/') {
+        return Err(format!("no such engine; a program of your own is {PROGRAM}{name}"));
+    }
     // As one would call the pair.
     let name = if name == engines::PAIR { "gro" } else { name };
     if let Some(entry) = engines::find(name) {

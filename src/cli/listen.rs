@@ -238,7 +238,7 @@ Columns:
             ?: no source of this line has numbers that follow each other
   late      datagrams after one with a higher number
   dup       datagrams whose number had come before
-  socket    datagrams that the socket dropped: its buffer was full
+  socket    datagrams that the socket dropped: full buffer, wrong checksum or filter
   kernel    packets that the backlog, IP or UDP dropped, for any program
   nic       packets that an interface or its driver lost, for any program
   full%     of the receive buffer

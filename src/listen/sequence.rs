@@ -110,12 +110,12 @@ impl Sequence {
 impl SourceNumbers {
     /// Creates the numbers of a source. `is_exact`: each drop of the socket has a missing number of the same time.
     /// `late_drops`: drops that the socket may have counted later than they came, as of a wrong checksum, which it
-    /// finds when it is read.
+    /// finds when it is read; `drops`: all of the socket.
     pub fn new(
         source: String,
         series: Result<Series, Doubt>,
         is_exact: bool,
-        late_drops: u64,
+        (late_drops, drops): (u64, u64),
     ) -> Self {
         let series = match series {
             Ok(series) => series,
@@ -138,7 +138,7 @@ impl SourceNumbers {
         let at_socket = if is_matched {
             series.matched_drops
         } else {
-            missing.min(series.possible_drops + late_drops)
+            missing.min(drops).min(series.possible_drops + late_drops)
         };
         let is_exact = at_socket == 0 || is_matched;
         Self {
@@ -208,9 +208,11 @@ impl SourceNumbers {
             (Some(here), Some(before)) => format!(
                 "{here} of the missing were dropped at the socket, {before} were lost before it"
             ),
+            _ if most >= missing => {
+                format!("up to {missing} of the missing were dropped at the socket")
+            }
             _ => format!(
-                "up to {} of the {missing} missing were dropped at the socket, all others were lost before it",
-                most.min(missing)
+                "up to {most} of the {missing} missing were dropped at the socket, all others were lost before it"
             ),
         }
     }
@@ -251,7 +253,8 @@ pub fn before_socket(
     links: &[String],
     all_is_looked_at: bool,
 ) -> Option<String> {
-    let on_the_way = "the cable, its plugs and switches; at the sender: tc -s qdisc; ip -s link";
+    let on_the_way = "the cable, its plugs and switches; at the sender: tc -s qdisc; ip -s link; or it left them out: \
+                      tcpdump there";
     let text = match lost {
         (_, 0) => return None,
         (0, _) if here == 0 && links.is_empty() => {
@@ -270,8 +273,13 @@ pub fn before_socket(
         (least, _) if least <= here => {
             "on this host, which dropped as many then (below), or on the way".to_owned()
         }
+        (least, _) if here > 0 && !all_is_looked_at => format!(
+            "this host dropped up to {here} (below); at least {} on the way, or at a place of this host that was not \
+             looked at (below). On the way: {on_the_way}",
+            least - here
+        ),
         (least, _) if here > 0 => format!(
-            "this host dropped up to {here} (below); at least {} were lost on the way: {on_the_way}",
+            "this host dropped up to {here} (below); at least {} did not reach it: {on_the_way}",
             least - here
         ),
         _ if !all_is_looked_at => format!(
@@ -284,7 +292,7 @@ pub fn before_socket(
                 String::new()
             };
             format!(
-                "{number}not on this host, whose counters did not move, but on the way: {on_the_way}"
+                "{number}not on this host, whose counters did not move, but before it: {on_the_way}"
             )
         }
     };
@@ -314,7 +322,8 @@ mod tests {
     }
 
     fn sequence(late_drops: u64) -> Sequence {
-        let source = SourceNumbers::new("camera".to_owned(), Ok(series()), false, late_drops);
+        let source =
+            SourceNumbers::new("camera".to_owned(), Ok(series()), false, (late_drops, 1000));
         Sequence {
             sources: vec![source],
             ..Sequence::default()
@@ -325,7 +334,7 @@ mod tests {
     fn wrong_checksums_that_explain_all_missing_numbers_leave_none_for_the_cable() {
         let sequence = sequence(1000);
         let text = sequence.lines().join("\n");
-        let all = "up to 999 of the 999 missing were dropped at the socket";
+        let all = "up to 999 of the missing were dropped at the socket";
         assert!(text.contains(all), "{text}");
         assert_eq!(sequence.lost_before_socket(1000), (0, 999));
         let before = before_socket((0, 999), 0, &[], true).expect("it is not exact");
@@ -345,7 +354,7 @@ mod tests {
             (
                 (16, 999),
                 0,
-                "at least 16 not on this host, whose counters did not move, but on the way: the cable",
+                "at least 16 not on this host, whose counters did not move, but before it: the cable",
             ),
             ((16, 16), 0, "before it: not on this host"),
             (
@@ -356,7 +365,7 @@ mod tests {
             (
                 (16, 999),
                 6,
-                "this host dropped up to 6 (below); at least 10 were lost on the way: the cable",
+                "this host dropped up to 6 (below); at least 10 did not reach it: the cable",
             ),
         ] {
             let text = before_socket(lost, here, &[], true).expect("some were lost");

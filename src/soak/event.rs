@@ -144,6 +144,10 @@ impl Event {
                 let longest = time_text(self.longest_silence_ns);
                 format!("{length} ({} times, longest {longest})", self.silences)
             }
+            Kind::Silence if self.length_ns > 2 * self.longest_silence_ns => {
+                let silence = time_text(self.longest_silence_ns);
+                format!("{silence} within {length}")
+            }
             Kind::Silence => time_text(self.longest_silence_ns),
             _ => length,
         }

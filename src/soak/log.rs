@@ -120,18 +120,9 @@ impl Entry {
 pub type SoakLog = Log<Header>;
 
 impl SoakLog {
-    /// Returns the events in the order of the log: also one that was not over when the log ended.
+    /// Returns the events in the order of the log: also those that were not over when the log, or a part of it, ended.
     pub fn events(&self) -> impl Iterator<Item = &Event> {
-        let is_end = |entry: &&Entry| matches!(entry, Entry::Event(_) | Entry::Open(_));
-        let last = self.lines.iter().rfind(is_end);
-        let over = self.lines.iter().filter_map(|entry| match entry {
-            Entry::Event(event) => Some(&**event),
-            _ => None,
-        });
-        over.chain(last.and_then(|entry| match entry {
-            Entry::Open(event) => Some(&**event),
-            _ => None,
-        }))
+        events(&self.lines)
     }
 
     /// Returns the time that the soak still has to run. Zero once it has ended.
@@ -153,6 +144,23 @@ impl SoakLog {
         });
         ends.max().unwrap_or(0)
     }
+}
+
+/// Returns the events of these lines: see [`SoakLog::events`].
+pub(super) fn events(lines: &[Entry]) -> impl Iterator<Item = &Event> {
+    let (mut events, mut open) = (Vec::new(), None);
+    for entry in lines {
+        match entry {
+            Entry::Open(event) => open = Some(&**event),
+            Entry::Event(event) => {
+                open = None;
+                events.push(&**event);
+            }
+            Entry::Remark(note) if note.what == Remark::Resumed => events.extend(open.take()),
+            _ => {}
+        }
+    }
+    events.into_iter().chain(open)
 }
 
 impl Header {

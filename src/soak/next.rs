@@ -9,40 +9,45 @@ use crate::sys::loss_places::{Layer, LossPlace, PLACES, by_name};
 
 /// Name of the place where packets are dropped on the way out.
 const WAY_OUT: &str = "way out";
-/// A place that counted more than this part of an event's losses has a step beside a program that did not answer.
+/// A place that counted more than this part of an event's losses has a step beside an end or a link that failed.
 const MANY: u64 = 4;
 const FIREWALL: &str = "firewall (NETFILTER_DROP)";
 /// Next step where a program did not run.
 const BUSY: &str = "top -H shows what else runs; sudo dmesg, if the board is hot or lacks power";
 
-/// Returns the places of an event, each with the command to type next, and the probes lost there, at most.
+/// Returns the places of an event, each with the command to type next, and the probes lost there, at most. Faults that
+/// follow each other at once are one event: beside an end or a link that failed, what the counters tell of is another.
 pub(super) fn steps(event: &Event, header: &Header) -> Vec<(String, u64)> {
     let host = header.far_end();
     let here = counted_place(event, End::Here).map(|(counted, by)| {
         let next = counted.next_at(&header.interface);
         (format!("here, {}: {next}", counted.what), by)
     });
-    let counted = here.or_else(|| {
-        let (counted, by) = counted_place(event, End::There)?;
+    let there = counted_place(event, End::There).map(|(counted, by)| {
         let next = counted.next_at("NIC");
-        Some((format!("at {host}, {}: there, {next}", counted.what), by))
+        (format!("at {host}, {}: there, {next}", counted.what), by)
     });
-    let of_place = || {
-        let place = event.place_text(host);
-        (format!("{place}: {}", of_place(event, header)), event.lost)
-    };
-    match counted {
-        Some((step, by)) if event.place == Place::FarEnd => {
-            vec![of_place(), (step, by.min(event.lost))]
-        }
-        Some((step, _)) => vec![(step, event.lost)],
-        None => vec![of_place()],
+    let place = event.place_text(host);
+    let own = (format!("{place}: {}", of_place(event, header)), event.lost);
+    if !matches!(event.place, Place::FarEnd | Place::Link) {
+        let counted = here.or(there).map(|(step, _)| (step, event.lost));
+        return vec![counted.unwrap_or(own)];
     }
+    let is_carrier = |note: &Remark| match note {
+        Remark::Counted { counter, .. } => *counter == Counter::Carrier,
+        _ => false,
+    };
+    let has_link = event.place == Place::FarEnd && event.notes.iter().any(is_carrier);
+    let link = has_link.then(|| (format!("at this host's link: {}", link(header)), event.lost));
+    let counted = here.into_iter().chain(there);
+    let counted = counted.map(|(step, by)| (step, by.min(event.lost)));
+    std::iter::once(own).chain(link).chain(counted).collect()
 }
 
-/// Returns the places of an event in which the log ends: nobody has read any counter for it.
+/// Returns the places of an event in which the log ends: mostly nobody has read any counter for it.
 pub(super) fn steps_of_open(event: &Event, header: &Header) -> Vec<(String, u64)> {
-    if event.place != Place::Path || counted_place(event, End::Here).is_some() {
+    let mut ends = [End::Here, End::There].into_iter();
+    if event.place != Place::Path || ends.any(|end| counted_place(event, end).is_some()) {
         return steps(event, header);
     }
     let place = event.place_text(header.far_end());
@@ -57,8 +62,8 @@ enum End {
     There,
 }
 
-/// Returns the place whose counters at one end tell of most of an event's losses, or of many beside a program that did
-/// not answer, and its packets.
+/// Returns the place whose counters at one end tell of most of an event's losses, or of many beside an end or a link that
+/// failed, and its packets.
 fn counted_place(event: &Event, end: End) -> Option<(&'static LossPlace, u64)> {
     let mut counts = BTreeMap::<String, u64>::new();
     for note in &event.notes {
@@ -83,19 +88,35 @@ fn counted_place(event: &Event, end: End) -> Option<(&'static LossPlace, u64)> {
             Place::Back => (!is_forward(place)).then_some(event.lost / 2),
             // Its socket is full if it does not read.
             Place::FarEnd => (place.layer != Layer::Socket).then_some(event.lost / MANY),
-            Place::Here | Place::Link => None,
+            // Nothing goes out without a link.
+            Place::Link => (place.layer != Layer::Out).then_some(event.lost / MANY),
+            Place::Here => None,
         };
         event.lost > 0 && least.is_some_and(|least| *by > least) && !is_of_others(place)
     });
     counts.first().copied()
 }
 
+/// Returns what to type about a link that was down, which nobody here set down.
+fn link(header: &Header) -> String {
+    let interface = &header.interface;
+    let damaged = typed("damaged frames", interface);
+    let host = header.far_end();
+    format!(
+        "the cable, its plugs, the port of the switch; sudo ethtool {interface}; {damaged}; sudo dmesg; or somebody set \
+         it down at {host}: there, journalctl -b -n 50"
+    )
+}
+
+/// Returns the command of a place of the table.
+fn typed(what: &str, interface: &str) -> String {
+    let place = PLACES.iter().find(|place| place.what == what);
+    place.map_or_else(String::new, |place| place.next_at(interface))
+}
+
 fn of_place(event: &Event, header: &Header) -> String {
     let (host, interface) = (header.far_end(), &header.interface);
-    let typed = |what: &str| {
-        let place = PLACES.iter().find(|place| place.what == what);
-        place.map_or_else(String::new, |place| place.next_at(interface))
-    };
+    let typed = |what: &str| typed(what, interface);
     match event.place {
         Place::Here if event.refused > 0 => format!(
             "ip route get {}; {}; {}",
@@ -107,10 +128,7 @@ fn of_place(event: &Event, header: &Header) -> String {
         Place::Link if event.set_down().is_some() => format!(
             "sudo ip link set {interface} up; who does that: journalctl -b -u NetworkManager -u systemd-networkd"
         ),
-        Place::Link => format!(
-            "the cable, its plugs, the port of the switch; sudo ethtool {interface}; {}; sudo dmesg",
-            typed("damaged frames")
-        ),
+        Place::Link => link(header),
         Place::FarEnd => format!("there, {BUSY}; journalctl -b -n 50"),
         Place::Path if event.kind == Kind::Delay => {
             format!("a full queue: {}; the same there", typed(WAY_OUT))
@@ -121,7 +139,8 @@ fn of_place(event: &Event, header: &Header) -> String {
             typed(FIREWALL)
         ),
         Place::Forward | Place::Path => format!(
-            "no counter of {host} tells of them; rules of a firewall have none: there, {}; then cables and switches",
+            "no counter of {host} tells of them; rules of a firewall have none: here and there, {}; here, tc -s qdisc \
+             show dev {interface}; then cables and switches",
             typed(FIREWALL)
         ),
         Place::Back => format!(
@@ -171,6 +190,36 @@ mod tests {
             "at board, between IP and UDP, without a counter: there, sudo nft list ruleset; ";
         assert!(counted.starts_with(expected), "{counted}");
         assert_eq!(steps_of("far_end", &notes(9)).len(), 1, "too few");
+    }
+
+    #[test]
+    fn what_followed_a_link_that_failed_at_once_has_a_step_of_its_own() {
+        let notes = json!({"notes": [counted(&json!("carrier"), 2), counted(&json!({"there": FIREWALL}), 68)]});
+        let both = steps_of("link", &notes);
+        assert!(
+            both[1]
+                .0
+                .starts_with("at board, firewall (NETFILTER_DROP): there, "),
+            "{both:?}"
+        );
+        let notes = json!({"notes": [counted(&json!("carrier"), 2)]});
+        let both = steps_of("far_end", &notes);
+        assert!(
+            both[1].0.starts_with("at this host's link: the cable, "),
+            "{both:?}"
+        );
+        assert!(
+            both[1]
+                .0
+                .ends_with("set it down at board: there, journalctl -b -n 50"),
+            "{both:?}"
+        );
+        let notes = json!({"notes": [counted(&json!("carrier"), 2), counted(&json!("qdisc"), 90)]});
+        assert_eq!(
+            steps_of("link", &notes).len(),
+            1,
+            "nothing goes out without a link"
+        );
     }
 
     #[test]

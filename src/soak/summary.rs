@@ -61,7 +61,8 @@ pub struct Summary {
     is_cut_off: bool,
     /// True if a silence was not over at the end of the log: it may have lasted longer.
     broke_off_in_silence: bool,
-    /// Start of the part of the soak that goes on, as in RFC 3339 and in nanoseconds of the soak.
+    /// A moment of the part of the soak that goes on, as in RFC 3339 and in nanoseconds of the soak. The start in the
+    /// header has no fractions.
     part: (String, u64),
     /// Number of interruptions, and the sentence about the last one.
     interruptions: u64,
@@ -218,6 +219,9 @@ impl Summary {
 
     /// Adds an event. `is_open`: the log ends in it.
     fn take_event(&mut self, event: &Event, is_open: bool) {
+        if !event.at.is_empty() {
+            self.part = (event.at.clone(), event.start_ns);
+        }
         let steps = if is_open {
             next::steps_of_open(event, &self.header)
         } else {

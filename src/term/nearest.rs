@@ -5,7 +5,12 @@ const LEAST_LIKENESS: f64 = 0.75;
 
 /// Returns `did you mean tokio? ` if one of `names` is similar to `typed`, else an empty text.
 pub fn hint<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    let likeness = |name: &'a str| (strsim::jaro_winkler(&typed.to_lowercase(), name), name);
+    let typed = typed.to_lowercase();
+    let likeness = |name: &'a str| match strsim::osa_distance(&typed, name) {
+        // Two letters that changed places make most of a short name.
+        0 | 1 => (1.0, name),
+        _ => (strsim::jaro_winkler(&typed, name), name),
+    };
     let nearest = names.into_iter().map(likeness);
     let nearest = nearest.max_by(|one, other| one.0.total_cmp(&other.0));
     match nearest {
@@ -34,6 +39,7 @@ mod tests {
         let names = ["std", "tokio", "mio-level", "mio-exhaustive", "mmsg"];
         for (typed, meant) in [
             ("tokyo", "tokio"),
+            ("sdt", "std"),
             ("Tokio", "tokio"),
             ("mio_level", "mio-level"),
             ("mio-exhausted", "mio-exhaustive"),

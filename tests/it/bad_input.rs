@@ -18,6 +18,8 @@ fn refusal(arguments: &str) -> String {
 fn each_is_refused_with_its_place_its_value_and_its_fix() {
     let all = [
         "--engine stdd",
+        "--engine sdt",
+        "--engine ./my-loop",
         "--sender std,stdd",
         "--payload 65508",
         "--payload -1",

@@ -86,7 +86,7 @@ fn what_this_host_drops_before_the_socket_is_named_by_its_place() {
             to,
         ),
         (
-            "impossible source address",
+            "refused source address",
             "sysctl -qw net.ipv4.conf.all.rp_filter=0; ip address add 10.99.7.1/32 dev lo",
             foreign,
             to,

@@ -72,6 +72,12 @@ fn an_option_that_changes_no_case_is_said_to() {
     ] {
         assert_eq!(unused(options), [""; 0], "{options}");
     }
+    let beside = |options: &str| {
+        let plan = stdout(&place.run(&plan_of(options)));
+        plan.contains("advice: --cmsg ecn does not reach std: ")
+    };
+    assert!(beside("--engine std,mmsg --cmsg ecn"));
+    assert!(!beside("--engine mmsg --no-reference --cmsg none,ecn"));
     let said = "zerocopy cannot gain over loopback";
     for (named, has) in [
         ("std,gso", false),

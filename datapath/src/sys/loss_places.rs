@@ -304,15 +304,17 @@ pub const PLACES: &[LossPlace] = &[
         ..PLACE
     },
     LossPlace {
-        what: "impossible source address",
+        what: "refused source address",
         counters: &["rt_cache in_martian_src"],
         less: &["TcpExtIPReversePathFilter", "IP_RPFILTER"],
         file: "/proc/net/stat/rt_cache",
         reasons: &["IP_LOCAL_SOURCE", "IP_INVALID_SOURCE", "IP_LOCALNET"],
         is_of_machine: true,
-        why: "the sender has an address of this host (IP_LOCAL_SOURCE), or one that nobody can have; counted in all \
+        why: "the sender has an address of this host (IP_LOCAL_SOURCE), one that nobody can have, or one to which no \
+              route leads back: then its ARP requests are refused, and none of its datagrams comes; counted in all \
               network namespaces of this machine",
-        next: "ip -4 address, and give one of them another; sudo sysctl -w net.ipv4.conf.all.log_martians=1; dmesg",
+        next: "who it is: sudo tcpdump -ni IF arp or ip; then ip route get ADDRESS, ip -4 address; sudo sysctl -w \
+               net.ipv4.conf.all.log_martians=1; dmesg",
         ..PLACE
     },
     LossPlace {

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 FIREWALL, CONNTRACK = "firewall (NETFILTER_DROP)", "full connection table (conntrack)"
-RP_FILTER, BAD_SOURCE = "reverse path filter", "impossible source address"
+RP_FILTER, BAD_SOURCE = "reverse path filter", "refused source address"
 BAD_TARGET, NOT_HERE, NO_ROUTE = "impossible destination address", "address that is not of this host", "no route"
 OTHER_HOST, NOBODY = "frames for other hosts (OTHERHOST)", "frames that nobody here takes"
 HEADER, HEADER_SUM = "wrong IP header", "wrong IP header checksum"

@@ -3,6 +3,7 @@
 //! `--wait` has a line of its own, which names the engines:
 //! [`Axes::unable_to_spin`](crate::plan::Axes::unable_to_spin).
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use crate::cli::ParameterArgs;
@@ -36,12 +37,14 @@ macro_rules! define {
         block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
         case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
     ) => {
-        /// Returns a line for each option of `given` that changes no case of `plan`.
+        /// Returns a line for each option of `given` that changes no case of `plan`, and one for engines without the
+        /// control messages that others have.
         pub fn of(given: &ParameterArgs, plan: &Plan) -> Vec<String> {
             let lines = [
                 $(line!($case_kind plan, given.$case, |case: &Case| case.$case.is_some(),
                     attribute!(flag { $($of_case)* }), attribute!(applies { $($of_case)* })),)*
                 sharing(given, plan),
+                without_control_messages(given, plan),
             ];
             lines.into_iter().flatten().collect()
         }
@@ -59,6 +62,28 @@ fn line<T: Copy + Display>(
     let mut given = given?.iter().copied();
     let value = given.find(|value| applies(*value, (&ABLE, &ABLE)))?;
     line_about(plan, flag, value, has)
+}
+
+/// Returns the line about engines that cannot have control messages, beside others that have them.
+fn without_control_messages(given: &ParameterArgs, plan: &Plan) -> Option<String> {
+    let value = given.cmsg.iter().flatten().next()?;
+    let (with, without): (Vec<&Case>, Vec<&Case>) = plan
+        .runnable()
+        .map(|planned| &planned.case)
+        .partition(|case| case.cmsg.is_some());
+    let has = |one: &&&Case| {
+        let is_same = |other: &&Case| (one.sender, one.receiver) == (other.sender, other.receiver);
+        with.iter().any(is_same)
+    };
+    let without = without.iter().filter(|case| !has(case));
+    let names: BTreeSet<&str> = without.map(|case| case.receiver.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    (!with.is_empty() && !names.is_empty()).then(|| {
+        format!(
+            "--cmsg {value} does not reach {}: the others do more work for each datagram",
+            names.join(", ")
+        )
+    })
 }
 
 fn sharing(given: &ParameterArgs, plan: &Plan) -> Option<String> {

@@ -85,7 +85,7 @@ impl Outcome {
                 name,
                 source.series()?,
                 is_exact,
-                late_drops,
+                (late_drops, self.totals.socket_drops),
             ))
         });
         Some(Sequence {

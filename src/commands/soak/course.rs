@@ -284,8 +284,8 @@ impl Course {
             return Ok(());
         }
         event.notes.push(Remark::NotOver);
-        self.write(&Entry::Open(Box::new(event)))?;
-        self.write_so_far()
+        let written = self.write_so_far();
+        self.write(&Entry::Open(Box::new(event))).and(written)
     }
 
     fn write_so_far(&mut self) -> anyhow::Result<()> {
@@ -305,8 +305,10 @@ impl Course {
         }
         let line = event.line(self.header.far_end());
         self.show(&format!("{}  {line}", time_of_day(&event.at)))?;
-        self.write(&Entry::Event(Box::new(event)))?;
-        self.write_so_far()?;
+        // First the time that the event is in, lest a log that ends between them have less time than silence.
+        let written = self.write_so_far();
+        // The summary has it also without a log.
+        self.write(&Entry::Event(Box::new(event))).and(written)?;
         self.journal.sync()
     }
 

@@ -17,6 +17,8 @@ pub struct Limits {
     pub rmem_max: RcvbufLimit,
 }
 
+/// Why a link that was down matters.
+const LINK: &str = "nothing came in on it meanwhile; a sender that did not stop then sent a burst";
 /// Share of the time from which on a thread or a CPU counts as busy.
 const BUSY: f64 = 0.9;
 /// Share of the packets, and of the thread's time, from which on a CPU is theirs.
@@ -25,7 +27,16 @@ const MOSTLY: f64 = 0.8;
 /// Returns what was found in all that was seen of a program. `dropping` is the part of it in which its sockets
 /// dropped something.
 pub fn findings(seen: &Interval, dropping: &Interval, name: &str, limits: Limits) -> Vec<Finding> {
-    findings_with(seen, dropping, name, &larger(seen, limits))
+    let mut growth = seen.lost.clone();
+    let received = &seen.lost.received;
+    let is_busy = |name: &str| received.get(name).is_some_and(|packets| *packets > 0);
+    growth
+        .links
+        .retain(|name, _| name.split(' ').next().is_some_and(is_busy));
+    let links = losses::links(&growth).into_iter();
+    let links = links.map(|(what, next)| Finding::invalid(losses::lost(what), LINK, next));
+    let others = findings_with(seen, dropping, name, &larger(seen, limits));
+    links.chain(others).collect()
 }
 
 /// Returns the findings of [`findings`], with another text about how the program gets a larger buffer.

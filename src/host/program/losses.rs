@@ -133,8 +133,9 @@ pub fn elsewhere(seen: &Interval, causes: &[Cause]) -> Vec<Loss> {
     };
     let is_elsewhere = |loss: &Loss| match loss.place.layer {
         Layer::Out => false,
-        Layer::Socket => own(loss) < loss.packets && !loss.place.is_full(),
-        _ => true,
+        Layer::Socket if loss.place.is_full() => false,
+        // Both are read one after the other.
+        _ => loss.packets.saturating_sub(own(loss)) > own(loss) / 100,
     };
     let mut losses = seen.lost.losses();
     losses.retain(is_elsewhere);
@@ -160,7 +161,7 @@ pub fn loss_finding(loss: &Loss) -> Finding {
     }
 }
 
-fn lost(how: String) -> Unfit {
+pub(super) fn lost(how: String) -> Unfit {
     Unfit::ProgramLoses { how }
 }
 

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::soak::log;
 
 fn event(start_ns: u64, silent_ns: u64, lost_forward: Option<u64>) -> Value {
     json!({"kind": "silence", "place": "path", "start_ns": start_ns, "length_ns": silent_ns, "due": 100, "lost": 100,
@@ -8,12 +9,15 @@ fn event(start_ns: u64, silent_ns: u64, lost_forward: Option<u64>) -> Value {
         "longest_silence_ns": silent_ns, "silent_ns": silent_ns, "usual_rtt_ns": 1, "rtt_ns": 0})
 }
 
-fn text(entries: Value) -> String {
+fn header() -> Header {
     let header = json!({"version": "0", "started_at": "2026-11-29T10:00:00Z", "command_line": [], "machine": "",
         "board": "", "to": "feB", "address": "10.0.0.2", "interface": "end0", "interface_kind": "veth", "rate": 100,
         "payload": 64, "length_ns": 60_000_000_000_u64, "outage_ns": 1, "delay_ns": 1});
-    let header = serde_json::from_value(header).expect("a header");
-    let mut summary = Summary::new(header);
+    serde_json::from_value(header).expect("a header")
+}
+
+fn text(entries: Value) -> String {
+    let mut summary = Summary::new(header());
     let entries: Vec<Entry> = serde_json::from_value(entries).expect("entries");
     for entry in &entries {
         summary.take(entry);
@@ -48,6 +52,8 @@ fn a_silence_that_was_not_over_when_the_soak_was_killed_counts_as_at_least_as_lo
     let resumed = text(json!(entries));
     let gap = "resumed    not measured from 2026-11-29T10:00:20.000Z to 2026-11-29T11:00:00.000Z\n";
     assert!(resumed.contains(gap), "{resumed}");
+    let entries: Vec<Entry> = serde_json::from_value(json!(entries)).expect("entries");
+    assert_eq!(log::events(&entries).count(), 2, "as in the table");
 }
 
 #[test]

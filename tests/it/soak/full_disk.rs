@@ -78,5 +78,6 @@ fn a_soak_without_a_log_shows_its_events_and_summary_and_fails() {
         "{said}"
     );
     let log = fs::read_to_string(place.path("soak.jsonl")).expect("text");
-    assert_eq!(log.lines().count(), 1, "{log}");
+    // A short line may have found room.
+    assert!(!log.contains("\"event\"") && log.ends_with('\n'), "{log}");
 }

@@ -72,7 +72,7 @@ fn drops_of_the_machine_are_of_this_namespace_only_as_far_as_its_packets_did_not
         }
     };
     assert_eq!(named(&lost(500)), []);
-    let source = "impossible source address";
+    let source = "refused source address";
     let firewall = "firewall (NETFILTER_DROP)";
     let unsure = lost(250);
     assert_eq!(named(&unsure), [(IP_WITHOUT_END.what, 250)]);
@@ -93,11 +93,43 @@ fn drops_of_the_machine_are_of_this_namespace_only_as_far_as_its_packets_did_not
 }
 
 #[test]
+fn a_firewall_of_another_network_namespace_is_not_named_beside_a_place_that_explains_all() {
+    let counters = [
+        ("IpInReceives", 7500),
+        ("IpInDelivers", 5242),
+        ("TcpExtIPReversePathFilter", 2258),
+    ];
+    let lost = |received| LossCounters {
+        received: [("wan0".to_owned(), received)].into(),
+        interfaces: [("wan0 ingress_drops".to_owned(), received - 7500)].into(),
+        ..growth(&counters, &[("NETFILTER_DROP", 15_020)])
+    };
+    assert_eq!(named(&lost(7500)), [("reverse path filter", 2258)]);
+    let expected = [
+        ("tc filter of the interface", 401),
+        ("reverse path filter", 2258),
+    ];
+    assert_eq!(named(&lost(7901)), expected);
+}
+
+#[test]
+fn counters_that_are_read_one_after_the_other_make_no_place() {
+    let counters = [
+        ("rt_cache in_martian_src", 7504),
+        ("TcpExtIPReversePathFilter", 7503),
+    ];
+    assert_eq!(
+        named(&growth(&counters, &[])),
+        [("reverse path filter", 7503)]
+    );
+}
+
+#[test]
 fn drops_of_a_firewall_are_not_taken_for_what_another_network_namespace_counted_meanwhile() {
     for (martians, expected) in [
         (23_296, IP_WITHOUT_END.what),
         (400, IP_WITHOUT_END.what),
-        (918, "impossible source address"),
+        (918, "refused source address"),
     ] {
         let counters = [
             ("IpInReceives", 4000),

@@ -488,3 +488,18 @@ fn drops_before_any_socket_have_findings_of_their_own() {
     );
     assert!(found[0].fix.ends_with("--interface wan0"), "{found:?}");
 }
+
+#[test]
+fn an_interface_that_was_set_down_comes_first_if_something_came_in_on_it() {
+    let mut seen = seen(3, 0.1, 0.0);
+    let times = |name: &str| (format!("{name} set_down"), 1);
+    seen.lost.links = BTreeMap::from([times("wan0"), times("wan1")]);
+    seen.lost.received = BTreeMap::from([("wan0".to_owned(), 5000), ("wan1".to_owned(), 0)]);
+    let findings = findings(&seen, &seen, "lidar", LIMITS);
+    let first = findings[0].seen.to_string();
+    assert!(first.contains("wan0 was set down here"), "{first}");
+    let others = findings
+        .iter()
+        .filter(|it| it.seen.to_string().contains("set down"));
+    assert_eq!(others.count(), 1);
+}
