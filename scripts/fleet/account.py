@@ -70,8 +70,8 @@ def board_of(files):
         try:
             with open(path, "rb") as file:
                 begin = file.read(1)
-            # Rows as JSON, as Markdown, or in a workbook, under a name of the user's.
-            if begin in [b"[", b"|", b"P"]:
+            # Rows as JSON or as Markdown, under a name of the user's.
+            if begin in [b"[", b"|"]:
                 continue
             with open(path, newline="", encoding="utf-8") as file:
                 name = header(file) if begin == b"{" else first_row(file)

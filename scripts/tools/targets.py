@@ -72,7 +72,7 @@ RELEASED = {
 
 
 def features_for(triple):
-    """Options of cargo. A board measures; what is done with results afterwards (the page, the spreadsheet) is
+    """Options of cargo. A board measures; what is done with results afterwards (the page, manual pages) is
     left out of its binary, and is in the one for the machine at which people sit."""
     return [] if triple.startswith("x86_64-") else ["--no-default-features", "--features", "board"]
 

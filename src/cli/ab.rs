@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::number::within;
 use super::{AskedArgs, RemoteArgs};
@@ -38,10 +38,10 @@ pub struct SidesArgs {
     /// The udpbench of A [default: this one]
     ///
     /// With --on, its path on the other host
-    #[arg(value_name = "A", requires = "program_b", conflicts_with = "resume")]
+    #[arg(value_name = "A", requires = "program_b", conflicts_with = "resume", value_hint = ValueHint::ExecutablePath)]
     pub program_a: Option<PathBuf>,
     /// The udpbench of B [default: this one]
-    #[arg(value_name = "B")]
+    #[arg(value_name = "B", value_hint = ValueHint::ExecutablePath)]
     pub program_b: Option<PathBuf>,
 
     /// Options of A alone, in one word, such as "--rcvbuf 1M"
@@ -67,7 +67,8 @@ pub struct SidesArgs {
         long,
         value_name = "COMMAND",
         requires = "before_b",
-        conflicts_with = "resume"
+        conflicts_with = "resume",
+        value_hint = ValueHint::CommandString
     )]
     pub before_a: Option<String>,
     /// Shell command before each block of B
@@ -75,7 +76,8 @@ pub struct SidesArgs {
         long,
         value_name = "COMMAND",
         requires = "before_a",
-        conflicts_with = "resume"
+        conflicts_with = "resume",
+        value_hint = ValueHint::CommandString
     )]
     pub before_b: Option<String>,
 
@@ -118,10 +120,10 @@ pub struct RoundsArgs {
 #[command(next_help_heading = "Output")]
 pub struct LogArgs {
     /// The log of all windows [default: results/TIME-BOARD-ab.jsonl]
-    #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "resume", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Resumes the comparison that wrote this log, or judges it again
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub resume: Option<PathBuf>,
     /// Shows no progress, only errors and the answers
     #[arg(short, long)]

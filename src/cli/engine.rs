@@ -74,7 +74,9 @@ fn engine(name: &str) -> Result<EngineArg, String> {
         return Ok(EngineArg::Group(group));
     }
     if name.contains('/') {
-        return Err(format!("no such engine; a program of your own is {PROGRAM}{name}"));
+        return Err(format!(
+            "no such engine; a program of your own is {PROGRAM}{name}"
+        ));
     }
     // As one would call the pair.
     let name = if name == engines::PAIR { "gro" } else { name };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
 
 use super::{
     KneeArgs, ParameterArgs, PlacementArgs, RemoteArgs, ShapeArgs, TuningArgs, knee, tuning,
@@ -223,11 +223,12 @@ pub struct FindOutputArgs {
         long,
         help_heading = "Output",
         value_name = "FILE",
-        conflicts_with = "resume"
+        conflicts_with = "resume",
+        value_hint = ValueHint::FilePath
     )]
     pub output: Option<PathBuf>,
     /// Resumes the search that wrote this log, or shows what it has found
-    #[arg(long, help_heading = "Output", value_name = "FILE")]
+    #[arg(long, help_heading = "Output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub resume: Option<PathBuf>,
     /// Form of the answers.
     #[command(flatten)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::number::within;
 use crate::data::sequence_field::{Numbered, SequenceField};
@@ -75,7 +75,7 @@ pub struct ListenArgs {
     pub window: Duration,
 
     /// A new log (FILE.jsonl, for report and summarize), or a CSV with a row per line (FILE.csv)
-    #[arg(short, long, help_heading = "Output", value_name = "FILE")]
+    #[arg(short, long, help_heading = "Output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
     /// Format of the summary: table, json

@@ -31,7 +31,8 @@ mod words;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 
 use crate::data::Buffer;
 use crate::experiment::suite;
@@ -92,12 +93,29 @@ impl Parser for Cli {
         T: Into<OsString> + Clone,
     {
         let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
-        let matches = Self::command_for(&words).try_get_matches_from(&words)?;
-        Self::from_arg_matches(&matches)
+        Self::from_arg_matches(&Self::matches(&words)?)
     }
 }
 
 impl Cli {
+    /// Parses these words. The error about a command behind options says how to put them right.
+    fn matches(words: &[OsString]) -> Result<clap::ArgMatches, clap::Error> {
+        let matches = Self::command_for(words).try_get_matches_from(words);
+        matches.map_err(|mut error| {
+            let command = match error.get(ContextKind::InvalidSubcommand) {
+                Some(ContextValue::String(command)) => Some(command),
+                _ => None,
+            };
+            let is_order = error.kind() == ErrorKind::ArgumentConflict;
+            if let Some(command) = command.filter(|_| is_order) {
+                let fix = format!("options follow the command: udpbench {command} --option");
+                let fix = ContextValue::StyledStrs(vec![fix.into()]);
+                error.insert(ContextKind::Suggested, fix);
+            }
+            error
+        })
+    }
+
     /// Returns the definition that parses these words. Its help is brief if they ask for `-h`.
     ///
     /// Only the help of commands among the words is arranged, as all of it is nine tenths of the program's start.
@@ -309,7 +327,7 @@ Examples:
 #[command(after_help = MANUAL_AFTER_HELP)]
 pub struct ManualArgs {
     /// Directory for the pages; created if missing, older pages in it are replaced
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 }
 

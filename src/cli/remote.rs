@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use crate::term::shell;
 
@@ -15,20 +15,20 @@ pub struct RemoteArgs {
     /// Measures on another host; the results are written on this one
     ///
     /// A host as ssh knows it, or as --rsh names it
-    #[arg(long, value_name = "[USER@]HOST", value_parser = host)]
+    #[arg(long, value_name = "[USER@]HOST", value_parser = host, value_hint = ValueHint::Hostname)]
     pub on: Option<String>,
 
     /// Command that runs a command on the other host
     ///
     /// With its options, as a shell takes it: 'ssh -p 2222', 'docker exec -i'. HOST follows it, or stands where {}
     /// is: 'kubectl exec -i {} --'
-    #[arg(long, value_name = "COMMAND", default_value = RSH, env = "UDPBENCH_RSH", hide_env_values = true, value_parser = command)]
+    #[arg(long, value_name = "COMMAND", default_value = RSH, env = "UDPBENCH_RSH", hide_env_values = true, value_parser = command, value_hint = ValueHint::CommandString)]
     pub rsh: String,
 
     /// Path of udpbench on the other host
     ///
     /// Without it, the one on its PATH, else what --deploy copied there, else ~/udpbench. The same version comes first
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::Other)]
     pub agent: Option<String>,
 
     /// Copies udpbench to the other host first
@@ -39,7 +39,7 @@ pub struct RemoteArgs {
     pub deploy: bool,
 
     /// With --deploy: the file that is copied
-    #[arg(long, value_name = "FILE", requires = "deploy")]
+    #[arg(long, value_name = "FILE", requires = "deploy", value_hint = ValueHint::FilePath)]
     pub binary: Option<PathBuf>,
 
     /// Counts why both kernels drop packets (root)

@@ -1,11 +1,11 @@
 //! The subcommands that read results: what was typed, nothing else.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::slice;
 
 use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::name::Name;
 use super::number::within;
@@ -35,11 +35,11 @@ pub struct SummarizeArgs {
     /// Shows only what may mislead about the numbers
     #[arg(long, conflicts_with_all = ["format", "columns", "output", "decimal_comma"])]
     pub warnings: bool,
-    /// Columns of CSV and xlsx: short, all [default: short]
+    /// Columns of CSV: short, all [default: short]
     #[arg(long, value_name = "WHICH", hide_possible_values = true)]
     pub columns: Option<ColumnSet>,
     /// A new file, or - for standard output
-    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    #[arg(short, long, value_name = "FILE", default_value = "-", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 }
 
@@ -61,7 +61,6 @@ impl ValueEnum for Shape {
             Self::File(Format::Json),
             Self::File(Format::Jsonl),
             Self::File(Format::Markdown),
-            Self::File(Format::Xlsx),
         ]
     }
 
@@ -76,7 +75,7 @@ impl ValueEnum for Shape {
 /// Form of answers on standard output.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ShapeArgs {
-    /// Format of the answers: table, csv, json, jsonl, markdown, xlsx
+    /// Format of the answers: table, csv, json, jsonl, markdown
     ///
     /// csv and json have one row per engine and case
     #[arg(
@@ -99,16 +98,13 @@ impl ShapeArgs {
     /// Returns the form that was asked for.
     ///
     /// # Errors
-    /// Fails for decimal commas in another format than CSV, or if standard output cannot take the format: a workbook
-    /// on a terminal.
+    /// Fails for decimal commas in another format than CSV.
     pub fn shape(self) -> Result<Shape, UsageError> {
-        let format = match (self.format, self.decimal_comma) {
-            (Shape::Table, false) => return Ok(Shape::Table),
-            (Shape::Table, true) => return Err(decimal_comma_in("table")),
-            (Shape::File(format), false) => format,
-            (Shape::File(format), true) => format.with_decimal_comma()?,
-        };
-        Format::choose(Some(format), Path::new("-")).map(Shape::File)
+        match (self.format, self.decimal_comma) {
+            (shape, false) => Ok(shape),
+            (Shape::Table, true) => Err(decimal_comma_in("table")),
+            (Shape::File(format), true) => format.with_decimal_comma().map(Shape::File),
+        }
     }
 }
 
@@ -265,7 +261,7 @@ pub struct ReportArgs {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// The page, or - for standard output
-    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    #[arg(short, long, value_name = "FILE", default_value = "report.html", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
     /// Overwrites FILE even if it is not a report
     #[arg(long)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
 
 use super::ParameterArgs;
 use super::name::Name;
@@ -49,7 +49,7 @@ pub struct RunArgs {
     /// A TOML file with options, such as threads = [1, 2] or quick = true
     ///
     /// Typed options override it [default: udpbench.toml in the working directory, if it exists]
-    #[arg(long, value_name = "FILE", help_heading = "What", conflicts_with_all = ["suite", "resume"])]
+    #[arg(long, value_name = "FILE", help_heading = "What", conflicts_with_all = ["suite", "resume"], value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
 
     /// Ignores udpbench.toml
@@ -77,7 +77,8 @@ pub struct LatencyArgs {
         long,
         value_name = "FILE",
         help_heading = "Measuring",
-        conflicts_with = "resume"
+        conflicts_with = "resume",
+        value_hint = ValueHint::FilePath
     )]
     pub load: Option<PathBuf>,
     /// Options of a sweep.
@@ -224,13 +225,13 @@ pub struct PlacementArgs {
 pub struct OutputArgs {
     /// Results, or - for standard output [default: results/TIME-BOARD.csv]
     ///
-    /// With --suite, a directory [default: results/TIME-BOARD.csv; - with --format, except xlsx]
-    #[arg(short, long, value_name = "FILE")]
+    /// With --suite, a directory [default: results/TIME-BOARD.csv; - with --format]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// csv, json, jsonl, markdown, xlsx [default: by the name of the output]
+    /// csv, json, jsonl, markdown [default: by the name of the output]
     ///
-    /// To standard output unless -o names a file; xlsx to a file. csv and jsonl write each row as soon as it is final
+    /// To standard output unless -o names a file. csv and jsonl write each row as soon as it is final
     /// [default: by the name of the output, else csv]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub format: Option<Format>,
@@ -241,7 +242,7 @@ pub struct OutputArgs {
     #[arg(long)]
     pub decimal_comma: bool,
 
-    /// Columns of CSV and xlsx: short (those that matter for the run), all [default: short]
+    /// Columns of CSV: short (those that matter for the run), all [default: short]
     #[arg(
         long,
         value_name = "WHICH",
@@ -252,7 +253,7 @@ pub struct OutputArgs {
     pub columns: ColumnSet,
 
     /// Log with the raw samples, a line per event [default: like the results, but .jsonl; none with -o -]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub samples: Option<PathBuf>,
 
     /// Keeps the run by this name, for --against
@@ -266,7 +267,7 @@ pub struct OutputArgs {
     ///
     /// Without options of its own, the run repeats what the baseline measured. If an engine looks slower, but not
     /// surely, a second pass follows
-    #[arg(long, value_name = "NAME", conflicts_with = "suite")]
+    #[arg(long, value_name = "NAME", conflicts_with = "suite", value_hint = ValueHint::FilePath)]
     pub against: Option<String>,
 
     /// With --against: smallest change that counts [default: 2%]
@@ -285,7 +286,7 @@ pub struct OutputArgs {
     /// Resumes the sweep that wrote this log (.jsonl)
     ///
     /// With the same cases, order and settings. Its windows are kept
-    #[arg(long, value_name = "FILE", conflicts_with = "samples")]
+    #[arg(long, value_name = "FILE", conflicts_with = "samples", value_hint = ValueHint::FilePath)]
     pub resume: Option<PathBuf>,
 
     /// With --resume: accepts that the host, the program or the plan differs
@@ -328,9 +329,8 @@ impl OutputArgs {
 
     /// Returns the file of the results if it was typed: by its name, or by a format, which means standard output.
     pub fn results(&self) -> Option<&Path> {
-        let is_text = self.format.is_some_and(Format::is_text);
         let named = self.output.as_deref();
-        named.or_else(|| is_text.then(|| Path::new("-")))
+        named.or_else(|| self.format.map(|_| Path::new("-")))
     }
 
     /// Returns the format of the results in this file.

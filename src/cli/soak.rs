@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::number::within;
 use crate::data::{HostAddress, Rate};
@@ -41,11 +41,11 @@ pub struct SoakArgs {
     pub address: Option<HostAddress>,
 
     /// Log, in which each event is written as it happens [default: results/TIME-BOARD-soak.jsonl]
-    #[arg(short, long, help_heading = "Output", value_name = "FILE")]
+    #[arg(short, long, help_heading = "Output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
     /// Goes on with the soak of this log, for the rest of its time
-    #[arg(long, help_heading = "Output", value_name = "FILE", conflicts_with_all = ["output", "rate", "payload", "length", "outage", "delay"])]
+    #[arg(long, help_heading = "Output", value_name = "FILE", conflicts_with_all = ["output", "rate", "payload", "length", "outage", "delay"], value_hint = ValueHint::FilePath)]
     pub resume: Option<PathBuf>,
 
     /// Shows nothing but errors

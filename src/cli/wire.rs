@@ -1,6 +1,6 @@
 //! The other host, and what is measured between it and this one.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
 
 use super::find::FindArgs;
 use super::remote::host;
@@ -12,7 +12,7 @@ use super::soak::SoakArgs;
 #[command(after_help = WIRE_AFTER_HELP, disable_help_subcommand = true, subcommand_help_heading = "Instead of a sweep", subcommand_value_name = "WHAT")]
 pub struct WireArgs {
     /// The other host, as ssh knows it, or what --rsh names
-    #[arg(value_name = "[USER@]HOST", value_parser = host)]
+    #[arg(value_name = "[USER@]HOST", value_parser = host, value_hint = ValueHint::Hostname)]
     pub to: String,
 
     /// Measurement between the hosts. Without one, the sweep runs.

@@ -216,9 +216,7 @@ fn warnings_of_a_finished_run_are_listed() {
 #[test]
 fn rows_stand_for_the_log_beside_them_and_are_never_read() {
     let place = place();
-    let formats = ["csv", "json", "md"].into_iter();
-    let formats = formats.chain(cfg!(feature = "xlsx").then_some("xlsx"));
-    for (command, format) in formats.flat_map(|format| {
+    for (command, format) in ["csv", "json", "md"].into_iter().flat_map(|format| {
         ["rank", "compare swept.jsonl", "summarize"].map(|command| (command, format))
     }) {
         fs::write(place.path(&format!("run.{format}")), "changed").expect("there is space");
@@ -438,8 +436,8 @@ fn bad_input_is_refused_and_nothing_is_written() {
             "--format table: the name a.md is of another format",
         ),
         (
-            "run.jsonl --format csv -o a.xlsx",
-            "--format csv: the name a.xlsx is of another format",
+            "run.jsonl -o a.xlsx",
+            "--output a.xlsx: no format has names like this; use .csv",
         ),
         (
             "run.jsonl -o a.jsonl",
@@ -501,117 +499,5 @@ fn a_closed_pipe_is_no_success_but_for_people() {
                 "{message}"
             );
         }
-    }
-}
-
-#[cfg(feature = "xlsx")]
-mod xlsx {
-    use calamine::{Data, DataType, Range, Reader, Xlsx, open_workbook};
-
-    use super::*;
-
-    fn sheets(place: &Place) -> Vec<(String, Range<Data>)> {
-        summarize(place, "--columns all -o run.xlsx");
-        let mut book: Xlsx<_> = open_workbook(place.path("run.xlsx")).expect("it is a workbook");
-        book.worksheets()
-    }
-
-    #[test]
-    fn every_cell_of_the_rows_is_what_the_csv_has_and_of_its_kind() {
-        let place = place();
-        let sheets = sheets(&place);
-        let names: Vec<&str> = sheets.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["Summary", "rows"]);
-        let (rows, sheet) = (rows(&place.path("run.jsonl")), &sheets[1].1);
-        let (mut numbers, mut texts) = (0, 0);
-        for (n, row) in rows.iter().enumerate() {
-            let fields = serde_json::to_value(row).expect("it has a shape");
-            let fields = fields.as_object().expect("it is an object");
-            assert_eq!(sheet.width(), fields.len());
-            for (column, (name, value)) in fields.iter().enumerate() {
-                assert_eq!(sheet[(0, column)], Data::String(name.clone()));
-                let expected = match (value.as_f64(), value.as_str()) {
-                    (Some(number), _) => Data::Float(number),
-                    (_, Some(text)) if !text.is_empty() => Data::String(text.to_owned()),
-                    _ => Data::Empty,
-                };
-                assert_eq!(sheet[(n + 1, column)], expected, "{name}");
-                numbers += usize::from(expected.is_float());
-                texts += usize::from(expected.is_string());
-            }
-        }
-        assert_eq!(sheet.height(), rows.len() + 1);
-        assert!(numbers > 0 && texts > 0);
-    }
-
-    #[test]
-    fn it_begins_with_what_was_measured_what_to_use_and_the_numbers_of_the_chart() {
-        let place = place();
-        let (name, summary) = sheets(&place).swap_remove(0);
-        assert_eq!(name, "Summary");
-        let rows = rows(&place.path("run.jsonl"));
-        let fact = |name: &str| {
-            let line = summary.rows().find(|line| line[0] == name);
-            line.and_then(|line| line[1].get_string())
-                .map(str::to_owned)
-        };
-        assert_eq!(fact("board").as_deref(), Some("generic"));
-        assert_eq!(fact("udpbench"), Some(rows[0].version.clone()));
-        let times = rows.iter().map(|row| &row.started_at);
-        let first = times.filter(|time| !time.is_empty()).min();
-        assert_eq!(fact("started at"), first.cloned());
-        let skipped = rows.iter().filter(|row| row.status == Status::Skipped);
-        let skipped = format!("{} skipped", skipped.count());
-        assert!(fact("cases").is_some_and(|cases| cases.ends_with(&skipped)));
-        // What `rank` says of the same file.
-        let said = summary.rows().map(|line| line[0].to_string());
-        let said = words(&said.collect::<Vec<String>>().join(" "));
-        let (answer, _) = answer(&place);
-        assert!(said.contains(&answer), "{answer}: {said}");
-        let number = |value: Option<f64>| value.map_or(Data::Empty, Data::Float);
-        let drawn = ["/1t/", "/2t/"].map(|threads| -> Vec<&Row> {
-            let is_drawn =
-                |row: &&Row| row.received_mbps.is_some() && row.case.key().contains(threads);
-            rows.iter().filter(is_drawn).collect()
-        });
-        let drawn = drawn.into_iter().max_by_key(Vec::len).expect("two");
-        assert!(!drawn.is_empty());
-        for row in drawn {
-            let reach = |from: Option<f64>, to: Option<f64>| Some(to? - from?);
-            let values = [
-                row.received_mbps,
-                reach(row.received_mbps_low, row.received_mbps),
-                reach(row.received_mbps, row.received_mbps_high),
-            ]
-            .map(number);
-            assert!(
-                summary.rows().any(|line| line[1..4] == values),
-                "{values:?}: {summary:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_pipe_takes_a_workbook() {
-        let place = place();
-        sheets(&place);
-        let output = summarize(&place, "--columns all --format xlsx");
-        let file = fs::read(place.path("run.xlsx")).expect("it is there");
-        assert_eq!(output.stdout, file);
-    }
-}
-
-#[cfg(not(feature = "xlsx"))]
-#[test]
-fn a_build_that_cannot_write_workbooks_says_so() {
-    let place = place();
-    for arguments in ["-o a.xlsx", "--format xlsx"] {
-        let output = place.run(&format!("summarize run.jsonl {arguments}"));
-        assert_eq!(output.status.code(), Some(2), "{arguments}");
-        let refusal = stderr(&output);
-        assert!(
-            refusal.contains("built without the feature xlsx"),
-            "{refusal}"
-        );
     }
 }

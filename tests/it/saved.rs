@@ -57,11 +57,8 @@ fn what_was_measured_is_saved_when_its_folder_or_its_files_go() {
 }
 
 #[test]
-fn a_document_that_was_removed_or_replaced_is_saved_too() {
-    for (mishap, saved) in [
-        ("rm -r o", "o/out.json"),
-        ("rm o/out.json; echo mine >o/out.json", "o/out.json.saved"),
-    ] {
+fn rows_that_were_removed_come_again_from_the_log_and_those_of_others_stay() {
+    for mishap in ["rm o/out.json", "rm o/out.json; echo mine >o/out.json"] {
         let place = Place::new();
         let sweep = LONG_SWEEP.replace("-o out.csv", "-o o/out.json");
         let script = format!(
@@ -69,9 +66,17 @@ fn a_document_that_was_removed_or_replaced_is_saved_too() {
              until grep -q case o/out.json || ! kill -0 $child; do sleep 0.01; done; {mishap}; wait $child"
         );
         assert_eq!(place.shell(&script).status.code(), Some(1), "{mishap}");
-        let text = fs::read(place.path(saved)).expect("it is saved");
-        let rows: Vec<serde_json::Value> = serde_json::from_slice(&text).expect("it is whole");
-        assert!(!rows.is_empty(), "{mishap}");
+        let messages = fs::read_to_string(place.path("messages")).expect("written");
+        let resume = "resume with: udpbench --resume o/out.jsonl -o o/out.json\n";
+        assert!(messages.contains(resume), "{mishap}: {messages}");
+        let resumed = place.run("--resume o/out.jsonl -o o/out.json");
+        let text = fs::read_to_string(place.path("o/out.json")).expect("it is there");
+        if mishap.contains("mine") {
+            assert_eq!((resumed.status.code(), &*text), (Some(2), "mine\n"));
+        } else {
+            let rows: Vec<serde_json::Value> = serde_json::from_str(&text).expect("it is whole");
+            assert_eq!(rows.len(), 40);
+        }
     }
 }
 

@@ -13,8 +13,8 @@ READ = "44,34,76,1,,1033,false,false"
 # The same for semicolons and decimal commas: German (Germany).
 READ_GERMAN = "59,34,76,1,,1031,false,false"
 # Options for writing: as above; then every digit, not the shown ones; values, not formulas; no space
-# taken away; and which sheet.
-WRITTEN = "44,34,76,1,,1033,false,false,false,false,false"
+# taken away; the first sheet.
+WRITTEN = "44,34,76,1,,1033,false,false,false,false,false,1"
 _NAMES = "urn:oasis:names:tc:opendocument:xmlns:"
 
 
@@ -29,10 +29,10 @@ class Calc:
         self.room = Path(room)
         self.profile = (self.room / "profile").as_uri()
 
-    def convert(self, file, to, language="en_US", sheet=1, read=READ):
-        """Converts into a directory of its own, as somebody would who works in this language; to CSV, one sheet."""
+    def convert(self, file, to, language="en_US", read=READ):
+        """Converts into a directory of its own, as somebody would who works in this language."""
         where = Path(tempfile.mkdtemp(dir=self.room))
-        target = f"csv:Text - txt - csv (StarCalc):{WRITTEN},{sheet}" if to == "csv" else to
+        target = f"csv:Text - txt - csv (StarCalc):{WRITTEN}" if to == "csv" else to
         command = [find(), f"-env:UserInstallation={self.profile}", "--headless"]
         command += [f"--infilter=CSV:{read}"] if Path(file).suffix == ".csv" else []
         command += ["--convert-to", target, "--outdir", where, file]
@@ -45,28 +45,17 @@ class Calc:
         return made[0]
 
 
-class Book:
-    """A flat OpenDocument spreadsheet."""
-
-    def __init__(self, fods):
-        root = ElementTree.parse(fods).getroot()
-        # A chart holds a table, too, so only those of the book.
-        book = root.find(f"{{{_NAMES}office:1.0}}body/{{{_NAMES}office:1.0}}spreadsheet")
-        tables = book.findall(_tag("table"))
-        self.sheets = {table.get(_tag("name")): _cells(table) for table in tables}
-        self.charts = [len(list(chart.iter(f"{{{_NAMES}chart:1.0}}series"))) for chart in _charts(book)]
+def sheets(fods):
+    """The sheets of a flat OpenDocument spreadsheet: for each, the kind and content of each cell that holds something,
+    by row and column from 0."""
+    return [_cells(table) for table in ElementTree.parse(fods).getroot().iter(_tag("table"))]
 
 
 def _tag(name):
     return f"{{{_NAMES}table:1.0}}{name}"
 
 
-def _charts(book):
-    return book.iter(f"{{{_NAMES}chart:1.0}}chart")
-
-
 def _cells(table):
-    """Kind and content of each cell that holds something, by row and column from 0."""
     found, row = {}, 0
     for line in _lines(table):
         column = 0

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, FromArgMatches, Parser};
 use toml::Spanned;
@@ -64,8 +64,7 @@ struct Entry {
 #[inline(never)] // LTO would inline it into main and compile it and clap's part for speed
 pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     let words = cli::spread(words);
-    let matches = Cli::command_for(&words).try_get_matches_from(&words);
-    let matches = matches.map_err(with_order_of_words)?;
+    let matches = Cli::matches(&words)?;
     let cli = Cli::from_arg_matches(&matches)?;
     refuse_early(&matches)?;
     let parsed = |cli, config, note: Option<String>| Parsed { cli, config, note };
@@ -105,21 +104,6 @@ pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     Ok(parsed(with(words, added)?, Some(config), note))
 }
 
-/// Adds the fix to the error about a command behind options.
-fn with_order_of_words(mut error: clap::Error) -> clap::Error {
-    let command = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(command)) => Some(command),
-        _ => None,
-    };
-    let is_order = error.kind() == ErrorKind::ArgumentConflict;
-    if let Some(command) = command.filter(|_| is_order) {
-        let fix = format!("options follow the command: udpbench {command} --option");
-        let fix = ContextValue::StyledStrs(vec![fix.into()]);
-        error.insert(ContextKind::Suggested, fix);
-    }
-    error
-}
-
 /// Parses the words with some added.
 fn with(mut words: Vec<OsString>, added: Vec<String>) -> Result<Cli, clap::Error> {
     words.extend(cli::spread(&added));
@@ -147,7 +131,7 @@ fn repeated_from(name: &str, cli: &Cli) -> anyhow::Result<Option<Vec<String>>> {
     let program = OsString::from("udpbench");
     let words = std::iter::once(program).chain(words.into_iter().map(OsString::from));
     let words = cli::spread(words.collect::<Vec<OsString>>());
-    let matches = Cli::command_for(&words).try_get_matches_from(&words)?;
+    let matches = Cli::matches(&words)?;
     let theirs = Cli::from_arg_matches(&matches)?;
     let kind = |cli: &Cli| match &cli.command {
         Some(cli::Command::Latency(_)) => "latency",

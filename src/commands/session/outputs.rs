@@ -70,9 +70,7 @@ impl Outputs {
             (None, Some(name)) => create_at(&baselines::create(name)?),
             (None, None) => {
                 let stem = default_name::create_stem(started_at, board)?;
-                let format = typed.format.unwrap_or(Format::Csv);
-                let suffix = format!(".{}", format.extension());
-                Ok(default_name::create_first_free(&stem, &suffix, &["jsonl"], create_at)?.0)
+                Ok(default_name::create_first_free(&stem, ".csv", &["jsonl"], create_at)?.0)
             }
         }
     }
@@ -153,12 +151,11 @@ impl Outputs {
         later: &[Row],
     ) -> anyhow::Result<Self> {
         let samples = resume_log(raw, end)?;
-        let extension = args.output.format.unwrap_or(Format::Csv).extension();
         let output = args.output.results().map(Path::to_owned);
-        let output = output.unwrap_or_else(|| raw.with_extension(extension));
+        let output = output.unwrap_or_else(|| raw.with_extension("csv"));
         let format = args.output.format_of(&output)?;
         let selection = |asked| Selection::of_plan(asked, &header.plan, &header.schedule);
-        let file = if format.extension() == "csv" && output.exists() {
+        let file = if format.is_csv() && output.exists() {
             let known = [rows, later].concat();
             let other = |problem: &str| refused("--output", &output, problem);
             let csv = files::read_whole(&output, files::Kind::File);
@@ -264,16 +261,14 @@ impl Outputs {
         samples.event(event)
     }
 
-    /// Writes rows that wait for the end, and saves the content of files that another program moved, removed or
+    /// Writes rows that wait for the end, and saves the content of a log that another program moved, removed or
     /// changed.
     pub(crate) fn finish(&mut self) -> anyhow::Result<()> {
         let samples = self.samples.as_ref().and_then(LogWriter::rescue);
         if let Some(displaced) = &samples {
             self.samples_path = displaced.is_now_at().map(Path::to_owned);
         }
-        let rows = self.rows.iter().filter_map(RowFile::rescue);
-        let displaced = samples.into_iter().chain(rows);
-        let mut problems: Vec<String> = displaced.map(|file| file.to_string()).collect();
+        let mut problems = Vec::from_iter(samples.map(|log| log.to_string()));
         // Rows that are still in memory are written whatever happened to the log.
         let kept = self
             .rows

@@ -27,17 +27,10 @@ pub(super) fn circumstances(rows: &[Row]) -> Vec<(&'static str, String)> {
         let values = distinct(rows, column);
         (name, values.join(" and "))
     });
-    let started = (
-        "started at",
-        first_start(rows).unwrap_or_default().to_owned(),
-    );
-    let mut known: Vec<_> = facts.chain([started]).collect();
+    // RFC 3339 times in UTC sort in time order.
+    let first_start = distinct(rows, |row| &row.started_at).into_iter().min();
+    let started = first_start.map(|time| ("started at", time.to_owned()));
+    let mut known: Vec<_> = facts.chain(started).collect();
     known.retain(|(_, value)| !value.is_empty());
     known
-}
-
-/// Returns the earliest opening time of a window in the rows.
-pub(super) fn first_start(rows: &[Row]) -> Option<&str> {
-    // RFC 3339 times in UTC sort in time order.
-    distinct(rows, |row| &row.started_at).into_iter().min()
 }

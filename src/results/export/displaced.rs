@@ -1,11 +1,11 @@
-//! Detection of output files that were moved, removed or changed, and rescue of their content.
+//! Detection of output files that were moved, removed or changed, and rescue of the lines of a log.
 //!
 //! Writes to a file that was removed, or whose directory was, succeed without an error. The data is gone when the
 //! file is closed (unlink(2)).
 
 use std::fmt;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub(super) fn is_in_place(path: &Path, ours: &Metadata) -> bool {
     fs::metadata(path).is_ok_and(is_ours)
 }
 
-/// Result of rescuing a file that was moved, removed or changed by another program.
+/// Result of rescuing a log that was moved, removed or changed by another program.
 #[derive(Debug)]
 pub struct Displaced {
     /// Path at which the file was created.
@@ -39,9 +39,9 @@ pub struct Displaced {
 }
 
 impl Displaced {
-    /// Writes the content of the file at `path` again: to `path` if nothing is in the way, else next to it, else in
-    /// the directory for temporary files.
-    pub(super) fn save(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) -> Self {
+    /// Writes the first `whole` bytes of the open file again: to its `path` if nothing is in the way, else next to it,
+    /// else in the directory for temporary files.
+    pub(super) fn save(path: &Path, file: &File, whole: u64) -> Self {
         let name = path.file_name().unwrap_or_default();
         let mut beside = path.as_os_str().to_owned();
         beside.push(".saved");
@@ -54,7 +54,7 @@ impl Displaced {
         ];
         let mut saved = Err(io::ErrorKind::NotFound.into());
         for place in places {
-            saved = write_anew(&place, &write).map(|()| place);
+            saved = copy(file, whole, &place).map(|()| place);
             if saved.is_ok() {
                 break;
             }
@@ -88,14 +88,18 @@ pub(super) fn displaced(path: &Path) -> anyhow::Error {
     anyhow::anyhow!("{path}: another program moved, removed or changed it meanwhile")
 }
 
-fn write_anew(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) -> io::Result<()> {
+fn copy(mut file: &File, whole: u64, path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let mut file = new_file(path)?;
-    let written = write(&mut file).and_then(|()| file.sync_all());
-    if written.is_err() {
+    let mut copy = new_file(path)?;
+    let copied = file.seek(SeekFrom::Start(0));
+    let copied = copied.and_then(|_| match io::copy(&mut file.take(whole), &mut copy)? {
+        bytes if bytes == whole => copy.sync_all(),
+        _ => Err(io::Error::other("another program cut it off")),
+    });
+    if copied.is_err() {
         let _ = fs::remove_file(path);
     }
-    written
+    copied
 }

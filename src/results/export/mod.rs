@@ -9,10 +9,8 @@ pub mod output_file;
 pub mod row_file;
 pub mod selection;
 pub mod table;
-#[cfg(feature = "xlsx")]
-mod xlsx;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
@@ -49,31 +47,27 @@ pub enum Format {
     Jsonl,
     /// Tables for an issue or a README
     Markdown,
-    /// A workbook: a summary with a chart, and the rows
-    Xlsx,
 }
 
 impl Format {
     /// Chooses the format: the one given by name, else the one that the file name indicates, else CSV.
     ///
     /// # Errors
-    /// Fails if name and file name contradict each other, or if the format cannot be written: a workbook to a
-    /// terminal, or a format that this build lacks.
+    /// Fails if name and file name contradict each other, if the extension is unknown, or if rows as JSON Lines would
+    /// go to a file.
     pub fn choose(asked: Option<Self>, output: &Path) -> Result<Self, UsageError> {
         if asked.is_some_and(Self::is_for_stdout) && !is_stdout(output) {
             let fix = "writes to standard output only, as files in .jsonl have raw samples; leave --output out";
             return Err(UsageError::flag("--format", "jsonl", fix));
         }
         let named = Self::of_name(output)?;
-        let format = match (asked, named) {
+        match (asked, named) {
             (Some(asked), Some(named)) if asked != named => {
-                return Err(contradiction(asked.name(), output));
+                Err(contradiction(asked.name(), output))
             }
-            (None, None) if output.extension().is_some() => return Err(unknown_extension(output)),
-            _ => asked.or(named).unwrap_or(Self::Csv),
-        };
-        format.refuse_the_impossible(output)?;
-        Ok(format)
+            (None, None) if output.extension().is_some() => Err(unknown_extension(output)),
+            _ => Ok(asked.or(named).unwrap_or(Self::Csv)),
+        }
     }
 
     /// Returns the format that the extension of a file name indicates, if any.
@@ -86,10 +80,9 @@ impl Format {
             Some("csv") => Some(Self::Csv),
             Some("json") => Some(Self::Json),
             Some("md" | "markdown") => Some(Self::Markdown),
-            Some("xlsx") => Some(Self::Xlsx),
             Some("jsonl") => {
-                let fix = "names in .jsonl are for raw samples; use .csv, .json, .md or .xlsx, or --format jsonl alone \
-                           for rows on standard output";
+                let fix = "names in .jsonl are for raw samples; use .csv, .json or .md, or --format jsonl alone for rows on \
+                           standard output";
                 return Err(UsageError::flag("--output", &escape::name(path), fix));
             }
             _ => None,
@@ -99,7 +92,7 @@ impl Format {
     /// Returns the format with decimal commas.
     ///
     /// # Errors
-    /// Fails for another format than CSV: a workbook opens right in every language, and programs expect points.
+    /// Fails for another format than CSV: programs expect points.
     pub fn with_decimal_comma(self) -> Result<Self, UsageError> {
         match self {
             Self::Csv | Self::CsvDecimalComma => Ok(Self::CsvDecimalComma),
@@ -130,26 +123,18 @@ impl Format {
         match self {
             Self::Csv => Some(Notation::DecimalPoint),
             Self::CsvDecimalComma => Some(Notation::DecimalComma),
-            Self::Json | Self::Jsonl | Self::Markdown | Self::Xlsx => None,
+            Self::Json | Self::Jsonl | Self::Markdown => None,
         }
     }
 
-    /// Returns the file extension of the format, without the dot.
-    pub fn extension(self) -> &'static str {
-        match self {
-            Self::Markdown => "md",
-            _ => self.name(),
-        }
+    /// Returns whether the format is CSV, in either notation.
+    pub fn is_csv(self) -> bool {
+        self.notation().is_some()
     }
 
     /// Returns whether rows can be appended to a file of this format.
     fn grows(self) -> bool {
-        self == Self::Jsonl || self.notation().is_some()
-    }
-
-    /// Returns whether the format is text, which goes to standard output unless a file is named.
-    pub fn is_text(self) -> bool {
-        self != Self::Xlsx
+        self == Self::Jsonl || self.is_csv()
     }
 
     /// Returns whether the format is for standard output only.
@@ -157,11 +142,10 @@ impl Format {
         self == Self::Jsonl
     }
 
-    /// Encodes rows in this format. Spreadsheet formats have the selected columns only. Formats with room for
-    /// text include the advice.
+    /// Encodes rows in this format. CSV has the selected columns only; Markdown includes the advice.
     ///
     /// # Errors
-    /// Fails if the format cannot hold the rows: a sheet of a workbook has at most 1,048,576 rows.
+    /// Fails if a row cannot be encoded.
     pub fn encode(
         self,
         rows: &[Row],
@@ -174,17 +158,13 @@ impl Format {
             Self::Json => Ok(json::array(&json::objects(rows)?)?),
             Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
             Self::Markdown => Ok(markdown::encode(rows, &advice(rows)).into_bytes()),
-            #[cfg(feature = "xlsx")]
-            Self::Xlsx => Ok(xlsx::encode(rows, selection, &advice(rows))?),
-            #[cfg(not(feature = "xlsx"))]
-            Self::Xlsx => Err(not_built().into()),
         }
     }
 
     /// Encodes the results of a search or a comparison in this format. These rows have columns of their own.
     ///
     /// # Errors
-    /// Fails if the format cannot hold the rows: a sheet of a workbook has at most 1,048,576 rows.
+    /// Fails if a row cannot be encoded.
     pub fn encode_answers(self, rows: &[Value]) -> anyhow::Result<Vec<u8>> {
         match self {
             Self::Csv => csv::encode(rows),
@@ -192,10 +172,6 @@ impl Format {
             Self::Json => Ok(json::array(rows)?),
             Self::Jsonl => Ok(json::lines(rows)?),
             Self::Markdown => Ok(markdown::answers(rows).into_bytes()),
-            #[cfg(feature = "xlsx")]
-            Self::Xlsx => Ok(xlsx::answers(rows)?),
-            #[cfg(not(feature = "xlsx"))]
-            Self::Xlsx => Err(not_built().into()),
         }
     }
 
@@ -206,22 +182,7 @@ impl Format {
             Self::Json => "json",
             Self::Jsonl => "jsonl",
             Self::Markdown => "markdown",
-            Self::Xlsx => "xlsx",
         }
-    }
-
-    fn refuse_the_impossible(self, output: &Path) -> Result<(), UsageError> {
-        if self != Self::Xlsx {
-            return Ok(());
-        }
-        if cfg!(not(feature = "xlsx")) {
-            return Err(not_built());
-        }
-        if is_stdout(output) && io::stdout().is_terminal() {
-            let fix = "a workbook is not for a terminal; name a file with --output";
-            return Err(UsageError::flag("--format", "xlsx", fix));
-        }
-        Ok(())
     }
 }
 
@@ -276,7 +237,8 @@ pub fn cannot_create(flag: &'static str, path: &Path, error: &io::Error) -> Usag
 }
 
 fn unknown_extension(output: &Path) -> UsageError {
-    let fix = "no format has names like this; use .csv, .json, .md or .xlsx, or say which it is with --format";
+    let fix =
+        "no format has names like this; use .csv, .json or .md, or say which it is with --format";
     UsageError::flag("--output", &escape::name(output), fix)
 }
 
@@ -287,11 +249,6 @@ pub fn contradiction(asked: &str, output: &Path) -> UsageError {
         "the name {shown} is of another format; leave --format out, or choose another name"
     );
     UsageError::flag("--format", asked, problem)
-}
-
-fn not_built() -> UsageError {
-    let fix = "built without the feature xlsx; choose another format, or a build that has it";
-    UsageError::flag("--format", "xlsx", fix)
 }
 
 /// Returns the distinct values of a column in these rows, in order of appearance, without empty ones.
@@ -327,26 +284,10 @@ mod tests {
         assert_eq!(choose(Some(Format::Json), "-"), Ok(Format::Json));
         assert_eq!(choose(Some(Format::Json), "a.dat"), Ok(Format::Json));
         assert_eq!(choose(Some(Format::Json), "a.json"), Ok(Format::Json));
-        let refused = choose(None, "a.dat").expect_err("nobody knows what that is");
-        assert!(
-            refused.starts_with("--output a.dat: no format"),
-            "{refused}"
-        );
-    }
-
-    #[test]
-    fn a_files_extension_is_one_that_says_its_format() {
-        use clap::ValueEnum;
-        for &format in Format::value_variants() {
-            let name = format!("a.{}", format.extension());
-            let said = Format::of_name(Path::new(&name));
-            if format.is_for_stdout() {
-                said.expect_err("no file is of that format");
-            } else {
-                assert_eq!(said, Ok(Some(format)), "{name}");
-            }
-            let typed = format.to_possible_value().expect("none is hidden");
-            assert_eq!(typed.get_name(), format.name());
+        for name in ["a.dat", "a.xlsx"] {
+            let refused = choose(None, name).expect_err("nobody knows what that is");
+            let fix = format!("--output {name}: no format has names like this; use .csv");
+            assert!(refused.starts_with(&fix), "{refused}");
         }
     }
 
@@ -369,16 +310,6 @@ mod tests {
                 refused.starts_with("--format jsonl: writes to standard output only"),
                 "{refused}"
             );
-        }
-    }
-
-    #[test]
-    fn a_workbook_is_written_by_the_builds_that_can() {
-        let chosen = choose(None, "a.xlsx");
-        if cfg!(feature = "xlsx") {
-            assert_eq!(chosen, Ok(Format::Xlsx));
-        } else {
-            assert!(chosen.is_err_and(|why| why.contains("without the feature xlsx")));
         }
     }
 }

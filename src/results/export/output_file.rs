@@ -3,7 +3,7 @@
 //! program put there is never overwritten.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -149,24 +149,9 @@ impl OutputFile {
         parent.unwrap_or(Path::new("."))
     }
 
-    /// Saves the content elsewhere if the file was moved, removed or changed by another program. `document`: the
-    /// content that the file should have; without it, the bytes that were appended are saved.
-    pub fn rescue(&self, document: Option<&[u8]>) -> Option<Displaced> {
-        if self.is_in_place() {
-            return None;
-        }
-        let displaced = Displaced::save(&self.path, |copy| {
-            if let Some(bytes) = document {
-                return copy.write_all(bytes);
-            }
-            let mut file = &self.file;
-            file.seek(SeekFrom::Start(0))?;
-            match io::copy(&mut file.take(self.whole), copy)? {
-                copied if copied == self.whole => Ok(()),
-                _ => Err(io::Error::other("another program cut it off")),
-            }
-        });
-        Some(displaced)
+    /// Saves the content elsewhere if the file was moved, removed or changed by another program.
+    pub fn rescue(&self) -> Option<Displaced> {
+        (!self.is_in_place()).then(|| Displaced::save(&self.path, &self.file, self.whole))
     }
 
     fn check_place(&self) -> anyhow::Result<()> {
@@ -178,7 +163,7 @@ impl OutputFile {
     }
 
     /// Returns whether the file is still at its path and has the length that was written to it.
-    fn is_in_place(&self) -> bool {
+    pub(super) fn is_in_place(&self) -> bool {
         let ours = self.file.metadata();
         ours.is_ok_and(|ours| ours.len() == self.whole && displaced::is_in_place(&self.path, &ours))
     }

@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use super::displaced::Displaced;
+use anyhow::bail;
+
 use super::output_file::OutputFile;
 use super::selection::Selection;
 use super::{Advice, Format, csv, is_stdout, to_stdout};
@@ -106,30 +107,19 @@ impl RowFile {
     /// Writes the rows to standard output if their format was kept for the end.
     ///
     /// # Errors
-    /// Fails if the rows cannot be written.
+    /// Fails if the rows cannot be written, or if their file was moved, removed or changed by another program. It is not
+    /// written again, since the rows come from the log.
     pub fn finish(&self) -> anyhow::Result<()> {
-        if self.file.is_none() && !self.format.grows() {
-            to_stdout(
+        match &self.file {
+            Some(file) if file.is_in_place() => Ok(()),
+            Some(_) => bail!("the rows are not where they were written; the log has all of them"),
+            None if self.format.grows() => Ok(()),
+            None => to_stdout(
                 &self
                     .format
                     .encode(&self.rows, &self.selection, self.advice)?,
-            )?;
+            ),
         }
-        Ok(())
-    }
-
-    /// Saves the rows elsewhere if the file was moved, removed or changed by another program.
-    pub fn rescue(&self) -> Option<Displaced> {
-        let file = self.file.as_ref()?;
-        if self.format.grows() {
-            return file.rescue(None);
-        }
-        file.rescue(Some(
-            &self
-                .format
-                .encode(&self.rows, &self.selection, self.advice)
-                .ok()?,
-        ))
     }
 
     /// Returns the options that ask for the format of the rows, each after a blank.

@@ -80,7 +80,7 @@ impl LogWriter {
 
     /// Saves the lines elsewhere if the file was moved, removed or changed by another program.
     pub fn rescue(&self) -> Option<Displaced> {
-        self.file.rescue(None)
+        self.file.rescue()
     }
 
     /// Goes on in the file into which the lines were saved.

@@ -57,13 +57,6 @@ pub enum Holds {
     Decimals,
 }
 
-impl Holds {
-    /// Returns whether the values are numbers.
-    pub fn is_number(self) -> bool {
-        matches!(self, Self::WholeNumbers | Self::Decimals)
-    }
-}
-
 /// Runs in which a CSV has a column by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Short {

@@ -286,7 +286,6 @@ fn features() -> String {
     let all = [
         ("board", cfg!(feature = "board")),
         ("report", cfg!(feature = "report")),
-        ("xlsx", cfg!(feature = "xlsx")),
         ("manual", cfg!(feature = "manual")),
         ("calibration", cfg!(feature = "calibration")),
         ("tokio", cfg!(feature = "tokio")),

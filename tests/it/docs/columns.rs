@@ -124,7 +124,7 @@ names in one field are joined with `+`.
 `_low` and `_high` beside an estimate are the bounds of its interval. They are also empty with one window or pair
 (`ratio_to_half`: too few rounds), the upper one of a round trip if that may be unanswered.
 
-*short*: the runs whose CSV and workbook have the column; `--columns all` and JSON have all. *varied*: a case has
+*short*: the runs whose CSV has the column; `--columns all` and JSON have all. *varied*: a case has
 another value than the usual one.
 
 *over* is what a column covers:

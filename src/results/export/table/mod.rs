@@ -102,13 +102,13 @@ pub(super) fn block_in_words(row: &Row) -> String {
 }
 
 /// Returns the number of threads in words: `2 threads`.
-pub(super) fn threads_in_words(row: &Row) -> String {
+fn threads_in_words(row: &Row) -> String {
     let plural = if row.threads.is_alone() { "" } else { "s" };
     format!("{} thread{plural}", row.threads)
 }
 
 /// Returns the unusual parameters of the block of `row`, each after a comma: `, rcvbuf 65536`. Empty: all are usual.
-pub(super) fn unusual_in_words(row: &Row) -> String {
+fn unusual_in_words(row: &Row) -> String {
     let values = row.block().unusual().map(|value| format!(", {value}"));
     values.collect()
 }
@@ -133,7 +133,7 @@ pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, String), usize> {
     remarks
 }
 
-pub(super) fn below(rows: &[Row], width: u16) -> String {
+fn below(rows: &[Row], width: u16) -> String {
     type Remark<'a> = ((&'a str, String), usize);
     let columns = Columns::<Remark>::default()
         .word("", |((kind, _), _)| (*kind).to_owned())
