@@ -266,9 +266,6 @@ pub struct ReportArgs {
     /// Overwrites FILE even if it is not a report
     #[arg(long)]
     pub overwrite: bool,
-    /// Unfolds all tables, so that they are printed, too
-    #[arg(long)]
-    pub print_tables: bool,
     /// The suite whose sweeps wrote the files
     ///
     /// The page has the published results, and compares nothing

@@ -41,7 +41,7 @@ mod writing {
     use crate::error::UsageError;
     use crate::experiment::register::ExperimentResults;
     use crate::experiment::suite;
-    use crate::report::{self, Tables};
+    use crate::report;
     use crate::results::export::{is_stdout, to_stdout};
     use crate::results::files::{Results, log_of};
 
@@ -60,12 +60,7 @@ mod writing {
         }
         let suite = args.suite.as_ref();
         let suite = suite.map(|name| suite::find("--suite", name)).transpose()?;
-        let tables = if args.print_tables {
-            Tables::Unfolded
-        } else {
-            Tables::Folded
-        };
-        let page = report::page(&files, &logs, suite.as_ref(), tables);
+        let page = report::page(&files, &logs, suite.as_ref());
         if is_stdout {
             to_stdout(page.as_bytes())?;
         } else {
@@ -157,7 +152,6 @@ mod tests {
             output: "r.html".into(),
             overwrite: false,
             suite: None,
-            print_tables: false,
         };
         let error = run(&args).expect_err("there is none");
         assert!(error.is::<UsageError>());

@@ -174,7 +174,6 @@ fn conclude(
             output: directory.join("report.html"),
             overwrite: false,
             suite: Some(suite.name.clone()),
-            print_tables: false,
         };
         super::report::run(&page)?;
     } else {

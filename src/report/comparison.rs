@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::changes::{self, legend_of, what};
-use super::{board, summary};
+use super::{files, summary};
 use crate::results::files::Results;
 use crate::verdict::compare::table::RELATIVE;
 use crate::verdict::compare::{Comparison, compare, footnotes};
@@ -24,7 +24,7 @@ fn comparisons(base: &Results, file: &Results) -> [Comparison; 2] {
 }
 
 fn title(file: &Results, base: &Results, files: &[Results]) -> String {
-    let (file, base) = (board::shown(file, files), board::shown(base, files));
+    let (file, base) = (files::name(file, files), files::name(base, files));
     format!("{file} against {base}")
 }
 

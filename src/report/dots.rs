@@ -1,12 +1,16 @@
 //! Charts of throughput and CPU time: for each engine a dot with its interval on a logarithmic axis, which all charts
-//! of a panel share. Engines are sorted by value within their technique. Losses are written beside the dots.
+//! of a panel share, beside its ratio to std. Engines are sorted by value within their technique. Losses are written
+//! beside the dots.
+
+use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
 use super::cases::drawable;
-use super::chart::{Drawn, Look, Scale, Shape, Track, Tracks};
-use super::panels::{Facet, FacetLine};
+use super::chart::{Drawn, Look, Scale, Shape, Track, Tracks, key};
+use super::panels::{Facet, FacetLine, panels};
 use super::{engines, number};
+use crate::data::Connection;
 use crate::results::row::{Row, Status};
 use crate::term::digits::IntervalWidth;
 use crate::verdict::quality::LOSSY_PCT;
@@ -21,15 +25,12 @@ pub(super) struct Metric {
     pub(super) id: &'static str,
     pub(super) title: &'static str,
     /// Description of the drawing.
-    pub(super) about: &'static str,
-    /// Headings of the value and of the number beside it.
-    columns: [&'static str; 2],
+    about: &'static str,
+    unit: &'static str,
     value: fn(&Row) -> Estimate,
-    beside: fn(&Row) -> Option<f64>,
+    ratio: fn(&Row) -> Estimate,
     /// Sign of the order: the best engine has the largest product of this and its value.
     best: f64,
-    /// Maximum number of lines on paper.
-    pub(super) most_printed: usize,
 }
 
 /// The charts in their order on the page.
@@ -39,7 +40,7 @@ pub(super) const METRICS: [Metric; 2] = [
         title: "Throughput",
         about: "Thousand datagrams received per second (kpps), on a logarithmic axis. Further right is faster. A dot is the middle of the windows, its line the 95 % interval within \
                 this run. A hollow dot lost 1 % or more of what was sent: the loss is beside it.",
-        columns: ["kpps", "Mb/s"],
+        unit: "kpps",
         value: |row| {
             let values = [
                 row.received_pps,
@@ -48,16 +49,21 @@ pub(super) const METRICS: [Metric; 2] = [
             ];
             values.map(|pps| pps.map(|pps| pps / 1000.0))
         },
-        beside: |row| row.received_mbps,
+        ratio: |row| {
+            [
+                row.ratio_to_std,
+                row.ratio_to_std_low,
+                row.ratio_to_std_high,
+            ]
+        },
         best: 1.0,
-        most_printed: 90,
     },
     Metric {
         id: "cpu",
         title: "CPU time per datagram",
         about: "CPU time of all threads per datagram received, in nanoseconds, drawn in the same way. Further left is cheaper. \
                 Lost datagrams make the sender seem cheaper than it is.",
-        columns: ["ns", "receivers"],
+        unit: "ns",
         value: |row| {
             [
                 row.cpu_ns_per_packet,
@@ -65,45 +71,52 @@ pub(super) const METRICS: [Metric; 2] = [
                 row.cpu_ns_per_packet_high,
             ]
         },
-        beside: |row| row.receiver_cpu_ns_per_packet,
+        ratio: |row| {
+            [
+                row.cpu_ratio_to_std,
+                row.cpu_ratio_to_std_low,
+                row.cpu_ratio_to_std_high,
+            ]
+        },
         best: -1.0,
-        most_printed: 45,
     },
 ];
 
 impl Metric {
-    /// Draws the facets of a panel, each as a chart. `runs`: number of runs on the page, which share the paper.
-    pub(super) fn draw(&self, facets: &[Facet], runs: usize) -> Markup {
-        let rows = facets.iter().flat_map(|facet| &facet.lines);
-        let rows = rows.map(|line| line.row);
-        let scale = scale(rows.map(self.value));
-        let mut lines = 0;
-        let charts = facets.iter().map(|facet| {
-            lines += facet.lines.len();
-            (
-                lines <= self.most_printed / runs.max(1),
-                self.chart(facet, scale),
-            )
-        });
-        let charts: Vec<(bool, Markup)> = charts.collect();
+    /// Draws the charts of all rows, by kind of sockets.
+    pub(super) fn charts(&self, rows: &[Row]) -> Markup {
+        let panels = panels(rows);
+        let has_ratios = rows.iter().any(|row| (self.ratio)(row)[0].is_some());
         html! {
-            .facets {
-                @for (is_printed, chart) in &charts {
-                    @if *is_printed { (chart) } @else { div .screen { (chart) } }
+            @if panels.is_empty() { p { "No case was measured." } } @else { (legend(&panels)) }
+            p .legend {
+                (self.about)
+                @if has_ratios {
+                    " Times std: relative to std on connected sockets in the same rounds, with its interval; std is the dashed line."
                 }
             }
-            @if charts.iter().any(|(is_printed, _)| !is_printed) {
-                p .paper { "The other charts of this section are on the page, not on paper." }
+            @for (sockets, facets) in &panels {
+                @if panels.len() > 1 { h4 { (sockets) } }
+                .facets {
+                    @let scale = scale(facets.iter().flat_map(|facet| &facet.lines).map(|line| (self.value)(line.row)));
+                    @for facet in facets { (self.chart(facet, scale)) }
+                }
             }
         }
     }
 
     fn chart(&self, facet: &Facet, scale: Scale) -> Markup {
+        let std = facet
+            .lines
+            .iter()
+            .find(|line| line.row.connection == Connection::Connected && line.row.label() == "std");
         let tracks = Tracks {
-            columns: &self.columns,
+            columns: &[self.unit, "times std"],
             caption: &facet.name,
             scale,
-            reference: None,
+            reference: std
+                .and_then(|line| (self.value)(line.row)[0])
+                .and_then(drawable),
             band: None,
         };
         tracks.draw(&self.tracks(facet))
@@ -148,22 +161,36 @@ impl Metric {
                 text: format!("{pct:.0} % lost"),
             });
         }
-        let beside = (self.beside)(row).and_then(drawable);
-        let beside = beside.map_or_else(String::new, number::plain);
         Track {
             label: line.label.clone(),
             drawn,
-            values: vec![figure(estimate, row), (beside, String::new())],
+            values: vec![figure(estimate, row), with_reach((self.ratio)(row))],
             ..Track::default()
         }
     }
 }
 
 /// Returns a heading among tracks.
-pub(super) fn heading(name: &str) -> Track {
+fn heading(name: &str) -> Track {
     Track {
         label: name.to_owned(),
         ..Track::default()
+    }
+}
+
+/// Returns the legend of colours.
+fn legend(panels: &[(String, Vec<Facet>)]) -> Markup {
+    let facets = panels.iter().flat_map(|(_, facets)| facets);
+    let rows = facets.flat_map(|facet| &facet.lines).map(|line| line.row);
+    let named = rows.map(engines::group).map(|group| {
+        (
+            engines::colour(group),
+            group.map_or("other", |group| group.name()),
+        )
+    });
+    let groups: BTreeSet<(u8, &str)> = named.collect();
+    html! {
+        p .legend { @for (colour, name) in groups { (key(&format!("c{colour}"), "●", name)) } }
     }
 }
 
@@ -206,21 +233,26 @@ fn ends(estimate: Estimate) -> Option<(f64, f64)> {
 
 /// Returns the value and the reach of its interval. Without a value, says why.
 pub(super) fn figure(estimate: Estimate, row: &Row) -> (String, String) {
-    let mut about = Vec::new();
-    let value = estimate[0].and_then(drawable);
-    if let (Some(value), Some((low, high))) = (value, interval(estimate)) {
-        about.extend(
-            IntervalWidth::new(value, low, high).map(|width| match width {
-                IntervalWidth::Half(_) => format!("±{width} %"),
-                IntervalWidth::Sides(..) => format!("{width} %"),
-            }),
-        );
-    }
-    match row.status {
-        Status::Ok if value.is_none() => about.push("not known".to_owned()),
-        Status::Ok => {}
-        status => about.push(status.to_string()),
-    }
-    let value = value.map_or_else(String::new, number::plain);
-    (value, about.join(" "))
+    let (value, reach) = with_reach(estimate);
+    let why = match row.status {
+        Status::Ok if value.is_empty() => "not known".to_owned(),
+        Status::Ok => return (value, reach),
+        status => status.to_string(),
+    };
+    (value, [reach, why].join(" ").trim().to_owned())
+}
+
+/// Returns the value and the reach of its interval. Empty: not known.
+fn with_reach(estimate: Estimate) -> (String, String) {
+    let Some(value) = estimate[0].and_then(drawable) else {
+        return (String::new(), String::new());
+    };
+    // That of std to itself has no width.
+    let ends = interval(estimate).filter(|(low, high)| low < high);
+    let width = ends.and_then(|(low, high)| IntervalWidth::new(value, low, high));
+    let reach = width.map(|width| match width {
+        IntervalWidth::Half(_) => format!("±{width} %"),
+        IntervalWidth::Sides(..) => format!("{width} %"),
+    });
+    (number::plain(value), reach.unwrap_or_default())
 }

@@ -1,6 +1,5 @@
 //! Order and colours of engines on the page. An engine has the colour of its group.
 
-use super::chart::Look;
 use crate::data::Group;
 use crate::engines;
 use crate::results::row::Row;
@@ -33,19 +32,6 @@ pub(super) fn colour(group: Option<Group>) -> u8 {
     }
 }
 
-/// Returns the looks of the rows of one chart: the colour of the group, and a shape for each row of the group.
-pub(super) fn looks(rows: &[&Row]) -> Vec<Look> {
-    let groups: Vec<Option<Group>> = rows.iter().map(|row| group(row)).collect();
-    let looks = groups.iter().enumerate().map(|(n, group)| {
-        let before = groups[..n].iter().filter(|other| *other == group);
-        Look {
-            colour: colour(*group),
-            ..Look::nth(before.count())
-        }
-    });
-    looks.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,16 +55,6 @@ mod tests {
             );
         }
         assert_eq!(group(&row("another")), None);
-    }
-
-    #[test]
-    fn engines_of_a_group_have_its_colour_and_shapes_of_their_own() {
-        let rows = ["std", "tokio", "nix", "smol"].map(row);
-        let looks = looks(&rows.each_ref());
-        assert_eq!(looks[0].colour, looks[2].colour);
-        assert_ne!(looks[0].colour, looks[1].colour);
-        assert_ne!(looks[0].shape, looks[2].shape);
-        assert_eq!(looks[0].shape, looks[1].shape);
     }
 
     #[test]

@@ -1,28 +1,19 @@
-//! Section of a listener: its datagrams per second, losses and silences over time, and the table of the terminal.
+//! Section of a listener: its datagrams per second, losses and silences over time.
 
 use maud::{Markup, html};
 
 use super::chart::{TimeLine, TimeSeries, figure};
-use super::tables::table;
 use crate::listen::log::ListenLog;
 use crate::listen::row::Row;
-
-/// Windows in the table, at most. The log has all.
-const MAX_LISTED: usize = 1000;
 
 /// Returns the results of a listener.
 pub(super) fn found(log: &ListenLog) -> Markup {
     let rows: Vec<&Row> = log.rows().collect();
-    let listed = &rows[..rows.len().min(MAX_LISTED)];
     html! {
         @for (name, line) in log.lines() { p { (name) " " (line) } }
         @if !rows.is_empty() {
             (rate(log, &rows))
             (losses(log, &rows))
-            (table("Windows", &log.shown().table(listed)))
-        }
-        @if listed.len() < rows.len() {
-            p { "The table has the first " (MAX_LISTED) " of " (rows.len()) " windows; the log has all." }
         }
     }
 }
@@ -30,13 +21,9 @@ pub(super) fn found(log: &ListenLog) -> Markup {
 fn rate(log: &ListenLog, rows: &[&Row]) -> Markup {
     let point = |row: &&Row| (log.seconds_to(&row.opened_at), row.datagrams_per_second);
     let points: Vec<(f64, f64)> = rows.iter().map(point).collect();
-    let most = points.iter().map(|point| point.1).fold(1.0, f64::max);
     let picture = TimeSeries {
         axis: "datagrams per second",
         points: &points,
-        range: (0.0, most),
-        line: &[],
-        about: &format!("Points: datagrams per second in each window. The most is {most:.0}."),
     };
     figure("Datagrams per second", &picture.draw())
 }

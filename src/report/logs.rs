@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::files::{begun, command};
 use super::summary::reach;
 use super::{listened, searches, sides, soaks};
 use crate::experiment::register::ExperimentResults;
@@ -9,33 +10,25 @@ use crate::host::facts::{Host, InterfaceKind};
 use crate::plan::WireLink;
 use crate::results::row::Network;
 use crate::session::Logged;
-use crate::term::shell;
 
 impl ExperimentResults {
-    /// Returns the section of the n-th log on the page.
-    pub(super) fn section(&self, n: usize) -> Markup {
-        let id = self.id(n);
+    /// Returns what was measured where, and what was found.
+    pub(super) fn found(&self) -> Markup {
         let run = match self {
             Self::Search(record) => &record.header().run,
             Self::Sides(it) => &it.header().run,
             Self::Soak(log) => &log.header.run,
             Self::Listen(log) => &log.header.run,
         };
-        // To be pasted.
-        let words = run.command_line.iter().map(|word| shell::word(word));
-        let words: Vec<_> = words.collect();
         html! {
-            section aria-labelledby=(id) {
-                h2 id=(id) { (self.title()) }
-                p { code { (words.join(" ")) } }
-                @if let Some(network) = self.network() { p .chips { span { (reach(network)) } } }
-                p { "Begun " (run.started_at) " on " (self.machine()) "." }
-                @match self {
-                    Self::Search(record) => (searches::found(record)),
-                    Self::Sides(it) => (sides::found(&it.record)),
-                    Self::Soak(log) => (soaks::found(log)),
-                    Self::Listen(log) => (listened::found(log)),
-                }
+            p { (begun(run, &self.machine())) }
+            (command(run))
+            @if let Some(network) = self.network() { p .chips { span { (reach(network)) } } }
+            @match self {
+                Self::Search(record) => (searches::found(record)),
+                Self::Sides(it) => (sides::found(&it.record)),
+                Self::Soak(log) => (soaks::found(log)),
+                Self::Listen(log) => (listened::found(log)),
             }
         }
     }
@@ -84,7 +77,7 @@ impl ExperimentResults {
     }
 
     /// Returns what is between the ends. `None`: not known, as the other end is no udpbench.
-    pub(super) fn network(&self) -> Option<Network> {
+    fn network(&self) -> Option<Network> {
         let wire = match self {
             Self::Search(record) => record.header().wire.as_ref(),
             Self::Sides(_) => None,

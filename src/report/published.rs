@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::tables::table;
+use super::table::table;
 use crate::experiment::suite::{self, PublishedComparison, Suite, Swept, beside, sources};
 use crate::results::files::Results;
 
@@ -16,7 +16,7 @@ pub(super) fn tables(suite: &Suite, files: &[Results]) -> Option<Markup> {
 fn of_one(beside: &PublishedComparison) -> Markup {
     let published = beside.published;
     html! {
-        h4 { (published.title) }
+        h3 { (published.title) }
         p { (sources(published)) "." }
         (table(&published.title, &suite::table(beside)))
         @if !published.note.is_empty() { p { (published.note) } }

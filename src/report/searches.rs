@@ -3,10 +3,9 @@
 use maud::{Markup, html};
 
 use super::cases::drawable;
-use super::chart::{
-    Drawn, LOOKS, Line, Lines, Look, Mark, Over, Scale, Track, Tracks, figure, legend,
-};
-use super::tables::table;
+use super::chart::{Drawn, Look, Scale, Track, Tracks};
+use super::number::plain;
+use super::table::table;
 use crate::experiment::find::header::Question;
 use crate::experiment::find::table::answers;
 use crate::experiment::find::tuning::judge;
@@ -44,13 +43,22 @@ fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn picture(record: &Record) -> Markup {
-    match record.header().question {
+    match &record.header().question {
         Question::Lossless(_) => intervals(record, ("kpps", "Without loss, with its interval")),
         Question::Burst(_) => intervals(record, ("datagrams", "Longest train, with its interval")),
         Question::Tuning(_) => changes(record),
-        Question::Cliff(_) => curves(record, PAYLOAD),
-        Question::Idle(_) => curves(record, SILENCE),
-        Question::Knee(_) => curves(record, CALL),
+        Question::Cliff(_) => curves(record, "Time per datagram or round trip by payload"),
+        Question::Idle(_) => curves(
+            record,
+            "Median round trip by the silence before the request",
+        ),
+        Question::Knee(asked) => curves(
+            record,
+            match asked.by {
+                By::Cpu => "CPU time per datagram received, by datagrams per call",
+                By::Speed => "Time per datagram received, by datagrams per call",
+            },
+        ),
     }
 }
 
@@ -64,55 +72,47 @@ fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
             _ => return None,
         };
         let value = |load: Option<u32>| load.map(|load| f64::from(load) / divisor);
-        let (low, high) = (value(found.interval.0), value(found.interval.1));
-        Some(value_track(
-            names.name(&searched.case),
-            value(found.load)?,
-            low.zip(high),
-        ))
+        let interval = value(found.interval.0).zip(value(found.interval.1));
+        let name = names.name(&searched.case);
+        Some(track(name, value(found.load)?, interval))
     };
-    let found: Vec<(Track, Vec<f64>)> = record.cases().iter().filter_map(of).collect();
-    // The rates of engines may differ by a factor of a hundred.
-    let scale = Scale::logarithmic(
-        found
-            .iter()
-            .flat_map(|(_, values)| values)
-            .copied()
-            .collect::<Vec<f64>>(),
-    );
-    let tracks: Vec<Track> = found.into_iter().map(|(track, _)| track).collect();
+    let tracks: Vec<Track> = record.cases().iter().filter_map(of).collect();
+    if tracks.is_empty() {
+        return html! {};
+    }
     Tracks {
         columns: &[unit],
         caption,
-        scale,
+        // The rates of engines may differ by a factor of a hundred.
+        scale: Scale::logarithmic(values(&tracks)),
         reference: None,
         band: None,
     }
     .draw(&tracks)
 }
 
-/// Returns a track of one value with its interval, and the values on it.
-fn value_track(label: String, value: f64, interval: Option<(f64, f64)>) -> (Track, Vec<f64>) {
-    let mut drawn = Vec::new();
-    if let Some((low, high)) = interval {
-        drawn.push(Drawn::Interval { low, high });
-    }
-    drawn.push(Drawn::Mark {
-        at: value,
-        look: Look::nth(0),
-    });
-    let number = |value: f64| super::number::plain(value);
-    let about = interval.map_or_else(String::new, |(low, high)| {
-        format!("{} to {}", number(low), number(high))
-    });
-    let track = Track {
+/// Returns a track of one value with its interval.
+fn track(label: String, value: f64, interval: Option<(f64, f64)>) -> Track {
+    let look = Look::DOT;
+    let drawn = interval.map(|(low, high)| Drawn::Interval { low, high });
+    let drawn = drawn.into_iter().chain([Drawn::Mark { at: value, look }]);
+    let about = interval.map(|(low, high)| format!("{} to {}", plain(low), plain(high)));
+    Track {
         label,
-        drawn,
-        values: vec![(number(value), about)],
+        drawn: drawn.collect(),
+        values: vec![(plain(value), about.unwrap_or_default())],
         ..Track::default()
-    };
-    let ends = interval.into_iter().flat_map(|(low, high)| [low, high]);
-    (track, ends.chain([value]).collect())
+    }
+}
+
+/// Returns the values that an axis has to contain.
+fn values(tracks: &[Track]) -> Vec<f64> {
+    let drawn = tracks.iter().flat_map(|track| &track.drawn);
+    let values = drawn.flat_map(|drawn| match drawn {
+        Drawn::Interval { low, high } => vec![*low, *high],
+        Drawn::Mark { at, .. } | Drawn::Note { at, .. } => vec![*at],
+    });
+    values.collect()
 }
 
 /// Draws the change by each setting.
@@ -125,7 +125,6 @@ fn changes(record: &Record) -> Markup {
     let names: Vec<&str> = tunings.map(|tuning| tuning.name.text()).collect();
     let cases = record.names();
     let mut tracks = Vec::new();
-    let mut ends = Vec::new();
     for (searched, answers) in record.cases().iter().zip(judge(record)) {
         for (name, answer) in names.iter().zip(answers) {
             let Some(answer) = answer else {
@@ -134,124 +133,66 @@ fn changes(record: &Record) -> Markup {
             let pct = |faster: f64| 100.0 * faster.exp_m1();
             let interval = (pct(answer.low), pct(answer.high));
             let is_known = interval.0.is_finite() && interval.1.is_finite();
-            let interval = is_known.then_some(interval);
             let label = format!("{name}: {}", cases.name(&searched.case));
-            let change = pct(answer.faster);
-            let (mut track, _) = value_track(label, change, interval);
+            let mut track = track(label, pct(answer.faster), is_known.then_some(interval));
             answer.verdict.text().clone_into(&mut track.values[0].1);
-            ends.push(change);
-            ends.extend(interval.into_iter().flat_map(|(low, high)| [low, high]));
             tracks.push(track);
         }
     }
     Tracks {
         columns: &["% faster"],
         caption: "Change by the value that is tried, with its interval",
-        scale: Scale::linear(ends),
+        scale: Scale::linear(values(&tracks)),
         reference: Some(0.0),
         band: None,
     }
     .draw(&tracks)
 }
 
-const PAYLOAD: Over = Over {
-    name: "payload",
-    axis: "payload in bytes",
-    unit: " B",
-    is_log: true,
-};
-
-const SILENCE: Over = Over {
-    name: "silence",
-    axis: "silence before the request",
-    unit: "",
-    is_log: true,
-};
-
-const CALL: Over = Over {
-    name: "datagrams per call",
-    axis: "datagrams per call: batch or train",
-    unit: "",
-    is_log: true,
-};
+/// Draws time over the searched parameter: a chart for each case, with a line for each step.
+fn curves(record: &Record, heading: &str) -> Markup {
+    let names = record.names();
+    let measured = record.cases().iter().map(|searched| {
+        let points = points(&searched.search).into_iter();
+        let tracks = points.map(|(step, us)| track(step, us, None));
+        (names.name(&searched.case), tracks.collect::<Vec<Track>>())
+    });
+    let measured: Vec<_> = measured.filter(|(_, tracks)| !tracks.is_empty()).collect();
+    let all = measured.iter().flat_map(|(_, tracks)| values(tracks));
+    let scale = Scale::logarithmic(all.collect::<Vec<f64>>());
+    html! {
+        p .legend { (heading) " on a logarithmic axis. Further left is shorter." }
+        .facets {
+            @for (case, tracks) in &measured {
+                (Tracks { columns: &["µs"], caption: case, scale, reference: None, band: None }.draw(tracks))
+            }
+        }
+    }
+}
 
 /// Labels of steps, with a time in microseconds.
 type Points = Vec<(String, f64)>;
 
-/// Draws time over the searched parameter, one line per case.
-fn curves(record: &Record, over: Over) -> Markup {
-    let names = record.names();
-    let measured = record.cases().iter().filter_map(|searched| {
-        let points = points(&searched.search);
-        (!points.is_empty()).then(|| (names.name(&searched.case), points))
-    });
-    let measured: Vec<(String, Points)> = measured.collect();
-    let heading = match record.header().question {
-        Question::Knee(asked) if asked.by == By::Cpu => "CPU time per datagram received",
-        Question::Knee(_) => "Time per datagram received",
-        _ => "Median round trip, or time per datagram received",
-    };
-    let steps =
-        |points: &Points| -> Vec<String> { points.iter().map(|(step, _)| step.clone()).collect() };
-    let alike = measured.chunk_by(|(_, one), (_, other)| steps(one) == steps(other));
-    html! {
-        @for cases in alike.flat_map(|alike| alike.chunks(LOOKS)) {
-            @let steps = steps(&cases[0].1);
-            @let lines = lines(cases);
-            (figure(heading, &html! {
-                p .legend { (legend(&lines)) }
-                (Lines { axis: "µs", over, steps: &steps, caption: "by case" }.draw(&lines))
-            }))
-        }
-    }
-}
-
-fn lines(cases: &[(String, Points)]) -> Vec<Line> {
-    let lines = cases.iter().enumerate();
-    lines
-        .map(|(n, (label, points))| line(n, label, points))
-        .collect()
-}
-
-fn line(n: usize, label: &str, points: &Points) -> Line {
-    let look = Look::nth(n);
-    let mark = |(step, (_, us)): (usize, &(String, f64))| {
-        let value = drawable(*us)?;
-        let mark = Mark {
-            value,
-            low: None,
-            high: None,
-            look,
-        };
-        Some((step, mark))
-    };
-    Line {
-        label: label.to_owned(),
-        look,
-        marks: points.iter().enumerate().filter_map(mark).collect(),
-    }
-}
-
-/// Returns the time of each step in microseconds. 0, which is not drawn, if no response was received.
+/// Returns the time of each step. Steps without a response are left out.
 fn points(search: &Search) -> Points {
+    let point = |step: String, ns: f64| Some((step, drawable(ns / 1e3)?));
     match search {
         Search::Cliff(search) => {
             let points = search.grid_ns().into_iter();
             points
-                .map(|(payload, ns)| (payload.to_string(), ns / 1e3))
+                .filter_map(|(payload, ns)| point(format!("{payload} B"), ns))
                 .collect()
         }
         Search::Idle(search) => {
             let points = search.curve().into_iter();
-            let us = |ns: Option<f64>| ns.unwrap_or(0.0) / 1e3;
             points
-                .map(|(silence, ns, _)| (silence.to_string(), us(ns)))
+                .filter_map(|(silence, ns, _)| point(silence.to_string(), ns?))
                 .collect()
         }
         Search::Knee(search) => {
             let points = search.curve().into_iter();
             points
-                .map(|(datagrams, ns)| (datagrams.to_string(), ns / 1e3))
+                .filter_map(|(datagrams, ns)| point(datagrams.to_string(), ns))
                 .collect()
         }
         _ => Vec::new(),

@@ -3,9 +3,10 @@
 use maud::{Markup, html};
 
 use super::changes::{self, legend_of, what};
-use crate::experiment::ab::header::Setup;
+use super::table::table;
 use crate::experiment::ab::table::{legend, notes};
 use crate::experiment::ab::{Record, Side, judge};
+use crate::term::table::Columns;
 use crate::verdict::judge::table::counts;
 use crate::verdict::judge::{By, Judgement, Question, Threshold};
 
@@ -30,29 +31,16 @@ pub(super) fn found(record: &Record) -> Markup {
 
 /// Returns a table of the setups of A and B.
 fn setups(record: &Record) -> Markup {
-    html! {
-        .scroll tabindex="0" role="region" aria-label="Sides" {
-            table .words {
-                caption { "Sides" }
-                thead {
-                    tr { @for name in ["side", "program", "version", "options", "command before it"] { th scope="col" { (name) } } }
-                }
-                tbody { @for side in Side::BOTH { (setup(side, record.header().setup(side))) } }
-            }
-        }
-    }
-}
-
-fn setup(side: Side, setup: &Setup) -> Markup {
-    html! {
-        tr {
-            th scope="row" { (side) }
-            td { (setup.name()) }
-            td { (setup.version) }
-            td { code { (setup.options.join(" ")) } }
-            td { code { (setup.before.as_deref().unwrap_or_default()) } }
-        }
-    }
+    let setup = |side: &Side| record.header().setup(*side);
+    let columns = Columns::<Side>::default()
+        .word("side", Side::to_string)
+        .word("program", |side| setup(side).name().to_owned())
+        .word("version", |side| setup(side).version.clone())
+        .word("options", |side| setup(side).options.join(" "))
+        .text("command before it", |side| {
+            setup(side).before.clone().unwrap_or_default()
+        });
+    table("Sides", &columns.table(Side::BOTH))
 }
 
 /// Returns the result in one sentence for speed and one for CPU time.

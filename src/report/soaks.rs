@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::chart::{TimeLine, figure};
-use super::tables::table;
+use super::table::table;
 use crate::soak::event::{Event, Kind};
 use crate::soak::log::SoakLog;
 use crate::soak::time_text;
@@ -11,7 +11,7 @@ use crate::term::table::{Columns, Table};
 
 const SECOND_NS: f64 = 1e9;
 /// Events in the table, at most. The log has all.
-const MAX_LISTED: usize = 1000;
+const MAX_LISTED: usize = 100;
 
 /// Returns the results of a soak.
 pub(super) fn found(log: &SoakLog) -> Markup {

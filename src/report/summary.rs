@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::board;
-use super::tables::table;
+use super::files::name;
+use super::table::table;
 use crate::results::files::Results;
 use crate::results::row::{Machine, Network, Row};
 use crate::term::fold::is_command;
@@ -78,16 +78,11 @@ pub(super) fn quality_chip(grade: Grade) -> Markup {
 
 fn quality(file: &Results, files: &[Results]) -> Markup {
     let quality = Quality::of(&file.rows);
-    html! { b { (board::shown(file, files)) } ": quality " (quality.grade) ": " (quality.because()) }
+    html! { b { (name(file, files)) } ": quality " (quality.grade) ": " (quality.because()) }
 }
 
-/// Returns whether a row was measured over a network.
 /// Returns what is between the ends: of several networks, the most real one.
 pub(super) fn network(rows: &[Row]) -> Network {
     let networks = rows.iter().map(|row| Machine::of(row).network);
     networks.max().unwrap_or(Network::Loopback)
-}
-
-pub(super) fn is_of_a_wire(row: &Row) -> bool {
-    row.direction.is_some()
 }

@@ -1,6 +1,5 @@
 //! The title of the page: what was measured, and on which machines.
 
-use super::summary::is_of_a_wire;
 use crate::experiment::register::ExperimentResults;
 use crate::results::files::Results;
 use crate::results::row::Row;
@@ -29,7 +28,7 @@ pub(super) fn title(sweeps: &[Results]) -> String {
             machines.push(machine);
         }
     }
-    let preposition = if rows(sweeps).all(is_of_a_wire) {
+    let preposition = if rows(sweeps).all(|row| row.direction.is_some()) {
         "from"
     } else {
         "on"
@@ -56,6 +55,6 @@ fn machine(row: &Row) -> Option<String> {
     })
 }
 
-pub(super) fn rows(sweeps: &[Results]) -> impl Iterator<Item = &Row> {
+fn rows(sweeps: &[Results]) -> impl Iterator<Item = &Row> {
     sweeps.iter().flat_map(|file| &file.rows)
 }

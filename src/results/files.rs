@@ -4,12 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::data::Sample;
 use crate::error::UsageError;
 use crate::host::facts::Host;
 use crate::results::export::Format;
 use crate::results::export::selection::{ColumnSet, Selection};
-use crate::results::log::{Event, Log};
+use crate::results::log::{Log, Run};
 use crate::results::replay::Replay;
 use crate::results::row::{Row, Status};
 use crate::term::escape;
@@ -24,8 +23,8 @@ pub struct Results {
     pub log: String,
     /// One row per case, in the order of the plan.
     pub rows: Vec<Row>,
-    /// Windows, in the order in which they were measured.
-    pub windows: Vec<Sample>,
+    /// Start, command and version of the run.
+    pub run: Run,
     /// The machine.
     pub host: Host,
     /// Columns of a short CSV.
@@ -62,17 +61,11 @@ impl Results {
         let begin = |header| Ok(Replay::new(header));
         let (replay, mut rows) = log.replay(begin, Replay::take)?;
         rows.extend(replay.rest());
-        // The samples are many.
-        drop(replay);
-        let window = |line| match line {
-            Event::Window(window) => Some(window.sample),
-            _ => None,
-        };
         Ok(Self {
             log: log.name.clone(),
             name: log.name,
             rows,
-            windows: log.lines.into_iter().filter_map(window).collect(),
+            run: log.header.run,
             columns: Selection::of_plan(ColumnSet::Short, &log.header.plan, &log.header.schedule),
             host: log.header.environment.host,
         })

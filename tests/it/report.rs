@@ -29,24 +29,13 @@ fn the_page_is_one_file_that_asks_nobody_for_anything() {
     assert_eq!(place.files(), ["report.html", "run.csv", "run.jsonl"]);
     let page = page(&place);
     for foreign in [
-        "http:", "https:", "<link", "<img", "@import", "url(", " src=",
+        "http:", "https:", "<link", "<img", "<script", "@import", "url(", " src=",
     ] {
         assert!(!page.contains(foreign), "{foreign}");
     }
     assert!(page.contains("default-src 'none'"));
-    let sections = [
-        "speed",
-        "cpu",
-        "results",
-        "ranking",
-        "drift",
-        "reasons",
-        "accounting",
-        "rows",
-        "host",
-        "warnings",
-    ];
-    assert_eq!(sections_of(&page), sections);
+    // Warnings depend on the machine.
+    assert_eq!(sections_of(&page)[..3], ["summary", "speed", "cpu"]);
     for target in page.split("href=\"#").skip(1) {
         let id = target.split('"').next().unwrap_or_default();
         assert!(page.contains(&format!("id=\"{id}\"")), "{id}");
@@ -56,8 +45,8 @@ fn the_page_is_one_file_that_asks_nobody_for_anything() {
         page.matches("<svg ").count(),
         page.matches("role=\"img\"").count()
     );
-    let charts = page.matches("<table class=\"tracks\"").count();
-    assert!(charts + page.matches("<svg ").count() >= 8, "{charts}");
+    // Two payloads and two thread counts, by speed and by CPU time.
+    assert_eq!(page.matches("<table class=\"tracks\"").count(), 8);
 }
 
 /// Their ids, in the order of the page.
@@ -80,29 +69,10 @@ fn a_second_file_is_compared_with_the_first() {
         let page = page(&place);
         assert_eq!(
             sections_of(&page)[..5],
-            ["comparison", "speed", "cpu", "results", "ranking"]
+            ["comparison", "summary", "sweep-0", "speed-0", "cpu-0"]
         );
         let (new, base) = names.split_once(' ').map(|(a, b)| (b, a)).expect("two");
         assert!(page.contains(&format!("<h3>{new} against {base}</h3>")));
-    }
-}
-
-#[test]
-fn a_page_for_paper_has_all_tables_and_no_lines_without_a_value() {
-    let place = measured();
-    for (option, is_told) in [("", true), (" --print-tables", false)] {
-        assert_code(&place.run(&format!("report run.csv{option}")), 0);
-        let page = page(&place);
-        let told = "On paper are only the tables that are unfolded";
-        assert_eq!(page.contains(told), is_told, "{option}");
-        let (_, same) = page
-            .split_once("Columns with the same value in all rows")
-            .expect("a table");
-        let same = same.split("</table>").next().unwrap_or_default();
-        assert!(
-            same.contains("<td>") && !same.contains("<td></td>"),
-            "{same}"
-        );
     }
 }
 

@@ -2,11 +2,11 @@
 
 use maud::Markup;
 
-use super::{Row, class_number, what};
-use crate::report::chart::{Drawn, Look, Scale, Shape, Track, Tracks};
+use super::{Row, look, what};
+use crate::report::chart::{Drawn, Scale, Track, Tracks};
 use crate::stats;
-use crate::verdict::judge::percent::estimate;
-use crate::verdict::judge::{By, Question, Verdict};
+use crate::verdict::judge::percent::{estimate, interval};
+use crate::verdict::judge::{By, Question};
 
 /// Draws the changes in their order.
 pub(super) fn forest(question: Question, rows: &[Row]) -> Markup {
@@ -15,7 +15,7 @@ pub(super) fn forest(question: Question, rows: &[Row]) -> Markup {
     let tracks = rows.iter().filter_map(|row| track(by, row));
     let tracks: Vec<Track> = tracks.collect();
     Tracks {
-        columns: &["change %"],
+        columns: &["change %", "verdict"],
         caption: &format!("{}: change of each engine", what(by)),
         scale: scale(rows, margin),
         reference: Some(0.0),
@@ -46,16 +46,7 @@ fn track(by: By, row: &Row) -> Option<Track> {
     let change = row.answer.change?;
     let verdict = &row.answer.verdict;
     let at = Some(100.0 * change.estimate).filter(|value| value.is_finite())?;
-    let look = Look {
-        colour: class_number(verdict),
-        shape: match verdict {
-            Verdict::Better => Shape::Triangle,
-            Verdict::Worse => Shape::Tip,
-            _ => Shape::Circle,
-        },
-        filled: !verdict.is_unclear(),
-    };
-    let interval = Drawn::Interval {
+    let drawn = Drawn::Interval {
         low: 100.0 * change.low,
         high: 100.0 * change.high,
     };
@@ -64,7 +55,16 @@ fn track(by: By, row: &Row) -> Option<Track> {
             .part
             .map_or_else(|| row.engine.to_owned(), |part| part.to_string()),
         is_part: row.part.is_some(),
-        drawn: vec![interval, Drawn::Mark { at, look }],
-        values: vec![(estimate(Some(change)), verdict.word(by).to_owned())],
+        drawn: vec![
+            drawn,
+            Drawn::Mark {
+                at,
+                look: look(verdict),
+            },
+        ],
+        values: vec![
+            (estimate(Some(change)), interval(Some(change))),
+            (verdict.word(by).to_owned(), String::new()),
+        ],
     })
 }

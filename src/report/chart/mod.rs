@@ -3,14 +3,12 @@
 //! | part | draws |
 //! |---|---|
 //! | `tracks` | one line per engine, with dots and intervals |
-//! | `lines` | values over payload or other steps, one line per engine |
 //! | `time_series` | values over time |
 //! | `time_line` | what lasted from when to when |
-//! | `mark` | a value, its interval, its entry in a legend |
+//! | `mark` | the sign of a value, its entry in a legend |
 //! | `svg` | elements, the area of the data, grid and labels |
 //! | `scale` | positions of values and ticks on an axis |
 
-mod lines;
 mod mark;
 mod scale;
 mod svg;
@@ -18,8 +16,7 @@ mod time_line;
 mod time_series;
 mod tracks;
 
-pub(super) use self::lines::{Line, Lines, Over, legend};
-pub(super) use self::mark::{LOOKS, Look, Mark, Shape, key};
+pub(super) use self::mark::{Look, Shape, key};
 pub(super) use self::scale::Scale;
 pub(super) use self::svg::figure;
 pub(super) use self::time_line::TimeLine;

@@ -10,7 +10,7 @@ pub(in crate::report) struct Scale {
     high: f64,
     /// Distance between the ticks of a linear axis.
     step: f64,
-    pub(super) is_log: bool,
+    is_log: bool,
 }
 
 /// A tick: its position on the axis, from 0 to 1, and its label.
@@ -33,7 +33,7 @@ impl Scale {
     }
 
     /// Creates a linear axis between two values, rounded outwards to ticks.
-    pub(super) fn between(low: f64, high: f64) -> Self {
+    fn between(low: f64, high: f64) -> Self {
         let high = if high - low < SMALLEST {
             low + 1.0
         } else {

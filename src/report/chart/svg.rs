@@ -10,7 +10,7 @@ use super::scale::Tick;
 pub(super) type Point = (f64, f64);
 
 /// Width of a chart, in its own pixels: about a phone's, so that its text is readable there.
-pub(super) const WIDTH: f64 = 360.0;
+pub(super) const WIDTH: f64 = 400.0;
 
 /// Height of an axis' tick labels and name.
 pub(super) const LABELS: f64 = 42.0;
@@ -35,17 +35,6 @@ pub(super) fn px(value: f64) -> f64 {
 /// Returns a text whose middle is at this height. The group around it may have a `text-anchor`.
 pub(super) fn text((x, y): Point, words: &str) -> Markup {
     html! { text x=(px(x)) y=(px(y + 4.0)) { (words) } }
-}
-
-/// Returns a line through the points.
-pub(super) fn line(class: &str, points: impl IntoIterator<Item = Point>) -> Markup {
-    let mut path = String::new();
-    for (x, y) in points {
-        let to = if path.is_empty() { 'M' } else { 'L' };
-        // Writing to a String cannot fail.
-        let _ = write!(path, "{to}{} {}", px(x), px(y));
-    }
-    html! { path class=(class) d=(path) {} }
 }
 
 /// The part of a chart that contains the data.
@@ -96,26 +85,9 @@ impl Area {
                 @for (share, label) in y { (text((left - 6.0, self.at(0.0, *share).1), label)) }
             }
             // Low enough that the first label does not touch a label of the left edge.
-            (self.along(bottom + 15.0, x))
-        }
-    }
-
-    /// Returns labels above or below their lines.
-    pub(super) fn along(&self, y: f64, ticks: &[Tick]) -> Markup {
-        html! {
             g text-anchor="middle" {
-                @for (share, label) in ticks { (text((self.at(*share, 0.0).0, y), label)) }
+                @for (share, label) in x { (text((self.at(*share, 0.0).0, bottom + 15.0), label)) }
             }
         }
-    }
-
-    /// Returns the name of the lower axis, below the labels.
-    pub(super) fn name(&self, name: &str) -> Markup {
-        self.centred(self.bottom + 31.0, name)
-    }
-
-    /// Returns words in the middle between left and right.
-    pub(super) fn centred(&self, y: f64, words: &str) -> Markup {
-        self.along(y, &[(0.5, words.to_owned())])
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 
 use super::scale::Scale;
-use super::svg::{Area, LABELS, picture, px, text};
+use super::svg::{Area, LABELS, WIDTH, picture, px, text};
 
 /// A time line.
 #[derive(Clone, Debug)]
@@ -18,7 +18,6 @@ pub(in crate::report) struct TimeLine<'a> {
     pub(in crate::report) about: &'a str,
 }
 
-const WIDTH: f64 = 400.0;
 const TOP: f64 = 10.0;
 const LANE: f64 = 22.0;
 /// Height of a part.

@@ -1,12 +1,13 @@
-//! Charts of values over time: one point per window, and a line.
+//! Charts of values over time: a point per window.
 
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
 use super::scale::Scale;
-use super::svg::{Area, LABELS, line, picture, text};
+use super::svg::{Area, LABELS, WIDTH, picture, text};
 use super::time_line::time_unit;
+use crate::report::number;
 
 /// A chart of values over time.
 #[derive(Clone, Debug)]
@@ -15,15 +16,8 @@ pub(in crate::report) struct TimeSeries<'a> {
     pub(in crate::report) axis: &'a str,
     /// Points: seconds since the first window, and a value.
     pub(in crate::report) points: &'a [(f64, f64)],
-    /// Range of values that is shown. Points beyond it are drawn at its edge.
-    pub(in crate::report) range: (f64, f64),
-    /// Points of the line: seconds since the first window, and a value.
-    pub(in crate::report) line: &'a [(f64, f64)],
-    /// Text that replaces the chart for screen readers.
-    pub(in crate::report) about: &'a str,
 }
 
-const WIDTH: f64 = 400.0;
 const AREA: Area = Area {
     left: 48.0,
     right: WIDTH - 16.0,
@@ -32,12 +26,13 @@ const AREA: Area = Area {
 };
 
 impl TimeSeries<'_> {
-    /// Draws the points and the line.
+    /// Draws the points.
     pub(in crate::report) fn draw(&self) -> Markup {
-        let last = self.points.iter().map(|point| point.0).fold(0.0, f64::max);
+        let most = |of: fn(&(f64, f64)) -> f64| self.points.iter().map(of).fold(0.0, f64::max);
+        let (last, highest) = (most(|point| point.0), most(|point| point.1));
         let (unit, name) = time_unit(last);
         let time = Scale::linear([last / unit]).up_to(last / unit);
-        let values = Scale::between(self.range.0, self.range.1);
+        let values = Scale::linear([highest]);
         let at = |&(x, y): &(f64, f64)| AREA.at(time.share(x / unit), values.share(y));
         // Rounded to whole pixels, so that thousands of windows in one pixel are drawn once.
         let pixels = self.points.iter().map(at);
@@ -46,6 +41,7 @@ impl TimeSeries<'_> {
         pixels.dedup();
         // A path of round dots takes a tenth of the space of circles.
         let dots = pixels.iter().fold(String::new(), |mut path, (x, y)| {
+            // Writing to a String cannot fail.
             let _ = write!(path, "M{x} {y}h0");
             path
         });
@@ -55,8 +51,12 @@ impl TimeSeries<'_> {
             // On the left, where a phone shows it as well.
             (text((AREA.left, AREA.bottom + 31.0), &format!("{name} since the first window")))
             path .points d=(dots) {}
-            (line("c2", self.line.iter().map(at)))
         };
-        picture((WIDTH, AREA.bottom + LABELS), self.about, &parts)
+        let about = format!(
+            "Points: {} over {name}, at most {}.",
+            self.axis,
+            number::short(highest)
+        );
+        picture((WIDTH, AREA.bottom + LABELS), &about, &parts)
     }
 }

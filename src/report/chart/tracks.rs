@@ -77,8 +77,9 @@ impl Tracks<'_> {
                         td {
                             .axis {
                                 @for ((share, label), is_inner) in spaced(&ticks) {
-                                    @let inner = if is_inner { " inner" } else { "" };
-                                    span class={ (edge(*share)) (inner) } style={ "left:" (percent(*share)) "%" } { (label) }
+                                    @let classes = edge(*share).into_iter().chain(is_inner.then_some("inner"));
+                                    @let classes = classes.collect::<Vec<_>>().join(" ");
+                                    span class=[(!classes.is_empty()).then_some(classes)] style={ "left:" (percent(*share)) "%" } { (label) }
                                 }
                             }
                         }
@@ -197,12 +198,12 @@ fn spaced(ticks: &[Tick]) -> Vec<(&Tick, bool)> {
     chosen
 }
 
-/// Returns the class of an axis label, which aligns it with its tick.
-fn edge(share: f64) -> &'static str {
+/// Returns the class of an axis label that is not to the right of its tick.
+fn edge(share: f64) -> Option<&'static str> {
     match share {
-        share if share < 0.2 => "first",
-        share if share > 0.8 => "last",
-        _ => "middle",
+        share if share < 0.2 => None,
+        share if share > 0.8 => Some("last"),
+        _ => Some("middle"),
     }
 }
 
@@ -244,7 +245,7 @@ mod tests {
                 },
                 Drawn::Mark {
                     at: 200.0,
-                    look: Look::nth(2),
+                    look: Look::DOT,
                 },
                 Drawn::Note {
                     at: 360.0,
@@ -284,7 +285,7 @@ mod tests {
         <div class="plot" aria-hidden="true">
         <s style="left:25%"></s>
         <u style="left:45%;width:10%"></u>
-        <b class="c3" style="left:50%">■</b>
+        <b class="c1" style="left:50%">●</b>
         <em style="right:25%">47 % lost</em></div>
         <td>200 <small>±10 %</small></tbody>
         <tfoot aria-hidden="true">
@@ -292,7 +293,7 @@ mod tests {
         <td></td>
         <td>
         <div class="axis">
-        <span class="first" style="left:0%">0</span>
+        <span style="left:0%">0</span>
         <span class="middle inner" style="left:50%">200</span>
         <span class="last" style="left:100%">400</span></div></td>
         <td>kpps</td></tr></tfoot></table>

@@ -87,6 +87,10 @@ fn positive() -> impl Strategy<Value = f64> {
 
 /// Checks that every coordinate is a number, every mark is inside its chart, and every class has a style.
 fn is_sound(page: &str) -> Result<(), TestCaseError> {
+    for class in values(page, "class").join(" ").split_whitespace() {
+        let has_style = include_str!("../page.css").contains(&format!(".{class}"));
+        prop_assert!(has_style, "{class}");
+    }
     for name in ["left:", "width:"] {
         for value in page.split(name).skip(1) {
             let Some((share, _)) = value.split_once('%').filter(|(share, _)| share.len() < 9)
@@ -114,11 +118,6 @@ fn is_sound(page: &str) -> Result<(), TestCaseError> {
         for element in ["path", "circle", "text", "g"] {
             let (start, end) = (format!("<{element} "), format!("</{element}>"));
             prop_assert_eq!(count(picture, &start), count(picture, &end), "{}", picture);
-        }
-        let classes = values(picture, "class").join(" ");
-        for class in classes.split(' ') {
-            let has_style = include_str!("../page.css").contains(&format!(".{class} {{"));
-            prop_assert!(has_style, "{class}: {picture}");
         }
         for path in values(picture, "d") {
             let is_known = |c: char| c.is_ascii_digit() || "MLVHhlmvz. -".contains(c);

@@ -7,17 +7,37 @@ fn all_payloads_are_visible_for_each_kind_of_sockets_with_an_engine_per_line() {
     let page = page_of(sweep(&engines(9), &[26, 300]));
     for id in ["speed", "cpu"] {
         let section = section(&page, id);
-        assert_eq!(count(section, "class=\"of-0 at-0-"), 4, "{id}");
-        // Three thread counts and two payloads in each.
+        for sockets in ["v4, connected", "v6, unconnected"] {
+            assert!(section.contains(&format!("<h4>{sockets}</h4>")), "{id}");
+        }
+        // Three thread counts and two payloads of each of the four.
         assert_eq!(count(section, "<table class=\"tracks\""), 24, "{id}");
         assert_eq!(count(section, "<th scope=\"row\">engine-8</th>"), 24);
+        assert!(section.contains("<caption>300 B, 4 threads</caption>"));
     }
-    let speed = section(&page, "speed");
-    assert_eq!(count(speed, "type=\"radio\""), 1 + 4);
-    assert_eq!(count(speed, " checked"), 2);
-    assert!(speed.contains("<caption>300 B, 4 threads</caption>"));
     let one = page_of(vec![ordinary_row()]);
-    assert_eq!(count(&one, "<fieldset class=\"choice\" hidden>"), 2);
+    assert_eq!(count(section(&one, "speed"), "<h4>"), 0);
+}
+
+#[test]
+fn the_ratio_to_std_is_beside_the_rate_and_std_is_a_line() {
+    let std = Row {
+        ratio_to_std: Some(1.0),
+        ..ordinary_row()
+    };
+    let faster = Row {
+        sender: "mmsg".to_owned(),
+        receiver: "mmsg".to_owned(),
+        ratio_to_std: Some(1.25),
+        ratio_to_std_low: Some(1.2),
+        ratio_to_std_high: Some(1.3),
+        ..std.clone()
+    };
+    let page = page_of(vec![std, faster]);
+    let speed = section(&page, "speed");
+    assert!(speed.contains("<td>1.25 <small>±4.0 %</small>"), "{speed}");
+    // One for each line.
+    assert_eq!(count(speed, "<s style=\"left:"), 2, "{speed}");
 }
 
 /// Returns the labels of the lines of a section, in their order.
@@ -73,27 +93,14 @@ fn each_loss_from_one_percent_on_is_written_at_its_dot() {
 }
 
 #[test]
-fn paper_has_as_many_lines_as_fit_and_says_what_is_left_out() {
-    let few = page_of(sweep(&engines(3), &[26]));
-    assert_eq!(count(&few, "<div class=\"screen\">"), 0);
-    let many = page_of(sweep(&engines(20), &[26, 300, 1460]));
-    let cpu = section(&many, "cpu");
-    assert_eq!(count(cpu, "<div class=\"screen\">"), 4 * 7, "of 9 each");
-    assert_eq!(count(cpu, "are on the page, not on paper."), 4);
-}
-
-#[test]
-fn sweeps_of_a_suite_have_charts_of_their_own() {
+fn sweeps_of_a_suite_are_not_compared() {
     let suite = crate::experiment::suite::find("--suite", "board").expect("it is built in");
     let rows = sweep(&engines(2), &[300]);
     let files = [results(rows.clone()), results(rows)];
-    let page = crate::report::page(&files, &[], Some(&suite), Tables::Folded);
-    for id in ["speed", "speed-1", "cpu-1"] {
-        assert_eq!(
-            count(&page, &format!("<section aria-labelledby=\"{id}\">")),
-            1,
-            "{id}"
-        );
+    let page = crate::report::page(&files, &[], Some(&suite));
+    for id in ["speed-0", "speed-1", "cpu-1"] {
+        let start = format!("<section aria-labelledby=\"{id}\">");
+        assert_eq!(count(&page, &start), 1, "{id}");
     }
     assert!(page.contains("<h2 id=\"sweep-1\">") && page.contains("href=\"#sweep-1\""));
     assert_eq!(count(&page, "id=\"comparison\""), 0);
@@ -114,15 +121,4 @@ fn a_case_without_a_number_says_why() {
         .expect("a line");
     let line = line.split("<tr>").next().unwrap_or_default();
     assert!(line.contains("<small>failed</small>"), "{line}");
-}
-
-#[test]
-fn a_case_that_is_there_twice_has_two_lines() {
-    let page = page_of(vec![ordinary_row(), ordinary_row()]);
-    let label = ordinary_row().label();
-    let lines = [label.clone(), format!("{label} (2)")];
-    for line in lines {
-        let line = format!("<th scope=\"row\">{line}</th>");
-        assert_eq!(count(section(&page, "speed"), &line), 1, "{line}");
-    }
 }

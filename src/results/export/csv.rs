@@ -1,9 +1,6 @@
 //! CSV output (RFC 4180): a header, then one row per case. Spreadsheets read cells as numbers and texts, never as
 //! formulas. Those that write 1,5 for 1.5 need another notation: semicolons and decimal commas.
 
-#[cfg(feature = "report")]
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -126,18 +123,6 @@ fn with_decimal_comma(value: Value) -> Value {
         Value::Number(number) => number.to_string().replace('.', ",").into(),
         other => other,
     }
-}
-
-/// Returns the cells of a row by column name, as escaped texts without apostrophes.
-#[cfg(feature = "report")]
-pub(crate) fn texts(row: &Row) -> BTreeMap<String, String> {
-    let cells = fields(row).unwrap_or_default().into_iter();
-    let text = |value| match value {
-        Value::Null => String::new(),
-        Value::String(text) => escape::line(&text).into_owned(),
-        number => number.to_string(),
-    };
-    cells.map(|(name, value)| (name, text(value))).collect()
 }
 
 /// Returns whether a text with this first character needs an apostrophe. The apostrophe itself is included, because

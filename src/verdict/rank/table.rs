@@ -39,7 +39,7 @@ pub fn draw(ranking: &Ranking, view: View, width: u16) -> String {
 }
 
 /// Explanation of the columns.
-pub(crate) const LEGEND: &str = "
+const LEGEND: &str = "
 group: rows that can be compared, as threads, payload, ip, connection and buffers are equal.
 speed: datagrams received per second; CPU: CPU time per datagram received; both relative to std on
 connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). p50 us:
@@ -117,7 +117,7 @@ fn list<'a>(table: &mut Table, columns: &Columns<Listed<'a>>, standing: &'a Stan
 
 /// Returns the caption of an average: conditions, measure, and number of groups, such as `26 B, by speed: 1
 /// group`.
-pub(crate) fn caption(averaged: &Averaged, label: &str) -> String {
+fn caption(averaged: &Averaged, label: &str) -> String {
     let by = match averaged.standing.measure {
         Measure::Speed => "speed",
         Measure::RoundTrip => "median round trip",
@@ -140,7 +140,7 @@ pub(super) fn labelled(label: &str, lines: &[String], room: usize) -> String {
 }
 
 /// Returns the heading of a group. Granted buffer sizes appear only where they distinguish it from another group.
-pub(crate) fn heading_of(group: &RowGroup, board: &BoardRanking) -> String {
+fn heading_of(group: &RowGroup, board: &BoardRanking) -> String {
     let alike = |other: &RowGroup| {
         (other.block, other.connection, other.asked) == (group.block, group.connection, group.asked)
     };

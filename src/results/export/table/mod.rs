@@ -10,8 +10,6 @@ pub use self::layout::{count, estimate, interval_text, number, thousands};
 use crate::results::row::{Load, Reason, Row, Status};
 use crate::term::escape;
 use crate::term::table::Columns;
-#[cfg(feature = "report")]
-use crate::term::table::Table;
 
 /// Width of tables that do not go to a terminal, in columns. A terminal over ssh shows this width without breaking
 /// lines.
@@ -89,21 +87,6 @@ pub(super) fn measured<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let mut measured: Vec<&Row> = ran.copied().collect();
     measured.sort_by_cached_key(|row| (row.workload, row.block()));
     measured
-}
-
-/// Returns the table of round trips by load, and a table of each block of the other rows, each with its heading.
-#[cfg(feature = "report")]
-pub(crate) fn blocks(rows: &[Row]) -> Vec<(String, Table)> {
-    let (loaded, others) = by_load(rows);
-    let by_load =
-        (!loaded.is_empty()).then(|| ("Round trips by load".to_owned(), latency::table(&loaded)));
-    let measured = measured(&others);
-    let blocks = measured.chunk_by(|one, other| one.block() == other.block());
-    let table = |block: &[&Row]| {
-        let table = columns(block[0]).table(block.iter().copied());
-        (block_in_words(block[0]), table)
-    };
-    by_load.into_iter().chain(blocks.map(table)).collect()
 }
 
 /// Describes the parameters that all cases of the block of `row` share.

@@ -1,0 +1,199 @@
+//! Section of round-trip times, by engine and load.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::cases::drawable;
+use super::chart::{Look, Shape, Track, Tracks, key};
+use super::dots::{self, Estimate};
+use super::engines;
+use crate::data::{Arrivals, BlockKey, Connection, Workload};
+use crate::results::row::{Load, Row, Status};
+
+/// Cases that differ only in engine and load, by load.
+type Loads<'a> = BTreeMap<LoadKey, Vec<&'a Row>>;
+
+/// A load, in the order of the page: no rate, shares of an engine's rate in percent, rates per second.
+type LoadKey = (Kind, u32, Option<Arrivals>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Alone,
+    Share,
+    Rate,
+}
+
+/// Draws the charts of all rows. `None`: there are no round trips.
+pub(super) fn charts(rows: &[Row]) -> Option<Markup> {
+    let groups = groups(rows);
+    let charts = html! {
+        @for (block, loads) in &groups {
+            h4 { (block) }
+            (by_load(loads))
+        }
+    };
+    (!groups.is_empty()).then_some(charts)
+}
+
+/// Groups the rows that answer requests. Groups without any round trip are left out.
+fn groups(rows: &[Row]) -> BTreeMap<BlockKey, Loads<'_>> {
+    let rows = rows.iter().filter(|row| row.workload == Workload::Rr);
+    let rows: Vec<&Row> = rows.collect();
+    let mut groups: BTreeMap<BlockKey, Loads> = BTreeMap::new();
+    for (row, load) in rows.iter().zip(Load::of_rows(&rows)) {
+        let of_row = row.block();
+        let block = BlockKey {
+            rate: None,
+            arrivals: None,
+            ..of_row
+        };
+        let key = match (load, row.target_pps) {
+            (Some(Load::Share(pct)), _) => (Kind::Share, pct.into(), of_row.arrivals),
+            (_, Some(rate)) => (Kind::Rate, rate.into(), of_row.arrivals),
+            (_, None) => (Kind::Alone, 0, None),
+        };
+        let loads = groups.entry(block).or_default();
+        loads.entry(key).or_default().push(row);
+    }
+    groups.retain(|_, loads| loads.values().flatten().any(|row| us(row).is_some()));
+    groups
+}
+
+fn us(row: &Row) -> Option<f64> {
+    row.rtt_p50_us.and_then(drawable)
+}
+
+/// Draws the median and the 99th percentile of each engine, in a chart for each load. All have one axis.
+fn by_load(loads: &Loads) -> Markup {
+    let rows = loads.values().flatten();
+    let scale = dots::scale(rows.flat_map(|row| [half(row), rare(row)]));
+    html! {
+        p .legend {
+            "Round trips in microseconds on a logarithmic axis, with 95 % intervals within this run. Further left is better. "
+            @if loads.len() > 1 {
+                "Alone: each client waits for its response. Other loads: requests come at that share of the engine's best rate in three "
+                "trials before, or at that rate, whether or not the last response is there. "
+            }
+            (key("c7", "●", "half of the requests took no longer")) (key("c7", "◇", "99 % took no longer"))
+        }
+        .facets {
+            @for (load, rows) in loads {
+                (Tracks {
+                    columns: &["p50 µs", "p99 µs"],
+                    caption: &caption(*load),
+                    scale,
+                    reference: None,
+                    band: None,
+                }.draw(&tracks(rows)))
+            }
+        }
+    }
+}
+
+/// Returns the name of a load: `alone`, `at 50 % load`, `at 1000/s, poisson`.
+fn caption((kind, load, arrivals): LoadKey) -> String {
+    let load = match kind {
+        Kind::Alone => "alone".to_owned(),
+        Kind::Share => format!("at {load} % load"),
+        Kind::Rate => format!("at {load}/s"),
+    };
+    let arrivals = arrivals.map(|arrivals| format!(", {arrivals}"));
+    load + &arrivals.unwrap_or_default()
+}
+
+/// Returns the engines, the shortest median first.
+fn tracks(rows: &[&Row]) -> Vec<Track> {
+    let mut rows = rows.to_vec();
+    rows.sort_by_cached_key(|row| engines::order(row));
+    let length = |row: &Row| us(row).unwrap_or(f64::INFINITY);
+    rows.sort_by(|one, other| length(one).total_cmp(&length(other)));
+    rows.into_iter().map(track).collect()
+}
+
+fn track(row: &Row) -> Track {
+    let [at_half, at_rare] = [Shape::Circle, Shape::Diamond].map(|shape| Look {
+        colour: engines::colour(engines::group(row)),
+        shape,
+        filled: shape == Shape::Circle,
+    });
+    let mut values = vec![dots::figure(half(row), row), dots::figure(rare(row), row)];
+    if row.status == Status::Ok && row.rtt_p50_us.is_none() && row.target_pps.is_some() {
+        values = vec![
+            (String::new(), "overload".to_owned()),
+            (String::new(), String::new()),
+        ];
+    }
+    let label = match row.connection {
+        Connection::Connected => row.label(),
+        Connection::Unconnected => format!("{}, unconnected", row.label()),
+    };
+    Track {
+        label,
+        drawn: [dots::dot(half(row), at_half), dots::dot(rare(row), at_rare)].concat(),
+        values,
+        ..Track::default()
+    }
+}
+
+fn half(row: &Row) -> Estimate {
+    [row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high]
+}
+
+fn rare(row: &Row) -> Estimate {
+    [row.rtt_p99_us, row.rtt_p99_us_low, row.rtt_p99_us_high]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::row::tests::{of_key, ordinary_row};
+
+    fn row(engine: &str, rate: Option<u32>) -> Row {
+        let key = rate.map_or_else(String::new, |rate| format!("/rate{rate}"));
+        Row {
+            case: of_key(&format!("{engine}:{engine}/2t/300B/connected/v4/rr{key}")),
+            sender: engine.to_owned(),
+            receiver: engine.to_owned(),
+            workload: Workload::Rr,
+            target_pps: rate.map(|rate| rate.try_into().expect("in range")),
+            received_pps: Some(10_000.0),
+            rtt_p50_us: Some(50.0),
+            rtt_p99_us: Some(500.0),
+            ..ordinary_row()
+        }
+    }
+
+    fn captions(rows: &[Row]) -> Vec<String> {
+        let charts = charts(rows).expect("there are round trips").into_string();
+        let captions = charts.split("<caption>").skip(1);
+        captions
+            .filter_map(|rest| Some(rest.split_once('<')?.0.to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn each_load_has_a_chart_with_all_engines() {
+        let engine = |(name, capacity): (&'static str, u32)| {
+            let rates = [10, 50, 90].map(|pct| row(name, Some(pct * capacity / 100)));
+            [vec![row(name, None)], rates.to_vec()].concat()
+        };
+        let engines = [("std", 12_000), ("tokio", 15_000)];
+        let rows: Vec<Row> = engines.into_iter().flat_map(engine).collect();
+        let loads = ["alone", "at 10 % load", "at 50 % load", "at 90 % load"];
+        assert_eq!(captions(&rows), loads);
+        let page = charts(&rows).expect("drawn").into_string();
+        assert_eq!(page.matches(">tokio</th>").count(), loads.len(), "{page}");
+    }
+
+    #[test]
+    fn rates_that_are_no_shares_are_named() {
+        let rows = [Some(9000), Some(1000), None].map(|rate| row("std", rate));
+        assert_eq!(captions(&rows), ["alone", "at 1000/s", "at 9000/s"]);
+    }
+
+    #[test]
+    fn where_nobody_asked_there_is_nothing() {
+        assert!(charts(&[ordinary_row()]).is_none());
+    }
+}

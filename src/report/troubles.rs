@@ -1,0 +1,47 @@
+//! Sections on what went wrong: the cases that were not measured, and the warnings.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use maud::Markup;
+
+use super::table::table;
+use crate::results::files::Results;
+use crate::results::row::Status;
+use crate::term::table::Columns;
+
+/// Cases named for a reason, at most. The rows have all.
+const MOST_NAMED: usize = 3;
+
+/// Returns each distinct reason with its cases. `None`: every case was measured.
+pub(super) fn reasons(file: &Results) -> Option<Markup> {
+    let mut reasons: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for row in file.rows.iter().filter(|row| row.status != Status::Ok) {
+        let key = (row.status.to_string(), row.reason.line());
+        reasons.entry(key).or_default().push(row.case.key());
+    }
+    let columns = Columns::<((String, String), Vec<String>)>::default()
+        .word("status", |((status, _), _)| status.clone())
+        .number("cases", |(_, cases)| cases.len().to_string())
+        .word("reason", |((_, reason), _)| reason.clone())
+        .text("such as", |(_, cases)| {
+            cases[..cases.len().min(MOST_NAMED)].join(", ")
+        });
+    let found = columns.table(reasons);
+    (!found.is_empty()).then(|| table("Cases that were not measured", &found))
+}
+
+/// Returns each distinct warning with the number of its cases, the most frequent first. `None`: no case has one.
+pub(super) fn warnings(file: &Results) -> Option<Markup> {
+    let mut warnings: BTreeMap<String, usize> = BTreeMap::new();
+    for warning in file.rows.iter().flat_map(|row| &row.warnings) {
+        *warnings.entry(warning.line()).or_default() += 1;
+    }
+    let mut warnings: Vec<(String, usize)> = warnings.into_iter().collect();
+    warnings.sort_by_key(|(_, cases)| Reverse(*cases));
+    let columns = Columns::<(String, usize)>::default()
+        .number("cases", |(_, cases)| cases.to_string())
+        .text("warning", |(warning, _)| warning.clone());
+    let found = columns.table(warnings);
+    (!found.is_empty()).then(|| table("Warnings, and in how many cases", &found))
+}
