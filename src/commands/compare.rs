@@ -38,7 +38,8 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     refuse_nothing(&comparison, [&before, &after])?;
     let table = || {
         let begun = typed.into_iter().flatten().find_map(|path| begun(path));
-        let next = next(&comparison, sides, begun.as_deref());
+        let settings = in_turn::command([&before, &after]);
+        let next = next(&comparison, sides, begun.as_deref(), settings);
         draw(&comparison, Detail::of(args.asked.details), width()) + &next
     };
     let rows = || {
@@ -55,8 +56,14 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns what can tell what this comparison cannot. Empty: there is nothing, or no need.
-/// `begun`: the log of a run that was to be compared and has not ended.
-fn next(comparison: &Comparison, sides: [&[PathBuf]; 2], begun: Option<&Path>) -> String {
+/// `begun`: the log of a run that was to be compared and has not ended. `settings`: the command that measures both
+/// settings in turn, if the runs have two.
+fn next(
+    comparison: &Comparison,
+    sides: [&[PathBuf]; 2],
+    begun: Option<&Path>,
+    settings: Option<String>,
+) -> String {
     let engines = &comparison.judgement.engines;
     if comparison.is_worse() {
         return String::new();
@@ -65,6 +72,11 @@ fn next(comparison: &Comparison, sides: [&[PathBuf]; 2], begun: Option<&Path>) -
     if comparison.is_disturbed && is_open {
         let advice = "next  stop what else runs, and mend what this names; then measure again:\n      udpbench check\n";
         return fold::text(advice, width().into());
+    }
+    if let Some(command) = settings.filter(|_| is_open) {
+        return format!(
+            "next  measure both settings in turn, which can tell more:\n      {command}\n"
+        );
     }
     if engines.len() == 1 || engines.iter().any(Engine::is_unattributed) {
         let advice = "next  measure another engine, too, in all runs, or each engine against itself, in two programs or \

@@ -81,7 +81,7 @@ pub(super) fn check_after(
     }
     for other in &found {
         let left = "left as somebody else has set it: ";
-        let left = if other.is_gone() { "" } else { left };
+        let left = if other.is_gone { "" } else { left };
         say(&format!("{left}{}", other.what));
     }
     if found.is_empty() && !args.output.quiet {

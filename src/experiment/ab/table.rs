@@ -210,9 +210,13 @@ pub(crate) fn legend(header: &Header, judgement: &Judgement) -> String {
     };
     let window_ms = 1000.0 * header.a.settings.window.as_secs_f64();
     let legend = table::legend(judgement, "");
+    let states = match header.environment.host.virtualization {
+        Some(_) => " On a virtual machine, two engines may differ otherwise the next time.",
+        None => "",
+    };
     format!(
         "
-B against A, windows of {window_ms:.0} ms in turn, each round in fresh processes.{looks}
+B against A, windows of {window_ms:.0} ms in turn, each round in fresh processes.{looks}{states}
 {legend}"
     )
 }

@@ -272,17 +272,7 @@ fn others_value(settings: &[Setting], root: &Root) -> Option<String> {
 }
 
 fn gone(location: &Location) -> String {
-    format!("{location}{GONE}")
-}
-
-/// Ends the sentence about a setting without its interface.
-const GONE: &str = " is gone";
-
-impl Difference {
-    /// Returns whether the setting is gone.
-    pub fn is_gone(&self) -> bool {
-        self.what.ends_with(GONE)
-    }
+    format!("{location} is gone")
 }
 
 /// A setting that has another value than when the search began.
@@ -292,6 +282,8 @@ pub struct Difference {
     pub what: String,
     /// True if the value is the one that the search tried, or cannot be read.
     pub may_be_ours: bool,
+    /// True if the setting is gone with its interface.
+    pub is_gone: bool,
 }
 
 /// Returns the settings that have other values than when the search began, or that cannot be read.
@@ -306,6 +298,7 @@ pub fn differences(settings: &[Setting], root: &Root) -> Vec<Difference> {
             return Some(Difference {
                 what: gone(location),
                 may_be_ours: false,
+                is_gone: true,
             });
         }
         let now = match location.read(root) {
@@ -314,12 +307,14 @@ pub fn differences(settings: &[Setting], root: &Root) -> Vec<Difference> {
                 return Some(Difference {
                     what: format!("{location}: {error}"),
                     may_be_ours: true,
+                    is_gone: false,
                 });
             }
         };
         (!location.is_same(&now, before)).then(|| Difference {
             what: format!("{location} is {now}, and was {before} when the search began"),
             may_be_ours: location.is_same(&now, tried),
+            is_gone: false,
         })
     };
     settings.iter().filter_map(difference).collect()

@@ -226,7 +226,6 @@ fn said_by(board: &BoardRanking, choices: &[(Measure, Choices)], engines: usize)
 /// Returns the remark on intervals: they hold within this run. Where earlier runs are known, says how far the next one may differ,
 /// for the best engines or else for the median of all cases. `None`: neither is known.
 fn intervals(board: &BoardRanking, best: &BTreeSet<&str>, gains: &[Gain]) -> Option<String> {
-    let within = board.reach_of_intervals();
     let has_interval = gains.iter().any(|gain| !gain.interval_text.is_empty());
     let of_best = board.earlier.iter();
     let of_best = of_best.filter(|earlier| best.contains(earlier.engine.as_str()));
@@ -247,8 +246,11 @@ fn intervals(board: &BoardRanking, best: &BTreeSet<&str>, gains: &[Gain]) -> Opt
         format!("he next run may differ by +-{half} (rates of {whose} in your last {runs})")
     });
     match (has_interval, between) {
-        (true, Some(between)) => Some(format!("+-% is {within}; t{between}")),
-        (true, None) => Some(format!("+-% is {within}")),
+        (true, Some(between)) => {
+            let within = board.reach_of_intervals();
+            Some(format!("+-% is {within}; t{between}"))
+        }
+        (true, None) => Some(board.remark_on_intervals()),
         (false, between) => between.map(|between| format!("T{between}")),
     }
 }

@@ -175,6 +175,7 @@ impl Standing {
             _ if !place.reading.has_error() => "no interval",
             Some(true) => better,
             Some(false) => worse,
+            None if self.is_beyond_std(&place.reading, true) => "perhaps",
             None if place.reading.half_pct().is_some_and(|pct| pct > NEEDED_PCT) => "unclear",
             None => "a tie",
         }

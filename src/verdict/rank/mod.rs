@@ -117,6 +117,8 @@ pub struct BoardRanking {
     has_repeats: bool,
     /// Options of the cases beside engines, threads and payloads.
     other_options: OtherOptions,
+    /// True if the machine is a virtual one: its host moves CPUs and other guests share caches, for seconds or minutes.
+    is_virtual: bool,
     /// True if some rows have a given rate.
     pub has_given_rates: bool,
     /// Remarks on rows that were left out and on rows that may mislead.
@@ -167,6 +169,7 @@ impl BoardRanking {
             cases: eligible.rows().map(|row| (row.label(), row.case)).collect(),
             has_repeats: eligible.has_repeats(),
             other_options: OtherOptions::of(eligible.rows().map(|row| &row.case)),
+            is_virtual: rows.iter().any(|(row, _)| !row.virtualization.is_empty()),
             has_given_rates,
             overloaded: eligible.overloaded.clone(),
             tails: eligible.tails.clone(),
@@ -206,6 +209,17 @@ impl BoardRanking {
             1 => "meanwhile".to_owned(),
             _ => format!("in {disturbed} of {all} cases"),
         })
+    }
+
+    /// Returns the remark on what the intervals hold for.
+    fn remark_on_intervals(&self) -> String {
+        let within = self.reach_of_intervals();
+        let more = if self.is_virtual {
+            "; on a virtual machine, another run may differ by more"
+        } else {
+            ""
+        };
+        format!("+-% is {within}{more}")
     }
 
     /// Returns what the intervals hold for.

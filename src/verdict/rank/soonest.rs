@@ -18,6 +18,10 @@ use crate::verdict::quality::Grade;
 /// Largest number of conditions with a line each. A reader skips more.
 const MOST_LINES: usize = 12;
 
+/// Widest half of the interval of a 99th percentile that is compared, in percent: one of few rare delays says nothing of
+/// the next run.
+const MOST_TAIL_PCT: f64 = 20.0;
+
 /// Hint where more could be told apart. The closing lines of a run have the command.
 const MORE_WINDOWS: &str =
     "To tell more apart, four times as many windows (--rounds, --duration) halve the intervals";
@@ -80,7 +84,7 @@ fn hints(board: &BoardRanking, all: &[At], told: &BTreeSet<&str>) -> Vec<String>
         .iter()
         .filter_map(At::best)
         .any(|best| best.reading.interval().is_some());
-    let within = has_interval.then(|| format!("+-% is {}", board.reach_of_intervals()));
+    let within = has_interval.then(|| board.remark_on_intervals());
     let facts = board.circumstances.as_ref();
     let alone = all.iter().find(|at| at.conditions.are_alone());
     let best = alone.and_then(At::best).map(|best| best.label.as_str());
@@ -290,9 +294,11 @@ impl At<'_> {
         let soonest = standing.leaders();
         let mut soonest =
             soonest.filter_map(|place| Some((place.label.as_str(), self.p99(board, place)?)));
+        let is_known = |tail: &Reading| tail.half_pct().is_some_and(|half| half <= MOST_TAIL_PCT);
         let longer = soonest.find(|(_, tail)| {
             let ends = tail.interval().zip(shortest.1.interval());
-            ends.is_some_and(|((low, _), (_, high))| low > high)
+            let is_apart = ends.is_some_and(|((low, _), (_, high))| low > high);
+            is_apart && is_known(tail) && is_known(&shortest.1)
         });
         Some((standing, [shortest, longer?]))
     }

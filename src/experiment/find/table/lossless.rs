@@ -106,7 +106,7 @@ fn fastest(
     let names = record.names();
     let rate = thousands(search.found().load, search) + mark(case);
     let (at_least, so_far) = match case.next() {
-        Some(_) => ("at least ", " so far"),
+        Some(_) => ("perhaps ", " so far, not confirmed"),
         None => ("", ""),
     };
     let mut text = format!("{}, {at_least}{rate} k/s", case.case.label());

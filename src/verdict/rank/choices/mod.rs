@@ -418,7 +418,7 @@ impl Standing {
     }
 
     /// Returns whether the whole interval of a ratio is on one side of std: the better one or the worse one.
-    fn is_beyond_std(&self, reading: &Reading, is_better: bool) -> bool {
+    pub(super) fn is_beyond_std(&self, reading: &Reading, is_better: bool) -> bool {
         let interval = reading.interval().filter(|_| self.unit == Unit::TimesStd);
         interval.is_some_and(|(low, high)| {
             if is_better == (self.measure == Measure::Speed) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{At, Outcome};
-use crate::term::digits::interval_text;
+use crate::term::digits::{interval_text, signed};
 use crate::verdict::quality::LOSSY_PCT;
 use crate::verdict::rank::choices::{half_in_words, is_clean, names, needs_spare_cpus};
 use crate::verdict::rank::estimate::Reading;
@@ -17,7 +17,7 @@ impl At<'_> {
             Outcome::Soonest(standing, apart) => soonest(standing, *apart),
             Outcome::Noisy(standing, apart) => {
                 let apart = half_in_words(*apart);
-                let engines = leaders(standing);
+                let engines = names(&up_to_the_last_leader(standing), "and");
                 format!(
                     "too noisy to say: {engines} ({}, up to {apart} apart)",
                     range(standing)
@@ -137,6 +137,15 @@ fn leaders(standing: &Standing) -> String {
     names(&leaders, "and")
 }
 
+/// Returns the engines from the best to the last one that may be the best. One between them with a narrow interval may
+/// not be, but would look left out.
+fn up_to_the_last_leader(standing: &Standing) -> BTreeSet<&str> {
+    let places = &standing.places;
+    let last = places.iter().rposition(RankedEngine::is_first);
+    let all = places[..=last.unwrap_or(0)].iter();
+    all.map(|place| place.label.as_str()).collect()
+}
+
 /// Formats the lowest and the highest value of the leaders: `35.5 to 36.2 us`.
 fn range(standing: &Standing) -> String {
     let half = |place: &&RankedEngine| place.reading.half_pct().unwrap_or_default();
@@ -166,8 +175,6 @@ fn in_us(standing: &Standing, reading: &Reading) -> String {
     let interval = reading.interval();
     match interval.and_then(|(low, high)| interval_text(reading.value(), low, high)) {
         None => format!("{value} us"),
-        Some(wide) if wide.starts_with('>') => format!("{value} us (+-99 % or more)"),
-        Some(sides) if sides.starts_with('-') => format!("{value} us ({sides} %)"),
-        Some(half) => format!("{value} us (+-{half} %)"),
+        Some(width) => format!("{value} us ({} %)", signed(&width, "+-")),
     }
 }
