@@ -6,11 +6,11 @@ use thiserror::Error;
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum UsageError {
     /// An invalid value of a flag.
-    #[error("{flag} {value}: {problem}")]
+    #[error("{flag}{}{value}: {problem}", if value.is_empty() { "" } else { " " })]
     Flag {
         /// The flag with its dashes, or the subcommand.
         flag: &'static str,
-        /// The value, as the user gave it.
+        /// The value, as the user gave it. Empty: there is none.
         value: String,
         /// The problem, and the fix.
         problem: String,

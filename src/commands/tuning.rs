@@ -14,10 +14,10 @@ use crate::error::UsageError;
 use crate::experiment::find::header::Header;
 use crate::experiment::find::tuning::table;
 use crate::experiment::find::{Record, Search};
-use crate::host::tuning::Lock;
+use crate::host::tuning::{Difference, Lock};
+use crate::results::row::Failure;
 use crate::session::Experiment;
 use crate::sys::files::Root;
-use crate::trial::changes::changed_settings::Difference;
 use crate::trial::changes::host_settings::HostSettings;
 use crate::trial::changes::watchdog;
 
@@ -72,17 +72,14 @@ pub(super) fn check_after(
         }
     };
     // Somebody else may have set the value that was to be tried: then it was given up before.
-    let is_ours = |it: &&Difference| it.may_be_ours && !is_given_up(record, &it.what);
+    let is_ours = |it: &&Difference| it.may_be_ours() && !had_changed_before(record, it);
     if let Some(left) = found.iter().find(is_ours) {
-        bail!(
-            "settings are not as they were: {}; set it by hand",
-            left.what
-        );
+        bail!("settings are not as they were: {left}; set it by hand");
     }
     for other in &found {
         let left = "left as somebody else has set it: ";
-        let left = if other.is_gone { "" } else { left };
-        say(&format!("{left}{}", other.what));
+        let left = if other.is_gone() { "" } else { left };
+        say(&format!("{left}{other}"));
     }
     if found.is_empty() && !args.output.quiet {
         say("read back: all settings are as they were");
@@ -90,16 +87,15 @@ pub(super) fn check_after(
     Ok(())
 }
 
-/// Returns whether a setting was given up because it had another value before it was changed.
-fn is_given_up(record: &Record, difference: &str) -> bool {
-    let mut searches = record.cases().iter().map(|case| &case.search);
-    searches.any(|search| match search {
-        Search::Tuning(search) => {
-            let mut reasons = search.series().iter().filter_map(|it| it.given_up.as_ref());
-            reasons.any(|reason| reason == difference)
-        }
-        _ => false,
-    })
+/// Returns whether a setting was given up because it already had this value before it was to be changed.
+fn had_changed_before(record: &Record, difference: &Difference) -> bool {
+    let searches = record.cases().iter().map(|case| &case.search);
+    let series = searches.flat_map(|search| match search {
+        Search::Tuning(search) => search.series(),
+        _ => &[],
+    });
+    let mut reasons = series.filter_map(|it| it.given_up.as_ref());
+    reasons.any(|reason| matches!(reason, Failure::SettingChanged { now } if **now == *difference))
 }
 
 /// Shows the planned changes and returns whether to go on, which needs `--yes`.
@@ -166,6 +162,6 @@ pub(super) fn check_resume(
     let Some(other) = found.into_iter().next() else {
         return Ok(());
     };
-    let problem = format!("{}; set it as it was, or search anew", other.what);
+    let problem = format!("{other}; set it as it was, or search anew");
     Err(UsageError::file(&path.display().to_string(), 1, &problem).into())
 }

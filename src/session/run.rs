@@ -6,7 +6,7 @@ use anyhow::anyhow;
 
 use super::{Experiment, Step, Trial, Work};
 use crate::data::Sample;
-use crate::host::tuning::Tuning;
+use crate::host::tuning::{NotChanged, Tuning};
 use crate::results::log::{Event, Side, Window};
 use crate::results::row::{Failure, Row};
 use crate::sys::interrupt::Interrupt;
@@ -323,7 +323,7 @@ impl<'m> Session<'_, 'm> {
         let mut settings = self.agents_of(trial).settings();
         let changed = match settings.change(tuning, time, interrupt) {
             Ok(Ok(changed)) => changed,
-            Ok(Err(reason)) => return Ok(Err(NoSample::Failed(anyhow!(reason)))),
+            Ok(Err(reason)) => return Ok(Err(NoSample::Failed(reason.into()))),
             Err(error) => return Err(self.setting_error(trial, error)),
         };
         let measured = self.run_once(trial);
@@ -387,6 +387,11 @@ impl<'m> Session<'_, 'm> {
 /// Returns the failure that an error of a trial is.
 fn failure(error: &anyhow::Error) -> Failure {
     let text = format!("{error:#}");
+    if let Some(NotChanged::Before(now)) = error.downcast_ref() {
+        return Failure::SettingChanged {
+            now: Box::new(now.clone()),
+        };
+    }
     match error.downcast_ref::<NoAnswer>() {
         Some(_) => Failure::NoAnswer { text },
         None => Failure::Told { text },

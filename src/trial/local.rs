@@ -17,7 +17,7 @@ use super::spec::{EndRole, TrialSpec};
 use super::token::Token;
 use super::wait::{drain, pass, window};
 use crate::data::{HostAddress, Sample};
-use crate::host::tuning::Tuning;
+use crate::host::tuning::{NotChanged, Tuning};
 use crate::sys::files::Root;
 use crate::sys::interface_addresses;
 use crate::sys::interrupt::Interrupt;
@@ -80,7 +80,7 @@ impl LocalTrials {
         &mut self,
         tuning: &Tuning,
         trial: Duration,
-    ) -> anyhow::Result<Result<(), String>> {
+    ) -> anyhow::Result<Result<(), NotChanged>> {
         let changed = ChangedSettings::change(tuning, trial, &self.root, &Interrupt::never()?)?;
         Ok(changed.map(|changed| self.changed = Some(changed)))
     }

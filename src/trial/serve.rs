@@ -12,7 +12,6 @@ use std::thread;
 
 use anyhow::{Context, bail};
 
-use super::changes::changed_settings::differences;
 use super::changes::host_settings::HostSettings;
 use super::conversation::Conversation;
 use super::local::LocalTrials;
@@ -22,7 +21,7 @@ use super::remote_facts::RemoteFacts;
 use super::spawned::{self, THIS_PROGRAM};
 use super::{echo_end, end_steps};
 use crate::engines::exec;
-use crate::host::tuning::Lock;
+use crate::host::tuning::{Lock, differences};
 use crate::sys::files::Root;
 use crate::sys::{drops, power, temperature};
 

@@ -90,7 +90,7 @@ impl Experiment for Record {
                 let number = self.number(&of.case)?;
                 match of.tuning {
                     None => self.cases[number].refusal = Some(reason.to_string()),
-                    Some(tuning) => self.give_up(number, tuning, &reason.to_string())?,
+                    Some(tuning) => self.give_up(number, tuning, reason)?,
                 }
             }
             Event::Interrupted { .. } => self.is_interrupted = true,
@@ -262,7 +262,7 @@ impl Record {
         }
     }
 
-    fn give_up(&mut self, number: usize, tuning: usize, reason: &str) -> Result<(), String> {
+    fn give_up(&mut self, number: usize, tuning: usize, reason: &Failure) -> Result<(), String> {
         let is_there = match &mut self.cases[number].search {
             Search::Tuning(search) => search.give_up(tuning, reason),
             _ => false,

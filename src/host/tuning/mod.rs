@@ -4,10 +4,12 @@
 //! |---|---|
 //! | find, read and write a value | `location` |
 //! | choose the tunings that this machine has | `choose` |
+//! | find what somebody else has changed | `difference` |
 //! | read and write CPU masks | `mask` |
 //! | allow one search at a time | `lock` |
 
 mod choose;
+mod difference;
 mod location;
 mod lock;
 mod mask;
@@ -15,6 +17,7 @@ mod mask;
 use serde::{Deserialize, Serialize};
 
 pub use self::choose::{LARGER, Wanted, choose};
+pub use self::difference::{Difference, NotChanged, differences};
 pub use self::location::Location;
 pub use self::lock::Lock;
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::refusals::Refusals;
 use super::warning::calls_failed;
+use crate::host::tuning::Difference;
 use crate::term::digits::counted;
 use crate::term::escape;
 use crate::term::sentences::sentences;
@@ -81,6 +82,7 @@ sentences! {
         "nothing-in-windows": NothingInWindows { hindrance: Hindrance } =>
             "nothing sent in the windows was received{hindrance}";
         "nothing-received": NothingReceived { hindrance: Hindrance } => "nothing was received{hindrance}";
+        "setting-changed": SettingChanged { now: Box<Difference> } => "{now}";
         "no-answer": NoAnswer { text: String } => "{text}";
         "told": Told { text: String } => "{text}";
     }
@@ -101,7 +103,7 @@ impl Failure {
             | Self::NothingInWindows { .. }
             | Self::NothingReceived { .. }
             | Self::NoAnswer { .. } => true,
-            Self::CountsDiffer { .. } | Self::Told { .. } => false,
+            Self::CountsDiffer { .. } | Self::SettingChanged { .. } | Self::Told { .. } => false,
         }
     }
 }

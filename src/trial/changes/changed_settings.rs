@@ -7,12 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use serde::{Deserialize, Serialize};
 
 use super::poll::wait_for_input;
 use super::put_back::put_back;
 use super::watchdog::{Order, WatchdogAnswer};
-use crate::host::tuning::{Location, Setting, Tuning};
+use crate::host::tuning::{NotChanged, Setting, Tuning, differences};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::json;
@@ -65,7 +64,7 @@ impl ChangedSettings {
         trial: Duration,
         root: &Root,
         interrupt: &Interrupt,
-    ) -> anyhow::Result<Result<Self, String>> {
+    ) -> anyhow::Result<Result<Self, NotChanged>> {
         let mut settings = Self::start(root).map_err(|error| {
             // Until it is ready, the watchdog also receives Ctrl-C, which may have ended it: report the interrupt then.
             let ended = interrupt.signal().map(|_| Interrupted.into());
@@ -100,9 +99,9 @@ impl ChangedSettings {
         tuning: &Tuning,
         trial: Duration,
         interrupt: &Interrupt,
-    ) -> anyhow::Result<Result<(), String>> {
+    ) -> anyhow::Result<Result<(), NotChanged>> {
         if let Some(other) = differences(&tuning.settings, &self.root).into_iter().next() {
-            return Ok(Err(other.what));
+            return Ok(Err(NotChanged::Before(other)));
         }
         self.order(&Order::Remember {
             settings: tuning.settings.clone(),
@@ -119,7 +118,7 @@ impl ChangedSettings {
             // The next trial reports whatever is wrong with the link then.
             let _ = self.wait_for(&links, tuning.name.resets_link(), interrupt);
         }
-        Ok(set)
+        Ok(set.map_err(NotChanged::Refused))
     }
 
     /// Puts all settings back, and tells the watchdog. Returns `false` if the watchdog had put them back before.
@@ -260,7 +259,7 @@ fn others_value(settings: &[Setting], root: &Root) -> Option<String> {
             tried,
         } = setting;
         if location.is_gone(root) {
-            return Some(gone(location));
+            return Some(format!("{location} is gone"));
         }
         let now = location.read(root).ok()?;
         (!location.is_same(&now, tried)).then(|| {
@@ -271,61 +270,13 @@ fn others_value(settings: &[Setting], root: &Root) -> Option<String> {
     })
 }
 
-fn gone(location: &Location) -> String {
-    format!("{location} is gone")
-}
-
-/// A setting that has another value than when the search began.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Difference {
-    /// Setting, its value now and its value then, as a sentence.
-    pub what: String,
-    /// True if the value is the one that the search tried, or cannot be read.
-    pub may_be_ours: bool,
-    /// True if the setting is gone with its interface.
-    pub is_gone: bool,
-}
-
-/// Returns the settings that have other values than when the search began, or that cannot be read.
-pub fn differences(settings: &[Setting], root: &Root) -> Vec<Difference> {
-    let difference = |setting: &Setting| {
-        let Setting {
-            location,
-            before,
-            tried,
-        } = setting;
-        if location.is_gone(root) {
-            return Some(Difference {
-                what: gone(location),
-                may_be_ours: false,
-                is_gone: true,
-            });
-        }
-        let now = match location.read(root) {
-            Ok(now) => now,
-            Err(error) => {
-                return Some(Difference {
-                    what: format!("{location}: {error}"),
-                    may_be_ours: true,
-                    is_gone: false,
-                });
-            }
-        };
-        (!location.is_same(&now, before)).then(|| Difference {
-            what: format!("{location} is {now}, and was {before} when the search began"),
-            may_be_ours: location.is_same(&now, tried),
-            is_gone: false,
-        })
-    };
-    settings.iter().filter_map(difference).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;
+    use crate::host::tuning::Location;
 
     #[test]
     fn what_the_kernel_keeps_instead_of_the_value_is_put_back() {

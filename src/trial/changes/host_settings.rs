@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use super::changed_settings::{ChangedSettings, Difference, differences};
+use super::changed_settings::ChangedSettings;
 use crate::host::facts::Host;
-use crate::host::tuning::{Lock, Setting, Tuning, Tunings, Wanted, choose};
+use crate::host::tuning::{
+    Difference, Lock, NotChanged, Setting, Tuning, Tunings, Wanted, choose, differences,
+};
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 use crate::trial::agent::Agent;
@@ -72,14 +74,14 @@ impl HostSettings<'_> {
         tuning: &Tuning,
         trial: Duration,
         interrupt: &Interrupt,
-    ) -> anyhow::Result<Result<Option<ChangedSettings>, String>> {
+    ) -> anyhow::Result<Result<Option<ChangedSettings>, NotChanged>> {
         match self {
             Self::Local(root) => {
                 let changed = ChangedSettings::change(tuning, trial, root, interrupt)?;
                 Ok(changed.map(Some))
             }
             Self::Remote(agent) => {
-                let changed: Result<(), String> = agent.call(&Request::Change {
+                let changed: Result<(), NotChanged> = agent.call(&Request::Change {
                     tuning: tuning.clone(),
                     trial,
                 })?;

@@ -42,7 +42,7 @@ pub(crate) fn lines(comparison: &Comparison) -> Vec<String> {
     lines.extend(comparison.remarks.iter().cloned());
     lines.extend(comparison.machine.map(|change| {
         let change = percent(change);
-        format!("The machine: {change} %, the median of the engines not seen to change. Changes are without it.")
+        format!("The machine: {change} %, the median of what was not seen to change. Changes are without it.")
     }));
     lines
 }

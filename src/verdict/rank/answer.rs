@@ -91,7 +91,8 @@ impl Answer {
             hints.extend(at_a_lower_rate(board, &told));
         }
         hints.extend(remarks(board, first, &told));
-        let mut said: Vec<String> = hint(board).into_iter().collect();
+        let names_better = all_choices().any(Choices::name_better);
+        let mut said: Vec<String> = hint(board).filter(|_| names_better).into_iter().collect();
         for (engines, choices) in lists.iter().filter(|(engines, _)| *engines > 1) {
             said.extend(said_by(board, choices, *engines));
         }

@@ -1,6 +1,7 @@
 //! Averages engines over several groups: geometric means over the same groups for all engines.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 
 use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
@@ -119,8 +120,20 @@ pub struct Averaged {
 type Cells<'a> = BTreeMap<RowGroup, BTreeMap<&'a str, &'a RankedEngine>>;
 
 impl Averaged {
-    /// Averages the groups that have the same conditions, in the order of the conditions.
-    pub(super) fn each(measure: Measure, groups: &[GroupRanking]) -> Vec<Self> {
+    /// Averages the groups that have the same conditions, in the order of the measures and the conditions.
+    pub(super) fn all(groups: &[GroupRanking]) -> Vec<Self> {
+        let each = Measure::ALL.map(|measure| Self::each(measure, groups));
+        let mut all: Vec<Self> = each.into_iter().flatten().collect();
+        // The risks of all comparisons add up. So one answer in twenty at most names a single engine among equals.
+        let risk = RISK / all.len().max(1) as f64;
+        for Self { standing, .. } in &mut all {
+            let places = mem::take(&mut standing.places);
+            *standing = Standing::new(standing.measure, standing.unit, places, risk);
+        }
+        all
+    }
+
+    fn each(measure: Measure, groups: &[GroupRanking]) -> Vec<Self> {
         let mut alike: BTreeMap<Conditions, Vec<&GroupRanking>> = BTreeMap::new();
         for ranking in groups {
             let conditions = Conditions::of(&ranking.group);

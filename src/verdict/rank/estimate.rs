@@ -138,10 +138,10 @@ impl Reading {
         self.ln.exp()
     }
 
-    /// Returns half of the interval, in percent of the value.
+    /// Returns half of the interval, in percent of the value, to the digit that is shown.
     pub(super) fn half_pct(&self) -> Option<f64> {
         let (low, high) = self.interval()?;
-        Some(50.0 * (high - low) / self.value())
+        Some((500.0 * (high - low) / self.value()).round() / 10.0)
     }
 
     /// Returns the 95 % interval: the row's own, or by Student's t. `None` if no uncertainty is known.

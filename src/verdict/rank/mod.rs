@@ -155,11 +155,11 @@ impl BoardRanking {
         let circumstances = Circumstances::of(rows);
         let eligible = EligibleRows::new(rows);
         let groups = eligible.rankings();
-        let averaged = Measure::ALL.map(|measure| Averaged::each(measure, &groups));
+        let averaged = Averaged::all(&groups);
         Self {
             machine,
             rows: eligible.rows().count(),
-            averaged: averaged.into_iter().flatten().collect(),
+            averaged,
             quality,
             earlier: eligible.rows().filter_map(Earlier::of).collect(),
             disturbed: (
@@ -215,7 +215,7 @@ impl BoardRanking {
     fn remark_on_intervals(&self) -> String {
         let within = self.reach_of_intervals();
         let more = if self.is_virtual {
-            "; on a virtual machine, another run may differ by more"
+            "; on a virtual machine, another run may differ by more, also in who is ahead"
         } else {
             ""
         };
@@ -264,6 +264,8 @@ pub struct Standing {
     pub unit: Unit,
     /// The engines, the best first.
     pub places: Vec<RankedEngine>,
+    /// Probability that two equal engines are told apart.
+    risk: f64,
 }
 
 /// An engine and its place in a standing.
@@ -293,10 +295,10 @@ impl Standing {
     fn new(
         measure: Measure,
         unit: Unit,
-        places: impl Iterator<Item = RankedEngine>,
+        places: impl IntoIterator<Item = RankedEngine>,
         risk: f64,
     ) -> Self {
-        let mut places: Vec<RankedEngine> = places.collect();
+        let mut places: Vec<RankedEngine> = places.into_iter().collect();
         let badness = |place: &RankedEngine| match measure {
             Measure::Speed => -place.reading.value(),
             Measure::RoundTrip | Measure::Cpu => place.reading.value(),
@@ -314,13 +316,14 @@ impl Standing {
             measure,
             unit,
             places,
+            risk,
         }
     }
 
     /// Returns a standing of these engines alone, with their places among each other.
-    fn of_these(&self, places: &[&RankedEngine], risk: f64) -> Self {
+    fn of_these(&self, places: &[&RankedEngine]) -> Self {
         let places = places.iter().map(|&place| place.clone());
-        Self::new(self.measure, self.unit, places, risk)
+        Self::new(self.measure, self.unit, places, self.risk)
     }
 
     /// Returns the engines that tie for first place. Empty if no engine has an interval.

@@ -42,11 +42,10 @@ pub(super) fn answer(board: &BoardRanking) -> Answer {
             ..Answer::default()
         };
     }
-    let lists = board.averaged_by(Measure::RoundTrip).count();
     let at = labels.iter().map(|(conditions, label)| At {
         label,
         conditions: *conditions,
-        outcome: Outcome::of(board, *conditions, RISK / lists.max(1) as f64),
+        outcome: Outcome::of(board, *conditions),
         overloaded: board
             .overloaded
             .iter()
@@ -55,7 +54,8 @@ pub(super) fn answer(board: &BoardRanking) -> Answer {
     });
     let all: Vec<At> = at.collect();
     let told = engines(board);
-    let mut said: Vec<String> = hint(board).into_iter().collect();
+    let names_soonest = all.iter().any(|at| at.soonest().is_some());
+    let mut said: Vec<String> = hint(board).filter(|_| names_soonest).into_iter().collect();
     said.push(headline(board, &all));
     let widest = all.iter().map(|at| at.label.len()).max().unwrap_or(0) + 1;
     let line = |at: &At| {
@@ -197,8 +197,7 @@ enum Outcome<'a> {
 }
 
 impl<'a> Outcome<'a> {
-    /// Tells two equal engines apart with the probability `risk`.
-    fn of(board: &'a BoardRanking, conditions: Conditions, risk: f64) -> Self {
+    fn of(board: &'a BoardRanking, conditions: Conditions) -> Self {
         let mut averaged = board.averaged_by(Measure::RoundTrip);
         let Some(averaged) = averaged.find(|one| one.conditions == conditions) else {
             return Self::Nobody;
@@ -219,7 +218,7 @@ impl<'a> Outcome<'a> {
                 .min_by(|a, b| lost(a).total_cmp(&lost(b)));
             return least.map_or(Self::Nobody, Self::Lossy);
         }
-        let mut standing = averaged.standing.of_these(&clean, risk);
+        let mut standing = averaged.standing.of_these(&clean);
         if !standing.places[0].is_first() {
             return Self::Unsure(standing);
         }

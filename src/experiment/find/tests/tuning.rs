@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::super::tuning::{self, SettingEffect, Tuning, TuningQuestion, Verdict};
 use super::{SEARCHES, normal};
 use crate::data::Case;
+use crate::results::row::Failure;
 
 /// Noise from trial to trial, as a fraction.
 const NOISE: f64 = 0.03;
@@ -143,18 +144,18 @@ fn a_setting_that_is_given_up_leaves_no_half_of_a_pair() {
     let mut trials = 0;
     while search.next().is_some() {
         match search.changed_setting() {
-            Some(1) if trials >= 11 => assert!(search.give_up(1, "it broke")),
+            Some(1) if trials >= 11 => assert!(search.give_up(1, &Failure::told("it broke"))),
             tuning => search.note(if tuning == Some(0) { 2.0 } else { 1.0 }),
         }
         trials += 1;
     }
-    assert!(!search.give_up(2, "there is none"));
+    assert!(!search.give_up(2, &Failure::told("there is none")));
     let [kept, given_up] = search.series() else {
         panic!("two");
     };
     assert_eq!(kept.pairs, [[1.0, 2.0]; 30]);
     assert!(given_up.pairs.len() < 30 && given_up.pairs.iter().flatten().all(|ns| *ns < 1.5));
-    assert_eq!(given_up.given_up.as_deref(), Some("it broke"));
+    assert_eq!(given_up.given_up, Some(Failure::told("it broke")));
 }
 
 #[test]

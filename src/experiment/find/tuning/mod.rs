@@ -24,6 +24,7 @@ use super::Next;
 use super::cliff::nanoseconds;
 use crate::data::{Buffer, Case, Sample};
 use crate::host::tuning::LARGER;
+use crate::results::row::Failure;
 use crate::term::duration::ns;
 
 /// Question of a search for settings. The header of the log names the settings; here they have numbers, from 0.
@@ -75,7 +76,7 @@ pub struct Series {
     /// Nanoseconds of a round trip, or per datagram: with the current value, and with the tried value.
     pub pairs: Vec<[f64; 2]>,
     /// Reason why no more pairs are measured.
-    pub given_up: Option<String>,
+    pub given_up: Option<Failure>,
 }
 
 impl Tuning {
@@ -134,11 +135,11 @@ impl Tuning {
     }
 
     /// Gives up a setting that cannot be tried any more. Returns `false` if there is no such setting.
-    pub fn give_up(&mut self, tuning: usize, reason: &str) -> bool {
+    pub fn give_up(&mut self, tuning: usize, reason: &Failure) -> bool {
         let Some(series) = self.series.get_mut(tuning) else {
             return false;
         };
-        series.given_up = Some(reason.to_owned());
+        series.given_up = Some(reason.clone());
         if self.left.last().is_some_and(|half| half.tuning == tuning) {
             self.first_ns = None;
         }

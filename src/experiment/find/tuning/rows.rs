@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{SettingEffect, Tuning, judge};
 use crate::experiment::find::{Record, Search};
 use crate::host::tuning::{Name, Setting, Tunings};
+use crate::results::row::Failure;
 
 pub(in crate::experiment::find) fn rows(record: &Record) -> Vec<Value> {
     let Tunings { tried, left_out } = record.header().tunings.clone().unwrap_or_default();
@@ -14,13 +15,14 @@ pub(in crate::experiment::find) fn rows(record: &Record) -> Vec<Value> {
             continue;
         };
         for ((tuning, answer), series) in tried.iter().zip(answers).zip(search.series()) {
-            let reason = series.given_up.as_ref().or(case.refusal.as_ref());
+            let reason = series.given_up.as_ref().map(Failure::to_string);
+            let reason = reason.or_else(|| case.refusal.clone());
             let found = answer.as_ref().map(|answer| (search, answer));
             let mut row = row(tuning.name, &tuning.settings, found);
             row["case"] = json!(case.case.key());
             row["rounds"] = json!(series.pairs.len());
             row["is_finished"] = json!(case.next().is_none());
-            row["reason"] = json!(reason.map_or("", String::as_str));
+            row["reason"] = json!(reason.unwrap_or_default());
             rows.push(row);
         }
     }

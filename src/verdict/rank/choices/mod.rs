@@ -5,7 +5,7 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use self::words::{half_in_words, listed, lowered, names};
-use super::estimate::{RISK, Reading};
+use super::estimate::Reading;
 use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};
 use super::{Averaged, BoardRanking, Conditions, RankedEngine, Standing};
@@ -103,13 +103,11 @@ impl<'a> Choices<'a> {
         labels: &'a BTreeMap<Conditions, String>,
         among: Among,
     ) -> Self {
-        // The risks of all comparisons add up. So one answer in twenty at most names a single engine among equals.
-        let risk = RISK / board.averaged.len() as f64;
         let mut unsure = BTreeSet::new();
         let each = board.averaged_by(measure).filter_map(|averaged| {
             let places = averaged.standing.places.iter();
             let places = places.filter(|place| among.has(board, place));
-            let choice = choice(averaged, &places.collect::<Vec<_>>(), risk, &mut unsure)?;
+            let choice = choice(averaged, &places.collect::<Vec<_>>(), &mut unsure)?;
             Some((
                 averaged.conditions,
                 choice.unless_overrun(board, averaged.conditions, among),
@@ -125,14 +123,14 @@ impl<'a> Choices<'a> {
             let all = each.iter().map(|(conditions, _)| *conditions);
             let best = Best::new(common);
             if is_by_speed {
-                best.cheapest(board, all, risk)
+                best.cheapest(board, all)
             } else {
                 best
             }
         });
         for (conditions, choice) in each.iter_mut().filter(|_| is_by_speed) {
             if let Choice::Best(best) = choice {
-                *best = best.clone().cheapest(board, [*conditions], risk);
+                *best = best.clone().cheapest(board, [*conditions]);
             }
         }
         let labelled = |(conditions, choice)| Some((labels.get(&conditions)?.as_str(), choice));
@@ -177,6 +175,16 @@ impl<'a> Choices<'a> {
     pub(super) fn are_noisy(&self) -> bool {
         let mut each = self.each.iter();
         each.any(|(_, choice)| matches!(choice, Choice::Noisy(_)))
+    }
+
+    /// Returns whether some conditions have engines that are the best, or better than std.
+    pub(super) fn name_better(&self) -> bool {
+        let mut each = self.each.iter();
+        each.any(|(_, choice)| match choice {
+            Choice::Best(_) => true,
+            Choice::Noisy(noisy) => !noisy.beat_std.is_empty(),
+            Choice::Unsure | Choice::Lossy(..) | Choice::Overrun(_) => false,
+        })
     }
 
     /// Returns whether losses keep some conditions from having the best engines.
@@ -281,7 +289,6 @@ impl<'a> Best<'a> {
         self,
         board: &'a BoardRanking,
         conditions: impl IntoIterator<Item = Conditions>,
-        risk: f64,
     ) -> Self {
         let each = conditions.into_iter().map(|conditions| {
             let mut all = board.averaged_by(Measure::Cpu);
@@ -290,7 +297,7 @@ impl<'a> Best<'a> {
             let places: Vec<&RankedEngine> = places
                 .filter(|place| self.engines.contains(place.label.as_str()))
                 .collect();
-            let standing = averaged.standing.of_these(&places, risk);
+            let standing = averaged.standing.of_these(&places);
             let name = |place: &RankedEngine| self.engines.get(place.label.as_str()).copied();
             Some(standing.leaders().filter_map(name).collect())
         });
@@ -323,12 +330,11 @@ pub(super) fn is_clean(place: &RankedEngine) -> bool {
     place.loss_pct.is_none_or(|(_, most)| most < LOSSY_PCT)
 }
 
-/// Chooses among engines under the same conditions, and adds better engines without an interval to `unsure`. Tells
-/// two equal engines apart with the probability `risk`. `None` if there is no engine.
+/// Chooses among engines under the same conditions, and adds better engines without an interval to `unsure`. `None` if
+/// there is no engine.
 fn choice<'a>(
     averaged: &'a Averaged,
     places: &[&'a RankedEngine],
-    risk: f64,
     unsure: &mut BTreeSet<&'a str>,
 ) -> Option<Choice<'a>> {
     let most_lost = |place: &RankedEngine| place.loss_pct.unwrap_or_default().1;
@@ -342,7 +348,7 @@ fn choice<'a>(
             least.loss_pct.unwrap_or_default(),
         ));
     }
-    let standing = averaged.standing.of_these(&clean, risk);
+    let standing = averaged.standing.of_these(&clean);
     let name = |place: &RankedEngine| clean.iter().find(|one| one.label == place.label);
     let names = |place: &RankedEngine| name(place).map(|place| place.label.as_str());
     let first = standing.places.iter().position(RankedEngine::is_first);
@@ -375,7 +381,7 @@ fn choice<'a>(
     let is_wide = widest_pct > NEEDED_PCT;
     let is_noisy = is_wide || (has_std && !beat_std.is_empty());
     // Whatever makes an interval wide may be why the others lost datagrams.
-    let of_all = averaged.standing.of_these(places, risk);
+    let of_all = averaged.standing.of_these(places);
     let lossy = of_all.leaders().filter(|place| !is_clean(place));
     let lossy = lossy.filter_map(|place| places.iter().find(|it| it.label == place.label));
     let lossy: BTreeSet<&str> = lossy.map(|place| place.label.as_str()).collect();
@@ -408,9 +414,9 @@ impl Standing {
         let (reading, measure) = (&place.reading, self.measure);
         let has_ratio = self.unit == Unit::TimesStd && reading.interval().is_some();
         let could_be = |is_better| !has_ratio || self.is_beyond_std(reading, is_better);
-        if measure.is_ahead(reading, &std.reading, RISK) {
+        if measure.is_ahead(reading, &std.reading, self.risk) {
             could_be(true).then_some(true)
-        } else if measure.is_ahead(&std.reading, reading, RISK) {
+        } else if measure.is_ahead(&std.reading, reading, self.risk) {
             could_be(false).then_some(false)
         } else {
             None

@@ -38,7 +38,7 @@ impl Dice {
     }
 
     /// Returns the answer of a run with these engines. The first one is std.
-    fn answer(&mut self, engines: &[Speeds]) -> Vec<String> {
+    fn answer(&mut self, engines: &[Speeds]) -> Answer {
         let mut rows = Vec::new();
         for (place, payload) in PAYLOADS.into_iter().enumerate() {
             let common: Vec<f64> = (0..ROUNDS).map(|_| self.normal(self.common)).collect();
@@ -64,7 +64,7 @@ impl Dice {
                 rows.push(Row::new(&input, &Environment::default()));
             }
         }
-        ranked(&rows).answer(By::Both).said
+        ranked(&rows).answer(By::Both)
     }
 
     /// Returns a window without loss. Speed and CPU time err independently.
@@ -91,7 +91,7 @@ impl Dice {
 
     /// Returns the share of runs with an answer like this, in percent.
     fn share_pct(&mut self, engines: &[Speeds], is_it: impl Fn(&[String]) -> bool) -> usize {
-        let found = (0..RUNS).filter(|_| is_it(&self.answer(engines)));
+        let found = (0..RUNS).filter(|_| is_it(&self.answer(engines).said));
         100 * found.count() / RUNS
     }
 }
@@ -126,4 +126,23 @@ fn one_of_several_equal_engines_is_rarely_named_alone() {
         });
         assert!(alone <= 5, "{} engines, {pct} %: {alone} %", engines.len());
     }
+}
+
+#[test]
+fn the_table_is_as_sure_as_the_answer() {
+    let mut dice = Dice::new(12.0);
+    let engines = [("std", [1.0; 2]), ("nix", [1.07; 2])];
+    let (mut hedged, mut sure) = (0, 0);
+    for _ in 0..RUNS {
+        let Answer { said, gains, .. } = dice.answer(&engines);
+        let is_hedged = said.iter().any(|line| line.contains("Perhaps nix"));
+        let is_faster = gains.iter().any(|gain| gain.than_std == "faster");
+        assert!(!(is_hedged && is_faster), "{said:?} {gains:?}");
+        hedged += u32::from(is_hedged);
+        sure += u32::from(is_faster);
+    }
+    assert!(
+        hedged > 0 && sure > 0,
+        "{hedged} hedged, {sure} sure of {RUNS}"
+    );
 }
