@@ -20,7 +20,8 @@ pub(super) fn table(rows: &[(&Row, Load)]) -> Table {
         last = heading;
         table.row(columns.cells(&case));
     }
-    table.text(LEGEND);
+    let blank = rows.iter().any(|(row, _)| lacks_p99(row)).then_some(BLANK);
+    table.text(LEGEND.to_owned() + blank.unwrap_or_default());
     table
 }
 
@@ -152,6 +153,11 @@ fn p99(row: &Row) -> String {
     estimate([row.rtt_p99_us, row.rtt_p99_us_low, row.rtt_p99_us_high], 1)
 }
 
+fn lacks_p99(row: &Row) -> bool {
+    let is_over = row.answered_of_overload_pct().is_some();
+    !is_over && row.rtt_p50_us.is_some() && row.rtt_p99_us.is_none()
+}
+
 const OVER: &str = "over";
 const UNCLEAR: &str = "unclear";
 
@@ -160,3 +166,29 @@ const LEGEND: &str = "\n\
     kreq/s of them. 10 %, 50 %, 90 %: so much of this engine's best rate in three trials before (with --load: of what it \
     bears without loss) is asked, when it is due, and round trips count from then. over: that is more than is answered. unclear: so it seems, \
     but more was answered at a higher rate.";
+
+/// See [`Row::rtt_p99_us`].
+const BLANK: &str = " No p99: of fewer than 1,000 requests, or 1 % had no answer.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::row::tests::{of_key, ordinary_row};
+
+    #[test]
+    fn a_cell_without_a_99th_percentile_has_its_reason() {
+        let row = Row {
+            case: of_key("std:std/2t/300B/connected/v4/rr"),
+            rtt_p50_us: Some(20.0),
+            rtt_p99_us: Some(90.0),
+            ..ordinary_row()
+        };
+        let drawn = |row: &Row| table(&[(row, Load::Alone)]).draw(80);
+        assert!(!drawn(&row).contains("No p99"));
+        let few = Row {
+            rtt_p99_us: None,
+            ..row
+        };
+        assert!(drawn(&few).contains("No p99"), "{}", drawn(&few));
+    }
+}
