@@ -128,7 +128,7 @@ class Runs:
             raise Broken(f"{name}: exit code {done.returncode}: {done.stderr.strip()}")
         found = []
         for line in output.with_suffix(".jsonl").read_text().splitlines():
-            sample = json.loads(line).get("window")
+            sample = json.loads(line).get("window", {}).get("sample")
             if sample and sample["round_trips"]:
                 trips = sample["round_trips"]
                 count = sum(count for _, count in trips["times"])

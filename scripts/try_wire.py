@@ -157,7 +157,7 @@ class Run:
             raise Broken(f"exit code {self.code}, {len(found)} rows: {self.said}")
         self.row = found[0]
         events = [json.loads(line) for line in rows.with_suffix(".jsonl").open()]
-        self.samples = [event["window"] for event in events if "window" in event]
+        self.samples = [event["window"]["sample"] for event in events if "window" in event]
         # Whose counts are in no column; and None for a window that failed, which nobody has counts of.
         besides = [event["verified"] for event in events if "verified" in event]
         besides += [event["repeated"]["sample"] for event in events if "repeated" in event]

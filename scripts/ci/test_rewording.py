@@ -123,11 +123,11 @@ def made_up(room):
 def changed(events, begun, reason):
     """Yields the events with a warning of each block, and with a failure of mmsg."""
     for event in events:
-        case = event.get("window", {}).get("case", "")
+        case = event.get("window", {}).get("sample", {}).get("case", "")
         if "block_begun" in event:
             event["block_begun"]["warning"] = begun
         if reason and case.startswith("mmsg:"):
-            if event["window"]["round"] == 1:
+            if event["window"]["sample"]["round"] == 1:
                 yield {"failed": {"case": case, "round": 1, "reason": reason}}
             continue
         yield event

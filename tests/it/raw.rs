@@ -340,9 +340,9 @@ fn what_cannot_have_happened_is_refused_with_its_line() {
         ),
         (with(1, window), 1, "no header"),
         (
-            with(1, &lines[0].replace(r#""format":2"#, r#""format":3"#)),
+            with(1, &lines[0].replace(r#""format":3"#, r#""format":4"#)),
             1,
-            "a log of format 3, but udpbench",
+            "a log of format 4, but udpbench",
         ),
         (
             with(

@@ -108,10 +108,11 @@ fn at_most(most: u64, file: &File) -> io::Result<Vec<u8>> {
         let problem = format!("it has more than {most} B, the most that udpbench reads");
         Err(io::Error::new(io::ErrorKind::InvalidData, problem))
     };
-    if file.metadata()?.len() > most {
+    let length = file.metadata()?.len();
+    if length > most {
         return too_large();
     }
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return too_large();

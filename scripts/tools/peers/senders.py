@@ -203,7 +203,7 @@ def samples(raw):
     """The windows in a file of raw samples, whose other lines are about the run."""
     lines = raw.read_text().splitlines(keepends=True) if raw.exists() else []
     happened = [json.loads(line) for line in lines if line.endswith("\n")]
-    return [line["window"] for line in happened if "window" in line]
+    return [line["window"]["sample"] for line in happened if "window" in line]
 
 
 def number(pattern, text, flags=0):

@@ -47,7 +47,8 @@ def write(path, header, blocks):
         for n in range(rounds):
             for position, (case, windows) in enumerate(map(speeds.get, keys), start=1):
                 at = {"case": case.key, "round": n + 1, "position": position, "opened_unix_ms": 1000 * n}
-                lines.append({"window": {**at, **window(case, round(USUAL_PPS * windows[n] * WINDOW_NS * 1e-9))}})
+                sample = {**at, **window(case, round(USUAL_PPS * windows[n] * WINDOW_NS * 1e-9))}
+                lines.append({"window": {"sample": sample}})
         lines.append({"block_ended": {"block": number, "by": "rounds"}})
     path.write_text(log.lines(lines))
 

@@ -143,7 +143,6 @@ pub struct Window {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tuning: Option<usize>,
     /// Counts of the window.
-    #[serde(flatten)]
     pub sample: Sample,
 }
 

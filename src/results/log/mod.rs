@@ -19,7 +19,7 @@ pub use self::write::LogWriter;
 
 /// Version of the format of all logs, the only one that is read. It increases when a reader of the old format would
 /// misread the new one.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use super::line::{Chain, object};
 use super::{FORMAT, Header, Kind, Run};
 use crate::error::UsageError;
 use crate::sys::files::{self, Kind as FileKind};
-use crate::term::{escape, json, shell, text_file};
+use crate::term::{escape, shell, text_file};
 
 /// Content of a log: its first line, which describes the task, and its events. The default is the log of a sweep.
 #[derive(Clone, Debug)]
@@ -110,7 +110,7 @@ impl<K: Kind> Log<K> {
         };
         let bodies = (2..).zip(lines).map(body).collect::<Result<Vec<_>, _>>()?;
         let event = |(number, body): (usize, &[u8])| {
-            let event = json::parse(&object(body)).map_err(|error| error.to_string());
+            let event = serde_json::from_slice(&object(body)).map_err(|error| error.to_string());
             let event = event.and_then(|event| match K::impossible(&event) {
                 Some(problem) => Err(problem),
                 None => Ok(event),

@@ -81,7 +81,9 @@ fn add(window: &mut Value, field: &str, more: u64) {
 fn changed_columns(place: &Place, change: Change) -> Vec<String> {
     let line = |line: String| {
         let mut line: Value = serde_json::from_str(&line).expect("JSON");
-        line.get_mut("window").into_iter().for_each(change);
+        line.pointer_mut("/window/sample")
+            .into_iter()
+            .for_each(change);
         line.to_string()
     };
     let before = objects(&place.path("before.jsonl"));
