@@ -260,9 +260,9 @@ fn what_cannot_be_is_refused_before_there_is_a_log() {
         ("--before-a true", "--before-b"),
         (
             "-- --rounds 9",
-            "--rounds : is an option of ab itself: write it before --",
+            "--rounds: is an option of ab itself: write it before --",
         ),
-        ("-- --verify", "--verify : has no meaning here"),
+        ("-- --verify", "--verify: has no meaning here"),
         (
             "-- check",
             "a side has the options of a sweep, and no command",

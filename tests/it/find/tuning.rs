@@ -128,7 +128,7 @@ fn settings_are_as_before_after_a_search_whose_log_says_the_same_again() {
     }
     let log = fs::read_to_string(place.path("log.jsonl")).expect("the log");
     let of = |tuning: &str| {
-        log.matches(&format!(r#""tuning":{tuning},"case":"#))
+        log.matches(&format!(r#""tuning":{tuning},"sample":"#))
             .count()
     };
     assert_eq!([of("0"), of("1"), of("2")], [12; 3]);
