@@ -198,6 +198,11 @@ impl<'m> Session<'_, 'm> {
         measured: Measured,
     ) -> Result<(), End> {
         let is_disturbed = matches!(cause, Cause::OtherPrograms);
+        if !is_disturbed {
+            // Ctrl-C that ended the program that carries an agent's messages is no reason to measure again.
+            let interrupt = self.interrupt;
+            self.agents_of(trial).remote_is_lost(interrupt)?;
+        }
         let reason = match cause {
             Cause::Fault(fault) => fault,
             Cause::OtherPrograms => {

@@ -8,6 +8,7 @@ use super::{Record, Side};
 use crate::results::command_line::CommandLine;
 use crate::term::digits::counted;
 use crate::term::{duration, fold, shell};
+use crate::verdict::judge::percent::estimate;
 use crate::verdict::judge::table::{Detail, counts, tables};
 use crate::verdict::judge::{Engine, Judgement, Verdict, table};
 
@@ -69,14 +70,17 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
             counted(repeated, "window")
         )
     });
-    let more = judgement.engines.iter().filter_map(|engine| {
+    let engines = judgement.engines.iter();
+    let engines = engines.filter(|_| !judgement.is_too_short());
+    let more = engines.filter_map(|engine| {
         let label = &engine.label;
+        let change = estimate(engine.whole.change);
         Some(match rounds_to_tell(record, judgement, engine)? {
             rounds if rounds > MOST_ROUNDS => {
                 format!("{label} is unclear: {MOST_ROUNDS} rounds would hardly tell")
             }
             rounds => format!(
-                "{label} is unclear: if the change is as large as it looks, some {rounds} rounds would tell"
+                "{label} is unclear: if it really is {change} %, some {rounds} rounds would tell"
             ),
         })
     });

@@ -484,7 +484,7 @@ fn last_lines(command_line: &str) -> String {
         text.starts_with("Inconclusive: B against A, 20 rounds: "),
         "{text}"
     );
-    let said = "if the change is as large as it looks, some";
+    let said = "is unclear: if it really is ";
     assert!(text.replace('\n', " ").contains(said), "{text}");
     let (_, next) = text.split_once("\nnext  ").expect("it is unclear");
     next.to_owned()

@@ -36,7 +36,7 @@ fn what_to_use_is_said_first() {
     let page = page(&[ratios(1.0)]);
     let answer = section(&page, "summary");
     for said in [
-        "<b>Over loopback, of 4 engines: use mmsg or uring (a tie)</b>",
+        "<b>Over loopback, of 4 engines: use mmsg or uring (a tie within 5 %)</b>",
         "<span>Loopback: both ends on one machine, no network</span>",
     ] {
         assert_eq!(count(answer, said), 1, "{said}: {answer}");

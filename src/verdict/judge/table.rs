@@ -183,6 +183,6 @@ pub(crate) fn visible(judgement: &Judgement) -> Option<String> {
                 "Would have seen an engine {least} to {most} % {worse}, by engine, in 9 of 10 tries."
             )
         }
-        _ => "Would not have seen every change of an engine, however large.".to_owned(),
+        _ => "Even a large change of an engine may not have been seen.".to_owned(),
     })
 }

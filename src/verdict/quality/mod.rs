@@ -102,12 +102,15 @@ impl Quality {
         let earlier_pct = stats::median(earlier).filter(|_| are_most);
         let grade = grade(&cases, half_width_pct, earlier_pct);
         let (runs, half) = match cases.len() {
-            1 => ("earlier runs", "the interval"),
-            _ => ("earlier runs of half of the cases", "half of the intervals"),
+            1 => ("from run to run, its rate differs by", "the interval"),
+            _ => (
+                "from run to run, half of the cases differ by",
+                "half of the intervals",
+            ),
         };
         let between = earlier_pct.map(|pct| match pct {
-            pct if pct < 100.0 => format!("{runs} within +-{pct:.1} %"),
-            _ => format!("{runs} differed by 100 % or more"),
+            pct if pct < 100.0 => format!("{runs} up to {pct:.1} %"),
+            _ => format!("{runs} 100 % or more"),
         });
         Self {
             grade,
@@ -360,11 +363,11 @@ mod tests {
             earlier_runs_pct: Some(earlier_runs_pct),
             ..row(1.0, &[])
         };
-        let good = "good: half of the intervals within +-1.0 % in this run; earlier runs of half of the cases within +-9.0 %";
+        let good = "good: half of the intervals within +-1.0 % in this run; from run to run, half of the cases differ by up to 9.0 %";
         assert_eq!(shown(&[after(9.0), after(30.0), after(8.0)]), good);
         let fair = shown(&[after(25.0), after(25.0)]);
         assert!(
-            fair.starts_with("fair: earlier runs of half of the cases within +-25.0 %"),
+            fair.starts_with("fair: from run to run, half of the cases differ by up to 25.0 %"),
             "{fair}"
         );
     }
@@ -379,15 +382,15 @@ mod tests {
         for (case, expected) in [
             (
                 after(1.0, 9.0),
-                "good: the interval within +-1.0 % in this run; earlier runs within +-9.0 %",
+                "good: the interval within +-1.0 % in this run; from run to run, its rate differs by up to 9.0 %",
             ),
             (
                 after(5.0, 25.0),
-                "fair: interval wider than +-3 %; earlier runs within +-25.0 %",
+                "fair: interval wider than +-3 %; from run to run, its rate differs by up to 25.0 %",
             ),
             (
                 after(20.0, 100.0),
-                "poor: interval wider than +-10 %; earlier runs differed by 100 % or more",
+                "poor: interval wider than +-10 %; from run to run, its rate differs by 100 % or more",
             ),
         ] {
             assert_eq!(shown(&[case]), expected);

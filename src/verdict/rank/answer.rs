@@ -1,8 +1,8 @@
 //! Builds the answer for one machine: the engines to use, the certainty, and the numbers behind them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::choices::{Among, Choices, half_in_words, is_unknown, names, needs_spare_cpus};
+use super::choices::{Among, Choices, Labels, half_in_words, is_unknown, names, needs_spare_cpus};
 use super::commands::{at_a_lower_rate, only_on_a_wire};
 use super::gain::Gain;
 use super::gains::Gains;
@@ -34,67 +34,66 @@ impl Answer {
             said: vec![said],
             ..Self::default()
         };
-        let asked = Measure::ALL.into_iter().filter(|&one| by.includes(one));
-        let asked = asked.filter(|&measure| board.averaged_by(measure).next().is_some());
-        let asked: Vec<Measure> = asked.collect();
+        let ranked = engines(board);
+        let overloaded = board.overloaded.iter().map(|one| one.engine.as_str());
+        let engines: Labels = ranked.iter().copied().chain(overloaded).collect();
+        let asked = if board.circumstances.is_some() && by != By::Cpu && !engines.is_empty() {
+            vec![Measure::RoundTrip]
+        } else {
+            let asked = Measure::ALL.into_iter().filter(|&one| by.includes(one));
+            asked
+                .filter(|&it| board.averaged_by(it).next().is_some())
+                .collect()
+        };
         let Some(&first) = asked.first() else {
             return nothing("No recommendation: nothing could be ranked".to_owned());
         };
-        if board.has_given_rates {
-            let what = "No recommendation: some rows have a given rate, so their speeds say nothing. Their loss and CPU time \
-                        are in the CSV: loss_pct, cpu_ns_per_packet";
-            return nothing(what.to_owned());
+        if let Some(why) = unusable(board) {
+            return nothing(format!("No recommendation: {why}"));
         }
-        // Who lost datagrams, and who was fast, is then theirs to say.
-        if let Some(disturbed) = board.disturbed_in_words() {
-            let what = format!("No recommendation: other programs took the CPUs {disturbed}");
-            return nothing(what);
-        }
-        let engines = engines(board);
-        if let [only] = &engines[..] {
+        if let Some(only) = engines.first().filter(|_| engines.len() == 1) {
             return Self {
-                hints: Vec::from_iter(intervals(board, &BTreeSet::from([*only]), &[])),
+                hints: Vec::from_iter(intervals(board, &engines, &[])),
                 ..nothing(format!("No recommendation: only {only} was measured"))
             };
         }
         let places = board.averaged.iter().flat_map(|one| &one.standing.places);
         let unknown = places.filter(|place| is_unknown(board, place));
-        let unknown: BTreeSet<&str> = unknown.map(|place| place.label.as_str()).collect();
-        let known: Vec<&str> = engines
-            .into_iter()
-            .filter(|engine| !unknown.contains(engine))
-            .collect();
+        let unknown: Labels = unknown.map(|place| place.label.as_str()).collect();
+        let (unknown_engines, known): (Vec<&str>, Vec<&str>) =
+            engines.into_iter().partition(|it| unknown.contains(it));
         let labels = board.labels();
         let behind = technique::compared_behind_offload(board, &unknown);
         let lists = lists(board, &asked, &labels, (known.len(), &behind));
-        let all_choices = || {
-            lists
-                .iter()
-                .flat_map(|(_, choices)| choices.iter().map(|(_, it)| it))
+        let all_choices = || lists.iter().flat_map(|(_, choices)| choices);
+        let gains = match first {
+            Measure::RoundTrip => Vec::new(),
+            Measure::Speed | Measure::Cpu => Gains {
+                board,
+                by,
+                first,
+                labels: &labels,
+            }
+            .all(),
         };
-        let gains = Gains {
-            board,
-            by,
-            first,
-            labels: &labels,
-        };
-        let gains = gains.all();
-        let best = lists.iter().flat_map(|(_, choices)| choices[0].1.engines());
-        let best: BTreeSet<&str> = best.collect();
         let is_unranked = known.len() < 2 && behind.is_empty();
         let mut told = told(&gains, &lists);
+        if first == Measure::RoundTrip {
+            told.extend(ranked);
+        }
         // Their order is to be measured on a wire, so all of them are.
-        let unranked = unknown.iter().filter(|_| is_unranked);
+        let unranked = unknown_engines.iter().filter(|_| is_unranked);
         told.extend(unranked.take(technique::MOST - 1));
-        let mut hints = Vec::from_iter(intervals(board, &best, &gains));
-        if all_choices().any(Choices::need_a_lower_rate) {
+        let mut hints = Vec::from_iter(intervals(board, &best(&lists), &gains));
+        if all_choices().any(|it| !it.to_slow_down().is_empty()) && first != Measure::RoundTrip {
             hints.extend(at_a_lower_rate(board, &told));
         }
-        hints.extend(remarks(board, first, &told));
+        hints.extend(remarks(board, &lists, &told));
+        hints.extend(only_on_a_wire(board, first, &told));
         let names_better = all_choices().any(Choices::name_better);
         let mut said: Vec<String> = hint(board).filter(|_| names_better).into_iter().collect();
         for (engines, choices) in lists.iter().filter(|(engines, _)| *engines > 1) {
-            said.extend(said_by(board, choices, *engines));
+            said.extend(said_by(choices, *engines));
         }
         if is_unranked {
             let besides = known
@@ -108,13 +107,12 @@ impl Answer {
                 "No recommendation: {besides}only offload was measured, whose gain shows {where_shown}"
             ));
         }
-        let is_cut = is_unranked || all_choices().any(Choices::are_too_many);
         Self {
             said,
             gains,
             hints,
-            is_cut,
-            is_too_noisy: all_choices().any(Choices::are_noisy),
+            is_cut: is_unranked || all_choices().any(Choices::are_too_many),
+            is_too_noisy: all_choices().any(Choices::are_open),
         }
     }
 
@@ -154,8 +152,20 @@ impl Answer {
     }
 }
 
-/// Engines to choose from: their number, and the choice by each measure.
-type List<'a> = (usize, Vec<(Measure, Choices<'a>)>);
+/// Returns the reason why the rows say nothing about engines.
+fn unusable(board: &BoardRanking) -> Option<String> {
+    if board.has_given_rates {
+        let what = "some rows have a given rate, so their speeds say nothing. Their loss and CPU time are in the CSV: \
+                    loss_pct, cpu_ns_per_packet";
+        return Some(what.to_owned());
+    }
+    // Who lost datagrams, and who was fast, is then theirs to say.
+    let disturbed = board.disturbed_in_words()?;
+    Some(format!("other programs took the CPUs {disturbed}"))
+}
+
+/// Engines to choose from: their number, and the choices by each measure.
+type List<'a> = (usize, Vec<Choices<'a>>);
 
 /// Chooses among the engines whose gain is known, and among the receivers of each sender with offload. With a lone known
 /// engine there is nothing to choose but receivers.
@@ -170,63 +180,68 @@ fn lists<'a>(
     let receivers = behind.iter();
     let receivers = receivers.map(|(sender, pairs)| (pairs.len(), Among::ReceiversOf(*sender)));
     let lists = all.into_iter().chain(receivers).map(|(engines, among)| {
-        let choices = asked.iter().copied();
-        let choices = choices.map(|by| (by, Choices::of(board, by, labels, among)));
+        let choices = asked.iter();
+        let choices = choices.map(|&by| Choices::of(board, by, labels, among));
         (engines, choices.collect())
     });
     lists.collect()
 }
 
-/// Returns the remarks on the engines, and the command that measures them between two hosts.
-fn remarks(board: &BoardRanking, first: Measure, told: &BTreeSet<&str>) -> Vec<String> {
-    let spinning = never_sleep(board, first).into_iter();
-    let lines = spinning.chain(left_out(board)).chain(polls(board, told));
-    lines.chain(only_on_a_wire(board, first, told)).collect()
-}
-
 /// Returns the engines that the lines name, which are measured again. Pairs with the same sender are all of them: the
 /// line is about their order.
-fn told<'a>(gains: &'a [Gain], lists: &[List<'a>]) -> BTreeSet<&'a str> {
+fn told<'a>(gains: &'a [Gain], lists: &[List<'a>]) -> Labels<'a> {
     let gains = gains.iter().map(|gain| gain.engine.as_str());
-    let choices = lists
-        .iter()
-        .flat_map(|(_, choices)| choices.iter().enumerate());
-    let named = choices.flat_map(|(n, (_, choice))| {
-        let best = if n == 0 {
-            choice.engines()
-        } else {
-            BTreeSet::new()
-        };
-        let compared = choice.compared_receivers().iter().copied();
-        let lossy = choice.overrun().chain(choice.lost_least());
-        best.into_iter().chain(lossy).chain(compared)
-    });
-    gains.chain(named).collect()
+    let choices = lists.iter().flat_map(|(_, choices)| choices);
+    let others = choices.flat_map(|it| &it.to_slow_down() | &it.compared_receivers());
+    gains.chain(best(lists)).chain(others).collect()
+}
+
+/// Returns the engines that are, or may be, the best by the first measure.
+fn best<'a>(lists: &[List<'a>]) -> Labels<'a> {
+    let firsts = lists.iter().filter_map(|(_, choices)| choices.first());
+    firsts.flat_map(Choices::engines).collect()
 }
 
 /// Returns the lines of advice: by the first measure, and by the second one if its engines differ.
-fn said_by(board: &BoardRanking, choices: &[(Measure, Choices)], engines: usize) -> Vec<String> {
-    let limit = if board.machine.network == Network::Wire {
-        ": the wire may be the limit"
-    } else {
-        ""
+fn said_by(choices: &[Choices], engines: usize) -> Vec<String> {
+    let Some((first, others)) = choices.split_first() else {
+        return Vec::new();
     };
-    let mut said = Vec::new();
-    for (n, (measure, choice)) in choices.iter().enumerate() {
-        let text = choice.text(limit);
-        if n == 0 || choice.engines() != choices[0].1.engines() {
-            said.extend(text.best(board, *measure, engines));
-        }
-        if n == 0 {
-            said.extend(text.others);
-        }
-    }
-    said
+    let others = others.iter().filter(|it| it.engines() != first.engines());
+    let headline = first.headline(engines).into_iter();
+    let lines = headline.chain(first.others());
+    lines
+        .chain(others.filter_map(|it| it.headline(engines)))
+        .collect()
+}
+
+/// Returns the remarks on intervals, on engines, and on what decides round trips besides the engine.
+fn remarks(board: &BoardRanking, lists: &[List], told: &Labels) -> Vec<String> {
+    let first = lists.first().and_then(|(_, choices)| choices.first());
+    let facts = board.circumstances.as_ref();
+    let facts = facts.zip(first).and_then(|(facts, first)| {
+        let cpus = board
+            .averaged
+            .iter()
+            .filter_map(|one| one.conditions.cpus());
+        facts.in_words(&cpus.collect(), first.soonest_alone())
+    });
+    let all = [
+        never_sleep(board),
+        left_out(board),
+        polls(board, told),
+        facts,
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// Returns the remark on intervals: they hold within this run. Where earlier runs are known, says how far the next one may differ,
 /// for the best engines or else for the median of all cases. `None`: neither is known.
-fn intervals(board: &BoardRanking, best: &BTreeSet<&str>, gains: &[Gain]) -> Option<String> {
+fn intervals(board: &BoardRanking, best: &Labels, gains: &[Gain]) -> Option<String> {
+    if board.circumstances.is_some() {
+        let what = "On a virtual machine, another run may differ, also in who is ahead";
+        return board.is_virtual.then(|| what.to_owned());
+    }
     let has_interval = gains.iter().any(|gain| !gain.interval_text.is_empty());
     let of_best = board.earlier.iter();
     let of_best = of_best.filter(|earlier| best.contains(earlier.engine.as_str()));
@@ -258,18 +273,17 @@ fn intervals(board: &BoardRanking, best: &BTreeSet<&str>, gains: &[Gain]) -> Opt
 
 fn left_out(board: &BoardRanking) -> Option<String> {
     let engines = board.averaged.iter().flat_map(|one| &one.left_out);
-    let engines: BTreeSet<&str> = engines.map(|(engine, _)| engine.as_str()).collect();
+    let engines: Labels = engines.map(|(engine, _)| engine.as_str()).collect();
     let names = names(&engines, "and");
     (!engines.is_empty()).then(|| format!("Left out, as measured in too few groups: {names}"))
 }
 
 /// Returns the remark on engines that never sleep. They are not recommended, as few machines can spare the CPUs that
 /// they need.
-pub(super) fn never_sleep(board: &BoardRanking, measure: Measure) -> Option<String> {
-    let averaged = board.averaged_by(measure);
-    let places = averaged.flat_map(|one| &one.standing.places);
+fn never_sleep(board: &BoardRanking) -> Option<String> {
+    let places = board.averaged.iter().flat_map(|one| &one.standing.places);
     let spinning = places.filter(|place| needs_spare_cpus(board, place));
-    let engines: BTreeSet<&str> = spinning.map(|place| place.label.as_str()).collect();
+    let engines: Labels = spinning.map(|place| place.label.as_str()).collect();
     let names = names(&engines, "and");
     let (keeps, its) = match engines.len() {
         1 => ("keeps", "its"),
@@ -282,15 +296,14 @@ pub(super) fn never_sleep(board: &BoardRanking, measure: Measure) -> Option<Stri
 }
 
 /// Returns the remark that busy polling is not free, if one of these labels polls. At full speed hardly anybody waits.
-fn polls(board: &BoardRanking, told: &BTreeSet<&str>) -> Option<String> {
+fn polls(board: &BoardRanking, told: &Labels) -> Option<String> {
     let what = "Busy polling takes CPU time while nothing comes: udpbench latency shows how much at your load";
     let mut cases = told.iter().map(|label| board.case(label));
-    cases
-        .any(|case| case.busy_poll.is_some())
-        .then(|| what.to_owned())
+    let any_polls = cases.any(|case| case.busy_poll.is_some());
+    (any_polls && board.circumstances.is_none()).then(|| what.to_owned())
 }
 
-pub(super) fn hint(board: &BoardRanking) -> Option<String> {
+fn hint(board: &BoardRanking) -> Option<String> {
     let is_poor = board.quality.grade == Grade::Poor;
     let reason = board.quality.reasons.first().filter(|_| is_poor)?;
     Some(format!("A hint at most: the run was poor, {reason}"))

@@ -14,6 +14,7 @@
 mod answer;
 mod averaged;
 mod choices;
+mod circumstances;
 mod commands;
 mod eligible;
 mod estimate;
@@ -24,7 +25,6 @@ mod other_options;
 mod remarks;
 mod row_group;
 mod shared_cpus;
-mod soonest;
 pub mod table;
 mod technique;
 
@@ -32,6 +32,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::answer::Answer;
 pub use self::averaged::{Averaged, Conditions};
+use self::circumstances::Circumstances;
 use self::eligible::EligibleRows;
 use self::eligible::{Overloaded, Tails};
 pub use self::estimate::Reading;
@@ -41,7 +42,6 @@ use self::other_options::OtherOptions;
 pub(super) use self::other_options::{OptionOfCase, options_of_case};
 pub use self::row_group::{Asked, RowGroup};
 pub use self::shared_cpus::SharedCpus;
-use self::soonest::Circumstances;
 use self::technique::Pair;
 #[cfg(feature = "report")]
 pub(crate) use self::technique::Technique;
@@ -196,9 +196,6 @@ impl BoardRanking {
     /// Returns the advice: the engines to use, the certainty, and the gain of each technique. Every place that gives
     /// advice shows this answer.
     pub fn answer(&self, by: By) -> Answer {
-        if self.circumstances.is_some() && by != By::Cpu {
-            return soonest::answer(self);
-        }
         Answer::of(self, by)
     }
 
@@ -229,6 +226,12 @@ impl BoardRanking {
         } else {
             "within this run"
         }
+    }
+
+    /// Returns the average by one measure under these conditions.
+    fn average(&self, measure: Measure, conditions: Conditions) -> Option<&Averaged> {
+        let mut all = self.averaged_by(measure);
+        all.find(|averaged| averaged.conditions == conditions)
     }
 
     /// Returns the averages by one measure.
@@ -337,9 +340,8 @@ fn engines(board: &BoardRanking) -> Vec<&str> {
     let places = board.averaged.iter().flat_map(|one| &one.standing.places);
     let ranked = places.map(|place| place.label.as_str());
     let left_out = board.averaged.iter().flat_map(|one| &one.left_out);
-    let all: BTreeSet<&str> = ranked
-        .chain(left_out.map(|(engine, _)| engine.as_str()))
-        .collect();
+    let left_out = left_out.map(|(engine, _)| engine.as_str());
+    let all: BTreeSet<&str> = ranked.chain(left_out).collect();
     all.into_iter().collect()
 }
 

@@ -126,6 +126,15 @@ fn fastest(
     if !ties.is_empty() {
         let _ = write!(text, "; may be as fast: {}", ties.join(", "));
     }
+    let unknown = cases(record).filter(|(other, of_other)| {
+        of_other.found().load.is_none()
+            && other.next().is_some()
+            && names.own(&other.case) == names.own(&case.case)
+    });
+    let unknown: Vec<String> = unknown.map(|(other, _)| other.case.label()).collect();
+    if !unknown.is_empty() {
+        let _ = write!(text, "; not known yet: {}", unknown.join(", "));
+    }
     if let Some(limit) = record.limit(case) {
         let _ = write!(text, "; limit: {limit}");
     }

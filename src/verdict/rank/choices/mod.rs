@@ -4,51 +4,81 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) use self::words::{half_in_words, listed, lowered, names};
-use super::estimate::Reading;
+pub(super) use self::words::{half_in_words, listed, names};
+use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};
-use super::{Averaged, BoardRanking, Conditions, RankedEngine, Standing};
+use super::{Averaged, BoardRanking, Conditions, Overloaded, RankedEngine, Standing};
 use crate::data::EngineName;
 use crate::results::row::Network;
 use crate::verdict::quality::LOSSY_PCT;
 
-/// Widest half of an interval, in percent of its value, that still allows a choice among ties.
+/// By how much tied engines may differ at most, in percent: whoever takes any of them loses no more.
 pub(super) const NEEDED_PCT: f64 = 5.0;
 
+/// Labels of engines.
+pub(super) type Labels<'a> = BTreeSet<&'a str>;
+
+/// The choice under some conditions.
+struct Choice<'a> {
+    label: &'a str,
+    conditions: Conditions,
+    outcome: Outcome<'a>,
+    /// Cases that did not answer the requests of this load.
+    overloaded: Vec<&'a Overloaded>,
+}
+
 /// The outcome for the engines that may be recommended, under the same conditions.
-enum Choice<'a> {
+enum Outcome<'a> {
     Best(Best<'a>),
     Noisy(Noisy<'a>),
     /// No engine has an interval.
     Unsure,
-    /// Every engine lost too much: the engine that lost least, and its lowest and highest loss in percent.
-    Lossy(&'a str, (f64, f64)),
+    /// Every engine lost too much: the one that lost least.
+    Lossy(&'a RankedEngine),
     /// The best of the engines that lost little are behind one that lost too much.
     Overrun(Overrun<'a>),
-}
-
-/// An engine that received more datagrams than others, for less CPU time, but sent even more.
-struct Overrun<'a> {
-    engine: &'a RankedEngine,
-    others: BTreeSet<&'a str>,
+    /// No engine kept up with the load.
+    Nobody,
 }
 
 /// The best engines, which are tied.
 #[derive(Clone)]
 struct Best<'a> {
-    engines: BTreeSet<&'a str>,
-    /// True if other engines are equally fast but need more CPU time.
-    is_by_cpu: bool,
+    engines: Labels<'a>,
+    /// Engines that are equally fast but need more CPU time.
+    dearer: Labels<'a>,
 }
 
 /// Engines that cannot be told apart because of noise.
 struct Noisy<'a> {
-    engines: BTreeSet<&'a str>,
-    /// Half of the widest of their intervals, in percent.
-    widest_pct: f64,
+    engines: Labels<'a>,
+    spread: Spread,
     /// Those that are better than std: surely if std is not among the engines, else by their own intervals alone.
-    beat_std: BTreeSet<&'a str>,
+    beat_std: Labels<'a>,
+}
+
+/// What is too wide for a choice, in percent.
+#[derive(Clone, Copy)]
+enum Spread {
+    /// By how much the engines differ at most.
+    Apart(f64),
+    /// Half of the interval of an engine beside others that lost too much.
+    Wide(f64),
+}
+
+impl Spread {
+    fn pct(self) -> f64 {
+        match self {
+            Self::Apart(pct) | Self::Wide(pct) => pct,
+        }
+    }
+}
+
+/// An engine that received more datagrams than others, for less CPU time, but sent even more.
+struct Overrun<'a> {
+    engine: &'a RankedEngine,
+    others: Labels<'a>,
 }
 
 /// Engines to choose from.
@@ -77,23 +107,17 @@ impl Among {
 
 /// The choices by one measure, for each of the conditions.
 pub(super) struct Choices<'a> {
+    board: &'a BoardRanking,
+    measure: Measure,
     among: Among,
-    /// The pairs to choose from, if only receivers are.
-    compared_receivers: BTreeSet<&'a str>,
-    each: Vec<(&'a str, Choice<'a>)>,
+    each: Vec<Choice<'a>>,
     /// The engines that are the best under all conditions. `None` if there are none, or if some conditions have no
     /// best engines.
     everywhere: Option<Best<'a>>,
     /// True if no engine may be the best under all conditions: one is surely better here, another one there.
     cross: bool,
     /// Engines with better values but without an interval.
-    unsure: BTreeSet<&'a str>,
-    /// True if offload was measured where its gain is unknown.
-    is_without_offload: bool,
-    /// What the intervals hold for.
-    within: &'static str,
-    /// What loses datagrams that are sent too fast.
-    overrun: &'static str,
+    unsure: Labels<'a>,
 }
 
 impl<'a> Choices<'a> {
@@ -103,24 +127,31 @@ impl<'a> Choices<'a> {
         labels: &'a BTreeMap<Conditions, String>,
         among: Among,
     ) -> Self {
-        let mut unsure = BTreeSet::new();
-        let each = board.averaged_by(measure).filter_map(|averaged| {
-            let places = averaged.standing.places.iter();
-            let places = places.filter(|place| among.has(board, place));
-            let choice = choice(averaged, &places.collect::<Vec<_>>(), &mut unsure)?;
-            Some((
-                averaged.conditions,
-                choice.unless_overrun(board, averaged.conditions, among),
-            ))
-        });
-        let mut each: Vec<(Conditions, Choice)> = each.collect();
-        let candidates = || each.iter().filter_map(|(_, choice)| choice.engines());
+        let mut unsure = Labels::new();
+        let choice = |(&conditions, label): (&Conditions, &'a String)| {
+            let outcome = match board.average(measure, conditions) {
+                Some(averaged) => outcome(board, averaged, among, &mut unsure)?,
+                None if measure == Measure::RoundTrip => Outcome::Nobody,
+                None => return None,
+            };
+            let overloaded = board.overloaded.iter();
+            Some(Choice {
+                label: label.as_str(),
+                conditions,
+                outcome,
+                overloaded: overloaded
+                    .filter(|one| one.conditions == conditions)
+                    .collect(),
+            })
+        };
+        let mut each: Vec<Choice> = labels.iter().filter_map(choice).collect();
+        let candidates = || each.iter().filter_map(Choice::engines);
         let common = in_all(candidates());
         let cross = common.is_empty() && candidates().count() > 1;
-        let is_best = |(_, choice): &(_, Choice)| matches!(choice, Choice::Best(_));
+        let is_best = |choice: &Choice| matches!(choice.outcome, Outcome::Best(_));
         let is_by_speed = measure == Measure::Speed;
         let everywhere = (!common.is_empty() && each.iter().all(is_best)).then(|| {
-            let all = each.iter().map(|(conditions, _)| *conditions);
+            let all = each.iter().map(|choice| choice.conditions);
             let best = Best::new(common);
             if is_by_speed {
                 best.cheapest(board, all)
@@ -128,96 +159,119 @@ impl<'a> Choices<'a> {
                 best
             }
         });
-        for (conditions, choice) in each.iter_mut().filter(|_| is_by_speed) {
-            if let Choice::Best(best) = choice {
-                *best = best.clone().cheapest(board, [*conditions]);
+        for choice in each.iter_mut().filter(|_| is_by_speed) {
+            if let Outcome::Best(best) = &mut choice.outcome {
+                *best = best.clone().cheapest(board, [choice.conditions]);
             }
         }
-        let labelled = |(conditions, choice)| Some((labels.get(&conditions)?.as_str(), choice));
-        let all = board
-            .averaged_by(measure)
-            .flat_map(|averaged| &averaged.standing.places);
-        let all = all.filter(|place| among != Among::AllKnown && among.has(board, place));
         Self {
+            board,
+            measure,
             among,
-            compared_receivers: all.map(|place| place.label.as_str()).collect(),
-            each: each.into_iter().filter_map(labelled).collect(),
+            each,
             everywhere,
             cross,
             unsure,
-            is_without_offload: board
-                .averaged_by(measure)
-                .flat_map(|averaged| &averaged.standing.places)
-                .any(|place| is_unknown(board, place)),
-            within: board.reach_of_intervals(),
-            overrun: match board.machine.network {
-                Network::Loopback => "its own receivers",
-                Network::Veth | Network::Wire => "the path or its receivers",
-            },
         }
     }
 
     /// Returns the engines that are, or may be, the best: under all conditions, or else under any of them.
-    pub(super) fn engines(&self) -> BTreeSet<&'a str> {
+    pub(super) fn engines(&self) -> Labels<'a> {
         if let Some(best) = &self.everywhere {
             return best.engines.clone();
         }
-        let engines = self.each.iter().filter_map(|(_, choice)| choice.engines());
+        let engines = self.each.iter().filter_map(Choice::engines);
         engines.flatten().copied().collect()
     }
 
-    /// Returns the pairs to choose from, if only receivers are. Else empty.
-    pub(super) fn compared_receivers(&self) -> &BTreeSet<&'a str> {
-        &self.compared_receivers
+    /// Returns the best engines under each of the conditions. `None`: it is not sure.
+    #[cfg(test)]
+    pub(super) fn best_of_each(&self) -> Vec<Option<Labels<'a>>> {
+        let best = |choice: &Choice<'a>| match &choice.outcome {
+            Outcome::Best(best) => Some(best.engines.clone()),
+            _ => None,
+        };
+        self.each.iter().map(best).collect()
     }
 
-    /// Returns whether engines are too noisy to rank under some conditions.
-    pub(super) fn are_noisy(&self) -> bool {
+    /// Returns the engine of clients that wait whose round trips are the shortest, if it may be recommended.
+    pub(super) fn soonest_alone(&self) -> Option<&'a str> {
         let mut each = self.each.iter();
-        each.any(|(_, choice)| matches!(choice, Choice::Noisy(_)))
+        let alone = each.find(|choice| choice.conditions.are_alone())?;
+        let engines = alone.engines()?;
+        let places = &self
+            .board
+            .average(self.measure, alone.conditions)?
+            .standing
+            .places;
+        let mut labels = places.iter().map(|place| place.label.as_str());
+        labels.find(|label| engines.contains(label))
+    }
+
+    /// Returns the pairs to choose from, if only receivers are. Else empty.
+    pub(super) fn compared_receivers(&self) -> Labels<'a> {
+        let averaged = self.board.averaged_by(self.measure);
+        let all = averaged.flat_map(|averaged| &averaged.standing.places);
+        let is_one = |place: &&RankedEngine| {
+            self.among != Among::AllKnown && self.among.has(self.board, place)
+        };
+        all.filter(is_one)
+            .map(|place| place.label.as_str())
+            .collect()
+    }
+
+    /// Returns whether more windows may tell more engines apart.
+    pub(super) fn are_open(&self) -> bool {
+        let mut each = self.each.iter();
+        each.any(|choice| {
+            let is_open = matches!(choice.outcome, Outcome::Noisy(_) | Outcome::Unsure);
+            is_open || choice.is_disturbed()
+        })
     }
 
     /// Returns whether some conditions have engines that are the best, or better than std.
     pub(super) fn name_better(&self) -> bool {
         let mut each = self.each.iter();
-        each.any(|(_, choice)| match choice {
-            Choice::Best(_) => true,
-            Choice::Noisy(noisy) => !noisy.beat_std.is_empty(),
-            Choice::Unsure | Choice::Lossy(..) | Choice::Overrun(_) => false,
+        each.any(|choice| match &choice.outcome {
+            Outcome::Best(_) => true,
+            Outcome::Noisy(noisy) => !noisy.beat_std.is_empty(),
+            Outcome::Unsure | Outcome::Lossy(_) | Outcome::Overrun(_) | Outcome::Nobody => false,
         })
     }
 
-    /// Returns whether losses keep some conditions from having the best engines.
-    pub(super) fn need_a_lower_rate(&self) -> bool {
-        let mut each = self.each.iter();
-        each.any(|(_, choice)| matches!(choice, Choice::Lossy(..) | Choice::Overrun(_)))
-    }
-
-    /// Returns the engines that lost least where all lost too much.
-    pub(super) fn lost_least(&self) -> impl Iterator<Item = &'a str> {
-        self.each.iter().filter_map(|(_, choice)| match choice {
-            Choice::Lossy(engine, _) => Some(*engine),
-            _ => None,
-        })
-    }
-
-    /// Returns the engines that overran their receivers, and those that they are better than.
-    pub(super) fn overrun(&self) -> impl Iterator<Item = &'a str> {
-        let overruns = self.each.iter().filter_map(|(_, choice)| match choice {
-            Choice::Overrun(overrun) => Some(overrun),
-            _ => None,
+    /// Returns the engines that lost least where all lost too much, those that overran their receivers, and those that
+    /// they are better than: a lower rate shows who is the best of them.
+    pub(super) fn to_slow_down(&self) -> Labels<'a> {
+        let each = self.each.iter().map(|choice| match &choice.outcome {
+            Outcome::Lossy(least) => Labels::from([least.label.as_str()]),
+            Outcome::Overrun(it) => {
+                let engine = it.engine.label.as_str();
+                it.others.iter().copied().chain([engine]).collect()
+            }
+            _ => Labels::new(),
         });
-        overruns.flat_map(|it| it.others.iter().copied().chain([it.engine.label.as_str()]))
+        each.flatten().collect()
     }
 }
 
 impl<'a> Choice<'a> {
     /// Returns the engines that are, or may be, the best.
-    fn engines(&self) -> Option<&BTreeSet<&'a str>> {
+    fn engines(&self) -> Option<&Labels<'a>> {
+        self.outcome.engines()
+    }
+
+    /// Returns whether an engine is missing, as something disturbed its measurement.
+    fn is_disturbed(&self) -> bool {
+        self.overloaded.iter().any(|one| one.is_disturbed)
+    }
+}
+
+impl<'a> Outcome<'a> {
+    fn engines(&self) -> Option<&Labels<'a>> {
         match self {
             Self::Best(best) => Some(&best.engines),
             Self::Noisy(noisy) => Some(&noisy.engines),
-            Self::Unsure | Self::Lossy(..) | Self::Overrun(_) => None,
+            Self::Unsure | Self::Lossy(_) | Self::Overrun(_) | Self::Nobody => None,
         }
     }
 
@@ -227,7 +281,7 @@ impl<'a> Choice<'a> {
         let Some(engines) = self.engines() else {
             return self;
         };
-        let (behind, others): (BTreeSet<&str>, BTreeSet<&str>) =
+        let (behind, others): (Labels, Labels) =
             engines.iter().partition(|engine| better(engine).is_some());
         match (behind.first().and_then(|engine| better(engine)), self) {
             (Some(engine), _) if others.is_empty() => Self::Overrun(Overrun {
@@ -250,12 +304,7 @@ fn better_but_lossy<'a>(
     among: Among,
     engine: &str,
 ) -> Option<&'a RankedEngine> {
-    let places = |measure| {
-        let mut averaged = board.averaged_by(measure);
-        averaged
-            .find(|one| one.conditions == conditions)
-            .map(|one| &one.standing.places)
-    };
+    let places = |measure| Some(&board.average(measure, conditions)?.standing.places);
     let (speeds, cpu_times) = (places(Measure::Speed)?, places(Measure::Cpu)?);
     let value = |places: &[RankedEngine], label: &str| {
         let place = places.iter().find(|place| place.label == label);
@@ -271,16 +320,16 @@ fn better_but_lossy<'a>(
 }
 
 /// Returns the engines that are in all sets. Empty without sets.
-fn in_all<'a: 'b, 'b>(sets: impl Iterator<Item = &'b BTreeSet<&'a str>>) -> BTreeSet<&'a str> {
+fn in_all<'a: 'b, 'b>(sets: impl Iterator<Item = &'b Labels<'a>>) -> Labels<'a> {
     let common = sets.cloned().reduce(|common, set| &common & &set);
     common.unwrap_or_default()
 }
 
 impl<'a> Best<'a> {
-    fn new(engines: BTreeSet<&'a str>) -> Self {
+    fn new(engines: Labels<'a>) -> Self {
         Self {
             engines,
-            is_by_cpu: false,
+            dearer: Labels::new(),
         }
     }
 
@@ -291,8 +340,7 @@ impl<'a> Best<'a> {
         conditions: impl IntoIterator<Item = Conditions>,
     ) -> Self {
         let each = conditions.into_iter().map(|conditions| {
-            let mut all = board.averaged_by(Measure::Cpu);
-            let averaged = all.find(|one| one.conditions == conditions)?;
+            let averaged = board.average(Measure::Cpu, conditions)?;
             let places = averaged.standing.places.iter();
             let places: Vec<&RankedEngine> = places
                 .filter(|place| self.engines.contains(place.label.as_str()))
@@ -302,20 +350,22 @@ impl<'a> Best<'a> {
             Some(standing.leaders().filter_map(name).collect())
         });
         // Conditions without CPU times do not restrict the others.
-        let each: Vec<BTreeSet<&str>> = each.flatten().collect();
+        let each: Vec<Labels> = each.flatten().collect();
         let cheapest = in_all(each.iter());
-        let is_by_cpu = !cheapest.is_empty() && cheapest.len() < self.engines.len();
+        if cheapest.is_empty() {
+            return self;
+        }
         Self {
-            engines: if is_by_cpu { cheapest } else { self.engines },
-            is_by_cpu,
+            dearer: &self.engines - &cheapest,
+            engines: cheapest,
         }
     }
 }
 
-/// Returns whether the gain of an engine is unknown: offload over loopback or veth.
+/// Returns whether the gain of an engine is unknown: offload over loopback or veth. Requests are too few for trains.
 pub(super) fn is_unknown(board: &BoardRanking, place: &RankedEngine) -> bool {
-    let is_wire = board.machine.network == Network::Wire;
-    !is_wire && Technique::of(board.case(&place.label)) == Technique::Offload
+    let has_trains = board.circumstances.is_none() && board.machine.network != Network::Wire;
+    has_trains && Technique::of(board.case(&place.label)) == Technique::Offload
 }
 
 /// Returns whether an engine keeps a CPU busy even when nothing comes, while others that were measured do not.
@@ -327,45 +377,43 @@ pub(super) fn needs_spare_cpus(board: &BoardRanking, place: &RankedEngine) -> bo
 
 /// Returns whether an engine lost less than [`LOSSY_PCT`].
 pub(super) fn is_clean(place: &RankedEngine) -> bool {
-    place.loss_pct.is_none_or(|(_, most)| most < LOSSY_PCT)
+    most_lost_pct(place) < LOSSY_PCT
+}
+
+fn most_lost_pct(place: &RankedEngine) -> f64 {
+    place.loss_pct.map_or(0.0, |(_, most)| most)
 }
 
 /// Chooses among engines under the same conditions, and adds better engines without an interval to `unsure`. `None` if
 /// there is no engine.
-fn choice<'a>(
+fn outcome<'a>(
+    board: &'a BoardRanking,
     averaged: &'a Averaged,
-    places: &[&'a RankedEngine],
-    unsure: &mut BTreeSet<&'a str>,
-) -> Option<Choice<'a>> {
-    let most_lost = |place: &RankedEngine| place.loss_pct.unwrap_or_default().1;
-    let least =
-        |one: &&&RankedEngine, other: &&&RankedEngine| most_lost(one).total_cmp(&most_lost(other));
-    let least = places.iter().min_by(least)?;
+    among: Among,
+    unsure: &mut Labels<'a>,
+) -> Option<Outcome<'a>> {
+    let places = averaged.standing.places.iter();
+    let places: Vec<&RankedEngine> = places.filter(|place| among.has(board, place)).collect();
+    let lost = |place: &&&RankedEngine| most_lost_pct(place);
+    let least = *places.iter().min_by(|a, b| lost(a).total_cmp(&lost(b)))?;
     let clean: Vec<&RankedEngine> = places.iter().filter(|it| is_clean(it)).copied().collect();
     if clean.is_empty() {
-        return Some(Choice::Lossy(
-            &least.label,
-            least.loss_pct.unwrap_or_default(),
-        ));
+        return Some(Outcome::Lossy(least));
     }
     let standing = averaged.standing.of_these(&clean);
-    let name = |place: &RankedEngine| clean.iter().find(|one| one.label == place.label);
-    let names = |place: &RankedEngine| name(place).map(|place| place.label.as_str());
+    let label = |place: &RankedEngine| {
+        let own = clean.iter().find(|one| one.label == place.label);
+        own.map(|place| place.label.as_str())
+    };
     let first = standing.places.iter().position(RankedEngine::is_first);
-    unsure.extend(
-        standing.places[..first.unwrap_or(0)]
-            .iter()
-            .filter_map(names),
-    );
-    let leaders = || standing.leaders();
-    let mut best: Vec<&RankedEngine> = leaders().filter_map(|it| name(it).copied()).collect();
+    let better = &standing.places[..first.unwrap_or(0)];
+    unsure.extend(better.iter().filter_map(label));
+    let mut best: Vec<&RankedEngine> = standing.leaders().collect();
     // The engine is ahead round by round, but the interval that users see includes std.
-    let is_doubtful = |place: &RankedEngine| standing.surely_other_than_std(place).is_none();
+    let is_doubtful = |place: &&RankedEngine| standing.surely_other_than_std(place).is_none();
     let is_std_doubtful =
-        !best.is_empty() && !leaders().any(RankedEngine::is_std) && leaders().all(is_doubtful);
-    let std = standing.std().filter(|_| is_std_doubtful);
-    best.extend(std.and_then(|it| name(it).copied()));
-    let engines: BTreeSet<&str> = best.iter().map(|place| place.label.as_str()).collect();
+        !best.is_empty() && !best.iter().any(|it| it.is_std()) && best.iter().all(is_doubtful);
+    best.extend(standing.std().filter(|_| is_std_doubtful));
     let has_std = best.iter().any(|place| place.is_std());
     let beats_std = |place: &&RankedEngine| {
         if has_std {
@@ -374,30 +422,55 @@ fn choice<'a>(
             standing.surely_other_than_std(place) == Some(true)
         }
     };
-    let beat_std = best.iter().copied().filter(beats_std);
-    let beat_std: BTreeSet<&str> = beat_std.map(|place| place.label.as_str()).collect();
-    let halves = best.iter().filter_map(|place| place.reading.half_pct());
-    let widest_pct = halves.reduce(f64::max).unwrap_or(0.0);
-    let is_wide = widest_pct > NEEDED_PCT;
-    let is_noisy = is_wide || (has_std && !beat_std.is_empty());
+    let labels = |places: &[&RankedEngine]| -> Labels<'a> {
+        places.iter().filter_map(|place| label(place)).collect()
+    };
+    let engines = labels(&best);
+    let beat_std = labels(&best.iter().copied().filter(beats_std).collect::<Vec<_>>());
+    let apart = apart_pct(&best);
+    let widest = best.iter().filter_map(|place| place.reading.half_pct());
+    let widest = widest.fold(0.0, f64::max);
     // Whatever makes an interval wide may be why the others lost datagrams.
-    let of_all = averaged.standing.of_these(places);
+    let of_all = averaged.standing.of_these(&places);
     let lossy = of_all.leaders().filter(|place| !is_clean(place));
     let lossy = lossy.filter_map(|place| places.iter().find(|it| it.label == place.label));
-    let lossy: BTreeSet<&str> = lossy.map(|place| place.label.as_str()).collect();
-    Some(match engines.len() {
-        0 => Choice::Unsure,
-        1 if is_wide && !lossy.is_empty() => Choice::Noisy(Noisy {
+    let lossy: Labels = lossy.map(|place| place.label.as_str()).collect();
+    let outcome = match engines.len() {
+        0 => Outcome::Unsure,
+        1 if widest > NEEDED_PCT && !lossy.is_empty() => Outcome::Noisy(Noisy {
             engines: &engines | &lossy,
-            widest_pct,
-            beat_std: BTreeSet::new(),
+            spread: Spread::Wide(widest),
+            beat_std: Labels::new(),
         }),
-        2.. if is_noisy => Choice::Noisy(Noisy {
+        2.. if apart > NEEDED_PCT || (has_std && !beat_std.is_empty()) => Outcome::Noisy(Noisy {
             engines,
-            widest_pct,
+            spread: Spread::Apart(apart),
             beat_std,
         }),
-        _ => Choice::Best(Best::new(engines)),
+        _ if averaged.standing.measure == Measure::RoundTrip => {
+            let near = near(&standing).filter_map(label);
+            Outcome::Best(Best::new(engines.into_iter().chain(near).collect()))
+        }
+        _ => Outcome::Best(Best::new(engines)),
+    };
+    Some(outcome.unless_overrun(board, averaged.conditions, among))
+}
+
+/// Returns by how much two of these engines differ at most, in percent.
+fn apart_pct(places: &[&RankedEngine]) -> f64 {
+    let pairs = places.iter().enumerate();
+    let pairs = pairs.flat_map(|(n, one)| places[n + 1..].iter().map(move |other| (one, other)));
+    let apart = pairs.map(|(one, other)| one.reading.apart_at_most_pct(&other.reading, RISK));
+    apart.fold(0.0, f64::max)
+}
+
+/// Returns the engines that surely differ from the best by less than a choice needs: from one run to the next, medians
+/// of quiet windows move by that much, and so does the rate that a load is a share of.
+fn near(standing: &Standing) -> impl Iterator<Item = &RankedEngine> {
+    let best = standing.places[0].reading;
+    let others = standing.places.iter().filter(|it| !it.is_first());
+    others.filter(move |place| {
+        place.place.is_some() && best.apart_at_most_pct(&place.reading, RISK) <= NEEDED_PCT
     })
 }
 

@@ -1,194 +1,305 @@
 //! Puts the choices into words.
 
-use std::collections::BTreeSet;
-
-use super::{Among, Best, Choice, Choices, NEEDED_PCT, Noisy};
+use super::{
+    Among, Best, Choice, Choices, Labels, NEEDED_PCT, Noisy, Outcome, Spread, is_clean,
+    most_lost_pct,
+};
 use crate::data::EngineName;
+use crate::results::row::Network;
 use crate::term::digits::counted;
 use crate::verdict::quality::{Grade, LOSSY_PCT};
-use crate::verdict::rank::BoardRanking;
+use crate::verdict::rank::estimate::Reading;
 use crate::verdict::rank::measure::Measure;
+use crate::verdict::rank::{Overloaded, RankedEngine};
 
 /// Largest number of engine names in a list; a reader skips longer lists.
 const MOST_NAMES: usize = 4;
-/// Largest number of conditions that are listed with their own best engine; a reader skips longer lists.
-const MOST_LISTED: usize = 3;
+/// Largest number of conditions that are listed with their own best engine, and of lines about others; a reader skips
+/// longer lists.
+const MOST_LISTED: usize = 4;
+/// Widest half of the interval of a 99th percentile that is compared, in percent: one of few rare delays says nothing of
+/// the next run.
+const MOST_TAIL_PCT: f64 = 20.0;
+
+/// The labels of some conditions, and what is said of all of them.
+type Said<'a, T> = (Vec<&'a str>, T);
 
 impl<'a> Choices<'a> {
-    /// Puts the choices into words. `limit` says why engines may be equally fast here.
-    pub(in crate::verdict::rank) fn text(&self, limit: &str) -> Text {
-        let best = self.everywhere.as_ref();
-        // Engines that cross are all named in one sentence.
+    /// Names the best engines in a line, with the number of engines to choose from. `None` if no conditions have any.
+    pub(in crate::verdict::rank) fn headline(&self, engines: usize) -> Option<String> {
+        let best = match &self.everywhere {
+            Some(best) => self.best_in_words(best),
+            None => self.by_conditions()?,
+        };
+        let (noun, besides) = match self.among {
+            Among::ReceiversOf(sender) => ("receiver", format!(" with sender {sender}")),
+            Among::AllKnown if self.is_without_offload() => {
+                ("engine", " besides offload".to_owned())
+            }
+            Among::AllKnown => ("engine", String::new()),
+        };
+        if self.measure == Measure::Cpu {
+            return Some(format!("Least CPU time per datagram{besides}: {best}"));
+        }
+        let is_doubtful =
+            self.board.quality.grade == Grade::Poor || self.each.iter().any(Choice::is_disturbed);
+        let verb = if is_doubtful { "perhaps" } else { "use" };
+        let by = if self.measure == Measure::RoundTrip {
+            ", by the median round trip"
+        } else {
+            ""
+        };
+        let (place, engines) = (self.board.machine.network.among(), counted(engines, noun));
+        Some(format!("{place} {engines}{besides}{by}: {verb} {best}"))
+    }
+
+    /// Returns the lines on conditions without a choice, and on engines that are not in it.
+    pub(in crate::verdict::rank) fn others(&self) -> Vec<String> {
+        let mut others = self.all_others();
+        others.truncate(MOST_LISTED);
+        others
+    }
+
+    /// Returns whether the words leave out some conditions, which are too many.
+    pub(in crate::verdict::rank) fn are_too_many(&self) -> bool {
+        let has_too_many_best = self.everywhere.is_none() && self.by_words().len() > MOST_LISTED;
+        has_too_many_best || self.all_others().len() > MOST_LISTED
+    }
+
+    fn all_others(&self) -> Vec<String> {
+        // Engines that cross are all named in the headline.
         let noisy = if self.cross { Vec::new() } else { self.noisy() };
-        let others = [
-            self.lossy(),
-            self.overruns(),
-            self.without_intervals(),
-            self.better(),
+        let parts = [
+            self.said(|it| self.instead(it)),
+            self.said(|it| self.beside_loads(it)),
         ];
-        Text {
-            best: match best {
-                Some(best) => Some(best.in_words(limit)),
-                None => self.by_conditions(limit),
-            },
-            others: noisy
-                .into_iter()
-                .chain(others.into_iter().flatten())
-                .collect(),
-            noun: match self.among {
-                Among::AllKnown => "engine",
-                Among::ReceiversOf(_) => "receiver",
-            },
-            besides: match self.among {
-                Among::ReceiversOf(sender) => format!(" with sender {sender}"),
-                Among::AllKnown if self.is_without_offload => " besides offload".to_owned(),
-                Among::AllKnown => String::new(),
-            },
+        let lines = parts.into_iter().flatten();
+        let lines = lines.map(|(labels, text)| self.at(&labels, &text));
+        noisy
+            .into_iter()
+            .chain(lines)
+            .chain(self.better())
+            .collect()
+    }
+
+    fn is_without_offload(&self) -> bool {
+        let mut places = self
+            .board
+            .averaged_by(self.measure)
+            .flat_map(|one| &one.standing.places);
+        places.any(|place| super::is_unknown(self.board, place))
+    }
+
+    /// Names the engines, with the reason for the choice among equally good ones.
+    fn best_in_words(&self, best: &Best) -> String {
+        let is_on_a_wire = self.board.machine.network == Network::Wire;
+        let limit = if is_on_a_wire && self.measure == Measure::Speed {
+            ": the wire may be the limit"
+        } else {
+            ""
+        };
+        let engines = names(&best.engines, "or");
+        if !best.dearer.is_empty() {
+            let dearer = names(&best.dearer, "and");
+            return format!("{engines} (as fast as {dearer} for less CPU time{limit})");
+        }
+        match best.engines.len() {
+            1 => engines,
+            _ => format!("{engines} (a tie within {NEEDED_PCT} %{limit})"),
         }
     }
 
-    /// Returns whether the words leave out the best engine of each of the conditions, which are too many.
-    pub(in crate::verdict::rank) fn are_too_many(&self) -> bool {
-        self.everywhere.is_none() && self.by_words("").len() > MOST_LISTED
-    }
-
     /// Names the best engines under each of the conditions. `None` if no conditions have any.
-    fn by_conditions(&self, limit: &str) -> Option<String> {
-        match &self.by_words(limit)[..] {
+    fn by_conditions(&self) -> Option<String> {
+        match &self.by_words()[..] {
             [] => None,
-            [(words, labels)] => Some(format!("{words} at {}", listed(labels, "and"))),
+            [(labels, words)] => Some(format!("{words} for {}", listed(labels, "and"))),
             many if many.len() > MOST_LISTED => Some(format!(
                 "{}, by payload and threads",
                 names(&self.engines(), "or")
             )),
             several => {
-                let text = |(words, labels): &(String, Vec<&str>)| {
-                    format!("{}: {words}", listed(labels, "and"))
-                };
+                let text =
+                    |(labels, words): &Said<String>| format!("{}: {words}", listed(labels, "and"));
                 let texts: Vec<String> = several.iter().map(text).collect();
                 Some(format!("for {}", texts.join("; ")))
             }
         }
     }
 
-    /// Names the best engines in words, with the labels of the conditions under which they are.
-    fn by_words(&self, limit: &str) -> Vec<(String, Vec<&'a str>)> {
-        let mut by_words: Vec<(String, Vec<&str>)> = Vec::new();
-        for (label, choice) in &self.each {
-            let words = match choice {
-                Choice::Best(best) => best.in_words(limit),
-                Choice::Noisy(noisy) if self.cross => {
-                    format!("{} (too noisy to say which)", names(&noisy.engines, "or"))
-                }
-                _ => continue,
-            };
-            match by_words.iter_mut().find(|(known, _)| *known == words) {
-                Some((_, labels)) => labels.push(label),
-                None => by_words.push((words, vec![label])),
+    fn by_words(&self) -> Vec<Said<'a, String>> {
+        self.said(|choice| match &choice.outcome {
+            Outcome::Best(best) => Some(self.best_in_words(best)),
+            Outcome::Noisy(noisy) if self.cross => {
+                let names = names(&noisy.engines, "or");
+                Some(format!("{names} (too noisy to say which)"))
             }
-        }
-        by_words
+            _ => None,
+        })
     }
 
-    /// Selects some of the choices, each with the label of its conditions.
-    fn some<'s, T>(&'s self, of: impl Fn(&'s Choice<'a>) -> Option<T>) -> Vec<(&'a str, T)> {
-        let each = self.each.iter();
-        each.filter_map(|(label, choice)| Some((*label, of(choice)?)))
-            .collect()
+    /// Collects the conditions of which the same is said.
+    fn said<T: PartialEq>(&self, of: impl Fn(&Choice<'a>) -> Option<T>) -> Vec<Said<'a, T>> {
+        let mut all: Vec<Said<T>> = Vec::new();
+        for choice in &self.each {
+            let Some(said) = of(choice) else { continue };
+            match all.iter_mut().find(|(_, other)| *other == said) {
+                Some((labels, _)) => labels.push(choice.label),
+                None => all.push((vec![choice.label], said)),
+            }
+        }
+        all
+    }
+
+    /// Prefixes the text with the labels of its conditions, unless it holds for all conditions.
+    fn at(&self, labels: &[&str], text: &str) -> String {
+        if labels.len() == self.each.len() {
+            return text.to_owned();
+        }
+        format!("For {}: {}", listed(labels, "and"), lowered(text))
     }
 
     /// Returns one line per set of engines that are too noisy to rank.
     fn noisy(&self) -> Vec<String> {
-        let noisy = self.some(|choice| match choice {
-            Choice::Noisy(noisy) => Some(noisy),
+        let of = |choice: &Choice<'a>| match &choice.outcome {
+            Outcome::Noisy(noisy) => Some((noisy.engines.clone(), noisy.beat_std.clone())),
             _ => None,
-        });
-        let mut sets: Vec<Vec<(&str, &Noisy)>> = Vec::new();
-        for (label, noisy) in noisy {
-            let is_same = |set: &&mut Vec<(&str, &Noisy)>| {
-                let (_, first) = set[0];
-                (&first.engines, &first.beat_std) == (&noisy.engines, &noisy.beat_std)
-            };
-            match sets.iter_mut().find(is_same) {
-                Some(set) => set.push((label, noisy)),
-                None => sets.push(vec![(label, noisy)]),
-            }
-        }
-        let line = |set: &Vec<(&str, &Noisy)>| {
-            let widest = set.iter().map(|(_, noisy)| noisy.widest_pct);
-            let widest = half_in_words(widest.fold(0.0, f64::max));
-            let within = self.within;
-            let (_, first) = &set[0];
-            let engines = names(&first.engines, "and");
-            let has_std = first.engines.contains(EngineName::REFERENCE.as_str());
-            let needed = format!("+-{widest} {within}, {NEEDED_PCT} % needed");
-            let what = if first.beat_std == first.engines {
-                format!("{engines} beat std, too noisy to say which is the best ({needed})")
-            } else if has_std && !first.beat_std.is_empty() {
-                let better = names(&first.beat_std, "or");
-                format!(
-                    "Perhaps {better}: too few rounds to be sure that std is not as good; measure more (--rounds)"
-                )
-            } else {
-                format!("Too noisy to say which is the best: {engines} ({needed})")
-            };
-            self.at(set, &what)
         };
-        sets.iter().map(line).collect()
-    }
-
-    fn lossy(&self) -> Option<String> {
-        let lossy = self.some(|choice| match choice {
-            Choice::Lossy(engine, pct) => Some((*engine, *pct)),
-            _ => None,
-        });
-        let least = lossy.iter().map(|(label, (engine, (low, high)))| {
-            let range = if high - low < 0.05 {
-                format!("{high:.1} %")
-            } else {
-                format!("{low:.1} to {high:.1} %")
+        let line = |(labels, (engines, beat_std)): Said<(Labels, Labels)>| {
+            let of_these = self
+                .each
+                .iter()
+                .filter(|choice| labels.contains(&choice.label));
+            let spreads = of_these.filter_map(|choice| match &choice.outcome {
+                Outcome::Noisy(noisy) => Some(noisy.spread),
+                _ => None,
+            });
+            let widest = spreads.max_by(|one, other| one.pct().total_cmp(&other.pct()));
+            let spread = widest.unwrap_or(Spread::Apart(0.0));
+            let noisy = Noisy {
+                engines,
+                spread,
+                beat_std,
             };
-            if lossy.len() == 1 {
-                format!("{engine} ({range})")
-            } else {
-                format!("{engine} at {label} ({range})")
-            }
-        });
-        let least: Vec<String> = least.take(MOST_LISTED).collect();
-        let least: Vec<&str> = least.iter().map(String::as_str).collect();
-        let what = format!(
-            "No recommendation: all lost {LOSSY_PCT} % or more, the least {}",
-            listed(&least, "and")
-        );
-        (!lossy.is_empty()).then(|| self.at(&lossy, &what))
+            self.at(&labels, &self.noisy_in_words(&noisy))
+        };
+        self.said(of).into_iter().map(line).collect()
     }
 
-    /// Says which engine received more than others for less CPU time, but sent more than it received.
-    fn overruns(&self) -> Option<String> {
-        let overruns = self.some(|choice| match choice {
-            Choice::Overrun(overrun) => Some(overrun),
-            _ => None,
-        });
-        let parts = overruns.iter().map(|(label, overrun)| {
-            let (engine, others) = (&overrun.engine.label, names(&overrun.others, "and"));
-            let at = if overruns.len() == 1 { String::new() } else { format!("at {label} ") };
-            let (_, lost) = overrun.engine.loss_pct.unwrap_or_default();
+    fn noisy_in_words(&self, noisy: &Noisy) -> String {
+        let engines = names(&noisy.engines, "and");
+        let pct = half_in_words(noisy.spread.pct());
+        let spread = match noisy.spread {
+            Spread::Apart(_) => format!("up to {pct} apart"),
+            Spread::Wide(_) => format!("+-{pct} {}", self.board.reach_of_intervals()),
+        };
+        let needed = format!("{spread}, {NEEDED_PCT} % needed");
+        let has_std = noisy.engines.contains(EngineName::REFERENCE.as_str());
+        if noisy.beat_std == noisy.engines {
+            format!("{engines} beat std, too noisy to say which is the best ({needed})")
+        } else if has_std && !noisy.beat_std.is_empty() {
+            let better = names(&noisy.beat_std, "or");
             format!(
-                "{at}{engine} received more than {others} for less CPU time, but overran {} ({lost:.1} % lost)",
-                self.overrun
+                "Perhaps {better}: too few rounds to be sure that std is not as good; measure more (--rounds)"
             )
-        });
-        let parts: Vec<String> = parts.take(MOST_LISTED).collect();
-        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        let what = format!("No recommendation: {}", listed(&parts, "and"));
-        (!overruns.is_empty()).then(|| self.at(&overruns, &what))
+        } else {
+            format!("Too noisy to say which is the best: {engines} ({needed})")
+        }
     }
 
-    fn without_intervals(&self) -> Option<String> {
-        let unsure = self.some(|choice| matches!(choice, Choice::Unsure).then_some(()));
-        let what =
-            "No recommendation: no engine has an interval; measure more rounds, and std as well";
-        (!unsure.is_empty()).then(|| self.at(&unsure, what))
+    /// Returns the reason for no recommendation. `None`: there is one, or engines are too noisy.
+    fn instead(&self, choice: &Choice<'a>) -> Option<String> {
+        let why = match &choice.outcome {
+            Outcome::Best(_) | Outcome::Noisy(_) | Outcome::Nobody => return None,
+            Outcome::Lossy(least) => {
+                format!(
+                    "all lost {LOSSY_PCT} % or more, the least {}",
+                    with_loss(least)
+                )
+            }
+            Outcome::Overrun(overrun) => {
+                let overran = match self.board.machine.network {
+                    Network::Loopback => "its own receivers",
+                    Network::Veth | Network::Wire => "the path or its receivers",
+                };
+                format!(
+                    "{} received more than {} for less CPU time, but overran {overran} ({:.1} % lost)",
+                    overrun.engine.label,
+                    names(&overrun.others, "and"),
+                    most_lost_pct(overrun.engine),
+                )
+            }
+            Outcome::Unsure => {
+                "no engine has an interval; measure more rounds, and std as well".to_owned()
+            }
+        };
+        Some(format!("No recommendation: {why}"))
+    }
+
+    /// Names the engines that are not ranked at a load, and whose slow round trips say otherwise.
+    fn beside_loads(&self, choice: &Choice<'a>) -> Option<String> {
+        if self.measure != Measure::RoundTrip {
+            return None;
+        }
+        let none_kept_up = matches!(choice.outcome, Outcome::Nobody);
+        let ranked = choice.engines().map(|_| self.places(choice));
+        let lossy = ranked.into_iter().flatten().filter(|it| !is_clean(it));
+        let (disturbed, overloaded): (Vec<&Overloaded>, Vec<&Overloaded>) =
+            choice.overloaded.iter().partition(|one| one.is_disturbed);
+        let answered = |all: Vec<&Overloaded>| all.into_iter().map(answered).collect();
+        let parts: [(&str, Vec<String>); 3] = [
+            ("overloaded", answered(overloaded)),
+            ("disturbed (kept up with more load)", answered(disturbed)),
+            ("not ranked, as they lost", lossy.map(with_loss).collect()),
+        ];
+        let parts = parts.into_iter().filter(|(_, engines)| !engines.is_empty());
+        let parts = parts.map(|(what, engines)| format!("{what}: {}", engines.join(", ")));
+        let nobody = none_kept_up.then(|| "no engine kept up".to_owned());
+        let parts: Vec<String> = nobody
+            .into_iter()
+            .chain(parts)
+            .chain(self.tail(choice))
+            .collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    /// Names the engine with the shortest tail, if that of one of the best is surely longer.
+    fn tail(&self, choice: &Choice<'a>) -> Option<String> {
+        let Outcome::Best(best) = &choice.outcome else {
+            return None;
+        };
+        let p99 = |place: &'a RankedEngine| -> Option<(&'a str, Reading)> {
+            let own = (choice.conditions, place.label.clone());
+            Some((
+                place.label.as_str(),
+                self.board.tails.get(&own).copied().flatten()?,
+            ))
+        };
+        let mut all = self
+            .places(choice)
+            .filter(|place| is_clean(place))
+            .filter_map(p99);
+        let shortest = all
+            .clone()
+            .min_by(|(_, a), (_, b)| a.value().total_cmp(&b.value()))?;
+        let is_known = |tail: &Reading| tail.half_pct().is_some_and(|half| half <= MOST_TAIL_PCT);
+        let (longer, _) = all.find(|(label, tail)| {
+            let ends = tail.interval().zip(shortest.1.interval());
+            let is_apart = ends.is_some_and(|((low, _), (_, high))| low > high);
+            is_apart && best.engines.contains(label) && is_known(tail) && is_known(&shortest.1)
+        })?;
+        Some(format!(
+            "p99 is surely shorter with {} than with {longer}",
+            shortest.0
+        ))
+    }
+
+    /// Returns the engines that may be recommended under the conditions of a choice, the best first.
+    fn places(&self, choice: &Choice) -> impl Iterator<Item = &'a RankedEngine> + Clone {
+        let averaged = self.board.average(self.measure, choice.conditions);
+        let places = averaged.into_iter().flat_map(|one| &one.standing.places);
+        let (board, among) = (self.board, self.among);
+        places.filter(move |place| among.has(board, place))
     }
 
     fn better(&self) -> Option<String> {
@@ -201,64 +312,20 @@ impl<'a> Choices<'a> {
         let what = format!("{names} {was} better, but without an interval: measure more rounds");
         (!self.unsure.is_empty()).then_some(what)
     }
-
-    /// Prefixes the text with the labels of its conditions, unless it holds for all conditions.
-    fn at<T>(&self, some: &[(&str, T)], text: &str) -> String {
-        if some.len() == self.each.len() {
-            return text.to_owned();
-        }
-        let labels: Vec<&str> = some.iter().map(|(label, _)| *label).collect();
-        format!("At {}: {}", listed(&labels, "and"), lowered(text))
-    }
 }
 
-/// Choices in words.
-pub(in crate::verdict::rank) struct Text {
-    /// The best engines. `None` if no conditions have any.
-    best: Option<String>,
-    /// Reasons for a missing or doubtful choice.
-    pub(in crate::verdict::rank) others: Vec<String>,
-    /// Word for one of those that were to choose from.
-    noun: &'static str,
-    /// Engines that were to choose from, unless all were.
-    besides: String,
+/// Names an engine, and what it answered.
+fn answered(one: &Overloaded) -> String {
+    let lost = match one.lost_pct {
+        pct if pct < LOSSY_PCT => String::new(),
+        pct => format!(", {pct:.1} % lost"),
+    };
+    format!("{} (answered {:.0} %{lost})", one.engine, one.answered_pct)
 }
 
-impl Best<'_> {
-    /// Names the engines, with the reason for the choice among equally fast ones.
-    fn in_words(&self, limit: &str) -> String {
-        let names = names(&self.engines, "or");
-        match self.engines.len() {
-            _ if self.is_by_cpu => {
-                format!("{names} (as fast as others for less CPU time{limit})")
-            }
-            1 => names,
-            _ => format!("{names} (a tie{limit})"),
-        }
-    }
-}
-
-impl Text {
-    /// Returns the line of advice, with the number of engines to choose from.
-    pub(in crate::verdict::rank) fn best(
-        &self,
-        board: &BoardRanking,
-        measure: Measure,
-        engines: usize,
-    ) -> Option<String> {
-        let best = self.best.as_ref()?;
-        let verb = match (measure, board.quality.grade) {
-            (Measure::Cpu, _) => {
-                let besides = &self.besides;
-                return Some(format!("Least CPU time per datagram{besides}: {best}"));
-            }
-            (Measure::RoundTrip | Measure::Speed, Grade::Poor) => "perhaps",
-            (Measure::RoundTrip | Measure::Speed, _) => "use",
-        };
-        let (place, besides) = (board.machine.network.among(), &self.besides);
-        let engines = counted(engines, self.noun);
-        Some(format!("{place} {engines}{besides}: {verb} {best}"))
-    }
+/// Names an engine, and its largest loss.
+fn with_loss(place: &RankedEngine) -> String {
+    format!("{} ({:.1} %)", place.label, most_lost_pct(place))
 }
 
 /// Formats half of an interval, in percent. A wide one is no longer symmetric.
@@ -271,7 +338,7 @@ pub(in crate::verdict::rank) fn half_in_words(pct: f64) -> String {
 }
 
 /// Lists engines by name, std first, with "N more" in place of names beyond [`MOST_NAMES`].
-pub(in crate::verdict::rank) fn names(engines: &BTreeSet<&str>, and: &str) -> String {
+pub(in crate::verdict::rank) fn names(engines: &Labels, and: &str) -> String {
     let std = EngineName::REFERENCE.as_str();
     let mut names: Vec<&str> = engines.iter().copied().collect();
     names.sort_by_key(|name| *name != std);
@@ -294,7 +361,7 @@ pub(in crate::verdict::rank) fn listed(words: &[&str], and: &str) -> String {
 }
 
 /// Returns the text with a small first letter.
-pub(in crate::verdict::rank) fn lowered(text: &str) -> String {
+fn lowered(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_lowercase().to_string());
     first.unwrap_or_default() + letters.as_str()

@@ -4,6 +4,7 @@ use super::*;
 use crate::data::{BUCKETS, Case, Histogram, RoundTrips, Sample, bucket_of};
 use crate::results::row::tests::window;
 use crate::results::row::{EndedBy, Environment, Outcome, RowInput};
+use crate::verdict::rank::choices::{Among, Choices, Labels};
 
 const ROUNDS: u32 = 15;
 const ENGINES: [&str; 3] = ["std", "nix", "socket2"];
@@ -30,9 +31,13 @@ impl Dice {
         deviation * radius * (std::f64::consts::TAU * self.0.f64()).cos()
     }
 
-    /// Returns the lines of the answer, from the one about clients that wait on. The first engine is sooner by
-    /// `sooner_pct`.
-    fn lines(&mut self, engines: &[&str], sooner_pct: f64, noise: Noise) -> Vec<String> {
+    /// Returns the best engines at each load. `None`: it is not sure. The first engine is sooner by `sooner_pct`.
+    fn best(
+        &mut self,
+        engines: &[&str],
+        sooner_pct: f64,
+        noise: Noise,
+    ) -> Vec<Option<BTreeSet<String>>> {
         let common: Vec<f64> = (0..ROUNDS)
             .map(|_| self.normal(noise.round_pct / 100.0))
             .collect();
@@ -84,11 +89,12 @@ impl Dice {
             row.received_pps = row.target_pps.map(|rate| f64::from(u32::from(rate)));
             row.loss_pct = Some(0.0);
         }
-        let said = ranked(&rows).answer(By::Both).said;
-        let lines = said
-            .into_iter()
-            .skip_while(|line| !line.starts_with("alone:"));
-        lines.collect()
+        let board = ranked(&rows);
+        let labels = board.labels();
+        let choices = Choices::of(&board, Measure::RoundTrip, &labels, Among::AllKnown);
+        let owned = |best: Labels| best.into_iter().map(str::to_owned).collect();
+        let each = choices.best_of_each().into_iter();
+        each.map(|best| best.map(owned)).collect()
     }
 
     /// Returns a window of 60 requests around a median.
@@ -121,13 +127,13 @@ impl Dice {
 /// Counts over simulated runs.
 #[derive(Debug, Default)]
 struct Counts {
-    /// Runs with a line that names engines of which none is the soonest.
+    /// Runs with best engines at some load of which none is the soonest.
     wrong: usize,
-    /// Runs with a line that names one engine alone.
+    /// Runs with one best engine alone at some load.
     alone: usize,
-    /// Runs with a line that names fewer engines than there are, or one alone.
+    /// Runs with fewer best engines at some load than there are.
     fewer: usize,
-    /// Runs of which each line names the first engine alone.
+    /// Runs with the first engine as the best alone at all loads.
     found: usize,
 }
 
@@ -135,33 +141,18 @@ fn simulate(runs: usize, engines: &[&str], sooner_pct: f64, noise: Noise) -> Cou
     let mut dice = Dice(fastrand::Rng::with_seed(20_261_128));
     let mut counts = Counts::default();
     for _ in 0..runs {
-        let lines = dice.lines(engines, sooner_pct, noise);
-        assert_eq!(lines.len(), 4, "{lines:?}");
-        // The engines before the value.
-        let named = |line: &String| -> Option<String> {
-            let (_, said) = line.split_once(':')?;
-            let end = said.find(" alike").or_else(|| said.find(" us"))?;
-            (!said.contains("too noisy")).then(|| said[..end].to_owned())
+        let each = dice.best(engines, sooner_pct, noise);
+        assert_eq!(each.len(), 4, "{each:?}");
+        let is_any = |is_so: &dyn Fn(&BTreeSet<String>) -> bool| {
+            usize::from(each.iter().flatten().any(is_so))
         };
-        let named: Vec<Option<String>> = lines.iter().map(named).collect();
-        let is_alone = |engines: &String| !engines.contains(" and ");
-        let has_first = |engines: &String| {
-            engines
-                .split_whitespace()
-                .any(|it| it.trim_matches(',') == ENGINES[0])
-        };
-        let mut said = named.iter().flatten();
-        counts.wrong += usize::from(said.any(|engines| sooner_pct > 0.0 && !has_first(engines)));
-        let mut said = named.iter().flatten();
-        counts.alone += usize::from(said.any(is_alone));
-        let mut said = named.iter().flatten();
-        let all = engines.len();
-        counts.fewer += usize::from(
-            said.any(|it| 1 + it.matches(", ").count() + it.matches(" and ").count() < all),
-        );
-        let is_found =
-            |it: &Option<String>| it.as_ref().is_some_and(|it| is_alone(it) && has_first(it));
-        counts.found += usize::from(named.iter().all(is_found));
+        let is_wrong = |best: &BTreeSet<String>| sooner_pct > 0.0 && !best.contains(ENGINES[0]);
+        counts.wrong += is_any(&is_wrong);
+        counts.alone += is_any(&|best| best.len() == 1);
+        counts.fewer += is_any(&|best| best.len() < engines.len());
+        let first = BTreeSet::from([ENGINES[0].to_owned()]);
+        let is_found = |best: &Option<BTreeSet<String>>| best.as_ref() == Some(&first);
+        counts.found += usize::from(each.iter().all(is_found));
     }
     counts
 }

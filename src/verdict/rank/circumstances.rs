@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::shared_cpus::SharedCpus;
+use super::shared_cpus::SharedCpus;
 use crate::host::placement::Placement;
 use crate::results::row::{Load, Row};
 
 /// Facts about the rows of one machine with round trips.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct Circumstances {
+pub(super) struct Circumstances {
     /// CPUs of the threads of the rows.
     pins: BTreeSet<Option<Placement>>,
     /// Median round trip of clients that wait, and the time of it that waking the client took, by engine, in
@@ -20,7 +20,7 @@ pub(in super::super) struct Circumstances {
 
 impl Circumstances {
     /// Collects the facts. `None`: no row has round trips to rank.
-    pub(in super::super) fn of(rows: &[(&Row, Option<Load>)]) -> Option<Self> {
+    pub(super) fn of(rows: &[(&Row, Option<Load>)]) -> Option<Self> {
         let mut facts = Self::default();
         let mut is_any = false;
         for (row, load) in rows {
