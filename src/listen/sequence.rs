@@ -274,9 +274,12 @@ pub fn before_socket(
                 links.join(", ")
             )
         }
-        (least, _) if least <= here => {
+        (least, most) if (least..=2 * most).contains(&here) => {
             "on this host, which dropped as many then (below), or on the way".to_owned()
         }
+        (least, _) if least <= here => format!(
+            "on the way, or among the {here} that this host dropped then for any program (below). On the way: {on_the_way}"
+        ),
         (least, _) if here > 0 && !all_is_looked_at => format!(
             "this host dropped up to {here} (below); at least {} on the way, or at a place of this host that was not \
              looked at (below). On the way: {on_the_way}",
@@ -365,6 +368,11 @@ mod tests {
                 (16, 999),
                 20,
                 "on this host, which dropped as many then (below), or on the way",
+            ),
+            (
+                (9, 9),
+                60,
+                "on the way, or among the 60 that this host dropped",
             ),
             (
                 (16, 999),

@@ -139,7 +139,7 @@ fn of_place(event: &Event, header: &Header) -> String {
             typed(FIREWALL)
         ),
         Place::Forward | Place::Path => format!(
-            "no counter of {host} tells of them; rules of a firewall have none: here and there, {}; here, tc -s qdisc \
+            "no counter of {host} tells of most of them; rules of a firewall have none: here and there, {}; here, tc -s qdisc \
              show dev {interface}; then cables and switches",
             typed(FIREWALL)
         ),
@@ -234,7 +234,7 @@ mod tests {
             (
                 "forward",
                 json!({}),
-                "on the way to board: no counter of board tells of them; ",
+                "on the way to board: no counter of board tells of most of them; ",
             ),
             (
                 "forward",

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::Duration;
 
@@ -15,8 +14,8 @@ use crate::data::HostAddress;
 use crate::host::clock;
 use crate::sys::host_id::HostId;
 use crate::sys::nic;
-use crate::workload::Echo;
 use crate::workload::probe::ProbeToken;
+use crate::workload::{Echo, UnsentAnswers};
 
 /// Silence after which the agent ends: longer than an outage that a soak is to find the end of. The controller starts
 /// another one if it still wants one.
@@ -33,18 +32,18 @@ pub struct EchoEnd {
     pub host: HostId,
 }
 
-/// Starts an echo at this address. The second value counts the answers that a firewall of this host refuses to send.
+/// Starts an echo at this address. The second value counts the answers that this host does not send.
 ///
 /// # Errors
 /// Fails if the address is not of this host, or if a socket or a thread cannot be made.
-pub(super) fn start(address: HostAddress) -> anyhow::Result<(EchoEnd, Arc<AtomicU64>)> {
+pub(super) fn start(address: HostAddress) -> anyhow::Result<(EchoEnd, Arc<UnsentAnswers>)> {
     let mut token = ProbeToken::default();
     File::open("/dev/urandom")?.read_exact(&mut token)?;
     let bound =
         socket_address(address, 0).and_then(|address| Echo::bind(address, token, clock::watch()));
     let echo = bound.with_context(|| format!("cannot bind an echo to {address}"))?;
     let port = echo.address()?.port();
-    let refused = echo.refused();
+    let unsent = echo.unsent();
     let run = move || {
         echo.run(LONGEST_SILENCE);
         let minutes = LONGEST_SILENCE.as_secs() / 60;
@@ -60,7 +59,7 @@ pub(super) fn start(address: HostAddress) -> anyhow::Result<(EchoEnd, Arc<Atomic
         token,
         host: HostId::read(),
     };
-    Ok((end, refused))
+    Ok((end, unsent))
 }
 
 /// Returns a socket address. That of a link-local address has the number of its interface.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::changes::changed_settings::ChangedSettings;
@@ -21,7 +21,8 @@ use crate::host::tuning::{NotChanged, Tuning};
 use crate::sys::files::Root;
 use crate::sys::interface_addresses;
 use crate::sys::interrupt::Interrupt;
-use crate::sys::loss_places::REFUSED_ANSWERS;
+use crate::sys::loss_places::{ANSWERS_WITHOUT_ROUTE, REFUSED_ANSWERS};
+use crate::workload::UnsentAnswers;
 
 /// State that all trials in this process share.
 pub struct LocalTrials {
@@ -32,7 +33,7 @@ pub struct LocalTrials {
     /// Places that lose packets on the way to an echo. `None`: there is none.
     losses: Option<LossWatch>,
     /// Answers of the echo that a firewall of this host refused to send.
-    refused_answers: Arc<AtomicU64>,
+    unsent_answers: Arc<UnsentAnswers>,
 }
 
 impl LocalTrials {
@@ -43,14 +44,14 @@ impl LocalTrials {
             reasons: ReasonWatch::default(),
             changed: None,
             losses: None,
-            refused_answers: Arc::default(),
+            unsent_answers: Arc::default(),
         }
     }
 
     /// Starts to count what this host loses on the way to an echo at this address, and back. The kernel's drop reasons
     /// are not counted: for hours, they would cost too much.
-    pub(super) fn watch_losses(&mut self, address: HostAddress, refused_answers: Arc<AtomicU64>) {
-        self.refused_answers = refused_answers;
+    pub(super) fn watch_losses(&mut self, address: HostAddress, unsent: Arc<UnsentAnswers>) {
+        self.unsent_answers = unsent;
         let interface = interface_addresses::interface_of(address.ip).unwrap_or_default();
         self.losses = Some(LossWatch::start(&interface));
     }
@@ -59,10 +60,13 @@ impl LocalTrials {
     pub(super) fn losses(&mut self) -> BTreeMap<String, u64> {
         let losses = self.losses.as_mut();
         let mut places = losses.map_or_else(BTreeMap::new, |it| it.places(BTreeMap::new()));
-        let refused = self.refused_answers.load(Ordering::Relaxed);
-        if refused > 0 {
-            places.insert(REFUSED_ANSWERS.what.to_owned(), refused);
-        }
+        let unsent = [
+            (&REFUSED_ANSWERS, &self.unsent_answers.refused),
+            (&ANSWERS_WITHOUT_ROUTE, &self.unsent_answers.without_route),
+        ];
+        let unsent = unsent.map(|(place, count)| (place, count.load(Ordering::Relaxed)));
+        let unsent = unsent.into_iter().filter(|(_, count)| *count > 0);
+        places.extend(unsent.map(|(place, count)| (place.what.to_owned(), count)));
         places
     }
 

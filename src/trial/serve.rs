@@ -185,8 +185,8 @@ fn obey(
             &spec, token, receiver, most, local,
         )?),
         Request::Echo(address) => {
-            let (end, refused_answers) = echo_end::start(address)?;
-            local.watch_losses(address, refused_answers);
+            let (end, unsent_answers) = echo_end::start(address)?;
+            local.watch_losses(address, unsent_answers);
             conversation.answer(&end)
         }
         Request::LossPlaces => conversation.answer(&local.losses()),

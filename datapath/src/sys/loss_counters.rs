@@ -8,6 +8,7 @@ use std::path::Path;
 
 use nix::net::if_::if_nameindex;
 
+use super::clock;
 use super::drop_reasons::DropReasons;
 use super::loss_places::{IP_WITHOUT_END, Layer, LossPlace, PLACES};
 use super::nic::{Link, LinkWatch, PathReader, Way, filter_drops, is_named, moved, way};
@@ -30,6 +31,10 @@ pub struct LossCounters {
     pub received: BTreeMap<String, u64>,
     /// Each CPU's receive queue.
     pub softnet: Vec<Softnet>,
+    /// When they were read, in nanoseconds of CLOCK_MONOTONIC; of growth, the time between the readings. 0: unknown.
+    pub at_ns: u64,
+    /// Time that the reading took, in nanoseconds; of growth, that of both.
+    pub took_ns: u64,
 }
 
 /// Packets lost at a place.
@@ -65,6 +70,8 @@ impl LossCounters {
             links: grown(&self.links, &before.links),
             received: grown(&self.received, &before.received),
             softnet: Vec::new(),
+            at_ns: self.at_ns.saturating_sub(before.at_ns),
+            took_ns: self.took_ns + before.took_ns,
         }
     }
 
@@ -81,6 +88,18 @@ impl LossCounters {
                 *sums.entry(name.clone()).or_default() += count;
             }
         }
+        self.at_ns += later.at_ns;
+        self.took_ns += later.took_ns;
+    }
+
+    /// Returns how many of so many packets may have moved while counters were read, one after the other. `self` is
+    /// growth.
+    fn moved_meanwhile(&self, packets: u64) -> u64 {
+        if self.at_ns == 0 {
+            return packets / 100;
+        }
+        let moved = u128::from(packets) * u128::from(self.took_ns) / u128::from(self.at_ns);
+        u64::try_from(moved).unwrap_or(packets)
     }
 
     /// Returns the places that lost packets, in the order of the way in. `self` is growth.
@@ -193,8 +212,7 @@ impl LossCounters {
         };
         let others = sum(&all(place.less));
         let packets = more.saturating_sub(others);
-        // Counters are read one after the other, and the others' packets move meanwhile.
-        if packets <= others / 100 || sum(&all(place.unless)) > 0 {
+        if packets <= self.moved_meanwhile(others) || sum(&all(place.unless)) > 0 {
             return None;
         }
         let mut others = PLACES.iter().filter(|it| place.unless.contains(&it.what));
@@ -332,6 +350,7 @@ impl LossReader {
 
     /// Reads all counters.
     pub fn read(&mut self) -> LossCounters {
+        let start_ns = clock::monotonic_ns();
         // From the end of a datagram's way to its beginning, so that none that moves meanwhile is missed between two.
         let mut counters = Protocols::of_process(&self.process).into_counters();
         for file in ["nf_conntrack", "rt_cache"] {
@@ -372,6 +391,8 @@ impl LossReader {
             reasons: reasons.into_iter().flatten().collect(),
             received,
             softnet,
+            at_ns: start_ns,
+            took_ns: clock::monotonic_ns().saturating_sub(start_ns),
         }
     }
 }

@@ -155,15 +155,15 @@ pub const PLACES: &[LossPlace] = &[
         ..PLACE
     },
     LossPlace {
-        what: "frames that nobody here takes",
+        what: "frames that nobody here takes, or longer than the MTU",
         layer: Layer::Link,
         counters: &["* rx_dropped"],
         less: &["softnet dropped"],
         file: LINK,
         reasons: &["UNHANDLED_PROTO", "NOMEM", "PFMEMALLOC", "DEV_READY"],
         is_common: true,
-        why: "frames of protocols that nobody here takes (LLDP, STP), longer than the MTU, or without memory for \
-              them; or the interface was being set down",
+        why: "frames of protocols that nobody here takes (LLDP, STP), longer than the interface's MTU, or without \
+              memory for them; or the interface was being set down",
         next: "ip link show dev IF; sudo tcpdump -eni IF -c 20 not ip",
         ..PLACE
     },
@@ -541,9 +541,19 @@ pub const REFUSED_ANSWERS: LossPlace = LossPlace {
     ..PLACE
 };
 
+/// Answers of an echo whose host has no way back: the echo itself counts these errors.
+pub const ANSWERS_WITHOUT_ROUTE: LossPlace = LossPlace {
+    what: "its answers have no route (ENETUNREACH)",
+    layer: Layer::Out,
+    why: "the route, the address or the interface towards the other end is gone",
+    next: "ip route; ip -br address; ip -br link",
+    ..PLACE
+};
+
 /// Returns the losses of each place by its name, in the order of the way in: first those that are none of every day.
 pub fn by_name(packets: &BTreeMap<String, u64>) -> Vec<(&'static LossPlace, u64)> {
-    let all = PLACES.iter().chain([&IP_WITHOUT_END, &REFUSED_ANSWERS]);
+    let more = [&IP_WITHOUT_END, &REFUSED_ANSWERS, &ANSWERS_WITHOUT_ROUTE];
+    let all = PLACES.iter().chain(more);
     let lost = all.filter_map(|place| Some((place, *packets.get(place.what)?)));
     let mut lost: Vec<_> = lost.collect();
     lost.sort_by_key(|(place, _)| place.is_common);

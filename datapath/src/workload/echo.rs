@@ -24,7 +24,28 @@ pub struct Echo {
     token: ProbeToken,
     arrival: Option<ArrivalClock>,
     clock_error_us: Arc<AtomicU32>,
-    refused: Arc<AtomicU64>,
+    unsent: Arc<UnsentAnswers>,
+}
+
+/// Answers that the echo's host did not send, by the reason.
+#[derive(Debug, Default)]
+pub struct UnsentAnswers {
+    /// A rule of a firewall forbade it (EPERM).
+    pub refused: AtomicU64,
+    /// There was no way to the other end: ENETUNREACH, EHOSTUNREACH or ENETDOWN.
+    pub without_route: AtomicU64,
+}
+
+impl UnsentAnswers {
+    fn count(&self, sent: &io::Result<usize>) {
+        let error = sent.as_ref().err().and_then(io::Error::raw_os_error);
+        let counter = match error {
+            Some(libc::EPERM) => &self.refused,
+            Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::ENETDOWN) => &self.without_route,
+            _ => return,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl Echo {
@@ -47,13 +68,13 @@ impl Echo {
             token,
             arrival,
             clock_error_us,
-            refused: Arc::default(),
+            unsent: Arc::default(),
         })
     }
 
-    /// Returns the counter of answers that a firewall of this host refused to send (EPERM).
-    pub fn refused(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.refused)
+    /// Returns the counters of answers that this host did not send.
+    pub fn unsent(&self) -> Arc<UnsentAnswers> {
+        Arc::clone(&self.unsent)
     }
 
     /// Returns the address of the socket.
@@ -101,17 +122,9 @@ impl Echo {
             probe::write_response(&mut memory, state);
             // The prober sees that it is missing.
             let sent = self.socket.send_to(&memory[..bytes], from);
-            if is_refused(&sent) {
-                self.refused.fetch_add(1, Ordering::Relaxed);
-            }
+            self.unsent.count(&sent);
         }
     }
-}
-
-/// Returns whether a rule of a firewall of this host forbids to send.
-fn is_refused(sent: &io::Result<usize>) -> bool {
-    let error = sent.as_ref().err();
-    error.is_some_and(|error| error.raw_os_error() == Some(libc::EPERM))
 }
 
 #[cfg(test)]
@@ -119,9 +132,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_firewall_refuses_to_send() {
-        let error = |errno| Err(io::Error::from_raw_os_error(errno));
-        assert!(is_refused(&error(libc::EPERM)));
-        assert!(!is_refused(&error(libc::ENETUNREACH)) && !is_refused(&Ok(64)));
+    fn answers_that_were_not_sent_are_counted_by_the_reason() {
+        let unsent = UnsentAnswers::default();
+        let errors = [
+            libc::EPERM,
+            libc::ENETUNREACH,
+            libc::ENETDOWN,
+            libc::ENOBUFS,
+        ];
+        for errno in errors {
+            unsent.count(&Err(io::Error::from_raw_os_error(errno)));
+        }
+        unsent.count(&Ok(64));
+        let counts = [&unsent.refused, &unsent.without_route];
+        assert_eq!(counts.map(|it| it.load(Ordering::Relaxed)), [1, 2]);
     }
 }

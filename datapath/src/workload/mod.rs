@@ -45,7 +45,7 @@ use std::sync::Arc;
 
 pub use self::client::Client;
 pub use self::due::DueTimes;
-pub use self::echo::Echo;
+pub use self::echo::{Echo, UnsentAnswers};
 pub use self::flows::run as run_flows;
 pub use self::in_flight::InFlight;
 pub use self::numbering::Numbering;

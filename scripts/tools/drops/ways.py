@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 FIREWALL, CONNTRACK = "firewall (NETFILTER_DROP)", "full connection table (conntrack)"
 RP_FILTER, BAD_SOURCE = "reverse path filter", "refused source address"
 BAD_TARGET, NOT_HERE, NO_ROUTE = "impossible destination address", "address that is not of this host", "no route"
-OTHER_HOST, NOBODY = "frames for other hosts (OTHERHOST)", "frames that nobody here takes"
+OTHER_HOST, NOBODY = "frames for other hosts (OTHERHOST)", "frames that nobody here takes, or longer than the MTU"
 HEADER, HEADER_SUM = "wrong IP header", "wrong IP header checksum"
 SHORT, PROTOCOL = "IP packets shorter than they say", "IP protocol that nobody here takes"
 NEVER_WHOLE, NOT_IN_TIME = "fragments of which none became whole", "fragments not whole in time"

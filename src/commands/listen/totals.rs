@@ -122,7 +122,7 @@ impl Outcome {
         let all_is_looked_at = self.not_looked_at().is_none();
         let links = self.links(&self.missing).into_iter();
         let links: Vec<String> = links.map(|(what, _)| what).collect();
-        before_socket(lost, self.before_socket(), &links, all_is_looked_at)
+        before_socket(lost, self.before_socket(lost.0), &links, all_is_looked_at)
     }
 
     /// Returns what happened in a stretch of time to the interfaces that datagrams came in on, or to any if none came,
@@ -140,12 +140,13 @@ impl Outcome {
         losses::links(&growth)
     }
 
-    /// Returns the packets that this host dropped before the socket while numbers were missing, for any program. What is
-    /// for nobody here comes every day, and is left out.
-    fn before_socket(&self) -> u64 {
+    /// Returns the packets that this host dropped before the socket while so many numbers were missing, for any program.
+    /// What is for nobody here comes every day, and is left out unless it is half as many.
+    fn before_socket(&self, missing: u64) -> u64 {
         let causes = causes(&self.seen, &self.dropping);
         let losses = elsewhere(&self.missing, &causes).into_iter();
-        let sure = losses.filter(|loss| !loss.place.is_common);
+        let sure = losses
+            .filter(|loss| !loss.place.is_common || (1..=2 * loss.packets).contains(&missing));
         sure.map(|loss| loss.packets).sum()
     }
 
