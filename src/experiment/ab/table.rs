@@ -77,7 +77,7 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
         let change = estimate(engine.whole.change);
         Some(match rounds_to_tell(record, judgement, engine)? {
             rounds if rounds > MOST_ROUNDS => {
-                format!("{label} is unclear: {MOST_ROUNDS} rounds would hardly tell")
+                format!("{label} is unclear: if it really is {change} %, {MOST_ROUNDS} rounds would hardly tell")
             }
             rounds => format!(
                 "{label} is unclear: if it really is {change} %, some {rounds} rounds would tell"

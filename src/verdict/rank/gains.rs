@@ -176,7 +176,7 @@ impl Standing {
             Some(true) => better,
             Some(false) => worse,
             None if self.is_beyond_std(&place.reading, true) => "perhaps",
-            None if place.reading.half_pct().is_some_and(|pct| pct > NEEDED_PCT) => "unclear",
+            None if self.apart_from_std_pct(place) > NEEDED_PCT => "unclear",
             None => "a tie",
         }
     }

@@ -496,6 +496,12 @@ impl Standing {
         }
     }
 
+    /// Returns by how much an engine differs from std at most, in percent. Infinite if std was not measured.
+    pub(super) fn apart_from_std_pct(&self, place: &RankedEngine) -> f64 {
+        let apart = |std: &RankedEngine| place.reading.apart_at_most_pct(&std.reading, RISK);
+        self.std().map_or(f64::INFINITY, apart)
+    }
+
     /// Returns whether the whole interval of a ratio is on one side of std: the better one or the worse one.
     pub(super) fn is_beyond_std(&self, reading: &Reading, is_better: bool) -> bool {
         let interval = reading.interval().filter(|_| self.unit == Unit::TimesStd);

@@ -31,13 +31,7 @@ impl<'a> Choices<'a> {
             Some(best) => self.best_in_words(best),
             None => self.by_conditions()?,
         };
-        let (noun, besides) = match self.among {
-            Among::ReceiversOf(sender) => ("receiver", format!(" with sender {sender}")),
-            Among::AllKnown if self.is_without_offload() => {
-                ("engine", " besides offload".to_owned())
-            }
-            Among::AllKnown => ("engine", String::new()),
-        };
+        let besides = self.besides();
         if self.measure == Measure::Cpu {
             return Some(format!("Least CPU time per datagram{besides}: {best}"));
         }
@@ -49,8 +43,22 @@ impl<'a> Choices<'a> {
         } else {
             ""
         };
+        let noun = if self.among == Among::AllKnown {
+            "engine"
+        } else {
+            "receiver"
+        };
         let (place, engines) = (self.board.machine.network.among(), counted(engines, noun));
         Some(format!("{place} {engines}{besides}{by}: {verb} {best}"))
+    }
+
+    /// Names the engines that were to choose from, or those that were not, unless all were.
+    fn besides(&self) -> String {
+        match self.among {
+            Among::ReceiversOf(sender) => format!(" with sender {sender}"),
+            Among::AllKnown if self.is_without_offload() => " besides offload".to_owned(),
+            Among::AllKnown => String::new(),
+        }
     }
 
     /// Returns the lines on conditions without a choice, and on engines that are not in it.
@@ -233,7 +241,7 @@ impl<'a> Choices<'a> {
                 "no engine has an interval; measure more rounds, and std as well".to_owned()
             }
         };
-        Some(format!("No recommendation: {why}"))
+        Some(format!("No recommendation{}: {why}", self.besides()))
     }
 
     /// Names the engines that are not ranked at a load, and whose slow round trips say otherwise.
