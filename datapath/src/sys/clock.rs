@@ -37,6 +37,23 @@ pub fn realtime_ns() -> u64 {
     read(ClockId::CLOCK_REALTIME).unwrap_or_default()
 }
 
+/// Returns [`monotonic_ns`] and [`realtime_ns`] at the same moment: a thread may be put off between two readings, so of a
+/// few attempts, the quickest counts.
+pub fn monotonic_and_realtime_ns() -> (u64, u64) {
+    /// Time in which a thread that keeps its CPU reads both.
+    const QUICK_NS: u64 = 2000;
+    const ATTEMPTS: usize = 4;
+    let mut best = (u64::MAX, 0, 0);
+    for _ in 0..ATTEMPTS {
+        let (before, realtime) = (monotonic_ns(), realtime_ns());
+        best = best.min((monotonic_ns() - before, before, realtime));
+        if best.0 <= QUICK_NS {
+            break;
+        }
+    }
+    (best.1, best.2)
+}
+
 /// Sleeps until [`monotonic_ns`] is `ns`. Returns `false` if a signal came before.
 pub fn sleep_until(ns: u64) -> bool {
     if monotonic_ns() >= ns {
@@ -132,6 +149,14 @@ fn is_asleep(stat: &Path) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_clocks_are_read_at_one_moment() {
+        let before = (monotonic_ns(), realtime_ns());
+        let (monotonic, realtime) = monotonic_and_realtime_ns();
+        assert!((before.0..=monotonic_ns()).contains(&monotonic));
+        assert!(realtime >= before.1);
+    }
 
     #[test]
     fn the_clock_of_this_thread_runs_while_it_works() {

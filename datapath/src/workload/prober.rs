@@ -208,7 +208,7 @@ impl Prober {
     }
 
     fn take_return(&mut self, bytes: usize) {
-        let (now_ns, read_ns) = (clock::monotonic_ns(), clock::realtime_ns());
+        let (now_ns, read_ns) = clock::monotonic_and_realtime_ns();
         let datagram = &self.memory[..bytes];
         let number = probe::read_number(datagram, &self.token);
         let Some((number, state)) = number.zip(probe::read_state(datagram)) else {
