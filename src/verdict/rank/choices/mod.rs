@@ -58,7 +58,7 @@ struct Noisy<'a> {
     beat_std: Labels<'a>,
 }
 
-/// What is too wide for a choice, in percent.
+/// Spread that is too wide for a choice, in percent.
 #[derive(Clone, Copy)]
 enum Spread {
     /// By how much the engines differ at most.

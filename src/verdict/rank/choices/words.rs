@@ -122,10 +122,13 @@ impl<'a> Choices<'a> {
         match &self.by_words()[..] {
             [] => None,
             [(labels, words)] => Some(format!("{words} for {}", listed(labels, "and"))),
-            many if many.len() > MOST_LISTED => Some(format!(
-                "{}, by payload and threads",
-                names(&self.engines(), "or")
-            )),
+            many if many.len() > MOST_LISTED => {
+                let by = match self.measure {
+                    Measure::RoundTrip => "load",
+                    Measure::Speed | Measure::Cpu => "payload and threads",
+                };
+                Some(format!("{}, by {by}", names(&self.engines(), "or")))
+            }
             several => {
                 let text =
                     |(labels, words): &Said<String>| format!("{}: {words}", listed(labels, "and"));
@@ -244,7 +247,7 @@ impl<'a> Choices<'a> {
         Some(format!("No recommendation{}: {why}", self.besides()))
     }
 
-    /// Names the engines that are not ranked at a load, and whose slow round trips say otherwise.
+    /// Names the engines that are not ranked at a load, and one whose slowest round trips are shorter.
     fn beside_loads(&self, choice: &Choice<'a>) -> Option<String> {
         if self.measure != Measure::RoundTrip {
             return None;
