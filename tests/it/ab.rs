@@ -3,7 +3,6 @@
 //! Tests of its verdicts with random data are in `src/experiment/ab/tests.rs`.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use crate::common::{BusyProgram, Place, assert_code, stderr, stdout, wait_until};
@@ -240,13 +239,7 @@ fn options_may_differ_and_the_nth_case_meets_the_nth() {
 #[test]
 fn what_cannot_be_is_refused_before_there_is_a_log() {
     let place = Place::new();
-    fs::write(
-        place.path("chatty"),
-        "#!/bin/sh\necho Welcome to the machine\n",
-    )
-    .expect("written");
-    let executable = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(place.path("chatty"), executable).expect("it is there");
+    place.script("chatty", "echo Welcome to the machine");
     for (arguments, expected) in [
         (
             "./chatty ./chatty",
@@ -319,19 +312,12 @@ fn each_round_has_windows_of_50_ms() {
     }
 }
 
-/// Writes an executable shell script.
-fn write_script(place: &Place, name: &str, script: &str) {
-    fs::write(place.path(name), format!("#!/bin/sh\n{script}\n")).expect("written");
-    let executable = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(place.path(name), executable).expect("it is there");
-}
-
 #[test]
 fn what_fails_now_and_then_on_both_sides_is_unclear_and_never_broken() {
     let place = place_with(&[]);
     // Of each sixteen starts, the last eight end at once.
     let script = "echo >>starts\n[ $(($(wc -l <starts) % 16)) -lt 8 ] || exit 3\nexec ./plain";
-    write_script(&place, "unsteady", script);
+    place.script("unsteady", script);
     let options = "--engine exec:unsteady=./unsteady --threads 2 --payload 300 --duration 1s";
     let (code, text, errors) = compare(&place, &format!("--rounds 6 -o ab.jsonl -- {options}"));
     assert_eq!(code, Some(4), "{text}{errors}");
@@ -346,7 +332,7 @@ fn what_fails_now_and_then_on_both_sides_is_unclear_and_never_broken() {
 #[test]
 fn what_fails_in_each_round_of_b_alone_is_broken() {
     let place = Place::new();
-    write_script(&place, "gone", "exit 3");
+    place.script("gone", "exit 3");
     let sides = "--a=--engine=null --b=--engine=exec:gone=./gone";
     let options = "--rounds 6 -o ab.jsonl -- --threads 2 --payload 1";
     let (code, text, errors) = compare(&place, &format!("{sides} {options}"));

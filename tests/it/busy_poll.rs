@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
-use crate::common::{Place, program, rows, stderr, stdout};
+use crate::common::{Place, copy_program, rows, stderr, stdout};
 use udpbench::data::BusyPoll;
 use udpbench::engines;
 use udpbench::results::row::{CaseWarning, Row, Status};
@@ -102,7 +102,7 @@ fn without_permission_the_case_is_skipped_with_the_fix() {
     let place = Place::new();
     // Nobody must reach the program.
     let copy = std::env::temp_dir().join(format!("udpbench-polls-{}", std::process::id()));
-    std::fs::copy(program().get_program(), &copy).expect("there is room");
+    copy_program(&copy);
     let mut command = Command::new(&copy);
     command.args(format!("plan {SHORT} --engine std --busy-poll 50us").split_whitespace());
     command.current_dir("/");

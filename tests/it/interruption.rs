@@ -1,7 +1,6 @@
 //! Interruptions: results are safe however the program ends.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -152,9 +151,7 @@ fn a_hint_that_is_pasted_runs_what_it_says_and_nothing_else() {
 #[test]
 fn a_signal_to_the_program_alone_ends_waits_for_others() {
     let place = Place::new();
-    let silent = place.path("silent");
-    fs::write(&silent, "#!/bin/sh\ntouch begun\nexec sleep 1000\n").expect("written");
-    fs::set_permissions(&silent, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    place.script("silent", "touch begun\nexec sleep 1000");
     let short = "-- --engine null --threads 2 --payload 1 --ip v4";
     for words in [
         // An agent that says nothing, here and on another host.

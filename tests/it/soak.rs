@@ -20,7 +20,6 @@ use udpbench::soak::remark::{Counter, Remark};
 
 use crate::common::lab::{End, Lab};
 use crate::common::{Place, assert_code, path_with_program, program, stderr, stdout, wait_until};
-use crate::wire::script;
 
 fn log(path: &Path) -> SoakLog {
     SoakLog::open("FILE", path).expect("a log")
@@ -160,7 +159,7 @@ impl Watched<'_> {
             "echo $$ >>pids\nshift\n[ $(wc -l <pids) != 3 ] || exec {enter} unshare --mount sh -c '{boot}' sh \"$@\"\n\
              exec {enter} \"$@\""
         );
-        let rsh = script(self.place, "rsh", &lines);
+        let rsh = self.place.script("rsh", &lines);
         let mut command = self.lab.near(program);
         command.args([
             "wire",

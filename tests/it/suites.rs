@@ -13,7 +13,7 @@ use udpbench::engines;
 use udpbench::experiment::suite;
 use udpbench::results::row::Status;
 
-use crate::common::{Place, assert_code, rows, stderr, stdout, wait_until};
+use crate::common::{Place, assert_code, copy_program, rows, stderr, stdout, wait_until};
 
 /// As short as can be.
 const SHORT: &str = "--duration 30ms --rounds 6 --warmup 1ms --soak 0s";
@@ -45,8 +45,7 @@ fn programs_that_are_not_there_are_left_out_of_a_suite() {
     let without = plan();
     assert!(without.contains("engines  std, mmsg/32\n"), "{without}");
     fs::create_dir_all(place.path("target/languages")).expect("it is new");
-    let program = place.path("target/languages/go-net");
-    fs::copy(env!("CARGO_BIN_EXE_udpbench"), program).expect("the directory is there");
+    copy_program(&place.path("target/languages/go-net"));
     let with = plan();
     assert!(with.contains("engines  std, mmsg/32, go-net\n"), "{with}");
 }

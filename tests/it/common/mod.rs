@@ -41,6 +41,15 @@ pub fn program() -> Command {
     command
 }
 
+/// Copies the program, by another process, as [`Place::script`] says.
+pub fn copy_program(to: &Path) {
+    let done = Command::new("cp")
+        .arg(program().get_program())
+        .arg(to)
+        .status();
+    assert!(done.expect("it is there").success(), "{}", to.display());
+}
+
 /// Returns a `PATH` that has the program first.
 pub fn path_with_program() -> String {
     let program = assert_cmd::cargo::cargo_bin(crate::PROGRAM);
@@ -58,6 +67,21 @@ impl Place {
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
+    }
+
+    /// Writes a program that a shell runs. Another process writes it: whatever another test started meanwhile would
+    /// hold a file that this one has open, and a file that is open for writing cannot be run.
+    pub fn script(&self, name: &str, lines: &str) -> PathBuf {
+        let path = self.path(name);
+        let write = r#"printf '#!/bin/sh\n%s\n' "$1" >"$0" && chmod 755 "$0""#;
+        let done = Command::new("sh")
+            .arg("-c")
+            .arg(write)
+            .arg(&path)
+            .arg(lines)
+            .status();
+        assert!(done.expect("a shell").success(), "{}", path.display());
+        path
     }
 
     /// Returns the command of the program in this directory.

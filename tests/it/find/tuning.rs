@@ -2,7 +2,6 @@
 //! default).
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -345,9 +344,7 @@ fn remote_host() -> (Place, &'static str) {
         ("enter", "shift; exec \"$@\"".to_owned()),
         ("there", format!("exec {udpbench} \"$@\" --root root")),
     ] {
-        fs::write(place.path(name), format!("#!/bin/sh\n{line}\n")).expect("written");
-        let executable = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(place.path(name), executable).expect("it is ours");
+        place.script(name, &line);
     }
     (place, "--on board --rsh ./enter --agent ./there")
 }

@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::alone;
 use crate::common::lab::{Builder, End, Lab};
 use crate::common::{Place, program, stderr, stdout};
-use crate::wire::script;
 
 /// Largest relative error of a search.
 const WITHIN: f64 = 0.03;
@@ -41,7 +40,7 @@ pub(super) fn search(lab: &Lab, words: &str) -> Vec<Value> {
     let program = udpbench.get_program().to_str().expect("UTF-8");
     let far = lab.far(program);
     let far = far.get_program().to_str().expect("UTF-8");
-    let enter = script(&place, "enter", &format!("shift; exec {far} \"$@\""));
+    let enter = place.script("enter", &format!("shift; exec {far} \"$@\""));
     let address = lab.ipv4(End::Far);
     let mut command = lab.near(program);
     command.args(["wire", "board", "--agent", program, "--rsh"]);

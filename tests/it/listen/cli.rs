@@ -9,7 +9,7 @@ use std::process::Stdio;
 use nix::sys::signal::Signal;
 
 use super::{Listener, free};
-use crate::common::{Place, assert_code, program, stderr, stdout};
+use crate::common::{Place, assert_code, copy_program, program, stderr, stdout};
 
 #[test]
 fn a_line_per_window_a_row_per_line_and_the_summary() {
@@ -150,7 +150,7 @@ fn without_rights_it_counts_the_same_and_says_what_it_cannot_tell() {
     if is_root() {
         // The user nobody must reach the program.
         let copy = std::env::temp_dir().join(format!("udpbench-of-nobody-{}", std::process::id()));
-        std::fs::copy(command.get_program(), &copy).expect("writable");
+        copy_program(&copy);
         command = std::process::Command::new(&copy);
         command.uid(65_534).gid(65_534);
     }

@@ -8,7 +8,6 @@ use udpbench::soak::log::Entry;
 use super::{Watched, log};
 use crate::common::lab::Lab;
 use crate::common::{Place, assert_code, stdout, words};
-use crate::wire::script;
 
 #[test]
 fn one_way_delays_are_those_of_the_wire_with_the_bounds_of_both_clocks() -> io::Result<()> {
@@ -21,7 +20,7 @@ fn one_way_delays_are_those_of_the_wire_with_the_bounds_of_both_clocks() -> io::
     // The ends have the same clock, whatever their daemons say.
     let tracking =
         "0A4D0003,10.77.0.3,2,1795872777.157,-0.0001,0.0,0.0,0.0,0.0,0.0,0.0006,0.0001,64.3,Normal";
-    script(place, "chronyc", &format!("echo {tracking}"));
+    place.script("chronyc", &format!("echo {tracking}"));
     let watched = Watched { lab, place };
     let soak = watched.start("--for 2s --rate 200 --outage 500ms -o soak.jsonl");
     let output = soak.wait_with_output()?;

@@ -2,13 +2,11 @@
 //! board has what `--deploy` or scp put there.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Output;
 
-use super::rsh::script;
 use crate::common::lab::{End, Lab};
 use crate::common::pages::root;
-use crate::common::{Place, assert_code, program, stderr, stdout, words};
+use crate::common::{Place, assert_code, copy_program, stderr, stdout, words};
 use crate::shown_commands::{code_lines, inline_codes};
 
 /// Added to what measures: shorter, and on a CPU for each end.
@@ -35,22 +33,19 @@ impl Desk {
             fs::create_dir(place.path(directory)).expect("a new directory");
         }
         // Beside no `target/`, from which --deploy would take another build.
-        let udpbench = program();
-        fs::copy(udpbench.get_program(), place.path("bin/udpbench")).expect("a new file");
+        copy_program(&place.path("bin/udpbench"));
         let ssh = format!(
             "shift; exec /usr/bin/ssh -F {} board \"export HOME={home}; cd {home}; $*\"",
             lab.ssh_config().display(),
             home = place.path("board").display()
         );
-        script(&place, "bin/ssh", &ssh);
+        place.script("bin/ssh", &ssh);
         Some(Self { lab, place })
     }
 
     /// What step 2 of FIRST-BOARD does: `scp udpbench board:`.
     fn copy_to_the_board(&self) {
-        let copy = self.place.path("board/udpbench");
-        fs::copy(self.place.path("bin/udpbench"), &copy).expect("a new file");
-        fs::set_permissions(copy, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        copy_program(&self.place.path("board/udpbench"));
     }
 
     fn run(&self, end: End, command: &str) -> Output {
@@ -337,7 +332,8 @@ fn check_boards_engines_and_plan_tell_of_the_host_of_on() {
     }
     // It is the board's program that answers.
     fs::remove_file(there.join("udpbench")).expect("it is there");
-    script(&desk.place, "board/udpbench", "echo $COLUMNS $*; exit 1");
+    desk.place
+        .script("board/udpbench", "echo $COLUMNS $*; exit 1");
     let output = desk.run(End::Near, "udpbench boards --new --on board");
     assert_code(&output, 1);
     assert_eq!(stdout(&output), "120 boards --new\n");

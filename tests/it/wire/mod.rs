@@ -22,5 +22,3 @@ mod rsh;
 mod strangers;
 mod traces;
 mod truth;
-
-pub(crate) use rsh::script;

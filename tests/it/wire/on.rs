@@ -8,7 +8,6 @@ use udpbench::results::row::Status;
 
 use super::ends::{GONE, command_line, processes};
 use super::reach::{SHORT, udpbench};
-use super::rsh::script;
 use crate::common::lab::{End, Lab};
 use crate::common::{Place, assert_code, rows, stderr, stdout, wait_until};
 
@@ -82,7 +81,7 @@ fn searches_latency_and_comparisons_run_there_too() {
 #[test]
 fn a_program_that_the_remote_host_lacks_is_refused_before_anything_is_measured() {
     let place = Place::new();
-    script(&place, "enter", "shift; exec \"$@\"");
+    place.script("enter", "shift; exec \"$@\"");
     let on = format!("--on board --rsh ./enter --agent {}", udpbench());
     let problem = "absent: cannot run there: No such file or directory";
     for words in [
@@ -122,7 +121,7 @@ fn a_program_that_the_remote_host_lacks_is_refused_before_anything_is_measured()
 #[test]
 fn what_was_broken_off_goes_on_with_the_words_that_it_said() {
     let place = Place::new();
-    let enter = script(&place, "enter", "shift; exec \"$@\"");
+    let enter = place.script("enter", "shift; exec \"$@\"");
     let words = format!(
         "--engine std --threads 2 --payload 300 --duration 60s --soak 0s -q -o out.csv --on board --rsh ./enter --agent {}",
         udpbench()

@@ -1,7 +1,7 @@
 //! Connecting to the remote host by ssh, and copying udpbench there first (`--deploy`).
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use udpbench::results::row::Status;
 
 use crate::common::lab::{End, Lab};
-use crate::common::{Place, assert_code, program, rows, stderr};
+use crate::common::{Place, assert_code, copy_program, program, rows, stderr};
 
 pub(crate) const SHORT: &str = "--pin 0:1 --no-reference --engine std --threads 2 --payload 300 --soak 0s --warmup 5ms --rounds 5 \
                      --duration 100ms -o out.csv";
@@ -40,15 +40,12 @@ pub(crate) fn assert_measured(place: &Place, output: &Output) {
 fn ssh_at_home(lab: &Lab, place: &Place) -> PathBuf {
     let home = place.path("home");
     fs::create_dir(&home).expect("a new directory");
-    let script = place.path("ssh");
     let lines = format!(
-        "#!/bin/sh\nhost=$1\nshift\nexec ssh -F {} \"$host\" \"export HOME={} && $*\"\n",
+        "host=$1\nshift\nexec ssh -F {} \"$host\" \"export HOME={} && $*\"",
         lab.ssh_config().display(),
         home.display()
     );
-    fs::write(&script, lines).expect("a new file");
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    script
+    place.script("ssh", &lines)
 }
 
 #[test]
@@ -103,16 +100,13 @@ impl Home {
         let place = Place::new();
         let home = place.path("home");
         fs::create_dir(&home).expect("a new directory");
-        let script = place.path("ssh");
         let lines = format!(
-            "#!/bin/sh\nshift\nexec unshare -m sh -c 'cd \"$0\" && {first} && export HOME=\"$0\" && cd \"$0\" && sh -c \"$1\"; code=$?; find . >{}; \
-             exit $code' {} \"$*\"\n",
+            "shift\nexec unshare -m sh -c 'cd \"$0\" && {first} && export HOME=\"$0\" && cd \"$0\" && sh -c \"$1\"; code=$?; find . >{}; \
+             exit $code' {} \"$*\"",
             place.path("left").display(),
             home.display()
         );
-        fs::write(&script, lines).expect("a new file");
-        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is ours");
-        let ssh = script.display().to_string();
+        let ssh = place.script("ssh", &lines).display().to_string();
         Self { place, ssh }
     }
 
@@ -130,7 +124,7 @@ impl Home {
 /// A copy of udpbench beside which there are no builds for other machines.
 pub(crate) fn alone(place: &Place) -> PathBuf {
     let copy = place.path("udpbench");
-    fs::copy(udpbench(), &copy).expect("there is room");
+    copy_program(&copy);
     copy
 }
 
@@ -152,7 +146,7 @@ fn the_program_itself_is_copied_to_a_machine_like_this_one() {
             }
             let script = fs::read_to_string(&ssh).expect("a script");
             let path = format!("export PATH={} HOME=", tools.display());
-            fs::write(&ssh, script.replace("export HOME=", &path)).expect("it is ours");
+            place.script("ssh", &script.replace("export HOME=", &path));
         }
         let program = alone(&place);
         let mut command = lab.near(program.to_str().expect("UTF-8"));

@@ -7,7 +7,6 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::reach::udpbench;
-use super::rsh::script;
 use crate::common::lab::{End, Lab};
 use crate::common::{Place, assert_code, stderr, wait_until};
 
@@ -19,7 +18,7 @@ fn what_went_over_a_typed_address_goes_on_over_it() {
     let place = Place::new();
     let far = lab.far("true");
     let enter = far.get_program().to_str().expect("UTF-8");
-    script(&place, "enter", &format!("shift\nexec {enter} \"$@\""));
+    place.script("enter", &format!("shift\nexec {enter} \"$@\""));
     let case = "--engine std --threads 2 --payload 300 --pin 0:1 --direction up";
     for (experiment, options, log) in [
         ("", "--rounds 6 --duration 3s --soak 0s -o a.csv", "a.jsonl"),

@@ -2,7 +2,6 @@
 //! and their failures.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
@@ -14,14 +13,6 @@ use super::ends::{GONE, command_line, processes};
 use super::reach::{SHORT, alone, assert_measured, udpbench, wire};
 use crate::common::lab::{End, Lab};
 use crate::common::{Place, assert_code, stderr, wait_until};
-
-/// A program of this place that a shell runs.
-pub(crate) fn script(place: &Place, name: &str, lines: &str) -> PathBuf {
-    let script = place.path(name);
-    fs::write(&script, format!("#!/bin/sh\n{lines}\n")).expect("a new file");
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    script
-}
 
 fn refused(place: &Place, words: &str, code: i32) -> String {
     let output = place.run(words);
@@ -35,7 +26,7 @@ fn refused(place: &Place, words: &str, code: i32) -> String {
 fn a_host_that_ssh_cannot_reach_is_named_with_what_ssh_said() {
     let place = Place::new();
     let says = "ssh: Could not resolve hostname nosuchhost: Name or service not known";
-    script(&place, "ssh", &format!("echo '{says}' >&2; exit 255"));
+    place.script("ssh", &format!("echo '{says}' >&2; exit 255"));
     for (more, ran) in [
         ("--agent udpbench", "udpbench agent"),
         ("", "echo"),
@@ -53,8 +44,7 @@ fn a_host_that_ssh_cannot_reach_is_named_with_what_ssh_said() {
 #[test]
 fn where_udpbench_is_missing_there_the_command_and_the_fix_are_told() {
     let place = Place::new();
-    let enter = script(
-        &place,
+    let enter = place.script(
         "enter",
         "echo 'Have a \x1b[1mnice\x1b[0m day'; shift; exec \"$@\"",
     );
@@ -79,7 +69,7 @@ fn where_udpbench_is_missing_there_the_command_and_the_fix_are_told() {
 #[test]
 fn a_host_that_looks_like_an_option_is_refused() {
     let place = Place::new();
-    script(&place, "ssh", "touch ran");
+    place.script("ssh", "touch ran");
     for host in ["-oProxyCommand=x", ""] {
         let mut command = place.udpbench("wire --rsh ./ssh --");
         let output = command.arg(host).output().expect("it starts");
@@ -99,8 +89,8 @@ fn a_host_that_looks_like_an_option_is_refused() {
 #[test]
 fn the_variable_names_the_command_unless_the_option_does() {
     let place = Place::new();
-    script(&place, "one", "echo one $* >&2; exit 1");
-    script(&place, "other", "echo other $* >&2; exit 1");
+    place.script("one", "echo one $* >&2; exit 1");
+    place.script("other", "echo other $* >&2; exit 1");
     for (option, expected) in [
         ("", "one board echo ''\n"),
         ("--rsh ./other", "other board echo ''\n"),
@@ -125,7 +115,7 @@ fn another_version_there_is_refused_with_both_versions_and_the_fix() {
         let mut greeting = Vec::new();
         message::write_hello(&mut greeting, &other).expect("into memory");
         fs::write(place.path("greeting"), greeting).expect("a new file");
-        script(&place, "enter", "echo Welcome; cat greeting");
+        place.script("enter", "echo Welcome; cat greeting");
         let said = refused(&place, "wire board --rsh ./enter", 1);
         for part in [
             "board",
@@ -149,7 +139,7 @@ fn what_the_other_host_prints_first_is_skipped() {
         "head -c 60000 /dev/zero | tr '\\0' '\\n'; echo 'Last login'; exec ssh -F {} \"$@\"",
         lab.ssh_config().display()
     );
-    let noisy = script(&place, "noisy", &ssh).display().to_string();
+    let noisy = place.script("noisy", &ssh).display().to_string();
     let words = ["board", "--rsh", &noisy, "--agent", &udpbench()];
     assert_measured(&place, &wire(&lab, &place, &words));
 }
